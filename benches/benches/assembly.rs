@@ -1,4 +1,5 @@
-//! Evaluation of a model and filling of its system: `cargo bench -p pliant-benches --bench assembly`.
+//! Evaluation of a model and filling of its system:
+//! `cargo bench -p pliant-benches --bench assembly`.
 #![allow(missing_docs, reason = "criterion's macro makes undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark has no user input")]
 

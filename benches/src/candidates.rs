@@ -8,7 +8,8 @@ use crate::timing::clock;
 use pliant::solvers::{DirectSolver, KktSystem, Solution};
 use pliant::sparse::CsrMatrix;
 
-/// Residual from which a peer's answer is refined, and how often at most: what the project's solver does with its own measure.
+/// Residual from which a peer's answer is refined, and how often at most: what the project's solver
+/// does with its own measure.
 #[cfg(feature = "peers")]
 const REFINED: (f64, usize) = (1e-14, 2);
 
@@ -41,7 +42,8 @@ impl Task {
         })
     }
 
-    /// Other values in the same pattern, no two rounds alike, so that no solver gains by noticing that nothing changed.
+    /// Other values in the same pattern, no two rounds alike, so that no solver gains by noticing
+    /// that nothing changed.
     pub fn stir(&mut self, round: usize) {
         // `W` and `R` grow alike, which changes every pivot and keeps the condition.
         let factor = 1.0 + (round % 1000) as f64 / 1024.0;
@@ -139,7 +141,8 @@ pub fn ours(task: &Task, threads: usize) -> Result<Analysed, String> {
     Ok((Box::new(out), (first - again).max(0.0)))
 }
 
-/// Every peer that is compiled in, analysed; those whose factorisation would take more than `flops` operations are left out.
+/// Every peer that is compiled in, analysed; those whose factorisation would take more than `flops`
+/// operations are left out.
 ///
 /// # Errors
 /// The error of a peer.

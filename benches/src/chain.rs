@@ -1,7 +1,8 @@
 //! The chain that engines are compared on: identical boxes on ball joints, the last one heavy.
 //!
-//! N boxes of 0.1 x 0.02 x 0.02 m (long axis local x) and 1 kg; the last has `last_mass` kg. Ball joints join the world origin
-//! to (-0.05, 0, 0) of the first and (+0.05, 0, 0) of each to (-0.05, 0, 0) of the next. Gravity 9.81 m/s^2 along -z.
+//! N boxes of 0.1 x 0.02 x 0.02 m (long axis local x) and 1 kg; the last has `last_mass` kg. Ball
+//! joints join the world origin to (-0.05, 0, 0) of the first and (+0.05, 0, 0) of each to (-0.05,
+//! 0, 0) of the next. Gravity 9.81 m/s^2 along -z.
 
 use pliant::prelude::*;
 
@@ -36,7 +37,8 @@ pub struct Chain {
 pub struct Quality {
     /// Largest distance between the two points of a joint after any step, in metres.
     pub gap: f64,
-    /// Largest rise of the energy in one step, relative to the reference energy; negative if it always fell.
+    /// Largest rise of the energy in one step, relative to the reference energy; negative if it
+    /// always fell.
     pub rise: f64,
     /// Linear solves per step.
     pub solves: f64,

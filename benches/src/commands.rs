@@ -24,7 +24,8 @@ mod vibrations;
 /// How a command ended: its exit code, or the failure to be printed.
 pub(crate) type Ended = Result<ExitCode, Box<dyn Error>>;
 
-/// One command: its name, its purpose in one line, and its entry point, which takes the arguments behind the name.
+/// One command: its name, its purpose in one line, and its entry point, which takes the arguments
+/// behind the name.
 pub(crate) struct Command {
     pub(crate) name: &'static str,
     pub(crate) summary: &'static str,

@@ -1,7 +1,9 @@
-//! Families of systems on which solvers are timed, each at any size: [`links`], [`net`], [`solid`], [`stacks`].
+//! Families of systems on which solvers are timed, each at any size: [`links`], [`net`], [`solid`],
+//! [`stacks`].
 //!
-//! They are written from the formulas in their documentation, without the engine, so that a solver's figure says nothing of the
-//! model. Same arguments, same bits. The unit of a step is in the values: `W = M + h^2 K` with [`STEP`], `x` is a velocity.
+//! They are written from the formulas in their documentation, without the engine, so that a
+//! solver's figure says nothing of the model. Same arguments, same bits. The unit of a step is in
+//! the values: `W = M + h^2 K` with [`STEP`], `x` is a velocity.
 
 pub mod links;
 pub mod net;
@@ -14,15 +16,16 @@ use pliant::sparse::{CsrMatrix, PatternBuilder, SparseError};
 /// Length of the implicit step, s.
 pub const STEP: f64 = 0.01;
 
-/// A number in [-1/2, 1/2] that looks random and is the same everywhere: the middle bits of a product (Knuth's multiplicative hash).
+/// A number in [-1/2, 1/2] that looks random and is the same everywhere: the middle bits of a
+/// product (Knuth's multiplicative hash).
 pub fn noise(i: usize) -> f64 {
     let mixed = (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     (mixed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
 }
 
-/// The whole matrix `[W -J^T; -J -R]` of a system without fixed variables: its lower triangle by rows, which read by columns is
-/// the upper triangle.
+/// The whole matrix `[W -J^T; -J -R]` of a system without fixed variables: its lower triangle by
+/// rows, which read by columns is the upper triangle.
 ///
 /// # Errors
 /// [`SparseError::TooLarge`].

@@ -1,4 +1,5 @@
-//! Scenes of many contacts, to be run by this library and by others, and one judge of the states that they reach.
+//! Scenes of many contacts, to be run by this library and by others, and one judge of the states
+//! that they reach.
 
 #[cfg(feature = "peers")]
 pub mod peer;
@@ -70,7 +71,8 @@ pub type Motion = ([f64; 3], [f64; 4], [f64; 3], [f64; 3]);
 pub type Moment = Vec<Motion>;
 
 impl Heap {
-    /// A pyramid in one plane: `base` cubes of 0.2 m and 1 kg in the lowest row, 0.02 m apart, one less in each above.
+    /// A pyramid in one plane: `base` cubes of 0.2 m and 1 kg in the lowest row, 0.02 m apart, one
+    /// less in each above.
     pub fn pyramid(base: usize) -> Self {
         let side = 0.2;
         let mut bodies = Vec::new();
@@ -130,8 +132,8 @@ impl Heap {
         }
     }
 
-    /// A house of cards of 10 x 6 x 0.2 cm and 20 g in `levels` storeys: pairs that lean against each other at 20 degrees to the
-    /// vertical, with a lying card on each two pairs.
+    /// A house of cards of 10 x 6 x 0.2 cm and 20 g in `levels` storeys: pairs that lean against
+    /// each other at 20 degrees to the vertical, with a lying card on each two pairs.
     pub fn cards(levels: usize) -> Self {
         let (thick, long, angle) = (0.001, 0.05, 20f64.to_radians());
         let (sin, cos) = angle.sin_cos();

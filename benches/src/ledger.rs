@@ -9,7 +9,8 @@ pub type Failure = Box<dyn std::error::Error>;
 
 const GRAVITY: f64 = 9.81;
 
-/// A net of `side` x `side` particles of 10 g, 5 cm from each other, held at two corners, on springs of 1 mm/N along the sides of its squares.
+/// A net of `side` x `side` particles of 10 g, 5 cm from each other, held at two corners, on
+/// springs of 1 mm/N along the sides of its squares.
 ///
 /// # Errors
 /// The error of the model or of the plan.
@@ -54,7 +55,8 @@ pub fn beam(solid: fn(f64, f64) -> Solid) -> Result<Simulation, Failure> {
     Ok(Simulation::new(model)?)
 }
 
-/// Median times of a step (s) without and with the parts, a step of each in turn; and the share of steps that clamp the geometric stiffness.
+/// Median times of a step (s) without and with the parts, a step of each in turn; and the share of
+/// steps that clamp the geometric stiffness.
 ///
 /// # Errors
 /// The error of a step, or that the two did not move alike.

@@ -1,8 +1,10 @@
 //! Reference cases and timed scenes of Pliant.
 //!
-//! [`verify`] runs the reference cases; [`chain`] builds the scene that other engines were measured on; [`families`] makes the
-//! systems that solvers are timed on, [`heaps`] the scenes of many contacts. The program of this package prints them
-//! (`cargo xtask verify`, `cargo xtask bench NAME`); the benchmarks in `benches/` time parts of them many times over (`cargo bench`).
+//! [`verify`] runs the reference cases; [`chain`] builds the scene that other engines were measured
+//! on; [`families`] makes the systems that solvers are timed on, [`heaps`] the scenes of many
+//! contacts. The program of this package prints them (`cargo xtask verify`,
+//! `cargo xtask bench NAME`); the benchmarks in `benches/` time parts of them many times over
+//! (`cargo bench`).
 
 pub mod candidates;
 pub mod chain;

@@ -2,7 +2,8 @@
 
 use pliant::prelude::*;
 
-/// `links` boxes of 0.1 x 0.02 x 0.02 m and 0.1 kg on hinges about z, let go at rest from the horizontal.
+/// `links` boxes of 0.1 x 0.02 x 0.02 m and 0.1 kg on hinges about z, let go at rest from the
+/// horizontal.
 ///
 /// # Errors
 /// A model that could not be built.
@@ -24,8 +25,9 @@ pub fn hinge_chain(links: usize) -> Result<Simulation, Error> {
     Simulation::new(model)
 }
 
-/// Six bars of 1 m and 1 kg along the edges of a cube, the last of them the ground, with hinges across both bars at each corner. It moves,
-/// although it has as many rows as coordinates: one is redundant.
+/// Six bars of 1 m and 1 kg along the edges of a cube, the last of them the ground, with hinges
+/// across both bars at each corner. It moves, although it has as many rows as coordinates: one is
+/// redundant.
 ///
 /// # Errors
 /// A model that could not be built.

@@ -1,4 +1,5 @@
-//! The timed scenes and the reference cases of Pliant as one program: `cargo xtask bench NAME [arguments]`.
+//! The timed scenes and the reference cases of Pliant as one program:
+//! `cargo xtask bench NAME [arguments]`.
 //!
 //! Without a name it runs `scenes`; `--help` lists the names.
 

@@ -1,9 +1,12 @@
-//! Multibody benchmark problems with known answers: the problems A01 to A05 of the IFToMM library of computational benchmark problems (González, Dopico, Lugrís and
-//! Cuadrado 2006), from the scene files of the repository.
+//! Multibody benchmark problems with known answers: the problems A01 to A05 of the IFToMM library
+//! of computational benchmark problems (González, Dopico, Lugrís and Cuadrado 2006), from the scene
+//! files of the repository.
 //!
-//! Answers: motions in minimal coordinates by scipy (`benches/reference/multibody.py`, its output beside it) and `benches/reference/bricard.py`, and the published one of Andrews'
-//! squeezer (Test Set for IVP Solvers). Energies must be kept, the motor of A03 counted as a potential of its angle; the governor (A05) loses some to its dampers. The published files of the
-//! library, with the bounds of error that its times are for, were not at hand.
+//! Answers: motions in minimal coordinates by scipy (`benches/reference/multibody.py`, its output
+//! beside it) and `benches/reference/bricard.py`, and the published one of Andrews' squeezer (Test
+//! Set for IVP Solvers). Energies must be kept, the motor of A03 counted as a potential of its
+//! angle; the governor (A05) loses some to its dampers. The published files of the library, with
+//! the bounds of error that its times are for, were not at hand.
 
 use crate::linkages::bricard;
 use crate::orders::{Method, pendulum};
@@ -29,7 +32,8 @@ pub struct Problem {
     error: fn(&Simulation) -> f64,
     /// The energy of which errors are shares (J); `None` where energy is not kept.
     pub scale: Option<f64>,
-    /// Seconds on the processor that OpenSim 3.2 took on a Core i5-4570 of 3.2 GHz to the library's tolerance, as published.
+    /// Seconds on the processor that OpenSim 3.2 took on a Core i5-4570 of 3.2 GHz to the library's
+    /// tolerance, as published.
     pub published: f64,
 }
 
@@ -131,7 +135,8 @@ pub const PROBLEMS: [Problem; 5] = [
     },
 ];
 
-/// Andrews' squeezer at 0.03 s: the seven angles in the order of the scene's joints, less those of the test set.
+/// Andrews' squeezer at 0.03 s: the seven angles in the order of the scene's joints, less those of
+/// the test set.
 pub fn squeezer_errors(s: &Simulation) -> [f64; 7] {
     let start = [
         -0.06171389001427645,

@@ -1,4 +1,5 @@
-//! Errors of integrators at steps that halve, on problems with known answers; and energies over a thousand periods.
+//! Errors of integrators at steps that halve, on problems with known answers; and energies over a
+//! thousand periods.
 
 mod energies;
 mod picture;
@@ -41,7 +42,8 @@ pub struct Table {
     pub errors: Vec<Errors>,
 }
 
-/// All methods. The theta method is shown with and without geometric stiffness, which damps what is taut.
+/// All methods. The theta method is shown with and without geometric stiffness, which damps what is
+/// taut.
 pub fn methods() -> Vec<Method> {
     let of = |name, integrator, alpha: f64, rows| Method {
         name,
@@ -81,7 +83,8 @@ pub fn methods() -> Vec<Method> {
     ]
 }
 
-/// A problem by its model, the time of the comparison, whether it has hard rows, its steps, and the error of a state.
+/// A problem by its model, the time of the comparison, whether it has hard rows, its steps, and the
+/// error of a state.
 struct Problem {
     name: &'static str,
     build: fn() -> Result<Simulation, Error>,
@@ -167,7 +170,8 @@ pub fn tables() -> Result<Vec<Table>, Error> {
 /// Parts of a run of which [`energy_course`] keeps the largest error.
 pub const WINDOWS: usize = 100;
 
-/// Largest energy error in each of [`WINDOWS`] equal parts of a run, as a share of the energy that the motion turns over.
+/// Largest energy error in each of [`WINDOWS`] equal parts of a run, as a share of the energy that
+/// the motion turns over.
 ///
 /// # Errors
 /// The error of the simulation.
@@ -190,7 +194,8 @@ pub fn energy_course(
     Ok(out)
 }
 
-/// A particle of 1 kg on a hard rod of 1 m, from the horizontal; one period takes 2.3678 s, and it turns over 9.81 J.
+/// A particle of 1 kg on a hard rod of 1 m, from the horizontal; one period takes 2.3678 s, and it
+/// turns over 9.81 J.
 ///
 /// # Errors
 /// None for this model.

@@ -1,4 +1,5 @@
-//! Performance profiles (Dolan and More 2002): for each solver, the share of problems that it solves within a factor of the best.
+//! Performance profiles (Dolan and More 2002): for each solver, the share of problems that it
+//! solves within a factor of the best.
 
 use std::fmt::Write;
 
@@ -30,7 +31,8 @@ impl Profile {
     }
 }
 
-/// The profiles of all solvers. Costs below `least` count as `least`: nobody cares who is first there, and clocks do not know.
+/// The profiles of all solvers. Costs below `least` count as `least`: nobody cares who is first
+/// there, and clocks do not know.
 pub fn profiles(all: &[Costs], least: f64) -> Vec<Profile> {
     let problems = all.iter().map(|c| c.costs.len()).min().unwrap_or(0);
     let cost = |c: &Costs, p: usize| c.costs[p].max(least);
@@ -61,7 +63,8 @@ const COLOURS: [&str; 8] = [
     "#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d1f",
 ];
 
-/// The picture of several panels, each with a title and the profiles of the same solvers in the same order.
+/// The picture of several panels, each with a title and the profiles of the same solvers in the
+/// same order.
 pub fn svg(title: &str, panels: &[(String, Vec<Profile>)]) -> String {
     let (width, height) = PANEL;
     let full = LEFT + panels.len() as f64 * (width + GAP) + LEGEND;

@@ -1,7 +1,8 @@
-//! The limits of the machine: memory read and written in a second, products and sums taken in a second.
+//! The limits of the machine: memory read and written in a second, products and sums taken in a
+//! second.
 //!
-//! A computation that moves `B` bytes and takes `P` products and sums cannot be faster than `max(B/bandwidth, P/rate)`, the roofline of Williams, Waterman and
-//! Patterson (2009).
+//! A computation that moves `B` bytes and takes `P` products and sums cannot be faster than
+//! `max(B/bandwidth, P/rate)`, the roofline of Williams, Waterman and Patterson (2009).
 
 use std::time::Instant;
 
@@ -14,7 +15,8 @@ pub struct Machine {
     pub rate: f64,
 }
 
-/// Numbers of each of the three arrays of the triad: all together are larger than any cache of today.
+/// Numbers of each of the three arrays of the triad: all together are larger than any cache of
+/// today.
 const LENGTH: usize = 40_000_000;
 const ROUNDS: usize = 5;
 

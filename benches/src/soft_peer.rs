@@ -12,7 +12,8 @@ pub enum Cells {
     Fem,
 }
 
-/// A corotational solid, clamped at `x = 0`, without contact and without sleep; all else is at its default but for the step.
+/// A corotational solid, clamped at `x = 0`, without contact and without sleep; all else is at its
+/// default but for the step.
 pub struct SoftPeer {
     world: PhysicsWorld,
     handle: SoftBodyHandle,
@@ -30,7 +31,8 @@ impl std::fmt::Debug for SoftPeer {
 }
 
 impl SoftPeer {
-    /// The solid of a mesh of tetrahedra, of Young's modulus `young` (Pa), Poisson's ratio and density (kg/m^3), in steps of `h` (s), with the mass of each tetrahedron in its corners.
+    /// The solid of a mesh of tetrahedra, of Young's modulus `young` (Pa), Poisson's ratio and
+    /// density (kg/m^3), in steps of `h` (s), with the mass of each tetrahedron in its corners.
     pub fn new(mesh: &Mesh, (young, poisson, density): (f64, f64, f64), h: f64, cells: Cells) -> Self {
         let mut world = PhysicsWorld::new();
         world.gravity = Vector::new(0.0, 0.0, -9.81);

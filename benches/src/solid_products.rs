@@ -1,4 +1,5 @@
-//! Products with the response matrix of solids, assembled and not, and a step by conjugate gradients with an old factor against a new factor.
+//! Products with the response matrix of solids, assembled and not, and a step by conjugate
+//! gradients with an old factor against a new factor.
 
 use crate::solid_sizes::clamped;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};

@@ -1,5 +1,5 @@
-//! Solids of 3,000 to 300,000 unknowns: where the time of a step goes on one thread and on two, what it keeps in memory, and how near assembly is to what the machine
-//! can do.
+//! Solids of 3,000 to 300,000 unknowns: where the time of a step goes on one thread and on two,
+//! what it keeps in memory, and how near assembly is to what the machine can do.
 //!
 //! Every row is measured in a process of its own, so that its peak of memory is its own.
 
@@ -9,7 +9,8 @@ use pliant::prelude::*;
 use std::error::Error;
 use std::process::Command;
 
-/// Cells of the beams: as thick as each other, so that factors stay affordable, but for the smallest.
+/// Cells of the beams: as thick as each other, so that factors stay affordable, but for the
+/// smallest.
 const CELLS: [[usize; 3]; 4] = [[30, 5, 4], [99, 9, 9], [333, 9, 9], [999, 9, 9]];
 const SOLIDS: [&str; 3] = [
     "hexahedra, corotational",
@@ -93,15 +94,18 @@ pub fn measure_one(solid: usize, size: usize, threads: usize) -> Result<(), Box<
     Ok(())
 }
 
-/// Bytes that assembly reads and writes at the least, without those of the system matrix, and products and sums of the products that carry the points to the nodes: what
-/// no order of evaluation spares.
+/// Bytes that assembly reads and writes at the least, without those of the system matrix, and
+/// products and sums of the products that carry the points to the nodes: what no order of
+/// evaluation spares.
 ///
-/// Each point has three coefficients for each node of its finite element, its volume, and places and velocities of its gradient and its strains, which are part of the
-/// state. Each node has places and velocities to be read and a right-hand side to be written. Each finite element has a slot (4 bytes) for each row of its nodes and
-/// each node up to its own.
+/// Each point has three coefficients for each node of its finite element, its volume, and places
+/// and velocities of its gradient and its strains, which are part of the state. Each node has
+/// places and velocities to be read and a right-hand side to be written. Each finite element has a
+/// slot (4 bytes) for each row of its nodes and each node up to its own.
 ///
-/// With `J_a = I (x) g_a` a point takes `A_ik g_b` for six pairs of coordinates (`6 x 9 n` products and sums), and with them `sum_q g_a (A_ik g_b)`: `3 n^2` for each of
-/// three pairs of different coordinates, `3 n (n+1)/2` for each of three that are symmetric.
+/// With `J_a = I (x) g_a` a point takes `A_ik g_b` for six pairs of coordinates (`6 x 9 n` products
+/// and sums), and with them `sum_q g_a (A_ik g_b)`: `3 n^2` for each of three pairs of different
+/// coordinates, `3 n (n+1)/2` for each of three that are symmetric.
 fn least_work(mesh: &Mesh, strains: bool) -> Result<(f64, f64), Box<dyn Error>> {
     let gradients = DeformationGradient::new(mesh)?;
     let (mut bytes, mut operations) = (0.0, 0.0);
@@ -172,7 +176,8 @@ impl Measured {
     }
 }
 
-/// Prints both tables: times on one thread and on two with their ratios, then memory and roofline. `most` leaves out larger solids.
+/// Prints both tables: times on one thread and on two with their ratios, then memory and roofline.
+/// `most` leaves out larger solids.
 pub fn tables(most: usize) -> Result<(), Box<dyn Error>> {
     let machines = [Machine::measure(1), Machine::measure(2)];
     let mut rows = Vec::new();
@@ -235,7 +240,8 @@ pub fn tables(most: usize) -> Result<(), Box<dyn Error>> {
 mod tests {
     use super::*;
 
-    /// By hand: one cube has 8 points of 8 nodes, each with 24 coefficients, a volume and 30 numbers of state; 8 nodes with 9 numbers; 108 slots.
+    /// By hand: one cube has 8 points of 8 nodes, each with 24 coefficients, a volume and 30
+    /// numbers of state; 8 nodes with 9 numbers; 108 slots.
     #[test]
     fn the_least_work_of_one_cube_is_counted_right() {
         let mesh = Mesh::hexahedral_box([1.0; 3], [1; 3]).expect("a box");

@@ -1,7 +1,8 @@
 //! Very stiff springs as stiffness and as compliance: how many digits are left.
 //!
-//! Two particles of 1 kg and 3 kg hang one below the other on springs of 1 m and settle; the tension of the upper spring is
-//! 4 g exactly, whatever the spring. The springs hang from a mast of 500 m, so that coordinates carry a rounding of 1e-13 m.
+//! Two particles of 1 kg and 3 kg hang one below the other on springs of 1 m and settle; the
+//! tension of the upper spring is 4 g exactly, whatever the spring. The springs hang from a mast of
+//! 500 m, so that coordinates carry a rounding of 1e-13 m.
 
 use pliant::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-/// Seconds that something takes on this thread: the time that passes, less that in which the thread was ready and had no processor (which
-/// Linux tells; elsewhere it counts).
+/// Seconds that something takes on this thread: the time that passes, less that in which the thread
+/// was ready and had no processor (which Linux tells; elsewhere it counts).
 pub fn clock<T>(what: impl FnOnce() -> T) -> (f64, T) {
     let outer = Instant::now();
     let before = waited();
@@ -11,7 +11,8 @@ pub fn clock<T>(what: impl FnOnce() -> T) -> (f64, T) {
     let out = what();
     let passed = inner.elapsed().as_secs_f64();
     let waited = waited() - before;
-    // What was waited between the two readings is in the outer time: the difference is never too small.
+    // What was waited between the two readings is in the outer time: the difference is never too
+    // small.
     (passed.min(outer.elapsed().as_secs_f64() - waited), out)
 }
 

@@ -1,4 +1,5 @@
-//! The reference cases that need only this project: each is computed anew and compared with its independent answer.
+//! The reference cases that need only this project: each is computed anew and compared with its
+//! independent answer.
 
 mod beams;
 mod bodies;

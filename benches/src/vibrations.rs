@@ -1,4 +1,5 @@
-//! A clamped beam of finite elements that swings freely for many periods: what happens to its energy.
+//! A clamped beam of finite elements that swings freely for many periods: what happens to its
+//! energy.
 
 use crate::orders::WINDOWS;
 use crate::verify::distance;
@@ -34,8 +35,9 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// The mode of a beam of 1 m x 0.1 m x 0.1 m, 1 MPa, Poisson's ratio 0.3 and 1000 kg/m^3 in so many cells, clamped at `x = 0`: by inverse iteration with forces on the nodes,
-    /// each time to rest.
+    /// The mode of a beam of 1 m x 0.1 m x 0.1 m, 1 MPa, Poisson's ratio 0.3 and 1000 kg/m^3 in so
+    /// many cells, clamped at `x = 0`: by inverse iteration with forces on the nodes, each time to
+    /// rest.
     ///
     /// # Errors
     /// None for cells of at least one in each direction.
@@ -110,7 +112,8 @@ impl Mode {
         Ok(simulation.positions(nodes).as_chunks::<3>().0.to_vec())
     }
 
-    /// A beam of this material at rest, deflected by the forces that bend a linear one into this mode with a tip at `amplitude` (m), and let go.
+    /// A beam of this material at rest, deflected by the forces that bend a linear one into this
+    /// mode with a tip at `amplitude` (m), and let go.
     ///
     /// # Errors
     /// The error of the simulation, of amplitudes beyond its length.
@@ -123,7 +126,8 @@ impl Mode {
         Ok(simulation)
     }
 
-    /// How far the beam is (m) from where the trapezoidal rule has a linear one after so many steps of `h` from rest at `amplitude`, in the worst node: the mode times
+    /// How far the beam is (m) from where the trapezoidal rule has a linear one after so many steps
+    /// of `h` from rest at `amplitude`, in the worst node: the mode times
     /// `cos(2 n atan(omega h/2))`.
     pub fn distance_from_the_mode(
         &self,
@@ -148,7 +152,8 @@ impl Mode {
 pub struct Course {
     /// The largest in each of [`WINDOWS`] equal parts of the run; of fewer if a step failed.
     pub largest: Vec<f64>,
-    /// Slope per period of the line of least squares through the errors of all steps, with their sign.
+    /// Slope per period of the line of least squares through the errors of all steps, with their
+    /// sign.
     pub slope: f64,
     /// Root of the mean square of what is left of them beside that line.
     pub scatter: f64,
@@ -209,7 +214,8 @@ mod tests {
 
     #[test]
     fn the_line_of_least_squares_is_found() {
-        // A line of slope 3 per unit of four, and +-2 beside it in pairs that have no slope of their own.
+        // A line of slope 3 per unit of four, and +-2 beside it in pairs that have no slope of
+        // their own.
         let numbers: Vec<f64> = (0..400)
             .map(|k| 0.75 * f64::from(k) + [2.0, -2.0, -2.0, 2.0][k as usize % 4])
             .collect();

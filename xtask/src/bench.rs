@@ -1,14 +1,17 @@
-//! `cargo xtask bench`: the timed scenes and the timed solvers, as tables worth comparing between two commits on one machine.
+//! `cargo xtask bench`: the timed scenes and the timed solvers, as tables worth comparing between
+//! two commits on one machine.
 
 use crate::error::Error;
 use crate::process;
 
-/// Runs the program of the benches package in release mode with the same arguments; it knows the names of the benchmarks.
+/// Runs the program of the benches package in release mode with the same arguments; it knows the
+/// names of the benchmarks.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     process::run_bench_program(features(args), args)
 }
 
-/// The features of the benches package that the arguments need: other people's solvers are compiled only if they are asked for.
+/// The features of the benches package that the arguments need: other people's solvers are compiled
+/// only if they are asked for.
 fn features(args: &[String]) -> &'static [&'static str] {
     if args.iter().any(|a| a == "--peers" || a == "products") {
         &["peers"]

@@ -1,7 +1,7 @@
 //! `cargo xtask catalogue`: the page that lists the components, from their documentation.
 //!
-//! The documentation in the code is the only place where components are described; this reads it and complains where it is
-//! incomplete. `tidy` checks that the page is what it writes.
+//! The documentation in the code is the only place where components are described; this reads it
+//! and complains where it is incomplete. `tidy` checks that the page is what it writes.
 
 mod survey;
 
@@ -222,7 +222,8 @@ mod tests {
         /// A length.\n///\n/// **Equation.** `x_c = |x|` (m).\n///\n/// **Parents.** Points.\n///\n/// **Use.** Rods.\n\
         pub struct Length;\nimpl Length {\n    /// All.\n    pub fn new() -> Self {\n        Self\n    }\n}\n";
 
-    /// The page, and the findings about the law and the length; the types that every project has are not there.
+    /// The page, and the findings about the law and the length; the types that every project has
+    /// are not there.
     fn written(law: &str) -> (String, Vec<String>) {
         let (page, findings) = page(&Sources::of(&[
             ("crates/pliant-model/src/law.rs", law),

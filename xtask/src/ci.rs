@@ -26,8 +26,8 @@ struct Outcome {
     result: Option<(u8, Duration)>,
 }
 
-/// Runs the gates and stops at the first that fails, or runs them all with `--keep-going`; the exit code is that of
-/// the first failure.
+/// Runs the gates and stops at the first that fails, or runs them all with `--keep-going`; the exit
+/// code is that of the first failure.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     let [keep_going] = flags::switches("ci", args, ["--keep-going"])?;
     let outcomes = run_steps(steps()?, keep_going);

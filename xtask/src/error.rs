@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// A task that could not do its work. A gate that ran and failed is not an error but a nonzero exit code.
+/// A task that could not do its work. A gate that ran and failed is not an error but a nonzero exit
+/// code.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// No task has this name.

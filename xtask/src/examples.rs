@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::error::Error;
 use crate::process;
 
-/// Runs all examples in the test profile, one after the other; the exit code is that of the first failure.
+/// Runs all examples in the test profile, one after the other; the exit code is that of the first
+/// failure.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     crate::flags::switches::<0>("examples", args, [])?;
     let root = process::workspace_root()?;

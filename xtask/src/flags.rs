@@ -22,7 +22,8 @@ pub(crate) fn switches<const N: usize>(
     Ok(given)
 }
 
-/// The candidate that needs the fewest edits to become `word`, if at most half of its letters change.
+/// The candidate that needs the fewest edits to become `word`, if at most half of its letters
+/// change.
 pub(crate) fn nearest(word: &str, candidates: &[&str]) -> Option<String> {
     candidates
         .iter()
@@ -32,8 +33,8 @@ pub(crate) fn nearest(word: &str, candidates: &[&str]) -> Option<String> {
         .map(|(_, candidate)| (*candidate).to_owned())
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbours between two words (the restricted
-/// Damerau-Levenshtein distance).
+/// The number of insertions, deletions, replacements and swaps of neighbours between two words (the
+/// restricted Damerau-Levenshtein distance).
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     // d[i][j]: the distance between the first i letters of a and the first j letters of b.

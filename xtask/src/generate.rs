@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: the data files that are computed and not drawn, written anew.
 //!
-//! They are kept in the repository so that nobody needs this program to run a scene; `tidy` checks that they are what
-//! the generator writes. The corpus of the solvers is checked by its own test.
+//! They are kept in the repository so that nobody needs this program to run a scene; `tidy` checks
+//! that they are what the generator writes. The corpus of the solvers is checked by its own test.
 
 mod bunny;
 
@@ -76,7 +76,8 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     corpus(true)
 }
 
-/// The problems of the solvers' corpus are made by their test, which knows the solvers: it compares the files, or writes them.
+/// The problems of the solvers' corpus are made by their test, which knows the solvers: it compares
+/// the files, or writes them.
 fn corpus(write: bool) -> Result<u8, Error> {
     let mut command = process::cargo()?;
     let test = "corpus::files_are_what_the_generator_writes";
@@ -122,14 +123,16 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// A square net in the plane y = 0, its first corner at the origin: vertices 0.1 m apart, and one line element for
-/// every pair of neighbours in a row (along x) or a column (along z). No diagonals.
+/// A square net in the plane y = 0, its first corner at the origin: vertices 0.1 m apart, and one
+/// line element for every pair of neighbours in a row (along x) or a column (along z). No
+/// diagonals.
 fn net() -> String {
     let mut text = String::from(
         "# Square net in the plane y = 0 (x right, y up, z depth), in metres: 11 x 11 vertices, 0.1 apart,\n\
          # and its 220 structural edges, rows first. Written by `cargo xtask gen`: change the generator, not this file.\n",
     );
-    // Vertex (row, column) has the number row * NET_SIDE + column + 1; writing to a string cannot fail.
+    // Vertex (row, column) has the number row * NET_SIDE + column + 1; writing to a string cannot
+    // fail.
     let vertex = |row: usize, column: usize| row * NET_SIDE + column + 1;
     for row in 0..NET_SIDE {
         for column in 0..NET_SIDE {
@@ -152,8 +155,9 @@ fn net() -> String {
 /// Corners around the vessel.
 const VESSEL_SIDES: usize = 12;
 
-/// A vessel about a line in the plane z = 0: straight along x from -0.32 m to the origin, a quarter of a circle of radius 0.12 m to the left in ten pieces, and on
-/// along y for 0.1 m; its corners are 6 mm from the line. Open at both ends.
+/// A vessel about a line in the plane z = 0: straight along x from -0.32 m to the origin, a quarter
+/// of a circle of radius 0.12 m to the left in ten pieces, and on along y for 0.1 m; its corners
+/// are 6 mm from the line. Open at both ends.
 fn vessel() -> String {
     let mut text = String::from(
         "# A vessel of radius 6 mm with a bend of radius 0.12 m, in metres. Written by `cargo xtask gen`: change the generator, not this file.\n",
@@ -194,7 +198,8 @@ fn vessel() -> String {
 /// Cells of Cook's membrane along each side.
 const COOK_CELLS: usize = 8;
 
-/// Cook's membrane: quadrangles between the corners (0, 0), (48, 44), (48, 60) and (0, 44), rows first, with the nodes of its clamped side as a set.
+/// Cook's membrane: quadrangles between the corners (0, 0), (48, 44), (48, 60) and (0, 44), rows
+/// first, with the nodes of its clamped side as a set.
 fn cook() -> String {
     let mut text = String::from(
         "** Cook's membrane, in metres. Written by cargo xtask gen: change the generator, not this file.\n*NODE\n",
@@ -258,7 +263,8 @@ mod tests {
         assert_eq!(pairs.len(), 220);
     }
 
-    /// Every edge inside the tube has a triangle on either side, with opposite senses; only the two rims have one.
+    /// Every edge inside the tube has a triangle on either side, with opposite senses; only the two
+    /// rims have one.
     #[test]
     fn the_vessel_is_a_tube_with_two_rims() {
         let text = vessel();

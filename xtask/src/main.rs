@@ -1,10 +1,11 @@
 //! Developers' tasks, run as `cargo xtask <task>`.
 //!
-//! This program is the one place where the project's gates are written down. Continuous integration calls
-//! `cargo xtask ci` and nothing else, so what passes here passes there.
+//! This program is the one place where the project's gates are written down. Continuous integration
+//! calls `cargo xtask ci` and nothing else, so what passes here passes there.
 //!
-//! It is no place for mechanics: it knows files, manifests and the output of `cargo metadata`; figures and
-//! reference cases are computed by the program in `benches/`, which `verify` and `bench` start.
+//! It is no place for mechanics: it knows files, manifests and the output of `cargo metadata`;
+//! figures and reference cases are computed by the program in `benches/`, which `verify` and
+//! `bench` start.
 
 mod bench;
 mod catalogue;

@@ -21,9 +21,11 @@ pub(crate) struct Package {
     pub(crate) version: String,
     /// The licence expression of the manifest, if it states one.
     pub(crate) license: Option<String>,
-    /// The manifest's path relative to the workspace root, with `/` between folders; absolute outside of it.
+    /// The manifest's path relative to the workspace root, with `/` between folders; absolute
+    /// outside of it.
     pub(crate) manifest: String,
-    /// Names of the packages this one needs to build and run, optional ones included; not those of its tests.
+    /// Names of the packages this one needs to build and run, optional ones included; not those of
+    /// its tests.
     pub(crate) dependencies: Vec<String>,
     /// Root files of its libraries, programs and examples, relative to the workspace root.
     pub(crate) roots: Vec<String>,

@@ -26,7 +26,8 @@ const LONG: usize = 80;
 /// Lines of each list.
 const SHOWN: usize = 10;
 
-/// Prints one line per crate and the sum, then the largest types, those in most files and the longest functions.
+/// Prints one line per crate and the sum, then the largest types, those in most files and the
+/// longest functions.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches("metrics", args, [])?;
     let sources = Sources::read()?;

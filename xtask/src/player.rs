@@ -1,8 +1,9 @@
-//! `cargo xtask player`: opens a page of the player in headless Chromium and checks that it draws what it holds.
+//! `cargo xtask player`: opens a page of the player in headless Chromium and checks that it draws
+//! what it holds.
 //!
-//! The page says `ready` with the right number of frames at the time that it is asked for, draws the parts of the scene, and
-//! shows another picture at the frame that lies farthest from the first. Chromium is Debian's, or the program that
-//! `PLIANT_CHROMIUM` names.
+//! The page says `ready` with the right number of frames at the time that it is asked for, draws
+//! the parts of the scene, and shows another picture at the frame that lies farthest from the
+//! first. Chromium is Debian's, or the program that `PLIANT_CHROMIUM` names.
 
 mod png;
 
@@ -203,7 +204,8 @@ impl Recording {
         })
     }
 
-    /// The frame that lies farthest from the first, and its distance as a share of the largest number.
+    /// The frame that lies farthest from the first, and its distance as a share of the largest
+    /// number.
     fn farthest(&self) -> (usize, f32) {
         let (count, stride) = (self.times.len(), self.numbers.len() / self.times.len());
         let frame = |index: usize| &self.numbers[index * stride..(index + 1) * stride];

@@ -6,7 +6,8 @@ use std::process::{Command, ExitStatus};
 
 use crate::error::Error;
 
-/// The folder of the nearest `Cargo.toml` with a `[workspace]` table, from the current folder upwards.
+/// The folder of the nearest `Cargo.toml` with a `[workspace]` table, from the current folder
+/// upwards.
 pub(crate) fn workspace_root() -> Result<PathBuf, Error> {
     let here = std::env::current_dir().map_err(|source| Error::File {
         path: PathBuf::from("."),
@@ -38,7 +39,8 @@ pub(crate) fn run(mut command: Command) -> Result<u8, Error> {
     Ok(exit_code(status))
 }
 
-/// Runs a command and returns what it printed on its standard output; a failure is an error with its complaint.
+/// Runs a command and returns what it printed on its standard output; a failure is an error with
+/// its complaint.
 pub(crate) fn capture(mut command: Command) -> Result<Vec<u8>, Error> {
     let output = command.output().map_err(|source| Error::Start {
         command: describe(&command),
@@ -55,7 +57,8 @@ pub(crate) fn capture(mut command: Command) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Runs the program of the benches package in release mode, with features of that package, and passes its exit code through.
+/// Runs the program of the benches package in release mode, with features of that package, and
+/// passes its exit code through.
 pub(crate) fn run_bench_program(features: &[&str], args: &[String]) -> Result<u8, Error> {
     let mut command = cargo()?;
     command.args(["run", "--quiet", "--release", "--package", "pliant-benches"]);

@@ -1,7 +1,8 @@
 //! `cargo xtask reflow`: wraps the prose of comments in Rust files.
 //!
-//! A paragraph with a line over the width is filled anew; all else stays as it is: code between fences, tables, headings, mathematics,
-//! definitions of links, and comments behind code. A file is written only if its tokens and its words are the same as before.
+//! A paragraph with a line over the width is filled anew; all else stays as it is: code between
+//! fences, tables, headings, mathematics, definitions of links, and comments behind code. A file is
+//! written only if its tokens and its words are the same as before.
 
 use proc_macro2::TokenTree;
 
@@ -15,8 +16,8 @@ const WIDTH: usize = 100;
 /// Fewest columns of text, however deep the indentation.
 const LEAST: usize = 40;
 
-/// Wraps the comments of the files below the paths, of all without one; with `--check` lists the files that would change and fails if
-/// there are any.
+/// Wraps the comments of the files below the paths, of all without one; with `--check` lists the
+/// files that would change and fails if there are any.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     let (flags, paths): (Vec<_>, Vec<_>) = args.iter().cloned().partition(|arg| arg.starts_with('-'));
     let [only_check] = crate::flags::switches("reflow", &flags, ["--check"])?;
@@ -73,7 +74,8 @@ fn item(text: &str) -> Option<usize> {
     Some(text.len() - after.trim_start().len())
 }
 
-/// Whether a line is one for itself: empty, a heading, a row of a table, the definition of a link, indented, broken by hand.
+/// Whether a line is one for itself: empty, a heading, a row of a table, the definition of a link,
+/// indented, broken by hand.
 fn stands_alone(text: &str) -> bool {
     let starts = ["#", "|", ">", "<", "  ", "---", "==="];
     let target = text.strip_prefix('[').and_then(|rest| rest.split_once("]: "));
@@ -163,7 +165,8 @@ fn push(out: &mut String, line: &str, k: usize) -> usize {
     k + 1
 }
 
-/// The tokens of a file, documentation as words, and the words of all of its text without the marks of comments.
+/// The tokens of a file, documentation as words, and the words of all of its text without the marks
+/// of comments.
 fn contents(source: &str) -> Option<(Vec<String>, Vec<&str>)> {
     let mut tokens: Vec<String> = Vec::new();
     walk(source.parse().ok()?, &mut |token| {

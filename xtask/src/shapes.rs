@@ -29,7 +29,8 @@ pub(crate) struct Shapes {
     pub(crate) functions: Vec<Sized>,
     /// Types declared by `struct`, `enum` or `union`, with the line.
     pub(crate) declared: Vec<(String, String, usize)>,
-    /// Files with an inherent `impl` of a type, by the folder of the crate and the name of the type.
+    /// Files with an inherent `impl` of a type, by the folder of the crate and the name of the
+    /// type.
     pub(crate) impls: BTreeMap<(String, String), BTreeSet<String>>,
     path: String,
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 use crate::error::Error;
 use crate::process;
 
-/// One text file: its path relative to the workspace root, with `/` between folders, and its contents.
+/// One text file: its path relative to the workspace root, with `/` between folders, and its
+/// contents.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
     pub(crate) path: String,
@@ -91,7 +92,8 @@ impl Sources {
     }
 }
 
-/// Tracked files and new files that are not ignored; `None` outside of a git repository or without git.
+/// Tracked files and new files that are not ignored; `None` outside of a git repository or without
+/// git.
 fn listed_by_git(root: &Path) -> Option<Vec<String>> {
     let mut command = Command::new("git");
     command

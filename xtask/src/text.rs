@@ -15,7 +15,8 @@ pub(crate) fn find_word(line: &str, word: &str) -> Option<usize> {
 /// Code and links of at most so many characters are not broken.
 const WHOLE: usize = 60;
 
-/// Whether a line that began with this word would be a list item, a heading or the like in Markdown.
+/// Whether a line that began with this word would be a list item, a heading or the like in
+/// Markdown.
 fn begins_block(word: &str) -> bool {
     let number = word.trim_start_matches(|c: char| c.is_ascii_digit());
     ["-", "+", "*", "="].contains(&word)
@@ -23,7 +24,8 @@ fn begins_block(word: &str) -> bool {
         || number.len() < word.len() && [".", ")"].contains(&number)
 }
 
-/// Lines of at most `width` characters where words allow it; short code between backquotes and links are not broken.
+/// Lines of at most `width` characters where words allow it; short code between backquotes and
+/// links are not broken.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // Up to where spaces are no places to break, and up to where marks have been understood.

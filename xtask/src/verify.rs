@@ -1,4 +1,5 @@
-//! `cargo xtask verify`: the reference cases, computed anew and compared with their independent answers.
+//! `cargo xtask verify`: the reference cases, computed anew and compared with their independent
+//! answers.
 
 use crate::error::Error;
 use crate::process;

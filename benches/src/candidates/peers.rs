@@ -1,4 +1,5 @@
-//! QDLDL as Clarabel has it, and faer's factorisations with its own ordering and with nested dissection.
+//! QDLDL as Clarabel has it, and faer's factorisations with its own ordering and with nested
+//! dissection.
 
 use super::{Analysed, Candidate, REFINED, Task};
 use crate::timing::clock;
@@ -17,8 +18,8 @@ use faer::{Conj, MatMut, Par, Side};
 use feral_metis::{CscPattern, metis_order};
 use pliant::sparse::CsrMatrix;
 
-/// Signed dynamic regularisation of quasi-definite systems, as both libraries have it by default or suggest it: pivots below the
-/// first are replaced by the second.
+/// Signed dynamic regularisation of quasi-definite systems, as both libraries have it by default or
+/// suggest it: pivots below the first are replaced by the second.
 const REGULARISATION: [f64; 2] = [1e-12, 1e-7];
 
 pub(super) fn all(task: &Task, flops: f64) -> Result<Vec<Analysed>, String> {
@@ -35,7 +36,8 @@ pub(super) fn all(task: &Task, flops: f64) -> Result<Vec<Analysed>, String> {
     Ok(out)
 }
 
-/// Solves, and refines the answer as the project's solver does: the residual is part of the answer, so its time counts.
+/// Solves, and refines the answer as the project's solver does: the residual is part of the answer,
+/// so its time counts.
 fn refined(task: &Task, [z, r]: [&mut Vec<f64>; 2], mut solve: impl FnMut(&mut [f64])) {
     z.clone_from(&task.rhs);
     solve(z);
@@ -236,7 +238,8 @@ impl Candidate for Faer {
     }
 }
 
-/// Nested dissection of the graph of the system's blocks, as an order of single unknowns: new to old, and old to new.
+/// Nested dissection of the graph of the system's blocks, as an order of single unknowns: new to
+/// old, and old to new.
 fn block_dissection(task: &Task) -> Result<[Vec<u32>; 2], String> {
     let n = task.system.n();
     let mut bounds = task.system.primal_blocks().to_vec();
@@ -253,7 +256,8 @@ fn block_dissection(task: &Task) -> Result<[Vec<u32>; 2], String> {
     Ok([forward, inverse])
 }
 
-/// Nested dissection of the graph whose vertices are single unknowns, or blocks with the given boundaries.
+/// Nested dissection of the graph whose vertices are single unknowns, or blocks with the given
+/// boundaries.
 pub(super) fn dissection(matrix: &CsrMatrix, bounds: Option<&[usize]>) -> Result<Vec<i32>, String> {
     let pattern = matrix.pattern();
     let size = pattern.rows();

@@ -1,7 +1,8 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
-//! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex] [--steps=N] [scene ...]`: of the couplings of friction those that are named, else all for
-//! what falls and Coulomb's law for what stands; the first `N` steps of each scene, else all.
+//! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex]
+//! [--steps=N] [scene ...]`: of the couplings of friction those that are named, else all for what
+//! falls and Coulomb's law for what stands; the first `N` steps of each scene, else all.
 
 use super::Ended;
 use pliant::contact::FrictionCoupling;

@@ -1,5 +1,6 @@
-//! Times complementarity solvers on towers and walls of boxes, to residuals of 1e-2, 1e-4, 1e-6 and 1e-8 (De Saxcé's, relative). With the
-//! feature `peers` Clarabel's interior points solve the same, with the shift of De Saxcé iterated on; it is timed with its own set-up.
+//! Times complementarity solvers on towers and walls of boxes, to residuals of 1e-2, 1e-4, 1e-6 and
+//! 1e-8 (De Saxcé's, relative). With the feature `peers` Clarabel's interior points solve the same,
+//! with the shift of De Saxcé iterated on; it is timed with its own set-up.
 //!
 //! `cargo xtask bench contacts [--peers] [scene ...]`
 
@@ -11,7 +12,8 @@ use pliant_lab::ClarabelOracle;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// The number of unknowns of a stack with friction 0.5 and a compliance of 1e-7, and its problem with the operator as the solvers make it of the saddle-point system.
+/// The number of unknowns of a stack with friction 0.5 and a compliance of 1e-7, and its problem
+/// with the operator as the solvers make it of the saddle-point system.
 fn scene(stack: &Stack) -> Result<(usize, Problem), ProblemError> {
     let (friction, compliance) = (0.5, 1e-7);
     let (system, problem) = (stack.system(compliance)?, stack.problem(friction, compliance)?);

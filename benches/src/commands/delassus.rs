@@ -1,5 +1,6 @@
-//! Times the Delassus operator by its entries on one thread and on several, in turns in one run, and compares the bits: contacts of free bricks,
-//! which couple if they share one, and contacts along a chain of bodies, which all couple.
+//! Times the Delassus operator by its entries on one thread and on several, in turns in one run,
+//! and compares the bits: contacts of free bricks, which couple if they share one, and contacts
+//! along a chain of bodies, which all couple.
 //!
 //! `cargo xtask bench delassus [threads]`
 
@@ -15,7 +16,8 @@ use std::time::Instant;
 const COMPLIANCE: f64 = 1e-7;
 const ROUNDS: usize = 15;
 
-/// A chain of links, three rows on the velocity of each `every`-th one, and the numbers of these rows.
+/// A chain of links, three rows on the velocity of each `every`-th one, and the numbers of these
+/// rows.
 fn chain(count: usize, every: usize) -> Result<(KktSystem, Vec<usize>), Box<dyn Error>> {
     let chain = links::chain(count, 0.0, links::Pose::Turned)?;
     let (n, m) = (chain.n(), chain.m());

@@ -1,4 +1,5 @@
-//! Times the scalar and the block factor on the matrices of chains of bodies and of grids of particles, in turns: least of many.
+//! Times the scalar and the block factor on the matrices of chains of bodies and of grids of
+//! particles, in turns: least of many.
 
 use super::Ended;
 use pliant::sparse::{
@@ -38,8 +39,8 @@ struct Problem {
     a: CsrMatrix,
 }
 
-/// From the free end: body of six, joint, body, joint, .., the last one to the ground. A sparse one has diagonal blocks within bodies and joints, and
-/// two entries per row and body between them.
+/// From the free end: body of six, joint, body, joint, .., the last one to the ground. A sparse one
+/// has diagonal blocks within bodies and joints, and two entries per row and body between them.
 fn chain(links: usize, rows: usize, sparse: bool) -> Result<Problem, SparseError> {
     let mut bounds = vec![0];
     for k in 0..2 * links {

@@ -1,7 +1,9 @@
-//! Times the factor by fronts on one and on two threads beside faer's factor and the factor by blocks, on nets and solids.
+//! Times the factor by fronts on one and on two threads beside faer's factor and the factor by
+//! blocks, on nets and solids.
 //!
-//! `cargo xtask bench fronts [part of a name ...]`. All factor the same matrix in the same order (minimum degree of
-//! the block graph), in turns; least of all rounds. Filling counts for blocks and fronts: the factor takes the place of the matrix.
+//! `cargo xtask bench fronts [part of a name ...]`. All factor the same matrix in the same order
+//! (minimum degree of the block graph), in turns; least of all rounds. Filling counts for blocks
+//! and fronts: the factor takes the place of the matrix.
 
 use super::Ended;
 use pliant::solvers::{KktSystem, SolveError};

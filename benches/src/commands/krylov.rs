@@ -1,7 +1,8 @@
-//! Times one right-hand side on elastic solids: factor and solve against preconditioned conjugate gradients.
+//! Times one right-hand side on elastic solids: factor and solve against preconditioned conjugate
+//! gradients.
 //!
-//! `cargo xtask bench krylov [degrees of freedom ...]`. Everything is prepared once before; timed are new values on
-//! the old pattern and one solve, interleaved, minimum of all rounds.
+//! `cargo xtask bench krylov [degrees of freedom ...]`. Everything is prepared once before; timed
+//! are new values on the old pattern and one solve, interleaved, minimum of all rounds.
 
 use super::Ended;
 use pliant::krylov::{KktKrylov, KktKrylovOptions, KktMethod, LinearAuto, PrimalPreconditioner};
@@ -26,7 +27,8 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             &format!("cube {size}, held volumes"),
             &Solid::cube(size).incompressible()?,
         )?;
-        // The Schur complement that preconditions MINRES and projected CG fills up: gigabytes at 10,000 degrees of freedom.
+        // The Schur complement that preconditions MINRES and projected CG fills up: gigabytes at
+        // 10,000 degrees of freedom.
         let small = size.min(3_000) / 3;
         compare(
             &format!("cube {small}, compliance"),

@@ -1,6 +1,8 @@
-//! Multibody benchmark problems: errors against known answers, energies and times, at steps that halve.
+//! Multibody benchmark problems: errors against known answers, energies and times, at steps that
+//! halve.
 //!
-//! `cargo xtask bench multibody [--quick] [--write] [--only TEXT]`: prints; `--quick` takes two steps instead of four, `--only` the problems whose names hold the text; with `--write` it draws
+//! `cargo xtask bench multibody [--quick] [--write] [--only TEXT]`: prints; `--quick` takes two
+//! steps instead of four, `--only` the problems whose names hold the text; with `--write` it draws
 //! `docs/pictures/multibody.svg` anew.
 
 use super::{Ended, write_picture};

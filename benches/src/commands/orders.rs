@@ -1,6 +1,8 @@
-//! Integrators: errors at steps that halve with the observed orders, and energies over many periods.
+//! Integrators: errors at steps that halve with the observed orders, and energies over many
+//! periods.
 //!
-//! `orders [--quick] [--write]`: prints; `--quick` takes 20 periods instead of 1000; with `--write` it draws `docs/pictures/orders.svg` and `energies.svg` anew.
+//! `orders [--quick] [--write]`: prints; `--quick` takes 20 periods instead of 1000; with `--write`
+//! it draws `docs/pictures/orders.svg` and `energies.svg` anew.
 
 use super::{Ended, write_picture};
 use pliant::Error;
@@ -10,7 +12,8 @@ use pliant_benches::orders::{
 };
 use std::process::ExitCode;
 
-/// Periods of the slowest motion (s): of the pendulum from the horizontal; of the swaying chain, that of a hanging chain of 1 m.
+/// Periods of the slowest motion (s): of the pendulum from the horizontal; of the swaying chain,
+/// that of a hanging chain of 1 m.
 const PERIODS: [f64; 2] = [2.367841947576237, 1.67];
 
 pub(super) fn run(arguments: &[String]) -> Ended {

@@ -1,7 +1,8 @@
-//! Times products of symmetric stiffness matrices: by 3x3 blocks, by entries, and faer's product by columns.
+//! Times products of symmetric stiffness matrices: by 3x3 blocks, by entries, and faer's product by
+//! columns.
 //!
-//! `cargo xtask bench products [degrees of freedom ...]`. Interleaved rounds, minimum of all; figures are
-//! Gflop/s of useful work (2 per entry of the whole matrix) and ratios to faer.
+//! `cargo xtask bench products [degrees of freedom ...]`. Interleaved rounds, minimum of all;
+//! figures are Gflop/s of useful work (2 per entry of the whole matrix) and ratios to faer.
 
 use super::Ended;
 use faer::sparse::linalg::matmul::sparse_dense_matmul;

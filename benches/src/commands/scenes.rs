@@ -73,7 +73,8 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The cost of taking the numerical part of the ledger apart: the same motion with and without, a step of each in turn.
+/// The cost of taking the numerical part of the ledger apart: the same motion with and without, a
+/// step of each in turn.
 fn numerical_parts(scale: usize) -> Result<(), ledger::Failure> {
     let _ = writeln!(
         std::io::stdout(),
@@ -161,7 +162,8 @@ fn linkages(scale: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// The worth of the kind of row, of the geometric stiffness and of the second solve: the chain of ten.
+/// The worth of the kind of row, of the geometric stiffness and of the second solve: the chain of
+/// ten.
 fn variants() {
     let _ = writeln!(std::io::stdout());
     let _ = writeln!(

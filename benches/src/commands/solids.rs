@@ -1,10 +1,14 @@
 //! The stiff beam at every stiffness, and where the time of a step of a solid goes.
 //!
-//! `cargo xtask bench solids`. The first table is that of `benches/reference/beam.txt`: a beam of 39 x 3 x 3
-//! hexahedra under its weight, steps of 0.01 s, then brought to rest. The second has solids of about 3,000 and 30,000 degrees of freedom.
-//! Least times of eight steps after two from rest, which have neither stress nor speed. `--times` prints the second alone, `--threads N` lets
-//! the filling and the factor share so many threads. `--products` times products with the response matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000 degrees of freedom instead, on one thread and on two, with memory and
-//! what the machine could do; `--most N` leaves out larger ones. With the feature `peers`, `--peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
+//! `cargo xtask bench solids`. The first table is that of `benches/reference/beam.txt`: a beam of
+//! 39 x 3 x 3 hexahedra under its weight, steps of 0.01 s, then brought to rest. The second has
+//! solids of about 3,000 and 30,000 degrees of freedom. Least times of eight steps after two from
+//! rest, which have neither stress nor speed. `--times` prints the second alone, `--threads N` lets
+//! the filling and the factor share so many threads. `--products` times products with the response
+//! matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000
+//! degrees of freedom instead, on one thread and on two, with memory and what the machine could do;
+//! `--most N` leaves out larger ones. With the feature `peers`, `--peers` prints the beam in
+//! tetrahedra alone, beside Rapier's soft bodies.
 
 use super::Ended;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
@@ -100,7 +104,8 @@ fn stiff_beams() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The beam in tetrahedra at every stiffness: ours brought to rest, Rapier's after ten seconds, the mean of the last one and how much it still moves.
+/// The beam in tetrahedra at every stiffness: ours brought to rest, Rapier's after ten seconds, the
+/// mean of the last one and how much it still moves.
 #[cfg(feature = "peers")]
 fn peers() -> Result<(), Box<dyn std::error::Error>> {
     use pliant_benches::soft_peer::{Cells, SoftPeer};

@@ -1,4 +1,5 @@
-//! Times direct solvers on the families of `pliant_benches::families`, in turns, and prints a Markdown table.
+//! Times direct solvers on the families of `pliant_benches::families`, in turns, and prints a
+//! Markdown table.
 
 mod cases;
 mod dump;
@@ -62,7 +63,8 @@ fn parse(arguments: &[String]) -> Result<Option<Arguments>, String> {
     Ok(Some(out))
 }
 
-/// The direct solvers with all arguments; then, unless the arguments ask for a part, the iterative ones and (with peers) the products.
+/// The direct solvers with all arguments; then, unless the arguments ask for a part, the iterative
+/// ones and (with peers) the products.
 pub(super) fn run(arguments: &[String]) -> Ended {
     let Some(asked) = parse(arguments)? else {
         let _ = writeln!(std::io::stdout(), "{HELP}");

@@ -1,4 +1,5 @@
-//! Prints every reference case: case, reference, ours, error, tolerance. Exit status 1 if one is missed.
+//! Prints every reference case: case, reference, ours, error, tolerance. Exit status 1 if one is
+//! missed.
 
 use super::Ended;
 use pliant_benches::verify;

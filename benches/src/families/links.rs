@@ -14,20 +14,25 @@ const SPRING: f64 = 100.0;
 /// How the links of a chain lie, which decides how full the blocks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pose {
-    /// Each link is turned about an axis of its own, and a soft spring holds one of its points: all entries of the 6 x 6 and of the
-    /// angular blocks are there, as in a step with geometric stiffness.
+    /// Each link is turned about an axis of its own, and a soft spring holds one of its points: all
+    /// entries of the 6 x 6 and of the angular blocks are there, as in a step with geometric
+    /// stiffness.
     Turned,
-    /// All links along x, nothing but mass: `W` is diagonal, zeros of `J` are left out. The sparsest chain there is.
+    /// All links along x, nothing but mass: `W` is diagonal, zeros of `J` are left out. The
+    /// sparsest chain there is.
     Straight,
 }
 
-/// A chain of `links` bodies: joint k holds body k to body k - 1 (the first one to the ground), by a ball joint (3 rows) for even k and a
-/// hinge (5 rows) for odd k. `n = 6 links`, `m = 4 links` for even `links`, `R = compliance I`.
+/// A chain of `links` bodies: joint k holds body k to body k - 1 (the first one to the ground), by
+/// a ball joint (3 rows) for even k and a hinge (5 rows) for odd k. `n = 6 links`, `m = 4 links`
+/// for even `links`, `R = compliance I`.
 ///
-/// Unknowns of a body: velocity of its centre in world axes, angular velocity in body axes. With the rotation `Q` and the arm `p` (world axes) from
-/// the centre to the joint, a ball joint is `v + Q w x p` of one body less that of the other, `[I, -[p]x Q]`; a hinge adds
-/// `t . (Q w - Q' w')` for two directions t. `W` is the mass block `diag(m, m, m, I)`, and for [`Pose::Turned`] the response
-/// `h^2 k P^T P`, `P = [I, -[s]x Q]`, of the spring at the point s. Right-hand sides: gravity, and gaps of at most half a millimetre.
+/// Unknowns of a body: velocity of its centre in world axes, angular velocity in body axes. With
+/// the rotation `Q` and the arm `p` (world axes) from the centre to the joint, a ball joint is
+/// `v + Q w x p` of one body less that of the other, `[I, -[p]x Q]`; a hinge adds
+/// `t . (Q w - Q' w')` for two directions t. `W` is the mass block `diag(m, m, m, I)`, and for
+/// [`Pose::Turned`] the response `h^2 k P^T P`, `P = [I, -[s]x Q]`, of the spring at the point s.
+/// Right-hand sides: gravity, and gaps of at most half a millimetre.
 ///
 /// # Errors
 /// [`SolveError::Sparse`] if the chain is too long for 32-bit indices.
@@ -74,9 +79,10 @@ pub fn chain(links: usize, compliance: f64, pose: Pose) -> Result<KktSystem, Sol
     Ok(out)
 }
 
-/// A closed loop of `links` (at least 4) bodies in the plane z = 0, a regular polygon on hinges (5 rows each) whose axes are all along z: the
-/// three rows that keep the last hinge in the plane say what the others said. `n = 6 links`, `m = 5 links`, rank `m - 3`, `R` as given on the diagonal (zero: redundant rows),
-/// and a right-hand side `b = J v` that every row agrees on.
+/// A closed loop of `links` (at least 4) bodies in the plane z = 0, a regular polygon on hinges (5
+/// rows each) whose axes are all along z: the three rows that keep the last hinge in the plane say
+/// what the others said. `n = 6 links`, `m = 5 links`, rank `m - 3`, `R` as given on the diagonal
+/// (zero: redundant rows), and a right-hand side `b = J v` that every row agrees on.
 ///
 /// # Errors
 /// [`SolveError::Sparse`] if the loop is too long for 32-bit indices.
@@ -191,7 +197,8 @@ impl Parts {
                     // Two directions across the axis, which is z of the world.
                     _ => body.rotation[(i - 3, j - 3)],
                 };
-                // Zeros that hold in every pose are left out, for the sake of solvers that see single entries.
+                // Zeros that hold in every pose are left out, for the sake of solvers that see
+                // single entries.
                 let there = if pose == Pose::Turned {
                     j >= 3 || i == j
                 } else {

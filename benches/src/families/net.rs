@@ -1,4 +1,5 @@
-//! Family (b): a square net of particles on springs, held at its corners, in two forms of the same step.
+//! Family (b): a square net of particles on springs, held at its corners, in two forms of the same
+//! step.
 
 use super::{Entries, STEP, noise, system};
 use pliant::solvers::{KktSystem, SolveError};
@@ -17,7 +18,8 @@ struct Edge {
     direction: [f64; 3],
 }
 
-/// The springs of an `side x side` net: along both sides and both diagonals of each cell. The net is curved and a little irregular.
+/// The springs of an `side x side` net: along both sides and both diagonals of each cell. The net
+/// is curved and a little irregular.
 fn springs(side: usize) -> Vec<Edge> {
     let last = side - 1;
     let corner = |i: usize, j: usize| (i == 0 || i == last) && (j == 0 || j == last);
@@ -63,8 +65,9 @@ fn springs(side: usize) -> Vec<Edge> {
     out
 }
 
-/// The net by its stiffness: `W = M + h^2 sum k B^T B`, `B = [-d, d]` for a spring of direction d, with k = 1000 N/m and particles of
-/// 0.01 kg. `n = 3 side^2 - 12` (the corners are held), no rows; blocks of 3.
+/// The net by its stiffness: `W = M + h^2 sum k B^T B`, `B = [-d, d]` for a spring of direction d,
+/// with k = 1000 N/m and particles of 0.01 kg. `n = 3 side^2 - 12` (the corners are held), no rows;
+/// blocks of 3.
 ///
 /// # Errors
 /// [`SolveError::Sparse`] if the net is too large for 32-bit indices.
@@ -93,8 +96,8 @@ pub fn stiffness(side: usize) -> Result<KktSystem, SolveError> {
     Ok(weighted(out))
 }
 
-/// The same net by its compliance: `W = M` (diagonal), a row `B` for each spring with `R = 1 / (h^2 k)`. `n = 3 side^2 - 12`,
-/// `m = 4 side^2 - 6 side + 2`; blocks of 3 and rows of 1.
+/// The same net by its compliance: `W = M` (diagonal), a row `B` for each spring with
+/// `R = 1 / (h^2 k)`. `n = 3 side^2 - 12`, `m = 4 side^2 - 6 side + 2`; blocks of 3 and rows of 1.
 ///
 /// # Errors
 /// [`SolveError::Sparse`] if the net is too large for 32-bit indices.

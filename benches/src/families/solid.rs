@@ -1,4 +1,5 @@
-//! Families (c) and (d): a block of linear tetrahedra, by stiffness, by compliance, and nearly incompressible.
+//! Families (c) and (d): a block of linear tetrahedra, by stiffness, by compliance, and nearly
+//! incompressible.
 
 use super::{Entries, STEP, noise, system};
 use pliant::solvers::{KktSystem, SolveError};
@@ -16,10 +17,12 @@ const HELD_VOLUMES: usize = 20;
 
 type Vec3 = [f64; 3];
 
-/// A box of cells of six tetrahedra each (paths along the edges from corner to corner, as Kuhn cuts a cube), whose nodes are moved
-/// by up to a twentieth of a cell so that no coefficient is zero by symmetry.
+/// A box of cells of six tetrahedra each (paths along the edges from corner to corner, as Kuhn cuts
+/// a cube), whose nodes are moved by up to a twentieth of a cell so that no coefficient is zero by
+/// symmetry.
 ///
-/// Linear elasticity: E = 1 MPa, nu = 0.3, 1000 kg/m^3, h = 0.01 s, mass lumped at the nodes, no node held.
+/// Linear elasticity: E = 1 MPa, nu = 0.3, 1000 kg/m^3, h = 0.01 s, mass lumped at the nodes, no
+/// node held.
 #[derive(Clone, Debug)]
 pub struct Solid {
     nodes: Vec<Vec3>,
@@ -36,7 +39,8 @@ struct Element {
     volume: f64,
 }
 
-/// Counts of cells of a cube of about so many degrees of freedom, and the side of a cell of a cube of 1 m.
+/// Counts of cells of a cube of about so many degrees of freedom, and the side of a cell of a cube
+/// of 1 m.
 fn cube_cells(dofs: usize) -> ([usize; 3], f64) {
     let side = (dofs as f64 / 3.0).cbrt().round() as usize;
     let cells = side.saturating_sub(1).max(1);
@@ -50,7 +54,8 @@ impl Solid {
         Self::new(cells, size)
     }
 
-    /// A beam of 9 x 9 cells of 0.05 m in section, as long as `dofs` ask (30,000 gives 10 x 10 x 100 nodes).
+    /// A beam of 9 x 9 cells of 0.05 m in section, as long as `dofs` ask (30,000 gives 10 x 10 x
+    /// 100 nodes).
     pub fn beam(dofs: usize) -> Self {
         let length = (dofs / 300).max(2);
         Self::new([9, 9, length - 1], 0.05)
@@ -120,9 +125,10 @@ impl Solid {
         out
     }
 
-    /// Family (c) by stiffness: `W = M + h^2 K`,
-    /// `K_ab = V (lambda g_a g_b^T + mu g_b g_a^T + mu (g_a . g_b) I)` summed over the tetrahedra, with Lamé's constants and the gradients g of
-    /// the shape functions. `n = 3 nodes`, no rows, blocks of 3; about 23 entries per row of the lower triangle.
+    /// Family (c) by stiffness: `W = M + h^2 K`, `K_ab = V (lambda g_a g_b^T + mu g_b g_a^T + mu
+    /// (g_a . g_b) I)` summed over the tetrahedra, with Lamé's constants and the gradients g of the
+    /// shape functions. `n = 3 nodes`, no rows, blocks of 3; about 23 entries per row of the lower
+    /// triangle.
     ///
     /// # Errors
     /// [`SolveError::Sparse`] if the mesh is too large for 32-bit indices.
@@ -130,7 +136,8 @@ impl Solid {
         self.with_rows([Entries::default(), Entries::default()], 0)
     }
 
-    /// Family (d): [`Self::stiffness`] and one row for every twentieth tetrahedron, its divergence `sum_a g_a . v_a`, with `R = 1e-10`.
+    /// Family (d): [`Self::stiffness`] and one row for every twentieth tetrahedron, its divergence
+    /// `sum_a g_a . v_a`, with `R = 1e-10`.
     ///
     /// # Errors
     /// [`SolveError::Sparse`] if the mesh is too large for 32-bit indices.
@@ -149,8 +156,9 @@ impl Solid {
         self.with_rows(rows, count)
     }
 
-    /// Family (c) by compliance: `W = M` (diagonal), six rows for each tetrahedron, its strain rates xx, yy, zz, yz, zx, xy
-    /// (shear doubled, Voigt), with `R = D^-1 / (h^2 V)` for the elasticity `D`. Eliminating the multipliers gives [`Self::stiffness`]. `n = 3 nodes`,
+    /// Family (c) by compliance: `W = M` (diagonal), six rows for each tetrahedron, its strain
+    /// rates xx, yy, zz, yz, zx, xy (shear doubled, Voigt), with `R = D^-1 / (h^2 V)` for the
+    /// elasticity `D`. Eliminating the multipliers gives [`Self::stiffness`]. `n = 3 nodes`,
     /// `m = 6 elements`, blocks of 3 and 6.
     ///
     /// # Errors

@@ -7,7 +7,8 @@ use pliant::solvers::{KktSystem, SolveError};
 type Vec3 = [f64; 3];
 
 const GRAVITY: f64 = 9.81;
-/// Velocity that a push gives to the top of a [`Stack`], m/s: three times the velocity that gravity gives in a step, so that it slides.
+/// Velocity that a push gives to the top of a [`Stack`], m/s: three times the velocity that gravity
+/// gives in a step, so that it slides.
 pub const PUSH: f64 = 0.3;
 /// Normal and two tangents; all faces are horizontal.
 const AXES: [Vec3; 3] = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
@@ -38,8 +39,9 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// A tower of `count` (at least 2) cubes of 1 m, each heavier than the one below by the same factor, `ratio` in all (the bottom one has
-    /// 1 kg); `4 count` contact points. It moves as gravity alone would have it after a step of [`STEP`] from rest.
+    /// A tower of `count` (at least 2) cubes of 1 m, each heavier than the one below by the same
+    /// factor, `ratio` in all (the bottom one has 1 kg); `4 count` contact points. It moves as
+    /// gravity alone would have it after a step of [`STEP`] from rest.
     pub fn tower(count: usize, ratio: f64) -> Self {
         let bodies: Vec<Body> = (0..count)
             .map(|k| Body {
@@ -55,8 +57,9 @@ impl Stack {
         Self { bodies, contacts }
     }
 
-    /// A wall of `side` courses of `side` bricks of 1 x 0.5 x 0.5 m and 500 kg, each course shifted by half a brick; `4 side + 4 (side - 1)
-    /// (2 side - 1)` contact points. It moves as [`Self::tower`].
+    /// A wall of `side` courses of `side` bricks of 1 x 0.5 x 0.5 m and 500 kg, each course shifted
+    /// by half a brick; `4 side + 4 (side - 1) (2 side - 1)` contact points. It moves as
+    /// [`Self::tower`].
     pub fn wall(side: usize) -> Self {
         let mut bodies: Vec<Body> = Vec::new();
         let mut contacts = Vec::new();
@@ -97,8 +100,8 @@ impl Stack {
         self
     }
 
-    /// The step as a saddle-point system with a row block of three for each contact, normal first, none of which has a law yet: `W = M`, `c = M v`,
-    /// `R = compliance I`.
+    /// The step as a saddle-point system with a row block of three for each contact, normal first,
+    /// none of which has a law yet: `W = M`, `c = M v`, `R = compliance I`.
     ///
     /// # Errors
     /// [`SolveError::Sparse`] if it is too large for 32-bit indices.
@@ -134,8 +137,9 @@ impl Stack {
         Ok(out)
     }
 
-    /// The step as `u = A r + b`: `A = J M^-1 J^T + compliance I`, `b` the velocity of each contact without impulses. With `compliance = 0`
-    /// the four points of a face share their load in infinitely many ways.
+    /// The step as `u = A r + b`: `A = J M^-1 J^T + compliance I`, `b` the velocity of each contact
+    /// without impulses. With `compliance = 0` the four points of a face share their load in
+    /// infinitely many ways.
     ///
     /// # Errors
     /// [`ProblemError`] for a negative `friction`.
@@ -176,7 +180,8 @@ fn patch(bodies: &[Body], below: Option<usize>, above: usize) -> [Contact; 4] {
     })
 }
 
-/// The operator of contacts: two of them are coupled through each body they share, by `+-J_i M^-1 J_k^T`.
+/// The operator of contacts: two of them are coupled through each body they share, by
+/// `+-J_i M^-1 J_k^T`.
 fn problem(
     bodies: &[Body],
     contacts: &[Contact],

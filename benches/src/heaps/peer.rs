@@ -12,7 +12,8 @@ pub struct Setting {
     pub steps: usize,
     /// Solver iterations (substeps) per step; its default is 4.
     pub iterations: usize,
-    /// Contacts are that many times as stiff (frequency) as by default, with Coulomb's law at every point.
+    /// Contacts are that many times as stiff (frequency) as by default, with Coulomb's law at every
+    /// point.
     pub stiffer: Option<f64>,
 }
 

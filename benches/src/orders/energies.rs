@@ -8,7 +8,8 @@ use std::fmt::Write;
 pub struct Course {
     /// Method and step.
     pub name: String,
-    /// The largest error in equal parts of the run, as shares of the energy that the motion turns over.
+    /// The largest error in equal parts of the run, as shares of the energy that the motion turns
+    /// over.
     pub errors: Vec<f64>,
 }
 
@@ -18,7 +19,8 @@ const TOP: f64 = 64.0;
 const GAP: f64 = 70.0;
 const LEGEND: f64 = 320.0;
 
-/// One panel per motion, one line per method and step; all panels have the same methods in the same order, and the same powers of ten from bottom to top.
+/// One panel per motion, one line per method and step; all panels have the same methods in the same
+/// order, and the same powers of ten from bottom to top.
 pub fn energies_svg(periods: f64, panels: &[(&str, Vec<Course>)], range: (f64, f64)) -> String {
     let end = LEFT + panels.len() as f64 * (PANEL.0 + GAP);
     let (full, total) = (end + LEGEND, TOP + PANEL.1 + 50.0);

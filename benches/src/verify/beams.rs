@@ -1,5 +1,6 @@
-//! E: slender beams, as cubic Hermite elements made of affine mappings: curvature at Gauss points is a mapping of the nodes'
-//! deflections and slopes, and so are the deflections of the mass points.
+//! E: slender beams, as cubic Hermite elements made of affine mappings: curvature at Gauss points
+//! is a mapping of the nodes' deflections and slopes, and so are the deflections of the mass
+//! points.
 
 use super::{Checks, distance};
 use pliant::dense::eigen::symmetric_eigen;
@@ -23,8 +24,8 @@ fn gauss(points: usize) -> Vec<(f64, f64)> {
     out
 }
 
-/// A cantilever of `n` elements: scalars (deflection, slope) of every node, the first clamped; adds a row of `shape` for each of the
-/// `points` Gauss points of every element.
+/// A cantilever of `n` elements: scalars (deflection, slope) of every node, the first clamped; adds
+/// a row of `shape` for each of the `points` Gauss points of every element.
 fn rows(n: usize, length: f64, points: usize, shape: fn(f64, f64) -> [f64; 4]) -> Affine {
     let le = length / n as f64;
     let mut entries = Vec::new();
@@ -172,7 +173,8 @@ fn frequencies(checks: &mut Checks) -> Result<(), Error> {
     Ok(())
 }
 
-/// Natural frequencies in ascending order and the shape of the first mode on the free coordinates, from `W = M + h^2 K` at two steps.
+/// Natural frequencies in ascending order and the shape of the first mode on the free coordinates,
+/// from `W = M + h^2 K` at two steps.
 fn modes(model: Model) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let mut s = Simulation::new(model)?;
     let n = s.model().dof_count() - 2;

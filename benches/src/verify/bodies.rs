@@ -193,7 +193,8 @@ fn attached_mass(checks: &mut Checks) -> Result<(), Error> {
     Ok(())
 }
 
-/// C08: Jacobian, mass pull-back and geometric stiffness of a spring to a point of a body, through `W` itself.
+/// C08: Jacobian, mass pull-back and geometric stiffness of a spring to a point of a body, through
+/// `W` itself.
 fn point_on_a_body(checks: &mut Checks) -> Result<(), Error> {
     let q = [
         0.6100061839757498,
@@ -265,7 +266,8 @@ fn point_on_a_body(checks: &mut Checks) -> Result<(), Error> {
     checks.against("C08", "J^T m J (parallel axes)", &world(&s, 1.0), 1e-14);
     let mut s = build(0.0, true)?;
     let h = 0.1;
-    // W - M = h^2 (J^T k J - G), which is the Hessian of the potential; the reference is a finite difference of 1e-6.
+    // W - M = h^2 (J^T k J - G), which is the Hessian of the potential; the reference is a finite
+    // difference of 1e-6.
     s.step(h)?;
     checks.against(
         "C08",

@@ -26,7 +26,8 @@ fn build_pendulum(options: Options) -> Result<(Simulation, NodeId), Error> {
     Ok((Simulation::with_options(model, options)?, bob))
 }
 
-/// B01: position rows at J_k, and velocity rows with projection; exact scheme states, order, error, drift.
+/// B01: position rows at J_k, and velocity rows with projection; exact scheme states, order, error,
+/// drift.
 fn pendulum(checks: &mut Checks) -> Result<(), Error> {
     let post = Stabilisation {
         tolerance: 1e-14,
@@ -136,7 +137,8 @@ fn double_pendulum(checks: &mut Checks) -> Result<(), Error> {
     Ok(())
 }
 
-/// B04: the hanging chain at rest, by pseudo-static steps with geometric stiffness, and by the equations of rest.
+/// B04: the hanging chain at rest, by pseudo-static steps with geometric stiffness, and by the
+/// equations of rest.
 fn catenary(checks: &mut Checks) -> Result<(), Error> {
     let (links, length, span) = (40, 1.5, 1.0);
     let l = length / links as f64;
@@ -178,7 +180,8 @@ fn catenary(checks: &mut Checks) -> Result<(), Error> {
     };
     let report = s.find_equilibrium(&how)?;
     hangs(checks, &s, (nodes, hard));
-    // Hanging is stable but for the chain's swing out of its plane, which is held by its weight too.
+    // Hanging is stable but for the chain's swing out of its plane, which is held by its weight
+    // too.
     let modes = report.negative_modes.unwrap_or(usize::MAX);
     checks.all_equal("B04", "negative modes", 0, &[modes]);
     Ok(())
@@ -200,7 +203,8 @@ fn hangs(checks: &mut Checks, s: &Simulation, (nodes, hard): (NodeId, ComponentI
     checks.against("B04", "discrete T_1 (end link)", &tensions[..1], 1e-8);
 }
 
-/// B06: a bead on a taut wire: explicit transverse limit without, implicit Euler with geometric stiffness.
+/// B06: a bead on a taut wire: explicit transverse limit without, implicit Euler with geometric
+/// stiffness.
 fn taut_bead(checks: &mut Checks) -> Result<(), Error> {
     let limit = checks.references.expected("B06", "omega_t, h_limit")[1];
     let build = |multipliers| -> Result<(Simulation, NodeId), Error> {
@@ -244,8 +248,8 @@ fn taut_bead(checks: &mut Checks) -> Result<(), Error> {
         let key = format!("y sequence with G(lambda_k), h={factor:?}*limit (implicit Euler decay)");
         let first = checks.references.expected("B06", &key);
         checks.against("B06", &key, &found, 1e-11);
-        // The values are below the case's absolute tolerance: compare the first six relatively too. The tension, a
-        // difference of lengths 1e-5, carries a rounding of about 1e-11.
+        // The values are below the case's absolute tolerance: compare the first six relatively too.
+        // The tension, a difference of lengths 1e-5, carries a rounding of about 1e-11.
         let ratios: Vec<f64> = found.iter().zip(&first).take(6).map(|(a, b)| a / b).collect();
         checks.compare("B06", format!("{key}, ratios"), &[1.0; 6], &ratios, 1e-7);
     }
@@ -259,7 +263,8 @@ fn taut_bead(checks: &mut Checks) -> Result<(), Error> {
                 break;
             }
         }
-        // Of the two modes the growing one is left after a few steps; nonlinear terms are y^2 of the half length.
+        // Of the two modes the growing one is left after a few steps; nonlinear terms are y^2 of
+        // the half length.
         let n = y.len() - if factor > 2.0 { 2 } else { 1 };
         let growth = (y[n] / y[n - 1]).abs();
         let key = format!("growth factor per step, h={factor:?}*limit, no G");

@@ -34,7 +34,8 @@ fn solve(solver: &mut dyn Solver, problem: &Problem) -> Result<(Vec<f64>, Report
     Ok((r, report))
 }
 
-/// D07: separation, stick and slip of one contact whose directions are coupled, by every solver that knows friction.
+/// D07: separation, stick and slip of one contact whose directions are coupled, by every solver
+/// that knows friction.
 fn one_contact(checks: &mut Checks) -> Result<(), Error> {
     let a = [2.0, 0.3, -0.4, 0.3, 1.5, 0.2, -0.4, 0.2, 1.1];
     let cone = Cone::Coulomb { mu: 0.4 };

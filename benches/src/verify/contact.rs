@@ -114,7 +114,8 @@ fn block(checks: &mut Checks) -> Result<(), Error> {
     }
     let key = "stopping distance discrete (continuous v0^2/(2 mu g)=0.9174311927)";
     checks.against("D01", key, &s.positions(node)[..1], 1e-12);
-    // First order: v falls in whole steps, and the last one is missing: half a step of v0 too short.
+    // First order: v falls in whole steps, and the last one is missing: half a step of v0 too
+    // short.
     let continuous = checks.references.expected("D01", "stopping distance continuous");
     let what = "stopping distance within a step of v0";
     checks.compare("D01", what, &continuous, &s.positions(node)[..1], 0.03);
@@ -177,8 +178,8 @@ fn bouncing_ball(checks: &mut Checks) -> Result<(), Error> {
         let found = apexes.get(k).copied().unwrap_or(f64::NAN);
         checks.compare("D02", what, &[*apex], &[found], (k + 1) as f64 * per_bounce);
     }
-    // Each of the 34 bounces until one is shorter than a step errs by up to a step in time and by up to g h in speed, which the later
-    // ones carry on: 2/(1 - e) steps.
+    // Each of the 34 bounces until one is shorter than a step errs by up to a step in time and by
+    // up to g h in speed, which the later ones carry on: 2/(1 - e) steps.
     checks.against("D02", "Zeno time", &[rest], 34.0 * 11.0 * h);
     let (mut s, node) = ball(0.001, 2.0, 0.0, material)?;
     s.step(0.01)?;
@@ -190,7 +191,8 @@ fn bouncing_ball(checks: &mut Checks) -> Result<(), Error> {
 /// Corners of the box of D04 seen from its centre of mass.
 const LEGS: [[f64; 2]; 4] = [[0.4, 0.35], [0.4, -0.25], [-0.6, 0.35], [-0.6, -0.25]];
 
-/// D04: four legs and the centre of mass beside the middle, as hard rows, compliant contacts, and by pivoting.
+/// D04: four legs and the centre of mass beside the middle, as hard rows, compliant contacts, and
+/// by pivoting.
 fn legs(checks: &mut Checks) -> Result<(), Error> {
     let mass = || RigidMass::cuboid(10.0, [1.0, 0.6, 0.4]);
     let mut model = Model::new();
@@ -254,11 +256,12 @@ fn legs(checks: &mut Checks) -> Result<(), Error> {
     Ok(())
 }
 
-/// D04: three boxes on each other: each corner carries a quarter of what is above; where contacts are hard, each face all of it (how its
-/// corners share is not determined).
+/// D04: three boxes on each other: each corner carries a quarter of what is above; where contacts
+/// are hard, each face all of it (how its corners share is not determined).
 fn stack(checks: &mut Checks) -> Result<(), Error> {
     let key = "stack: per-corner force (n-i) m g/4";
-    // Heights of up to 2.5 m are known to their rounding, which over the compliance is a force (6e-9 N).
+    // Heights of up to 2.5 m are known to their rounding, which over the compliance is a force
+    // (6e-9 N).
     let compliance = 1e-7;
     let corners = tower(compliance, 60)?;
     checks.against("D04", key, &corners, 2.5 * f64::EPSILON / compliance);
@@ -303,8 +306,9 @@ fn tower(compliance: f64, steps: usize) -> Result<Vec<f64>, Error> {
     Ok(corners.iter().map(|c| c.1).collect())
 }
 
-/// A rope of `n` soft points half around a fixed cylinder, pulled with 1 N at its first point and with `pull` at its last; how fast (m/s) it goes after a
-/// step of 0.01 s, and how many points slip.
+/// A rope of `n` soft points half around a fixed cylinder, pulled with 1 N at its first point and
+/// with `pull` at its last; how fast (m/s) it goes after a step of 0.01 s, and how many points
+/// slip.
 fn rope(n: usize, pull: f64) -> Result<(f64, usize), Error> {
     let (cylinder, radius) = (1.0, 0.01);
     let turn = std::f64::consts::PI / n as f64;
@@ -346,7 +350,8 @@ fn rope(n: usize, pull: f64) -> Result<(f64, usize), Error> {
     Ok((v[1] * a.cos() - v[0] * a.sin(), report.contacts.slipping))
 }
 
-/// D05: which pull makes it slip, from two above it (the speed is linear in the pull); on either side of the polygon's value.
+/// D05: which pull makes it slip, from two above it (the speed is linear in the pull); on either
+/// side of the polygon's value.
 fn capstan(checks: &mut Checks) -> Result<(), Error> {
     for n in [4, 16, 64, 256] {
         let key = format!("T2/T1, n={n} nodes");

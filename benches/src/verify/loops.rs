@@ -50,7 +50,8 @@ fn hinged_rod(checks: &mut Checks) -> Result<(), Error> {
     Ok(())
 }
 
-/// Position rows without geometric stiffness of the multipliers: the scheme of the reference errors.
+/// Position rows without geometric stiffness of the multipliers: the scheme of the reference
+/// errors.
 fn plain() -> Options {
     Options {
         geometry: GeometricTerms {

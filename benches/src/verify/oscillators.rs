@@ -186,7 +186,8 @@ fn hard_rows(checks: &mut Checks) -> Result<(), Error> {
             s.step(0.1)?;
             found.push(s.positions(node)[0]);
         }
-        // C = 1e-18 m/N: R is 1e-16 of the row's Delassus diagonal, amplified by up to (1-a)/a per step.
+        // C = 1e-18 m/N: R is 1e-16 of the row's Delassus diagonal, amplified by up to (1-a)/a per
+        // step.
         checks.against("A04", &format!("phi_1..6 alpha={alpha:?}"), &found, 1e-14);
     }
     Ok(())

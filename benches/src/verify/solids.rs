@@ -53,7 +53,8 @@ fn stretched(
     for (k, force) in load.iter().enumerate().filter(|(_, force)| **force > 0.0) {
         simulation.set_force(parts.nodes, k, &[*force, 0.0, 0.0])?;
     }
-    // Inertia is a hundredth of stiffness: each pass gains two digits, and 288 compliant rows on 69 free coordinates are not nearly hard.
+    // Inertia is a hundredth of stiffness: each pass gains two digits, and 288 compliant rows on 69
+    // free coordinates are not nearly hard.
     let how = Settle {
         h: 20.0,
         tolerance: 1e-14,

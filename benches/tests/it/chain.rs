@@ -39,7 +39,8 @@ fn heavy_chains_hold_and_never_gain_energy() {
 fn geometric_stiffness_where_needed_is_enough() {
     for mode in [GeometricStiffness::WhereNeeded, GeometricStiffness::JustEnough] {
         let (gap, rise) = swing(10, 1e3, 500, mode);
-        // On for what is taut beyond the explicit limit, off elsewhere: holds as well, and still never gains.
+        // On for what is taut beyond the explicit limit, off elsewhere: holds as well, and still
+        // never gains.
         assert!(
             gap <= 1e-4 && rise <= 1e-12,
             "{mode:?}: gap {gap:e}, rise {rise:e}"
@@ -120,7 +121,8 @@ fn the_factor_of_a_chain_is_its_block_tree() {
         let mut c = chain(links, 1.0, Pose::Swing);
         c.simulation.step(0.01).unwrap();
         let counters = c.simulation.counters().solver;
-        // Bodies 6 x 6, joints 3 x 3, couplings 3 x 6; where elimination from both ends meets, one 3 x 3 block.
+        // Bodies 6 x 6, joints 3 x 3, couplings 3 x 6; where elimination from both ends meets, one
+        // 3 x 3 block.
         assert_eq!(counters.matrix_entries, 63 * links - 18);
         assert!(
             counters.factor_entries <= counters.matrix_entries + 9,

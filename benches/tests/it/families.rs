@@ -64,7 +64,8 @@ fn chains_have_the_size_they_say_and_are_solved() {
 
 #[test]
 fn a_chain_that_moves_as_one_body_violates_no_joint() {
-    // Angular velocity o about the ground joint of a straight chain: v = o x p, and every joint stays closed.
+    // Angular velocity o about the ground joint of a straight chain: v = o x p, and every joint
+    // stays closed.
     let system = chain(6, 0.0, Pose::Straight).unwrap();
     let spin = [0.3, -0.2, 0.5];
     let mut x = vec![0.0; 36];
@@ -79,12 +80,14 @@ fn a_chain_that_moves_as_one_body_violates_no_joint() {
 
 #[test]
 fn long_loops_have_three_rows_too_many_as_well() {
-    // Rounding grows with the loop: from a few hundred links on it leaves the redundant rows pivots of either sign above the threshold.
+    // Rounding grows with the loop: from a few hundred links on it leaves the redundant rows pivots
+    // of either sign above the threshold.
     for links in [100, 200, 350, 500, 700, 1000, 2000] {
         let (solution, report) = solve(&closed_loop(links, 0.0).unwrap());
         assert_eq!(report.redundant_rows, 3, "{links} links");
         assert!(report.residual.relative < 1e-12, "{links} links: {report:?}");
-        // Weight and velocities of 0.01 m/s over a step, for each of them: multipliers do not drift along the null space.
+        // Weight and velocities of 0.01 m/s over a step, for each of them: multipliers do not drift
+        // along the null space.
         let largest = largest(solution.mu.iter().copied());
         assert!(largest < 0.1 * links as f64, "{links} links: {largest:e}");
     }
@@ -117,7 +120,8 @@ fn the_closed_loop_has_three_rows_too_many() {
     assert_eq!((system.n(), system.m()), (72, 60));
     let (solution, report) = solve(&system);
     assert_eq!(report.redundant_rows, 3);
-    // Redundancy must not show in the multipliers: the loop weighs 12 kg, its momentum in a step is 1.2 N s.
+    // Redundancy must not show in the multipliers: the loop weighs 12 kg, its momentum in a step is
+    // 1.2 N s.
     assert!(largest(solution.mu) < 100.0);
 }
 
@@ -258,7 +262,8 @@ fn the_weight_of_a_tower_is_carried() {
     assert!((carried / (STEP * 9.81 * 111.0) - 1.0).abs() < 1e-6, "{carried}");
 }
 
-/// The operator that was written entry by entry, and the one that the solvers make of the saddle-point system.
+/// The operator that was written entry by entry, and the one that the solvers make of the
+/// saddle-point system.
 #[test]
 fn both_forms_of_a_stack_are_one() {
     for stack in [Stack::tower(5, 100.0), Stack::wall(3).pushed()] {

@@ -1,4 +1,5 @@
-//! The energy of a beam that swings freely, over as many periods as a test may take; `cargo xtask bench vibrations` runs a thousand.
+//! The energy of a beam that swings freely, over as many periods as a test may take;
+//! `cargo xtask bench vibrations` runs a thousand.
 
 use pliant::prelude::*;
 use pliant_benches::vibrations::{Course, Mode, materials, swing};
@@ -27,7 +28,8 @@ fn nonlinear() -> Options {
     }
 }
 
-/// A linear beam: the trapezoidal rule turns its mode by `2 atan(omega h/2)` per step, and keeps the energy but for rounding.
+/// A linear beam: the trapezoidal rule turns its mode by `2 atan(omega h/2)` per step, and keeps
+/// the energy but for rounding.
 #[test]
 fn a_linear_beam_swings_in_its_mode_and_keeps_its_energy() {
     let mode = mode();
@@ -41,13 +43,15 @@ fn a_linear_beam_swings_in_its_mode_and_keeps_its_energy() {
             "linear beam: {off:e} m off its mode, energy error {:e}",
             largest(&found.largest)
         );
-        // 2,000 steps, each with the rounding of places of 1 m over a swing of 0.1 m: 1e-15 of that swing, and of phase.
+        // 2,000 steps, each with the rounding of places of 1 m over a swing of 0.1 m: 1e-15 of that
+        // swing, and of phase.
         assert!(off < 1e-10, "{off}");
         assert!(largest(&found.largest) < 1e-12, "{:?}", found.largest);
     }
 }
 
-/// Of nonlinear materials: bounded, a quarter at half of the step, and no trend (a hundredth of the scatter in the whole run would show).
+/// Of nonlinear materials: bounded, a quarter at half of the step, and no trend (a hundredth of the
+/// scatter in the whole run would show).
 #[test]
 fn the_nonlinear_trapezoidal_rule_keeps_the_energy_of_a_deflected_beam() {
     let mode = mode();
@@ -70,7 +74,8 @@ fn the_nonlinear_trapezoidal_rule_keeps_the_energy_of_a_deflected_beam() {
     }
 }
 
-/// The theta method solves nonlinear materials with an error of each step that adds up: with the geometric stiffness of the start it loses energy, without it gains.
+/// The theta method solves nonlinear materials with an error of each step that adds up: with the
+/// geometric stiffness of the start it loses energy, without it gains.
 #[test]
 fn the_linear_step_drifts_on_nonlinear_materials() {
     let mode = mode();

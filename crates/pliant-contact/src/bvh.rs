@@ -66,7 +66,8 @@ pub(crate) struct Bvh {
 }
 
 impl Bvh {
-    /// A tree over boxes, halved at the median of the longest axis; `O(n log n)`, without allocation if it was as large before.
+    /// A tree over boxes, halved at the median of the longest axis; `O(n log n)`, without
+    /// allocation if it was as large before.
     pub(crate) fn build(&mut self, boxes: &[Aabb]) {
         self.nodes.clear();
         self.order.clear();

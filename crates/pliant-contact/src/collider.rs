@@ -32,7 +32,8 @@ impl MaterialId {
 pub enum Placement {
     /// Nothing: it stands in the world at this pose.
     Fixed(Pose),
-    /// An element of a node of rigid bodies; the pose is in the axes of the body, from its centre of mass.
+    /// An element of a node of rigid bodies; the pose is in the axes of the body, from its centre
+    /// of mass.
     Body {
         /// The node.
         node: NodeId,
@@ -108,10 +109,11 @@ pub struct Collider {
     pub groups: Groups,
     /// Its surface.
     pub material: MaterialId,
-    /// Distance (m) at which it takes notice of others, whatever the velocities; those of a pair are added.
+    /// Distance (m) at which it takes notice of others, whatever the velocities; those of a pair
+    /// are added.
     pub margin: f64,
-    /// For a soft shape that collides with itself: points this many edges apart, or fewer, are neighbours and do not. At least 1;
-    /// for a cable at least its diameter in segments, plus one.
+    /// For a soft shape that collides with itself: points this many edges apart, or fewer, are
+    /// neighbours and do not. At least 1; for a cable at least its diameter in segments, plus one.
     pub self_contact: Option<usize>,
 }
 

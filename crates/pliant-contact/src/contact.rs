@@ -4,7 +4,8 @@ use pliant_model::NodeId;
 
 use crate::{ColliderId, Material};
 
-/// The identity of a contact from step to step: no two contacts ever have the same, and it is never used again.
+/// The identity of a contact from step to step: no two contacts ever have the same, and it is never
+/// used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContactKey {
     /// The collider with the lower number.
@@ -49,8 +50,9 @@ pub struct Side {
     pub collider: ColliderId,
     /// Its carrier.
     pub carrier: Carrier,
-    /// The point on its surface (world, m). Both points of a contact lie on one line along the normal, so that opposite forces at them have no
-    /// torque; where edges are not quite parallel, or for a swept contact, a point may lie beside its surface.
+    /// The point on its surface (world, m). Both points of a contact lie on one line along the
+    /// normal, so that opposite forces at them have no torque; where edges are not quite parallel,
+    /// or for a swept contact, a point may lie beside its surface.
     pub point: [f64; 3],
 }
 
@@ -73,8 +75,9 @@ pub struct Contact {
     pub direction: Option<[f64; 3]>,
     /// How many updates it has lasted; zero if it is new.
     pub age: u32,
-    /// Whether the normal and the lever arms are those of the first impact within the horizon, along the present velocities, and not those of
-    /// the present place. The gap is what the points, with the velocities they have then, close until then.
+    /// Whether the normal and the lever arms are those of the first impact within the horizon,
+    /// along the present velocities, and not those of the present place. The gap is what the
+    /// points, with the velocities they have then, close until then.
     pub swept: bool,
 }
 

@@ -3,19 +3,21 @@
 use crate::ContactError;
 use crate::error::not_negative;
 
-/// The bound of the friction `r_t` of a contact with the coefficient `mu` and the normal force `r_n`. Of all that is within the bound, friction is what takes
-/// most from the slip.
+/// The bound of the friction `r_t` of a contact with the coefficient `mu` and the normal force
+/// `r_n`. Of all that is within the bound, friction is what takes most from the slip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum FrictionModel {
     /// The circle `|r_t| <= mu r_n`: the same in all directions.
     #[default]
     Cone,
-    /// A regular polygon in place of the circle, as linear programs have it. Friction is then in the direction of a corner and not against the slip, as a
-    /// rule, and too small or too large by up to `cos(pi/directions)`: for four directions 0.707, or 1.414.
+    /// A regular polygon in place of the circle, as linear programs have it. Friction is then in
+    /// the direction of a corner and not against the slip, as a rule, and too small or too large by
+    /// up to `cos(pi/directions)`: for four directions 0.707, or 1.414.
     Pyramid {
         /// Number of corners, at least three.
         directions: usize,
-        /// Around the circle, with the middle of a side along the first direction, instead of within it, with a corner there.
+        /// Around the circle, with the middle of a side along the first direction, instead of
+        /// within it, with a corner there.
         outer: bool,
     },
     /// The ellipse `(r_1/mu)^2 + (r_2/across)^2 <= r_n^2` along and across the first direction.
@@ -25,12 +27,14 @@ pub enum FrictionModel {
     },
 }
 
-/// A direction on a surface: that of its grain. What counts is its part along the surfaces that touch; where it has none, any direction is taken.
+/// A direction on a surface: that of its grain. What counts is its part along the surfaces that
+/// touch; where it has none, any direction is taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Direction {
     /// In the world, of any length but zero.
     World([f64; 3]),
-    /// In the axes of the body that carries the surface, or in those of the pose of a collider that stands. Soft surfaces have no axes but the world's.
+    /// In the axes of the body that carries the surface, or in those of the pose of a collider that
+    /// stands. Soft surfaces have no axes but the world's.
     Body([f64; 3]),
 }
 
@@ -55,7 +59,8 @@ impl FrictionModel {
     /// Whether the numbers are in range, with `friction` along the first direction.
     ///
     /// # Errors
-    /// [`ContactError::OutOfRange`] for fewer than three directions, or an ellipse of which one half axis only is zero.
+    /// [`ContactError::OutOfRange`] for fewer than three directions, or an ellipse of which one
+    /// half axis only is zero.
     pub fn check(&self, friction: f64) -> Result<(), ContactError> {
         match *self {
             Self::Cone => Ok(()),

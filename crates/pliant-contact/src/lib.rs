@@ -1,8 +1,9 @@
 //! Collision geometry: shapes, who may touch whom, and contact points with persistent identities.
 //!
-//! What this crate is: from a model and its state to a list of [`Contact`]s, each with its points, normal, gap, material, and a
-//! [`ContactKey`] that it keeps while it lasts. What it is not: it knows no rows, multipliers, or time steps; the *horizon* of
-//! [`World::update`] is how far ahead (s) it looks along the present velocities.
+//! What this crate is: from a model and its state to a list of [`Contact`]s, each with its points,
+//! normal, gap, material, and a [`ContactKey`] that it keeps while it lasts. What it is not: it
+//! knows no rows, multipliers, or time steps; the *horizon* of [`World::update`] is how far ahead
+//! (s) it looks along the present velocities.
 //!
 //! ```
 //! use pliant_contact::{Collider, Placement, Shape, World};
@@ -27,22 +28,27 @@
 //!
 //! # What is exact
 //!
-//! Gaps and normals of half spaces against anything, and of balls, boxes, capsules, hulls, triangles and soft shapes among each other, are closed
-//! forms, right to rounding (tested to 1e-12 m for lengths of 1 m, and against sampled support functions); where parts with edges touch, a face
-//! stands for a normal that is better by less than 1e-5 of their size. Cylinders are exact against
-//! half spaces, balls, and wherever a cap, a face or a pair of straight lines decides; beside rims, as between hulls of very many
-//! edges, the normal comes from an iterative algorithm (parry's GJK and EPA) and Newton's method, mostly to 1e-8 m and always tested to 5e-6 m.
+//! Gaps and normals of half spaces against anything, and of balls, boxes, capsules, hulls,
+//! triangles and soft shapes among each other, are closed forms, right to rounding (tested to 1e-12
+//! m for lengths of 1 m, and against sampled support functions); where parts with edges touch, a
+//! face stands for a normal that is better by less than 1e-5 of their size. Cylinders are exact
+//! against half spaces, balls, and wherever a cap, a face or a pair of straight lines decides;
+//! beside rims, as between hulls of very many edges, the normal comes from an iterative algorithm
+//! (parry's GJK and EPA) and Newton's method, mostly to 1e-8 m and always tested to 5e-6 m.
 //!
-//! Apart, a mesh of triangles has the gaps and the normals of the solid that it bounds: edges inside a flat face are not felt. Deep in a
-//! solid mesh, each triangle knows the way out along its own normal only, so the depth there is not the least one; a body wholly inside a
-//! solid mesh touches nothing. Two meshes, and soft shapes among each other, meet corner against face and edge against edge; they
-//! are not followed along their velocities, as convex shapes are against everything.
+//! Apart, a mesh of triangles has the gaps and the normals of the solid that it bounds: edges
+//! inside a flat face are not felt. Deep in a solid mesh, each triangle knows the way out along its
+//! own normal only, so the depth there is not the least one; a body wholly inside a solid mesh
+//! touches nothing. Two meshes, and soft shapes among each other, meet corner against face and edge
+//! against edge; they are not followed along their velocities, as convex shapes are against
+//! everything.
 //!
 //! # Order and identity
 //!
-//! Everything is in a fixed order: that in which colliders were added, then of serials. Nothing depends on addresses or hashes.
-//! After the first updates nothing is allocated unless there are more contacts than ever before (or hulls of very many edges, or
-//! cylinders beside edges, which go to the iterative algorithm; its deep case allocates).
+//! Everything is in a fixed order: that in which colliders were added, then of serials. Nothing
+//! depends on addresses or hashes. After the first updates nothing is allocated unless there are
+//! more contacts than ever before (or hulls of very many edges, or cylinders beside edges, which go
+//! to the iterative algorithm; its deep case allocates).
 
 mod bvh;
 mod collider;

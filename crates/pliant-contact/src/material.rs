@@ -18,7 +18,8 @@ pub struct Material {
     pub compliance: f64,
     /// Relaxation time of a compliant contact (s).
     pub relaxation_time: f64,
-    /// Hunt and Crossley's dissipation of a compliant contact (s/m): its relaxation time grows by this times the overlap.
+    /// Hunt and Crossley's dissipation of a compliant contact (s/m): its relaxation time grows by
+    /// this times the overlap.
     pub dissipation: f64,
     /// Friction against spin about the normal: torque per normal force (m).
     pub torsional_friction: f64,
@@ -51,7 +52,8 @@ impl Default for Material {
     serde(rename = "friction_rule")
 )]
 pub enum FrictionRule {
-    /// `sqrt(a b)`: what is smooth against anything is smooth, and a pair of equals has their coefficient.
+    /// `sqrt(a b)`: what is smooth against anything is smooth, and a pair of equals has their
+    /// coefficient.
     #[default]
     GeometricMean,
     /// `min(a, b)`.
@@ -91,8 +93,10 @@ impl Material {
         Ok(self)
     }
 
-    /// The material of a pair of surfaces: friction by the rule, along and across, in the model and the direction of the one that has an ellipse, else a
-    /// pyramid, of this one if both have; the greater restitution; the sum of the compliances (springs in series); the greatest of the rest.
+    /// The material of a pair of surfaces: friction by the rule, along and across, in the model and
+    /// the direction of the one that has an ellipse, else a pyramid, of this one if both have; the
+    /// greater restitution; the sum of the compliances (springs in series); the greatest of the
+    /// rest.
     pub fn with(&self, other: &Self, rule: FrictionRule) -> Self {
         let combine = |a: f64, b: f64| match rule {
             FrictionRule::GeometricMean => (a * b).sqrt(),

@@ -4,7 +4,8 @@ use pliant_dense::Vec3;
 
 use crate::ContactError;
 
-/// The identities of contacts: plain values, to be kept with a checkpoint. Restored, the next update goes on bit for bit.
+/// The identities of contacts: plain values, to be kept with a checkpoint. Restored, the next
+/// update goes on bit for bit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactMemory {
     /// The serial that the next new contact gets.
@@ -24,8 +25,8 @@ pub struct Remembered {
     pub age: u32,
     /// Which elements, corners and edges met.
     pub feature: [u64; 2],
-    /// Where it was on each side (m): in body axes, in the world for what is fixed, and for points of a node where they should be in the world
-    /// a horizon later.
+    /// Where it was on each side (m): in body axes, in the world for what is fixed, and for points
+    /// of a node where they should be in the world a horizon later.
     pub places: [[f64; 3]; 2],
 }
 
@@ -64,8 +65,9 @@ pub(crate) struct Matching {
 }
 
 impl Matching {
-    /// For each of the new contacts of a pair, the old one that it is: that of the same feature; else, nearest first, one that has not moved
-    /// farther than `reach` over one of the two surfaces.
+    /// For each of the new contacts of a pair, the old one that it is: that of the same feature;
+    /// else, nearest first, one that has not moved farther than `reach` over one of the two
+    /// surfaces.
     pub(crate) fn run(&mut self, old: &[Remembered], new: &[Unnamed]) -> &[Option<usize>] {
         self.old_used.clear();
         self.old_used.resize(old.len(), false);
@@ -116,7 +118,8 @@ impl Matching {
 mod tests {
     use super::*;
 
-    /// Two contacts that changed places in the list, and their features: each has the name of the one that it is nearest to, whatever the order.
+    /// Two contacts that changed places in the list, and their features: each has the name of the
+    /// one that it is nearest to, whatever the order.
     #[test]
     fn the_nearest_pair_is_named_first() {
         let old = [0.0, 1.0].map(|x| Remembered {

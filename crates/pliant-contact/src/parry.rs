@@ -1,4 +1,5 @@
-//! The one place that speaks to parry: convex hulls, and the distance of convex shapes that have no closed form here.
+//! The one place that speaks to parry: convex hulls, and the distance of convex shapes that have no
+//! closed form here.
 
 use parry3d_f64::math::{Pose, Vector};
 use parry3d_f64::query::details::contact_support_map_support_map;
@@ -21,7 +22,8 @@ pub(crate) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     Some((corners.into_iter().map(back).collect(), triangles))
 }
 
-/// A convex set given by the farthest of its points in a direction, seen from `centre` in units of `size`.
+/// A convex set given by the farthest of its points in a direction, seen from `centre` in units of
+/// `size`.
 struct Supported<F> {
     centre: Vec3,
     size: f64,
@@ -34,7 +36,8 @@ impl<F: Fn(Vec3) -> Vec3> SupportMap for Supported<F> {
     }
 }
 
-/// Ratio of sizes beyond which the smaller set is lost in the rounding of the larger: parry's polytope then has too few corners, and panics.
+/// Ratio of sizes beyond which the smaller set is lost in the rounding of the larger: parry's
+/// polytope then has too few corners, and panics.
 const LOST: f64 = 1e-12;
 
 /// Largest distance of a set from the centre along an axis, and its largest extent.
@@ -50,8 +53,9 @@ fn measures(support: &impl Fn(Vec3) -> Vec3, centre: Vec3) -> (f64, f64) {
     (far, extent)
 }
 
-/// The unit normal from one convex set to the other along which they are farthest apart (or least deep in each other); none where their sizes and
-/// their distance differ by so many orders that rounding decides.
+/// The unit normal from one convex set to the other along which they are farthest apart (or least
+/// deep in each other); none where their sizes and their distance differ by so many orders that
+/// rounding decides.
 pub(crate) fn normal(a: impl Fn(Vec3) -> Vec3, b: impl Fn(Vec3) -> Vec3, centre: Vec3) -> Option<Vec3> {
     let ((far_a, extent_a), (far_b, extent_b)) = (measures(&a, centre), measures(&b, centre));
     let size = far_a.max(far_b);

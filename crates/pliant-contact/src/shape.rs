@@ -15,7 +15,8 @@ use polytope::Polytope;
 
 /// The shape of a collider: immutable, checked when made, cheap to clone.
 ///
-/// Lengths in metres, in the axes of the shape. The *soft* shapes are lists of points of a node; the node says where they are.
+/// Lengths in metres, in the axes of the shape. The *soft* shapes are lists of points of a node;
+/// the node says where they are.
 #[derive(Clone, Debug)]
 pub struct Shape {
     pub(crate) kind: Kind,
@@ -50,7 +51,8 @@ pub enum MeshKind {
 }
 
 impl Shape {
-    /// The half space below the plane through the origin with this outward normal (any length but zero).
+    /// The half space below the plane through the origin with this outward normal (any length but
+    /// zero).
     ///
     /// # Errors
     /// [`ContactError`] if the normal is zero or not finite.
@@ -111,7 +113,8 @@ impl Shape {
     /// The convex hull of points (m).
     ///
     /// # Errors
-    /// [`ContactError`] if there are fewer than four, one is not finite, or they lie in a plane to 1e-7 of their extent.
+    /// [`ContactError`] if there are fewer than four, one is not finite, or they lie in a plane to
+    /// 1e-7 of their extent.
     pub fn convex_hull(points: &[[f64; 3]]) -> Result<Self, ContactError> {
         if points.len() < 4 {
             return Err(ContactError::TooFew {
@@ -131,8 +134,8 @@ impl Shape {
     /// Triangles over points (m), counter-clockwise seen from outside.
     ///
     /// # Errors
-    /// [`ContactError`] if it is empty, an index or a number is bad, a triangle has no area, or a solid is not closed,
-    /// not consistently oriented, or inside out.
+    /// [`ContactError`] if it is empty, an index or a number is bad, a triangle has no area, or a
+    /// solid is not closed, not consistently oriented, or inside out.
     pub fn triangle_mesh(
         points: &[[f64; 3]],
         triangles: &[[usize; 3]],
@@ -152,8 +155,9 @@ impl Shape {
         .into())
     }
 
-    /// The ground under heights (m) on a grid of `columns` points along x and as many rows along y as the list gives, `spacing` (m)
-    /// apart, the first at the origin, x first. Each cell is cut in two along the diagonal from its lowest x and y. Matter is below.
+    /// The ground under heights (m) on a grid of `columns` points along x and as many rows along y
+    /// as the list gives, `spacing` (m) apart, the first at the origin, x first. Each cell is cut
+    /// in two along the diagonal from its lowest x and y. Matter is below.
     ///
     /// # Errors
     /// [`ContactError`] if there are fewer than two rows or columns, or a number is bad.
@@ -241,8 +245,9 @@ impl Shape {
         Ok(Kind::Compound(Arc::new(flat)).into())
     }
 
-    /// The surface of a hull, a box, a triangle mesh or a height field, to be drawn or to give a mass: its points (m), and triangles
-    /// counter-clockwise seen from outside; `None` of other shapes.
+    /// The surface of a hull, a box, a triangle mesh or a height field, to be drawn or to give a
+    /// mass: its points (m), and triangles counter-clockwise seen from outside; `None` of other
+    /// shapes.
     pub fn surface(&self) -> Option<Triangulation> {
         let plain = |points: &[Vec3]| points.iter().map(|p| (*p).into()).collect();
         match &self.kind {
@@ -277,15 +282,18 @@ impl Shape {
     /// A cable: all within `radius` (m) of segments between points of a node.
     ///
     /// # Errors
-    /// [`ContactError`] if there are none, a segment joins a point with itself, or the radius is not a positive number.
+    /// [`ContactError`] if there are none, a segment joins a point with itself, or the radius is
+    /// not a positive number.
     pub fn soft_segments(segments: &[[usize; 2]], radius: f64) -> Result<Self, ContactError> {
         Ok(Kind::Soft(Arc::new(Mesh::soft("a cable", &[], segments, &[], radius)?)).into())
     }
 
-    /// A cloth or the skin of a soft body: all within `radius` (m, half the thickness) of triangles over points of a node.
+    /// A cloth or the skin of a soft body: all within `radius` (m, half the thickness) of triangles
+    /// over points of a node.
     ///
     /// # Errors
-    /// [`ContactError`] if there are none, a triangle names a point twice, or the radius is not a positive number.
+    /// [`ContactError`] if there are none, a triangle names a point twice, or the radius is not a
+    /// positive number.
     pub fn soft_triangles(triangles: &[[usize; 3]], radius: f64) -> Result<Self, ContactError> {
         Ok(Kind::Soft(Arc::new(Mesh::soft(
             "a soft surface",

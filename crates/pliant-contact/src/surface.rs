@@ -1,9 +1,11 @@
 //! A mesh where it is now: normals, and which normals may leave it where.
 //!
-//! A contact with one triangle of a mesh may have a normal that its neighbours forbid: a box that slides over flat ground would trip over
-//! the edges inside it. A normal may leave a face along the normal of the face only, an edge only between the normals of its
-//! faces, a corner only where no edge rises in front of it (the Voronoi regions of the surface). Then contacts with
-//! flat or concave edges and corners vanish, for the faces beside them have the same contact with the right normal.
+//! A contact with one triangle of a mesh may have a normal that its neighbours forbid: a box that
+//! slides over flat ground would trip over the edges inside it. A normal may leave a face along the
+//! normal of the face only, an edge only between the normals of its faces, a corner only where no
+//! edge rises in front of it (the Voronoi regions of the surface). Then contacts with flat or
+//! concave edges and corners vanish, for the faces beside them have the same contact with the right
+//! normal.
 
 use pliant_dense::Vec3;
 
@@ -13,7 +15,8 @@ use crate::shape::polytope::triangle_normal;
 /// Sine of the angle by which a normal may leave the region of an edge or a corner.
 const ANGLE: f64 = 1e-6;
 
-/// A mesh with the places of its points in the world, and the unit normals of its triangles (zero for one without area); or where these will be.
+/// A mesh with the places of its points in the world, and the unit normals of its triangles (zero
+/// for one without area); or where these will be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surface<'a> {
     pub(crate) mesh: &'a Mesh,
@@ -45,7 +48,8 @@ impl Surface<'_> {
         self.mesh.edges[k as usize].map(|p| self.point(p))
     }
 
-    /// Whether an element may push along an outward normal, from the corners that are farthest in its direction.
+    /// Whether an element may push along an outward normal, from the corners that are farthest in
+    /// its direction.
     pub(crate) fn permits_from(&self, element: usize, normal: Vec3) -> bool {
         let corners = self.mesh.corners(element);
         let heights = |p: &u32| self.point(*p).dot(&normal);
@@ -78,7 +82,8 @@ impl Surface<'_> {
         self.permits_within(spot, normal, ANGLE)
     }
 
-    /// The same, where what is beside an edge or a corner may come before it by an angle of this sine.
+    /// The same, where what is beside an edge or a corner may come before it by an angle of this
+    /// sine.
     pub(crate) fn permits_within(&self, spot: Spot, normal: Vec3, angle: f64) -> bool {
         match spot {
             Spot::Face(f) => self.two_sided() || self.normal(f as usize).dot(&normal) >= 0.0,

@@ -73,7 +73,8 @@ struct Workspace {
     matching: Matching,
     remembered: Vec<Remembered>,
     sheets: sheets::SheetWorkspace,
-    /// By how much the velocity of any point of each piece differs from that of the last update (m/s).
+    /// By how much the velocity of any point of each piece differs from that of the last update
+    /// (m/s).
     deviations: Vec<f64>,
     /// The pieces do not have the velocities of the last update any more.
     searched_again: bool,
@@ -117,7 +118,8 @@ impl World {
         self.rule = rule;
     }
 
-    /// Sets the material of a pair, instead of that by the rules. Directions of friction in body axes are in those of the first.
+    /// Sets the material of a pair, instead of that by the rules. Directions of friction in body
+    /// axes are in those of the first.
     ///
     /// # Errors
     /// [`ContactError`] if a number is out of range, or there is no such material.
@@ -154,7 +156,8 @@ impl World {
     /// Adds a collider.
     ///
     /// # Errors
-    /// [`ContactError`] if its name is taken, a number is bad, or the shape cannot be at such a place.
+    /// [`ContactError`] if its name is taken, a number is bad, or the shape cannot be at such a
+    /// place.
     pub fn add(&mut self, collider: Collider) -> Result<ColliderId, ContactError> {
         if self.collider_named(&collider.name).is_some() {
             return Err(ContactError::DuplicateName { name: collider.name });
@@ -229,8 +232,9 @@ impl World {
         Ok(())
     }
 
-    /// Says what moves, stands and sleeps among the elements of nodes, until it is said again: pairs of a sleeper with what sleeps or stands are not looked at, and
-    /// their contacts keep their names.
+    /// Says what moves, stands and sleeps among the elements of nodes, until it is said again:
+    /// pairs of a sleeper with what sleeps or stands are not looked at, and their contacts keep
+    /// their names.
     pub fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
         let rest = self
             .colliders
@@ -257,16 +261,19 @@ impl World {
         law(&self.colliders, &self.materials, self.rule, &self.pairs, [a, b]).0
     }
 
-    /// Finds the contacts at positions and velocities of all nodes of a model ([`pliant_model::State`]).
+    /// Finds the contacts at positions and velocities of all nodes of a model
+    /// ([`pliant_model::State`]).
     ///
-    /// A pair of points is a contact if its gap (m) is at most the margins of its colliders plus what the points can close within
-    /// `horizon` (s, the time step, zero or more). Velocities should be those that bodies would have without contacts, so with
-    /// the forces of the step in them: it does not know of accelerations. Pairs that could pass through each other within the horizon are followed
-    /// along their velocities (conservative advancement, rotations included) to where they meet first, and are no contact if they do not.
+    /// A pair of points is a contact if its gap (m) is at most the margins of its colliders plus
+    /// what the points can close within `horizon` (s, the time step, zero or more). Velocities
+    /// should be those that bodies would have without contacts, so with the forces of the step in
+    /// them: it does not know of accelerations. Pairs that could pass through each other within the
+    /// horizon are followed along their velocities (conservative advancement, rotations included)
+    /// to where they meet first, and are no contact if they do not.
     ///
     /// # Errors
-    /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite number, or a collider refers to
-    /// what the model does not have. Then the memory is as it was.
+    /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite
+    /// number, or a collider refers to what the model does not have. Then the memory is as it was.
     pub fn update(
         &mut self,
         model: &Model,
@@ -426,7 +433,8 @@ fn resting(rest: &[Rest], [a, b]: [ColliderId; 2]) -> bool {
     }
 }
 
-/// The law of a pair of materials, or what the rules give, and which collider has the directions of friction.
+/// The law of a pair of materials, or what the rules give, and which collider has the directions of
+/// friction.
 fn law(
     colliders: &[Collider],
     materials: &[Material],

@@ -8,23 +8,29 @@ pub use shapes::{ShapeFunctions, ShapeValues};
 
 /// A kind of volume element: its reference cell, nodes and shape functions.
 ///
-/// The order of the nodes is that of VTK; of prisms, that of Gmsh. Corners come first, then the middles of edges, of faces,
-/// of the cell.
+/// The order of the nodes is that of VTK; of prisms, that of Gmsh. Corners come first, then the
+/// middles of edges, of faces, of the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElementKind {
     /// Tetrahedron of four nodes, linear: corners `(0 0 0)`, `(1 0 0)`, `(0 1 0)`, `(0 0 1)`.
     Tet4,
-    /// Tetrahedron of ten nodes, quadratic: the corners, then the middles of 01, 12, 20, 03, 13, 23.
+    /// Tetrahedron of ten nodes, quadratic: the corners, then the middles of 01, 12, 20, 03,
+    /// 13, 23.
     Tet10,
-    /// Pyramid of five nodes: the base `(-1 -1 0)`, `(1 -1 0)`, `(1 1 0)`, `(-1 1 0)` and the tip `(0 0 1)`; rational functions.
+    /// Pyramid of five nodes: the base `(-1 -1 0)`, `(1 -1 0)`, `(1 1 0)`, `(-1 1 0)` and the tip
+    /// `(0 0 1)`; rational functions.
     Pyramid5,
-    /// Prism of six nodes: a triangle `(0 0)`, `(1 0)`, `(0 1)` at -1, then at 1; linear times linear.
+    /// Prism of six nodes: a triangle `(0 0)`, `(1 0)`, `(0 1)` at -1, then at 1; linear times
+    /// linear.
     Prism6,
-    /// Hexahedron of eight nodes, trilinear: the bottom `(-1 -1 -1)`, `(1 -1 -1)`, `(1 1 -1)`, `(-1 1 -1)`, then the top.
+    /// Hexahedron of eight nodes, trilinear: the bottom `(-1 -1 -1)`, `(1 -1 -1)`, `(1 1 -1)`,
+    /// `(-1 1 -1)`, then the top.
     Hex8,
-    /// Hexahedron of twenty nodes, serendipity: the corners, then the middles of the edges of the bottom, the top, and between.
+    /// Hexahedron of twenty nodes, serendipity: the corners, then the middles of the edges of the
+    /// bottom, the top, and between.
     Hex20,
-    /// Hexahedron of 27 nodes, triquadratic: the twenty, then the middles of the faces at -x, x, -y, y, -z, z, and the centre.
+    /// Hexahedron of 27 nodes, triquadratic: the twenty, then the middles of the faces at -x, x,
+    /// -y, y, -z, z, and the centre.
     Hex27,
 }
 
@@ -98,7 +104,8 @@ impl ElementKind {
         }
     }
 
-    /// Edges by their corners; of quadratic elements the node in the middle of edge `k` is `corner_count() + k`.
+    /// Edges by their corners; of quadratic elements the node in the middle of edge `k` is
+    /// `corner_count() + k`.
     pub const fn edges(self) -> &'static [[usize; 2]] {
         match self {
             Tet4 | Tet10 => TET_EDGES,
@@ -146,10 +153,11 @@ impl ElementKind {
         matches!(self, Tet10 | Hex20 | Hex27)
     }
 
-    /// Which node takes the place of each node in the mirror image of an element: an element that is inside out is put right by
-    /// this exchange.
+    /// Which node takes the place of each node in the mirror image of an element: an element that
+    /// is inside out is put right by this exchange.
     pub fn mirrored(self) -> Vec<usize> {
-        // The reflection that exchanges the first two coordinates (of the reference cell) maps nodes to nodes.
+        // The reflection that exchanges the first two coordinates (of the reference cell) maps
+        // nodes to nodes.
         let nodes = self.reference_nodes();
         let image = |p: &[f64; 3]| [p[1], p[0], p[2]];
         nodes
@@ -193,8 +201,8 @@ impl ElementKind {
         nodes
     }
 
-    /// The degree of polynomials that the quadrature of its stiffness integrates exactly: full integration of an element
-    /// with straight edges.
+    /// The degree of polynomials that the quadrature of its stiffness integrates exactly: full
+    /// integration of an element with straight edges.
     pub const fn stiffness_degree(self) -> usize {
         match self {
             Tet4 => 1,
@@ -205,7 +213,8 @@ impl ElementKind {
         }
     }
 
-    /// The degree of polynomials (in each coordinate, of hexahedra) that the quadrature of its consistent mass integrates.
+    /// The degree of polynomials (in each coordinate, of hexahedra) that the quadrature of its
+    /// consistent mass integrates.
     pub const fn mass_degree(self) -> usize {
         match self {
             Tet4 | Prism6 => 3,
@@ -216,7 +225,8 @@ impl ElementKind {
         }
     }
 
-    /// Points and weights of the reference cell that integrate polynomials up to this degree exactly.
+    /// Points and weights of the reference cell that integrate polynomials up to this degree
+    /// exactly.
     pub fn quadrature(self, degree: usize) -> Quadrature {
         Quadrature::of(self, degree)
     }

@@ -7,14 +7,15 @@ use std::ops::Range;
 
 /// Deformation gradients of a mesh, one element of nine coordinates per quadrature point.
 ///
-/// **Equation.** `F_ij = sum_a x_a,i dN_a/dX_j` (none), rows first, over the nodes `a` of the finite element of the point, with the
-/// shape functions `N_a` and the places `X` (m) at rest. `J` holds `dN_a/dX_j` (1/m); linear, so `G = 0`. The gradients add up to zero, and
-/// differences from the first node are summed, so that a shift is no strain.
+/// **Equation.** `F_ij = sum_a x_a,i dN_a/dX_j` (none), rows first, over the nodes `a` of the
+/// finite element of the point, with the shape functions `N_a` and the places `X` (m) at rest. `J`
+/// holds `dN_a/dX_j` (1/m); linear, so `G = 0`. The gradients add up to zero, and differences from
+/// the first node are summed, so that a shift is no strain.
 ///
 /// **Parents.** Points of space: the nodes of the mesh.
 ///
-/// **Use.** The parent of all strains and of hyperelastic materials. A point stands for a volume at rest,
-/// [`volumes`](Self::volumes), by which materials weigh their energy density.
+/// **Use.** The parent of all strains and of hyperelastic materials. A point stands for a volume at
+/// rest, [`volumes`](Self::volumes), by which materials weigh their energy density.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeformationGradient {
     node_count: usize,
@@ -38,8 +39,8 @@ impl DeformationGradient {
         Self::to_degree(mesh, ElementKind::stiffness_degree)
     }
 
-    /// At the points of one-point (reduced) integration: cheap, with modes that no strain sees in all elements but
-    /// tetrahedra of four nodes. The mesh is in m.
+    /// At the points of one-point (reduced) integration: cheap, with modes that no strain sees in
+    /// all elements but tetrahedra of four nodes. The mesh is in m.
     ///
     /// # Errors
     /// As [`new`](Self::new).

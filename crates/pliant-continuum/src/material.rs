@@ -116,7 +116,8 @@ fn shear_and_bulk(young: f64, poisson: f64) -> (f64, f64) {
     )
 }
 
-/// Moduli of an isotropic material over six strains with shears as angles: `sigma = k tr(e) I + 2 mu dev(e)`.
+/// Moduli of an isotropic material over six strains with shears as angles:
+/// `sigma = k tr(e) I + 2 mu dev(e)`.
 fn isotropic(mu: f64, k: f64) -> [[f64; 6]; 6] {
     std::array::from_fn(|i| {
         std::array::from_fn(|j| match (i < 3, j < 3, i == j) {

@@ -31,7 +31,8 @@ impl Element {
 
 /// A mesh at rest: positions (m) and elements, of any kinds together.
 ///
-/// Plain values, so it may be anything; [`defects`](Self::defects) says what is wrong, and whatever is made of it checks it first.
+/// Plain values, so it may be anything; [`defects`](Self::defects) says what is wrong, and whatever
+/// is made of it checks it first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Positions of the nodes at rest (m).
@@ -73,7 +74,8 @@ impl Mesh {
             .sum())
     }
 
-    /// The quadrature points of all elements of a checked mesh, in order, by the degree that each kind is to be integrated to.
+    /// The quadrature points of all elements of a checked mesh, in order, by the degree that each
+    /// kind is to be integrated to.
     pub(crate) fn rest_points(&self, degree: impl Fn(ElementKind) -> usize) -> Vec<RestPoint> {
         let tables: Vec<_> = ElementKind::ALL
             .iter()

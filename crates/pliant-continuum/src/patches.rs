@@ -12,8 +12,9 @@ pub struct Patches {
 }
 
 impl Patches {
-    /// One patch per finite element: the mean dilatation of Nagtegaal, Parks and Rice (1974). Without locking for hexahedra and
-    /// quadratic elements; linear tetrahedra have too few freedoms for it.
+    /// One patch per finite element: the mean dilatation of Nagtegaal, Parks and Rice (1974).
+    /// Without locking for hexahedra and quadratic elements; linear tetrahedra have too few
+    /// freedoms for it.
     pub fn per_element(gradients: &DeformationGradient) -> Self {
         let count = gradients.elements().iter().max().map_or(0, |e| e + 1);
         let mut groups = vec![Vec::new(); count];
@@ -23,8 +24,8 @@ impl Patches {
         Self::of(groups)
     }
 
-    /// One patch per corner of the mesh, to which every element around it gives an even share of its volume (Bonet and Burton 1998): for
-    /// linear tetrahedra.
+    /// One patch per corner of the mesh, to which every element around it gives an even share of
+    /// its volume (Bonet and Burton 1998): for linear tetrahedra.
     pub fn per_node(mesh: &Mesh, gradients: &DeformationGradient) -> Self {
         let mut groups = vec![Vec::new(); mesh.nodes.len()];
         for (q, e) in gradients.elements().iter().enumerate() {
@@ -52,13 +53,15 @@ impl Patches {
 
 /// The mean change of volume of each patch.
 ///
-/// **Equation.** `x_c = sum_q V_q x_q/V` (none) over the points of the patch, of scalars (a [`VolumeRatio`](crate::VolumeRatio)) or of the first three
-/// of six strains, `x_q = tr(e_q)`. Linear, so `G = 0`. The force of a coordinate is the pressure times the volume `V` (m^3) of the patch: a bulk
-/// modulus `k` (Pa) is the compliance `1/(k V)`.
+/// **Equation.** `x_c = sum_q V_q x_q/V` (none) over the points of the patch, of scalars (a
+/// [`VolumeRatio`](crate::VolumeRatio)) or of the first three of six strains, `x_q = tr(e_q)`.
+/// Linear, so `G = 0`. The force of a coordinate is the pressure times the volume `V` (m^3) of the
+/// patch: a bulk modulus `k` (Pa) is the compliance `1/(k V)`.
 ///
 /// **Parents.** Any scalars or strains: one element per quadrature point.
 ///
-/// **Use.** Volumetric rows without locking, from soft to incompressible: `components` is 1 (no unit) for volume ratios, 3 for strains.
+/// **Use.** Volumetric rows without locking, from soft to incompressible: `components` is 1 (no
+/// unit) for volume ratios, 3 for strains.
 pub fn dilatation(patches: &Patches, components: usize) -> Affine {
     let mut entries = Vec::new();
     for (element, (group, volume)) in patches.groups.iter().zip(&patches.volumes).enumerate() {

@@ -13,13 +13,16 @@ use pliant_model::{
     NodeId, Pose, RigidMass, Treatment,
 };
 
-/// An elastic rod: bodies at the points of a curve, and between them the strains of a geometrically exact beam (Simo 1985).
+/// An elastic rod: bodies at the points of a curve, and between them the strains of a geometrically
+/// exact beam (Simo 1985).
 ///
-/// **Equation.** Energy `sum l/2 (E A e_0^2 + k_1 G A e_1^2 + k_2 G A e_2^2 + G J c_0^2 + E I_1 c_1^2 + E I_2 c_2^2)` over the segments of length `l`
-/// (m), with the stretch, shears, twist and bends of [`BeamStrain`]. Each body has the mass and rotary inertia of half of the segments at its sides. Second
-/// order in `l`.
+/// **Equation.** Energy `sum l/2 (E A e_0^2 + k_1 G A e_1^2 + k_2 G A e_2^2 + G J c_0^2 + E I_1
+/// c_1^2 + E I_2 c_2^2)` over the segments of length `l` (m), with the stretch, shears, twist and
+/// bends of [`BeamStrain`]. Each body has the mass and rotary inertia of half of the segments at
+/// its sides. Second order in `l`.
 ///
-/// **Use.** Beams, cables, wires, catheters, springs: straight, curved or twisted without load, at any rotation.
+/// **Use.** Beams, cables, wires, catheters, springs: straight, curved or twisted without load, at
+/// any rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rod {
     section: Section,
@@ -36,11 +39,13 @@ pub struct Rod {
 /// The nodes and components of a rod in a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RodParts {
-    /// Rigid bodies, one at each point of the curve: axis 0 along the rod, axes 1 and 2 those of the section.
+    /// Rigid bodies, one at each point of the curve: axis 0 along the rod, axes 1 and 2 those of
+    /// the section.
     pub frames: NodeId,
     /// Six strains of each segment, see [`BeamStrain`].
     pub strains: NodeId,
-    /// The stiffness: its force is minus the length of the segment times the stress resultants (N) and moments (N m).
+    /// The stiffness: its force is minus the length of the segment times the stress resultants (N)
+    /// and moments (N m).
     pub elasticity: ComponentId,
     /// The mass.
     pub mass: ComponentId,
@@ -49,8 +54,9 @@ pub struct RodParts {
 }
 
 impl RodParts {
-    /// The motion that makes every segment longer without load by a share (none) that is a function of time: growth, heat, an active rod. [`Model::set_motion`] takes it for
-    /// `elasticity`, which must be a compliance. Bends and twist, and masses, stay those of the lengths at the start.
+    /// The motion that makes every segment longer without load by a share (none) that is a function
+    /// of time: growth, heat, an active rod. [`Model::set_motion`] takes it for `elasticity`, which
+    /// must be a compliance. Bends and twist, and masses, stay those of the lengths at the start.
     pub fn growth(&self, share: &Motion) -> Motion {
         let none = Motion::constant(&[0.0]);
         let of = |k| if k % 6 == 0 { share } else { &none }.clone();
@@ -59,7 +65,8 @@ impl RodParts {
 }
 
 impl Rod {
-    /// A rod of this section, Young's modulus (Pa) and Poisson's ratio, which gives the shear modulus `G = E/(2 (1 + nu))`.
+    /// A rod of this section, Young's modulus (Pa) and Poisson's ratio, which gives the shear
+    /// modulus `G = E/(2 (1 + nu))`.
     pub fn new(section: Section, young: f64, poisson: f64) -> Self {
         Self {
             section,
@@ -81,7 +88,8 @@ impl Rod {
         self
     }
 
-    /// Sets the treatment of the strains; a compliance if not set, for slender rods are far stiffer along than across.
+    /// Sets the treatment of the strains; a compliance if not set, for slender rods are far stiffer
+    /// along than across.
     #[must_use]
     pub fn with_treatment(mut self, treatment: Treatment) -> Self {
         self.treatment = Some(treatment);
@@ -95,7 +103,8 @@ impl Rod {
         self
     }
 
-    /// Makes it straight and untwisted without load, of the length of its curve, whatever its curve: it starts bent.
+    /// Makes it straight and untwisted without load, of the length of its curve, whatever its
+    /// curve: it starts bent.
     #[must_use]
     pub fn straight_at_rest(mut self) -> Self {
         self.straight_at_rest = true;
@@ -109,7 +118,8 @@ impl Rod {
         self
     }
 
-    /// Makes its moduli those of fast strains, which relax by a Prony series ([`Relaxing`]) whose shares of shear and bulk must be equal. The strains are then a stiffness.
+    /// Makes its moduli those of fast strains, which relax by a Prony series ([`Relaxing`]) whose
+    /// shares of shear and bulk must be equal. The strains are then a stiffness.
     #[must_use]
     pub fn with_viscoelasticity(mut self, series: PronySeries) -> Self {
         self.series = Some(series);
@@ -130,8 +140,8 @@ impl Rod {
         ]
     }
 
-    /// Adds bodies along the curve under `name`, and what belongs to them as `name.mass`, `name.strains` and `name.elasticity`. Fix a body of the
-    /// node to clamp it.
+    /// Adds bodies along the curve under `name`, and what belongs to them as `name.mass`,
+    /// `name.strains` and `name.elasticity`. Fix a body of the node to clamp it.
     ///
     /// # Errors
     /// [`ContinuumError`]: what is wrong with the curve or a number, or what the model says.
@@ -145,7 +155,8 @@ impl Rod {
         let ends = curve.ends()?;
         let count = curve.points().len();
         let poses = &ends[..count];
-        // Behind the last body of a closed rod comes the first, with the section as it arrives there.
+        // Behind the last body of a closed rod comes the first, with the section as it arrives
+        // there.
         let frame = |i: usize| {
             let mut at = Pose::default();
             if i >= count {

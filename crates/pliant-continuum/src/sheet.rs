@@ -22,25 +22,35 @@ pub enum Bending {
     /// Not at all: a membrane.
     #[default]
     None,
-    /// By angles at the edges, of this bending stiffness (N m), zero or more: discrete shells, for cloth of any shape at rest. An edge of length `l` between triangles of
-    /// the area `A` in all has the stiffness `D l^2/A` (N m/rad): the energy of a cylinder, on equilateral triangles and along the sides of squares. A free strip is softer, at any size
-    /// of the mesh: 9/8 on equilateral triangles (their Poisson's ratio is 1/3), 6/5 on squares with alternating diagonals, 5/4 with diagonals of one direction. At an edge of a quadrangle both of its other
-    /// corners make a triangle, each with half of this stiffness, and there is a hinge of the stiffness `D A/l^2` at each of its diagonals, of the area `A` of the quadrangle: rectangles are
-    /// a plate of the stiffness `D` without Poisson's ratio, in bending along their sides and in twist, and free strips of them are beams.
+    /// By angles at the edges, of this bending stiffness (N m), zero or more: discrete shells, for
+    /// cloth of any shape at rest. An edge of length `l` between triangles of the area `A` in all
+    /// has the stiffness `D l^2/A` (N m/rad): the energy of a cylinder, on equilateral triangles
+    /// and along the sides of squares. A free strip is softer, at any size of the mesh: 9/8 on
+    /// equilateral triangles (their Poisson's ratio is 1/3), 6/5 on squares with alternating
+    /// diagonals, 5/4 with diagonals of one direction. At an edge of a quadrangle both of its other
+    /// corners make a triangle, each with half of this stiffness, and there is a hinge of the
+    /// stiffness `D A/l^2` at each of its diagonals, of the area `A` of the quadrangle: rectangles
+    /// are a plate of the stiffness `D` without Poisson's ratio, in bending along their sides and
+    /// in twist, and free strips of them are beams.
     Hinges(f64),
-    /// By quadratic isometric bending ([`quadratic_bending`]) of this bending stiffness (N m), zero or more: the same for small angles, linear, flat at rest only.
+    /// By quadratic isometric bending ([`quadratic_bending`]) of this bending stiffness (N m), zero
+    /// or more: the same for small angles, linear, flat at rest only.
     Quadratic(f64),
-    /// By the curvature of each triangle, with a turn of the normal at every edge as a coordinate of its own (Morley's triangle, at any rotation): the plate of the material and the
+    /// By the curvature of each triangle, with a turn of the normal at every edge as a coordinate
+    /// of its own (Morley's triangle, at any rotation): the plate of the material and the
     /// thickness, Poisson's ratio included, on any mesh.
     Shell,
 }
 
 /// The material of a sheet; [`add_to`](Self::add_to) puts it into a model.
 ///
-/// **Equation.** Energy `t A e . S^-1 e/2` over the triangles of area `A` (m^2), or the parts of quadrangles, with the strains of [`MembraneStrain`], the law of [`PlaneElastic`] and the thickness `t` (m); with
-/// [`Bending::Shell`] also `t^3 A/12 k . S^-1 k/2` with the curvatures `k` (1/m).
+/// **Equation.** Energy `t A e . S^-1 e/2` over the triangles of area `A` (m^2), or the parts of
+/// quadrangles, with the strains of [`MembraneStrain`], the law of [`PlaneElastic`] and the
+/// thickness `t` (m); with [`Bending::Shell`] also `t^3 A/12 k . S^-1 k/2` with the curvatures `k`
+/// (1/m).
 ///
-/// **Use.** Membranes, cloth, shells. Strains and curvatures are small against one and against `1/t`; displacements are of any size.
+/// **Use.** Membranes, cloth, shells. Strains and curvatures are small against one and against
+/// `1/t`; displacements are of any size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
     compliances: [f64; 3],
@@ -87,7 +97,8 @@ impl Sheet {
         Self::orthotropic([1.0 / young, 1.0 / young, shear], poisson, thickness)
     }
 
-    /// Compliances (1/Pa) of warp, weft and shear, zero (hard) or more, Poisson's ratio (none: how much the weft shrinks as the warp is stretched), thickness (m).
+    /// Compliances (1/Pa) of warp, weft and shear, zero (hard) or more, Poisson's ratio (none: how
+    /// much the weft shrinks as the warp is stretched), thickness (m).
     pub fn orthotropic(compliances: [f64; 3], poisson: f64, thickness: f64) -> Self {
         Self {
             compliances,
@@ -119,8 +130,8 @@ impl Sheet {
         self
     }
 
-    /// Sets the direction (none, any length) of the warp, of which the part in each triangle counts; along the first edge of each triangle if not set, which
-    /// is for isotropic sheets.
+    /// Sets the direction (none, any length) of the warp, of which the part in each triangle
+    /// counts; along the first edge of each triangle if not set, which is for isotropic sheets.
     #[must_use]
     pub fn with_warp(mut self, direction: [f64; 3]) -> Self {
         self.warp = Some(direction);
@@ -134,7 +145,8 @@ impl Sheet {
         self
     }
 
-    /// Sets the treatment of the strains; if not set, a compliance where one of them is hard, else a stiffness.
+    /// Sets the treatment of the strains; if not set, a compliance where one of them is hard, else
+    /// a stiffness.
     #[must_use]
     pub fn with_treatment(mut self, treatment: Treatment) -> Self {
         self.treatment = Some(treatment);
@@ -148,32 +160,36 @@ impl Sheet {
         self
     }
 
-    /// Makes its moduli and its bending stiffness those of fast strains, which relax by a Prony series ([`Relaxing`]) whose shares of shear and bulk must be equal: under plane stress others would not relax
-    /// by exponentials.
+    /// Makes its moduli and its bending stiffness those of fast strains, which relax by a Prony
+    /// series ([`Relaxing`]) whose shares of shear and bulk must be equal: under plane stress
+    /// others would not relax by exponentials.
     #[must_use]
     pub fn with_viscoelasticity(mut self, series: PronySeries) -> Self {
         self.series = Some(series);
         self
     }
 
-    /// Clamps nodes: they do not move, and along edges of the boundary between two of them the sheet does not turn (not with
-    /// [`Bending::Quadratic`], which has no angle there).
+    /// Clamps nodes: they do not move, and along edges of the boundary between two of them the
+    /// sheet does not turn (not with [`Bending::Quadratic`], which has no angle there).
     #[must_use]
     pub fn with_clamped(mut self, nodes: &[usize]) -> Self {
         self.clamped = nodes.to_vec();
         self
     }
 
-    /// Makes it end at planes of symmetry, behind which its mirror image goes on: nodes on a plane stay in it, and along edges of the boundary in it the normal does too (not with
-    /// [`Bending::Quadratic`], which has no angle there). Nodes there carry the forces of their own side, half of those of the whole.
+    /// Makes it end at planes of symmetry, behind which its mirror image goes on: nodes on a plane
+    /// stay in it, and along edges of the boundary in it the normal does too (not with
+    /// [`Bending::Quadratic`], which has no angle there). Nodes there carry the forces of their own
+    /// side, half of those of the whole.
     #[must_use]
     pub fn with_symmetry(mut self, planes: &[SymmetryPlane]) -> Self {
         self.symmetry = planes.to_vec();
         self
     }
 
-    /// Adds the nodes of the mesh under `name`, and all that belongs to them as `name.mass`, `name.strains`, `name.membrane`, `name.bends`,
-    /// `name.bending`, and of shells `name.turns`, `name.turns.mass`, `name.curvatures`.
+    /// Adds the nodes of the mesh under `name`, and all that belongs to them as `name.mass`,
+    /// `name.strains`, `name.membrane`, `name.bends`, `name.bending`, and of shells `name.turns`,
+    /// `name.turns.mass`, `name.curvatures`.
     ///
     /// # Errors
     /// [`ContinuumError`]: what is wrong with the mesh or a number, or what the model says.

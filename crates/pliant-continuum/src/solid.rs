@@ -160,8 +160,8 @@ impl Solid {
         self
     }
 
-    /// Makes the resistance to change of volume compliant rows; of a Poisson's ratio of 1/2 hard ones. What is left of the material is a
-    /// stiffness on the change of shape.
+    /// Makes the resistance to change of volume compliant rows; of a Poisson's ratio of 1/2 hard
+    /// ones. What is left of the material is a stiffness on the change of shape.
     #[must_use]
     pub fn with_incompressibility(mut self, rows: Incompressibility) -> Self {
         self.incompressibility = rows;
@@ -175,8 +175,9 @@ impl Solid {
         self
     }
 
-    /// Makes the moduli those of fast strains, which relax by a Prony series: [`Viscoelastic`] of a law of strains, quasi-linear viscoelasticity
-    /// ([`Hyperelastic::with_relaxation`]) of a hyperelastic material. Volume rows do not relax: shares of bulk must be zero then.
+    /// Makes the moduli those of fast strains, which relax by a Prony series: [`Viscoelastic`] of a
+    /// law of strains, quasi-linear viscoelasticity ([`Hyperelastic::with_relaxation`]) of a
+    /// hyperelastic material. Volume rows do not relax: shares of bulk must be zero then.
     #[must_use]
     pub fn with_viscoelasticity(mut self, series: PronySeries) -> Self {
         self.series = Some(series);
@@ -197,8 +198,9 @@ impl Solid {
         self
     }
 
-    /// Adds the nodes of the mesh at rest under `name`, and all that belongs to them as `name.mass`, `name.gradients`,
-    /// `name.strains`, `name.material`, `name.volume_ratios`, `name.dilatations`, `name.volume`.
+    /// Adds the nodes of the mesh at rest under `name`, and all that belongs to them as
+    /// `name.mass`, `name.gradients`, `name.strains`, `name.material`, `name.volume_ratios`,
+    /// `name.dilatations`, `name.volume`.
     ///
     /// # Errors
     /// [`ContinuumError`]: what is wrong with the mesh or a number, or what the model says.
@@ -209,7 +211,8 @@ impl Solid {
         self.add_on(model, name, nodes, mesh)
     }
 
-    /// The same on a node that is there: points of space, one for each node of the mesh, which is at rest where the mesh is.
+    /// The same on a node that is there: points of space, one for each node of the mesh, which is
+    /// at rest where the mesh is.
     ///
     /// # Errors
     /// As [`add_to`](Self::add_to).

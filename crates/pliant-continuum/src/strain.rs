@@ -13,12 +13,13 @@ use std::ops::Range;
 
 /// Small strains of deformation gradients: six per point, shears as angles.
 ///
-/// **Equation.** `e = sym(F) - I` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)`, so that its force is the stress of the same order, without
-/// factors. Linear, so `G = 0`.
+/// **Equation.** `e = sym(F) - I` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)`, so that its force is
+/// the stress of the same order, without factors. Linear, so `G = 0`.
 ///
 /// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
 ///
-/// **Use.** Linear elasticity: small deformations and small rotations. A rotation by `a` is taken for a strain of `a^2/2`.
+/// **Use.** Linear elasticity: small deformations and small rotations. A rotation by `a` is taken
+/// for a strain of `a^2/2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallStrain {
     count: usize,
@@ -33,13 +34,16 @@ impl SmallStrain {
 
 /// Biot's strains: what is left of deformation gradients without their rotations, six per point.
 ///
-/// **Equation.** `e = U - I` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)` with the polar decomposition `F = R U`, `R` the nearest rotation.
-/// `J` and `G` are exact: `dU = R^T dF - [w] U`, `(tr(U) I - U) w = axl(R^T dF - dF^T R)`. Defined also for inverted gradients, as long as the
-/// two smallest principal stretches do not add up to zero (the smallest has the sign of the determinant).
+/// **Equation.** `e = U - I` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)` with the polar
+/// decomposition `F = R U`, `R` the nearest rotation. `J` and `G` are exact: `dU = R^T dF - [w] U`,
+/// `(tr(U) I - U) w = axl(R^T dF - dF^T R)`. Defined also for inverted gradients, as long as the
+/// two smallest principal stretches do not add up to zero (the smallest has the sign of the
+/// determinant).
 ///
 /// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
 ///
-/// **Use.** Corotational elasticity: linear materials at any rotation, as a stiffness or as a compliance.
+/// **Use.** Corotational elasticity: linear materials at any rotation, as a stiffness or as a
+/// compliance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorotationalStrain {
     count: usize,
@@ -54,13 +58,13 @@ impl CorotationalStrain {
 
 /// Green and Lagrange's strains of deformation gradients, six per point.
 ///
-/// **Equation.** `E = (F^T F - I)/2` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)`; its force is the second Piola-Kirchhoff stress. `dE = sym(F^T dF)`,
-/// `d2E = sym(dF^T dF)`; defined everywhere.
+/// **Equation.** `E = (F^T F - I)/2` (none) as `(xx, yy, zz, 2 xy, 2 yz, 2 zx)`; its force is the
+/// second Piola-Kirchhoff stress. `dE = sym(F^T dF)`, `d2E = sym(dF^T dF)`; defined everywhere.
 ///
 /// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
 ///
-/// **Use.** St Venant and Kirchhoff's material, viscosity that no rotation feels. A material of it weakens in compression and does not
-/// resist inversion.
+/// **Use.** St Venant and Kirchhoff's material, viscosity that no rotation feels. A material of it
+/// weakens in compression and does not resist inversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GreenLagrange {
     count: usize,
@@ -75,12 +79,13 @@ impl GreenLagrange {
 
 /// Volume ratios of deformation gradients less one.
 ///
-/// **Equation.** `x_c = det F - 1` (none); gradient the cofactors of `F`, Hessian linear in `F`. Defined everywhere.
+/// **Equation.** `x_c = det F - 1` (none); gradient the cofactors of `F`, Hessian linear in `F`.
+/// Defined everywhere.
 ///
 /// **Parents.** Any elements of nine coordinates: deformation gradients, rows first.
 ///
-/// **Use.** Incompressible and nearly incompressible solids: bulk stiffness or compliance down to zero, of each point or, as means, of
-/// [`Patches`](crate::Patches).
+/// **Use.** Incompressible and nearly incompressible solids: bulk stiffness or compliance down to
+/// zero, of each point or, as means, of [`Patches`](crate::Patches).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeRatio {
     count: usize,
@@ -122,7 +127,8 @@ fn strain_numbers(e: &Mat3) -> [f64; 6] {
     ]
 }
 
-/// The symmetric matrix `S` with `S : E` the product of `s` with the [strain numbers](strain_numbers) of `E`.
+/// The symmetric matrix `S` with `S : E` the product of `s` with the
+/// [strain numbers](strain_numbers) of `E`.
 pub(crate) fn stress_matrix(s: &[f64]) -> Mat3 {
     Mat3::new(s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2])
 }

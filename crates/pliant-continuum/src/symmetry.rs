@@ -4,11 +4,14 @@ use crate::ContinuumError;
 use crate::rod::check_number;
 use pliant_model::{Model, NodeId};
 
-/// A plane across an axis of space (0 is x), at a coordinate (m), that a mesh ends at: what is behind it is its mirror image, and does the same.
+/// A plane across an axis of space (0 is x), at a coordinate (m), that a mesh ends at: what is
+/// behind it is its mirror image, and does the same.
 ///
-/// **Equation.** `x_axis = at` for the nodes on the plane. They carry the masses and forces of their own side alone, half of those of the whole.
+/// **Equation.** `x_axis = at` for the nodes on the plane. They carry the masses and forces of
+/// their own side alone, half of those of the whole.
 ///
-/// **Use.** A half, a quarter or an eighth of a solid or a sheet instead of the whole, where loads and supports are symmetric too.
+/// **Use.** A half, a quarter or an eighth of a solid or a sheet instead of the whole, where loads
+/// and supports are symmetric too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SymmetryPlane {
     /// The axis that it is across: 0, 1, 2 for x, y, z.
@@ -21,7 +24,8 @@ impl SymmetryPlane {
     /// The nodes on it, to a billionth of the extent of all.
     ///
     /// # Errors
-    /// [`ContinuumError::Symmetry`] if there are none, if there are nodes on both sides, or if it is across none of the three axes; [`ContinuumError::NotFinite`].
+    /// [`ContinuumError::Symmetry`] if there are none, if there are nodes on both sides, or if it
+    /// is across none of the three axes; [`ContinuumError::NotFinite`].
     pub fn nodes(&self, places: &[[f64; 3]]) -> Result<Vec<usize>, ContinuumError> {
         let wrong = |reason| Err(self.error(reason));
         check_number("the place of a plane of symmetry", self.at, true, "finite")?;
@@ -40,7 +44,9 @@ impl SymmetryPlane {
         Ok(on)
     }
 
-    /// Holds the nodes on it in it: those of a node of the model at rest at these places (m). For a [`Sheet`](crate::Sheet) with bending, [`with_symmetry`](crate::Sheet::with_symmetry) does this and holds its normals too.
+    /// Holds the nodes on it in it: those of a node of the model at rest at these places (m). For a
+    /// [`Sheet`](crate::Sheet) with bending, [`with_symmetry`](crate::Sheet::with_symmetry) does
+    /// this and holds its normals too.
     ///
     /// # Errors
     /// As [`nodes`](Self::nodes), and what the model says.

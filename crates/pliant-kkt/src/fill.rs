@@ -27,7 +27,8 @@ use response::Terms;
 pub struct StepInput<'a> {
     /// Positions and velocities at the start of the step.
     pub state: &'a State,
-    /// Multipliers `lambda_k` that the geometric stiffness of the rows is made of [N, N m]; one per row.
+    /// Multipliers `lambda_k` that the geometric stiffness of the rows is made of [N, N m]; one per
+    /// row.
     pub multipliers: &'a [f64],
     /// Extra impulse on the independent coordinates (gyroscopic predictor) [N s, N m s].
     pub impulse: &'a [f64],
@@ -59,11 +60,13 @@ pub enum Metric {
     Mass,
     /// The response matrix `W` of the step.
     Response,
-    /// The same with the springs that are rows, `W + h^2 alpha beta J^T C^-1 J`: what is elastic goes along whatever its treatment.
+    /// The same with the springs that are rows, `W + h^2 alpha beta J^T C^-1 J`: what is elastic
+    /// goes along whatever its treatment.
     Elastic,
 }
 
-/// Fills one [`KktSystem`] from one model. The system's pattern never changes; fixed coordinates may.
+/// Fills one [`KktSystem`] from one model. The system's pattern never changes; fixed coordinates
+/// may.
 #[derive(Debug)]
 pub struct Assembler {
     pub(crate) plan: Plan,
@@ -151,8 +154,9 @@ impl Assembler {
         })
     }
 
-    /// Lets so many threads share the filling of finite elements (other models have nothing to share); 0 counts as 1. No bit depends on it.
-    /// Starts the threads if they are others than before.
+    /// Lets so many threads share the filling of finite elements (other models have nothing to
+    /// share); 0 counts as 1. No bit depends on it. Starts the threads if they are others than
+    /// before.
     ///
     /// # Errors
     /// [`KktError::Sparse`] if the system refuses to start them.
@@ -182,7 +186,8 @@ impl Assembler {
         &self.system
     }
 
-    /// Which independent coordinates are fixed; a change costs a new symbolic analysis at the next solve.
+    /// Which independent coordinates are fixed; a change costs a new symbolic analysis at the next
+    /// solve.
     pub fn fixed_mut(&mut self) -> &mut [bool] {
         &mut self.system.fixed
     }
@@ -197,19 +202,21 @@ impl Assembler {
         &mut self.system.b
     }
 
-    /// The bounds of the multipliers of the model's rows, for rows that are switched off (both zero).
+    /// The bounds of the multipliers of the model's rows, for rows that are switched off (both
+    /// zero).
     pub fn row_bounds_mut(&mut self) -> &mut [(f64, f64)] {
         &mut self.system.bounds
     }
 
-    /// The first independent coordinate of every element that an element of a node depends on, itself if it is independent; none if there
-    /// is no such element.
+    /// The first independent coordinate of every element that an element of a node depends on,
+    /// itself if it is independent; none if there is no such element.
     pub fn support_dofs(&self, node: NodeId, element: usize) -> impl Iterator<Item = usize> {
         let columns = self.plan.jacobians.known_columns(node.index(), element);
         columns.iter().map(|c| c.dof)
     }
 
-    /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with `input.state`. Allocates nothing.
+    /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with
+    /// `input.state`. Allocates nothing.
     pub fn fill(
         &mut self,
         problem: &Problem,
@@ -271,8 +278,9 @@ impl Assembler {
         }
     }
 
-    /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to `J dx = -phi` on the hard rows;
-    /// compliant rows take no part but in [`Metric::Elastic`] (docs/notation.md). Allocates nothing.
+    /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to
+    /// `J dx = -phi` on the hard rows; compliant rows take no part but in [`Metric::Elastic`]
+    /// (docs/notation.md). Allocates nothing.
     pub fn fill_correction(
         &mut self,
         problem: &Problem,
@@ -335,8 +343,8 @@ impl Assembler {
         }
     }
 
-    /// Rounding of the coordinates that the rows of a group are made of: the largest of its node's parents, times a hundred
-    /// roundings for the arithmetic of the mapping.
+    /// Rounding of the coordinates that the rows of a group are made of: the largest of its node's
+    /// parents, times a hundred roundings for the arithmetic of the mapping.
     fn rounding(&self, problem: &Problem, group: &RowGroup) -> f64 {
         let parents = match &problem.node(group.node).kind {
             NodeKind::Mapped { parents, .. } => &parents[..],
@@ -346,7 +354,8 @@ impl Assembler {
         100.0 * f64::EPSILON * largest.fold(0.0, f64::max)
     }
 
-    /// Total forces on all nodes that the geometric stiffness is made of, where there is any: by origin, or together if both enter alike.
+    /// Total forces on all nodes that the geometric stiffness is made of, where there is any: by
+    /// origin, or together if both enter alike.
     fn gather_gamma(
         &mut self,
         problem: &Problem,
@@ -394,7 +403,8 @@ impl Assembler {
         for e in 0..group.count {
             let width = self.plan.jacobians.width(node, e);
             for i in 0..group.size {
-                // Columns of an element and of a CSR row are both ascending in the degree of freedom.
+                // Columns of an element and of a CSR row are both ascending in the degree of
+                // freedom.
                 let slots = self
                     .system
                     .j

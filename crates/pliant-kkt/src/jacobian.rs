@@ -1,4 +1,5 @@
-//! Jacobians of every node with respect to the independent degrees of freedom: patterns once, products every step.
+//! Jacobians of every node with respect to the independent degrees of freedom: patterns once,
+//! products every step.
 
 use pliant_model::{Evaluation, Model, NodeKind};
 
@@ -37,7 +38,8 @@ struct Element {
 }
 
 impl Element {
-    /// The block over the given elements of earlier nodes, in their order; its values begin at `start`.
+    /// The block over the given elements of earlier nodes, in their order; its values begin at
+    /// `start`.
     fn of_sources(
         nodes: &[NodeJacobian],
         sources: impl Iterator<Item = (usize, usize)> + Clone,
@@ -309,8 +311,8 @@ impl Jacobians {
         self.element(place).links.iter().map(|l| l.size).sum()
     }
 
-    /// Writes the stacked Jacobians of a block's sources (the parents of an element, the elements of a gather): (sum of their
-    /// sizes) x width, row-major.
+    /// Writes the stacked Jacobians of a block's sources (the parents of an element, the elements
+    /// of a gather): (sum of their sizes) x width, row-major.
     pub(crate) fn stack(&self, place: ColumnSource, out: &mut [f64]) {
         let e = self.element(place);
         let width = e.width;

@@ -59,7 +59,8 @@ pub(crate) struct Plan {
     pub(crate) nodes: Vec<NodeSites>,
     pub(crate) coupled: Vec<CoupledSite>,
     pub(crate) bundles: Vec<Bundle>,
-    /// For each site, for each scalar row of its columns, for each column run up to that row: a slot of `W`.
+    /// For each site, for each scalar row of its columns, for each column run up to that row: a
+    /// slot of `W`.
     slots: Vec<u32>,
 }
 
@@ -210,7 +211,8 @@ impl Plan {
         ))
     }
 
-    /// Adds the lower triangle of a dense symmetric block over the columns of a site to the values of `W`.
+    /// Adds the lower triangle of a dense symmetric block over the columns of a site to the values
+    /// of `W`.
     pub(crate) fn add_to_response(&self, site: &Site, block: &[f64], values: &mut [f64]) {
         let columns = self.jacobians.columns_of(site.place);
         let width = self.jacobians.width_of(site.place);
@@ -231,7 +233,8 @@ impl Plan {
     }
 }
 
-/// The pattern of `W`: the diagonal block of every independent element and all pairs of columns of every site.
+/// The pattern of `W`: the diagonal block of every independent element and all pairs of columns of
+/// every site.
 fn response_pattern(
     problem: &Problem,
     sites: &[&mut Site],

@@ -11,20 +11,26 @@ use std::sync::Arc;
     serde(rename = "geometric_stiffness")
 )]
 pub enum GeometricStiffness {
-    /// None of it: transverse motion of taut ropes and sheets is explicit, limited to `h omega <= 2`.
+    /// None of it: transverse motion of taut ropes and sheets is explicit, limited to
+    /// `h omega <= 2`.
     None,
-    /// All of it: implicit also transversally. `W` may lose definiteness under compression, which is an error.
+    /// All of it: implicit also transversally. `W` may lose definiteness under compression, which
+    /// is an error.
     #[default]
     Full,
-    /// All of it for elements where `h^2 G` outweighs the mass it acts on, none elsewhere: what is taut beyond the explicit limit
-    /// is implicit, what is not keeps its energy (within the first order of the scheme).
+    /// All of it for elements where `h^2 G` outweighs the mass it acts on, none elsewhere: what is
+    /// taut beyond the explicit limit is implicit, what is not keeps its energy (within the first
+    /// order of the scheme).
     WhereNeeded,
-    /// For the same elements, just enough: the share `1 - 1/S` of it, with the stability number `S` by which `h^2 G` outweighs the mass. What is left explicit then is at the limit of explicit
-    /// steps, with the mass and what was added; from none at `S = 1` up to all of it (the thought is Andrews, Teichmann and Kry's 2017, who damp by as much).
+    /// For the same elements, just enough: the share `1 - 1/S` of it, with the stability number `S`
+    /// by which `h^2 G` outweighs the mass. What is left explicit then is at the limit of explicit
+    /// steps, with the mass and what was added; from none at `S = 1` up to all of it (the thought
+    /// is Andrews, Teichmann and Kry's 2017, who damp by as much).
     JustEnough,
     /// Its positive-semidefinite part, element by element: compression adds nothing.
     PositivePart,
-    /// Its absolute value, element by element: compression stiffens like tension. Never an error, more damping.
+    /// Its absolute value, element by element: compression stiffens like tension. Never an error,
+    /// more damping.
     AbsoluteValue,
 }
 
@@ -42,12 +48,14 @@ pub struct GeometricTerms {
 pub(crate) struct GeometricOrigin {
     /// The part of it that enters, never [`GeometricStiffness::None`].
     pub(crate) mode: GeometricStiffness,
-    /// Whether the forces are those of rows alone. The others are those of all else, and of rows too where both enter alike.
+    /// Whether the forces are those of rows alone. The others are those of all else, and of rows
+    /// too where both enter alike.
     pub(crate) from_rows: bool,
 }
 
 impl GeometricTerms {
-    /// The origins whose geometric stiffness is evaluated apart: one where both enter alike, none where nothing enters.
+    /// The origins whose geometric stiffness is evaluated apart: one where both enter alike, none
+    /// where nothing enters.
     pub(crate) fn origins(self) -> impl Iterator<Item = GeometricOrigin> {
         let rows = Some(self.multipliers).filter(|mode| *mode != self.forces);
         let all = [(Some(self.forces), false), (rows, true)];
@@ -86,7 +94,8 @@ pub struct Scheme {
     pub alpha: f64,
     /// Weight of the end of the step in velocities, in `(0, 1]`.
     pub beta: f64,
-    /// Components with an alpha of their own (a very stiff compliant row wants 1 where the rest has 1/2).
+    /// Components with an alpha of their own (a very stiff compliant row wants 1 where the rest has
+    /// 1/2).
     pub own_alpha: Arc<[(ComponentId, f64)]>,
     /// Geometric stiffness.
     pub geometry: GeometricTerms,

@@ -46,8 +46,8 @@ struct Block {
     first_value: usize,
 }
 
-/// Blocks of one to six rows along axes in the world, on any elements of a model. Emptied and filled again every step; nothing is
-/// allocated when it has been as long before.
+/// Blocks of one to six rows along axes in the world, on any elements of a model. Emptied and
+/// filled again every step; nothing is allocated when it has been as long before.
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
     blocks: Vec<Block>,
@@ -55,7 +55,8 @@ pub struct Tail {
     columns: Vec<Column>,
     values: Vec<f64>,
     velocity: Vec<f64>,
-    /// Right-hand sides in the velocity-change form: `J dv + R mu + b = 0` or complementary to `mu`. One per row.
+    /// Right-hand sides in the velocity-change form: `J dv + R mu + b = 0` or complementary to
+    /// `mu`. One per row.
     pub b: Vec<f64>,
     /// Diagonal of `R`. One per row.
     pub r: Vec<f64>,
@@ -70,8 +71,9 @@ impl Tail {
         self.r.clear();
     }
 
-    /// Adds a block of one to three rows, one per axis (world; of unit length, unless it is to be in another unit), with `b = 0`, `R = 0`; returns its rows, counted from the first
-    /// transient one.
+    /// Adds a block of one to three rows, one per axis (world; of unit length, unless it is to be
+    /// in another unit), with `b = 0`, `R = 0`; returns its rows, counted from the first transient
+    /// one.
     ///
     /// # Panics
     /// If there are no or more than three axes.
@@ -82,7 +84,8 @@ impl Tail {
         }
     }
 
-    /// The same with rows of both kinds, at most three of each: velocities along some axes, then spins about others.
+    /// The same with rows of both kinds, at most three of each: velocities along some axes, then
+    /// spins about others.
     ///
     /// # Panics
     /// If there are no axes at all, or more than three of a kind.
@@ -124,7 +127,8 @@ impl Tail {
         self.b.len()
     }
 
-    /// The velocity `u` of every row (m/s, rad/s) at the start of the step, as [`Assembler::project`] found it.
+    /// The velocity `u` of every row (m/s, rad/s) at the start of the step, as
+    /// [`Assembler::project`] found it.
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
     }
@@ -143,7 +147,8 @@ impl Tail {
     /// `out += J^T r / unit`, for one number per independent degree of freedom.
     ///
     /// # Panics
-    /// If there are fewer impulses than rows, or `out` has fewer numbers than the model has degrees of freedom.
+    /// If there are fewer impulses than rows, or `out` has fewer numbers than the model has degrees
+    /// of freedom.
     pub fn add_transpose_product(&self, r: &[f64], unit: f64, out: &mut [f64]) {
         for block in &self.blocks {
             for i in 0..block.rows {
@@ -191,12 +196,13 @@ impl Tail {
 }
 
 impl Assembler {
-    /// Jacobians and velocities of transient rows, with the model's own Jacobians as [`Assembler::fill`] left them. Cost: a product of its rows with the
-    /// Jacobian of every element that is acted on.
+    /// Jacobians and velocities of transient rows, with the model's own Jacobians as
+    /// [`Assembler::fill`] left them. Cost: a product of its rows with the Jacobian of every
+    /// element that is acted on.
     ///
     /// # Errors
-    /// [`KktError::NotPlanned`] if a block acts on a node that [`Assembler::with_transient`] was not told of, [`KktError::Space`] if that is not
-    /// made of bodies or points of space.
+    /// [`KktError::NotPlanned`] if a block acts on a node that [`Assembler::with_transient`] was
+    /// not told of, [`KktError::Space`] if that is not made of bodies or points of space.
     pub fn project(&self, model: &Model, state: &State, tail: &mut Tail) -> Result<(), KktError> {
         tail.columns.clear();
         tail.values.clear();
@@ -307,8 +313,8 @@ fn local_row(
     (out, 6)
 }
 
-/// The system of a step with transient rows behind the model's. Its patterns are made anew only when the rows act on other
-/// coordinates than before.
+/// The system of a step with transient rows behind the model's. Its patterns are made anew only
+/// when the rows act on other coordinates than before.
 #[derive(Debug, Default)]
 pub struct Extended {
     system: Option<KktSystem>,
@@ -321,15 +327,16 @@ pub struct Extended {
 }
 
 impl Extended {
-    /// Adds impulses on the rows of a tail, which were found beforehand, to the right-hand side of the last fill.
+    /// Adds impulses on the rows of a tail, which were found beforehand, to the right-hand side of
+    /// the last fill.
     pub fn add_impulses(&mut self, tail: &Tail, r: &[f64], unit: f64) {
         if let Some(system) = &mut self.system {
             tail.add_transpose_product(r, unit, &mut system.c);
         }
     }
 
-    /// Leaves of the last fill what an impact at the start of the step sees: no forces, and rows of the model
-    /// that keep their velocities.
+    /// Leaves of the last fill what an impact at the start of the step sees: no forces, and rows of
+    /// the model that keep their velocities.
     pub fn keep_impacts_only(&mut self) {
         let rows = self.base.1;
         if let Some(system) = &mut self.system {
@@ -348,7 +355,8 @@ impl Extended {
         self.plans
     }
 
-    /// Copies the system of the model and appends the projected rows of the tail. Every block of the tail is a row block. `fixed_change` is that of [`StepInput`](crate::StepInput).
+    /// Copies the system of the model and appends the projected rows of the tail. Every block of
+    /// the tail is a row block. `fixed_change` is that of [`StepInput`](crate::StepInput).
     ///
     /// # Errors
     /// [`KktError`] if the system does not fit 32-bit indices.

@@ -3,11 +3,13 @@
 use pliant_threads::Threads;
 use std::ops::Range;
 
-/// Elements that a thread does at a time: enough to be worth the hand-over, few enough to stay in its cache.
+/// Elements that a thread does at a time: enough to be worth the hand-over, few enough to stay in
+/// its cache.
 pub(crate) const PIECE: usize = 512;
 
-/// Where a mapping or a force field writes its blocks. Block `e` is row-major, `height(e) x width(e)`; the buffer is cleared
-/// before every call, so that only non-zeros need writing.
+/// Where a mapping or a force field writes its blocks. Block `e` is row-major,
+/// `height(e) x width(e)`; the buffer is cleared before every call, so that only non-zeros need
+/// writing.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
     values: Vec<f64>,
@@ -85,7 +87,8 @@ impl Blocks {
         )
     }
 
-    /// Writes the diagonals of square blocks of equal width, one per element; `value` gets the number of the coordinate.
+    /// Writes the diagonals of square blocks of equal width, one per element; `value` gets the
+    /// number of the coordinate.
     pub(crate) fn set_diagonal(&mut self, value: impl Fn(usize) -> f64) {
         for e in 0..self.len() {
             let size = self.width(e);

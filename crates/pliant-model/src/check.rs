@@ -1,4 +1,5 @@
-//! Checkers for mappings, force fields and masses, the library's and the user's: every derivative against finite differences.
+//! Checkers for mappings, force fields and masses, the library's and the user's: every derivative
+//! against finite differences.
 //!
 //! ```
 //! use pliant_model::{check, Distance, End, Space};
@@ -64,8 +65,9 @@ fn numbers(seed: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Checks a mapping at the given parent positions (all parents, one after the other), with velocities and forces drawn from
-/// `seed`. Finite differences of step 1e-5 leave errors of about 1e-9 for functions of unit scale.
+/// Checks a mapping at the given parent positions (all parents, one after the other), with
+/// velocities and forces drawn from `seed`. Finite differences of step 1e-5 leave errors of about
+/// 1e-9 for functions of unit scale.
 ///
 /// # Errors
 /// Errors of the model about the mapping, its parents or the state.

@@ -1,17 +1,19 @@
 //! Hyper-dual numbers: exact first and second derivatives of a formula that is written once.
 //!
-//! A [`Dual`] carries a value, two first derivatives and their mixed second one (Fike and Alonso 2011). Closures on them give
-//! user components their derivatives, and [`check`](crate::check) an independent answer for those of the library.
+//! A [`Dual`] carries a value, two first derivatives and their mixed second one (Fike and Alonso
+//! 2011). Closures on them give user components their derivatives, and [`check`](crate::check) an
+//! independent answer for those of the library.
 
 use crate::{ModelError, Space};
 pub use num_dual::DualNum;
 use pliant_dense::rotation;
 
-/// A number with its derivatives along two directions: `re`, `eps1`, `eps2` and the mixed second one, `eps1eps2`.
+/// A number with its derivatives along two directions: `re`, `eps1`, `eps2` and the mixed second
+/// one, `eps1eps2`.
 pub type Dual = num_dual::HyperDual<f64>;
 
-/// Writes the positions `x (+) (eps1 e_i + eps2 e_j)` of one element of `space`: velocity coordinate `i` is moved by `eps1`,
-/// `j` by `eps2`. `None` moves nothing.
+/// Writes the positions `x (+) (eps1 e_i + eps2 e_j)` of one element of `space`: velocity
+/// coordinate `i` is moved by `eps1`, `j` by `eps2`. `None` moves nothing.
 ///
 /// # Panics
 /// If the slices are shorter than the space's position size.
@@ -42,11 +44,12 @@ pub fn displace(space: Space, x: &[f64], i: Option<usize>, j: Option<usize>, out
     out[3..7].copy_from_slice(&multiply(&q.map(Dual::from), &small));
 }
 
-/// Most position numbers that a formula of [`Potential`](crate::Potential) or [`Formula`](crate::Formula) may take at once.
+/// Most position numbers that a formula of [`Potential`](crate::Potential) or
+/// [`Formula`](crate::Formula) may take at once.
 pub const LIMIT: usize = 48;
 
-/// Positions of several elements, one after the other, with velocity coordinate `i` of them all moved by `eps1` and `j` by `eps2`.
-/// Returns how many numbers it wrote.
+/// Positions of several elements, one after the other, with velocity coordinate `i` of them all
+/// moved by `eps1` and `j` by `eps2`. Returns how many numbers it wrote.
 pub(crate) fn gather<'a>(
     elements: impl Iterator<Item = (Space, &'a [f64])>,
     i: Option<usize>,
@@ -99,12 +102,14 @@ pub fn rotate(q: &[Dual], v: &[Dual]) -> [Dual; 3] {
     [turned[1], turned[2], turned[3]]
 }
 
-/// The rotation vector of a unit quaternion, of angle at most pi; not at the identity, where the formula is `0/0`.
+/// The rotation vector of a unit quaternion, of angle at most pi; not at the identity, where the
+/// formula is `0/0`.
 pub fn log(q: &[Dual]) -> [Dual; 3] {
     let sign = if q[0].re < 0.0 { -1.0 } else { 1.0 };
     let [w, x, y, z] = [q[0] * sign, q[1] * sign, q[2] * sign, q[3] * sign];
     let sine = (x * x + y * y + z * z).sqrt();
-    // The quotient below one: `atan2` loses half its digits in the derivatives where `w` is nearly zero.
+    // The quotient below one: `atan2` loses half its digits in the derivatives where `w` is nearly
+    // zero.
     let half = if w.re < sine.re {
         -(w / sine).atan() + std::f64::consts::FRAC_PI_2
     } else {

@@ -45,7 +45,8 @@ pub struct Evaluation {
 struct FieldBlocks {
     /// The elements of each group; empty if every element is alone.
     lists: Vec<Vec<usize>>,
-    /// For each element, its group and the first coordinate of the group on the node; compliances with groups only.
+    /// For each element, its group and the first coordinate of the group on the node; compliances
+    /// with groups only.
     place: Vec<(usize, usize)>,
     stiffness: Blocks,
     damping: Blocks,
@@ -62,7 +63,8 @@ struct FieldBlocks {
 }
 
 impl FieldBlocks {
-    /// Damping blocks of the law alone; `rate` is the damping in proportion to the stiffness that is going to be added.
+    /// Damping blocks of the law alone; `rate` is the damping in proportion to the stiffness that
+    /// is going to be added.
     fn refill_damping(&mut self, law: &dyn ForceField, at: At<'_>, rate: f64) {
         let damped = law.is_damped() || rate > 0.0;
         // What was zero is zero.
@@ -181,8 +183,9 @@ impl Evaluation {
         }
     }
 
-    /// Lets these threads share mappings and force fields that come in pieces ([`Mapping::pieces`](crate::Mapping::pieces)), and what is carried along long mappings. No bit
-    /// depends on their number.
+    /// Lets these threads share mappings and force fields that come in pieces
+    /// ([`Mapping::pieces`](crate::Mapping::pieces)), and what is carried along long mappings. No
+    /// bit depends on their number.
     pub fn share(&mut self, threads: &Threads) {
         self.threads = threads.clone();
     }
@@ -192,7 +195,8 @@ impl Evaluation {
         &self.dependencies[node][element]
     }
 
-    /// Jacobian blocks of a mapped node, as [`Mapping::jacobian`](crate::Mapping::jacobian) writes them.
+    /// Jacobian blocks of a mapped node, as [`Mapping::jacobian`](crate::Mapping::jacobian) writes
+    /// them.
     pub fn jacobian(&self, node: usize) -> Option<&Blocks> {
         self.jacobians[node].as_ref().map(|j| &j.blocks)
     }
@@ -207,7 +211,8 @@ impl Evaluation {
         &self.fields[i].stiffness
     }
 
-    /// Damping blocks `B` of force field `i`, one per group, with the stiffness-proportional damping of the model.
+    /// Damping blocks `B` of force field `i`, one per group, with the stiffness-proportional
+    /// damping of the model.
     pub fn damping(&self, i: usize) -> &Blocks {
         &self.fields[i].damping
     }
@@ -222,7 +227,8 @@ impl Evaluation {
         &self.fields[i].compliance
     }
 
-    /// Blocks `D` of force field `i` as a compliance, one per group, if it has damping beside the relaxation time.
+    /// Blocks `D` of force field `i` as a compliance, one per group, if it has damping beside the
+    /// relaxation time.
     pub fn row_damping(&self, i: usize) -> Option<&Blocks> {
         self.fields[i].damped.then_some(&self.fields[i].row_damping)
     }
@@ -232,12 +238,14 @@ impl Evaluation {
         &self.fields[i].lists
     }
 
-    /// Deformations of force field `i` (treated as a compliance), one for each coordinate of its node.
+    /// Deformations of force field `i` (treated as a compliance), one for each coordinate of its
+    /// node.
     pub fn deformation(&self, i: usize) -> &[f64] {
         &self.fields[i].deformation
     }
 
-    /// The group that coordinate `k` of the node of compliance `i` belongs to, and the first coordinate of that group.
+    /// The group that coordinate `k` of the node of compliance `i` belongs to, and the first
+    /// coordinate of that group.
     pub fn group_of(&self, i: usize, size: usize, k: usize) -> (usize, usize) {
         let e = k / size;
         self.fields[i].place.get(e).copied().unwrap_or((e, e * size))
@@ -258,8 +266,9 @@ impl Evaluation {
         }
     }
 
-    /// Whether coordinate `k` of a row group is held by its position: a hard row, but for dashpots and impacts, which hold
-    /// velocities only, rows that relax in their own time, and rows of bounded force.
+    /// Whether coordinate `k` of a row group is held by its position: a hard row, but for dashpots
+    /// and impacts, which hold velocities only, rows that relax in their own time, and rows of
+    /// bounded force.
     pub fn holds_position(&self, problem: &Problem, group: &RowGroup, k: usize) -> bool {
         match group.component {
             ComponentId::ForceField(i) => {
@@ -294,8 +303,8 @@ impl Evaluation {
         }
     }
 
-    /// Inertial forces `-M (dJ/dt) v` of mapped masses, each where it acts. (The gyroscopic torque of bodies is the
-    /// stepper's.)
+    /// Inertial forces `-M (dJ/dt) v` of mapped masses, each where it acts. (The gyroscopic torque
+    /// of bodies is the stepper's.)
     pub fn inertial_force(&self) -> &[f64] {
         &self.inertial
     }
@@ -308,7 +317,8 @@ impl Evaluation {
     /// Pushes positions and velocities down the graph and refills the Jacobians. Allocates nothing.
     ///
     /// # Errors
-    /// [`ModelError::Degenerate`] where a mapping is not defined, [`ModelError::State`] for a state of another model.
+    /// [`ModelError::Degenerate`] where a mapping is not defined, [`ModelError::State`] for a state
+    /// of another model.
     pub fn propagate(&mut self, model: &Model, state: &mut State) -> Result<(), ModelError> {
         let sizes = model
             .nodes()
@@ -364,8 +374,9 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Refills forces, bias and the stiffness, damping and compliance blocks. Call [`propagate`](Self::propagate) first. Force fields with a memory are where the state came
-    /// to at once: see [`evaluate_after`](Self::evaluate_after). Allocates nothing.
+    /// Refills forces, bias and the stiffness, damping and compliance blocks. Call
+    /// [`propagate`](Self::propagate) first. Force fields with a memory are where the state came to
+    /// at once: see [`evaluate_after`](Self::evaluate_after). Allocates nothing.
     ///
     /// # Errors
     /// [`ModelError::NotInvertible`] if a stiffness became infinite.
@@ -373,7 +384,8 @@ impl Evaluation {
         self.evaluate_after(problem, state, 0.0)
     }
 
-    /// The same, where the internal variables of force fields with a memory are those of `elapsed` seconds ago. Others do not see the difference. Allocates nothing.
+    /// The same, where the internal variables of force fields with a memory are those of `elapsed`
+    /// seconds ago. Others do not see the difference. Allocates nothing.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).

@@ -4,8 +4,8 @@ use crate::{Blocks, Memory, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// The stiffness of this element has no inverse, so that there is no compliance; or the compliance has none, so that there is no
-/// stiffness.
+/// The stiffness of this element has no inverse, so that there is no compliance; or the compliance
+/// has none, so that there is no stiffness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotInvertible {
     /// Element of the node.
@@ -14,10 +14,11 @@ pub struct NotInvertible {
 
 /// The row law that a force field has when it is treated as a compliance.
 ///
-/// **Equation.** One row for each coordinate `phi` of its node, with the force `lambda` (N, N m) as the unknown: between `C lambda` and the
-/// deformation `phi` or its rate.
+/// **Equation.** One row for each coordinate `phi` of its node, with the force `lambda` (N, N m) as
+/// the unknown: between `C lambda` and the deformation `phi` or its rate.
 ///
-/// **Use.** Chosen by each law for itself; a spring or a dashpot is then exact however stiff, and may be driven and bounded.
+/// **Use.** Chosen by each law for itself; a spring or a dashpot is then exact however stiff, and
+/// may be driven and bounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowLaw {
     /// Nothing: it is treated as a stiffness.
@@ -29,7 +30,8 @@ pub enum RowLaw {
     Viscous,
 }
 
-/// Which elements of a node a force field or a mass couples: its blocks are dense over the coordinates of a group.
+/// Which elements of a node a force field or a mass couples: its blocks are dense over the
+/// coordinates of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Groups {
     /// Every element alone.
@@ -75,14 +77,16 @@ impl Groups {
     }
 }
 
-/// Where a force field is evaluated: coordinates of the elements of its node, one element after the other, and its inputs.
+/// Where a force field is evaluated: coordinates of the elements of its node, one element after the
+/// other, and its inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
     /// Space of the elements.
     pub space: Space,
     /// Positions.
     pub x: &'a [f64],
-    /// Velocities. Forces, damping and [`row_damping`](ForceField::row_damping) depend on them; for the rest they may be left out.
+    /// Velocities. Forces, damping and [`row_damping`](ForceField::row_damping) depend on them; for
+    /// the rest they may be left out.
     pub v: &'a [f64],
     /// Inputs, as many as [`ForceField::inputs`] gives.
     pub inputs: &'a [f64],
@@ -112,15 +116,16 @@ impl<'a> At<'a> {
     }
 }
 
-/// Forces on one node. Coupling between nodes is the business of a mapping (a difference, a distance, a subset of several
-/// parents): the force field then acts on the mapped coordinates.
+/// Forces on one node. Coupling between nodes is the business of a mapping (a difference, a
+/// distance, a subset of several parents): the force field then acts on the mapped coordinates.
 ///
-/// Two views of the same law. As a *stiffness*: `f = -dV/dx - B v`, `K = d2V/dx2`, `B = -df/dv`. As a *compliance*:
-/// `C f = -(x + d v)` with `C = K^-1` and the relaxation time `d` (s); then `C = 0` is a hard constraint. A nonlinear law gives its
-/// tangent `C(x)` and the [`deformation`](Self::deformation) that makes `-C^-1 deformation` its force.
+/// Two views of the same law. As a *stiffness*: `f = -dV/dx - B v`, `K = d2V/dx2`, `B = -df/dv`. As
+/// a *compliance*: `C f = -(x + d v)` with `C = K^-1` and the relaxation time `d` (s); then `C = 0`
+/// is a hard constraint. A nonlinear law gives its tangent `C(x)` and the
+/// [`deformation`](Self::deformation) that makes `-C^-1 deformation` its force.
 ///
-/// Only [`add_force`](Self::add_force) must be written; a force without potential has energy zero, one without
-/// [`stiffness`](Self::stiffness) is explicit.
+/// Only [`add_force`](Self::add_force) must be written; a force without potential has energy zero,
+/// one without [`stiffness`](Self::stiffness) is explicit.
 pub trait ForceField: Debug + Send + Sync {
     /// Checks the parameters against the node's space and number of elements; `name` is for errors.
     ///
@@ -140,7 +145,8 @@ pub trait ForceField: Debug + Send + Sync {
         0.0
     }
 
-    /// Whether the force at rest is minus the gradient of [`energy`](Self::energy); else its work is that of a force from outside.
+    /// Whether the force at rest is minus the gradient of [`energy`](Self::energy); else its work
+    /// is that of a force from outside.
     fn has_potential(&self) -> bool {
         true
     }
@@ -148,17 +154,18 @@ pub trait ForceField: Debug + Send + Sync {
     /// Adds the force on the node, damping included.
     fn add_force(&self, at: At<'_>, f: &mut [f64]);
 
-    /// Writes `K`, one square symmetric block per group, over the velocity coordinates of its elements.
+    /// Writes `K`, one square symmetric block per group, over the velocity coordinates of its
+    /// elements.
     ///
     /// # Errors
-    /// [`NotInvertible`] names an element of compliance zero. What is written then is the stiffness of the other coordinates, or
-    /// nothing.
+    /// [`NotInvertible`] names an element of compliance zero. What is written then is the stiffness
+    /// of the other coordinates, or nothing.
     fn stiffness(&self, _at: At<'_>, _out: &mut Blocks) -> Result<(), NotInvertible> {
         Ok(())
     }
 
-    /// The number of elements whose stiffness is not the derivative of the force, because that is indefinite, but a semidefinite one
-    /// in its place. Steps report it.
+    /// The number of elements whose stiffness is not the derivative of the force, because that is
+    /// indefinite, but a semidefinite one in its place. Steps report it.
     fn projected_elements(&self, _at: At<'_>) -> usize {
         0
     }
@@ -166,13 +173,14 @@ pub trait ForceField: Debug + Send + Sync {
     /// Writes `B`, one square symmetric positive-semidefinite block per group.
     fn damping(&self, _at: At<'_>, _out: &mut Blocks) {}
 
-    /// Whether [`damping`](Self::damping) can write anything but zeros; false saves passes over them.
+    /// Whether [`damping`](Self::damping) can write anything but zeros; false saves passes over
+    /// them.
     fn is_damped(&self) -> bool {
         true
     }
 
-    /// Its row law as a compliance. For other than [`RowLaw::None`] the groups must be runs of consecutive elements that
-    /// cover the node in order.
+    /// Its row law as a compliance. For other than [`RowLaw::None`] the groups must be runs of
+    /// consecutive elements that cover the node in order.
     fn row_law(&self) -> RowLaw {
         RowLaw::None
     }
@@ -190,25 +198,27 @@ pub trait ForceField: Debug + Send + Sync {
         true
     }
 
-    /// Relaxation time `d` of a coordinate of the node in the compliance view (s); coordinates that `C` couples must have the same.
+    /// Relaxation time `d` of a coordinate of the node in the compliance view (s); coordinates that
+    /// `C` couples must have the same.
     fn relaxation_time(&self, _coordinate: usize) -> f64 {
         0.0
     }
 
-    /// Writes the damping `D` that the compliance view has beside the relaxation time, one square block per group, and returns true;
-    /// false (the default) for none.
+    /// Writes the damping `D` that the compliance view has beside the relaxation time, one square
+    /// block per group, and returns true; false (the default) for none.
     fn row_damping(&self, _at: At<'_>, _out: &mut Blocks) -> bool {
         false
     }
 
-    /// The memory of a law whose force depends on the past; `None` for all others. Such a law is a stiffness, without damping. Its energy, force
-    /// and stiffness without a past, those of this trait, are what is left of it at rest for ever, from a state without a past.
+    /// The memory of a law whose force depends on the past; `None` for all others. Such a law is a
+    /// stiffness, without damping. Its energy, force and stiffness without a past, those of this
+    /// trait, are what is left of it at rest for ever, from a state without a past.
     fn memory(&self) -> Option<&dyn Memory> {
         None
     }
 
-    /// Initial values of the numbers that may be set while the model is simulated: an activation, a pressure. The law is evaluated with the present
-    /// ones, [`At::inputs`].
+    /// Initial values of the numbers that may be set while the model is simulated: an activation, a
+    /// pressure. The law is evaluated with the present ones, [`At::inputs`].
     fn inputs(&self) -> &[f64] {
         &[]
     }
@@ -221,15 +231,17 @@ pub trait ForceField: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The same a few elements at a time, for who shares the work among threads; `None` (the default) where all are made together. Whoever has it couples no elements, has no
-    /// memory, and is evaluated by it alone as a stiffness.
+    /// The same a few elements at a time, for who shares the work among threads; `None` (the
+    /// default) where all are made together. Whoever has it couples no elements, has no memory, and
+    /// is evaluated by it alone as a stiffness.
     fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
         None
     }
 }
 
-/// A force field whose elements are evaluated apart from each other ([`ForceField::pieces`]). Each method does what that of [`ForceField`] does, for some consecutive
-/// elements: positions, velocities and the output are theirs alone, one after the other; the inputs are those of all.
+/// A force field whose elements are evaluated apart from each other ([`ForceField::pieces`]). Each
+/// method does what that of [`ForceField`] does, for some consecutive elements: positions,
+/// velocities and the output are theirs alone, one after the other; the inputs are those of all.
 pub trait ForceFieldPieces: Debug + Send + Sync {
     /// As [`ForceField::add_force`].
     fn add_force(&self, at: At<'_>, elements: Range<usize>, f: &mut [f64]);
@@ -240,7 +252,8 @@ pub trait ForceFieldPieces: Debug + Send + Sync {
     /// [`NotInvertible`] names the first of these elements of compliance zero.
     fn stiffness(&self, at: At<'_>, elements: Range<usize>, out: &mut [f64]) -> Result<(), NotInvertible>;
 
-    /// Whether the stiffness can never be another, whatever the positions and the inputs: it is written once then.
+    /// Whether the stiffness can never be another, whatever the positions and the inputs: it is
+    /// written once then.
     fn keeps_stiffness(&self) -> bool {
         false
     }

@@ -43,15 +43,19 @@ enum Attached {
     Limits(f64, f64),
 }
 
-/// A joint between two bodies, or a body and the world: what it holds, and what acts on the coordinates that it leaves free.
+/// A joint between two bodies, or a body and the world: what it holds, and what acts on the
+/// coordinates that it leaves free.
 ///
-/// Frame A belongs to the first side, frame B to the second; its axis is their z axis. Held coordinates are exactly hard unless
-/// they are given compliances. Free coordinates are numbered as in [`JointKind::free_axes`].
+/// Frame A belongs to the first side, frame B to the second; its axis is their z axis. Held
+/// coordinates are exactly hard unless they are given compliances. Free coordinates are numbered as
+/// in [`JointKind::free_axes`].
 ///
-/// **Equation.** `phi = 0` for each held coordinate, or `C lambda = -(phi + d dphi/dt)` with a compliance `C`. A free coordinate `x` with the
-/// velocity `v` feels the force `lambda` (N, N m) of whatever is attached to it.
+/// **Equation.** `phi = 0` for each held coordinate, or `C lambda = -(phi + d dphi/dt)` with a
+/// compliance `C`. A free coordinate `x` with the velocity `v` feels the force `lambda` (N, N m) of
+/// whatever is attached to it.
 ///
-/// **Use.** Machines, doors, vehicles, figures, robots: whatever is made of bodies that move against each other.
+/// **Use.** Machines, doors, vehicles, figures, robots: whatever is made of bodies that move
+/// against each other.
 ///
 /// ```
 /// use pliant_model::{Joint, Mass, Model, Pose, RigidMass, Side};
@@ -85,7 +89,8 @@ pub struct JointHandle {
     pub held: Option<NodeId>,
     /// The nodes of the free coordinates, each a scalar, named `joint.angle` and the like.
     pub coordinates: Vec<NodeId>,
-    /// Springs, dampers, motors, friction and limits, in the order in which they were attached (limits: lower, then upper).
+    /// Springs, dampers, motors, friction and limits, in the order in which they were attached
+    /// (limits: lower, then upper).
     pub attached: Vec<ComponentId>,
     /// Both sides with their frames: body and pose in its axes, or pose in the world.
     pub frames: [(Option<(NodeId, usize)>, Pose); 2],
@@ -160,8 +165,8 @@ impl Joint {
         Self::new(JointKind::PointOnPlane, a, b)
     }
 
-    /// Holds nothing hard: six springs between the frames, three compliances along the axes of A (m/N), three about them (rad/(N m)),
-    /// and a relaxation time (s).
+    /// Holds nothing hard: six springs between the frames, three compliances along the axes of A
+    /// (m/N), three about them (rad/(N m)), and a relaxation time (s).
     pub fn bushing(a: Side, b: Side, compliances: [f64; 6], relaxation_time: f64) -> Self {
         let mut out = Self::new(JointKind::Fixed, a, b);
         out.compliances = compliances.to_vec();
@@ -183,8 +188,8 @@ impl Joint {
         self
     }
 
-    /// Compliances of the held coordinates (m/N, rad/(N m)), in the order of [`JointKind::held_axes`], one each or one for all (zero is
-    /// hard), and a relaxation time (s).
+    /// Compliances of the held coordinates (m/N, rad/(N m)), in the order of
+    /// [`JointKind::held_axes`], one each or one for all (zero is hard), and a relaxation time (s).
     #[must_use]
     pub fn with_compliance(mut self, compliances: &[f64], relaxation_time: f64) -> Self {
         self.compliances = compliances.to_vec();
@@ -197,8 +202,8 @@ impl Joint {
         self
     }
 
-    /// A spring on free coordinate `axis`, `C lambda = -(x - rest + d v)`: compliance `C` (m/N, rad/(N m)), relaxation time `d` (s) and
-    /// where it is at rest (m, rad).
+    /// A spring on free coordinate `axis`, `C lambda = -(x - rest + d v)`: compliance `C` (m/N,
+    /// rad/(N m)), relaxation time `d` (s) and where it is at rest (m, rad).
     #[must_use]
     pub fn with_spring(self, axis: usize, compliance: f64, relaxation_time: f64, rest: f64) -> Self {
         self.attach(
@@ -217,9 +222,10 @@ impl Joint {
         self.attach(axis, Attached::Damper(damping))
     }
 
-    /// A motor that drives free coordinate `axis` to a position (m, rad), through a compliance `C` (m/N, rad/(N m); zero is exact) with a
-    /// relaxation time `d` (s), with at most the given force (N, N m; infinite if it has no bound): `C lambda = -(e + d de/dt)` for the
-    /// error `e = x - motion(t)` while `|lambda| <= force`.
+    /// A motor that drives free coordinate `axis` to a position (m, rad), through a compliance `C`
+    /// (m/N, rad/(N m); zero is exact) with a relaxation time `d` (s), with at most the given force
+    /// (N, N m; infinite if it has no bound): `C lambda = -(e + d de/dt)` for the error
+    /// `e = x - motion(t)` while `|lambda| <= force`.
     #[must_use]
     pub fn with_position_motor(
         self,
@@ -240,20 +246,22 @@ impl Joint {
         )
     }
 
-    /// A motor that drives free coordinate `axis` at the rate of a motion (m/s, rad/s), with at most the given force (N, N m):
-    /// `v = d motion/dt` while `|lambda| <= force`.
+    /// A motor that drives free coordinate `axis` at the rate of a motion (m/s, rad/s), with at
+    /// most the given force (N, N m): `v = d motion/dt` while `|lambda| <= force`.
     #[must_use]
     pub fn with_velocity_motor(self, axis: usize, motion: Motion, force: f64) -> Self {
         self.attach(axis, Attached::VelocityMotor { motion, force })
     }
 
-    /// Dry friction on free coordinate `axis`, at most this force (N, N m) against its motion: `v = 0` while `|lambda| <= force`.
+    /// Dry friction on free coordinate `axis`, at most this force (N, N m) against its motion:
+    /// `v = 0` while `|lambda| <= force`.
     #[must_use]
     pub fn with_friction(self, axis: usize, force: f64) -> Self {
         self.attach(axis, Attached::Friction(force))
     }
 
-    /// Limits of free coordinate `axis` (m, rad), `lower <= x <= upper`: it stops there without bouncing.
+    /// Limits of free coordinate `axis` (m, rad), `lower <= x <= upper`: it stops there without
+    /// bouncing.
     #[must_use]
     pub fn with_limits(self, axis: usize, lower: f64, upper: f64) -> Self {
         self.attach(axis, Attached::Limits(lower, upper))

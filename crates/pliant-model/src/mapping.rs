@@ -20,7 +20,8 @@ impl Dependency {
     }
 }
 
-/// A mapping was asked for its value or derivative where it has none (the direction of a line of length zero).
+/// A mapping was asked for its value or derivative where it has none (the direction of a line of
+/// length zero).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Degenerate {
     /// Element of the child.
@@ -55,8 +56,9 @@ impl<'a> Parents<'a> {
         Self { child, ..self }
     }
 
-    /// Positions of the child as [`Mapping::apply`] left them: where a mapping has several branches, derivatives are wanted on
-    /// the branch of these. Empty where nothing is known of them, and while `apply` itself runs.
+    /// Positions of the child as [`Mapping::apply`] left them: where a mapping has several
+    /// branches, derivatives are wanted on the branch of these. Empty where nothing is known of
+    /// them, and while `apply` itself runs.
     pub fn child(&self) -> &'a [f64] {
         self.child
     }
@@ -85,15 +87,16 @@ impl<'a> Parents<'a> {
 
 /// A node that follows from others: `x_c = g(x_p)`, `v_c = J v_p`, and forces go back by `J^T`.
 ///
-/// Every element of the child depends on a fixed list of elements of the parents; all blocks below are dense over that
-/// list. Positions of rigid bodies are seven numbers, displacements six (linear in world axes, angular in body axes).
-/// [`check::mapping`](crate::check::mapping) proves the derivatives by finite differences.
+/// Every element of the child depends on a fixed list of elements of the parents; all blocks below
+/// are dense over that list. Positions of rigid bodies are seven numbers, displacements six (linear
+/// in world axes, angular in body axes). [`check::mapping`](crate::check::mapping) proves the
+/// derivatives by finite differences.
 pub trait Mapping: Debug + Send + Sync {
     /// Space and number of elements of the child.
     fn child(&self) -> (Space, usize);
 
-    /// Checks the parents' spaces and element counts; `name` is the child's name for errors. That the
-    /// [`dependencies`](Self::dependencies) exist is checked in any case.
+    /// Checks the parents' spaces and element counts; `name` is the child's name for errors. That
+    /// the [`dependencies`](Self::dependencies) exist is checked in any case.
     ///
     /// # Errors
     /// A [`ModelError`] naming what does not fit.
@@ -106,32 +109,35 @@ pub trait Mapping: Debug + Send + Sync {
 
     /// Writes the positions of the child.
     ///
-    /// On entry `child` holds its last positions (zero in a new state). A mapping with several branches, such as an angle that
-    /// is only known up to full turns, takes the branch nearest to them and so stays continuous.
+    /// On entry `child` holds its last positions (zero in a new state). A mapping with several
+    /// branches, such as an angle that is only known up to full turns, takes the branch nearest to
+    /// them and so stays continuous.
     ///
     /// # Errors
     /// [`Degenerate`] where the mapping has no value.
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate>;
 
-    /// How many numbers `m` each coordinate of a parent is repeated with, where that is all that `J` does: with respect to every
-    /// dependency `a` of `d` real coordinates `J_a = I_d (x) g_a`, so that coordinate `m i + j` of the child moves by `g_a[j]` times
-    /// coordinate `i` of the parent. One for means and differences of points, three for gradients in space. None (the default) for all
-    /// else. Whoever says so saves most of the work of filling a system.
+    /// How many numbers `m` each coordinate of a parent is repeated with, where that is all that
+    /// `J` does: with respect to every dependency `a` of `d` real coordinates `J_a = I_d (x) g_a`,
+    /// so that coordinate `m i + j` of the child moves by `g_a[j]` times coordinate `i` of the
+    /// parent. One for means and differences of points, three for gradients in space. None (the
+    /// default) for all else. Whoever says so saves most of the work of filling a system.
     fn repeated(&self) -> Option<usize> {
         None
     }
 
-    /// Writes `J`: per element a block of the child's velocity size by the sum of the velocity sizes of its dependencies, in
-    /// their order. Of a [`repeated`](Self::repeated) one the numbers `g` alone: `m` rows, one column for each dependency.
+    /// Writes `J`: per element a block of the child's velocity size by the sum of the velocity
+    /// sizes of its dependencies, in their order. Of a [`repeated`](Self::repeated) one the numbers
+    /// `g` alone: `m` rows, one column for each dependency.
     ///
     /// # Errors
     /// [`Degenerate`] where the mapping has no derivative.
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate>;
 
-    /// Adds `(dJ/dt) v`, the acceleration of the child that the parents' velocities alone cause. Called after
-    /// [`jacobian`](Self::jacobian) succeeded, and returns true. False (the default) has it made of the geometric stiffness,
-    /// `v^T G_i v` with the `G_i` of a unit force along coordinate `i`: the same for children of real coordinates, wrong for
-    /// bodies.
+    /// Adds `(dJ/dt) v`, the acceleration of the child that the parents' velocities alone cause.
+    /// Called after [`jacobian`](Self::jacobian) succeeded, and returns true. False (the default)
+    /// has it made of the geometric stiffness, `v^T G_i v` with the `G_i` of a unit force along
+    /// coordinate `i`: the same for children of real coordinates, wrong for bodies.
     fn add_bias(&self, _parents: Parents<'_>, _child: &mut [f64]) -> bool {
         false
     }
@@ -141,18 +147,20 @@ pub trait Mapping: Debug + Send + Sync {
         false
     }
 
-    /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a square block over its
-    /// dependencies (docs/notation.md).
+    /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a
+    /// square block over its dependencies (docs/notation.md).
     fn geometric_stiffness(&self, _parents: Parents<'_>, _force: &[f64], _out: &mut Blocks) {}
-    /// The same a few elements at a time, for who shares the work among threads or wants a block where it is used; `None` (the default) where all are made together. Whoever has
-    /// it is evaluated by it alone.
+    /// The same a few elements at a time, for who shares the work among threads or wants a block
+    /// where it is used; `None` (the default) where all are made together. Whoever has it is
+    /// evaluated by it alone.
     fn pieces(&self) -> Option<&dyn MappingPieces> {
         None
     }
 }
 
-/// A mapping whose elements are evaluated apart from each other ([`Mapping::pieces`]). Each method does what that of [`Mapping`] does, for some consecutive elements:
-/// what is written and what is read of the child are theirs alone, one after the other.
+/// A mapping whose elements are evaluated apart from each other ([`Mapping::pieces`]). Each method
+/// does what that of [`Mapping`] does, for some consecutive elements: what is written and what is
+/// read of the child are theirs alone, one after the other.
 pub trait MappingPieces: Debug + Send + Sync {
     /// As [`Mapping::apply`].
     ///
@@ -165,7 +173,8 @@ pub trait MappingPieces: Debug + Send + Sync {
         child: &mut [f64],
     ) -> Result<(), Degenerate>;
 
-    /// As [`Mapping::jacobian`], into blocks that were cleared. [`Parents::child`] has all elements.
+    /// As [`Mapping::jacobian`], into blocks that were cleared. [`Parents::child`] has all
+    /// elements.
     ///
     /// # Errors
     /// [`Degenerate`] names the first of these elements that has no derivative.

@@ -144,7 +144,8 @@ fn check_end(name: &str, end: &End, dimension: usize, parents: &[(Space, usize)]
     }
 }
 
-/// Checks the two ends of every pair: elements of real spaces of one dimension, not twice the same one.
+/// Checks the two ends of every pair: elements of real spaces of one dimension, not twice the same
+/// one.
 fn check_pairs(
     name: &str,
     pairs: &[(End, End)],

@@ -9,11 +9,13 @@ use pliant_dense::{Mat3, vec3};
 
 /// Inertia of the elements of one node.
 ///
-/// **Equation.** Kinetic energy `sum m_e |v_e|^2/2` of points and scalars, `(m |v|^2 + w . I w)/2` of bodies (`w` in body axes),
-/// `sum m_ij v_i . v_j/2` of coupled elements; weight `m g` where positions are places. On a mapped node it is carried to the
-/// independent degrees of freedom by `J^T M J`, with the velocity-dependent term (docs/notation.md).
+/// **Equation.** Kinetic energy `sum m_e |v_e|^2/2` of points and scalars, `(m |v|^2 + w . I w)/2`
+/// of bodies (`w` in body axes), `sum m_ij v_i . v_j/2` of coupled elements; weight `m g` where
+/// positions are places. On a mapped node it is carried to the independent degrees of freedom by
+/// `J^T M J`, with the velocity-dependent term (docs/notation.md).
 ///
-/// **Use.** Point masses, rigid bodies, and meshes of a density: see the constructors for lumped and consistent masses.
+/// **Use.** Point masses, rigid bodies, and meshes of a density: see the constructors for lumped
+/// and consistent masses.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mass {
     /// The same mass (kg) for every element of points or scalars.
@@ -22,29 +24,33 @@ pub enum Mass {
     PerElement(Vec<f64>),
     /// Mass and inertia of rigid bodies: one for all, or one for each.
     Rigid(Vec<RigidMass>),
-    /// Mass matrices that couple elements of points or scalars: the consistent mass of a mesh, one per mesh element.
+    /// Mass matrices that couple elements of points or scalars: the consistent mass of a mesh, one
+    /// per mesh element.
     Coupled(Vec<CoupledMass>),
 }
 
 /// A mass matrix over some elements of a node.
 ///
-/// **Equation.** Kinetic energy `sum m_ij v_i . v_j/2` over the elements: `m_ij` (kg) times the identity of a point's coordinates.
+/// **Equation.** Kinetic energy `sum m_ij v_i . v_j/2` over the elements: `m_ij` (kg) times the
+/// identity of a point's coordinates.
 ///
 /// **Use.** The consistent mass of one element of a mesh; masses on interpolated points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoupledMass {
     /// Elements of the node, distinct.
     pub elements: Vec<usize>,
-    /// Symmetric positive-semidefinite matrix, rows first, as long as the square of the number of elements (kg).
+    /// Symmetric positive-semidefinite matrix, rows first, as long as the square of the number of
+    /// elements (kg).
     pub matrix: Vec<f64>,
 }
 
 /// Mass and inertia of one rigid body about its centre of mass.
 ///
-/// **Equation.** Kinetic energy `(m |v|^2 + w . I w)/2`, with the angular velocity `w` and the inertia `I` in body axes.
+/// **Equation.** Kinetic energy `(m |v|^2 + w . I w)/2`, with the angular velocity `w` and the
+/// inertia `I` in body axes.
 ///
-/// **Use.** Bodies of simple shapes (homogeneous, about their centres of mass), or of a closed triangulated surface. A negative
-/// dimension gives an inertia that no model accepts.
+/// **Use.** Bodies of simple shapes (homogeneous, about their centres of mass), or of a closed
+/// triangulated surface. A negative dimension gives an inertia that no model accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RigidMass {
     /// Mass (kg).
@@ -192,7 +198,8 @@ impl Mass {
         }
     }
 
-    /// Adds the mass block of group `g` of a node of `space` (velocity coordinates of the group's elements, row-major).
+    /// Adds the mass block of group `g` of a node of `space` (velocity coordinates of the group's
+    /// elements, row-major).
     pub fn add_block(&self, space: Space, g: usize, block: &mut [f64]) {
         let size = space.velocity_size();
         if let Self::Coupled(list) = self {
@@ -220,8 +227,8 @@ impl Mass {
         }
     }
 
-    /// `u^T M v` of the point masses alone, over the first three coordinates of positions or velocities of `stride` numbers; for
-    /// every pair of elements `combine(m_ij, i, j)`.
+    /// `u^T M v` of the point masses alone, over the first three coordinates of positions or
+    /// velocities of `stride` numbers; for every pair of elements `combine(m_ij, i, j)`.
     pub(crate) fn pairs(&self, count: usize, mut combine: impl FnMut(f64, usize, usize)) {
         if let Self::Coupled(list) = self {
             for m in list {

@@ -41,11 +41,13 @@ pub enum ComponentId {
 
 /// How a force field enters the system.
 ///
-/// **Equation.** As a stiffness it adds `h alpha B + h^2 alpha beta K` to `W`; as a compliance it gives rows with
-/// `C lambda = -(phi + d dphi/dt)`, `C = K^-1` (docs/notation.md). Both are the same step, to rounding on linear mappings.
+/// **Equation.** As a stiffness it adds `h alpha B + h^2 alpha beta K` to `W`; as a compliance it
+/// gives rows with `C lambda = -(phi + d dphi/dt)`, `C = K^-1` (docs/notation.md). Both are the
+/// same step, to rounding on linear mappings.
 ///
-/// **Use.** `Auto` where the stiffness may become large, or is not known beforehand; `Compliance` for what is nearly or quite hard, and for
-/// what is driven or bounded; `Stiffness` for fields over many degrees of freedom and for what has no compliance.
+/// **Use.** `Auto` where the stiffness may become large, or is not known beforehand; `Compliance`
+/// for what is nearly or quite hard, and for what is driven or bounded; `Stiffness` for fields over
+/// many degrees of freedom and for what has no compliance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -57,38 +59,46 @@ pub enum Treatment {
     Stiffness,
     /// As compliant rows: exact down to compliance zero.
     Compliance,
-    /// As what suits it better, chosen by the stepper from the stiffness, the masses and the step, and reported.
+    /// As what suits it better, chosen by the stepper from the stiffness, the masses and the step,
+    /// and reported.
     Auto,
 }
 
 /// How a hard constraint is kept.
 ///
-/// **Equation.** The continuous constraint is `phi(x) = 0` with `dphi/dt = J v`; the row says how the step holds it, with the multiplier
-/// `lambda` (N, N m) as the force. The rows as they enter the system are in docs/notation.md. `beta` is the weight of the end of the step in
-/// velocities, `h` (s) the step, `v+` the velocity at its end.
+/// **Equation.** The continuous constraint is `phi(x) = 0` with `dphi/dt = J v`; the row says how
+/// the step holds it, with the multiplier `lambda` (N, N m) as the force. The rows as they enter
+/// the system are in docs/notation.md. `beta` is the weight of the end of the step in velocities,
+/// `h` (s) the step, `v+` the velocity at its end.
 ///
-/// **Use.** `Position` unless there is a reason: `CurvedPosition` for accurate smooth motion, `Velocity` with stabilisation and for what
-/// has a speed and no place (motors, friction), `Restitution` for an impact, `Baumgarte` to compare with other programs.
+/// **Use.** `Position` unless there is a reason: `CurvedPosition` for accurate smooth motion,
+/// `Velocity` with stabilisation and for what has a speed and no place (motors, friction),
+/// `Restitution` for an impact, `Baumgarte` to compare with other programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
-    /// `phi + h (beta J v+ + (1 - beta) J v) = 0`: the linearised constraint holds at the end of the step.
+    /// `phi + h (beta J v+ + (1 - beta) J v) = 0`: the linearised constraint holds at the end of
+    /// the step.
     Position,
-    /// The same with the curvature of the constraint, `phi + h (beta J v+ + (1 - beta) J v) + h^2/2 (dJ/dt) v = 0`: drift is third
-    /// instead of second order in `h`. For smooth motion; where bodies jitter by more than about a radian per step the
-    /// extrapolated curvature is worth less than none.
+    /// The same with the curvature of the constraint,
+    /// `phi + h (beta J v+ + (1 - beta) J v) + h^2/2 (dJ/dt) v = 0`: drift is third instead of
+    /// second order in `h`. For smooth motion; where bodies jitter by more than about a radian per
+    /// step the extrapolated curvature is worth less than none.
     CurvedPosition,
-    /// `J v+ = -s h (dJ/dt) v` with the curvature factor `s`: drift is left to stabilisation. `s = 1/2` makes the drift
-    /// second order where positions move by `h v+`; `s = 0` is the plain velocity row.
+    /// `J v+ = -s h (dJ/dt) v` with the curvature factor `s`: drift is left to stabilisation.
+    /// `s = 1/2` makes the drift second order where positions move by `h v+`; `s = 0` is the plain
+    /// velocity row.
     Velocity {
         /// The factor `s` (none).
         curvature: f64,
     },
-    /// `J v+ = -e J v` (Newton's law of impact, for one step that holds an impact): the row turns its velocity round.
+    /// `J v+ = -e J v` (Newton's law of impact, for one step that holds an impact): the row turns
+    /// its velocity round.
     Restitution {
         /// The coefficient `e` (none), between 0 and 1.
         coefficient: f64,
     },
-    /// `J v+ = -rate phi`: the violation decays by `1 - rate h` per step, stable for `0 < rate h < 2`.
+    /// `J v+ = -rate phi`: the violation decays by `1 - rate h` per step, stable for
+    /// `0 < rate h < 2`.
     Baumgarte {
         /// The rate (1/s).
         rate: f64,
@@ -198,7 +208,8 @@ pub struct Rayleigh {
 /// A mass.
 pub type MassEntry = Attachment<Mass>;
 
-/// The rows of one compliant force field or hard constraint: all coordinates of its node, element by element.
+/// The rows of one compliant force field or hard constraint: all coordinates of its node, element
+/// by element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowGroup {
     /// The component.
@@ -213,13 +224,15 @@ pub struct RowGroup {
     pub count: usize,
 }
 
-/// A mechanical model: the structure of a problem, and the values that its parameters begin with. It does not change while it is simulated.
+/// A mechanical model: the structure of a problem, and the values that its parameters begin with.
+/// It does not change while it is simulated.
 ///
-/// **Equation.** `M dv/dt = f + J^T lambda` with one row of `J` for each coordinate that a hard constraint holds or a compliance acts on:
-/// `C lambda = -(phi + d dphi/dt)`, and `phi = 0` where the compliance is zero.
+/// **Equation.** `M dv/dt = f + J^T lambda` with one row of `J` for each coordinate that a hard
+/// constraint holds or a compliance acts on: `C lambda = -(phi + d dphi/dt)`, and `phi = 0` where
+/// the compliance is zero.
 ///
-/// **Use.** Its methods add nodes, masses, force fields and constraints, and set initial values. A [`Problem`](crate::Problem) shares it and has the
-/// present values.
+/// **Use.** Its methods add nodes, masses, force fields and constraints, and set initial values. A
+/// [`Problem`](crate::Problem) shares it and has the present values.
 #[derive(Debug, Default)]
 pub struct Model {
     nodes: Vec<Node>,
@@ -301,7 +314,8 @@ impl Model {
         }
     }
 
-    /// Relaxation time of a coordinate of a force field as a compliance (s), with the stiffness-proportional damping of the model.
+    /// Relaxation time of a coordinate of a force field as a compliance (s), with the
+    /// stiffness-proportional damping of the model.
     pub fn relaxation_time(&self, force_field: usize, coordinate: usize) -> f64 {
         self.force_fields[force_field]
             .component
@@ -388,7 +402,8 @@ impl Model {
         Ok(state)
     }
 
-    /// Makes the propagated state one without a past: the internal variables of force fields with a memory begin anew.
+    /// Makes the propagated state one without a past: the internal variables of force fields with a
+    /// memory begin anew.
     ///
     /// # Panics
     /// If the state belongs to another model.
@@ -414,16 +429,19 @@ impl Model {
         found.map(|f| f.name.as_str())
     }
 
-    /// Computes positions of all mapped nodes from the independent ones, and velocities by the mappings' Jacobians.
-    /// Allocates; the stepper uses [`Evaluation`](crate::Evaluation), which does not.
+    /// Computes positions of all mapped nodes from the independent ones, and velocities by the
+    /// mappings' Jacobians. Allocates; the stepper uses [`Evaluation`](crate::Evaluation), which
+    /// does not.
     ///
     /// # Errors
-    /// [`ModelError::Degenerate`] where a mapping is not defined, [`ModelError::State`] for a state of another model.
+    /// [`ModelError::Degenerate`] where a mapping is not defined, [`ModelError::State`] for a state
+    /// of another model.
     pub fn propagate(&self, state: &mut State) -> Result<(), ModelError> {
         crate::Evaluation::new(self).propagate(self, state)
     }
 
-    /// Checks that a state fits the model and is finite, and normalises the quaternions of independent bodies.
+    /// Checks that a state fits the model and is finite, and normalises the quaternions of
+    /// independent bodies.
     ///
     /// # Errors
     /// [`ModelError::State`], [`ModelError::NotFinite`], [`ModelError::ZeroQuaternion`].
@@ -471,7 +489,8 @@ impl Model {
         &state.velocities[self.node(node).velocity_range()]
     }
 
-    /// Sets damping in proportion to all masses and stiffnesses: `B = a M + b K`, with the rate `a` (1/s) and the time `b` (s).
+    /// Sets damping in proportion to all masses and stiffnesses: `B = a M + b K`, with the rate `a`
+    /// (1/s) and the time `b` (s).
     ///
     /// # Errors
     /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
@@ -483,7 +502,8 @@ impl Model {
         Ok(())
     }
 
-    /// Drives a hard constraint or a compliance: its coordinates are held at the motion instead of at zero, `phi(x) = g(t)`.
+    /// Drives a hard constraint or a compliance: its coordinates are held at the motion instead of
+    /// at zero, `phi(x) = g(t)`.
     ///
     /// # Errors
     /// [`ModelError::Size`], [`ModelError::NotFinite`], [`ModelError::NotRows`].
@@ -491,8 +511,9 @@ impl Model {
         self.set_initial(|model, values| values.set_motion(model, component, motion))
     }
 
-    /// Bounds the force of each row of a hard constraint or a compliance (N, N m), `lower <= lambda <= upper`: a motor that gives no more,
-    /// dry friction, a limit. At a bound the row is let go in that direction.
+    /// Bounds the force of each row of a hard constraint or a compliance (N, N m),
+    /// `lower <= lambda <= upper`: a motor that gives no more, dry friction, a limit. At a bound
+    /// the row is let go in that direction.
     ///
     /// # Errors
     /// [`ModelError::Bounds`] if `lower > upper` or one is NaN, [`ModelError::NotRows`].
@@ -503,8 +524,9 @@ impl Model {
     /// Sets an input of a force field, such as an activation.
     ///
     /// # Errors
-    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`] if there is no such input, [`ModelError::NotFinite`],
-    /// or what the force field says of the value; it then keeps the old one.
+    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`] if there is no such
+    /// input, [`ModelError::NotFinite`], or what the force field says of the value; it then keeps
+    /// the old one.
     pub fn set_input(&mut self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
         self.set_initial(|model, values| values.set_input(model, component, input, value))
     }

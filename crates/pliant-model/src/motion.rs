@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 type Function = Arc<dyn Fn(Dual) -> Dual + Send + Sync>;
 
-/// Functions of time (s), one for each coordinate of a node or one for all. What is driven by one is held at it instead of at zero.
+/// Functions of time (s), one for each coordinate of a node or one for all. What is driven by one
+/// is held at it instead of at zero.
 ///
-/// **Equation.** `phi(x) = g(t)`, with the rate `dg/dt` from dual numbers, for hard constraints; `phi - g` instead of `phi` for compliances.
+/// **Equation.** `phi(x) = g(t)`, with the rate `dg/dt` from dual numbers, for hard constraints;
+/// `phi - g` instead of `phi` for compliances.
 ///
 /// **Use.** Motors and prescribed paths, rest lengths that change, joints held off their zero.
 #[derive(Clone)]
@@ -65,11 +67,12 @@ impl Motion {
         }
     }
 
-    /// Piecewise linear through pairs of a time (s) and a value (m, rad), held beyond both ends; all coordinates alike. At a time of
-    /// the table the rate is that of what follows.
+    /// Piecewise linear through pairs of a time (s) and a value (m, rad), held beyond both ends;
+    /// all coordinates alike. At a time of the table the rate is that of what follows.
     ///
     /// # Errors
-    /// [`ModelError::Motion`] if there are no points, a number is not finite or times do not increase.
+    /// [`ModelError::Motion`] if there are no points, a number is not finite or times do not
+    /// increase.
     pub fn table(points: &[(f64, f64)]) -> Result<Self, ModelError> {
         let reason = if points.is_empty() {
             Some("its table is empty")

@@ -1,16 +1,19 @@
-//! The values that may change while a model is simulated, and the list of rows that follows from them.
+//! The values that may change while a model is simulated, and the list of rows that follows from
+//! them.
 
 use crate::model::check_finite;
 use crate::{ComponentId, Model, ModelError, Motion, NodeId, RowGroup, Treatment};
 use std::ops::Range;
 
-/// The values that may change while a model is simulated: gravity, inputs and treatments of force fields, motions and bounds of rows; and
-/// the list of rows, which follows from the treatments.
+/// The values that may change while a model is simulated: gravity, inputs and treatments of force
+/// fields, motions and bounds of rows; and the list of rows, which follows from the treatments.
 ///
-/// **Equation.** The arguments of the equations of [`Model`] that are neither unknowns nor structure: `g`, the inputs of the laws, the targets `g(t)` of
-/// driven rows, `lower <= lambda <= upper`, and which laws are rows.
+/// **Equation.** The arguments of the equations of [`Model`] that are neither unknowns nor
+/// structure: `g`, the inputs of the laws, the targets `g(t)` of driven rows,
+/// `lower <= lambda <= upper`, and which laws are rows.
 ///
-/// **Use.** Part of a [`Problem`](crate::Problem), which sets them. A copy into another one (`clone_from`) allocates nothing once it is as large.
+/// **Use.** Part of a [`Problem`](crate::Problem), which sets them. A copy into another one
+/// (`clone_from`) allocates nothing once it is as large.
 #[derive(Debug, Default, PartialEq)]
 pub struct Parameters {
     gravity: [f64; 3],

@@ -8,8 +8,8 @@ use std::sync::Arc;
 ///
 /// **Equation.** That of [`Model`], with the values of its [`Parameters`].
 ///
-/// **Use.** Whoever evaluates forces, energies and rows takes one. Its structure is that of the model, to which it dereferences; several problems, on several
-/// threads, may share one model.
+/// **Use.** Whoever evaluates forces, energies and rows takes one. Its structure is that of the
+/// model, to which it dereferences; several problems, on several threads, may share one model.
 #[derive(Clone, Debug)]
 pub struct Problem {
     model: Arc<Model>,
@@ -150,7 +150,8 @@ impl Problem {
         self.parameters.set_bounds(&self.model, component, (lower, upper))
     }
 
-    /// Chooses the treatment of a force field added as [`Treatment::Auto`]; says whether that changed it.
+    /// Chooses the treatment of a force field added as [`Treatment::Auto`]; says whether that
+    /// changed it.
     ///
     /// # Panics
     /// If there is no such force field.
@@ -179,8 +180,9 @@ impl Problem {
         }
     }
 
-    /// Moves the internal variables of force fields with a memory on to the positions of the propagated state, `elapsed` seconds (s) after those that are there. Returns
-    /// what these force fields dissipated (J). `old` is scratch. Allocates nothing once warm.
+    /// Moves the internal variables of force fields with a memory on to the positions of the
+    /// propagated state, `elapsed` seconds (s) after those that are there. Returns what these force
+    /// fields dissipated (J). `old` is scratch. Allocates nothing once warm.
     ///
     /// # Panics
     /// If the state belongs to another model.

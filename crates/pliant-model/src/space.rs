@@ -6,10 +6,12 @@ use pliant_dense::vec3;
 /// The space of one element of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// This many real coordinates: a scalar (1), a point of the plane (2) or of space (3), joint coordinates, strains.
+    /// This many real coordinates: a scalar (1), a point of the plane (2) or of space (3), joint
+    /// coordinates, strains.
     Real(usize),
-    /// A rigid body: position of its centre of mass (m) and unit quaternion `(w, x, y, z)`; velocity is that of the
-    /// centre of mass in world axes [m/s], then the angular velocity in *body* axes [rad/s].
+    /// A rigid body: position of its centre of mass (m) and unit quaternion `(w, x, y, z)`;
+    /// velocity is that of the centre of mass in world axes [m/s], then the angular velocity in
+    /// *body* axes [rad/s].
     Rigid3,
 }
 
@@ -51,13 +53,15 @@ impl Space {
         }
     }
 
-    /// Whether its positions are places in space or in the plane, so that gravity acts on masses there.
+    /// Whether its positions are places in space or in the plane, so that gravity acts on masses
+    /// there.
     pub const fn is_spatial(self) -> bool {
         matches!(self, Self::Real(2 | 3) | Self::Rigid3)
     }
 
-    /// Moves positions along a displacement in velocity coordinates: `x (+) step`, for all elements of a node. For bodies
-    /// `p += dp` and `q <- q exp(dr)` with `dr` in body axes, renormalised (docs/notation.md).
+    /// Moves positions along a displacement in velocity coordinates: `x (+) step`, for all elements
+    /// of a node. For bodies `p += dp` and `q <- q exp(dr)` with `dr` in body axes, renormalised
+    /// (docs/notation.md).
     ///
     /// # Panics
     /// If the slices do not hold the same number of elements.
@@ -82,7 +86,8 @@ impl Space {
         }
     }
 
-    /// The displacement that takes `from` to `to`: the inverse of [`retract`](Self::retract), for all elements.
+    /// The displacement that takes `from` to `to`: the inverse of [`retract`](Self::retract), for
+    /// all elements.
     ///
     /// # Panics
     /// If the slices do not hold the same number of elements.

@@ -1,7 +1,7 @@
 //! Threads that kernels may share: a value that the caller owns, never a global.
 //!
-//! What this crate is: one type, [`Threads`], on which the crates of kernels and of models stand alike. What it is not: it knows no
-//! matrix and no mechanics.
+//! What this crate is: one type, [`Threads`], on which the crates of kernels and of models stand
+//! alike. What it is not: it knows no matrix and no mechanics.
 //!
 //! ```
 //! use pliant_threads::Threads;
@@ -45,7 +45,8 @@ impl Threads {
         Self::default()
     }
 
-    /// A number of threads, started now and stopped with the last clone; up to one means the caller's own.
+    /// A number of threads, started now and stopped with the last clone; up to one means the
+    /// caller's own.
     ///
     /// # Errors
     /// [`ThreadsError`] if the system refuses to start them.
@@ -86,8 +87,9 @@ impl Threads {
         }
     }
 
-    /// Cuts the values of some items, one after the other, into pieces of at most so many items, and applies a function to every piece, several at the same time if there are
-    /// threads. `start` says where the values of an item begin.
+    /// Cuts the values of some items, one after the other, into pieces of at most so many items,
+    /// and applies a function to every piece, several at the same time if there are threads.
+    /// `start` says where the values of an item begin.
     ///
     /// # Errors
     /// Of the pieces that have one, that of the first.

@@ -1,4 +1,5 @@
-//! The errors of friction pyramids: a particle slides on a plane in several directions, and friction takes this share of `mu N` from its slip.
+//! The errors of friction pyramids: a particle slides on a plane in several directions, and
+//! friction takes this share of `mu N` from its slip.
 //!
 //! `cargo run -p pliant --example friction_directions` prints the table of docs/scenes.md.
 

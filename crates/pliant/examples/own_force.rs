@@ -1,4 +1,5 @@
-//! A force field of one's own: the attraction and repulsion of Lennard and Jones, on the distances of three atoms.
+//! A force field of one's own: the attraction and repulsion of Lennard and Jones, on the distances
+//! of three atoms.
 //!
 //! `cargo run --release -p pliant --example own_force`
 

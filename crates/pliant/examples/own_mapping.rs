@@ -1,4 +1,5 @@
-//! A mapping of one's own: how far points are above a paraboloid. Held at zero, it is a bowl in which beads slide.
+//! A mapping of one's own: how far points are above a paraboloid. Held at zero, it is a bowl in
+//! which beads slide.
 //!
 //! `cargo run --release -p pliant --example own_mapping`
 

@@ -3,7 +3,8 @@
 use pliant::prelude::*;
 use pliant::{Method, Motion, System, Trace};
 
-/// `v_m = v + h/2 a(x, v)`, `x+ = x + h v_m`, `v+ = v + h a(x + h/2 v, v_m)`, for points and other vectors.
+/// `v_m = v + h/2 a(x, v)`, `x+ = x + h v_m`, `v+ = v + h a(x + h/2 v, v_m)`, for points and other
+/// vectors.
 #[derive(Debug)]
 struct Midpoint;
 

@@ -7,7 +7,8 @@ use pliant_kkt::KktError;
 use pliant_model::{ModelError, Problem};
 use pliant_solvers::{SolveError, Variable};
 
-/// Why a simulation could not be set up or a step not be taken. A failed step leaves the state as it was.
+/// Why a simulation could not be set up or a step not be taken. A failed step leaves the state as
+/// it was.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,7 +28,8 @@ pub enum Error {
         /// What it must be.
         bound: &'static str,
     },
-    /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia carries in one step.
+    /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia
+    /// carries in one step.
     #[error(
         "{what} has no inertia left at t = {time} s (W_ii = {diagonal:e}): it has no mass, or geometric stiffness of \
          compression outweighs it (smaller step, or geometric stiffness `PositivePart`)"
@@ -100,8 +102,8 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
-    /// Bodies that were apart went through each other, however often the step was taken again with the
-    /// contacts that its search had missed.
+    /// Bodies that were apart went through each other, however often the step was taken again with
+    /// the contacts that its search had missed.
     #[error(
         "{contact} go through each other in the step from t = {time} s, which was taken {searches} times again with the contacts that it had missed; take shorter steps"
     )]
@@ -145,7 +147,8 @@ pub enum Error {
         /// Relative residual reached.
         residual: f64,
     },
-    /// The implicit equation of a spinning body has no solution near: the step is too long for the spin.
+    /// The implicit equation of a spinning body has no solution near: the step is too long for the
+    /// spin.
     #[error(
         "the gyroscopic equation of {what} did not converge at t = {time} s: it turns too far in one step"
     )]
@@ -179,7 +182,8 @@ pub enum Error {
         /// The integrator or option.
         what: String,
     },
-    /// Hard rows that the theta method keeps only to the square of its length, where it is to choose that: what is left would be a jump of velocity for the next, shorter step.
+    /// Hard rows that the theta method keeps only to the square of its length, where it is to
+    /// choose that: what is left would be a jump of velocity for the next, shorter step.
     #[error(
         "steps of the linear integrator that choose their length need `post_stabilisation` (or `pre_stabilisation`) to hold {what}; other integrators do not"
     )]
@@ -187,7 +191,8 @@ pub enum Error {
         /// The row in words.
         what: String,
     },
-    /// The smallest step of those that choose their length ([`Adaptive`](crate::Adaptive)) misses the tolerance.
+    /// The smallest step of those that choose their length ([`Adaptive`](crate::Adaptive)) misses
+    /// the tolerance.
     #[error(
         "at t = {time} s a step of {step:e} s still has an estimated error of {error:e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed"
     )]

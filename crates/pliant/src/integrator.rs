@@ -9,34 +9,45 @@ use crate::Error;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Which method takes a step. All have the same checkpoints: an integrator's own memory is part of them.
+/// Which method takes a step. All have the same checkpoints: an integrator's own memory is part of
+/// them.
 ///
-/// [`Theta`](Self::Theta) is the method for everything that the library models. The others are for smooth motion: without contacts but in
-/// [`Nonlinear`](Self::Nonlinear) (an error says so), with hard rows at the level of positions. [`Options::gyroscopic`](crate::Options::gyroscopic), geometric stiffness, formulation and stabilisation
-/// concern `Theta` only; the others solve their equations as they stand, gyroscopic torques included.
+/// [`Theta`](Self::Theta) is the method for everything that the library models. The others are for
+/// smooth motion: without contacts but in [`Nonlinear`](Self::Nonlinear) (an error says so), with
+/// hard rows at the level of positions. [`Options::gyroscopic`](crate::Options::gyroscopic),
+/// geometric stiffness, formulation and stabilisation concern `Theta` only; the others solve their
+/// equations as they stand, gyroscopic torques included.
 #[derive(Clone, Debug, Default)]
 pub enum Integrator {
-    /// One linear system for the change of velocity, with the weights [`Options::alpha`](crate::Options::alpha) and `beta`.
+    /// One linear system for the change of velocity, with the weights
+    /// [`Options::alpha`](crate::Options::alpha) and `beta`.
     #[default]
     Theta,
-    /// The equations of the weights `alpha` and `beta` with all their nonlinearity, by Newton's method: both ends of the step enter
-    /// with their own forces and Jacobians, hard rows hold at its end. Order 2 at (1/2, 1/2). Contacts and rows of bounded force are solved in every iteration; contacts act where and
-    /// along the directions that they have at the start of the step, with Newton's law of impact at once.
+    /// The equations of the weights `alpha` and `beta` with all their nonlinearity, by Newton's
+    /// method: both ends of the step enter with their own forces and Jacobians, hard rows hold at
+    /// its end. Order 2 at (1/2, 1/2). Contacts and rows of bounded force are solved in every
+    /// iteration; contacts act where and along the directions that they have at the start of the
+    /// step, with Newton's law of impact at once.
     Nonlinear,
-    /// Any method of the family of [`ImplicitMethod`]: generalised-alpha, Newmark, BDF2, or your own.
+    /// Any method of the family of [`ImplicitMethod`]: generalised-alpha, Newmark, BDF2, or your
+    /// own.
     Implicit(Arc<dyn ImplicitMethod>),
-    /// RATTLE: order 2, symplectic and reversible, positions and velocities on the hard rows, momentum of free bodies to rounding. Forces are
-    /// explicit (stable for `h omega < 2`), damping is implicit in the second half of the step.
+    /// RATTLE: order 2, symplectic and reversible, positions and velocities on the hard rows,
+    /// momentum of free bodies to rounding. Forces are explicit (stable for `h omega < 2`), damping
+    /// is implicit in the second half of the step.
     Rattle,
-    /// Order 4 by five steps of RATTLE, four of 0.41 of the step and one of -0.66 (Suzuki 1990): symplectic and reversible like it, with the same hard rows, five times as dear. Where
-    /// RATTLE fails for the length of its step, this may take steps 1.5 times as long. A damping rate (1/s, of velocities) times the step must be below 3: the step backwards
-    /// undoes damping.
+    /// Order 4 by five steps of RATTLE, four of 0.41 of the step and one of -0.66 (Suzuki 1990):
+    /// symplectic and reversible like it, with the same hard rows, five times as dear. Where RATTLE
+    /// fails for the length of its step, this may take steps 1.5 times as long. A damping rate
+    /// (1/s, of velocities) times the step must be below 3: the step backwards undoes damping.
     Rattle4,
-    /// Order 6 by nine steps of RATTLE, the longest 0.80 of the step (Kahan and Li 1997); else as [`Rattle4`](Self::Rattle4).
+    /// Order 6 by nine steps of RATTLE, the longest 0.80 of the step (Kahan and Li 1997); else as
+    /// [`Rattle4`](Self::Rattle4).
     Rattle6,
     /// `v+ = v + h a(x, v)`, `x+ = x + h v+`: order 1, explicit, for models without hard rows.
     SymplecticEuler,
-    /// The classical Runge-Kutta method in coordinates of the rotation group: order 4, explicit, for models without hard rows.
+    /// The classical Runge-Kutta method in coordinates of the rotation group: order 4, explicit,
+    /// for models without hard rows.
     RungeKutta4,
 }
 
@@ -51,14 +62,15 @@ impl PartialEq for Integrator {
 }
 
 impl Integrator {
-    /// Generalised-alpha (Chung and Hulbert 1993) with the spectral radius `rho` at infinite frequency, in `[0, 1]`: order 2, what is
-    /// far too fast for the step is damped to `rho` of its size per step.
+    /// Generalised-alpha (Chung and Hulbert 1993) with the spectral radius `rho` at infinite
+    /// frequency, in `[0, 1]`: order 2, what is far too fast for the step is damped to `rho` of its
+    /// size per step.
     pub fn generalised_alpha(rho: f64) -> Self {
         Self::Implicit(Arc::new(GeneralisedAlpha::of_radius(rho)))
     }
 
-    /// Newmark's method: order 2 only for `gamma = 1/2`, which with hard rows wants more damping than it has; then take
-    /// [`generalised_alpha`](Self::generalised_alpha).
+    /// Newmark's method: order 2 only for `gamma = 1/2`, which with hard rows wants more damping
+    /// than it has; then take [`generalised_alpha`](Self::generalised_alpha).
     pub fn newmark(beta: f64, gamma: f64) -> Self {
         Self::Implicit(Arc::new(GeneralisedAlpha::newmark(beta, gamma)))
     }
@@ -93,15 +105,16 @@ impl Integrator {
     }
 }
 
-/// An implicit method whose equations are those of motion at the end of a step, with a new acceleration and a displacement that are linear in the
-/// new velocity `v+`:
+/// An implicit method whose equations are those of motion at the end of a step, with a new
+/// acceleration and a displacement that are linear in the new velocity `v+`:
 ///
 /// ```math
 /// a = g v+ + a_0,   x+ = x (+) (k v+ + d_0),   M a = f + J^T lambda at x+, v+,   phi(x+) = 0 or C lambda = -(phi + d dphi/dt)
 /// ```
 ///
-/// Backward differentiation, Newmark, HHT, generalised-alpha and Houbolt are of this form. Implement it to add another: the library solves
-/// the equations by Newton's method, and keeps the method's memory, which is part of every checkpoint.
+/// Backward differentiation, Newmark, HHT, generalised-alpha and Houbolt are of this form.
+/// Implement it to add another: the library solves the equations by Newton's method, and keeps the
+/// method's memory, which is part of every checkpoint.
 pub trait ImplicitMethod: Debug + Send + Sync {
     /// For reports and errors; the memory of a method of another name is not used.
     fn name(&self) -> &str;
@@ -114,20 +127,24 @@ pub trait ImplicitMethod: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The order of its error at the end of a run of smooth motion; steps that choose their length go by it.
+    /// The order of its error at the end of a run of smooth motion; steps that choose their length
+    /// go by it.
     fn order(&self) -> usize {
         1
     }
 
-    /// Vectors of one number per independent velocity coordinate that it remembers from step to step.
+    /// Vectors of one number per independent velocity coordinate that it remembers from step to
+    /// step.
     fn memory(&self) -> usize;
 
-    /// Whether [`start`](Self::start) needs the accelerations of the first state; they cost one linear solve.
+    /// Whether [`start`](Self::start) needs the accelerations of the first state; they cost one
+    /// linear solve.
     fn needs_acceleration(&self) -> bool {
         false
     }
 
-    /// Fills the memory (vectors one after the other) at a state from which no step has been taken, before a step of length `h`.
+    /// Fills the memory (vectors one after the other) at a state from which no step has been taken,
+    /// before a step of length `h`.
     fn start(&self, state: &Start<'_>, memory: &mut [f64]);
 
     /// Writes what the next step is to solve.
@@ -136,8 +153,8 @@ pub trait ImplicitMethod: Debug + Send + Sync {
     /// Takes a finished step into the memory.
     fn finish(&self, step: &Finished<'_>, memory: &mut [f64]);
 
-    /// Weight of the end of the step in the equation of motion, 1 for all but the family of [`Integrator::Nonlinear`]: what is missing is
-    /// the equation at its start.
+    /// Weight of the end of the step in the equation of motion, 1 for all but the family of
+    /// [`Integrator::Nonlinear`]: what is missing is the equation at its start.
     fn weight(&self) -> f64 {
         1.0
     }
@@ -180,7 +197,8 @@ pub struct Finished<'a> {
     pub velocity: &'a [f64],
     /// Accelerations in the equation of motion at its end.
     pub acceleration: &'a [f64],
-    /// Displacement over the step (of bodies: rotation vector in the axes of the body at its start).
+    /// Displacement over the step (of bodies: rotation vector in the axes of the body at its
+    /// start).
     pub displacement: &'a [f64],
 }
 
@@ -200,12 +218,14 @@ pub struct Relation {
 /// How Newton's method solves the equations of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonOptions {
-    /// Largest relative residual of a converged step: what an equation misses, beyond the rounding of positions, as a share of its terms.
+    /// Largest relative residual of a converged step: what an equation misses, beyond the rounding
+    /// of positions, as a share of its terms.
     pub tolerance: f64,
     /// Iterations at most.
     pub iterations: usize,
     /// How often a step that does not converge is halved; 0 makes it an error at once.
-    /// [`Options::accept_failed_steps`](crate::Options::accept_failed_steps) takes the best iterate instead.
+    /// [`Options::accept_failed_steps`](crate::Options::accept_failed_steps) takes the best iterate
+    /// instead.
     pub halvings: usize,
 }
 

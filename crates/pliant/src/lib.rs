@@ -1,7 +1,8 @@
 //! Compliant mechanics: one number per constraint, from soft spring to exactly hard.
 //!
-//! Rigid bodies, particles and whatever is mapped from them, held together by springs, joints and distance constraints;
-//! one implicit step solves all of it as one sparse saddle-point system, and says how well.
+//! Rigid bodies, particles and whatever is mapped from them, held together by springs, joints and
+//! distance constraints; one implicit step solves all of it as one sparse saddle-point system, and
+//! says how well.
 //!
 //! ```
 //! use pliant::prelude::*;
@@ -25,7 +26,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant` runs them.
+//! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant`
+//! runs them.
 
 pub mod contact;
 mod control;

@@ -22,8 +22,9 @@ use crate::system::System;
 use crate::{Error, Integrator};
 use std::sync::Arc;
 
-/// A method that takes a step. Nothing changes but its arguments that are `&mut`: `end` becomes the motion at the end of the step, `trace` says how
-/// that was found, and the system holds evaluations and factors that any other step overwrites. A step that returns an error is forgotten.
+/// A method that takes a step. Nothing changes but its arguments that are `&mut`: `end` becomes the
+/// motion at the end of the step, `trace` says how that was found, and the system holds evaluations
+/// and factors that any other step overwrites. A step that returns an error is forgotten.
 ///
 /// # Examples
 /// The explicit midpoint rule, in `crates/pliant/examples/own_method.rs`.
@@ -33,15 +34,16 @@ pub trait Method: std::fmt::Debug + Send + Sync {
         std::any::type_name::<Self>()
     }
 
-    /// What it takes: a step is refused before it begins where a model or the options ask for more. Unless it says so, no more than
-    /// any explicit method.
+    /// What it takes: a step is refused before it begins where a model or the options ask for more.
+    /// Unless it says so, no more than any explicit method.
     fn capabilities(&self) -> Capabilities {
         Capabilities::EXPLICIT
     }
 
-    /// Takes a step of length `h` (s) from `start`, to which `end` is equal when this is called. What is to be left in `end` are positions and velocities of
-    /// all nodes, multipliers of the rows (average forces over the step), forces of supports, and the memory of the method; time, ledger and counters are
-    /// the caller's.
+    /// Takes a step of length `h` (s) from `start`, to which `end` is equal when this is called.
+    /// What is to be left in `end` are positions and velocities of all nodes, multipliers of the
+    /// rows (average forces over the step), forces of supports, and the memory of the method; time,
+    /// ledger and counters are the caller's.
     ///
     /// # Errors
     /// What keeps it from a converged step.

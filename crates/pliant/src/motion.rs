@@ -5,9 +5,9 @@ use crate::{AdaptiveMemory, IntegratorMemory, LedgerMemory, TreatmentChoice};
 use pliant_model::State;
 use pliant_solvers::{BoundState, Elimination};
 
-/// Everything that changes during a simulation. A step reads the motion at its start and writes the motion at its end; a step that
-/// fails leaves no trace but in its own copy. A checkpoint is such a value: restored into a simulation of the same model and options,
-/// the motion goes on bit for bit.
+/// Everything that changes during a simulation. A step reads the motion at its start and writes the
+/// motion at its end; a step that fails leaves no trace but in its own copy. A checkpoint is such a
+/// value: restored into a simulation of the same model and options, the motion goes on bit for bit.
 #[derive(Debug, Default, PartialEq)]
 pub struct Motion {
     /// Time (s).
@@ -78,7 +78,8 @@ pub struct SolverMemory {
     pub active_set: Vec<BoundState>,
 }
 
-/// Implements `Clone` so that `clone_from` copies into the buffers that are there: a warm step allocates nothing.
+/// Implements `Clone` so that `clone_from` copies into the buffers that are there: a warm step
+/// allocates nothing.
 macro_rules! clone_into_buffers {
     ($type:ty { $($field:ident),* $(,)? }) => {
         impl Clone for $type {

@@ -1,4 +1,5 @@
-//! What a step did: energies, the ledger, forces and the report, as functions of the system, the motions at both ends and the trace.
+//! What a step did: energies, the ledger, forces and the report, as functions of the system, the
+//! motions at both ends and the trace.
 
 pub(crate) mod energy;
 mod forces;
@@ -90,7 +91,8 @@ impl Trace {
         }
     }
 
-    /// Enters the work of all impulses of a part of the step, of length `h` (s), with the weights of the trace.
+    /// Enters the work of all impulses of a part of the step, of length `h` (s), with the weights
+    /// of the trace.
     pub(crate) fn tally(&mut self, system: &System, start: &Motion, end: &Motion, h: f64, how: DampingLaw) {
         let step = Step {
             system,
@@ -101,7 +103,8 @@ impl Trace {
         self.account.tally(step, h, how);
     }
 
-    /// The energy that the step lost up to now (J), where compliant contacts have `stored` (J) at its end.
+    /// The energy that the step lost up to now (J), where compliant contacts have `stored` (J) at
+    /// its end.
     pub(crate) fn lost(&mut self, system: &System, start: &Motion, end: &Motion, stored: f64) -> f64 {
         let step = Step {
             system,

@@ -8,11 +8,14 @@ use pliant_model::{ComponentId, Level, Problem};
 use pliant_solvers::{BoxOptions, DirectOptions};
 use std::sync::Arc;
 
-/// The treatment of the torque `-w x I w` of spinning bodies. (That of rigid masses on mapped frames is always explicit.)
+/// The treatment of the torque `-w x I w` of spinning bodies. (That of rigid masses on mapped
+/// frames is always explicit.)
 ///
-/// **Equation.** `I dw/dt = -w x I w + tau` in body axes; before the linear system the spin `w` (rad/s) becomes `w*`, over the step `h` (s).
+/// **Equation.** `I dw/dt = -w x I w + tau` in body axes; before the linear system the spin `w`
+/// (rad/s) becomes `w*`, over the step `h` (s).
 ///
-/// **Use.** `BodyPredictor` unless a free body must keep its angular momentum to rounding (`Momentum`); the others are to compare with.
+/// **Use.** `BodyPredictor` unless a free body must keep its angular momentum to rounding
+/// (`Momentum`); the others are to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -20,17 +23,21 @@ use std::sync::Arc;
     serde(rename = "gyroscopic")
 )]
 pub enum Gyroscopic {
-    /// Left out, `w* = w`: bodies keep their body-axes angular velocity. Wrong for spinning bodies; for comparison only.
+    /// Left out, `w* = w`: bodies keep their body-axes angular velocity. Wrong for spinning bodies;
+    /// for comparison only.
     None,
     /// At the start of the step: `I (w* - w) = -h w x I w`.
     Explicit,
-    /// At the start of the step, with the linearised change over the step in the system: for the change `dw` of the step
-    /// `I dw = -h w x I w - h alpha (w x I dw + dw x I w) + h tau`. Unsymmetric, solved by iterating on the symmetric part. An error where `h` times the spin is too large for that to converge.
+    /// At the start of the step, with the linearised change over the step in the system: for the
+    /// change `dw` of the step `I dw = -h w x I w - h alpha (w x I dw + dw x I w) + h tau`.
+    /// Unsymmetric, solved by iterating on the symmetric part. An error where `h` times the spin is
+    /// too large for that to converge.
     LinearlyImplicit,
-    /// Ahead of the linear system, so that a free body keeps its angular momentum in space to rounding: `exp(h u) I w* = I w` with
-    /// `u = beta w* + (1 - beta) w`.
+    /// Ahead of the linear system, so that a free body keeps its angular momentum in space to
+    /// rounding: `exp(h u) I w* = I w` with `u = beta w* + (1 - beta) w`.
     Momentum,
-    /// Implicit in body axes, `I (w* - w) + h w* x I w* = 0`, one 3 x 3 Newton iteration per body ahead of the linear system. Stable for fast spin.
+    /// Implicit in body axes, `I (w* - w) + h w* x I w* = 0`, one 3 x 3 Newton iteration per body
+    /// ahead of the linear system. Stable for fast spin.
     #[default]
     BodyPredictor,
 }
@@ -56,8 +63,9 @@ impl Default for Stabilisation {
     }
 }
 
-/// The linear solver of a step, with its preconditioner where it has one. All are judged by the same residual
-/// ([`StepReport::residual`](crate::StepReport::residual)), and one that misses the tolerance is an error like any other.
+/// The linear solver of a step, with its preconditioner where it has one. All are judged by the
+/// same residual ([`StepReport::residual`](crate::StepReport::residual)), and one that misses the
+/// tolerance is an error like any other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -66,17 +74,19 @@ impl Default for Stabilisation {
 )]
 #[non_exhaustive]
 pub enum LinearSolver {
-    /// A sparse factor `L D L^T` of the whole matrix, with iterative refinement: takes everything, redundant rows included.
+    /// A sparse factor `L D L^T` of the whole matrix, with iterative refinement: takes everything,
+    /// redundant rows included.
     #[default]
     Direct,
-    /// Conjugate gradients: on `W + J^T R^-1 J` where every row is compliant or there is none, else projected to the rows. For `W` that is positive definite
-    /// on the null space of the hard rows.
+    /// Conjugate gradients: on `W + J^T R^-1 J` where every row is compliant or there is none, else
+    /// projected to the rows. For `W` that is positive definite on the null space of the hard rows.
     Cg(Preconditioner),
     /// MINRES on the whole matrix.
     Minres(Preconditioner),
     /// GMRES on the whole matrix.
     Gmres(Preconditioner),
-    /// Dense Cholesky factors of `W` and of the Schur complement: for systems of some hundred unknowns, and to compare with.
+    /// Dense Cholesky factors of `W` and of the Schur complement: for systems of some hundred
+    /// unknowns, and to compare with.
     DenseCholesky,
 }
 
@@ -107,7 +117,8 @@ pub enum Preconditioner {
     /// The diagonal blocks of `W`, with the Schur complement of the rows that they give.
     #[default]
     Blocks,
-    /// An incomplete Cholesky factor of `W + J^T R^-1 J`: for conjugate gradients without hard rows only.
+    /// An incomplete Cholesky factor of `W + J^T R^-1 J`: for conjugate gradients without hard rows
+    /// only.
     IncompleteCholesky,
 }
 
@@ -130,8 +141,9 @@ pub enum BoundedRows {
 /// A millionth of a step.
 const MOST_HALVINGS: usize = 20;
 
-/// How steps are taken. The default is implicit Euler with full geometric stiffness: nothing taut blows up, and motion is
-/// damped; `alpha = beta = 1/2` is the trapezoidal rule, second order and without damping.
+/// How steps are taken. The default is implicit Euler with full geometric stiffness: nothing taut
+/// blows up, and motion is damped; `alpha = beta = 1/2` is the trapezoidal rule, second order and
+/// without damping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The method.
@@ -146,11 +158,13 @@ pub struct Options {
     pub own_alpha: Vec<(ComponentId, f64)>,
     /// Geometric stiffness.
     pub geometry: GeometricTerms,
-    /// Linear solves per step at most. The geometric stiffness of hard rows is made of the multipliers of the last step; where
-    /// one changes by more than half of the largest, the step is solved again with the new ones. 1 never does.
+    /// Linear solves per step at most. The geometric stiffness of hard rows is made of the
+    /// multipliers of the last step; where one changes by more than half of the largest, the step
+    /// is solved again with the new ones. 1 never does.
     pub geometry_passes: usize,
-    /// Where the geometric stiffness makes `W` indefinite on the constraints (compression beyond what the mass carries in a
-    /// step), replace it by its absolute value for that step, and say so in the report. Otherwise that is an error.
+    /// Where the geometric stiffness makes `W` indefinite on the constraints (compression beyond
+    /// what the mass carries in a step), replace it by its absolute value for that step, and say so
+    /// in the report. Otherwise that is an error.
     pub clamp_geometry: bool,
     /// Spinning bodies.
     pub gyroscopic: Gyroscopic,
@@ -164,13 +178,17 @@ pub struct Options {
     pub bounded_rows: BoundedRows,
     /// Tolerances of the linear solver; of iterative ones, the tolerance alone counts.
     pub solver: DirectOptions,
-    /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear tolerances are those above.)
+    /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear
+    /// tolerances are those above.)
     pub bounds: BoxOptions,
     /// Contacts.
     pub contacts: ContactOptions,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
     pub accept_failed_steps: bool,
-    /// Take the numerical part of the ledger of linear steps apart ([`Ledger::parts`](crate::Ledger::parts)), which makes a step about a tenth longer, of a net of compliant threads three quarters (`docs/benchmarks.md`); without, the default, all of it is `undivided`. Runs of scenes do.
+    /// Take the numerical part of the ledger of linear steps apart
+    /// ([`Ledger::parts`](crate::Ledger::parts)), which makes a step about a tenth longer, of a net
+    /// of compliant threads three quarters (`docs/benchmarks.md`); without, the default, all of it
+    /// is `undivided`. Runs of scenes do.
     pub numerical_parts: bool,
 }
 
@@ -224,8 +242,9 @@ impl Options {
         }
     }
 
-    /// The share of a step after which inputs that are set once per step ([`Simulation::set_input`](crate::Simulation::set_input)) best have their
-    /// value: 1 where the equations are those of its end, 1/2 for methods between both ends, 0 for those of its start.
+    /// The share of a step after which inputs that are set once per step
+    /// ([`Simulation::set_input`](crate::Simulation::set_input)) best have their value: 1 where the
+    /// equations are those of its end, 1/2 for methods between both ends, 0 for those of its start.
     pub fn when_inputs_act(&self) -> f64 {
         self.when_inputs_act_with(self.weights())
     }
@@ -239,8 +258,9 @@ impl Options {
         }
     }
 
-    /// The order of the method for smooth motion: errors at the end of a run fall with this power of the step. Of the theta method it is one with any weights, for hard rows and
-    /// spinning bodies; without these it has order 2 at (1/2, 1/2).
+    /// The order of the method for smooth motion: errors at the end of a run fall with this power
+    /// of the step. Of the theta method it is one with any weights, for hard rows and spinning
+    /// bodies; without these it has order 2 at (1/2, 1/2).
     pub fn order(&self) -> usize {
         self.order_with(self.weights())
     }

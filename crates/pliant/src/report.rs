@@ -28,7 +28,8 @@ pub struct Timings {
     pub solve: Duration,
     /// Stabilisation of positions.
     pub stabilise: Duration,
-    /// Finding contacts, before the step and after it, those that nobody foresaw among them, and taking overlap back.
+    /// Finding contacts, before the step and after it, those that nobody foresaw among them, and
+    /// taking overlap back.
     pub contacts: Duration,
     /// Update, mapping of positions, energies.
     pub update: Duration,
@@ -61,9 +62,10 @@ pub struct StepReport {
     pub h: f64,
     /// How the linear solve ended.
     pub status: Status,
-    /// Residual of the KKT system: primal and row in units of velocity, relative as backward error. The relative one is
-    /// that of the system as solved: where redundant rows contradicted each other, of the compromise. Of nonlinear equations it is what
-    /// they miss themselves, as a share of the size of their terms.
+    /// Residual of the KKT system: primal and row in units of velocity, relative as backward error.
+    /// The relative one is that of the system as solved: where redundant rows contradicted each
+    /// other, of the compromise. Of nonlinear equations it is what they miss themselves, as a share
+    /// of the size of their terms.
     pub residual: KktResidual,
     /// The linear solver that took the step.
     pub solver: &'static str,
@@ -73,7 +75,8 @@ pub struct StepReport {
     pub refinements: usize,
     /// Redundant hard rows: pivots that were dropped.
     pub redundant_rows: usize,
-    /// Rows of bounded force: natural-map residual as a velocity, how many are at a bound, changes of the set.
+    /// Rows of bounded force: natural-map residual as a velocity, how many are at a bound, changes
+    /// of the set.
     pub bounds: BoundsReport,
     /// Contacts: residual, how many carry a force, overlap, work.
     pub contacts: ContactsReport,
@@ -81,21 +84,26 @@ pub struct StepReport {
     pub inertia: (usize, usize),
     /// Largest violation of a hard constraint at the end of the step [m, rad].
     pub violation: f64,
-    /// Linear solves of the step: more than one where a multiplier changed so much that the geometric stiffness was made anew.
+    /// Linear solves of the step: more than one where a multiplier changed so much that the
+    /// geometric stiffness was made anew.
     pub geometry_passes: usize,
-    /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W` positive definite.
+    /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W`
+    /// positive definite.
     pub geometry_clamped: bool,
-    /// Elements (points of solids) whose tangent was indefinite and taken with its positive part, as their material was asked to: at the start of a linear step, at the end of one by
-    /// Newton's method.
+    /// Elements (points of solids) whose tangent was indefinite and taken with its positive part,
+    /// as their material was asked to: at the start of a linear step, at the end of one by Newton's
+    /// method.
     pub projected_tangents: usize,
     /// Newton's method; all zero for the theta method.
     pub newton: NewtonReport,
     /// Iterations of the position corrections, before and after.
     pub corrections: (usize, usize),
-    /// Energies at the end of the step; the potential one has that of compliant contacts ([`ContactsReport::stored`]), which
-    /// [`Model::energies`](pliant_model::Model::energies) does not know.
+    /// Energies at the end of the step; the potential one has that of compliant contacts
+    /// ([`ContactsReport::stored`]), which [`Model::energies`](pliant_model::Model::energies) does
+    /// not know.
     pub energies: Energies,
-    /// Energy taken out by damping forces since the start (J). The rest of the balance is in the ledger.
+    /// Energy taken out by damping forces since the start (J). The rest of the balance is in the
+    /// ledger.
     pub dissipated: f64,
     /// What the step did to the energies, and by what.
     pub ledger: Ledger,

@@ -108,7 +108,8 @@ impl Simulation {
         observe::pose(&self.system.model, &self.motion.state, node, element)
     }
 
-    /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) of one body, both in world axes.
+    /// Velocity of the centre of mass (m/s) and angular velocity (rad/s) of one body, both in world
+    /// axes.
     pub fn world_velocity(&self, node: NodeId, element: usize) -> Option<([f64; 3], [f64; 3])> {
         let pose = self.pose(node, element)?;
         let v = self.velocities(node).as_chunks::<6>().0.get(element)?;
@@ -116,7 +117,8 @@ impl Simulation {
         Some(([v[0], v[1], v[2]], angular.into()))
     }
 
-    /// Multipliers of the last step [N, N m]: the average force over it, along each row's coordinate.
+    /// Multipliers of the last step [N, N m]: the average force over it, along each row's
+    /// coordinate.
     pub fn multipliers(&self) -> &[f64] {
         &self.motion.multipliers
     }
@@ -126,8 +128,9 @@ impl Simulation {
         observe::reaction(&self.system, &self.motion, component)
     }
 
-    /// Forces that held the fixed coordinates of one element of an independent node over the last step (N; bodies: force in
-    /// world axes, then torque in body axes, N m); zero for coordinates that are free, empty if there is no such element.
+    /// Forces that held the fixed coordinates of one element of an independent node over the last
+    /// step (N; bodies: force in world axes, then torque in body axes, N m); zero for coordinates
+    /// that are free, empty if there is no such element.
     pub fn support_force(&self, node: NodeId, element: usize) -> &[f64] {
         let entry = self.system.model.node(node);
         let size = entry.space.velocity_size();
@@ -147,13 +150,15 @@ impl Simulation {
         self.system.assembler.system()
     }
 
-    /// Replaces positions and velocities of the independent coordinates; mapped ones are recomputed, quaternions normalised,
-    /// memory of past forces is cleared. Fixed coordinates keep the velocity that the state gives them. Materials with a past go at once from the one that the state
-    /// brings to its positions; [`Model::begin_memory`](pliant_model::Model::begin_memory) makes a state without one.
+    /// Replaces positions and velocities of the independent coordinates; mapped ones are
+    /// recomputed, quaternions normalised, memory of past forces is cleared. Fixed coordinates keep
+    /// the velocity that the state gives them. Materials with a past go at once from the one that
+    /// the state brings to its positions;
+    /// [`Model::begin_memory`](pliant_model::Model::begin_memory) makes a state without one.
     ///
     /// # Errors
-    /// [`Error::Model`] if the state does not fit the model, is not finite, or a mapping is not defined there; then nothing
-    /// changes.
+    /// [`Error::Model`] if the state does not fit the model, is not finite, or a mapping is not
+    /// defined there; then nothing changes.
     pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
         self.take_state(state)?;
         if self.system.model.internal_count() > 0 {
@@ -189,8 +194,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Fixes chosen velocity coordinates of one element and gives them a velocity (bodies: angular in body axes), reached at the
-    /// end of the next step.
+    /// Fixes chosen velocity coordinates of one element and gives them a velocity (bodies: angular
+    /// in body axes), reached at the end of the next step.
     ///
     /// # Errors
     /// [`Error::Model`] if there is no such element or a velocity is not finite.
@@ -235,8 +240,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// Sets the force from outside on one element of any node, mapped ones too, until it is set again (N; bodies: force in world
-    /// axes, then torque in *body* axes, N m). It has no potential: its work is not part of the energies.
+    /// Sets the force from outside on one element of any node, mapped ones too, until it is set
+    /// again (N; bodies: force in world axes, then torque in *body* axes, N m). It has no
+    /// potential: its work is not part of the energies.
     ///
     /// # Errors
     /// [`Error::Model`] if there is no such element, a number is missing or not finite.
@@ -296,16 +302,19 @@ impl Simulation {
         Ok(())
     }
 
-    /// Takes one step of length `h` (s). Steps may differ in length. After the first, a step allocates nothing and repeats no
-    /// symbolic work, unless coordinates were fixed or freed. Where contacts or Newton's method do not converge, it may be taken in halves
+    /// Takes one step of length `h` (s). Steps may differ in length. After the first, a step
+    /// allocates nothing and repeats no symbolic work, unless coordinates were fixed or freed.
+    /// Where contacts or Newton's method do not converge, it may be taken in halves
     /// ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings),
-    /// [`NewtonOptions::halvings`](crate::integrator::NewtonOptions::halvings)); the report says so.
+    /// [`NewtonOptions::halvings`](crate::integrator::NewtonOptions::halvings)); the report says
+    /// so.
     ///
     /// # Errors
-    /// [`Error::NotConverged`] or [`Error::Incompatible`] (unless [`Options::accept_failed_steps`]),
-    /// [`Error::NotPositiveDefinite`], [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Unsupported`] for what the integrator does not
-    /// take, [`Error::Model`] where a mapping is not
-    /// defined, [`Error::OutOfRange`]. The state is then as before the step.
+    /// [`Error::NotConverged`] or [`Error::Incompatible`] (unless
+    /// [`Options::accept_failed_steps`]), [`Error::NotPositiveDefinite`], [`Error::NotFinite`],
+    /// [`Error::Gyroscopic`], [`Error::Unsupported`] for what the integrator does not take,
+    /// [`Error::Model`] where a mapping is not defined, [`Error::OutOfRange`]. The state is then as
+    /// before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
         retry::step(self, h)
     }
@@ -323,7 +332,8 @@ impl Simulation {
         result
     }
 
-    /// Checks the options, gives them to the system, chooses treatments, and keeps the motion that the step starts from.
+    /// Checks the options, gives them to the system, chooses treatments, and keeps the motion that
+    /// the step starts from.
     fn start_step(&mut self, h: f64, weights: Weights, keep_treatments: bool) -> Result<(), Error> {
         self.options
             .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
@@ -375,12 +385,12 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Takes one step of length `h` (s) by a method from outside this crate, as [`step`](Self::step) does by those of
-    /// [`Integrator`]; without halving.
+    /// Takes one step of length `h` (s) by a method from outside this crate, as
+    /// [`step`](Self::step) does by those of [`Integrator`]; without halving.
     ///
     /// # Errors
-    /// Those of the method; [`Error::Unsupported`] for what it does not take; [`Error::NotConverged`] and its like. The state is then as
-    /// before the step.
+    /// Those of the method; [`Error::Unsupported`] for what it does not take;
+    /// [`Error::NotConverged`] and its like. The state is then as before the step.
     pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
         self.start_step(h, self.options.weights(), false)?;
         capabilities::check(&self.system, &self.options, method.capabilities(), method.name())?;
@@ -400,7 +410,8 @@ impl Simulation {
         account.open(&mut self.system, &self.motion, &self.scheme);
     }
 
-    /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing suitable was chosen.
+    /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing
+    /// suitable was chosen.
     pub(crate) fn choose_treatments(&mut self, h: f64) -> Result<(), Error> {
         match self.system.choose_treatments(&mut self.motion, h)? {
             Some(before) => self.plan_anew(&before),
@@ -414,7 +425,8 @@ impl Simulation {
         self.system.plan_anew(&mut self.motion, before)
     }
 
-    /// Takes the energies of the present state, but for compliant contacts, as those that the next step starts from.
+    /// Takes the energies of the present state, but for compliant contacts, as those that the next
+    /// step starts from.
     pub(crate) fn start_ledger(&mut self) {
         let room = &mut self.trace.account.room;
         let energies = stored_energies(&mut self.system, &self.motion, &self.scheme, room);
@@ -442,7 +454,8 @@ impl Simulation {
         energy::energies(step, by_multipliers, &mut self.trace.account.room.first)
     }
 
-    /// Whether the method of the options takes this model and these options: what a step would refuse, before it begins.
+    /// Whether the method of the options takes this model and these options: what a step would
+    /// refuse, before it begins.
     ///
     /// # Errors
     /// [`Error::Unsupported`] or [`Error::Memory`], which names what does not fit.
@@ -481,28 +494,31 @@ impl Simulation {
         self.system.counters.steps += 1;
     }
 
-    /// How the force fields that were added as [`Treatment::Auto`](pliant_model::Treatment::Auto) are treated, as of the last step; empty
-    /// before the first.
+    /// How the force fields that were added as [`Treatment::Auto`](pliant_model::Treatment::Auto)
+    /// are treated, as of the last step; empty before the first.
     pub fn treatments(&self) -> &[TreatmentChoice] {
         &self.motion.treatments.choices
     }
 
-    /// Potential energy of one component as of the last step (J): of a mass in gravity, of what a force field stores; zero for constraints.
-    /// Together with [`ContactsReport::stored`](crate::contact::ContactsReport::stored) they make the potential energy of the report.
+    /// Potential energy of one component as of the last step (J): of a mass in gravity, of what a
+    /// force field stores; zero for constraints. Together with
+    /// [`ContactsReport::stored`](crate::contact::ContactsReport::stored) they make the potential
+    /// energy of the report.
     pub fn potential(&self, component: ComponentId) -> f64 {
         energy::potential(self.observed(), component)
     }
 
-    /// The force of a component on the coordinates of its node: the multipliers of the last step for constraints and compliances, the law
-    /// at the present state for stiffnesses, without damping in proportion to the model's stiffnesses (N, N m; on bodies, force in world
-    /// axes and torque in body axes). Empty for masses.
+    /// The force of a component on the coordinates of its node: the multipliers of the last step
+    /// for constraints and compliances, the law at the present state for stiffnesses, without
+    /// damping in proportion to the model's stiffnesses (N, N m; on bodies, force in world axes and
+    /// torque in body axes). Empty for masses.
     pub fn force(&self, component: ComponentId) -> Vec<f64> {
         observe::force_of(&self.system, &self.motion, component)
     }
 
-    /// What a joint does to one of its sides: the force, and the torque about the origin of its frame on that side, of all its parts:
-    /// what it holds, springs, dampers, motors, friction, limits. Average over the last step for rows, at the directions of the present
-    /// state.
+    /// What a joint does to one of its sides: the force, and the torque about the origin of its
+    /// frame on that side, of all its parts: what it holds, springs, dampers, motors, friction,
+    /// limits. Average over the last step for rows, at the directions of the present state.
     pub fn joint_wrench(&self, joint: &JointHandle, on: On, axes: Axes) -> Wrench {
         let parts: Vec<ComponentId> = joint.rows.iter().chain(&joint.attached).copied().collect();
         self.wrench_of(joint, &parts, on, axes)
@@ -513,7 +529,8 @@ impl Simulation {
         observe::wrench_of(&self.system, &self.motion, joint, parts, on, axes)
     }
 
-    /// Lets the assembler, and with it the evaluation, have as many threads as the solver; more than the solver takes are its error.
+    /// Lets the assembler, and with it the evaluation, have as many threads as the solver; more
+    /// than the solver takes are its error.
     fn share_filling(&mut self) -> Result<(), Error> {
         let threads = self.options.solver.threads;
         if threads <= DirectOptions::MOST_THREADS {

@@ -21,8 +21,8 @@ use pliant_kkt::{Assembler, RowMotion};
 use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
 use pliant_solvers::{DirectSolver, Solution};
 
-/// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the motion but through its arguments: what
-/// a step remembers is in [`Motion`](crate::Motion).
+/// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the
+/// motion but through its arguments: what a step remembers is in [`Motion`](crate::Motion).
 #[derive(Debug)]
 pub struct System {
     pub(crate) model: Problem,
@@ -159,7 +159,8 @@ impl System {
         })
     }
 
-    /// Writes into a motion what only the system knows of it: fixed coordinates, inputs, the active set.
+    /// Writes into a motion what only the system knows of it: fixed coordinates, inputs, the active
+    /// set.
     pub(crate) fn record(&self, motion: &mut Motion) {
         let Motion { controls, solver, .. } = motion;
         controls.fixed.clone_from(&self.assembler.system().fixed);
@@ -171,8 +172,9 @@ impl System {
         solver.active_set.extend_from_slice(self.solver.active_set());
     }
 
-    /// Goes on from a motion that was recorded: imposes its fixed coordinates, inputs and active set, and pushes its state down the
-    /// mappings. With `same_sleepers` the islands that sleep are those of the present.
+    /// Goes on from a motion that was recorded: imposes its fixed coordinates, inputs and active
+    /// set, and pushes its state down the mappings. With `same_sleepers` the islands that sleep are
+    /// those of the present.
     ///
     /// # Errors
     /// [`Error::Model`] for the motion of another model.
@@ -199,8 +201,8 @@ impl System {
         Ok(())
     }
 
-    /// Evaluates forces, Jacobians and stiffnesses of a motion, with the forces from outside; force fields with a memory remember the
-    /// state of `elapsed` seconds ago.
+    /// Evaluates forces, Jacobians and stiffnesses of a motion, with the forces from outside; force
+    /// fields with a memory remember the state of `elapsed` seconds ago.
     ///
     /// # Errors
     /// [`Error::Model`] if a stiffness became infinite.
@@ -220,8 +222,8 @@ impl System {
         Ok(())
     }
 
-    /// Moves what force fields with a memory remember on to the present positions, `elapsed` seconds after what they remember. Returns
-    /// the energy that they dissipated (J).
+    /// Moves what force fields with a memory remember on to the present positions, `elapsed`
+    /// seconds after what they remember. Returns the energy that they dissipated (J).
     pub(crate) fn advance_memory(&mut self, state: &mut State, elapsed: f64) -> f64 {
         self.model
             .advance_memory(state, elapsed, &mut self.scratch.internal_before)

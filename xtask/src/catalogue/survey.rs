@@ -14,7 +14,8 @@ const FOLDERS: &[&str] = &[
     "crates/pliant/src/",
 ];
 
-/// Headings of the page with the types below each; of the first two, those that implement `Mapping` or have parents, and those that implement `ForceField`.
+/// Headings of the page with the types below each; of the first two, those that implement `Mapping`
+/// or have parents, and those that implement `ForceField`.
 pub(super) const SECTIONS: &[(&str, &[&str])] = &[
     ("Mappings", &[]),
     ("Force fields", &[]),
@@ -144,7 +145,8 @@ fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// The paragraphs of a documentation, each on one line, without examples and what follows the first heading.
+/// The paragraphs of a documentation, each on one line, without examples and what follows the first
+/// heading.
 fn paragraphs(attributes: &[Attribute]) -> Vec<String> {
     let (mut found, mut in_example) = (vec![String::new()], false);
     let lines = attributes
@@ -170,8 +172,9 @@ fn paragraphs(attributes: &[Attribute]) -> Vec<String> {
     found
 }
 
-/// Code and documentation of variants or public fields, of public functions that return the type, and of the fields of
-/// structs that these take; and the names that stand for the component in scene files.
+/// Code and documentation of variants or public fields, of public functions that return the type,
+/// and of the fields of structs that these take; and the names that stand for the component in
+/// scene files.
 fn entries(
     name: &str,
     path: &str,
@@ -320,7 +323,8 @@ impl Component {
     }
 }
 
-/// Whether a unit stands in parentheses: `(m)`, `(N s/m)`, `(1/s)`, `(elements, or fixed points in m)`, `(none)`.
+/// Whether a unit stands in parentheses: `(m)`, `(N s/m)`, `(1/s)`,
+/// `(elements, or fixed points in m)`, `(none)`.
 fn states_unit(text: &str) -> bool {
     let prose = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let groups = prose

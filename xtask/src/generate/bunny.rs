@@ -1,9 +1,11 @@
-//! A bunny: a closed surface about a few ellipsoids that grow together, and hexahedra around all of it.
+//! A bunny: a closed surface about a few ellipsoids that grow together, and hexahedra around all of
+//! it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Edge of a cell that has a vertex of the surface, in thousandths of a metre; four of them are the edge of a hexahedron.
+/// Edge of a cell that has a vertex of the surface, in thousandths of a metre; four of them are the
+/// edge of a hexahedron.
 const FINE: i64 = 15;
 const RATIO: i64 = 4;
 /// Corner of the grid, in fine cells, and how many there are along each axis.
@@ -23,7 +25,8 @@ const PARTS: [[[f64; 3]; 2]; 9] = [
     [[-0.06, -0.06, 0.035], [0.06, 0.035, 0.035]],
 ];
 
-/// Positive inside. Each part adds `(1 - q/2.25)^3` of the square `q` of the distance in half axes, as far as that is positive; alone it is an ellipsoid.
+/// Positive inside. Each part adds `(1 - q/2.25)^3` of the square `q` of the distance in half axes,
+/// as far as that is positive; alone it is an ellipsoid.
 fn inside(at: [f64; 3]) -> f64 {
     let term = |q: f64| (1.0 - q / 2.25).max(0.0).powi(3);
     let sum: f64 = PARTS
@@ -52,8 +55,9 @@ fn corner(cell: [i64; 3], bits: usize) -> [i64; 3] {
     [0, 1, 2].map(|k| cell[k] + (bits >> k & 1) as i64)
 }
 
-/// The surface as a PLY file of quadrangles: a vertex in each cell that it goes through, in the mean of where it crosses the edges of the cell, and a quadrangle
-/// around each edge that it crosses.
+/// The surface as a PLY file of quadrangles: a vertex in each cell that it goes through, in the
+/// mean of where it crosses the edges of the cell, and a quadrangle around each edge that it
+/// crosses.
 pub(super) fn surface() -> String {
     let mut vertices = Vec::new();
     let mut numbers = BTreeMap::new();
@@ -178,7 +182,8 @@ pub(super) fn volume() -> String {
 mod tests {
     use super::*;
 
-    /// Each edge has one quadrangle on either side, in opposite senses, and the whole is one ball: V - E + F = 2.
+    /// Each edge has one quadrangle on either side, in opposite senses, and the whole is one ball:
+    /// V - E + F = 2.
     #[test]
     fn the_surface_is_closed_and_faces_outwards() {
         let text = surface();

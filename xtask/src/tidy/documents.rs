@@ -56,7 +56,8 @@ pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// Whether the text holds the name by itself, not as a part of a longer one (`pliant` in `pliant-model`).
+/// Whether the text holds the name by itself, not as a part of a longer one (`pliant` in
+/// `pliant-model`).
 fn mentions(text: &str, name: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     text.match_indices(name).any(|(at, _)| {

@@ -91,7 +91,8 @@ const NOT_IN_LIBRARIES: &[&str] = &["clap", "indicatif", "ron", "serde_json"];
 /// Exceptions to that: formats of texts, which open no file (docs/decisions/0004).
 const TEXTS_IN_LIBRARIES: &[(&str, &str)] = &[("pliant-lab", "serde_json")];
 
-/// The first may not reach the second by any chain of dependencies, whatever the table above becomes.
+/// The first may not reach the second by any chain of dependencies, whatever the table above
+/// becomes.
 const NEVER_REACHES: &[(&str, &str)] = &[
     ("pliant-sparse", "pliant-model"),
     ("pliant-solvers", "pliant-model"),

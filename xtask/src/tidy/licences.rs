@@ -47,7 +47,8 @@ pub(super) fn check(everything: &Metadata) -> Vec<Finding> {
 
 /// Whether an SPDX expression can be satisfied with accepted licences; `None` if it cannot be read.
 ///
-/// Grammar: `either = both {("OR" | "/") both}`, `both = one {"AND" one}`, `one = "(" either ")" | id ["WITH" id]`.
+/// Grammar: `either = both {("OR" | "/") both}`, `both = one {"AND" one}`,
+/// `one = "(" either ")" | id ["WITH" id]`.
 fn is_accepted(expression: &str) -> Option<bool> {
     let spaced = expression
         .replace('(', " ( ")

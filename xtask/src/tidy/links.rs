@@ -173,7 +173,8 @@ fn without_code_and_math(line: &str) -> String {
     kept
 }
 
-/// The anchors of a document: those of its headings, as the usual renderers build them, and explicit ones.
+/// The anchors of a document: those of its headings, as the usual renderers build them, and
+/// explicit ones.
 fn anchors(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (_, line) in prose(text) {
@@ -199,7 +200,8 @@ fn anchors(text: &str) -> Vec<String> {
     found
 }
 
-/// Lower case, letters, digits, `-` and `_` kept, spaces to `-`; a link in a heading counts as its text.
+/// Lower case, letters, digits, `-` and `_` kept, spaces to `-`; a link in a heading counts as its
+/// text.
 fn slug(heading: &str) -> String {
     let mut text = heading.trim().to_owned();
     while let Some(at) = text.find("](") {

@@ -1,4 +1,5 @@
-//! Paths named in the documents: a `crates/...` that is gone misleads more than one that was never named.
+//! Paths named in the documents: a `crates/...` that is gone misleads more than one that was never
+//! named.
 
 use super::{Finding, links};
 use crate::sources::Sources;

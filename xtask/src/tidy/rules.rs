@@ -1,4 +1,5 @@
-//! Words that do not belong in our Rust code: unfinished work, skipped tests, printing libraries, `unsafe`.
+//! Words that do not belong in our Rust code: unfinished work, skipped tests, printing libraries,
+//! `unsafe`.
 
 use super::{Finding, layering};
 use crate::sources::{File, Sources};

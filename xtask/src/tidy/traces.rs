@@ -1,4 +1,5 @@
-//! Traces of one machine: paths of its folders, and package registries or mirrors that only it can reach.
+//! Traces of one machine: paths of its folders, and package registries or mirrors that only it can
+//! reach.
 
 use super::Finding;
 use crate::sources::Sources;
@@ -6,7 +7,8 @@ use crate::sources::Sources;
 /// Cargo's own record of where packages come from.
 const EXEMPT: &[&str] = &["Cargo.lock"];
 
-/// Folders of a particular machine. (Each is split, here and below, so that this file passes its own check.)
+/// Folders of a particular machine. (Each is split, here and below, so that this file passes its
+/// own check.)
 const FOLDERS: &[&str] = &[
     concat!("/wo", "rk/"),
     concat!("/tm", "p/"),

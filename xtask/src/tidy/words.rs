@@ -127,7 +127,8 @@ fn find<'a>(path: &str, lines: impl Iterator<Item = &'a str>, place: In, finding
     }
 }
 
-/// The words of a line in small letters with one space between, those of names apart: `find_rows(Toll)` as `find rows toll`.
+/// The words of a line in small letters with one space between, those of names apart:
+/// `find_rows(Toll)` as `find rows toll`.
 fn plain(line: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';

@@ -158,7 +158,8 @@ pub(crate) fn head(peers: bool, threads: usize) -> String {
 }
 
 impl Figures {
-    /// A row of the table. A peer's column: its factor time, its factor and solve time, as multiples of the project's, and its residual.
+    /// A row of the table. A peer's column: its factor time, its factor and solve time, as
+    /// multiples of the project's, and its residual.
     pub(crate) fn row(&self, peers: bool) -> String {
         let own = &self.times[0];
         let mut out = format!(

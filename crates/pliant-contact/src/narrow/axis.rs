@@ -1,10 +1,13 @@
 //! The normal along which two convex parts are farthest apart, or least deep in each other.
 //!
-//! `s(n) = min n.b - max n.a` over the points of both cores. Its greatest value over unit normals is the distance of the cores where
-//! they are apart and minus the depth where they are not, so every candidate is measured by the same exact formula, and
-//! a normal that is not quite the best gives a gap that is too small, never too great. Faces come before crossed edges, and both before
-//! nearest points, unless the later is better by more than rounding, or, where the parts touch, by more than 1e-5 of their size: a box at rest on a box,
-//! a little in it, keeps the normal of the face. Where an edge touches an edge, and no face a face, the normal is between those of the faces ([`super::corner`]).
+//! `s(n) = min n.b - max n.a` over the points of both cores. Its greatest value over unit normals
+//! is the distance of the cores where they are apart and minus the depth where they are not, so
+//! every candidate is measured by the same exact formula, and a normal that is not quite the best
+//! gives a gap that is too small, never too great. Faces come before crossed edges, and both before
+//! nearest points, unless the later is better by more than rounding, or, where the parts touch, by
+//! more than 1e-5 of their size: a box at rest on a box, a little in it, keeps the normal of the
+//! face. Where an edge touches an edge, and no face a face, the normal is between those of the
+//! faces ([`super::corner`]).
 
 use pliant_dense::Vec3;
 
@@ -34,20 +37,22 @@ pub(crate) struct Axis {
     pub(crate) normal: Vec3,
     pub(crate) separation: f64,
     pub(crate) source: Source,
-    /// Whether a normal that a neighbour of a triangle forbids is less than half as deep, so that the neighbour knows better.
+    /// Whether a normal that a neighbour of a triangle forbids is less than half as deep, so that
+    /// the neighbour knows better.
     pub(crate) doubtful: bool,
 }
 
 /// Separation, as a share of the size of the parts, within which they touch.
 pub(crate) const TOUCH: f64 = 1e-5;
 
-/// Above this product of edges the distance is left to the iterative algorithm, which does not look at all pairs.
+/// Above this product of edges the distance is left to the iterative algorithm, which does not look
+/// at all pairs.
 const MOST_PAIRS: usize = 2000;
 /// Above this product of edge directions so is the depth.
 const MOST_DIRECTIONS: usize = 400;
 
-/// The best normal; none if the second part lies wholly behind a triangle that has matter behind it, or the nearest point of a
-/// triangle belongs to one of its neighbours.
+/// The best normal; none if the second part lies wholly behind a triangle that has matter behind
+/// it, or the nearest point of a triangle belongs to one of its neighbours.
 pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     let size = a.extent() + b.extent();
     // The error by rounding of a separation, for parts of this size at this place.
@@ -100,8 +105,9 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     Some(Axis { doubtful, ..axis })
 }
 
-/// Whether the plane of a face keeps two parts apart, to within `slack` (m), now and after `b` has moved by `drift` against `a`. A box that
-/// slides over tiles does not meet the side of the next tile, however near it is.
+/// Whether the plane of a face keeps two parts apart, to within `slack` (m), now and after `b` has
+/// moved by `drift` against `a`. A box that slides over tiles does not meet the side of the next
+/// tile, however near it is.
 pub(crate) fn stay_apart(a: &Part<'_>, b: &Part<'_>, drift: Vec3, slack: f64) -> bool {
     let apart = |n: Vec3| {
         let separation = -b.reach(-n) - a.reach(n) - a.radius - b.radius;
@@ -121,7 +127,8 @@ struct Best {
     axis: Option<Axis>,
     /// The difference (m) that does not count as better.
     slack: f64,
-    /// The same where parts touch: bodies at rest overlap by what the solver leaves or the user allows, and a face is to stay a face.
+    /// The same where parts touch: bodies at rest overlap by what the solver leaves or the user
+    /// allows, and a face is to stay a face.
     touch: f64,
     /// The greatest separation along normals that neighbours of a triangle forbid.
     barred: f64,
@@ -136,7 +143,8 @@ impl Best {
         }
     }
 
-    /// Takes a candidate that is better than rounding explains, and by a hundredth of the depth where there is one.
+    /// Takes a candidate that is better than rounding explains, and by a hundredth of the depth
+    /// where there is one.
     fn offer(&mut self, normal: Vec3, separation: f64, source: Source) {
         let take = self.axis.is_none_or(|axis| {
             let same = std::mem::discriminant(&axis.source) == std::mem::discriminant(&source);
@@ -180,7 +188,8 @@ fn front(part: &Part<'_>, face: usize) -> bool {
     face == 0 || part.of.is_none_or(|(surface, _)| surface.two_sided())
 }
 
-/// Whether a part is a triangle with matter behind it and the other a point or a segment, which no other axis may keep apart.
+/// Whether a part is a triangle with matter behind it and the other a point or a segment, which no
+/// other axis may keep apart.
 fn thin_behind(part: &Part<'_>, other: &Part<'_>) -> bool {
     part.of.is_some_and(|(surface, _)| !surface.two_sided())
         && other.normals.is_empty()
@@ -234,7 +243,8 @@ fn settled(a: &Part<'_>, b: &Part<'_>, axis: Option<&Axis>) -> bool {
     }
 }
 
-/// The normal between nearest points of parts that are apart; none if that of a triangle belongs to a neighbour.
+/// The normal between nearest points of parts that are apart; none if that of a triangle belongs to
+/// a neighbour.
 fn nearest(a: &Part<'_>, b: &Part<'_>, noise: f64, best: &mut Best) -> Option<()> {
     let mut pair = (f64::INFINITY, Vec3::zeros(), Vec3::zeros(), true);
     let mut offer = |pa: Vec3, pb: Vec3, front: bool| {
@@ -307,7 +317,8 @@ fn over(part: &Part<'_>, k: usize, face: &[u32], p: Vec3) -> Option<Vec3> {
     (height >= 0.0 && n != Vec3::zeros() && over_polygon(p, face, part.points, n)).then(|| p - n * height)
 }
 
-/// Cylinders and hulls of many faces: directions that closed forms give, then those of the iterative algorithm.
+/// Cylinders and hulls of many faces: directions that closed forms give, then those of the
+/// iterative algorithm.
 fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
     let measure = |n: Vec3, source: Source, best: &mut Best| {
         let separation = -b.reach(-n) - a.reach(n);
@@ -350,7 +361,8 @@ fn curved(a: &Part<'_>, b: &Part<'_>, best: &mut Best) {
     }
 }
 
-/// Cores that meet in every direction (two centres in one place, segments in one line): across what there is, else up.
+/// Cores that meet in every direction (two centres in one place, segments in one line): across what
+/// there is, else up.
 fn arbitrary(a: &Part<'_>, b: &Part<'_>) -> Axis {
     let edge = [a, b]
         .into_iter()

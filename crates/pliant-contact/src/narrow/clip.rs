@@ -64,7 +64,8 @@ struct PartPair<'a> {
     b: &'a Part<'a>,
 }
 
-/// The part of the facing polygon of `other` that lies over a face of `part` with outward normal `n`; whether there is any.
+/// The part of the facing polygon of `other` that lies over a face of `part` with outward normal
+/// `n`; whether there is any.
 fn against_face(
     part: &Part<'_>,
     other: &Part<'_>,
@@ -137,7 +138,8 @@ struct CutPlane {
     inward: Vec3,
 }
 
-/// Cuts a polygon (or a segment, or a point) with a half space (Sutherland and Hodgman 1974), whose edges may be arcs of a circle.
+/// Cuts a polygon (or a segment, or a point) with a half space (Sutherland and Hodgman 1974), whose
+/// edges may be arcs of a circle.
 fn clip(
     from: &[Corner],
     to: &mut Vec<Corner>,
@@ -190,7 +192,8 @@ fn clip(
     }
 }
 
-/// The face, segment or point of a part that faces a direction; the circle of the cap, if it is one.
+/// The face, segment or point of a part that faces a direction; the circle of the cap, if it is
+/// one.
 fn facing(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) -> Option<Circle> {
     out.clear();
     if let Some(cylinder) = &part.cylinder {
@@ -248,7 +251,8 @@ pub(crate) fn lowest(part: &Part<'_>, direction: Vec3, out: &mut Vec<Corner>) {
     }
 }
 
-/// Nearest points of the edges and corners that face each other; of parallel edges, the two ends of where they run side by side.
+/// Nearest points of the edges and corners that face each other; of parallel edges, the two ends of
+/// where they run side by side.
 fn between(a: &Part<'_>, b: &Part<'_>, axis: &Axis, limit: f64, out: &mut Vec<Touch>) {
     let n = axis.normal;
     let mut best: Option<(f64, bool, Pairs, u64)> = None;
@@ -261,7 +265,8 @@ fn between(a: &Part<'_>, b: &Part<'_>, axis: &Axis, limit: f64, out: &mut Vec<To
         outlines(b, -n, |q, j| {
             let (pairs, twin) = pair(p, q);
             let [first, second] = [wrong(&pairs[0]), wrong(&pairs[1])];
-            // Edges that touch at both ends come before those that cross more exactly: the sides of faces that open slowly do.
+            // Edges that touch at both ends come before those that cross more exactly: the sides of
+            // faces that open slowly do.
             let whole = twin && first.max(second) <= touch;
             let distance = if whole {
                 first.max(second)
@@ -279,8 +284,8 @@ fn between(a: &Part<'_>, b: &Part<'_>, axis: &Axis, limit: f64, out: &mut Vec<To
     });
     let Some((_, twin, pairs, id)) = best else { return };
     for (k, (pa, pb)) in pairs.into_iter().enumerate().take(if twin { 2 } else { 1 }) {
-        // Edges that are not quite parallel: moved half way to each other, so that the points lie on one normal and forces at them
-        // have no torque.
+        // Edges that are not quite parallel: moved half way to each other, so that the points lie
+        // on one normal and forces at them have no torque.
         let along = n.dot(&(pb - pa));
         let aside = (pb - pa) - n * if twin { along } else { axis.separation };
         let touch = Touch::new(a, b, pa + aside / 2.0, pb - aside / 2.0, n, id | (k as u64) << 59);

@@ -13,7 +13,8 @@ pub(crate) fn on_segment(p: Vec3, [a, b]: [Vec3; 2]) -> f64 {
     }
 }
 
-/// Parameters of nearest points of two segments; of parallel ones, a pair in the middle of where they face each other.
+/// Parameters of nearest points of two segments; of parallel ones, a pair in the middle of where
+/// they face each other.
 pub(crate) fn of_segments(p: [Vec3; 2], q: [Vec3; 2]) -> (f64, f64) {
     let (d, e, r) = (p[1] - p[0], q[1] - q[0], p[0] - q[0]);
     let (dd, ee, de) = (d.norm_squared(), e.norm_squared(), d.dot(&e));
@@ -35,7 +36,8 @@ pub(crate) fn of_segments(p: [Vec3; 2], q: [Vec3; 2]) -> (f64, f64) {
     (s, on_segment(p[0] + d * s, q))
 }
 
-/// Weights of the corners at the point of a triangle nearest to `p` (Ericson, Real-Time Collision Detection, 5.1.5).
+/// Weights of the corners at the point of a triangle nearest to `p` (Ericson, Real-Time Collision
+/// Detection, 5.1.5).
 pub(crate) fn on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> [f64; 3] {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(&ap), ac.dot(&ap));

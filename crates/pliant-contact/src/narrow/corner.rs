@@ -6,12 +6,14 @@ use super::axis::{Axis, Source};
 use super::clip::LEVEL;
 use super::part::Part;
 
-/// The normal where an edge or a corner lies on an edge or a corner, and not on a face: half way between those of the two faces of either part
-/// that differ most.
+/// The normal where an edge or a corner lies on an edge or a corner, and not on a face: half way
+/// between those of the two faces of either part that differ most.
 ///
-/// Every direction between them is a normal of the contact then, and rounding would choose one of the ends; the middle is what symmetry asks for, and
-/// what the nearest points of parts that are a little apart give. All these faces and the middle keep the parts equally far apart, to within `touch` (m): so
-/// an edge that lies deeper on a face than that (over the sine of the angle of the faces) has the normal of the face, and where a face lies on a face there is but one.
+/// Every direction between them is a normal of the contact then, and rounding would choose one of
+/// the ends; the middle is what symmetry asks for, and what the nearest points of parts that are a
+/// little apart give. All these faces and the middle keep the parts equally far apart, to within
+/// `touch` (m): so an edge that lies deeper on a face than that (over the sine of the angle of the
+/// faces) has the normal of the face, and where a face lies on a face there is but one.
 pub(super) fn corner_on_corner(a: &Part<'_>, b: &Part<'_>, axis: Axis, touch: f64) -> Option<Axis> {
     let of_face = matches!(axis.source, Source::FaceA(_) | Source::FaceB(_));
     let of_mesh = a.of.is_some() || b.of.is_some();
@@ -19,7 +21,8 @@ pub(super) fn corner_on_corner(a: &Part<'_>, b: &Part<'_>, axis: Axis, touch: f6
         return None;
     }
     let alike = axis.separation - touch;
-    // Normals of faces, from the first part to the second, along which these are as far apart; and whether they are of the first.
+    // Normals of faces, from the first part to the second, along which these are as far apart; and
+    // whether they are of the first.
     let faces = || {
         [(a, b, 1.0), (b, a, -1.0)]
             .into_iter()

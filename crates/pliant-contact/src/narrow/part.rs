@@ -22,7 +22,8 @@ pub(crate) struct Part<'a> {
     pub(crate) shape: &'a Polytope,
     /// Its corners in the world.
     pub(crate) points: &'a [Vec3],
-    /// The normals of its faces in the world; zero for a triangle without area, and of a triangle with one side just that.
+    /// The normals of its faces in the world; zero for a triangle without area, and of a triangle
+    /// with one side just that.
     pub(crate) normals: &'a [Vec3],
     pub(crate) radius: f64,
     pub(crate) cylinder: Option<Cylinder>,
@@ -89,8 +90,9 @@ impl Part<'_> {
         }
     }
 
-    /// Whether the part may push along this outward normal, which is that of a face of the other part. Of a sheet every point may:
-    /// its corners near a face all rest on it, and not just the nearest of their neighbours.
+    /// Whether the part may push along this outward normal, which is that of a face of the other
+    /// part. Of a sheet every point may: its corners near a face all rest on it, and not just the
+    /// nearest of their neighbours.
     pub(crate) fn permits_face(&self, normal: Vec3) -> bool {
         self.of.is_none_or(|(surface, _)| surface.two_sided()) || self.permits(normal)
     }

@@ -13,7 +13,8 @@ pub(crate) struct HalfSpace {
     pub(crate) offset: f64,
 }
 
-/// Adds the corners of a part that are nearer to a half space than `limit`. `flipped` if the half space is the second of the pair.
+/// Adds the corners of a part that are nearer to a half space than `limit`. `flipped` if the half
+/// space is the second of the pair.
 pub(crate) fn collide(
     HalfSpace { normal, offset }: HalfSpace,
     part: &Part<'_>,

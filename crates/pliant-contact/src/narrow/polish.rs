@@ -12,11 +12,14 @@ const MOST_HALVINGS: i32 = 6;
 /// Cosine to the axis of a cylinder below which a normal may belong to its side.
 const NEAR_A_SIDE: f64 = 0.05;
 
-/// Newton's method for the greatest separation `s(n) = n . (p_b - p_a)` of two parts, from a normal near the best.
+/// Newton's method for the greatest separation `s(n) = n . (p_b - p_a)` of two parts, from a normal
+/// near the best.
 ///
-/// With the farthest points `p_a(n)`, `p_b(-n)` the gradient of `s` is `p_b - p_a`, and its Hessian along the sphere is `-(K + s I)` with the
-/// Hessians `K` of the support functions: of a rim of radius `r`, `r / |n_across|` about the axis; of a corner, zero. If `n` is across an edge or
-/// the side of a cylinder, it stays across; near the side of a cylinder, where the start may be on the wrong side of that ridge, both are tried.
+/// With the farthest points `p_a(n)`, `p_b(-n)` the gradient of `s` is `p_b - p_a`, and its Hessian
+/// along the sphere is `-(K + s I)` with the Hessians `K` of the support functions: of a rim of
+/// radius `r`, `r / |n_across|` about the axis; of a corner, zero. If `n` is across an edge or the
+/// side of a cylinder, it stays across; near the side of a cylinder, where the start may be on the
+/// wrong side of that ridge, both are tried.
 pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
     let measure = |n: Vec3| -b.reach(-n) - a.reach(n);
     let mut best = newton(a, b, start, None);
@@ -31,7 +34,8 @@ pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
     best
 }
 
-/// The same, across a direction if one is given. A step that does not increase `s` is halved a few times, then it ends.
+/// The same, across a direction if one is given. A step that does not increase `s` is halved a few
+/// times, then it ends.
 fn newton(a: &Part<'_>, b: &Part<'_>, start: Vec3, across: Option<Vec3>) -> Vec3 {
     let measure = |n: Vec3| -b.reach(-n) - a.reach(n);
     let onto = |n: Vec3, d: Vec3| (n - d * n.dot(&d)).try_normalize(0.0);
@@ -75,7 +79,8 @@ fn newton(a: &Part<'_>, b: &Part<'_>, start: Vec3, across: Option<Vec3>) -> Vec3
     n
 }
 
-/// The direction of the edge, or of the side of a cylinder, that lies farthest along a normal, if its ends do so equally.
+/// The direction of the edge, or of the side of a cylinder, that lies farthest along a normal, if
+/// its ends do so equally.
 fn ridge(part: &Part<'_>, n: Vec3) -> Option<Vec3> {
     if let Some(cylinder) = &part.cylinder {
         return (n.dot(&cylinder.axis).abs() < 1e-5).then_some(cylinder.axis);

@@ -4,7 +4,9 @@ use super::Touch;
 
 /// Drops points that repeat others, then keeps at most four of those left, in their order.
 ///
-/// `size` is that of the smaller part (m): points of one normal nearer than 1e-5 of it are one. A choice goes to the earlier of candidates that are equal to a millionth, so that rounding does not change it from step to step.
+/// `size` is that of the smaller part (m): points of one normal nearer than 1e-5 of it are one. A
+/// choice goes to the earlier of candidates that are equal to a millionth, so that rounding does
+/// not change it from step to step.
 pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64) {
     let mut kept = from;
     for k in from..touches.len() {

@@ -45,7 +45,8 @@ impl Circle {
         self.middle + (self.side * angle.cos() + self.other * angle.sin()) * self.radius
     }
 
-    /// Angle of a point on it, and the signed angle from there to another point, the shorter way: no arc is longer than an eighth of the circle.
+    /// Angle of a point on it, and the signed angle from there to another point, the shorter way:
+    /// no arc is longer than an eighth of the circle.
     fn arc(&self, from: Vec3, to: Vec3) -> (f64, f64) {
         let angle = |p: Vec3| {
             let r = p - self.middle;
@@ -96,8 +97,9 @@ impl Rim<'_> {
         }
     }
 
-    /// Points of that circle, in order about the direction: some fixed in the body, so that a cylinder that stands touches at points that stay, and the outermost one, so
-    /// that one that leans touches where it should.
+    /// Points of that circle, in order about the direction: some fixed in the body, so that a
+    /// cylinder that stands touches at points that stay, and the outermost one, so that one that
+    /// leans touches where it should.
     pub(super) fn corners(&self, direction: Vec3, out: &mut Vec<Corner>) {
         let (cylinder, circle) = (self.cylinder, self.circle(direction));
         let across = direction - cylinder.axis * direction.dot(&cylinder.axis);
@@ -130,8 +132,9 @@ impl Rim<'_> {
     }
 }
 
-/// The part of a polygon (or a segment, or a point) that lies over the cap with the outward normal `n`, as the points that span it: its corners over the cap, where its edges go
-/// over the rim, and points of the polygon over those of the rim.
+/// The part of a polygon (or a segment, or a point) that lies over the cap with the outward normal
+/// `n`, as the points that span it: its corners over the cap, where its edges go over the rim, and
+/// points of the polygon over those of the rim.
 pub(super) fn within(
     cap: &Rim<'_>,
     n: Vec3,
@@ -195,7 +198,8 @@ pub(super) fn within(
     }
 }
 
-/// The radius of a rim (m), and the depth (m) by which a corner may lie outside and still count as inside.
+/// The radius of a rim (m), and the depth (m) by which a corner may lie outside and still count as
+/// inside.
 #[derive(Clone, Copy)]
 struct RimLimit {
     radius: f64,
@@ -215,7 +219,8 @@ fn over_rim(
     let (before, here) = (depth(last.place), depth(corner.place));
     let (inside, ends) = (before >= -slack, here >= -slack);
     if let Some(circle) = arcs.filter(|_| last.arc) {
-        // Between circles there is no closed form that is worth it. An arc may come in and leave again between two corners, or the other way round.
+        // Between circles there is no closed form that is worth it. An arc may come in and leave
+        // again between two corners, or the other way round.
         let (start, way) = circle.arc(last.place, corner.place);
         let at = |share: f64| circle.at(start + share * way);
         let is_inside = |share: f64| depth(at(share)) >= 0.0;

@@ -4,7 +4,8 @@ use pliant_dense::Vec3;
 
 use crate::ContactError;
 
-/// Corners, faces and edges of a convex body. A point has no edges, a segment no faces, a triangle two faces.
+/// Corners, faces and edges of a convex body. A point has no edges, a segment no faces, a triangle
+/// two faces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Polytope {
     /// Corners in the axes of the shape (m).
@@ -96,7 +97,8 @@ impl Polytope {
         }
     }
 
-    /// The convex hull of points that do not lie in a plane; triangles in one plane are joined to one face.
+    /// The convex hull of points that do not lie in a plane; triangles in one plane are joined to
+    /// one face.
     pub(crate) fn hull(given: &[Vec3]) -> Result<Self, ContactError> {
         let flat = || ContactError::Degenerate {
             shape: "a convex hull".into(),
@@ -178,7 +180,8 @@ fn join_coplanar(points: Vec<Vec3>, triangles: &[[u32; 3]]) -> Option<Polytope> 
         let at = sides.partition_point(|s| (s.0, s.1) < (b, a));
         sides.get(at).filter(|s| (s.0, s.1) == (b, a)).map(|s| s.2)
     };
-    // Flat to 1e-10 of the size of the hull, measured by the corners and not by the normals of slivers.
+    // Flat to 1e-10 of the size of the hull, measured by the corners and not by the normals of
+    // slivers.
     let coplanar = |seed: usize, t: usize| {
         let [a, ..] = corner(&triangles[seed]);
         corner(&triangles[t])

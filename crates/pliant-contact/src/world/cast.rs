@@ -1,8 +1,9 @@
 //! Where two parts meet first along their velocities, by conservative advancement.
 //!
-//! From a distance `d` along the normal `n` two parts need at least `d / c` to meet, where `c` bounds the speed at which their points can
-//! close along `n`: translations along it, and `|w| r` for each that turns. So time advances by `d / c` as often as it takes
-//! (Mirtich 1996). For translations it is exact wherever the normal stays.
+//! From a distance `d` along the normal `n` two parts need at least `d / c` to meet, where `c`
+//! bounds the speed at which their points can close along `n`: translations along it, and `|w| r`
+//! for each that turns. So time advances by `d / c` as often as it takes (Mirtich 1996). For
+//! translations it is exact wherever the normal stays.
 
 use pliant_dense::{Vec3, rotation};
 
@@ -69,7 +70,8 @@ impl Moved {
                 }
             }
         }
-        // Its neighbours have not moved with it, so they have no say; but a triangle with matter behind it has one side.
+        // Its neighbours have not moved with it, so they have no say; but a triangle with matter
+        // behind it has one side.
         let one_sided = part.of.is_some_and(|(surface, _)| !surface.two_sided());
         let normals = if one_sided && !whole {
             &self.normals[..1]

@@ -158,8 +158,8 @@ fn carrier(places: &Placement, pieces: &Pieces, k: usize, point: Vec3, weights: 
     }
 }
 
-/// Whether the gap is at most the margin and what can be closed: the velocity of the points along the normal, and what their
-/// turning can add at second order.
+/// Whether the gap is at most the margin and what can be closed: the velocity of the points along
+/// the normal, and what their turning can add at second order.
 pub(super) fn near_enough(
     pieces: &Pieces,
     places: &[Placement; 2],

@@ -1,4 +1,5 @@
-//! Contacts that a search with predicted velocities left out, and that shapes run through at the velocities that they came to have.
+//! Contacts that a search with predicted velocities left out, and that shapes run through at the
+//! velocities that they came to have.
 
 use pliant_model::Model;
 
@@ -7,15 +8,19 @@ use super::found::Found;
 use super::pieces::Pieces;
 use crate::{Contact, ContactError};
 
-/// Share of half the thickness of the thinner of two shapes by which they may get into each other without being listed: they come apart again the way they came.
+/// Share of half the thickness of the thinner of two shapes by which they may get into each other
+/// without being listed: they come apart again the way they came.
 const SHALLOW: f64 = 0.5;
 
 impl World {
-    /// Finds what the last [`update`](Self::update) did not list and what would run into each other by more than a quarter of the thickness of the thinner one (half the radius of a ball), at its
-    /// positions and velocities that are not those that it was given. The contacts count as listed from now on, and are named like new ones.
+    /// Finds what the last [`update`](Self::update) did not list and what would run into each other
+    /// by more than a quarter of the thickness of the thinner one (half the radius of a ball), at
+    /// its positions and velocities that are not those that it was given. The contacts count as
+    /// listed from now on, and are named like new ones.
     ///
-    /// Nothing is searched for if no velocity differs by enough for that. Half spaces have no thickness to pass through; two surfaces without thickness may not run into
-    /// each other at all.
+    /// Nothing is searched for if no velocity differs by enough for that. Half spaces have no
+    /// thickness to pass through; two surfaces without thickness may not run into each other at
+    /// all.
     ///
     /// # Errors
     /// As [`update`](Self::update).
@@ -79,7 +84,8 @@ impl World {
     }
 }
 
-/// Whether two shapes overlap by more than they may at the end of the horizon, and get there within it.
+/// Whether two shapes overlap by more than they may at the end of the horizon, and get there within
+/// it.
 fn is_deep(pieces: &Pieces, found: &Found) -> bool {
     let [i, j] = found.pieces.map(|k| k as usize);
     let velocity = |side: usize, k: usize, point| pieces.velocity(k, &found.carried_by[side], point);

@@ -27,7 +27,8 @@ pub(super) struct Piece {
     offset: Vec3,
     turn: Mat3,
     pub(super) form: Form,
-    /// Smallest half width (m): what moves by less cannot pass through it unseen. Infinite for sheets, which have none.
+    /// Smallest half width (m): what moves by less cannot pass through it unseen. Infinite for
+    /// sheets, which have none.
     thin: f64,
 }
 

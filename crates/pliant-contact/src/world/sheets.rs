@@ -10,8 +10,9 @@ use crate::narrow::closest::of_segments;
 use crate::shape::mesh::{Element, Spot};
 use crate::surface::Surface;
 
-/// Sine of the angle by which neighbours may come before a corner that pushes. Corners that lie on something are level but for what is left of their overlap: if only the foremost of them were seen, the others would sink
-/// within a step, and be lifted at its end.
+/// Sine of the angle by which neighbours may come before a corner that pushes. Corners that lie on
+/// something are level but for what is left of their overlap: if only the foremost of them were
+/// seen, the others would sink within a step, and be lifted at its end.
 const LEVEL: f64 = 1e-3;
 
 /// Buffers for this kind of pair; their contents mean nothing between calls.
@@ -53,14 +54,16 @@ impl<'a> Moving<'a> {
         }
     }
 
-    /// Whether a corner may push along a normal that another sheet has: the same as [`permits`](Self::permits), but for neighbours that come before it by next to nothing.
+    /// Whether a corner may push along a normal that another sheet has: the same as
+    /// [`permits`](Self::permits), but for neighbours that come before it by next to nothing.
     fn leads(&self, corner: u32, normal: Vec3, passes: bool) -> bool {
         let spot = Spot::Point(corner);
         self.now.permits_within(spot, normal, LEVEL)
             || passes && self.then.permits_within(spot, normal, LEVEL)
     }
 
-    /// Whether a spot may push along a normal: of what is about to go through something also one that comes before its neighbours by then, as where these are stopped.
+    /// Whether a spot may push along a normal: of what is about to go through something also one
+    /// that comes before its neighbours by then, as where these are stopped.
     fn permits(&self, spot: Spot, normal: Vec3, passes: bool) -> bool {
         self.now.permits(spot, normal) || passes && self.then.permits(spot, normal)
     }
@@ -75,7 +78,8 @@ struct Close {
 }
 
 impl World {
-    /// All pairs of spots of two sheets (or of one with itself) that are near, and nearest to each other among their neighbours.
+    /// All pairs of spots of two sheets (or of one with itself) that are near, and nearest to each
+    /// other among their neighbours.
     pub(super) fn sheet_sheet(&mut self, pair: Pair) {
         let (Some(a), Some(b)) = (self.pieces.surface(pair.i), self.pieces.surface(pair.j)) else {
             return;

@@ -99,7 +99,8 @@ impl World {
                     cast::Cast::Touching => {}
                     cast::Cast::Free => continue,
                     cast::Cast::At(time) => {
-                        // The neighbours of the element have a say in the normal, as they stand to it then: those of a rigid sheet as now, turned.
+                        // The neighbours of the element have a say in the normal, as they stand to
+                        // it then: those of a rigid sheet as now, turned.
                         let back = -self.pieces.placed[sheet].motion.spin * time;
                         let turn = rotation::matrix(rotation::exp(back)) * if flipped { 1.0 } else { -1.0 };
                         let ahead = self.pieces.surface_ahead(sheet, time).filter(|_| soft);
@@ -131,7 +132,8 @@ impl World {
                 work.touches.truncate(start);
             } else {
                 for touch in &mut work.touches[start..] {
-                    // The element too: two triangles beside each other have corners of the same number.
+                    // The element too: two triangles beside each other have corners of the same
+                    // number.
                     touch.feature ^= (element as u64) << 32;
                 }
             }
@@ -148,7 +150,8 @@ impl World {
         self.keep_earliest(pair, soft.then_some((sheet, flipped)));
     }
 
-    /// Keeps those of the touches with elements of a soft sheet that can close, and of those that elements share, one.
+    /// Keeps those of the touches with elements of a soft sheet that can close, and of those that
+    /// elements share, one.
     fn keep_soft(&mut self, pair: Pair, flipped: bool) {
         let mut found = std::mem::take(&mut self.work.found);
         self.work.soft.sort_unstable_by_key(|s| (s.0, s.1));
@@ -213,7 +216,8 @@ impl World {
     }
 }
 
-/// The place on the middle surface of a sheet where it is touched; `flipped` if it is the first side.
+/// The place on the middle surface of a sheet where it is touched; `flipped` if it is the first
+/// side.
 fn core(touch: &Touch, flipped: bool, radius: f64) -> Vec3 {
     if flipped {
         touch.a - touch.normal * radius
@@ -228,8 +232,8 @@ fn surface_solid(pieces: &Pieces, sheet: usize) -> bool {
         .is_some_and(|surface| surface.mesh.sides == Sides::Solid)
 }
 
-/// Over an edge or a corner of a solid a triangle may know only a way out that is far deeper than that of its neighbours: then they decide,
-/// unless it is the same way.
+/// Over an edge or a corner of a solid a triangle may know only a way out that is far deeper than
+/// that of its neighbours: then they decide, unless it is the same way.
 fn drop_doubtful(touches: &mut Vec<Touch>, sure: &mut Vec<Touch>, margin: f64) {
     sure.clear();
     sure.extend(touches.iter().filter(|t| !t.doubtful && t.gap <= margin));
@@ -239,7 +243,8 @@ fn drop_doubtful(touches: &mut Vec<Touch>, sure: &mut Vec<Touch>, margin: f64) {
     sure.clear();
 }
 
-/// Inside a thin solid, triangles of both sides see something that is deep behind them: the nearer side decides.
+/// Inside a thin solid, triangles of both sides see something that is deep behind them: the nearer
+/// side decides.
 fn drop_far_sides(touches: &mut Vec<Touch>) {
     let Some(shallow) = touches
         .iter()

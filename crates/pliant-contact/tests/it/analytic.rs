@@ -1,4 +1,5 @@
-//! Pairs whose gap, normal and points have a formula. Tolerance 1e-12: rounding at lengths of 1 m is some 1e-15.
+//! Pairs whose gap, normal and points have a formula. Tolerance 1e-12: rounding at lengths of 1 m
+//! is some 1e-15.
 
 use pliant_contact::Shape;
 use pliant_model::Pose;
@@ -217,7 +218,8 @@ fn cylinders_on_planes_boxes_and_balls() {
 
 #[test]
 fn rims_of_two_cylinders_in_one_plane() {
-    // The axes lie in the plane y = 0, so that the nearest points are corners of two rectangles there.
+    // The axes lie in the plane y = 0, so that the nearest points are corners of two rectangles
+    // there.
     let (half, r) = (0.5, 0.2);
     let cylinder = Shape::cylinder(half, r).unwrap();
     for (x, z, tilt) in [(0.9, 1.4, 0.3_f64), (1.0, 1.3, 0.2), (1.5, 1.2, 0.3)] {
@@ -251,7 +253,8 @@ fn rims_of_two_cylinders_in_one_plane() {
 
 #[test]
 fn caps_touch_within_their_circles() {
-    // A narrow cylinder on a wide one, and the other way round, the axes apart: points on both circles at most, and around the area that they share.
+    // A narrow cylinder on a wide one, and the other way round, the axes apart: points on both
+    // circles at most, and around the area that they share.
     for (lower, upper, aside) in [
         (0.2, 0.1, 0.0),
         (0.1, 0.2, 0.05),
@@ -280,7 +283,8 @@ fn caps_touch_within_their_circles() {
 
 #[test]
 fn a_rim_over_an_edge_is_round() {
-    // A cylinder stands over the edge x = 0 of a box: it touches where its rim, a circle, goes over the edge, and on the rim elsewhere.
+    // A cylinder stands over the edge x = 0 of a box: it touches where its rim, a circle, goes over
+    // the edge, and on the rim elsewhere.
     for (x, turn) in [(-0.05_f64, 0.0), (0.1, 0.3), (-0.15, 0.1)] {
         let found = touch(
             (Shape::cuboid([1.0, 1.0, 1.0]).unwrap(), at(-1.0, 0.0, -1.0)),
@@ -301,7 +305,8 @@ fn a_rim_over_an_edge_is_round() {
 
 #[test]
 fn caps_that_overlap_touch_at_the_tips_of_the_lens() {
-    // Two circles of 0.2 m, the axes apart: the lens that they share ends where they cross, at half way. The narrow one has no fixed point of a rim in it.
+    // Two circles of 0.2 m, the axes apart: the lens that they share ends where they cross, at half
+    // way. The narrow one has no fixed point of a rim in it.
     for aside in [0.3_f64, 0.399] {
         let cylinder = Shape::cylinder(0.5, 0.2).unwrap();
         let found = touch(

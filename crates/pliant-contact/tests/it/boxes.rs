@@ -34,7 +34,8 @@ fn a_box_turned_by_an_eighth_keeps_four_points_of_the_octagon() {
     let turned = Pose::turned([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], std::f64::consts::FRAC_PI_4);
     let found = touch((unit(), Pose::default()), (unit(), turned), 1e-3);
     assert_eq!(found.len(), 4);
-    // The octagon has area 2 (sqrt 2 - 1) = 0.828; any four of its corners in order with the largest area have 0.586.
+    // The octagon has area 2 (sqrt 2 - 1) = 0.828; any four of its corners in order with the
+    // largest area have 0.586.
     let points: Vec<Vec3> = found.iter().map(|c| Vec3::from(c.a.point)).collect();
     let centre = points.iter().sum::<Vec3>() / 4.0;
     let mut around = points.clone();
@@ -90,8 +91,9 @@ fn crossed_edges_touch_at_one_point() {
     assert!(Vec3::from(found[0].normal).z > 1.0 - 1e-12);
 }
 
-/// Deep in each other, crossed edges are taken only where they are a hundredth less deep than the best face, and faces of the second box only where they
-/// are that much less deep than those of the first.
+/// Deep in each other, crossed edges are taken only where they are a hundredth less deep than the
+/// best face, and faces of the second box only where they are that much less deep than those of the
+/// first.
 #[test]
 fn crossed_edges_need_a_hundredth_of_the_depth() {
     let mut random = Random(11);

@@ -1,4 +1,5 @@
-//! Distances against sampled support functions, which share no code with the crate; swaps and rigid motions.
+//! Distances against sampled support functions, which share no code with the crate; swaps and rigid
+//! motions.
 
 use pliant_contact::{Contact, Shape};
 use pliant_dense::{Vec3, rotation};
@@ -56,8 +57,9 @@ impl Solid {
     }
 }
 
-/// The greatest separation over many normals, those given among them, refined about the best. (Every normal is a bound from below, whoever proposes it; beside an
-/// edge the greatest is on a ridge, of which random steps miss the top by 1e-8.)
+/// The greatest separation over many normals, those given among them, refined about the best.
+/// (Every normal is a bound from below, whoever proposes it; beside an edge the greatest is on a
+/// ridge, of which random steps miss the top by 1e-8.)
 fn separation(a: (&Solid, &Pose), b: (&Solid, &Pose), starts: &[Vec3], random: &mut Random) -> f64 {
     let measure = |n: Vec3| -a.0.reach(a.1, n) - b.0.reach(b.1, -n);
     let mut best = (f64::NEG_INFINITY, Vec3::x());
@@ -108,16 +110,19 @@ proptest! {
         let between = contacts.iter().map(|c| Vec3::from(c.b.point) - Vec3::from(c.a.point));
         let starts: Vec<Vec3> = between.chain([n]).collect();
         let best = separation((&a, &pa), (&b, &pb), &starts, &mut random);
-        // The search of the test ends at 1e-9; rims beside rims and edges have the normal of an iteration that stops at 1e-6 or so.
+        // The search of the test ends at 1e-9; rims beside rims and edges have the normal of an
+        // iteration that stops at 1e-6 or so.
         let accuracy = if i == 3 || j == 3 { 5e-6 } else { 1e-8 };
         if best > 0.0 {
             prop_assert!((gap - best).abs() < accuracy, "gap {gap}, best {best}, along the normal {along}");
         }
-        // Deep inside, a face may be preferred to crossed edges by a hundredth of the depth of cores, which radii make deeper.
+        // Deep inside, a face may be preferred to crossed edges by a hundredth of the depth of
+        // cores, which radii make deeper.
         let slack = if best > 0.0 { accuracy } else { 0.011 * best.abs() + accuracy };
         prop_assert!(along > best - slack, "along the normal {along}, best {best}");
         prop_assert!(gap > along - 1e-12, "gap {gap}, along the normal {along}");
-        // Deep in each other the deepest corner need not be over the face; nor need the lowest point of a rim, whose others are chords.
+        // Deep in each other the deepest corner need not be over the face; nor need the lowest
+        // point of a rim, whose others are chords.
         let overlap = if i == 3 || j == 3 { 0.0 } else { -0.02 };
         // Where a face was preferred, the contact is still no shallower than the crossed edges.
         prop_assert!(along < overlap || gap < best + 1e-8, "gap {gap}, best {best}");
@@ -176,7 +181,8 @@ fn rims_that_the_iteration_leaves_early() {
 
 #[test]
 fn crossed_edges_among_others_nearly_as_high() {
-    // All eight edges of the two faces lie within 5 % of the plane of contact; one pair of them touches.
+    // All eight edges of the two faces lie within 5 % of the plane of contact; one pair of them
+    // touches.
     let place = |position, rotation| Pose { position, rotation };
     for (pose, deep) in [
         (
@@ -214,7 +220,8 @@ fn separated(contacts: &[Contact]) -> bool {
     contacts.iter().all(|c| c.gap > 0.0)
 }
 
-/// Cylinders at random, and with axes that are parallel up to 1e-1 .. 1e-7 rad: beside a side or a cap Newton's method may start on the wrong piece of the surface, as it did with seed 5176.
+/// Cylinders at random, and with axes that are parallel up to 1e-1 .. 1e-7 rad: beside a side or a
+/// cap Newton's method may start on the wrong piece of the surface, as it did with seed 5176.
 #[test]
 fn the_normal_of_cylinders_is_the_best_one() {
     let mut apart_pairs = 0;
@@ -241,7 +248,8 @@ fn the_normal_of_cylinders_is_the_best_one() {
             apart_pairs += 1;
             // A face comes before what is better by less than 1e-10 of the size.
             assert!(along > best - 1e-8, "{seed}: {along} {best}");
-            // Caps that are nearly parallel touch at corners of the rim, whose chords leave out as much as here.
+            // Caps that are nearly parallel touch at corners of the rim, whose chords leave out as
+            // much as here.
             let gap = least_gap(&contacts);
             assert!((gap - best).abs() < 5e-6, "{seed}: {gap} {best}");
         }

@@ -1,4 +1,5 @@
-//! Edges on edges, edges on faces, faces on faces: which normal, where parts touch or are a little in each other.
+//! Edges on edges, edges on faces, faces on faces: which normal, where parts touch or are a little
+//! in each other.
 
 use pliant_contact::{Contact, Shape};
 use pliant_dense::Vec3;
@@ -6,8 +7,9 @@ use pliant_model::Pose;
 
 use crate::rig::{Random, touch};
 
-/// Two cards that lean on each other at angles from the vertical: their upper inner edges are `apart` (m) along the normal half way between
-/// their faces, which is `(b - a)/2` above the horizontal.
+/// Two cards that lean on each other at angles from the vertical: their upper inner edges are
+/// `apart` (m) along the normal half way between their faces, which is `(b - a)/2` above the
+/// horizontal.
 fn leaning(a: f64, b: f64, apart: f64) -> (Vec<Contact>, Vec3) {
     let half = [0.0005, 0.03, 0.05];
     let middle = Vec3::new(((b - a) / 2.0).cos(), 0.0, ((b - a) / 2.0).sin());
@@ -26,7 +28,8 @@ fn leaning(a: f64, b: f64, apart: f64) -> (Vec<Contact>, Vec3) {
 #[test]
 fn where_an_edge_lies_on_an_edge_the_normal_is_half_way_between_the_faces() {
     for (a, b) in [(0.35, 0.35), (0.03, 0.03), (0.2, 0.5), (0.6, 0.1)] {
-        // What counts as touching is 1e-5 of the cards, which is about 1e-6 m; farther apart it is the direction of the nearest points.
+        // What counts as touching is 1e-5 of the cards, which is about 1e-6 m; farther apart it is
+        // the direction of the nearest points.
         for apart in [1e-4, 2e-6, 3e-7, 1e-12, 0.0, -1e-12, -3e-7] {
             let (found, middle) = leaning(a, b, apart);
             // Both ends of the edges.
@@ -38,7 +41,8 @@ fn where_an_edge_lies_on_an_edge_the_normal_is_half_way_between_the_faces() {
                 "{ends:?}"
             );
             for c in &found {
-                // Rounding of positions of 0.05 m over what is left of the distance, for the nearest points.
+                // Rounding of positions of 0.05 m over what is left of the distance, for the
+                // nearest points.
                 let off = (Vec3::from(c.normal) - middle).norm();
                 assert!(off < 1e-9, "{a} {b} {apart}: {off:e}");
                 assert!((c.gap - apart).abs() < 1e-15, "{a} {b} {apart}: {}", c.gap);
@@ -48,10 +52,12 @@ fn where_an_edge_lies_on_an_edge_the_normal_is_half_way_between_the_faces() {
     }
 }
 
-/// A wedge on the edge of a box, or on a blunter wedge: both ends of the normals are then of one part, and the middle is between its faces.
+/// A wedge on the edge of a box, or on a blunter wedge: both ends of the normals are then of one
+/// part, and the middle is between its faces.
 #[test]
 fn a_sharp_edge_on_a_blunt_one_has_the_middle_of_the_blunt_one() {
-    // Tips at the origin, along y, that open upwards or downwards at these angles from the vertical, the upper one turned by `lean`.
+    // Tips at the origin, along y, that open upwards or downwards at these angles from the
+    // vertical, the upper one turned by `lean`.
     let wedge = |open: f64, up: f64| {
         let side = |x: f64, y: f64| [x * open.sin(), y, up * open.cos()];
         let points = [
@@ -92,7 +98,8 @@ fn a_sharp_edge_on_a_blunt_one_has_the_middle_of_the_blunt_one() {
     }
 }
 
-/// Where the edges lie beside each other by what a solver leaves, the sides of faces that open slowly cross more exactly than the edges touch.
+/// Where the edges lie beside each other by what a solver leaves, the sides of faces that open
+/// slowly cross more exactly than the edges touch.
 #[test]
 fn a_hinge_that_opens_keeps_both_ends_of_its_edge() {
     let mut random = Random(9);
@@ -132,7 +139,8 @@ fn where_an_edge_lies_on_a_face_the_normal_is_that_of_the_face() {
     let half = [0.5; 3];
     for (lean, beside) in [(0.3_f64, 1e-3), (0.3, 0.2), (0.8, 1e-4), (0.1, 1e-2)] {
         for deep in [0.0, 1e-9, 2e-6] {
-            // The lower edge of a box that leans, on the upper face of another, this far beside its end.
+            // The lower edge of a box that leans, on the upper face of another, this far beside its
+            // end.
             let (sin, cos) = lean.sin_cos();
             let (x, z) = (0.5 * cos - 0.5 * sin, -0.5 * sin - 0.5 * cos);
             let place = [0.5 - beside - x, 0.0, 0.5 - deep - z];
@@ -152,7 +160,8 @@ fn where_an_edge_lies_on_a_face_the_normal_is_that_of_the_face() {
     }
 }
 
-/// Boxes at rest overlap by what solvers leave, and are turned by it: crossed edges would often be less deep than the faces.
+/// Boxes at rest overlap by what solvers leave, and are turned by it: crossed edges would often be
+/// less deep than the faces.
 #[test]
 fn a_face_stays_a_face() {
     let mut random = Random(5);
@@ -166,7 +175,8 @@ fn a_face_stays_a_face() {
         );
         let mut pose = turn;
         pose.position = lie.into();
-        // A small rotation about a horizontal axis on top of the turn: to first order, added to the quaternion.
+        // A small rotation about a horizontal axis on top of the turn: to first order, added to the
+        // quaternion.
         let [w, x, y, z] = pose.rotation;
         let [a, b] = [tilt[0] / 2.0, tilt[1] / 2.0];
         pose.rotation = [

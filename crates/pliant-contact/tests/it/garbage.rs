@@ -55,7 +55,8 @@ fn hulls_of_too_little() {
 
 #[test]
 fn hulls_of_awkward_points() {
-    // Repeated points, grids with many in one plane, points nearly in the faces, tiny and huge: a hull or an error.
+    // Repeated points, grids with many in one plane, points nearly in the faces, tiny and huge: a
+    // hull or an error.
     let mut random = Random(17);
     for case in 0..300 {
         let scale = [1.0, 1e-6, 1e6, 1e-12][case % 4];

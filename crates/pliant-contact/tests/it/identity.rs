@@ -84,7 +84,8 @@ fn the_same_corner_on_the_same_plane_is_the_same_contact_wherever() {
     let body = (Shape::cuboid([0.5; 3]).unwrap(), Pose::at([0.0, 0.0, 0.5]));
     let mut rig = Rig::new(&[body]).fixed("floor", ground());
     let first = rig.contacts(0.01);
-    // Moved by 5 m and turned by nearly a quarter between two updates: no place is where it was, neither in the body nor in the world.
+    // Moved by 5 m and turned by nearly a quarter between two updates: no place is where it was,
+    // neither in the body nor in the world.
     let moved = Pose::turned([5.0, 0.0, 0.5], [0.0, 0.0, 1.0], 1.5);
     rig.state.positions[..3].copy_from_slice(&moved.position);
     rig.state.positions[3..7].copy_from_slice(&moved.rotation);
@@ -97,7 +98,8 @@ fn the_same_corner_on_the_same_plane_is_the_same_contact_wherever() {
         };
         assert!((Vec3::from(x) - Vec3::from(y)).norm() < 1e-12);
     }
-    // A ball that has turned over touches with another of its points: only the feature says that it is the same contact.
+    // A ball that has turned over touches with another of its points: only the feature says that it
+    // is the same contact.
     let mut ball =
         Rig::new(&[(Shape::ball(0.5).unwrap(), Pose::at([0.0, 0.0, 0.5]))]).fixed("floor", ground());
     let first = ball.contacts(0.01)[0].key;
@@ -200,7 +202,8 @@ fn sleepers_keep_their_keys() {
     assert_eq!(keys(&rig.contacts(0.01)), keys(&all));
 }
 
-/// A ball that rolls over small triangles meets another one with another point of itself in every step: still it is the same contact.
+/// A ball that rolls over small triangles meets another one with another point of itself in every
+/// step: still it is the same contact.
 #[test]
 fn a_ball_that_rolls_over_triangles_keeps_its_key() {
     let cells = 60;

@@ -36,7 +36,8 @@ fn shapes() -> Vec<(Shape, f64)> {
 
 #[test]
 fn flat_ground_of_triangles_is_a_plane() {
-    // Nothing trips over the edges inside: all normals are vertical, and the gap is that to the plane.
+    // Nothing trips over the edges inside: all normals are vertical, and the gap is that to the
+    // plane.
     let mut random = Random(11);
     for (shape, height) in shapes() {
         for depth in [-1e-3, 0.0, 1e-9, 0.01] {
@@ -110,8 +111,9 @@ fn a_ball_on_the_ridge_and_in_the_valley_of_a_roof() {
     }
 }
 
-/// The lowest edge of a valley and the lowest corner of a pit have matter below them: no normal leaves them that way, so a ball that has come to lie
-/// there is not pushed on down, though that is the short way.
+/// The lowest edge of a valley and the lowest corner of a pit have matter below them: no normal
+/// leaves them that way, so a ball that has come to lie there is not pushed on down, though that is
+/// the short way.
 #[test]
 fn nothing_is_pushed_out_below_the_ground() {
     let valley = |i: i32, _: i32| i.abs();
@@ -139,7 +141,8 @@ fn nothing_is_pushed_out_below_the_ground() {
     }
 }
 
-/// A ball that has come deep into a thin plate of triangles, to 2 mm beyond its middle: triangles of both sides see it, and the nearer side decides.
+/// A ball that has come deep into a thin plate of triangles, to 2 mm beyond its middle: triangles
+/// of both sides see it, and the nearer side decides.
 #[test]
 fn a_thin_solid_pushes_out_on_the_nearer_side() {
     for (height, up) in [(0.002, 1.0), (-0.002, -1.0)] {
@@ -253,7 +256,8 @@ fn a_solid_of_triangles_is_as_smooth_as_a_box() {
             }
             if gap > -0.01 && gap < 0.1 {
                 met += 1;
-                // Where they overlap over an edge, a triangle that the edge is not of knows its own depth only.
+                // Where they overlap over an edge, a triangle that the edge is not of knows its own
+                // depth only.
                 let least = if gap < 0.0 { -0.1 } else { gap };
                 let found = least_gap(&as_mesh);
                 assert!(

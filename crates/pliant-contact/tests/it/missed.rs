@@ -1,4 +1,5 @@
-//! Contacts that a search with predicted velocities left out, found with the velocities that bodies came to have.
+//! Contacts that a search with predicted velocities left out, found with the velocities that bodies
+//! came to have.
 
 use pliant_contact::{Carrier, Collider, MeshKind, Placement, Shape, World};
 use pliant_model::{Model, Pose, State};
@@ -20,7 +21,8 @@ fn again(rig: &mut Rig, up: &[f64]) -> Vec<pliant_contact::Contact> {
     rig.world.find_missed(&rig.model, x, v, H).unwrap().to_vec()
 }
 
-/// A plate and a ball over it are predicted to fall together; when the plate stays, the ball passes it. Then the contact is listed, has a name that lasts, and is found once.
+/// A plate and a ball over it are predicted to fall together; when the plate stays, the ball passes
+/// it. Then the contact is listed, has a name that lasts, and is found once.
 #[test]
 fn what_was_predicted_to_keep_its_distance_is_found_when_it_does_not() {
     let mut rig = Rig::new(&[
@@ -54,7 +56,8 @@ fn what_was_predicted_to_keep_its_distance_is_found_when_it_does_not() {
     assert!(error.to_string().contains("velocities"), "{error}");
 }
 
-/// Both come 2.8 mm towards each other: neither alone would be deeper in the other than a quarter of the plate.
+/// Both come 2.8 mm towards each other: neither alone would be deeper in the other than a quarter
+/// of the plate.
 #[test]
 fn both_sides_of_a_pair_count() {
     let mut rig = Rig::new(&[
@@ -65,7 +68,8 @@ fn both_sides_of_a_pair_count() {
     assert_eq!(again(&mut rig, &[0.0028, -0.0028]).len(), 1);
 }
 
-/// After a search the pieces have other velocities than those that were predicted, from which the next one is a step too small to look.
+/// After a search the pieces have other velocities than those that were predicted, from which the
+/// next one is a step too small to look.
 #[test]
 fn a_second_search_looks_at_all() {
     let mut rig = Rig::new(&[
@@ -164,7 +168,8 @@ fn corner(contact: &pliant_contact::Contact) -> usize {
     }
 }
 
-/// A triangle falls on its lowest corner, as all of it is predicted to fall: the two others are behind that one, until it stops and they do not.
+/// A triangle falls on its lowest corner, as all of it is predicted to fall: the two others are
+/// behind that one, until it stops and they do not.
 #[test]
 fn corners_that_others_were_to_keep_up_are_seen() {
     let (model, mut world, mut state) = corner_over_floor();
@@ -205,7 +210,8 @@ fn corners_that_are_nearly_level_are_all_seen() {
     assert_eq!(listed, [0, 1, 2]);
 }
 
-/// A corner that comes before its neighbours only by the end is listed if it goes through something by then, and not if it stays over it, though within the margins.
+/// A corner that comes before its neighbours only by the end is listed if it goes through something
+/// by then, and not if it stays over it, though within the margins.
 #[test]
 fn corners_that_come_to_lead_are_listed_where_they_pass() {
     for (way, expected) in [(0.0189, &[][..]), (0.0205, &[1, 2])] {
@@ -219,7 +225,8 @@ fn corners_that_come_to_lead_are_listed_where_they_pass() {
     }
 }
 
-/// A triangle falls on the ridge of a roof, with the corner over the ridge first: when that one stops, the edge between the others crosses the ridge.
+/// A triangle falls on the ridge of a roof, with the corner over the ridge first: when that one
+/// stops, the edge between the others crosses the ridge.
 #[test]
 fn edges_that_others_were_to_keep_up_are_seen() {
     let points = [[-1.0, 0.0, 0.02], [1.0, 0.0, 0.02], [0.0, 1.0, 0.005]];

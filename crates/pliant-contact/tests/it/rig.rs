@@ -96,7 +96,8 @@ impl Rig {
     }
 }
 
-/// A soft thing over points of a node, collider 0, and a ball; velocities of the points come first in the state.
+/// A soft thing over points of a node, collider 0, and a ball; velocities of the points come first
+/// in the state.
 pub(crate) fn soft_and_ball(
     soft: Shape,
     points: &[[f64; 3]],
@@ -172,7 +173,8 @@ impl Random {
     }
 }
 
-/// Whether the points lie on one line along the normal, so that equal and opposite forces at them have no torque.
+/// Whether the points lie on one line along the normal, so that equal and opposite forces at them
+/// have no torque.
 pub(crate) fn aligned(c: &Contact) -> bool {
     (0..3).all(|k| (c.b.point[k] - c.a.point[k] - c.gap * c.normal[k]).abs() < 1e-12)
 }

@@ -63,7 +63,8 @@ fn a_bullet_that_misses_makes_no_contact() {
 
 #[test]
 fn a_spinning_bar_meets_a_ball_beside_it() {
-    // A bar of 2 m that turns by 1.5 rad in a step sweeps over a ball that its translation (none) never reaches.
+    // A bar of 2 m that turns by 1.5 rad in a step sweeps over a ball that its translation (none)
+    // never reaches.
     let mut rig = Rig::new(&[
         (Shape::cuboid([1.0, 0.02, 0.02]).unwrap(), Pose::default()),
         (Shape::ball(0.02).unwrap(), Pose::at([0.6, 0.6, 0.0])),
@@ -99,7 +100,8 @@ fn deep_inside_a_solid_mesh_the_nearest_side_pushes_out() {
 
 #[test]
 fn a_box_that_slides_over_tiles_does_not_see_their_sides() {
-    // At 5 m/s it advances by 83 mm a step; the next tile is 50 mm ahead, level with the one it is on.
+    // At 5 m/s it advances by 83 mm a step; the next tile is 50 mm ahead, level with the one it is
+    // on.
     let tile = Shape::cuboid([0.5, 0.5, 0.1]).unwrap();
     for sink in [0.0, 1e-10, -1e-6] {
         let start = Pose::at([-0.05, 0.0, 0.3 - sink]);
@@ -156,7 +158,8 @@ fn a_bullet_meets_a_cloth_and_a_cable() {
     }
 }
 
-/// A middle point with two rings of four around it, the outer ones higher and the inner ones faster upwards: now a bowl, a dome when the ball meets it, whose tip it meets alone.
+/// A middle point with two rings of four around it, the outer ones higher and the inner ones faster
+/// upwards: now a bowl, a dome when the ball meets it, whose tip it meets alone.
 #[test]
 fn a_sheet_that_turns_over_is_met_as_it_will_be() {
     let mut points = vec![[0.0, 0.0, -0.2]];
@@ -195,8 +198,9 @@ fn a_sheet_that_turns_over_is_met_as_it_will_be() {
     assert_eq!((count, elements[0]), (1, 0));
 }
 
-/// A bar (half width 2 cm) that rises by 10 cm and turns by 0.4 rad in a step strikes a ball of 2 cm: the gap is what its speed at that place closes until the time of the impact, which
-/// follows from `(b - v t) cos(w t) - a sin(w t) = 4 cm`.
+/// A bar (half width 2 cm) that rises by 10 cm and turns by 0.4 rad in a step strikes a ball of 2
+/// cm: the gap is what its speed at that place closes until the time of the impact, which follows
+/// from `(b - v t) cos(w t) - a sin(w t) = 4 cm`.
 #[test]
 fn the_gap_before_a_moving_and_turning_bar_is_its_speed_times_the_time() {
     let (v, w, a, b) = (0.1 / H, 0.4 / H, 0.5, 0.25);

@@ -2,7 +2,8 @@
 
 use super::ElementKind;
 
-/// Points and weights: `sum_q w_q f(xi_q)` is the integral of `f` over a reference cell. Weights are positive.
+/// Points and weights: `sum_q w_q f(xi_q)` is the integral of `f` over a reference cell. Weights
+/// are positive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quadrature {
     /// Points (no unit).
@@ -12,9 +13,10 @@ pub struct Quadrature {
 }
 
 impl Quadrature {
-    /// Exact for polynomials up to `degree`; of hexahedra, up to that degree in each coordinate. The centre of a tetrahedron and its four
-    /// points of degree 2 (Hammer and Stroud 1956), products of Gauss's rules, and products collapsed on the tip or the edge that
-    /// a cell is drawn together at.
+    /// Exact for polynomials up to `degree`; of hexahedra, up to that degree in each coordinate.
+    /// The centre of a tetrahedron and its four points of degree 2 (Hammer and Stroud 1956),
+    /// products of Gauss's rules, and products collapsed on the tip or the edge that a cell is
+    /// drawn together at.
     pub(super) fn of(kind: ElementKind, degree: usize) -> Self {
         let mut out = Self::default();
         let n = degree / 2 + 1;
@@ -59,7 +61,8 @@ impl Quadrature {
                 }
             }
             ElementKind::Pyramid5 => {
-                // x = a (1 - z), y = b (1 - z): two more powers of z; x y/(1 - z) stays a polynomial.
+                // x = a (1 - z), y = b (1 - z): two more powers of z; x y/(1 - z) stays a
+                // polynomial.
                 for (z, wz) in unit((degree + 3).div_ceil(2)) {
                     let t = 1.0 - z;
                     for (b, wb) in gauss(n.max(2)) {
@@ -102,7 +105,8 @@ fn unit(n: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Gauss's rule of `n` points on `-1 .. 1`, exact to degree `2 n - 1`: zeros of Legendre's polynomial by Newton's method.
+/// Gauss's rule of `n` points on `-1 .. 1`, exact to degree `2 n - 1`: zeros of Legendre's
+/// polynomial by Newton's method.
 fn gauss(n: usize) -> Vec<(f64, f64)> {
     let legendre = |x: f64| {
         let (mut before, mut here) = (1.0, x);

@@ -74,8 +74,8 @@ fn terms(kind: ElementKind) -> Vec<Term> {
 
 /// Shape functions `N_a` of one kind: one at their node, zero at the others.
 ///
-/// `N_a(xi) = sum_k c_ka t_k(xi)` over the terms `t_k` of the kind, where `c` is the inverse of the matrix `t_k(xi_a)` of the terms
-/// at the nodes. Made once per kind: `O(n^3)` for `n` nodes.
+/// `N_a(xi) = sum_k c_ka t_k(xi)` over the terms `t_k` of the kind, where `c` is the inverse of the
+/// matrix `t_k(xi_a)` of the terms at the nodes. Made once per kind: `O(n^3)` for `n` nodes.
 #[derive(Clone, Debug)]
 pub struct ShapeFunctions {
     kind: ElementKind,

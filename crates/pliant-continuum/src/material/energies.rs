@@ -4,30 +4,35 @@ use super::{check_finite, check_not_negative, check_positive, check_range};
 use crate::ContinuumError;
 use pliant_model::ModelError;
 
-/// Energy density (Pa) of a hyperelastic material, as a function of `I1 = tr(F^T F)`, `I2 = (I1^2 - tr((F^T F)^2))/2` and `J = det F`, or of principal stretches.
+/// Energy density (Pa) of a hyperelastic material, as a function of `I1 = tr(F^T F)`,
+/// `I2 = (I1^2 - tr((F^T F)^2))/2` and `J = det F`, or of principal stretches.
 ///
-/// All are zero and without stress at rest. The shear modulus `mu` and the bulk modulus `k` are those of small strains.
+/// All are zero and without stress at rest. The shear modulus `mu` and the bulk modulus `k` are
+/// those of small strains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StrainEnergy {
-    /// Neo-Hookean with a logarithm: `mu (I1 - 3)/2 - mu ln J + l (ln J)^2/2`, infinite where the volume vanishes: an inverted point has no
-    /// force (not a number). `shear` is `mu` (Pa), `lame` is `l = k - 2 mu/3` (Pa).
+    /// Neo-Hookean with a logarithm: `mu (I1 - 3)/2 - mu ln J + l (ln J)^2/2`, infinite where the
+    /// volume vanishes: an inverted point has no force (not a number). `shear` is `mu` (Pa), `lame`
+    /// is `l = k - 2 mu/3` (Pa).
     NeoHookean {
         /// Shear modulus (Pa).
         shear: f64,
         /// Lamé's first parameter (Pa).
         lame: f64,
     },
-    /// The stable neo-Hookean energy of Smith, De Goes and Kim (2018): `m (I1 - 3)/2 - m ln((I1 + 1)/4)/2 + l ((J - a)^2 - (1 - a)^2)/2` with
-    /// `m = 4 mu/3`, `l = lame + 5 mu/6`, `a = 1 + 3 m/(4 l)`; also inverted points have a force, which turns them back.
+    /// The stable neo-Hookean energy of Smith, De Goes and Kim (2018): `m (I1 - 3)/2 - m ln((I1 +
+    /// 1)/4)/2 + l ((J - a)^2 - (1 - a)^2)/2` with `m = 4 mu/3`, `l = lame + 5 mu/6`,
+    /// `a = 1 + 3 m/(4 l)`; also inverted points have a force, which turns them back.
     StableNeoHookean {
         /// Shear modulus (Pa).
         shear: f64,
         /// Lamé's first parameter (Pa).
         lame: f64,
     },
-    /// Mooney and Rivlin's: `c1 (J^(-2/3) I1 - 3) + c2 (J^(-4/3) I2 - 3) + k (J - 1)^2/2`, with `mu = 2 (c1 + c2)`. With `c2 = 0` it is the isochoric neo-Hookean
-    /// energy; with `bulk` zero it leaves the volume to others.
+    /// Mooney and Rivlin's: `c1 (J^(-2/3) I1 - 3) + c2 (J^(-4/3) I2 - 3) + k (J - 1)^2/2`, with
+    /// `mu = 2 (c1 + c2)`. With `c2 = 0` it is the isochoric neo-Hookean energy; with `bulk` zero
+    /// it leaves the volume to others.
     MooneyRivlin {
         /// Coefficient of the first invariant (Pa).
         c1: f64,
@@ -36,18 +41,22 @@ pub enum StrainEnergy {
         /// Bulk modulus (Pa).
         bulk: f64,
     },
-    /// Ogden's (1972): `sum_p mu_p/alpha_p (l_1^alpha_p + l_2^alpha_p + l_3^alpha_p - 3) + k (J - 1)^2/2` with `l_i = J^(-1/3) s_i` of the principal stretches `s_i`, and
-    /// `mu = sum_p mu_p alpha_p/2`. The exponents `2` and `-2` are Mooney and Rivlin's with `mu_p = 2 c1, -2 c2`. An inverted point has no force (not a number); with `bulk`
-    /// zero it leaves the volume to others. [`ogden`](StrainEnergy::ogden) makes it of any list.
+    /// Ogden's (1972): `sum_p mu_p/alpha_p (l_1^alpha_p + l_2^alpha_p + l_3^alpha_p - 3) + k (J -
+    /// 1)^2/2` with `l_i = J^(-1/3) s_i` of the principal stretches `s_i`, and
+    /// `mu = sum_p mu_p alpha_p/2`. The exponents `2` and `-2` are Mooney and Rivlin's with
+    /// `mu_p = 2 c1, -2 c2`. An inverted point has no force (not a number); with `bulk` zero it
+    /// leaves the volume to others. [`ogden`](StrainEnergy::ogden) makes it of any list.
     Ogden {
-        /// `mu_p` (Pa) and `alpha_p` (none, not zero), both of any sign; terms with `mu_p` zero are none.
+        /// `mu_p` (Pa) and `alpha_p` (none, not zero), both of any sign; terms with `mu_p` zero are
+        /// none.
         terms: [[f64; 2]; 6],
         /// Bulk modulus (Pa).
         bulk: f64,
     },
-    /// The corotational energy `mu |F - R|^2 + l tr(U - I)^2/2` with `F = R U`, which is no function of these invariants: the same law as
-    /// [`LinearElastic`](crate::LinearElastic) on [`CorotationalStrain`](crate::CorotationalStrain), cheaper as a stiffness. Where two principal stretches add up to zero
-    /// it has no force (not a number).
+    /// The corotational energy `mu |F - R|^2 + l tr(U - I)^2/2` with `F = R U`, which is no
+    /// function of these invariants: the same law as [`LinearElastic`](crate::LinearElastic) on
+    /// [`CorotationalStrain`](crate::CorotationalStrain), cheaper as a stiffness. Where two
+    /// principal stretches add up to zero it has no force (not a number).
     Corotational {
         /// Shear modulus (Pa).
         shear: f64,
@@ -85,7 +94,8 @@ impl StrainEnergy {
     /// Ogden's energy of up to six terms `[mu_p, alpha_p]` (Pa, none), and the bulk modulus (Pa).
     ///
     /// # Errors
-    /// [`ContinuumError::OutOfRange`] of no terms or more than six. What is wrong with a number is said where the material goes into a model.
+    /// [`ContinuumError::OutOfRange`] of no terms or more than six. What is wrong with a number is
+    /// said where the material goes into a model.
     pub fn ogden(terms: &[[f64; 2]], bulk: f64) -> Result<Self, ContinuumError> {
         let mut all = [[0.0; 2]; 6];
         if terms.is_empty() || terms.len() > all.len() {
@@ -143,7 +153,8 @@ impl StrainEnergy {
         }
     }
 
-    /// As a function of invariants: of Ogden's the part of the volume, none of the corotational energy, which is not one.
+    /// As a function of invariants: of Ogden's the part of the volume, none of the corotational
+    /// energy, which is not one.
     pub(super) fn at(&self, i1: f64, i2: f64, j: f64) -> Derivatives {
         match *self {
             Self::Corotational { .. } => Derivatives {

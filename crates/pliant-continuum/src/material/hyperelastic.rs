@@ -20,21 +20,26 @@ pub enum Tangent {
     /// Nothing: it is exact.
     #[default]
     Exact,
-    /// Negative eigenvalues of each point become zero. The force stays exact; a step is another, more damped one where
-    /// [`Hyperelastic::indefinite_points`] is not zero, which reports of steps say ([`ForceField::projected_elements`]).
+    /// Negative eigenvalues of each point become zero. The force stays exact; a step is another,
+    /// more damped one where [`Hyperelastic::indefinite_points`] is not zero, which reports of
+    /// steps say ([`ForceField::projected_elements`]).
     PositiveSemidefinite,
 }
 
 /// A hyperelastic material on deformation gradients.
 ///
-/// **Equation.** Energy `V w(F)` (J) with the density `w` (Pa) of a [`StrainEnergy`] and the volume `V` (m^3) of the point; force `-V P` with the
-/// first Piola-Kirchhoff stress `P = dw/dF`, `K = V d2w/dF2` exactly, through the derivatives of the invariants or principal stretches.
+/// **Equation.** Energy `V w(F)` (J) with the density `w` (Pa) of a [`StrainEnergy`] and the volume
+/// `V` (m^3) of the point; force `-V P` with the first Piola-Kirchhoff stress `P = dw/dF`,
+/// `K = V d2w/dF2` exactly, through the derivatives of the invariants or principal stretches.
 ///
-/// With a Prony series ([`with_relaxation`](Hyperelastic::with_relaxation)) `P = F S` with `S = S_e - sum_i (g_i S_e - h_i)`, `dh_i/dt = g_i dS_e/dt - h_i/tau_i` for the second
-/// Piola-Kirchhoff stress `S_e` of the energy (Fung 1967), exactly for stresses `S_e` that grow evenly over a step.
+/// With a Prony series ([`with_relaxation`](Hyperelastic::with_relaxation)) `P = F S` with
+/// `S = S_e - sum_i (g_i S_e - h_i)`, `dh_i/dt = g_i dS_e/dt - h_i/tau_i` for the second
+/// Piola-Kirchhoff stress `S_e` of the energy (Fung 1967), exactly for stresses `S_e` that grow
+/// evenly over a step.
 ///
-/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin, Ogden; the corotational material as a stiffness. What relaxes is not defined where
-/// the volume vanishes.
+/// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin,
+/// Ogden; the corotational material as a stiffness. What relaxes is not defined where the volume
+/// vanishes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperelastic {
     energy: StrainEnergy,
@@ -54,8 +59,9 @@ impl Hyperelastic {
         }
     }
 
-    /// Makes its stress relax (quasi-linear viscoelasticity): the shares of the series are those of the whole second Piola-Kirchhoff stress, for shear and bulk the same; for bulk zero
-    /// if the energy leaves the volume to others. The energy is that of fast strains.
+    /// Makes its stress relax (quasi-linear viscoelasticity): the shares of the series are those of
+    /// the whole second Piola-Kirchhoff stress, for shear and bulk the same; for bulk zero if the
+    /// energy leaves the volume to others. The energy is that of fast strains.
     #[must_use]
     pub fn with_relaxation(mut self, series: PronySeries) -> Self {
         self.series = Some(series);
@@ -83,7 +89,8 @@ impl Hyperelastic {
         self
     }
 
-    /// First Piola-Kirchhoff stress (Pa) of each point at these gradients (none), nine numbers each, rows first.
+    /// First Piola-Kirchhoff stress (Pa) of each point at these gradients (none), nine numbers
+    /// each, rows first.
     pub fn stresses(&self, gradients: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; gradients.len()];
         for (f, out) in gradients.chunks_exact(9).zip(out.chunks_exact_mut(9)) {
@@ -173,7 +180,8 @@ impl Hyperelastic {
     }
 }
 
-/// The stress of a point: a share of that of the energy and, beside it, a second Piola-Kirchhoff stress that does not change.
+/// The stress of a point: a share of that of the energy and, beside it, a second Piola-Kirchhoff
+/// stress that does not change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StressShare<'a> {
     /// The share (none).
@@ -229,7 +237,8 @@ impl Hyperelastic {
     }
 }
 
-/// Whether a symmetric 9 x 9 matrix has an eigenvalue below `-1e-12` times its largest diagonal entry (rotations of a point without stress are eigenvectors of zero): whether Cholesky's
+/// Whether a symmetric 9 x 9 matrix has an eigenvalue below `-1e-12` times its largest diagonal
+/// entry (rotations of a point without stress are eigenvectors of zero): whether Cholesky's
 /// factorisation, moved up by as much, ends.
 fn is_indefinite(k: &[f64]) -> bool {
     let largest = (0..9).fold(0.0f64, |a, i| a.max(k[10 * i].abs()));
@@ -260,8 +269,9 @@ fn corotational(f: &Mat3) -> Option<(Polar, Mat3, f64)> {
     Some((p, d, p.r.dot(&d)))
 }
 
-/// Adds the derivative of `2 mu (F - R) + l tr(U - I) R`: `2 mu dF + l R (R : dF) + (l tr(U - I) - 2 mu) dR`, where
-/// `dR = sum_kl R E_k T_kl (R E_l : dF)` with the generators `E_k` of rotations and `T` the inverse of `tr(U) I - U`.
+/// Adds the derivative of `2 mu (F - R) + l tr(U - I) R`:
+/// `2 mu dF + l R (R : dF) + (l tr(U - I) - 2 mu) dR`, where `dR = sum_kl R E_k T_kl (R E_l : dF)`
+/// with the generators `E_k` of rotations and `T` the inverse of `tr(U) I - U`.
 fn add_corotational_tangent(p: &Polar, trace: f64, shear: f64, lame: f64, out: &mut [f64]) {
     let list = |m: &Mat3| {
         let mut list = [0.0; 9];
@@ -301,7 +311,8 @@ impl Invariants {
     }
 }
 
-/// Adds `s` times the second derivative of `I2`: `dF -> 2 (2 (F : dF) F + I1 dF - dF C - F dF^T F - F F^T dF)`.
+/// Adds `s` times the second derivative of `I2`:
+/// `dF -> 2 (2 (F : dF) F + I1 dF - dF C - F dF^T F - F F^T dF)`.
 fn add_second_invariant_hessian(f: &Mat3, i1: f64, s: f64, out: &mut [f64]) {
     let (b, c) = (f * f.transpose(), f.transpose() * f);
     for i in 0..3 {

@@ -9,12 +9,14 @@ use std::ops::Range;
 
 /// Linear elasticity on strains: isotropic, orthotropic, of any constant moduli.
 ///
-/// **Equation.** `sigma = D e` (Pa) on six strains with shears as angles, energy `V e . D e/2` with the volume `V` (m^3) of the point; `K = V D`,
-/// `C = D^-1/V`. With a relaxation time `d` (s) also `V d D de/dt` (Kelvin and Voigt).
+/// **Equation.** `sigma = D e` (Pa) on six strains with shears as angles, energy `V e . D e/2` with
+/// the volume `V` (m^3) of the point; `K = V D`, `C = D^-1/V`. With a relaxation time `d` (s) also
+/// `V d D de/dt` (Kelvin and Voigt).
 ///
-/// **Use.** On [`SmallStrain`](crate::SmallStrain) linear elasticity, on [`CorotationalStrain`](crate::CorotationalStrain) the
-/// corotational material, on [`GreenLagrange`](crate::GreenLagrange) that of St Venant and Kirchhoff. As a compliance it may be
-/// as stiff as it likes, and of Poisson's ratio 1/2 (hard in volume).
+/// **Use.** On [`SmallStrain`](crate::SmallStrain) linear elasticity, on
+/// [`CorotationalStrain`](crate::CorotationalStrain) the corotational material, on
+/// [`GreenLagrange`](crate::GreenLagrange) that of St Venant and Kirchhoff. As a compliance it may
+/// be as stiff as it likes, and of Poisson's ratio 1/2 (hard in volume).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearElastic {
     law: Law,
@@ -43,8 +45,8 @@ enum Law {
 }
 
 impl LinearElastic {
-    /// Young's modulus (Pa), Poisson's ratio (none) above -1 and up to 1/2, and the volume (m^3) of each point. At 1/2 exactly it can
-    /// only be a compliance.
+    /// Young's modulus (Pa), Poisson's ratio (none) above -1 and up to 1/2, and the volume (m^3) of
+    /// each point. At 1/2 exactly it can only be a compliance.
     pub fn isotropic(young: f64, poisson: f64, volumes: &[f64]) -> Self {
         let normal = |i: usize, j: usize| if i == j { 1.0 } else { -poisson };
         let compliance = Matrix6::from_fn(|i, j| match (i < 3, j < 3, i == j) {
@@ -63,16 +65,17 @@ impl LinearElastic {
         )
     }
 
-    /// The change of shape alone: `sigma = 2 mu dev(e)` with the shear modulus (Pa) and the volume (m^3) of each point. It leaves the
-    /// volume to others, and can only be a stiffness.
+    /// The change of shape alone: `sigma = 2 mu dev(e)` with the shear modulus (Pa) and the volume
+    /// (m^3) of each point. It leaves the volume to others, and can only be a stiffness.
     pub fn deviatoric(shear: f64, volumes: &[f64]) -> Self {
         let d = isotropic(shear, 0.0);
         let moduli = Some(Matrix6::from_fn(|i, j| d[i][j]));
         Self::new(Law::Deviatoric { shear }, moduli, None, volumes)
     }
 
-    /// Orthotropic along the axes at rest: Young's moduli (Pa) along x, y, z, Poisson's ratios (none) `nu_xy, nu_yz, nu_zx` (how much y
-    /// shrinks as x is stretched, and so on), shear moduli (Pa) in xy, yz, zx, the volume (m^3) of each point.
+    /// Orthotropic along the axes at rest: Young's moduli (Pa) along x, y, z, Poisson's ratios
+    /// (none) `nu_xy, nu_yz, nu_zx` (how much y shrinks as x is stretched, and so on), shear moduli
+    /// (Pa) in xy, yz, zx, the volume (m^3) of each point.
     pub fn orthotropic(young: [f64; 3], poisson: [f64; 3], shear: [f64; 3], volumes: &[f64]) -> Self {
         let mut c = Matrix6::zeros();
         for i in 0..3 {
@@ -90,8 +93,8 @@ impl LinearElastic {
         Self::new(law, c.try_inverse().map(symmetric), Some(c), volumes)
     }
 
-    /// Any moduli `D` (Pa), symmetric and positive semidefinite, and the volume (m^3) of each point. Singular ones can only be a
-    /// stiffness.
+    /// Any moduli `D` (Pa), symmetric and positive semidefinite, and the volume (m^3) of each
+    /// point. Singular ones can only be a stiffness.
     pub fn from_moduli(moduli: [[f64; 6]; 6], volumes: &[f64]) -> Self {
         let d = Matrix6::from_fn(|i, j| moduli[i][j]);
         let invertible = definite(&d);
@@ -121,8 +124,9 @@ impl LinearElastic {
         self
     }
 
-    /// Stress (Pa) of each point at these strains (none), six numbers each: xx, yy, zz, xy, yz, zx. Not a number where the moduli are
-    /// infinite; the force of a compliance over the volume is the stress then.
+    /// Stress (Pa) of each point at these strains (none), six numbers each: xx, yy, zz, xy, yz, zx.
+    /// Not a number where the moduli are infinite; the force of a compliance over the volume is the
+    /// stress then.
     pub fn stresses(&self, strains: &[f64]) -> Vec<f64> {
         let nan = Matrix6::repeat(f64::NAN);
         let d = self.moduli.as_ref().unwrap_or(&nan);

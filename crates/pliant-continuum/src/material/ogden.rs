@@ -4,12 +4,16 @@ use crate::strain::write_matrix;
 use pliant_dense::eigen::symmetric_eigen;
 use pliant_dense::{Mat3, Vec3};
 
-/// Ogden's terms `[mu_p, alpha_p]` (Pa, none) at one deformation gradient, without the part of the volume.
+/// Ogden's terms `[mu_p, alpha_p]` (Pa, none) at one deformation gradient, without the part of the
+/// volume.
 ///
-/// With the principal stretches `s_i` of `F = sum_i s_i n_i N_i^T` and the logarithms `e_i = ln(J^(-1/3) s_i)` the energy density is
-/// `sum_p mu_p/alpha_p sum_i (exp(alpha_p e_i) - 1)`. Its derivatives over the `e_i` are taken away from their mean, because the `e_i` add up to zero. The tangent of an
-/// isotropic energy is that of Ogden, Non-Linear Elastic Deformations (1984), section 6.1.4; the quotients over differences of stretches in it
-/// are divided differences of powers, which keep their digits where stretches are equal or nearly so.
+/// With the principal stretches `s_i` of `F = sum_i s_i n_i N_i^T` and the logarithms
+/// `e_i = ln(J^(-1/3) s_i)` the energy density is
+/// `sum_p mu_p/alpha_p sum_i (exp(alpha_p e_i) - 1)`. Its derivatives over the `e_i` are taken away
+/// from their mean, because the `e_i` add up to zero. The tangent of an isotropic energy is that of
+/// Ogden, Non-Linear Elastic Deformations (1984), section 6.1.4; the quotients over differences of
+/// stretches in it are divided differences of powers, which keep their digits where stretches are
+/// equal or nearly so.
 pub(super) struct Principal<'a> {
     terms: &'a [[f64; 2]],
     /// `e_i`.
@@ -111,7 +115,8 @@ impl<'a> Principal<'a> {
         alone.map(|t| t - mean)
     }
 
-    /// `(tau_i - tau_j)/(s_i^2 - s_j^2)` (Pa), with its limit `sum_p mu_p alpha_p exp(alpha_p e_j)/(2 s_j^2)` where both stretches are one.
+    /// `(tau_i - tau_j)/(s_i^2 - s_j^2)` (Pa), with its limit
+    /// `sum_p mu_p alpha_p exp(alpha_p e_j)/(2 s_j^2)` where both stretches are one.
     fn divided_difference(&self, i: usize, j: usize) -> f64 {
         let log = 2.0 * (self.logs[i] - self.logs[j]);
         let quotient = |power: f64| {

@@ -12,11 +12,14 @@ const PLANE: PointSpace = PointSpace {
 
 /// Linear elasticity in a plane without stress across it: isotropic, or of different warp and weft.
 ///
-/// **Equation.** `e = S s` with `S = ((c_1, -nu c_1, 0), (-nu c_1, c_2, 0), (0, 0, c_3))` (1/Pa), so that `nu` is how much the weft shrinks as the warp is stretched; energy
-/// `V e . S^-1 e/2` with the weight `V` of the point: the volume (m^3) for strains, the area times the cube of the thickness over 12 (m^5) for curvatures (1/m).
-/// `C = S/V`. A zero in `S` is hard: then it can only be a compliance. With a relaxation time `d` (s) also `V d S^-1 de/dt`.
+/// **Equation.** `e = S s` with `S = ((c_1, -nu c_1, 0), (-nu c_1, c_2, 0), (0, 0, c_3))` (1/Pa),
+/// so that `nu` is how much the weft shrinks as the warp is stretched; energy `V e . S^-1 e/2` with
+/// the weight `V` of the point: the volume (m^3) for strains, the area times the cube of the
+/// thickness over 12 (m^5) for curvatures (1/m). `C = S/V`. A zero in `S` is hard: then it can only
+/// be a compliance. With a relaxation time `d` (s) also `V d S^-1 de/dt`.
 ///
-/// **Use.** On [`MembraneStrain`](crate::MembraneStrain) the stretch of cloth and membranes, on curvatures the bending of shells.
+/// **Use.** On [`MembraneStrain`](crate::MembraneStrain) the stretch of cloth and membranes, on
+/// curvatures the bending of shells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaneElastic {
     compliances: [f64; 3],
@@ -27,13 +30,15 @@ pub struct PlaneElastic {
 }
 
 impl PlaneElastic {
-    /// Young's modulus (Pa), Poisson's ratio (none) above -1 and below 1, and the weight (m^3 or m^5) of each point.
+    /// Young's modulus (Pa), Poisson's ratio (none) above -1 and below 1, and the weight (m^3 or
+    /// m^5) of each point.
     pub fn isotropic(young: f64, poisson: f64, weights: &[f64]) -> Self {
         let shear = 2.0 * (1.0 + poisson) / young;
         Self::orthotropic([1.0 / young, 1.0 / young, shear], poisson, weights)
     }
 
-    /// Compliances (1/Pa) of warp, weft and shear, zero or more, Poisson's ratio (none), and the weight (m^3 or m^5) of each point.
+    /// Compliances (1/Pa) of warp, weft and shear, zero or more, Poisson's ratio (none), and the
+    /// weight (m^3 or m^5) of each point.
     pub fn orthotropic(compliances: [f64; 3], poisson: f64, weights: &[f64]) -> Self {
         let mut out = Self {
             compliances,

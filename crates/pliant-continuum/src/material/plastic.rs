@@ -8,8 +8,10 @@ use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Pa
 
 /// When a metal yields, and how that hardens it.
 ///
-/// It yields where `sqrt(3/2) |dev(sigma) - beta| = s(p)`, with `p` the plastic strain that has passed: `s(p) = s_0 + H_i p + (s_oo - s_0) (1 - exp(-d p))` and the back stress
-/// `beta = 2/3 H_k e_p`. In tension the slope of stress over plastic strain is `H_i + H_k` (and Voce's).
+/// It yields where `sqrt(3/2) |dev(sigma) - beta| = s(p)`, with `p` the plastic strain that has
+/// passed: `s(p) = s_0 + H_i p + (s_oo - s_0) (1 - exp(-d p))` and the back stress
+/// `beta = 2/3 H_k e_p`. In tension the slope of stress over plastic strain is `H_i + H_k` (and
+/// Voce's).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plasticity {
     yield_stress: f64,
@@ -30,21 +32,24 @@ impl Plasticity {
         }
     }
 
-    /// With linear isotropic hardening: the yield surface grows by the modulus `H_i` (Pa), zero or more.
+    /// With linear isotropic hardening: the yield surface grows by the modulus `H_i` (Pa), zero or
+    /// more.
     #[must_use]
     pub const fn with_isotropic_hardening(mut self, modulus: f64) -> Self {
         self.isotropic = modulus;
         self
     }
 
-    /// With linear kinematic hardening (Prager): the yield surface moves by the modulus `H_k` (Pa), zero or more.
+    /// With linear kinematic hardening (Prager): the yield surface moves by the modulus `H_k` (Pa),
+    /// zero or more.
     #[must_use]
     pub const fn with_kinematic_hardening(mut self, modulus: f64) -> Self {
         self.kinematic = modulus;
         self
     }
 
-    /// With hardening that saturates (Voce 1948): the yield stress goes to `s_oo = s_0 + rise` (Pa) with the rate `d` (none) over the plastic strain, both zero or more.
+    /// With hardening that saturates (Voce 1948): the yield stress goes to `s_oo = s_0 + rise` (Pa)
+    /// with the rate `d` (none) over the plastic strain, both zero or more.
     #[must_use]
     pub const fn with_saturation(mut self, rise: f64, rate: f64) -> Self {
         self.voce = [rise, rate];
@@ -69,7 +74,8 @@ impl Plasticity {
         )
     }
 
-    /// The energy that isotropic hardening stores (J/m^3): the integral of the yield stress beyond the first.
+    /// The energy that isotropic hardening stores (J/m^3): the integral of the yield stress beyond
+    /// the first.
     fn stored(&self, p: f64) -> f64 {
         let [rise, rate] = self.voce;
         let of_voce = if rate > 0.0 {
@@ -83,14 +89,20 @@ impl Plasticity {
 
 /// Elasticity and plasticity of von Mises on strains, rate-independent.
 ///
-/// **Equation.** `sigma = D (e - e_p)` (Pa) on six strains with shears as angles, `D` isotropic; where `sqrt(3/2) |dev(sigma) - beta| = s(p)` the plastic strain grows along `dev(sigma) - beta` (normality), with the
-/// hardening of a [`Plasticity`]. Over a step: radial return (Wilkins 1964; implicit Euler, exact for straight paths of stress) with the consistent tangent of Simo and Taylor (1985), and a scalar
-/// Newton iteration for Voce's hardening. Energy `V (e_e . D e_e/2 + H_k |e_p|^2/3 + integral of s - s_0 over p)` with the volume `V` (m^3) of the point, dissipation `V s_0 dp`. Remembered are
-/// `e_p` and `p`: seven numbers.
+/// **Equation.** `sigma = D (e - e_p)` (Pa) on six strains with shears as angles, `D` isotropic;
+/// where `sqrt(3/2) |dev(sigma) - beta| = s(p)` the plastic strain grows along `dev(sigma) - beta`
+/// (normality), with the hardening of a [`Plasticity`]. Over a step: radial return (Wilkins 1964;
+/// implicit Euler, exact for straight paths of stress) with the consistent tangent of Simo and
+/// Taylor (1985), and a scalar Newton iteration for Voce's hardening. Energy `V (e_e . D e_e/2 +
+/// H_k |e_p|^2/3 + integral of s - s_0 over p)` with the volume `V` (m^3) of the point, dissipation
+/// `V s_0 dp`. Remembered are `e_p` and `p`: seven numbers.
 ///
-/// **Use.** Metals that yield: bending, denting, residual stress. On [`SmallStrain`](crate::SmallStrain), or on [`CorotationalStrain`](crate::CorotationalStrain) at any rotation; strains are to be small.
-/// Newton's method (the nonlinear step, statics) converges with its square; the theta method takes the elastic tangent, with an error of first order. Plastic strain keeps its volume: volume rows keep
-/// elements from locking. Statics takes a straight path of strain from point to point. As a stiffness; not in explicit methods and RATTLE.
+/// **Use.** Metals that yield: bending, denting, residual stress. On
+/// [`SmallStrain`](crate::SmallStrain), or on [`CorotationalStrain`](crate::CorotationalStrain) at
+/// any rotation; strains are to be small. Newton's method (the nonlinear step, statics) converges
+/// with its square; the theta method takes the elastic tangent, with an error of first order.
+/// Plastic strain keeps its volume: volume rows keep elements from locking. Statics takes a
+/// straight path of strain from point to point. As a stiffness; not in explicit methods and RATTLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElasticPlastic {
     shear: f64,
@@ -101,7 +113,8 @@ pub struct ElasticPlastic {
     deviatoric: bool,
 }
 
-/// Internal variables of a point: plastic strains with shears as angles, plastic strain that has passed.
+/// Internal variables of a point: plastic strains with shears as angles, plastic strain that has
+/// passed.
 const VARIABLES: usize = 7;
 
 /// A point after the return to the yield surface.
@@ -110,12 +123,14 @@ struct Returned {
     internal: [f64; VARIABLES],
     /// Plastic strain that passed.
     passed: f64,
-    /// The direction of flow, and the factors of the deviator and of the direction in the tangent; `None` where it is elastic.
+    /// The direction of flow, and the factors of the deviator and of the direction in the tangent;
+    /// `None` where it is elastic.
     flow: Option<([f64; 6], f64, f64)>,
 }
 
 impl ElasticPlastic {
-    /// Young's modulus (Pa), Poisson's ratio (none) above -1 and below 1/2, when it yields, and the volume (m^3) of each point.
+    /// Young's modulus (Pa), Poisson's ratio (none) above -1 and below 1/2, when it yields, and the
+    /// volume (m^3) of each point.
     pub fn isotropic(young: f64, poisson: f64, plasticity: Plasticity, volumes: &[f64]) -> Self {
         let (shear, bulk) = shear_and_bulk(young, poisson);
         Self {
@@ -127,7 +142,8 @@ impl ElasticPlastic {
         }
     }
 
-    /// The change of shape alone: shear modulus (Pa), when it yields, and the volume (m^3) of each point. It leaves the volume to others.
+    /// The change of shape alone: shear modulus (Pa), when it yields, and the volume (m^3) of each
+    /// point. It leaves the volume to others.
     pub fn deviatoric(shear: f64, plasticity: Plasticity, volumes: &[f64]) -> Self {
         Self {
             shear,
@@ -138,7 +154,8 @@ impl ElasticPlastic {
         }
     }
 
-    /// Stress (Pa) of each point at these strains (none), six numbers each, from these internal variables.
+    /// Stress (Pa) of each point at these strains (none), six numbers each, from these internal
+    /// variables.
     pub fn stresses(&self, strains: &[f64], internal: &[f64]) -> Vec<f64> {
         let points = strains.as_chunks::<6>().0.iter().zip(internal.as_chunks().0);
         points
@@ -179,7 +196,8 @@ impl ElasticPlastic {
                 flow: None,
             };
         }
-        // The excess falls with the flow and is convex: Newton's method comes from the left, and never passes the root.
+        // The excess falls with the flow and is convex: Newton's method comes from the left, and
+        // never passes the root.
         let mut flow = 0.0;
         for _ in 0..60 {
             let (yields, slope) = plasticity.at(p + two_thirds * flow);

@@ -37,8 +37,11 @@ impl PronyTerm {
 
 /// How the stress of a viscoelastic material relaxes (a generalised Maxwell model).
 ///
-/// The modulus a time `t` after a strain that came at once is `G(t) = G_0 (1 - sum_i g_i (1 - exp(-t/tau_i)))`, with the share `g_i` and the time `tau_i` of each
-/// term; `K(t)` likewise. `G_0` and `K_0` are the instantaneous moduli, those that the material is made with; `G_0 (1 - sum g_i)` is left for ever. One term makes the standard linear solid.
+/// The modulus a time `t` after a strain that came at once is
+/// `G(t) = G_0 (1 - sum_i g_i (1 - exp(-t/tau_i)))`, with the share `g_i` and the time `tau_i` of
+/// each term; `K(t)` likewise. `G_0` and `K_0` are the instantaneous moduli, those that the
+/// material is made with; `G_0 (1 - sum g_i)` is left for ever. One term makes the standard linear
+/// solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PronySeries {
     terms: [PronyTerm; Self::MOST],
@@ -52,7 +55,8 @@ impl PronySeries {
     /// A series of these terms.
     ///
     /// # Errors
-    /// [`ContinuumError::OutOfRange`] of no terms or more than [`MOST`](Self::MOST). What is wrong with a number is said where the material goes into a model.
+    /// [`ContinuumError::OutOfRange`] of no terms or more than [`MOST`](Self::MOST). What is wrong
+    /// with a number is said where the material goes into a model.
     pub fn new(terms: &[PronyTerm]) -> Result<Self, ContinuumError> {
         if terms.is_empty() || terms.len() > Self::MOST {
             return Err(ContinuumError::OutOfRange {
@@ -121,8 +125,9 @@ impl PronySeries {
     }
 }
 
-/// A Maxwell branch of relaxation time `tau` over a time `t`, along which its strain grows evenly by `de`: its elastic strain `a`, with
-/// `da/dt = de/dt - a/tau`, goes to `decay a + grown de`. Exact.
+/// A Maxwell branch of relaxation time `tau` over a time `t`, along which its strain grows evenly
+/// by `de`: its elastic strain `a`, with `da/dt = de/dt - a/tau`, goes to `decay a + grown de`.
+/// Exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Branch {
     pub(super) decay: f64,
@@ -145,13 +150,15 @@ impl Branch {
         }
     }
 
-    /// The energy that its dashpot takes on the way, `1/tau` times the integral of `a . D a`, from the products `a . D a`, `a . D de` and `de . D de` of the start.
+    /// The energy that its dashpot takes on the way, `1/tau` times the integral of `a . D a`, from
+    /// the products `a . D a`, `a . D de` and `de . D de` of the start.
     pub(super) fn dissipated(&self, [old, mixed, new]: [f64; 3]) -> f64 {
         let s = self.ratio;
         if s == 0.0 {
             return 0.0;
         }
-        // With a(z) = a exp(-z) + de (1 - exp(-z))/s: integrals over z from 0 to s of exp(-2 z), exp(-z) (1 - exp(-z)), (1 - exp(-z))^2.
+        // With a(z) = a exp(-z) + de (1 - exp(-z))/s: integrals over z from 0 to s of exp(-2 z),
+        // exp(-z) (1 - exp(-z)), (1 - exp(-z))^2.
         let gone = -(-s).exp_m1();
         let fresh = if s < 0.5 {
             // The sum of (-1)^k (2^k - 2) s^(k+1)/(k+1)!: the closed form would lose all digits.

@@ -28,7 +28,8 @@ fn green(f: &Mat3) -> [f64; 6] {
 }
 
 impl Hyperelastic {
-    /// Internal variables of a point: elastic stress and strain, and the stresses `h_i` of the branches.
+    /// Internal variables of a point: elastic stress and strain, and the stresses `h_i` of the
+    /// branches.
     fn variables(&self) -> usize {
         6 * (2 + self.terms().len())
     }
@@ -76,7 +77,8 @@ impl Memory for Hyperelastic {
         }
     }
 
-    /// The energy of the branches is not known of the stress alone: the energy is that of the long-time stress.
+    /// The energy of the branches is not known of the stress alone: the energy is that of the
+    /// long-time stress.
     fn energy(&self, at: At<'_>, _internal: &[f64]) -> f64 {
         pliant_model::ForceField::energy(self, at)
     }

@@ -6,16 +6,23 @@ use crate::ContinuumError;
 use pliant_dense::eigen::symmetric_eigen;
 use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
-/// Linear viscoelasticity of any coordinates: a stiffness that falls off by a Prony series, the same for all of them.
+/// Linear viscoelasticity of any coordinates: a stiffness that falls off by a Prony series, the
+/// same for all of them.
 ///
-/// **Equation.** `f = -w K (x - sum_i g_i (x - a_i))`, `da_i/dt = dx/dt - a_i/tau_i` on each element, with the symmetric stiffness `K` of fast motion (N/m, N m/rad, Pa), the weight `w` of the
-/// element, the shares `g_i` of a [`PronySeries`], whose shares of shear and bulk must be equal, and `a_i` the part of the coordinates that is in the spring of branch `i`. Over a step the coordinates go
-/// straight, for which the recurrence is exact: `a_i+ = exp(-h/tau) a_i + (1 - exp(-h/tau)) tau/h (x+ - x)`. Energy
-/// `w/2 (g_oo x . K x + sum g_i a_i . K a_i)`, `g_oo = 1 - sum g_i`. Remembered are `x`, then the `a_i`.
+/// **Equation.** `f = -w K (x - sum_i g_i (x - a_i))`, `da_i/dt = dx/dt - a_i/tau_i` on each
+/// element, with the symmetric stiffness `K` of fast motion (N/m, N m/rad, Pa), the weight `w` of
+/// the element, the shares `g_i` of a [`PronySeries`], whose shares of shear and bulk must be
+/// equal, and `a_i` the part of the coordinates that is in the spring of branch `i`. Over a step
+/// the coordinates go straight, for which the recurrence is exact:
+/// `a_i+ = exp(-h/tau) a_i + (1 - exp(-h/tau)) tau/h (x+ - x)`. Energy
+/// `w/2 (g_oo x . K x + sum g_i a_i . K a_i)`, `g_oo = 1 - sum g_i`. Remembered are `x`, then the
+/// `a_i`.
 ///
-/// **Use.** Springs of rubber, tendons, cables of polymer, sheets of plastic: relaxation, creep, damping that depends on the frequency. On any mapped node of real coordinates: a
-/// [`Distance`](pliant_model::Distance), the strains of a [`Rod`](crate::Rod) or a [`Sheet`](crate::Sheet), whose `with_viscoelasticity` puts it there. Statics has the share `g_oo` that never relaxes. As a
-/// stiffness; not in explicit methods and RATTLE.
+/// **Use.** Springs of rubber, tendons, cables of polymer, sheets of plastic: relaxation, creep,
+/// damping that depends on the frequency. On any mapped node of real coordinates: a
+/// [`Distance`](pliant_model::Distance), the strains of a [`Rod`](crate::Rod) or a
+/// [`Sheet`](crate::Sheet), whose `with_viscoelasticity` puts it there. Statics has the share
+/// `g_oo` that never relaxes. As a stiffness; not in explicit methods and RATTLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relaxing {
     size: usize,
@@ -28,7 +35,8 @@ impl Relaxing {
     /// Coordinates of an element at most.
     pub const MOST: usize = 6;
 
-    /// Springs of these stiffnesses (N/m, N m/rad), positive, the same for all coordinates of an element: one for each element.
+    /// Springs of these stiffnesses (N/m, N m/rad), positive, the same for all coordinates of an
+    /// element: one for each element.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -36,7 +44,8 @@ impl Relaxing {
         Self::diagonal(&vec![1.0; size], stiffnesses, series)
     }
 
-    /// A stiffness (N/m, N m/rad, Pa) for each coordinate of an element, none below zero, times the weight (positive) of each element.
+    /// A stiffness (N/m, N m/rad, Pa) for each coordinate of an element, none below zero, times the
+    /// weight (positive) of each element.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -53,11 +62,13 @@ impl Relaxing {
         Self::new(&matrix, weights, series)
     }
 
-    /// A symmetric matrix over the coordinates of an element (N/m, N m/rad, Pa), rows first, which is not to store energy below zero, times the weight (positive) of each element. What is wrong with a number
-    /// is said where it goes into a model.
+    /// A symmetric matrix over the coordinates of an element (N/m, N m/rad, Pa), rows first, which
+    /// is not to store energy below zero, times the weight (positive) of each element. What is
+    /// wrong with a number is said where it goes into a model.
     ///
     /// # Errors
-    /// [`ContinuumError::OutOfRange`] of a matrix that is not one of 1 to [`MOST`](Self::MOST) rows.
+    /// [`ContinuumError::OutOfRange`] of a matrix that is not one of 1 to [`MOST`](Self::MOST)
+    /// rows.
     pub fn new(stiffness: &[f64], weights: &[f64], series: PronySeries) -> Result<Self, ContinuumError> {
         let size = stiffness.len().isqrt();
         if size == 0 || size > Self::MOST || size * size != stiffness.len() {

@@ -6,10 +6,13 @@ use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
 
 /// Fung's exponential material on Green and Lagrange's strains.
 ///
-/// **Equation.** Energy `V c (exp(Q) - 1)/2` (J) with `Q = e . A e`, `c` (Pa), the volume `V` (m^3) of the point and a symmetric positive-semidefinite matrix `A`
-/// (none) over the six strains with shears as angles. Stress `c exp(Q) A e`, tangent `c exp(Q) (A + 2 (A e)(A e)^T)`, always positive semidefinite.
+/// **Equation.** Energy `V c (exp(Q) - 1)/2` (J) with `Q = e . A e`, `c` (Pa), the volume `V` (m^3)
+/// of the point and a symmetric positive-semidefinite matrix `A` (none) over the six strains with
+/// shears as angles. Stress `c exp(Q) A e`, tangent `c exp(Q) (A + 2 (A e)(A e)^T)`, always
+/// positive semidefinite.
 ///
-/// **Use.** Skin, vessels, soft tissue that stiffens, on [`GreenLagrange`](crate::GreenLagrange); the tangent at rest is `c A`.
+/// **Use.** Skin, vessels, soft tissue that stiffens, on [`GreenLagrange`](crate::GreenLagrange);
+/// the tangent at rest is `c A`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fung {
     c: f64,
@@ -99,11 +102,14 @@ impl ForceField for Fung {
 
 /// Fibres in a solid, which stiffen when stretched and may be active.
 ///
-/// **Equation.** With the unit direction `a` of the fibres at rest and the strain `s = a . E a` (none) along them: energy `V (k1/(2 k2) (exp(k2 (2 s)^2) - 1) + T s)`
-/// (J), the first part for `s > 0` only (Holzapfel, Gasser and Ogden 2000, `2 s = I4 - 1`), with `k1`, `T` (Pa), `k2` (none) and the volume `V` (m^3) of the point. The stress
-/// along the fibres is `2 k1 (2 s) exp(k2 (2 s)^2) + T`. The active stress `T` is the input.
+/// **Equation.** With the unit direction `a` of the fibres at rest and the strain `s = a . E a`
+/// (none) along them: energy `V (k1/(2 k2) (exp(k2 (2 s)^2) - 1) + T s)` (J), the first part for
+/// `s > 0` only (Holzapfel, Gasser and Ogden 2000, `2 s = I4 - 1`), with `k1`, `T` (Pa), `k2`
+/// (none) and the volume `V` (m^3) of the point. The stress along the fibres is
+/// `2 k1 (2 s) exp(k2 (2 s)^2) + T`. The active stress `T` is the input.
 ///
-/// **Use.** Beside another material, on [`GreenLagrange`](crate::GreenLagrange): muscle, tendon, reinforced rubber (transversely isotropic).
+/// **Use.** Beside another material, on [`GreenLagrange`](crate::GreenLagrange): muscle, tendon,
+/// reinforced rubber (transversely isotropic).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fibres {
     k1: f64,
@@ -114,8 +120,8 @@ pub struct Fibres {
 }
 
 impl Fibres {
-    /// Stiffness `k1` (Pa), exponent `k2` (none), directions (none, of any length but zero): one for all points or one for each, and the volume
-    /// (m^3) of each point.
+    /// Stiffness `k1` (Pa), exponent `k2` (none), directions (none, of any length but zero): one
+    /// for all points or one for each, and the volume (m^3) of each point.
     pub fn new(k1: f64, k2: f64, directions: &[[f64; 3]], volumes: &[f64]) -> Self {
         Self {
             k1,

@@ -4,16 +4,22 @@ use super::prony::Branch;
 use super::{PronySeries, STRAINS, check_points, check_positive, check_range, isotropic, shear_and_bulk};
 use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
-/// Linear viscoelasticity on strains: isotropic, shear and bulk moduli that fall off by a Prony series.
+/// Linear viscoelasticity on strains: isotropic, shear and bulk moduli that fall off by a Prony
+/// series.
 ///
-/// **Equation.** `sigma = D e - sum_i D_i (e - a_i)` (Pa), `da_i/dt = de/dt - a_i/tau_i` on six strains with shears as angles: the isotropic moduli `D` of fast
-/// strains, `D_i` with the shares `g_i G`, `k_i K` of a [`PronySeries`], `a_i` the strain of the spring of branch `i`. Over a step the strain goes straight, for which the recurrence is exact:
-/// `a_i+ = exp(-h/tau) a_i + (1 - exp(-h/tau)) tau/h (e+ - e)`. Energy `V/2 (e . D_oo e + sum a_i . D_i a_i)` with the volume `V` (m^3) of the point. Remembered are `e`, then the
-/// `a_i`: six numbers each.
+/// **Equation.** `sigma = D e - sum_i D_i (e - a_i)` (Pa), `da_i/dt = de/dt - a_i/tau_i` on six
+/// strains with shears as angles: the isotropic moduli `D` of fast strains, `D_i` with the shares
+/// `g_i G`, `k_i K` of a [`PronySeries`], `a_i` the strain of the spring of branch `i`. Over a step
+/// the strain goes straight, for which the recurrence is exact:
+/// `a_i+ = exp(-h/tau) a_i + (1 - exp(-h/tau)) tau/h (e+ - e)`. Energy
+/// `V/2 (e . D_oo e + sum a_i . D_i a_i)` with the volume `V` (m^3) of the point. Remembered are
+/// `e`, then the `a_i`: six numbers each.
 ///
-/// **Use.** Polymers, tissue and bitumen at small strains: relaxation, creep, damping that depends on the frequency. On [`CorotationalStrain`](crate::CorotationalStrain)
-/// at any rotation, on [`GreenLagrange`](crate::GreenLagrange) quasi-linear viscoelasticity of St Venant and Kirchhoff's material. Statics has the moduli `D_oo` that never
-/// relax. As a stiffness; not in explicit methods and RATTLE.
+/// **Use.** Polymers, tissue and bitumen at small strains: relaxation, creep, damping that depends
+/// on the frequency. On [`CorotationalStrain`](crate::CorotationalStrain) at any rotation, on
+/// [`GreenLagrange`](crate::GreenLagrange) quasi-linear viscoelasticity of St Venant and
+/// Kirchhoff's material. Statics has the moduli `D_oo` that never relax. As a stiffness; not in
+/// explicit methods and RATTLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Viscoelastic {
     shear: f64,
@@ -25,7 +31,8 @@ pub struct Viscoelastic {
 }
 
 impl Viscoelastic {
-    /// Instantaneous Young's modulus (Pa) and Poisson's ratio (none) above -1 and below 1/2, how they relax, and the volume (m^3) of each point.
+    /// Instantaneous Young's modulus (Pa) and Poisson's ratio (none) above -1 and below 1/2, how
+    /// they relax, and the volume (m^3) of each point.
     pub fn isotropic(young: f64, poisson: f64, series: PronySeries, volumes: &[f64]) -> Self {
         let (shear, bulk) = shear_and_bulk(young, poisson);
         Self {
@@ -37,7 +44,8 @@ impl Viscoelastic {
         }
     }
 
-    /// The change of shape alone: instantaneous shear modulus (Pa), how it relaxes (shares of bulk must be zero), and the volume (m^3) of each point. It leaves the volume to others.
+    /// The change of shape alone: instantaneous shear modulus (Pa), how it relaxes (shares of bulk
+    /// must be zero), and the volume (m^3) of each point. It leaves the volume to others.
     pub fn deviatoric(shear: f64, series: PronySeries, volumes: &[f64]) -> Self {
         Self {
             shear,
@@ -53,7 +61,8 @@ impl Viscoelastic {
         &self.series
     }
 
-    /// Stress (Pa) of each point at these strains (none), six numbers each, reached over the time that has elapsed.
+    /// Stress (Pa) of each point at these strains (none), six numbers each, reached over the time
+    /// that has elapsed.
     pub fn stresses(&self, strains: &[f64], past: Past<'_>) -> Vec<f64> {
         let points = strains.as_chunks::<6>().0.iter().enumerate();
         points

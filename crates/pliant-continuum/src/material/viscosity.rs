@@ -5,11 +5,13 @@ use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
 
 /// Viscous stress proportional to the rate of strain.
 ///
-/// **Equation.** `sigma = z tr(de/dt) I + 2 eta dev(de/dt)` (Pa) with the shear viscosity `eta` and the bulk viscosity `z` (Pa s); `B = V D` with the
-/// volume `V` (m^3) of the point. No energy, no stiffness.
+/// **Equation.** `sigma = z tr(de/dt) I + 2 eta dev(de/dt)` (Pa) with the shear viscosity `eta` and
+/// the bulk viscosity `z` (Pa s); `B = V D` with the volume `V` (m^3) of the point. No energy, no
+/// stiffness.
 ///
-/// **Use.** Beside any material, on [`GreenLagrange`](crate::GreenLagrange) or [`CorotationalStrain`](crate::CorotationalStrain), so that
-/// no rotation is damped (Kelvin and Voigt's model).
+/// **Use.** Beside any material, on [`GreenLagrange`](crate::GreenLagrange) or
+/// [`CorotationalStrain`](crate::CorotationalStrain), so that no rotation is damped (Kelvin and
+/// Voigt's model).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Viscosity {
     shear: f64,

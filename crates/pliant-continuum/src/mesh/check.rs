@@ -5,8 +5,8 @@ use crate::{ContinuumError, ElementKind, ShapeValues};
 use pliant_dense::Vec3;
 use std::collections::BTreeMap;
 
-/// Jacobian determinant relative to the cube of the longest edge, below which an element counts as flat: far above the rounding
-/// of a determinant, far below any shape that can be computed with.
+/// Jacobian determinant relative to the cube of the longest edge, below which an element counts as
+/// flat: far above the rounding of a determinant, far below any shape that can be computed with.
 const FLAT: f64 = 1e-12;
 
 /// Something wrong with a mesh; elements and nodes are counted from zero.
@@ -107,7 +107,8 @@ pub struct Repair {
 }
 
 impl Mesh {
-    /// Everything that is wrong, by elements and then by nodes. Where lists or numbers are broken, only that is reported.
+    /// Everything that is wrong, by elements and then by nodes. Where lists or numbers are broken,
+    /// only that is reported.
     pub fn defects(&self) -> Vec<Defect> {
         let mut out = self.broken();
         if !out.is_empty() {
@@ -171,8 +172,8 @@ impl Mesh {
         Ok(())
     }
 
-    /// The same mesh with elements that are inside out put right and nodes of no element left out; all other defects stay for
-    /// [`check`](Self::check).
+    /// The same mesh with elements that are inside out put right and nodes of no element left out;
+    /// all other defects stay for [`check`](Self::check).
     pub fn repaired(&self) -> (Self, Repair) {
         let mut mesh = self.clone();
         let mut report = Repair::default();
@@ -265,7 +266,8 @@ impl Mesh {
         }
     }
 
-    /// Nodes in the middle of edges of the surface that do not have them: what is left of a refinement that stopped halfway.
+    /// Nodes in the middle of edges of the surface that do not have them: what is left of a
+    /// refinement that stopped halfway.
     fn hanging(&self) -> Vec<Defect> {
         let surface = self.boundary_faces();
         let mut on_surface: Vec<usize> = surface.iter().flat_map(|f| f.nodes.clone()).collect();

@@ -4,19 +4,21 @@ use super::{Element, Mesh};
 use crate::{ContinuumError, ElementKind};
 use std::collections::BTreeMap;
 
-/// Half the edge of the cube in the middle of a ball, or of the square in the middle of a cylinder, over the radius: its
-/// corners are as far from the surface as from the centre, more or less.
+/// Half the edge of the cube in the middle of a ball, or of the square in the middle of a cylinder,
+/// over the radius: its corners are as far from the surface as from the centre, more or less.
 const CORE: f64 = 0.4;
 
 /// Most cells that a generator makes.
 const LARGEST: usize = 10_000_000;
 
 impl Mesh {
-    /// A box of these edges (m) with one corner at the origin, in `cells[0] x cells[1] x cells[2]` hexahedra of eight nodes. Node
-    /// `(i, j, k)` has the number `i + (cells[0] + 1) (j + (cells[1] + 1) k)`.
+    /// A box of these edges (m) with one corner at the origin, in `cells[0] x cells[1] x cells[2]`
+    /// hexahedra of eight nodes. Node `(i, j, k)` has the number
+    /// `i + (cells[0] + 1) (j + (cells[1] + 1) k)`.
     ///
     /// # Errors
-    /// [`ContinuumError::OutOfRange`] for edges that are not positive, no cells, or more than ten million.
+    /// [`ContinuumError::OutOfRange`] for edges that are not positive, no cells, or more than ten
+    /// million.
     pub fn hexahedral_box(size: [f64; 3], cells: [usize; 3]) -> Result<Self, ContinuumError> {
         size.iter().try_for_each(|s| positive("an edge of a box", *s))?;
         check_cells(&cells)?;
@@ -24,7 +26,8 @@ impl Mesh {
         Ok(grid(cells, |i, j, k| [at(i, 0), at(j, 1), at(k, 2)]))
     }
 
-    /// A ball of this radius (m) about the origin, in hexahedra of eight nodes: a cube of `cells^3` in the middle and `layers` around it.
+    /// A ball of this radius (m) about the origin, in hexahedra of eight nodes: a cube of `cells^3`
+    /// in the middle and `layers` around it.
     ///
     /// # Errors
     /// As [`hexahedral_box`](Self::hexahedral_box).
@@ -45,8 +48,8 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// A cylinder of this radius and length (m) along z from the origin, in hexahedra of eight nodes: a square of `cells^2` in the
-    /// middle, `layers` around it, `slices` along the axis.
+    /// A cylinder of this radius and length (m) along z from the origin, in hexahedra of eight
+    /// nodes: a square of `cells^2` in the middle, `layers` around it, `slices` along the axis.
     ///
     /// # Errors
     /// As [`hexahedral_box`](Self::hexahedral_box).
@@ -77,8 +80,8 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// A tube of these radii and length (m) along z from the origin, in hexahedra of eight nodes: so many `around` (three or
-    /// more), `layers` through the wall, `slices` along the axis.
+    /// A tube of these radii and length (m) along z from the origin, in hexahedra of eight nodes:
+    /// so many `around` (three or more), `layers` through the wall, `slices` along the axis.
     ///
     /// # Errors
     /// As [`hexahedral_box`](Self::hexahedral_box); the inner radius must be below the outer one.
@@ -132,8 +135,9 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// The same nodes in tetrahedra of four nodes: every linear element is cut along the diagonals of its faces that leave the node of
-    /// the lowest number, so that neighbours agree. Elements of other kinds stay as they are.
+    /// The same nodes in tetrahedra of four nodes: every linear element is cut along the diagonals
+    /// of its faces that leave the node of the lowest number, so that neighbours agree. Elements of
+    /// other kinds stay as they are.
     #[must_use]
     pub fn into_tetrahedra(self) -> Self {
         if !self.broken().is_empty() {
@@ -167,8 +171,9 @@ impl Mesh {
         }
     }
 
-    /// Quadratic elements in the place of linear tetrahedra (ten nodes) and hexahedra (20), with straight edges: nodes in the
-    /// middles of edges are added behind the others. Elements of other kinds stay as they are.
+    /// Quadratic elements in the place of linear tetrahedra (ten nodes) and hexahedra (20), with
+    /// straight edges: nodes in the middles of edges are added behind the others. Elements of other
+    /// kinds stay as they are.
     #[must_use]
     pub fn into_quadratic(mut self) -> Self {
         if !self.broken().is_empty() {

@@ -5,11 +5,13 @@ use crate::{ContinuumError, ElementKind};
 use pliant_model::{CoupledMass, Mass};
 
 impl Mesh {
-    /// Masses (kg) at the nodes for this density (kg/m^3): of every element the diagonal of its consistent mass, scaled to its mass
-    /// (Hinton, Rock and Zienkiewicz 1976), which is positive for all kinds and an even share for linear tetrahedra.
+    /// Masses (kg) at the nodes for this density (kg/m^3): of every element the diagonal of its
+    /// consistent mass, scaled to its mass (Hinton, Rock and Zienkiewicz 1976), which is positive
+    /// for all kinds and an even share for linear tetrahedra.
     ///
     /// # Errors
-    /// [`ContinuumError::Mesh`], [`ContinuumError::Empty`], [`ContinuumError::OutOfRange`] for a density that is not positive.
+    /// [`ContinuumError::Mesh`], [`ContinuumError::Empty`], [`ContinuumError::OutOfRange`] for a
+    /// density that is not positive.
     pub fn lumped_mass(&self, density: f64) -> Result<Mass, ContinuumError> {
         let mut out = vec![0.0; self.nodes.len()];
         self.each_mass(density, |nodes, matrix| {
@@ -25,7 +27,8 @@ impl Mesh {
         Ok(Mass::PerElement(out))
     }
 
-    /// The consistent mass for this density (kg/m^3): `m_ab` the integral of `rho N_a N_b` over each element.
+    /// The consistent mass for this density (kg/m^3): `m_ab` the integral of `rho N_a N_b` over
+    /// each element.
     ///
     /// # Errors
     /// As [`lumped_mass`](Self::lumped_mass).

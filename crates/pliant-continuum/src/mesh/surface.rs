@@ -8,7 +8,8 @@ pub(super) struct Face {
     pub(super) element: usize,
     /// Corners, which come first in [`nodes`](Self::nodes).
     pub(super) corners: usize,
-    /// Corners going round to the left when seen from outside, then the middles of the edges that leave them.
+    /// Corners going round to the left when seen from outside, then the middles of the edges that
+    /// leave them.
     pub(super) nodes: Vec<usize>,
 }
 
@@ -57,8 +58,9 @@ impl Mesh {
         out
     }
 
-    /// Triangles of the surface, by nodes of the mesh, going round to the left when seen from outside; each face of a
-    /// quadratic element gives those between its corners and the middles of its edges.
+    /// Triangles of the surface, by nodes of the mesh, going round to the left when seen from
+    /// outside; each face of a quadratic element gives those between its corners and the middles of
+    /// its edges.
     pub fn surface(&self) -> Vec<[usize; 3]> {
         if !self.broken().is_empty() {
             return Vec::new();

@@ -35,16 +35,17 @@ impl RodCurve {
         Self::through(&(0..=segments).map(at).collect::<Vec<_>>())
     }
 
-    /// Sets the direction (none, any length) of axis 1 of the section at the first point, of which the part across the rod counts. The
-    /// axis of space most across it if not set.
+    /// Sets the direction (none, any length) of axis 1 of the section at the first point, of which
+    /// the part across the rod counts. The axis of space most across it if not set.
     #[must_use]
     pub fn with_normal(mut self, normal: [f64; 3]) -> Self {
         self.normal = Some(normal);
         self
     }
 
-    /// Joins the last point to the first, three or more in all: a ring, whose ends are glued as the section arrives there. Without twist it is carried along without turning about the
-    /// rod; on a curve in a plane it arrives as it left.
+    /// Joins the last point to the first, three or more in all: a ring, whose ends are glued as the
+    /// section arrives there. Without twist it is carried along without turning about the rod; on a
+    /// curve in a plane it arrives as it left.
     #[must_use]
     pub fn closed(mut self) -> Self {
         self.closed = true;
@@ -63,10 +64,11 @@ impl RodCurve {
         &self.points
     }
 
-    /// A frame at each point: axis 0 along the curve, axis 1 carried along it without turning about it, but for the twist.
+    /// A frame at each point: axis 0 along the curve, axis 1 carried along it without turning about
+    /// it, but for the twist.
     ///
-    /// The tangent of a point is half way between the segments at its sides; at an end it is turned from the segment as much as at the other
-    /// side of it. Points on a circle have its tangents.
+    /// The tangent of a point is half way between the segments at its sides; at an end it is turned
+    /// from the segment as much as at the other side of it. Points on a circle have its tangents.
     ///
     /// # Errors
     /// [`ContinuumError::Curve`], [`ContinuumError::NotFinite`].
@@ -160,7 +162,8 @@ impl RodCurve {
     }
 }
 
-/// The tangents at the points between segments of these directions, and at the ends; both ends of closed ones are one point.
+/// The tangents at the points between segments of these directions, and at the ends; both ends of
+/// closed ones are one point.
 fn tangents(along: &[Vec3], closed: bool) -> Result<Vec<Vec3>, ContinuumError> {
     let n = along.len();
     let mut out = vec![along[0]; n + 1];

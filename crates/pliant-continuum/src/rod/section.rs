@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 
 /// The cross-section of a rod, in the axes 1 and 2 of its frames; axis 0 is along the rod.
 ///
-/// The shear factors of the constructors are those of Cowper (1966) at Poisson's ratio zero, which is within 6 per cent of them at any other.
+/// The shear factors of the constructors are those of Cowper (1966) at Poisson's ratio zero, which
+/// is within 6 per cent of them at any other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Section {
     /// Area `A` (m^2).
@@ -49,8 +50,8 @@ impl Section {
     }
 }
 
-/// `J` of a rectangle, `a >= b`: `a b^3 (1/3 - 64/pi^5 b/a sum tanh(n pi a/(2 b))/n^5)` over odd `n` (Timoshenko and Goodier). The terms
-/// left out add less than 1e-9 of it.
+/// `J` of a rectangle, `a >= b`: `a b^3 (1/3 - 64/pi^5 b/a sum tanh(n pi a/(2 b))/n^5)` over odd
+/// `n` (Timoshenko and Goodier). The terms left out add less than 1e-9 of it.
 fn rectangle_torsion(a: f64, b: f64) -> f64 {
     let term = |k: usize| {
         let n = (2 * k + 1) as f64;

@@ -6,12 +6,14 @@ use super::mesh::Side;
 use crate::ContinuumError;
 use pliant_model::{Affine, AffineEntry, Dependency};
 
-/// Curvatures of each triangle (1/m): along the warp, along the weft, twice the twist; of the angles (first parent) and of the turns of the normals at the
-/// edges from half way between the sides (second parent: edges of the angles but clamped ones, then free edges of the boundary).
+/// Curvatures of each triangle (1/m): along the warp, along the weft, twice the twist; of the
+/// angles (first parent) and of the turns of the normals at the edges from half way between the
+/// sides (second parent: edges of the angles but clamped ones, then free edges of the boundary).
 ///
-/// The normal at the middle of an edge is turned by `b` about the edge from that of a triangle, `b = theta/2 + xi` at the left, `theta/2 - xi` at the right; linear in
-/// between, its gradient is `sum 2 b/h n n^T` with the height `h` and the direction `n` away from the triangle (Morley 1971; Grinspun, Gingold,
-/// Reisman and Zorin 2006).
+/// The normal at the middle of an edge is turned by `b` about the edge from that of a triangle,
+/// `b = theta/2 + xi` at the left, `theta/2 - xi` at the right; linear in between, its gradient is
+/// `sum 2 b/h n n^T` with the height `h` and the direction `n` away from the triangle (Morley 1971;
+/// Grinspun, Gingold, Reisman and Zorin 2006).
 pub(super) fn curvatures(
     mesh: &SheetMesh,
     warp: Option<[f64; 3]>,

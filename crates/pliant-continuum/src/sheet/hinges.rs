@@ -11,7 +11,8 @@ use pliant_model::{DihedralAngle, End};
 pub(super) struct Hinges {
     /// One angle for each of the hinges.
     pub(super) angles: DihedralAngle,
-    /// Those at edges, in the order of `sides`, two at edges of quadrangles; then those at the diagonals of quadrangles.
+    /// Those at edges, in the order of `sides`, two at edges of quadrangles; then those at the
+    /// diagonals of quadrangles.
     pub(super) list: Vec<Hinge>,
     /// Edges of the angles: elements at both sides; at a clamped or mirrored edge only one.
     pub(super) sides: Vec<(Edge, bool)>,
@@ -41,7 +42,8 @@ struct Found {
 }
 
 impl Found {
-    /// Adds a hinge with a node or a point of space at the right; the angle at rest, if it is not that of the mesh.
+    /// Adds a hinge with a node or a point of space at the right; the angle at rest, if it is not
+    /// that of the mesh.
     fn add(&mut self, mesh: &SheetMesh, hinge: Hinge, point: Option<Vec3>, rest: Option<f64>) {
         let x = |n: usize| Vec3::from(mesh.nodes[n]);
         let [a, b] = hinge.ends;
@@ -63,7 +65,8 @@ impl Found {
     }
 }
 
-/// The hinges at an edge: one between two triangles; of a quadrangle both of its other corners count, each half.
+/// The hinges at an edge: one between two triangles; of a quadrangle both of its other corners
+/// count, each half.
 fn pairs(edge: &Edge) -> impl Iterator<Item = Hinge> {
     let ([left, other], right) = (edge.left.corners, edge.right.map(|side: Side| side.corners));
     let single = left == other && right.is_none_or(|[one, two]| one == two);
@@ -77,7 +80,8 @@ fn pairs(edge: &Edge) -> impl Iterator<Item = Hinge> {
     })
 }
 
-/// The angles of a sheet, zero at rest; the boundary is clamped along edges between two of these nodes, and mirrored along those between two in one of the planes across an axis.
+/// The angles of a sheet, zero at rest; the boundary is clamped along edges between two of these
+/// nodes, and mirrored along those between two in one of the planes across an axis.
 pub(super) fn hinges(
     mesh: &SheetMesh,
     clamped: &[bool],
@@ -99,7 +103,8 @@ pub(super) fn hinges(
             }
             sides.push((edge, true));
         } else if let Some((axis, _)) = mirrors.iter().find(|(_, on)| on[a] && on[b]) {
-            // The plane is spanned by the edge and a point of it that is far enough away to stay beside the edge. The angle to it is half of that to the mirror image.
+            // The plane is spanned by the edge and a point of it that is far enough away to stay
+            // beside the edge. The angle to it is half of that to the mirror image.
             let along = (x(b) - x(a)).normalize();
             let aside = x(a) + far * Vec3::ith(*axis, 1.0).cross(&along);
             pairs(&edge).for_each(|hinge| found.add(mesh, hinge, Some(aside), None));

@@ -6,7 +6,8 @@ use crate::ContinuumError;
 use pliant_dense::Vec3;
 use std::collections::BTreeMap;
 
-/// Triangles and quadrangles between nodes at rest (m), going round to the left when seen from one side of the sheet.
+/// Triangles and quadrangles between nodes at rest (m), going round to the left when seen from one
+/// side of the sheet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SheetMesh {
     /// Positions of the nodes at rest (m).
@@ -35,7 +36,8 @@ pub(super) struct Side {
     pub(super) corners: [usize; 2],
 }
 
-/// A place of a sheet at rest that stands for a part of it: a triangle, or one of the four points of a quadrangle.
+/// A place of a sheet at rest that stands for a part of it: a triangle, or one of the four points
+/// of a quadrangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Flat {
     /// Area (m^2) that it stands for.
@@ -43,7 +45,8 @@ pub(crate) struct Flat {
     /// The nodes of its element, of which the first `count` are in use.
     nodes: [usize; 4],
     count: usize,
-    /// The shape functions of these nodes (none), and their gradients (1/m) along two axes in the tangent plane.
+    /// The shape functions of these nodes (none), and their gradients (1/m) along two axes in the
+    /// tangent plane.
     shares: [f64; 4],
     gradients: [[f64; 2]; 4],
 }
@@ -70,8 +73,8 @@ impl Flat {
 }
 
 impl SheetMesh {
-    /// A rectangle from the origin along x and y, in cells cut along one diagonal, `(0 0)-(1 1)` of each, or of every other one: patterns
-    /// without direction.
+    /// A rectangle from the origin along x and y, in cells cut along one diagonal, `(0 0)-(1 1)` of
+    /// each, or of every other one: patterns without direction.
     pub fn rectangle(size: [f64; 2], cells: [usize; 2], crossed: bool) -> Self {
         let mut out = Self::quadrangles(size, cells);
         for (k, [a, b, c, d]) in std::mem::take(&mut out.quadrangles).into_iter().enumerate() {
@@ -148,14 +151,16 @@ impl SheetMesh {
         Ok(x)
     }
 
-    /// The triangles, then four points of each quadrangle, with axis 1 along the part of `warp` in their tangent planes, or along their first edges.
+    /// The triangles, then four points of each quadrangle, with axis 1 along the part of `warp` in
+    /// their tangent planes, or along their first edges.
     pub(crate) fn flat(&self, warp: Option<[f64; 3]>) -> Result<Vec<Flat>, ContinuumError> {
         let mut out = Vec::with_capacity(self.triangles.len() + 4 * self.quadrangles.len());
         for (t, x) in self.corners()? {
             let (normal, area) = normal(t, &x)?;
             let axes = axes(warp, x[1] - x[0], normal)
                 .map_err(|reason| ContinuumError::Triangle { triangle: t, reason })?;
-            // The gradient of a corner's coordinate is the opposite edge, turned inwards, over twice the area.
+            // The gradient of a corner's coordinate is the opposite edge, turned inwards, over
+            // twice the area.
             let mut gradients = [[0.0; 2]; 4];
             for (k, gradient) in gradients[..3].iter_mut().enumerate() {
                 let edge = x[(k + 2) % 3] - x[(k + 1) % 3];
@@ -181,7 +186,8 @@ impl SheetMesh {
         Ok(out)
     }
 
-    /// The edges of the triangles and, where they are `all`, of the quadrangles, in the order in which these first run along them.
+    /// The edges of the triangles and, where they are `all`, of the quadrangles, in the order in
+    /// which these first run along them.
     pub(super) fn edges(&self, all: bool) -> Result<Vec<Edge>, ContinuumError> {
         let mut found: BTreeMap<[usize; 2], usize> = BTreeMap::new();
         let mut out: Vec<Edge> = Vec::new();
@@ -231,7 +237,8 @@ impl SheetMesh {
     }
 }
 
-/// Unit vectors along the part of `warp` in the plane of a normal, or else along `first`, and a quarter turn to the left of it.
+/// Unit vectors along the part of `warp` in the plane of a normal, or else along `first`, and a
+/// quarter turn to the left of it.
 fn axes(warp: Option<[f64; 3]>, first: Vec3, normal: Vec3) -> Result<[Vec3; 2], &'static str> {
     let along = warp.map_or(first, Vec3::from);
     let along = along - along.dot(&normal) * normal;

@@ -6,15 +6,20 @@ use crate::ContinuumError;
 use pliant_dense::{Vec3, vec3};
 use pliant_model::{Blocks, Degenerate, Dependency, Mapping, Mass, ModelError, Parents, Space};
 
-/// Strains of Green and Lagrange in the plane of each triangle of a sheet, and at four points of each quadrangle: along the warp, along the weft, shear as an angle.
+/// Strains of Green and Lagrange in the plane of each triangle of a sheet, and at four points of
+/// each quadrangle: along the warp, along the weft, shear as an angle.
 ///
-/// **Equation.** With `f_k = sum_a x_a dN_a/dX_k`, the two columns of the 3 x 2 deformation gradient in the axes of warp and weft at rest,
-/// `x_c = ((f_1.f_1 - 1)/2, (f_2.f_2 - 1)/2, f_1.f_2)` (none). `J` holds `g_a1 f_1`, `g_a2 f_2`, `g_a1 f_2 + g_a2 f_1` with the gradients `g_a` (1/m) of the
-/// shape functions, linear or bilinear; for the force `s`, `G` is `(s_1 g_a1 g_b1 + s_2 g_a2 g_b2 + s_3 (g_a1 g_b2 + g_a2 g_b1)) I` between corners `a` and `b`. Defined everywhere.
+/// **Equation.** With `f_k = sum_a x_a dN_a/dX_k`, the two columns of the 3 x 2 deformation
+/// gradient in the axes of warp and weft at rest,
+/// `x_c = ((f_1.f_1 - 1)/2, (f_2.f_2 - 1)/2, f_1.f_2)` (none). `J` holds `g_a1 f_1`, `g_a2 f_2`,
+/// `g_a1 f_2 + g_a2 f_1` with the gradients `g_a` (1/m) of the shape functions, linear or bilinear;
+/// for the force `s`, `G` is `(s_1 g_a1 g_b1 + s_2 g_a2 g_b2 + s_3 (g_a1 g_b2 + g_a2 g_b1)) I`
+/// between corners `a` and `b`. Defined everywhere.
 ///
 /// **Parents.** Points of space: the nodes of the sheet.
 ///
-/// **Use.** Membranes, cloth, shells, by constant-strain triangles and bilinear quadrangles: isotropic, or of different warp and weft, each direction as a force or as a compliance.
+/// **Use.** Membranes, cloth, shells, by constant-strain triangles and bilinear quadrangles:
+/// isotropic, or of different warp and weft, each direction as a force or as a compliance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MembraneStrain {
     node_count: usize,
@@ -22,8 +27,9 @@ pub struct MembraneStrain {
 }
 
 impl MembraneStrain {
-    /// Of each triangle of a sheet (m), then of the points of each quadrangle; the warp runs along the part of the vector `warp` (none) in each element, or along its first edge
-    /// (of a quadrangle: along its lines from the fourth edge to the second).
+    /// Of each triangle of a sheet (m), then of the points of each quadrangle; the warp runs along
+    /// the part of the vector `warp` (none) in each element, or along its first edge (of a
+    /// quadrangle: along its lines from the fourth edge to the second).
     ///
     /// # Errors
     /// [`ContinuumError::Empty`], [`ContinuumError::Triangle`], [`ContinuumError::Quadrangle`].
@@ -34,7 +40,8 @@ impl MembraneStrain {
         })
     }
 
-    /// Makes the sheet at rest smaller by this factor (none): it is stretched by it where the mesh is.
+    /// Makes the sheet at rest smaller by this factor (none): it is stretched by it where the mesh
+    /// is.
     #[must_use]
     pub fn with_stretch(mut self, factor: f64) -> Self {
         for flat in &mut self.flat {
@@ -48,7 +55,8 @@ impl MembraneStrain {
         self.flat.iter().map(|f| f.area).collect()
     }
 
-    /// The mass of the nodes of a sheet of density `density` (kg/m^2): of each element the shares of its shape functions.
+    /// The mass of the nodes of a sheet of density `density` (kg/m^2): of each element the shares
+    /// of its shape functions.
     pub(super) fn lumped_mass(&self, density: f64) -> Result<Mass, ModelError> {
         let mut out = vec![0.0; self.node_count];
         for flat in &self.flat {

@@ -58,9 +58,11 @@ impl OfGradient for CorotationalStrain {
         Ok(())
     }
 
-    /// `dP` of `P = R (S + [y])`, with `w` from `dR = R [w]`: `R [w] (S + [y]) + R [dy]`, `dy = T (axl(dU S) - (tr(dU) y - dU y))`,
-    /// `dU = sym(R^T dF - [w] U)`. With `V_m` of [`turns`] that is `sum_m (V_m (x) P_m + P_m (x) V_m)/2`, where
-    /// `P_m = R ([e_m] (S + [y]) + Q_m) - sum_n c_mn V_n`, `Q_m = sym([e_m] S + e_m y^T) - y_m I`, `c_mn = sym([e_n] : Q_m U)`.
+    /// `dP` of `P = R (S + [y])`, with `w` from `dR = R [w]`: `R [w] (S + [y]) + R [dy]`,
+    /// `dy = T (axl(dU S) - (tr(dU) y - dU y))`, `dU = sym(R^T dF - [w] U)`. With `V_m` of
+    /// [`turns`] that is `sum_m (V_m (x) P_m + P_m (x) V_m)/2`, where
+    /// `P_m = R ([e_m] (S + [y]) + Q_m) - sum_n c_mn V_n`, `Q_m = sym([e_m] S + e_m y^T) - y_m I`,
+    /// `c_mn = sym([e_n] : Q_m U)`.
     fn hessian(f: &Mat3, known: &[f64], force: &[f64], out: &mut [f64]) {
         // Where it has none the Jacobian said so before.
         let Some(p) = polar(f, known) else { return };
@@ -95,7 +97,8 @@ impl OfGradient for CorotationalStrain {
         }
     }
 
-    /// From `0 = F'' = R'' U + 2 R' U' + R U''` with `R' = R [w]`: `U'' = -([w]^2 + [w']) U - 2 [w] U'`, `w'` such that it is symmetric.
+    /// From `0 = F'' = R'' U + 2 R' U' + R U''` with `R' = R [w]`:
+    /// `U'' = -([w]^2 + [w']) U - 2 [w] U'`, `w'` such that it is symmetric.
     fn acceleration(f: &Mat3, known: &[f64], rate: &[f64], out: &mut [f64]) {
         let Some(p) = polar(f, known) else { return };
         let h = p.r.transpose() * matrix(rate);

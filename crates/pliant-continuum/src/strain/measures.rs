@@ -5,7 +5,8 @@ use super::{
 };
 use pliant_dense::{Mat3, Vec3, skew};
 
-/// Rows and columns of the two entries that make each strain number: `e_k` is the mean of both on the diagonal, the sum off it.
+/// Rows and columns of the two entries that make each strain number: `e_k` is the mean of both on
+/// the diagonal, the sum off it.
 pub(super) const PAIRS: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [0, 1], [1, 2], [2, 0]];
 
 impl OfGradient for SmallStrain {
@@ -100,7 +101,8 @@ impl OfGradient for VolumeRatio {
     const SIZE: usize = 1;
 
     fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
-        // det(I + D) - 1 = tr D + (sum of principal minors of D) + det D keeps the digits of small changes.
+        // det(I + D) - 1 = tr D + (sum of principal minors of D) + det D keeps the digits of small
+        // changes.
         let d = f - Mat3::identity();
         out[0] = d.trace() + cofactors(&d).trace() + d.determinant();
         Ok(())

@@ -16,17 +16,20 @@ pub(crate) struct Polar {
 }
 
 impl Polar {
-    /// Decomposes `F`; none where two principal stretches add up to zero (relative to the largest), or a number is not finite.
+    /// Decomposes `F`; none where two principal stretches add up to zero (relative to the largest),
+    /// or a number is not finite.
     ///
-    /// Newton's iteration `R <- (R + R^-T)/2` (Higham 1986) near a rotation, otherwise the quaternion `q` that maximises
-    /// `tr(R(q)^T F)`, an eigenvector of a 4 x 4 matrix (Davenport 1968), which also knows inverted gradients.
+    /// Newton's iteration `R <- (R + R^-T)/2` (Higham 1986) near a rotation, otherwise the
+    /// quaternion `q` that maximises `tr(R(q)^T F)`, an eigenvector of a 4 x 4 matrix (Davenport
+    /// 1968), which also knows inverted gradients.
     pub(crate) fn of(f: &Mat3) -> Option<Self> {
         let r = near_rotation(f).or_else(|| by_quaternion(f))?;
         let u = r.transpose() * f;
         Self::of_parts(r, 0.5 * (u + u.transpose()))
     }
 
-    /// The same where `U` is known; none also where it is too near a singular one for `R = F U^-1` to keep its digits.
+    /// The same where `U` is known; none also where it is too near a singular one for `R = F U^-1`
+    /// to keep its digits.
     pub(crate) fn of_stretch(f: &Mat3, u: &Mat3) -> Option<Self> {
         if u.determinant() <= 0.02 * u.norm().powi(3) {
             return None;
@@ -43,7 +46,8 @@ impl Polar {
 }
 
 fn near_rotation(f: &Mat3) -> Option<Mat3> {
-    // Where the determinant is not small against the size, the iteration converges within a few steps.
+    // Where the determinant is not small against the size, the iteration converges within a few
+    // steps.
     if f.determinant() <= 0.02 * f.norm().powi(3) {
         return None;
     }

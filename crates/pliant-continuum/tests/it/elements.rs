@@ -177,7 +177,8 @@ fn gradients_of_an_affine_motion_are_that_motion() {
     }
 }
 
-/// Sizes of forces on gradients are carried to the nodes by `|J|^T`, with the `J` whose columns are the rates of the gradients where one coordinate alone moves.
+/// Sizes of forces on gradients are carried to the nodes by `|J|^T`, with the `J` whose columns are
+/// the rates of the gradients where one coordinate alone moves.
 #[test]
 fn sizes_of_forces_on_gradients_do_not_cancel() {
     let mesh = Mesh::hexahedral_box([1.0, 0.7, 1.3], [2, 1, 1]).unwrap();

@@ -1,4 +1,5 @@
-//! Integration tests of the continuum: each against closed forms, other programs or independent computation.
+//! Integration tests of the continuum: each against closed forms, other programs or independent
+//! computation.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

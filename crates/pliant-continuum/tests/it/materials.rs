@@ -373,7 +373,9 @@ fn tissue_has_the_derivatives_of_its_energy() {
     }
 }
 
-/// Rotations of a point under pressure lower its energy, however little it is pressed: along a skew `W` the second derivative at `F = s I` is `-(P/s) W^2`, negative with the stress `P`. At rest and pulled, none does.
+/// Rotations of a point under pressure lower its energy, however little it is pressed: along a skew
+/// `W` the second derivative at `F = s I` is `-(P/s) W^2`, negative with the stress `P`. At rest
+/// and pulled, none does.
 #[test]
 fn what_is_pressed_a_little_is_indefinite() {
     let law = Hyperelastic::new(StrainEnergy::stable_neo_hookean(1.0, 0.3), &[1.0])

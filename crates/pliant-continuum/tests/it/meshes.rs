@@ -104,8 +104,9 @@ fn masses_add_up_to_density_times_volume() {
     }
 }
 
-/// The known matrix `m (1 + delta_ij)/20`, and that of a quadratic tetrahedron: `m/420` times (6 between corners' selves, 1
-/// between corners, -4 from a corner to its edges, -6 to the others, 32, 16 and 8 between middles).
+/// The known matrix `m (1 + delta_ij)/20`, and that of a quadratic tetrahedron: `m/420` times (6
+/// between corners' selves, 1 between corners, -4 from a corner to its edges, -6 to the others, 32,
+/// 16 and 8 between middles).
 #[test]
 fn consistent_masses_of_tetrahedra_are_the_known_ones() {
     let corners = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.3, 1.0, 0.0], [0.1, 0.2, 1.5]];

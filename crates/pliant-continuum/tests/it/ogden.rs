@@ -1,4 +1,5 @@
-//! Ogden's energy against power series on hyper-dual numbers, closed forms of rubber, and Mooney and Rivlin's.
+//! Ogden's energy against power series on hyper-dual numbers, closed forms of rubber, and Mooney
+//! and Rivlin's.
 
 use super::materials::{GRADIENT, density, tangent};
 use pliant_continuum::{Hyperelastic, StrainEnergy};
@@ -13,8 +14,9 @@ fn ogden(terms: &[[f64; 2]], bulk: f64) -> StrainEnergy {
     StrainEnergy::ogden(terms, bulk).unwrap()
 }
 
-/// `sum_p mu_p/alpha_p (tr C^(alpha_p/2) J^(-alpha_p/3) - 3)`, the powers of `C` by the binomial series about half of its trace, which no eigenvalue is farther from than
-/// zero is: without eigenvalues and directions, so that equal ones are nothing special.
+/// `sum_p mu_p/alpha_p (tr C^(alpha_p/2) J^(-alpha_p/3) - 3)`, the powers of `C` by the binomial
+/// series about half of its trace, which no eigenvalue is farther from than zero is: without
+/// eigenvalues and directions, so that equal ones are nothing special.
 pub(crate) fn isochoric(terms: &[[f64; 2]], f: &[Dual], j: Dual) -> Dual {
     let product = |a: &[Dual], b: &[Dual]| -> Vec<Dual> {
         let of = |k: usize| (0..3).map(|m| a[k / 3 * 3 + m] * b[3 * m + k % 3]).sum();
@@ -46,7 +48,8 @@ pub(crate) fn isochoric(terms: &[[f64; 2]], f: &[Dual], j: Dual) -> Dual {
         .sum()
 }
 
-/// Force and tangent of one point, against the series; the largest differences relative to the largest number.
+/// Force and tangent of one point, against the series; the largest differences relative to the
+/// largest number.
 fn off_the_series(energy: StrainEnergy, f: &[f64; 9]) -> (f64, f64) {
     let law = Hyperelastic::new(energy, &[1.0]);
     let other = Potential::new(move |f: &[Dual]| density(energy, f));
@@ -74,7 +77,8 @@ fn turned(s: [f64; 3]) -> [f64; 9] {
     std::array::from_fn(|k| f[(k / 3, k % 3)])
 }
 
-/// Two stretches equal, three equal, and apart by so little that differences of eigenvalues have few digits or none.
+/// Two stretches equal, three equal, and apart by so little that differences of eigenvalues have
+/// few digits or none.
 #[test]
 fn equal_and_nearly_equal_stretches_lose_no_digits() {
     let energies = [
@@ -91,13 +95,15 @@ fn equal_and_nearly_equal_stretches_lose_no_digits() {
                 [1.0, 1.0 + gap, 1.0 - gap],
             ] {
                 let (force, tangent) = off_the_series(energy, &turned(s));
-                // Rounding of sums of a few tens of numbers, of powers up to the ninth and of the series.
+                // Rounding of sums of a few tens of numbers, of powers up to the ninth and of the
+                // series.
                 assert!(
                     force < 2e-14 && tangent < 2e-13,
                     "{energy:?} {s:?}: {force:e} {tangent:e}"
                 );
             }
-            // Without rotations the directions are the axes, and eigenvalues may be equal to the last bit.
+            // Without rotations the directions are the axes, and eigenvalues may be equal to the
+            // last bit.
             let (force, tangent) = off_the_series(energy, &[1.2, 0.0, 0.0, 0.0, 1.2, gap, 0.0, 0.0, 0.9]);
             assert!(force < 2e-14 && tangent < 2e-13, "{energy:?} {gap}");
         }
@@ -117,7 +123,8 @@ proptest! {
             (ogden(&[[2.0 * c1, 2.0]], 0.0), StrainEnergy::MooneyRivlin { c1, c2: 0.0, bulk: 0.0 }),
         ] {
             let [one, two] = [one, two].map(|energy| Hyperelastic::new(energy, &[0.3]));
-            // Sums of numbers of size 1 to 100: J is above 0.02, and its inverse powers reach the fourth.
+            // Sums of numbers of size 1 to 100: J is above 0.02, and its inverse powers reach the
+            // fourth.
             let close = |a: f64, b: f64, size: f64| (a - b).abs() < 1e-11 * (1.0 + size);
             let (a, b) = (one.energy(At::new(GRADIENT, &f)), two.energy(At::new(GRADIENT, &f)));
             prop_assert!(close(a, b, b.abs()), "{} {}", a, b);
@@ -143,8 +150,9 @@ proptest! {
     }
 }
 
-/// Nominal stresses of incompressible rubber (Ogden 1972): `sum_p mu_p (l^(alpha_p - 1) - l^(-1 - m alpha_p))` with `m = 1/2` of simple
-/// tension, `2` of equal tension along two axes, `1` of pure shear.
+/// Nominal stresses of incompressible rubber (Ogden 1972):
+/// `sum_p mu_p (l^(alpha_p - 1) - l^(-1 - m alpha_p))` with `m = 1/2` of simple tension, `2` of
+/// equal tension along two axes, `1` of pure shear.
 #[test]
 fn rubber_is_stressed_as_ogden_says() {
     let law = Hyperelastic::new(ogden(&TRELOAR, 0.0), &[1.0]);
@@ -215,7 +223,8 @@ fn what_is_wrong_with_ogdens_numbers_is_named() {
     }
 }
 
-/// As of Mooney and Rivlin's material; where two directions are inside out the volume is positive, and there is a force.
+/// As of Mooney and Rivlin's material; where two directions are inside out the volume is positive,
+/// and there is a force.
 #[test]
 fn inverted_points_are_not_numbers() {
     let law = Hyperelastic::new(ogden(&TRELOAR, 1e6), &[1.0]);

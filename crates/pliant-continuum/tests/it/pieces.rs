@@ -1,4 +1,5 @@
-//! Strains and materials a few points at a time, on threads: the same bits as all at once, and the same errors.
+//! Strains and materials a few points at a time, on threads: the same bits as all at once, and the
+//! same errors.
 
 use pliant_continuum::{CorotationalStrain, LinearElastic, Mesh, Solid, StrainEnergy};
 use pliant_model::{ElementIndex, Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
@@ -65,7 +66,8 @@ fn threads_do_not_show_in_strains_and_materials() {
     }
 }
 
-/// `<J v, f> = <v, J^T f>` with forces that are gathered by threads; the tolerance is that of sums of ten thousand terms.
+/// `<J v, f> = <v, J^T f>` with forces that are gathered by threads; the tolerance is that of sums
+/// of ten thousand terms.
 #[test]
 fn what_threads_gather_is_the_transpose_of_what_they_push() {
     let (model, mut state) = bent(&Solid::corotational(1e5, 0.3));
@@ -85,7 +87,8 @@ fn what_threads_gather_is_the_transpose_of_what_they_push() {
     assert!((below - above).abs() < 1e-10 * below.abs(), "{below} {above}");
 }
 
-/// The block of one element where it is wanted is that of all elements, to the bit; a linear mapping has none, and nothing is written.
+/// The block of one element where it is wanted is that of all elements, to the bit; a linear
+/// mapping has none, and nothing is written.
 #[test]
 fn one_geometric_block_is_that_of_all() {
     let (model, mut state) = bent(&Solid::corotational(1e5, 0.3));
@@ -148,7 +151,8 @@ fn the_first_degenerate_point_is_named_whatever_the_threads() {
     }
 }
 
-/// Moduli that never change are written once, and again after somebody scaled them. The closed form is `V E (1 - nu) / ((1 + nu) (1 - 2 nu))`.
+/// Moduli that never change are written once, and again after somebody scaled them. The closed form
+/// is `V E (1 - nu) / ((1 + nu) (1 - 2 nu))`.
 #[test]
 fn kept_stiffness_comes_back_after_it_was_scaled() {
     let (young, poisson, volume) = (3e5, 0.25, 2e-3);

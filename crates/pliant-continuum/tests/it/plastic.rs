@@ -1,4 +1,5 @@
-//! Plasticity at a point: closed forms in tension, an independent integration of the rate equations, and what a step may do.
+//! Plasticity at a point: closed forms in tension, an independent integration of the rate
+//! equations, and what a step may do.
 
 use pliant_continuum::{ElasticPlastic, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy};
 use pliant_model::{At, Blocks, ForceField, Memory, Model, Past, Space, Treatment, check};
@@ -92,7 +93,8 @@ impl Led {
     }
 }
 
-/// Out, back and out again in tension: slopes, the place of each yield (Bauschinger's effect), the energy.
+/// Out, back and out again in tension: slopes, the place of each yield (Bauschinger's effect), the
+/// energy.
 #[test]
 fn tension_and_compression_follow_the_closed_form() {
     let mut led = Led::new(hardening());
@@ -157,7 +159,8 @@ fn hardening_saturates_as_voce_says() {
     assert!((led.dissipated - YIELD * 0.3).abs() < 1e-13);
 }
 
-/// Rates of stress, back stress and plastic strain along a path of strain, by Runge and Kutta's method in many small parts, each put back onto the surface: nothing of the return mapping.
+/// Rates of stress, back stress and plastic strain along a path of strain, by Runge and Kutta's
+/// method in many small parts, each put back onto the surface: nothing of the return mapping.
 fn integrated(path: &[[f64; 6]], parts: usize) -> ([f64; 6], f64) {
     let (mut s, mut b, mut p) = ([0.0; 6], [0.0; 6], 0.0f64);
     let square = |a: &[f64; 6]| {
@@ -233,7 +236,8 @@ fn a_path_round_corners_is_that_of_the_rate_equations() {
         off.fold((led.internal[6] - p).abs() * YOUNG, f64::max)
     };
     let errors = [50, 100, 200].map(error);
-    // Implicit Euler: first order. The reference has parts of 1e-5, of second order but for the corners.
+    // Implicit Euler: first order. The reference has parts of 1e-5, of second order but for the
+    // corners.
     assert!(
         errors[0] / errors[1] > 1.8 && errors[1] / errors[2] > 1.8,
         "{errors:?}"
@@ -272,7 +276,8 @@ proptest! {
     }
 }
 
-/// Without a past it is a law that has gone straight from rest; where it does not yield, one with a potential.
+/// Without a past it is a law that has gone straight from rest; where it does not yield, one with a
+/// potential.
 #[test]
 fn without_a_past_it_is_the_first_step() {
     let law = ElasticPlastic::isotropic(YOUNG, POISSON, hardening(), &[0.5]);

@@ -16,7 +16,8 @@ fn law() -> Relaxing {
     Relaxing::new(&STIFFNESS, &[0.5, 2.0], series()).unwrap()
 }
 
-/// Coordinates that grow evenly from zero: `f = -w K r (g_oo t + sum g tau (1 - exp(-t/tau)))` for the rate `r`, with steps of any length; what is stored and dissipated is the work.
+/// Coordinates that grow evenly from zero: `f = -w K r (g_oo t + sum g tau (1 - exp(-t/tau)))` for
+/// the rate `r`, with steps of any length; what is stored and dissipated is the work.
 #[test]
 fn an_even_motion_is_exact() {
     let (law, rate) = (law(), [0.1, -0.3, 0.2, 0.05, 0.4, -0.1]);

@@ -1,4 +1,5 @@
-//! Derivatives of membrane strains and plane stress against formulas and differences; curves of rods.
+//! Derivatives of membrane strains and plane stress against formulas and differences; curves of
+//! rods.
 
 use pliant_continuum::{MembraneStrain, PlaneElastic, RodCurve, SheetMesh};
 use pliant_dense::Vec3;
@@ -6,7 +7,8 @@ use pliant_dense::rotation::rotate;
 use pliant_model::dual::Dual;
 use pliant_model::{Space, check};
 
-/// One triangle at rest with the warp along `(1, 1)`; the deformation gradient from its edges at rest and now.
+/// One triangle at rest with the warp along `(1, 1)`; the deformation gradient from its edges at
+/// rest and now.
 fn strains(rest: &[[f64; 3]], x: &[Dual]) -> Vec<Dual> {
     let s = 0.5f64.sqrt();
     // Edges at rest in the axes of warp and weft.
@@ -44,7 +46,8 @@ fn membrane_strains_have_their_derivatives() {
 /// The places of Gauss' rule in the square of a quadrangle, in the order of its corners.
 const PLACES: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
 
-/// The strain of a warped quadrangle at a place, from the metric tensors of its lines at rest and now.
+/// The strain of a warped quadrangle at a place, from the metric tensors of its lines at rest and
+/// now.
 fn strains_of_quadrangle(rest: &[[f64; 3]], warp: Vec3, x: &[Dual], place: [f64; 2]) -> Vec<Dual> {
     let [u, v] = place.map(|p| p / 3f64.sqrt());
     let slopes = [
@@ -124,7 +127,8 @@ fn strains_of_quadrangles_have_their_derivatives() {
     );
 }
 
-/// What is drawn and touched of quadrangles are two triangles each, behind the triangles that there are: they cover the quadrangle once, on the same side.
+/// What is drawn and touched of quadrangles are two triangles each, behind the triangles that there
+/// are: they cover the quadrangle once, on the same side.
 #[test]
 fn triangles_cover_quadrangles_once() {
     let mut mesh = SheetMesh::quadrangles([3.0, 2.0], [3, 2]);
@@ -185,7 +189,8 @@ fn plane_stress_is_its_own_derivative_and_inverse() {
     }
 }
 
-/// Points on a circle have its tangents, also at the ends; the normal stays in the plane, and the twist is spread by length.
+/// Points on a circle have its tangents, also at the ends; the normal stays in the plane, and the
+/// twist is spread by length.
 #[test]
 fn frames_follow_a_circle() {
     let at = |a: f64| [2.0 * a.cos(), 2.0 * a.sin(), 0.0];

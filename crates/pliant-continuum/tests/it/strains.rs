@@ -45,7 +45,8 @@ fn six(e: &[Dual], shift: f64) -> Vec<Dual> {
     ]
 }
 
-/// `U - I` by Newton's iteration for the rotation, carried far beyond convergence so that the derivatives converge too.
+/// `U - I` by Newton's iteration for the rotation, carried far beyond convergence so that the
+/// derivatives converge too.
 pub(crate) fn biot(f: &[Dual]) -> Vec<Dual> {
     let mut r = f.to_vec();
     for _ in 0..40 {
@@ -91,7 +92,8 @@ proptest! {
     #[test]
     fn corotational_strains_have_their_derivatives_everywhere(seed in prop::array::uniform9(-1.0f64..1.0)) {
         let parents = [(Space::Real(9), 1)];
-        // Differences of step 1e-5, third derivatives of size one over the smallest sum of stretches to the third.
+        // Differences of step 1e-5, third derivatives of size one over the smallest sum of
+        // stretches to the third.
         if let Ok(found) = check::mapping(&CorotationalStrain::new(1), &parents, &seed, 5) {
             let f = nalgebra::Matrix3::from_row_slice(&seed);
             let s = f.singular_values();

@@ -92,7 +92,8 @@ fn stresses_relax_by_the_series() {
         assert!((-f[0] / 0.5 - pressure).abs() < 1e-14, "{t} {f:?} {pressure}");
         assert!((-f[3] / 0.5 - shear).abs() < 1e-14, "{t} {f:?} {shear}");
     }
-    // All that the branches stored is lost in the end, and what is left is the energy of the law without a past.
+    // All that the branches stored is lost in the end, and what is left is the energy of the law
+    // without a past.
     led.go(&e, f64::INFINITY);
     let fast = 0.25 * (9.0 * BULK * 1e-4 + SHEAR * 9e-4);
     let slow = ForceField::energy(&law, At::new(STRAIN, &e));
@@ -105,7 +106,8 @@ fn stresses_relax_by_the_series() {
     );
 }
 
-/// A strain that grows evenly: the closed form, with steps of any length, and the ledger closes exactly.
+/// A strain that grows evenly: the closed form, with steps of any length, and the ledger closes
+/// exactly.
 #[test]
 fn an_even_strain_is_exact() {
     let law = Viscoelastic::isotropic(YOUNG, POISSON, series(), &[1.0]);
@@ -133,7 +135,8 @@ fn an_even_strain_is_exact() {
     );
 }
 
-/// What the dashpots take, where the closed form is replaced by its sum and around that, against Simpson's rule in many parts.
+/// What the dashpots take, where the closed form is replaced by its sum and around that, against
+/// Simpson's rule in many parts.
 #[test]
 fn dissipation_is_the_integral_over_the_step() {
     let law = |time: f64| {
@@ -223,7 +226,8 @@ fn a_sinusoid_shows_the_complex_modulus() {
     assert!(errors[2].iter().all(|e| e.abs() < 1e-4), "{errors:?}");
 }
 
-/// A stress that comes at once and stays: Young's modulus relaxes by one term, and the strain creeps as that of the standard linear solid.
+/// A stress that comes at once and stays: Young's modulus relaxes by one term, and the strain
+/// creeps as that of the standard linear solid.
 #[test]
 fn the_standard_linear_solid_creeps() {
     let (share, time, stress) = (0.6, 0.5, 0.3);
@@ -308,7 +312,8 @@ proptest! {
         }
     }
 
-    /// The stress of a stretch that comes at once and turns with the body falls off evenly, whatever the energy.
+    /// The stress of a stretch that comes at once and turns with the body falls off evenly,
+    /// whatever the energy.
     #[test]
     fn stresses_of_rubber_relax_by_the_series_and_turn_with_it(seed in prop::array::uniform9(-0.2f64..0.2), angle in -3.0f64..3.0) {
         let rest: [f64; 9] = std::array::from_fn(|k| f64::from(u8::from(k % 4 == 0)));

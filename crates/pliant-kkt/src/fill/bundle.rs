@@ -54,7 +54,8 @@ impl Slot {
     }
 }
 
-/// Where the rows of `W` are cut between threads that add a piece of the runs to them: degrees of freedom, and where their values begin.
+/// Where the rows of `W` are cut between threads that add a piece of the runs to them: degrees of
+/// freedom, and where their values begin.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     dofs: Vec<usize>,
@@ -62,8 +63,9 @@ pub(super) struct Cut {
 }
 
 impl Assembler {
-    /// Finds for each piece of the runs of each bundle the cuts that give as many threads as there are the same to add. No bit depends on where they are: every row is added to
-    /// in the order of the runs.
+    /// Finds for each piece of the runs of each bundle the cuts that give as many threads as there
+    /// are the same to add. No bit depends on where they are: every row is added to in the order of
+    /// the runs.
     pub(super) fn plan_cuts(&mut self) {
         let (parts, w) = (self.threads.count(), self.system.w.pattern());
         let (all, end) = (w.rows(), w.len());
@@ -86,7 +88,8 @@ impl Assembler {
     }
 }
 
-/// Runs between two looks at the system: with threads they are computed side by side, and then added in their order.
+/// Runs between two looks at the system: with threads they are computed side by side, and then
+/// added in their order.
 pub(super) const SIDE_BY_SIDE: usize = 128;
 
 /// The terms of the response that are wanted.
@@ -143,7 +146,8 @@ struct RunElement {
     shape: Shape,
 }
 
-/// One run, to be computed with the registers of the machine: all of it is inlined into code that knows them, which a closure of this size would not be.
+/// One run, to be computed with the registers of the machine: all of it is inlined into code that
+/// knows them, which a closure of this size would not be.
 struct Job<'a, 'b> {
     input: &'a RunInput<'b>,
     slot: &'a mut Slot,
@@ -233,7 +237,8 @@ impl Assembler {
         }
     }
 
-    /// Notes where what hangs on a bundle has any `G`, and evaluates it where its mapping has it of all elements at once; whether there is any.
+    /// Notes where what hangs on a bundle has any `G`, and evaluates it where its mapping has it of
+    /// all elements at once; whether there is any.
     pub(super) fn find_hanging_geometry(
         &mut self,
         problem: &Problem,
@@ -264,8 +269,9 @@ impl Assembler {
         geometric
     }
 
-    /// Visits `-h^2 alpha G` of all that hangs on bundles, as much as the mode takes of it, evaluated under the forces of one origin: the first of the coordinates of all nodes
-    /// that it acts on and how many, and the block.
+    /// Visits `-h^2 alpha G` of all that hangs on bundles, as much as the mode takes of it,
+    /// evaluated under the forces of one origin: the first of the coordinates of all nodes that it
+    /// acts on and how many, and the block.
     pub(super) fn visit_bundles_geometry(
         &mut self,
         problem: &Problem,
@@ -320,7 +326,8 @@ impl Assembler {
         }
     }
 
-    /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the velocities `u` of all nodes. Where there is any it is evaluated.
+    /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the
+    /// velocities `u` of all nodes. Where there is any it is evaluated.
     pub(super) fn bundles_geometry_form(
         &mut self,
         problem: &Problem,
@@ -410,7 +417,8 @@ impl RunInput<'_> {
         contract(shape, g, &slot.half, &mut slot.sums);
     }
 
-    /// Masses, springs and dampers on one element, and what springs add to its right-hand side. Whether there are any.
+    /// Masses, springs and dampers on one element, and what springs add to its right-hand side.
+    /// Whether there are any.
     #[inline(always)]
     fn add_own(&self, node: usize, e: usize, block: &mut [f64], rhs: &mut [f64]) -> bool {
         let sites = &self.plan.nodes[node];
@@ -450,7 +458,8 @@ impl RunInput<'_> {
         any
     }
 
-    /// The same of an element that hangs on one of `width` coordinates, pulled to it; its right-hand side begins at `at` in that of the run.
+    /// The same of an element that hangs on one of `width` coordinates, pulled to it; its
+    /// right-hand side begins at `at` in that of the run.
     #[inline(always)]
     fn add_hanging(&self, at: ElementIndex, rhs: Range<usize>, slot: &mut Slot) {
         let (ElementIndex { node, element: e }, width) = (at, rhs.len());
@@ -469,7 +478,8 @@ impl RunInput<'_> {
         }
     }
 
-    /// `-h^2 alpha beta G` of an element that hangs on element `q`, and `h^2 alpha G v` to the right-hand side.
+    /// `-h^2 alpha beta G` of an element that hangs on element `q`, and `h^2 alpha G v` to the
+    /// right-hand side.
     #[inline(always)]
     fn add_geometry(&self, at: ElementIndex, parent: RunElement, g: &[f64], run: &Run, slot: &mut Slot) {
         let RunElement { q, shape } = parent;
@@ -487,7 +497,8 @@ impl RunInput<'_> {
         add_product(block, -1.0, v, rhs);
     }
 
-    /// `-h^2 alpha G`, as much as the mode takes of it, of an element that hangs on element `q`, into `slot.geometry`. Whether there is any.
+    /// `-h^2 alpha G`, as much as the mode takes of it, of an element that hangs on element `q`,
+    /// into `slot.geometry`. Whether there is any.
     #[inline(always)]
     fn take_geometry(
         &self,
@@ -548,7 +559,8 @@ impl RunInput<'_> {
         sum
     }
 
-    /// Visits `-h^2 alpha G` of all that hangs on a run, each with the first coordinate of its element and how many it has.
+    /// Visits `-h^2 alpha G` of all that hangs on a run, each with the first coordinate of its
+    /// element and how many it has.
     fn visit_geometry(&self, run: &Run, slot: &mut Slot, visit: &mut impl FnMut((usize, usize), &[f64])) {
         let (d, m) = self.bundle.shape;
         let Some(blocks) = self.evaluation.jacobian(self.bundle.node) else {

@@ -1,15 +1,17 @@
 //! Blocks of the elements of one run, through coefficients that are the same for every coordinate.
 //!
-//! With `J_a = I_d (x) g_a` and the block `A_ik` (`m x m`) of the coordinates `i` and `k` of an element `q`,
+//! With `J_a = I_d (x) g_a` and the block `A_ik` (`m x m`) of the coordinates `i` and `k` of an
+//! element `q`,
 //!
 //! ```math
 //! W_{ai,bk} = sum_q g_a^T A_ik g_b = sum_{q,j} g_aj (A_ik g_b)_j
 //! ```
 //!
-//! in two products: `A_ik g_b` of each element, then one with the coefficients of all of them. `A_ki` is `A_ik^T`, so that `k <= i` is enough.
+//! in two products: `A_ik g_b` of each element, then one with the coefficients of all of them.
+//! `A_ki` is `A_ik^T`, so that `k <= i` is enough.
 //!
-//! All is inlined into a caller that knows the registers of the machine (`pulp`). Products and sums are rounded one by one, so that bits do not depend
-//! on these.
+//! All is inlined into a caller that knows the registers of the machine (`pulp`). Products and sums
+//! are rounded one by one, so that bits do not depend on these.
 
 /// Coordinates of a parent `d`, numbers `m` each is repeated with, dependencies `n`.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +37,8 @@ pub(super) struct BlockShape {
     pub(super) width: usize,
 }
 
-/// `A_ik g_b` of one element: for each pair `k <= i`, `rows` rows of `n` of which this element has `m` from `row` on.
+/// `A_ik g_b` of one element: for each pair `k <= i`, `rows` rows of `n` of which this element has
+/// `m` from `row` on.
 #[inline(always)]
 pub(super) fn expand(s: Shape, a: &[f64], g: &[f64], window: RowWindow, out: &mut [f64]) {
     match (s.n, s.m) {
@@ -95,8 +98,8 @@ fn expand_any(s: Shape, a: &[f64], g: &[f64], window: RowWindow, out: &mut [f64]
     }
 }
 
-/// The block of a run: for each pair `k <= i` the sums of all pairs of dependencies, of the coefficients `g` (`rows x n`) and what [`expand`] made of
-/// them.
+/// The block of a run: for each pair `k <= i` the sums of all pairs of dependencies, of the
+/// coefficients `g` (`rows x n`) and what [`expand`] made of them.
 #[inline(always)]
 pub(super) fn contract(s: Shape, g: &[f64], half: &[f64], sums: &mut [f64]) {
     let Shape { d, n, .. } = s;
@@ -141,7 +144,8 @@ fn contract_any(n: usize, g: &[f64], half: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// `out += J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; of the result nothing is wanted right of the blocks on the diagonal, and some of that is left out.
+/// `out += J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; of the
+/// result nothing is wanted right of the blocks on the diagonal, and some of that is left out.
 #[inline(always)]
 pub(super) fn pull(a: &[f64], j: &[f64], shape: BlockShape, product: &mut [f64], out: &mut [f64]) {
     match (shape.size, shape.width) {

@@ -34,7 +34,8 @@ pub(super) fn bodies(problem: &Problem) -> impl Iterator<Item = Body> + '_ {
 }
 
 impl Assembler {
-    /// `W -= h^2 alpha beta G` and `rhs += h^2 alpha G v` for the forces gathered before, with the part of angular accelerations if the motion has any.
+    /// `W -= h^2 alpha beta G` and `rhs += h^2 alpha G v` for the forces gathered before, with the
+    /// part of angular accelerations if the motion has any.
     pub(super) fn fill_geometry(
         &mut self,
         problem: &Problem,
@@ -106,7 +107,8 @@ impl Assembler {
         }
     }
 
-    /// Evaluates `G` of a mapped node that is not bundled, under the forces of one origin. Whether it has any.
+    /// Evaluates `G` of a mapped node that is not bundled, under the forces of one origin. Whether
+    /// it has any.
     pub(super) fn evaluate_geometry(
         &self,
         problem: &Problem,
@@ -130,7 +132,8 @@ impl Assembler {
         }
     }
 
-    /// Whether a mapped node is not bundled and forces of one origin act on it that give it geometric stiffness.
+    /// Whether a mapped node is not bundled and forces of one origin act on it that give it
+    /// geometric stiffness.
     pub(super) fn has_geometry(&self, problem: &Problem, index: usize, origin: GeometricOrigin) -> bool {
         let gamma = self.gamma(origin);
         let NodeSites {
@@ -146,8 +149,10 @@ impl Assembler {
         self.plan.jacobians.stack_height(source)
     }
 
-    /// The terms that an element adds to `W`, from the block `G` that was evaluated last: `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
-    /// factor is that by which `self.geometry` is `h^2 alpha` times this share on the parents. `None` if none is taken.
+    /// The terms that an element adds to `W`, from the block `G` that was evaluated last:
+    /// `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
+    /// factor is that by which `self.geometry` is `h^2 alpha` times this share on the parents.
+    /// `None` if none is taken.
     fn scaled_element(
         &mut self,
         evaluation: &Evaluation,
@@ -216,7 +221,8 @@ impl Assembler {
         Some(())
     }
 
-    /// `h^2 alpha` times what the mode takes of `-G` of an element, on its parents in `self.geometry` but for the factor that is returned; `None` if it takes none.
+    /// `h^2 alpha` times what the mode takes of `-G` of an element, on its parents in
+    /// `self.geometry` but for the factor that is returned; `None` if it takes none.
     pub(super) fn taken_element(
         &mut self,
         evaluation: &Evaluation,
@@ -231,12 +237,14 @@ impl Assembler {
         Some(scheme.h * scheme.h * scheme.alpha)
     }
 
-    /// The part of the geometric stiffness of a body that belongs to its angular acceleration `w' = I^-1 tau`.
+    /// The part of the geometric stiffness of a body that belongs to its angular acceleration
+    /// `w' = I^-1 tau`.
     ///
-    /// The torque `tau` of all forces on a body is balanced by the inertial load `-dm w' x r` of its points, whose own
-    /// `G = sum [r][g]` is `-[w'] S` with `S = tr(I)/2 - I`, the second moment of mass. With it the whole load is in equilibrium,
-    /// where the symmetric part of `G` is the exact one (docs/notation.md); without it a force across a thin link couples its
-    /// spin about the long axis with bending, and `W` turns indefinite for no physical reason.
+    /// The torque `tau` of all forces on a body is balanced by the inertial load `-dm w' x r` of
+    /// its points, whose own `G = sum [r][g]` is `-[w'] S` with `S = tr(I)/2 - I`, the second
+    /// moment of mass. With it the whole load is in equilibrium, where the symmetric part of `G` is
+    /// the exact one (docs/notation.md); without it a force across a thin link couples its spin
+    /// about the long axis with bending, and `W` turns indefinite for no physical reason.
     fn add_inertial_geometry(
         &mut self,
         problem: &Problem,
@@ -255,7 +263,8 @@ impl Assembler {
             for i in 0..3 {
                 self.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
                 let row = dof + i;
-                // The diagonal block of a body is stored whole: its last entry is the diagonal of the row.
+                // The diagonal block of a body is stored whole: its last entry is the diagonal of
+                // the row.
                 let diagonal = self.system.w.pattern().row_slots(row).end - 1;
                 for j in 0..=i {
                     self.system.w.values_mut()[diagonal - i + j] += gain * scheme.beta * block[3 * i + j];
@@ -264,7 +273,8 @@ impl Assembler {
         }
     }
 
-    /// The share, by its mode, of the part of a body under the torque of one origin, `3 x 3` in `self.geometry`. False if there is none.
+    /// The share, by its mode, of the part of a body under the torque of one origin, `3 x 3` in
+    /// `self.geometry`. False if there is none.
     pub(super) fn inertial_block(
         &mut self,
         scheme: &Scheme,
@@ -334,7 +344,9 @@ pub(super) fn filter(mode: GeometricStiffness, size: usize, block: &mut [f64], s
     }
 }
 
-/// How much of a symmetric block `h^2 alpha beta G` over the given degrees of freedom is taken, by its stability number: the largest of its entries as shares of the geometric mean of their masses.
+/// How much of a symmetric block `h^2 alpha beta G` over the given degrees of freedom is taken, by
+/// its stability number: the largest of its entries as shares of the geometric mean of their
+/// masses.
 pub(super) fn share_of<I: Iterator<Item = usize>>(
     mode: GeometricStiffness,
     block: &[f64],

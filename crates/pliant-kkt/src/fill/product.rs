@@ -13,7 +13,8 @@ use std::convert::Infallible;
 /// Elements of a node between two looks at the threads.
 const PIECE: usize = 512;
 
-/// Terms of products with `W` beside the evaluation: `-h^2 alpha G`, element by element, as much as the modes take of it.
+/// Terms of products with `W` beside the evaluation: `-h^2 alpha G`, element by element, as much as
+/// the modes take of it.
 #[derive(Debug, Default)]
 pub(super) struct Products {
     blocks: Vec<f64>,
@@ -46,11 +47,14 @@ impl Products {
     }
 }
 
-/// `W` of a step as an operator, `P W P + I - P` where `P` takes the fixed coordinates out, as `pliant_krylov::SymmetricOperator`
-/// has it of an assembled matrix: velocities are carried down the graph, forces back.
+/// `W` of a step as an operator, `P W P + I - P` where `P` takes the fixed coordinates out, as
+/// `pliant_krylov::SymmetricOperator` has it of an assembled matrix: velocities are carried down
+/// the graph, forces back.
 ///
-/// **Equation.** `W x = J^T (M + h alpha B + h^2 alpha beta (K - G)) J x` with the Jacobians `J` of the nodes, which are never multiplied with each other.
-/// Cost: two operations per number of every Jacobian, twice, and of every block of mass, stiffness, damping and geometric stiffness. No bit depends on threads.
+/// **Equation.** `W x = J^T (M + h alpha B + h^2 alpha beta (K - G)) J x` with the Jacobians `J` of
+/// the nodes, which are never multiplied with each other. Cost: two operations per number of every
+/// Jacobian, twice, and of every block of mass, stiffness, damping and geometric stiffness. No bit
+/// depends on threads.
 pub struct ResponseOperator<'a> {
     problem: &'a Problem,
     evaluation: &'a Evaluation,
@@ -87,8 +91,10 @@ enum Of {
 }
 
 impl Assembler {
-    /// `W` of a step for products, without filling it. `evaluation` must be up to date with `state`; `multipliers` are those that the geometric stiffness of
-    /// rows is made of, one per row. Allocates nothing once it is warm. Cost: forces on all nodes and geometric stiffness, of which there is none where mappings are linear.
+    /// `W` of a step for products, without filling it. `evaluation` must be up to date with
+    /// `state`; `multipliers` are those that the geometric stiffness of rows is made of, one per
+    /// row. Allocates nothing once it is warm. Cost: forces on all nodes and geometric stiffness,
+    /// of which there is none where mappings are linear.
     pub fn response<'a>(
         &'a mut self,
         problem: &'a Problem,
@@ -179,7 +185,8 @@ impl Assembler {
 }
 
 impl ResponseOperator<'_> {
-    /// `c` of the step in the change of velocity: `h f - h^2 alpha (K - G) v`, carried to the independent coordinates, the impulse and what fixed coordinates change.
+    /// `c` of the step in the change of velocity: `h f - h^2 alpha (K - G) v`, carried to the
+    /// independent coordinates, the impulse and what fixed coordinates change.
     ///
     /// # Panics
     /// If `out` is not of length n, or an input is shorter than it should be.
@@ -233,7 +240,8 @@ impl ResponseOperator<'_> {
         }
     }
 
-    /// Adds what the terms of all nodes make of the velocities `u` of all nodes to their forces `f`.
+    /// Adds what the terms of all nodes make of the velocities `u` of all nodes to their forces
+    /// `f`.
     fn add_terms(&self, of: Of, scratch: &mut Scratch<'_>) {
         let Scheme { h, alpha, beta, .. } = *self.scheme;
         if let Of::Response = of {
@@ -343,7 +351,8 @@ impl ResponseOperator<'_> {
     }
 }
 
-/// `y += s A x` for a symmetric square block `A`, column by column, so that its rows are read once and `y` stays in registers.
+/// `y += s A x` for a symmetric square block `A`, column by column, so that its rows are read once
+/// and `y` stays in registers.
 #[inline(always)]
 fn add_symmetric(a: &[f64], s: f64, x: &[f64], y: &mut [f64]) {
     match (<&[f64; 9]>::try_from(x), <&mut [f64; 9]>::try_from(&mut *y)) {

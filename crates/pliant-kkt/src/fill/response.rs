@@ -17,7 +17,8 @@ pub(super) enum Terms {
 }
 
 impl Assembler {
-    /// The wanted terms of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness `rhs -= h^2 alpha (K - G) v`.
+    /// The wanted terms of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness
+    /// `rhs -= h^2 alpha (K - G) v`.
     pub(super) fn fill_response(
         &mut self,
         problem: &Problem,
@@ -135,7 +136,8 @@ impl Assembler {
     }
 }
 
-/// `out = J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`; `product` is scratch.
+/// `out = J^T A J` for a symmetric `size x size` block `A` and a `size x width` block `J`;
+/// `product` is scratch.
 pub(super) fn congruence(
     a: &[f64],
     j: &[f64],

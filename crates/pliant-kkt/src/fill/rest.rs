@@ -6,10 +6,12 @@ use crate::{GeometricTerms, Scheme};
 use pliant_model::{ComponentId, Evaluation, Problem, RowLaw, State};
 
 impl Assembler {
-    /// Fills `W = K - G`, `J` and `R = C`, without mass and damping; right-hand sides are zero and no row is bounded. With the forces `f` and the
-    /// multipliers `lambda` that `G` is made of, a step of Newton's method on `f + J^T lambda = 0`, `phi + C lambda = 0` solves
-    /// `[W -J^T; -J -R] [dx; d lambda] = [f + J^T lambda; phi + C lambda]`. Rows of dashpots have no force at rest: they are taken out as
-    /// [`deactivate_row`](Self::deactivate_row) does. `evaluation` must be up to date with `state`. Allocates nothing.
+    /// Fills `W = K - G`, `J` and `R = C`, without mass and damping; right-hand sides are zero and
+    /// no row is bounded. With the forces `f` and the multipliers `lambda` that `G` is made of, a
+    /// step of Newton's method on `f + J^T lambda = 0`, `phi + C lambda = 0` solves `[W -J^T; -J
+    /// -R] [dx; d lambda] = [f + J^T lambda; phi + C lambda]`. Rows of dashpots have no force at
+    /// rest: they are taken out as [`deactivate_row`](Self::deactivate_row) does. `evaluation` must
+    /// be up to date with `state`. Allocates nothing.
     pub fn fill_rest(
         &mut self,
         problem: &Problem,
@@ -50,7 +52,8 @@ impl Assembler {
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
     }
 
-    /// Composes the Jacobians of the present state, with which [`project`](Self::project) makes transient rows; the system stays as it is.
+    /// Composes the Jacobians of the present state, with which [`project`](Self::project) makes
+    /// transient rows; the system stays as it is.
     pub fn fill_jacobians(&mut self, evaluation: &Evaluation) {
         self.plan.jacobians.fill(evaluation);
     }

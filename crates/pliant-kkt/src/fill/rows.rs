@@ -72,8 +72,9 @@ impl Assembler {
         }
     }
 
-    /// The error that each `b` is known to have: the rounding of coordinates, and what linearising the constraint over the last step has
-    /// left, `min(|phi|/h, h |(dJ/dt) v|)`. Redundant rows of a loop in motion disagree by that much, and do not contradict.
+    /// The error that each `b` is known to have: the rounding of coordinates, and what linearising
+    /// the constraint over the last step has left, `min(|phi|/h, h |(dJ/dt) v|)`. Redundant rows of
+    /// a loop in motion disagree by that much, and do not contradict.
     fn fill_rounding(&mut self, rows: Rows<'_>) {
         let Rows {
             problem,
@@ -100,7 +101,8 @@ impl Assembler {
     }
 
     /// Springs: `Y = h alpha C D + h alpha (h beta + d) I`, `R = Y^-1 C`,
-    /// `b = h Y^-1 (phi + (C D + d + alpha h) u)`, less what the motion they are driven by accounts for.
+    /// `b = h Y^-1 (phi + (C D + d + alpha h) u)`, less what the motion they are driven by accounts
+    /// for.
     fn fill_spring(&mut self, rows: Rows<'_>, i: usize) {
         let Rows {
             problem,
@@ -122,7 +124,8 @@ impl Assembler {
             let d = problem.relaxation_time(i, k);
             let motion = input.motion.get(row).copied().unwrap_or_default();
             if evaluation.is_hard(group, k) {
-                // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the step.
+                // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the
+                // step.
                 let (phi, u, target) = (x[k], u[k], motion.end);
                 self.system.b[row] = if d > 0.0 {
                     (phi - target.0 + (d + h) * u - d * target.1) / (h * beta + d)
@@ -151,8 +154,8 @@ impl Assembler {
         self.fill_damping_matrix(rows, i);
     }
 
-    /// Springs with a damping matrix `D`: `Y` is one for each group of coordinates, and what [`Self::fill_spring`] left is its part
-    /// without `D`.
+    /// Springs with a damping matrix `D`: `Y` is one for each group of coordinates, and what
+    /// [`Self::fill_spring`] left is its part without `D`.
     fn fill_damping_matrix(&mut self, rows: Rows<'_>, i: usize) {
         let Rows {
             problem,
@@ -195,7 +198,8 @@ impl Assembler {
                 }
                 b[r] = h * (self.system.b[row] * gain(first + r) + damped);
             }
-            // A hard coordinate has a zero row in C, so Y keeps its diagonal there and the row stays what it is.
+            // A hard coordinate has a zero row in C, so Y keeps its diagonal there and the row
+            // stays what it is.
             solve_in_place(n, y, yc, b);
             for r in 0..n {
                 let row = group.first_row + first + r;
@@ -274,7 +278,8 @@ impl Assembler {
     }
 }
 
-/// Solves `Y X = C` and `Y x = b` in place (in `c` and `b`) by elimination with partial pivoting; `y` is overwritten.
+/// Solves `Y X = C` and `Y x = b` in place (in `c` and `b`) by elimination with partial pivoting;
+/// `y` is overwritten.
 pub(super) fn solve_in_place(n: usize, y: &mut [f64], c: &mut [f64], b: &mut [f64]) {
     for p in 0..n {
         let pivot = (p..n)

@@ -17,8 +17,9 @@ pub struct StiffnessRatio {
 }
 
 impl Assembler {
-    /// For every force field whose treatment is open: its largest `h^2 K_ii S_ii`, with the inverse effective mass
-    /// `S = J diag(M)^-1 J^T` of each coordinate. Infinite where a coordinate has no mass.
+    /// For every force field whose treatment is open: its largest `h^2 K_ii S_ii`, with the inverse
+    /// effective mass `S = J diag(M)^-1 J^T` of each coordinate. Infinite where a coordinate has no
+    /// mass.
     pub fn stiffness_ratios(
         &mut self,
         problem: &Problem,

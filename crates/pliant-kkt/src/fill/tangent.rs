@@ -1,5 +1,5 @@
-//! Inputs of Newton's method on the equations of a step beside the matrices: masses and Jacobians alone, and right-hand sides made
-//! of residuals.
+//! Inputs of Newton's method on the equations of a step beside the matrices: masses and Jacobians
+//! alone, and right-hand sides made of residuals.
 
 use super::Assembler;
 use super::response::Terms;
@@ -8,8 +8,8 @@ use crate::Scheme;
 use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw, State};
 
 impl Assembler {
-    /// Fills the mass matrix into `W` and the Jacobian of every row into `J`; all else is zero, and no row is bounded. `evaluation` must be
-    /// up to date with `state`. Allocates nothing.
+    /// Fills the mass matrix into `W` and the Jacobian of every row into `J`; all else is zero, and
+    /// no row is bounded. `evaluation` must be up to date with `state`. Allocates nothing.
     pub fn fill_kinematics(
         &mut self,
         problem: &Problem,
@@ -30,7 +30,8 @@ impl Assembler {
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
     }
 
-    /// Takes one row out of the filled system: no Jacobian, `R_ii = 1`, `b_i = 0`, so that its multiplier is zero.
+    /// Takes one row out of the filled system: no Jacobian, `R_ii = 1`, `b_i = 0`, so that its
+    /// multiplier is zero.
     ///
     /// # Panics
     /// If there is no such row.
@@ -44,7 +45,8 @@ impl Assembler {
         self.system.b[row] = 0.0;
     }
 
-    /// Puts the forces into `c`, and moves what fixed coordinates do, `x = fixed` (zero for free ones), to the right-hand sides.
+    /// Puts the forces into `c`, and moves what fixed coordinates do, `x = fixed` (zero for free
+    /// ones), to the right-hand sides.
     ///
     /// # Panics
     /// If a slice is shorter than the system.
@@ -57,12 +59,15 @@ impl Assembler {
         }
     }
 
-    /// Replaces the right-hand sides of a filled system by those of Newton's method: its solution is then the change of velocity and
-    /// the *whole* impulses, which of redundant rows are so the smallest.
+    /// Replaces the right-hand sides of a filled system by those of Newton's method: its solution
+    /// is then the change of velocity and the *whole* impulses, which of redundant rows are so the
+    /// smallest.
     ///
-    /// `primal` is the residual of the equations of motion as an impulse (N s, N m s), `deficit` what each row is off by, `C lambda +
-    /// alpha (phi + ...) + ...` of docs/notation.md or its hard counterpart, and `mu` the impulses of the iterate. With `Y` of a row law
-    /// `b = h Y^-1 deficit - R mu`, `c = -primal - J^T mu`. The scheme must be that of the fill, for changes of velocity.
+    /// `primal` is the residual of the equations of motion as an impulse (N s, N m s), `deficit`
+    /// what each row is off by, `C lambda + alpha (phi + ...) + ...` of docs/notation.md or its
+    /// hard counterpart, and `mu` the impulses of the iterate. With `Y` of a row law
+    /// `b = h Y^-1 deficit - R mu`, `c = -primal - J^T mu`. The scheme must be that of the fill,
+    /// for changes of velocity.
     ///
     /// # Panics
     /// If a slice is shorter than the system.
@@ -81,7 +86,8 @@ impl Assembler {
         for ((c, p), fixed) in self.system.c.iter_mut().zip(primal).zip(&self.system.fixed) {
             *c = if *fixed { 0.0 } else { -p };
         }
-        // What linearising leaves between redundant rows is no contradiction: the residual decides that in the end.
+        // What linearising leaves between redundant rows is no contradiction: the residual decides
+        // that in the end.
         let allowances = self.system.b_rounding.iter_mut().zip(&self.system.b);
         for ((rounding, b), (lower, upper)) in allowances.zip(&self.system.bounds) {
             // (The allowance would also keep bounded rows at their bounds.)
@@ -93,7 +99,8 @@ impl Assembler {
         self.system.r.symmetric_add_product(-1.0, mu, &mut self.system.b);
     }
 
-    /// The deficit of each row as a velocity: the part of `b` that [`set_residuals`](Self::set_residuals) makes of the deficits. Into `out`.
+    /// The deficit of each row as a velocity: the part of `b` that
+    /// [`set_residuals`](Self::set_residuals) makes of the deficits. Into `out`.
     ///
     /// # Panics
     /// If a slice is shorter than the system.

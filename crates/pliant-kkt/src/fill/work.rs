@@ -7,12 +7,16 @@ use crate::scheme::GeometricOrigin;
 use pliant_model::{ElementIndex, Evaluation, NodeKind, Problem, State};
 
 impl Assembler {
-    /// The energy that the geometric stiffness of the last fill took from the motion (J): the work of its impulse `h^2 alpha G u` by the velocities `u` with which positions
-    /// moved, `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its mode took. `velocity` has `u` of all nodes, mapped ones by the Jacobians of
-    /// the fill; `evaluation` and `state` are as they were at the fill, and so is the scheme. Cost: as much as filling it. Allocates nothing.
+    /// The energy that the geometric stiffness of the last fill took from the motion (J): the work
+    /// of its impulse `h^2 alpha G u` by the velocities `u` with which positions moved,
+    /// `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its
+    /// mode took. `velocity` has `u` of all nodes, mapped ones by the Jacobians of the fill;
+    /// `evaluation` and `state` are as they were at the fill, and so is the scheme. Cost: as much
+    /// as filling it. Allocates nothing.
     ///
     /// # Panics
-    /// If `velocity` is shorter than [`Model::velocity_count`](pliant_model::Model::velocity_count).
+    /// If `velocity` is shorter than
+    /// [`Model::velocity_count`](pliant_model::Model::velocity_count).
     pub fn geometry_work(
         &mut self,
         problem: &Problem,
@@ -22,7 +26,8 @@ impl Assembler {
         velocity: &[f64],
     ) -> f64 {
         let modes = scheme.geometry;
-        // Two origins are evaluated one after the other; of a single one all blocks are still there.
+        // Two origins are evaluated one after the other; of a single one all blocks are still
+        // there.
         let again = modes.origins().count() > 1;
         let mut form = 0.0;
         for origin in modes.origins() {
@@ -71,7 +76,8 @@ impl Assembler {
         }
     }
 
-    /// `-h^2 alpha u^T G u` of the elements of mapped nodes that are not bundled, whose blocks are evaluated.
+    /// `-h^2 alpha u^T G u` of the elements of mapped nodes that are not bundled, whose blocks are
+    /// evaluated.
     fn elements_form(
         &mut self,
         problem: &Problem,

@@ -5,9 +5,10 @@ use crate::jacobian::{ColumnSource, Jacobians};
 use pliant_model::{Evaluation, Model, NodeKind};
 use std::ops::Range;
 
-/// A linear node that repeats the coordinates of independent ones, and the nodes whose elements each hang on one element of it: strains on
-/// deformation gradients. What acts on an element or what hangs on it is pulled to it first, and consecutive elements of the same
-/// dependencies (the quadrature points of one finite element) are summed.
+/// A linear node that repeats the coordinates of independent ones, and the nodes whose elements
+/// each hang on one element of it: strains on deformation gradients. What acts on an element or
+/// what hangs on it is pulled to it first, and consecutive elements of the same dependencies (the
+/// quadrature points of one finite element) are summed.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundle {
     pub(crate) node: usize,
@@ -204,7 +205,8 @@ pub(crate) fn sum_of(sums: &[f64], n: usize, row: DependencyCoordinate, column: 
 }
 
 impl Plan {
-    /// Adds the lower triangle of the block of a run to the values of `W`, as far as it lies in these rows; the given values begin at `base`.
+    /// Adds the lower triangle of the block of a run to the values of `W`, as far as it lies in
+    /// these rows; the given values begin at `base`.
     pub(crate) fn add_sums_to_response(
         &self,
         d: usize,

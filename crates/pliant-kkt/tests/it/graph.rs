@@ -1,5 +1,5 @@
-//! Random graphs of everything: the assembled system against dense products of local blocks, finite differences of positions
-//! and of forces, and the formulas of docs/notation.md.
+//! Random graphs of everything: the assembled system against dense products of local blocks, finite
+//! differences of positions and of forces, and the formulas of docs/notation.md.
 
 mod build;
 mod dense;
@@ -142,7 +142,8 @@ fn unit(n: usize, k: usize, t: f64) -> Vec<f64> {
     out
 }
 
-/// The composed local blocks are the derivatives of the mapped positions, and the rows of the system are those blocks.
+/// The composed local blocks are the derivatives of the mapped positions, and the rows of the
+/// system are those blocks.
 #[test]
 fn jacobians_of_random_graphs() {
     for seed in SEEDS {
@@ -196,8 +197,8 @@ fn jacobians_of_random_graphs() {
     }
 }
 
-/// `M + h alpha (a M + B + b K) + h^2 alpha beta K` over all nodes, dense, and `K` alone with its weights for the right-hand
-/// side.
+/// `M + h alpha (a M + B + b K) + h^2 alpha beta K` over all nodes, dense, and `K` alone with its
+/// weights for the right-hand side.
 fn node_matrices(case: &Case, scheme: &Scheme) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let m = case.model();
     let (h, all) = (scheme.h, m.velocity_count());
@@ -275,8 +276,9 @@ fn response_matrices_of_random_graphs() {
     }
 }
 
-/// `W` with geometric stiffness, from finite differences of the generalised force `J^T (f(x) + lambda)` at rest, where nothing is
-/// damped: its symmetric part, and the term of the angular acceleration of bodies.
+/// `W` with geometric stiffness, from finite differences of the generalised force
+/// `J^T (f(x) + lambda)` at rest, where nothing is damped: its symmetric part, and the term of the
+/// angular acceleration of bodies.
 #[test]
 fn stiffness_is_the_derivative_of_the_pulled_back_forces() {
     for seed in SEEDS {
@@ -327,7 +329,8 @@ fn stiffness_is_the_derivative_of_the_pulled_back_forces() {
             }
         }
         let mut stiffness: Vec<f64> = symmetric(n, &derivative).iter().map(|d| -d).collect();
-        // sym([w'] S) with w' = I^-1 tau, S = tr(I)/2 - I of every independent body; K_geo = -G = [w'] S.
+        // sym([w'] S) with w' = I^-1 tau, S = tr(I)/2 - I of every independent body; K_geo = -G =
+        // [w'] S.
         let total = force(&vec![0.0; n]);
         for attachment in m.masses() {
             let node = m.node(attachment.node);
@@ -355,13 +358,14 @@ fn stiffness_is_the_derivative_of_the_pulled_back_forces() {
         for (w, k) in expected.iter_mut().zip(&stiffness) {
             *w += h * h * alpha * beta * k;
         }
-        // Finite differences of forces of a thousand newtons: 1e-13 * 1e3/e and third derivatives times e^2.
+        // Finite differences of forces of a thousand newtons: 1e-13 * 1e3/e and third derivatives
+        // times e^2.
         close("W", &full_w(&system), &expected, 1e-7);
     }
 }
 
-/// `c = h J^T (f - M (dJ/dt) v - w x I w) + impulse - h^2 alpha (K - G) v`: forces by the laws one by one, `(dJ/dt) v` by finite
-/// differences of the mapped velocities, `G` from `W`.
+/// `c = h J^T (f - M (dJ/dt) v - w x I w) + impulse - h^2 alpha (K - G) v`: forces by the laws one
+/// by one, `(dJ/dt) v` by finite differences of the mapped velocities, `G` from `W`.
 #[test]
 fn right_hand_sides_of_random_graphs() {
     for seed in SEEDS {
@@ -475,7 +479,8 @@ fn right_hand_sides_of_random_graphs() {
     }
 }
 
-/// The bias of mapped nodes alone: independent masses have none, and groups do not reach over nodes.
+/// The bias of mapped nodes alone: independent masses have none, and groups do not reach over
+/// nodes.
 fn bias_of(own: f64, i: usize, bias: &[f64], m: &Problem) -> Vec<f64> {
     let mut out = vec![0.0; bias.len()];
     let node = m
@@ -490,8 +495,9 @@ fn bias_of(own: f64, i: usize, bias: &[f64], m: &Problem) -> Vec<f64> {
     out
 }
 
-/// The three forms of the unknown are one equation (docs/notation.md). With `c + W v` and `b - J v` instead of `c` and `b` the unknown is the velocity at the end of the
-/// step, with `c/h` and `b/h` it is the acceleration, and the multipliers are forces.
+/// The three forms of the unknown are one equation (docs/notation.md). With `c + W v` and `b - J v`
+/// instead of `c` and `b` the unknown is the velocity at the end of the step, with `c/h` and `b/h`
+/// it is the acceleration, and the multipliers are forces.
 #[test]
 fn forms_of_the_unknown_are_the_same_equation() {
     let solve = |system: &KktSystem| {
@@ -539,8 +545,9 @@ fn forms_of_the_unknown_are_the_same_equation() {
     }
 }
 
-/// Elements that repeat the coordinates of their parents are summed before they are scattered. The same model whose mappings do not say so is filled
-/// through dense blocks, and differs by the order of sums; threads do not show at all.
+/// Elements that repeat the coordinates of their parents are summed before they are scattered. The
+/// same model whose mappings do not say so is filled through dense blocks, and differs by the order
+/// of sums; threads do not show at all.
 #[test]
 fn what_is_repeated_is_only_faster() {
     for seed in SEEDS {

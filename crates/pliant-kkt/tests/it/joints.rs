@@ -20,8 +20,8 @@ const KINDS: [JointKind; 12] = [
     JointKind::PointOnPlane,
 ];
 
-/// A joint of this kind with a spring on everything that it leaves free, between two balls or a ball and the world; both displaced
-/// from where the joint was put together.
+/// A joint of this kind with a spring on everything that it leaves free, between two balls or a
+/// ball and the world; both displaced from where the joint was put together.
 fn joined(kind: JointKind, world: bool) -> (Problem, State) {
     let mut m = Model::new();
     let poses = [

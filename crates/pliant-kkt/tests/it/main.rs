@@ -1,4 +1,5 @@
-//! The assembled system against finite differences of the model, which know nothing of plans and slots.
+//! The assembled system against finite differences of the model, which know nothing of plans and
+//! slots.
 #![allow(
     clippy::unwrap_used,
     reason = "a test that cannot set up its problem should stop there"
@@ -15,8 +16,8 @@ use pliant_model::{
     UniformCompliance,
 };
 
-/// Bodies, points on them, particles, and mappings three deep with several parents. Inertias are spherical, so that the
-/// geometric stiffness of angular acceleration has no symmetric part.
+/// Bodies, points on them, particles, and mappings three deep with several parents. Inertias are
+/// spherical, so that the geometric stiffness of angular acceleration has no symmetric part.
 fn model() -> (Problem, Vec<NodeId>) {
     let (m, nodes) = bare_model();
     (Problem::new(m), nodes)
@@ -195,8 +196,8 @@ fn jacobian_rows_are_derivatives_of_the_constraint() {
     }
 }
 
-/// `W - M` is `h^2` times the Hessian of the potential in exponential coordinates, for geometric stiffness of forces; with
-/// multipliers, of the potential plus `-lambda . phi`.
+/// `W - M` is `h^2` times the Hessian of the potential in exponential coordinates, for geometric
+/// stiffness of forces; with multipliers, of the potential plus `-lambda . phi`.
 #[test]
 fn response_matrix_is_mass_and_hessian() {
     let (m, nodes) = model();
@@ -241,7 +242,8 @@ fn response_matrix_is_mass_and_hessian() {
             let n = m.dof_count();
             for i in 0..n {
                 for j in 0..=i {
-                    // Mixed second difference with both orders of steps averages the exponential coordinates.
+                    // Mixed second difference with both orders of steps averages the exponential
+                    // coordinates.
                     let hessian = (potential(&[(i, e), (j, e)])
                         - potential(&[(i, e), (j, -e)])
                         - potential(&[(i, -e), (j, e)])
@@ -254,7 +256,8 @@ fn response_matrix_is_mass_and_hessian() {
                     };
                     let expected = mass.system().w.get(i, j) + damping + h * h * alpha * beta * hessian;
                     let found = full.system().w.get(i, j);
-                    // Second differences of energies of a hundred joules: 1e-14 * 100 / e^2 = 3e-5, and e^2.
+                    // Second differences of energies of a hundred joules: 1e-14 * 100 / e^2 = 3e-5,
+                    // and e^2.
                     assert!(
                         (found - expected).abs() < 2e-4 * h * h * 10.0 + 1e-10,
                         "{i} {j}: {found} {expected}"

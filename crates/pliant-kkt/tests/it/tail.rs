@@ -1,4 +1,5 @@
-//! Transient rows against finite differences of the positions they act on, and the extended system against its parts.
+//! Transient rows against finite differences of the positions they act on, and the extended system
+//! against its parts.
 
 use crate::{model, moved};
 use pliant_dense::{Vec3, rotation};
@@ -54,7 +55,8 @@ fn case() -> Case {
         weight,
         arm,
     };
-    // A body, a particle, a point on a body, a point mapped from both; the last three share coordinates with the first two.
+    // A body, a particle, a point on a body, a point mapped from both; the last three share
+    // coordinates with the first two.
     let supports = vec![
         support("bodies", 1, -1.0, [0.3, -0.2, 0.5]),
         support("particles", 0, 0.25, [0.0; 3]),

@@ -4,7 +4,8 @@ use super::{largest_difference, numbers};
 use crate::dual::{Dual, displace};
 use crate::{Mapping, Model, ModelError, NodeId, Space};
 
-/// Largest differences from the formula, each relative to `1 +` the size of what it is compared with.
+/// Largest differences from the formula, each relative to `1 +` the size of what it is compared
+/// with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ExactCheck {
     /// Positions of the child.
@@ -13,7 +14,8 @@ pub struct ExactCheck {
     pub jacobian: f64,
     /// `(dJ/dt) v`.
     pub bias: f64,
-    /// `G`, which is the Hessian of `f . g`; zero for children that are bodies, whose force has no potential.
+    /// `G`, which is the Hessian of `f . g`; zero for children that are bodies, whose force has no
+    /// potential.
     pub geometric: f64,
 }
 
@@ -26,8 +28,9 @@ impl ExactCheck {
     }
 }
 
-/// Checks a mapping to real coordinates against `formula`, which takes the positions of all parents, one after the other, to those
-/// of the child. Velocities and forces are drawn from `seed`.
+/// Checks a mapping to real coordinates against `formula`, which takes the positions of all
+/// parents, one after the other, to those of the child. Velocities and forces are drawn from
+/// `seed`.
 ///
 /// # Errors
 /// Errors of the model about the mapping, its parents or the state.

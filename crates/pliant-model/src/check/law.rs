@@ -4,7 +4,8 @@ use super::relative;
 use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::map_eigenvalues;
 
-/// Largest differences found for a force field, each relative to `1 +` the size of what it is compared with.
+/// Largest differences found for a force field, each relative to `1 +` the size of what it is
+/// compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ForceFieldCheck {
     /// Force at rest against differences of the energy.
@@ -17,17 +18,19 @@ pub struct ForceFieldCheck {
     pub symmetry: f64,
     /// The most negative eigenvalue of a block of `B` or `C`, over the largest entry of the block.
     pub definite: f64,
-    /// The compliance view: `C K - I` and `C f + deformation` for the force at rest, `B` against `d K + D`; `C B - I` for a viscous
-    /// law. Zero if there is none.
+    /// The compliance view: `C K - I` and `C f + deformation` for the force at rest, `B` against
+    /// `d K + D`; `C B - I` for a viscous law. Zero if there is none.
     pub compliance: f64,
     /// Change of `K` and `C` over the position, if the law says that they do not change.
     pub linear: f64,
-    /// No potential: there is force at rest, but the energy is zero everywhere around. `force` counts it nevertheless.
+    /// No potential: there is force at rest, but the energy is zero everywhere around. `force`
+    /// counts it nevertheless.
     pub no_potential: bool,
     /// Explicit: `K` is zero, but the force changes. `stiffness` counts it nevertheless.
     pub explicit: bool,
-    /// Part of the symmetric derivative of the force by position that `K` leaves out because it comes with the velocity: damping
-    /// that depends on the position. No fault, and not among the worst.
+    /// Part of the symmetric derivative of the force by position that `K` leaves out because it
+    /// comes with the velocity: damping that depends on the position. No fault, and not among the
+    /// worst.
     pub moving: f64,
 }
 
@@ -37,7 +40,8 @@ impl ForceFieldCheck {
         self.worst_of_explicit().max(self.force).max(self.stiffness)
     }
 
-    /// The largest for a law that is meant to be so: without `force` if it has no potential, without `stiffness` if it is explicit.
+    /// The largest for a law that is meant to be so: without `force` if it has no potential,
+    /// without `stiffness` if it is explicit.
     pub fn worst_of_explicit(&self) -> f64 {
         [
             if self.no_potential { 0.0 } else { self.force },
@@ -53,8 +57,8 @@ impl ForceFieldCheck {
     }
 }
 
-/// Checks a force field on a node of any space at positions `x` and velocities `v`. Every derivative is compared with
-/// differences over several steps, and the nearest counts.
+/// Checks a force field on a node of any space at positions `x` and velocities `v`. Every
+/// derivative is compared with differences over several steps, and the nearest counts.
 ///
 /// # Errors
 /// Errors of the force field about the node or of its stiffness.

@@ -4,14 +4,15 @@ use super::law::negative_part;
 use super::relative;
 use crate::{Blocks, Mapping, Mass, Model, ModelError, NodeId, Problem, Space, State};
 
-/// Largest differences found for a mass, each relative to `1 +` the size of what it is compared with.
+/// Largest differences found for a mass, each relative to `1 +` the size of what it is compared
+/// with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MassCheck {
-    /// Kinetic energy `v^T M v/2` from the blocks against that of the model; for a mapped node, `v^T (J^T M J) v/2` of the parents'
-    /// velocity.
+    /// Kinetic energy `v^T M v/2` from the blocks against that of the model; for a mapped node,
+    /// `v^T (J^T M J) v/2` of the parents' velocity.
     pub kinetic: f64,
-    /// `M v` against differences of the kinetic energy by velocity, and its sum against the momentum of the model; for a mapped node,
-    /// `J^T M J v`.
+    /// `M v` against differences of the kinetic energy by velocity, and its sum against the
+    /// momentum of the model; for a mapped node, `J^T M J v`.
     pub momentum: f64,
     /// The blocks against their transposes.
     pub symmetry: f64,
@@ -52,8 +53,9 @@ pub fn mass(mass: &Mass, space: Space, x: &[f64], v: &[f64]) -> Result<MassCheck
     Ok(out)
 }
 
-/// Checks a mass on a mapped node: carried to the parents by `J^T M J`, it gives the kinetic energy of the velocity that the mapping
-/// pushes. Positions are those of all parents, velocities are drawn from `seed`.
+/// Checks a mass on a mapped node: carried to the parents by `J^T M J`, it gives the kinetic energy
+/// of the velocity that the mapping pushes. Positions are those of all parents, velocities are
+/// drawn from `seed`.
 ///
 /// # Errors
 /// Errors of the model about the mass, the mapping, its parents or the state.
@@ -92,7 +94,8 @@ pub fn mapped_mass<M: Mapping + Clone + 'static>(
     compare(&Problem::new(model), &state, &ids, child, mass, &pushed, &product)
 }
 
-/// Compares blocks (over the velocity `v` of `node`) and momentum (over the degrees of freedom of `ids`) with the model's energies.
+/// Compares blocks (over the velocity `v` of `node`) and momentum (over the degrees of freedom of
+/// `ids`) with the model's energies.
 fn compare(
     model: &Problem,
     state: &State,
@@ -121,7 +124,8 @@ fn compare(
     out.kinetic = relative(kinetic, model.energies(state).kinetic);
     let dofs = ids.iter().flat_map(|id| model.node(*id).velocity_range());
     for (dof, p) in dofs.zip(product) {
-        // The energy is quadratic: a step of any length gives its slope, and one of the size of the velocity the most digits.
+        // The energy is quadratic: a step of any length gives its slope, and one of the size of the
+        // velocity the most digits.
         let h = 1.0 + state.velocities[dof].abs();
         let energy = |t: f64| -> Result<f64, ModelError> {
             let mut s = state.clone();

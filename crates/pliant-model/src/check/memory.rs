@@ -6,7 +6,8 @@ use crate::{At, Blocks, ForceField, ModelError, Past, Space};
 /// Findings on a law with a past.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemoryCheck {
-    /// `K` against central differences of the force at the end of the time, relative to `1 +` its size.
+    /// `K` against central differences of the force at the end of the time, relative to `1 +` its
+    /// size.
     pub stiffness: f64,
     /// `K - K^T`, likewise.
     pub symmetry: f64,
@@ -16,11 +17,13 @@ pub struct MemoryCheck {
     pub dissipated: f64,
 }
 
-/// Checks the memory of a force field on a node of real coordinates, each element alone: from internal variables to positions `x`, `past.elapsed` seconds later. Finite
-/// differences of step 1e-6 leave errors of about 1e-9 for functions of unit scale.
+/// Checks the memory of a force field on a node of real coordinates, each element alone: from
+/// internal variables to positions `x`, `past.elapsed` seconds later. Finite differences of step
+/// 1e-6 leave errors of about 1e-9 for functions of unit scale.
 ///
 /// # Errors
-/// Errors of the force field about the node; [`ModelError::Size`] for another number of internal variables, [`ModelError::Space`] for bodies.
+/// Errors of the force field about the node; [`ModelError::Size`] for another number of internal
+/// variables, [`ModelError::Space`] for bodies.
 pub fn memory(
     law: &dyn ForceField,
     space: Space,

@@ -80,7 +80,8 @@ impl Problem {
         }
     }
 
-    /// Adds the force of force field `i` on its node, `elapsed` seconds (s) after the internal variables, if it has any, were those of the state. Allocates nothing.
+    /// Adds the force of force field `i` on its node, `elapsed` seconds (s) after the internal
+    /// variables, if it has any, were those of the state. Allocates nothing.
     ///
     /// # Panics
     /// If there is no such force field, or `force` is shorter than its node.
@@ -96,7 +97,8 @@ impl Problem {
         }
     }
 
-    /// Potential energy of one component (J): of a mass in gravity, of a force field by its law; zero for constraints. The state must be propagated.
+    /// Potential energy of one component (J): of a mass in gravity, of a force field by its law;
+    /// zero for constraints. The state must be propagated.
     pub fn potential(&self, state: &State, component: ComponentId) -> f64 {
         match component {
             ComponentId::Mass(i) => {
@@ -125,7 +127,8 @@ impl Problem {
 }
 
 impl Model {
-    /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must be propagated.
+    /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must
+    /// be propagated.
     pub fn momentum(&self, state: &State) -> Momentum {
         let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
         for attachment in self.masses() {

@@ -35,7 +35,8 @@ impl Evaluation {
                 field.row_damping.clear();
                 field.damped = law.row_damping(at, &mut field.row_damping);
                 if rate > 0.0 && law.row_law() == RowLaw::Elastic {
-                    // For the account of dissipation; a hard element has none, and leaves its block empty.
+                    // For the account of dissipation; a hard element has none, and leaves its block
+                    // empty.
                     field.stiffness.clear();
                     field.kept = false;
                     let _ = law.stiffness(at, &mut field.stiffness);
@@ -95,8 +96,10 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Elements of force fields whose stiffness at a state is a semidefinite one in place of an indefinite derivative ([`ForceField::projected_elements`](crate::ForceField::projected_elements)),
-    /// after the time that was evaluated last. Allocates nothing.
+    /// Elements of force fields whose stiffness at a state is a semidefinite one in place of an
+    /// indefinite derivative
+    /// ([`ForceField::projected_elements`](crate::ForceField::projected_elements)), after the time
+    /// that was evaluated last. Allocates nothing.
     pub fn projected_elements(&self, problem: &Problem, state: &State) -> usize {
         let of = |(i, attachment): (usize, &Attachment<ForceFieldEntry>)| {
             let law = &attachment.component.law;
@@ -117,8 +120,9 @@ impl Evaluation {
         stiff.map(of).sum()
     }
 
-    /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in [`force`](Self::force) and its stiffness blocks. Call
-    /// [`evaluate`](Self::evaluate) first. Allocates nothing.
+    /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in
+    /// [`force`](Self::force) and its stiffness blocks. Call [`evaluate`](Self::evaluate) first.
+    /// Allocates nothing.
     pub fn scale_field(&mut self, problem: &Problem, state: &State, i: usize, factor: f64) {
         let attachment = &problem.force_fields()[i];
         let node = problem.node(attachment.node);
@@ -133,7 +137,8 @@ impl Evaluation {
         self.fields[i].kept = false;
     }
 
-    /// Makes the force of each force field with a memory, as evaluated after some time, the mean of that and the one without time elapsed, which has the weight `present(i)`; tangents stay as
+    /// Makes the force of each force field with a memory, as evaluated after some time, the mean of
+    /// that and the one without time elapsed, which has the weight `present(i)`; tangents stay as
     /// they are. Call [`evaluate_after`](Self::evaluate_after) first. Allocates nothing.
     pub fn add_present_share(&mut self, problem: &Problem, state: &State, present: impl Fn(usize) -> f64) {
         if problem.internal_count() == 0 {
@@ -157,9 +162,10 @@ impl Evaluation {
         }
     }
 
-    /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees positions `x - target` and velocities
-    /// `v - rate`. Its deformation is that of the law plus the target, as if the law were linear. Call [`evaluate`](Self::evaluate)
-    /// first. Allocates nothing.
+    /// Evaluates compliance `i` anew where its coordinates are driven: a nonlinear law sees
+    /// positions `x - target` and velocities `v - rate`. Its deformation is that of the law plus
+    /// the target, as if the law were linear. Call [`evaluate`](Self::evaluate) first. Allocates
+    /// nothing.
     ///
     /// # Panics
     /// If `driven` gives fewer coordinates (target and rate) than the node has.
@@ -208,8 +214,8 @@ impl Evaluation {
         }
     }
 
-    /// Adds the damping in proportion to the stiffness, `-b K v`, of compliance `i` to the force on its node, at positions `x` and
-    /// velocities `v` of the node. Allocates nothing.
+    /// Adds the damping in proportion to the stiffness, `-b K v`, of compliance `i` to the force on
+    /// its node, at positions `x` and velocities `v` of the node. Allocates nothing.
     pub fn add_proportional_damping(
         &mut self,
         problem: &Problem,

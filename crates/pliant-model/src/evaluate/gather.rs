@@ -1,10 +1,12 @@
-//! Forces that come back to one parent, sorted by where they arrive, so that threads may share them.
+//! Forces that come back to one parent, sorted by where they arrive, so that threads may share
+//! them.
 
 use crate::Dependency;
 use crate::blocks::PIECE;
 use std::convert::Infallible;
 
-/// Which elements of a child depend on each element of its only parent, and as which of their dependencies; by the order of the elements.
+/// Which elements of a child depend on each element of its only parent, and as which of their
+/// dependencies; by the order of the elements.
 #[derive(Clone, Debug)]
 pub(super) struct Gather {
     /// Where those of each element of the parent begin.
@@ -13,7 +15,8 @@ pub(super) struct Gather {
 }
 
 impl Gather {
-    /// Of the dependencies of all elements of a child on the `count` elements of one parent. None where there are too few to share, or more than 32 bits count.
+    /// Of the dependencies of all elements of a child on the `count` elements of one parent. None
+    /// where there are too few to share, or more than 32 bits count.
     pub(super) fn new(lists: &[Vec<Dependency>], count: usize) -> Option<Self> {
         let all: usize = lists.iter().map(Vec::len).sum();
         if lists.len() <= PIECE || u32::try_from(all.max(lists.len())).is_err() {
@@ -42,7 +45,8 @@ impl Gather {
         self.starts.len() - 1
     }
 
-    /// Dependents of an element of the parent: elements of the child, and as which of their dependencies it counts.
+    /// Dependents of an element of the parent: elements of the child, and as which of their
+    /// dependencies it counts.
     pub(super) fn on(&self, parent: usize) -> impl Iterator<Item = (usize, usize)> {
         let range = self.starts[parent] as usize..self.starts[parent + 1] as usize;
         self.list[range].iter().map(|(e, a)| (*e as usize, *a as usize))

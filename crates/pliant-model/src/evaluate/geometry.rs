@@ -10,8 +10,8 @@ impl Evaluation {
         self.geometry[node].as_ref()
     }
 
-    /// Computes the geometric stiffness blocks `G` of one mapped node under the given total forces on all nodes; `None`
-    /// for linear mappings. Allocates nothing.
+    /// Computes the geometric stiffness blocks `G` of one mapped node under the given total forces
+    /// on all nodes; `None` for linear mappings. Allocates nothing.
     pub fn geometric_stiffness(
         &mut self,
         model: &Model,
@@ -47,8 +47,9 @@ impl Evaluation {
         Some(blocks)
     }
 
-    /// The block `G` of one element of a mapped node whose mapping comes in pieces, under the given total forces on all nodes, into `out`, which is cleared; false, and nothing
-    /// written, for other mappings. Allocates nothing.
+    /// The block `G` of one element of a mapped node whose mapping comes in pieces, under the given
+    /// total forces on all nodes, into `out`, which is cleared; false, and nothing written, for
+    /// other mappings. Allocates nothing.
     ///
     /// # Panics
     /// If there is no such element, or `out` is not of the size of its block.

@@ -93,8 +93,9 @@ impl LocalJacobian {
         ));
     }
 
-    /// `x += J^T f` on the only parent, every element of it by one thread; false where the elements are too few to share, or there are
-    /// several parents. The order of sums is that of the elements of the child.
+    /// `x += J^T f` on the only parent, every element of it by one thread; false where the elements
+    /// are too few to share, or there are several parents. The order of sums is that of the
+    /// elements of the child.
     fn pull(
         &self,
         threads: &Threads,
@@ -197,7 +198,8 @@ impl LocalJacobian {
     }
 }
 
-/// `y[m i + j] += g_a[j] x_a[i]`, summed over the dependencies `a`. Inlined, so that sizes that are constants are known inside.
+/// `y[m i + j] += g_a[j] x_a[i]`, summed over the dependencies `a`. Inlined, so that sizes that are
+/// constants are known inside.
 #[inline(always)]
 fn add_repeated<'a>(
     RepeatShape { d, m }: RepeatShape,
@@ -218,7 +220,8 @@ fn add_repeated<'a>(
     }
 }
 
-/// `x[i] += g[j] f[m i + j]` with the `g` of one dependency, `width` apart. Inlined as [`add_repeated`].
+/// `x[i] += g[j] f[m i + j]` with the `g` of one dependency, `width` apart. Inlined as
+/// [`add_repeated`].
 #[inline(always)]
 fn add_gathered(shape: RepeatShape, width: usize, g: &[f64], f: &[f64], x: &mut [f64]) {
     let RepeatShape { d, m } = shape;
@@ -300,8 +303,8 @@ impl Evaluation {
         }
     }
 
-    /// Carries velocities (or accelerations) of the independent nodes to the mapped ones, whose entries are overwritten: `u = J u` from parents to
-    /// child. Allocates nothing.
+    /// Carries velocities (or accelerations) of the independent nodes to the mapped ones, whose
+    /// entries are overwritten: `u = J u` from parents to child. Allocates nothing.
     ///
     /// # Panics
     /// If `velocity` is shorter than [`Model::velocity_count`].
@@ -323,8 +326,8 @@ impl Evaluation {
         }
     }
 
-    /// Carries forces on all nodes to their parents: afterwards each node holds the total force on it, the independent ones
-    /// the generalised force. Allocates nothing.
+    /// Carries forces on all nodes to their parents: afterwards each node holds the total force on
+    /// it, the independent ones the generalised force. Allocates nothing.
     ///
     /// # Panics
     /// If `force` is shorter than [`Model::velocity_count`].
@@ -332,7 +335,8 @@ impl Evaluation {
         self.pull_back_some(model, |_| true, force);
     }
 
-    /// Carries sizes of forces, none of them negative, to the parents: `|J|^T f` from node to node, no less than the terms that [`pull_back`](Self::pull_back) sums. Allocates nothing.
+    /// Carries sizes of forces, none of them negative, to the parents: `|J|^T f` from node to node,
+    /// no less than the terms that [`pull_back`](Self::pull_back) sums. Allocates nothing.
     ///
     /// # Panics
     /// As [`pull_back`](Self::pull_back).
@@ -376,7 +380,8 @@ impl Evaluation {
         }
     }
 
-    /// As [`pull_back`](Self::pull_back), only from the mapped nodes that `from` says; the others' forces stay where they are. Allocates nothing.
+    /// As [`pull_back`](Self::pull_back), only from the mapped nodes that `from` says; the others'
+    /// forces stay where they are. Allocates nothing.
     ///
     /// # Panics
     /// As [`pull_back`](Self::pull_back).

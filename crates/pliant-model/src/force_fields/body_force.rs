@@ -6,8 +6,9 @@ use pliant_dense::{Vec3, rotation, vec3};
 
 /// A follower force at a point of every body, and a torque, both fixed in body axes.
 ///
-/// **Equation.** Force `R F` on the centre of mass and torque `p x F + T` in body axes, for a body of rotation `R`. There is no
-/// potential (the energy is zero) and no stiffness: the law is explicit. `F` (three numbers), then `T`, are its inputs.
+/// **Equation.** Force `R F` on the centre of mass and torque `p x F + T` in body axes, for a body
+/// of rotation `R`. There is no potential (the energy is zero) and no stiffness: the law is
+/// explicit. `F` (three numbers), then `T`, are its inputs.
 ///
 /// **Use.** Thrusters, propellers, motors and jets that turn with the body.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,13 +3,15 @@
 use crate::force_field::{check_not_negative, check_real};
 use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
-/// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint (zero).
+/// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint
+/// (zero).
 ///
-/// **Equation.** `f = -(x + d v)/c` for every coordinate `x` with velocity `v`; energy `x^2/(2 c)`. `c` is the compliance (m/N, or
-/// rad/(N m)), `d` the relaxation time (s).
+/// **Equation.** `f = -(x + d v)/c` for every coordinate `x` with velocity `v`; energy `x^2/(2 c)`.
+/// `c` is the compliance (m/N, or rad/(N m)), `d` the relaxation time (s).
 ///
-/// **Use.** On a [`Difference`](crate::Difference) it is a spring of length zero, on a [`Distance`](crate::Distance) a spring or a
-/// rod, on a [`RelativeRotation`](crate::RelativeRotation) an angular spring.
+/// **Use.** On a [`Difference`](crate::Difference) it is a spring of length zero, on a
+/// [`Distance`](crate::Distance) a spring or a rod, on a
+/// [`RelativeRotation`](crate::RelativeRotation) an angular spring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UniformCompliance {
     compliance: f64,
@@ -40,10 +42,11 @@ impl UniformCompliance {
 
 /// One compliance for each coordinate.
 ///
-/// **Equation.** `f_i = -(x_i + d v_i)/c_i`; energy `sum x_i^2/(2 c_i)`. `c_i` is the compliance of coordinate `i` (m/N, or
-/// rad/(N m)), `d` the relaxation time (s).
+/// **Equation.** `f_i = -(x_i + d v_i)/c_i`; energy `sum x_i^2/(2 c_i)`. `c_i` is the compliance of
+/// coordinate `i` (m/N, or rad/(N m)), `d` the relaxation time (s).
 ///
-/// **Use.** Springs that differ by direction: a bushing, an elastic foundation, a joint that is hard along some axes.
+/// **Use.** Springs that differ by direction: a bushing, an elastic foundation, a joint that is
+/// hard along some axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiagonalCompliance {
     compliances: Vec<f64>,
@@ -51,8 +54,8 @@ pub struct DiagonalCompliance {
 }
 
 impl DiagonalCompliance {
-    /// Compliances (m/N, or rad/(N m)), zero or more: one per coordinate of the node, or per coordinate of one element for all
-    /// elements.
+    /// Compliances (m/N, or rad/(N m)), zero or more: one per coordinate of the node, or per
+    /// coordinate of one element for all elements.
     pub fn new(compliances: &[f64]) -> Self {
         Self {
             compliances: compliances.to_vec(),
@@ -60,7 +63,8 @@ impl DiagonalCompliance {
         }
     }
 
-    /// The springs of these stiffnesses (N/m, or N m/rad), positive; as many as for [`new`](Self::new).
+    /// The springs of these stiffnesses (N/m, or N m/rad), positive; as many as for
+    /// [`new`](Self::new).
     pub fn from_stiffnesses(stiffnesses: &[f64]) -> Self {
         Self {
             compliances: stiffnesses.iter().map(|k| k.recip()).collect(),

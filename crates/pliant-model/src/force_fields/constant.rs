@@ -4,10 +4,11 @@ use crate::force_field::{check_finite, check_space};
 use crate::{At, ForceField, ModelError, Space};
 use pliant_dense::{rotation, vec3};
 
-/// The same force on every element, constant in world axes; on bodies it acts at the centre of mass.
+/// The same force on every element, constant in world axes; on bodies it acts at the centre of
+/// mass.
 ///
-/// **Equation.** `f = F`; energy `-F . x`. On a volume coordinate `F` is a pressure difference (Pa) that does not change with the
-/// volume. The coordinates of `F` are its inputs.
+/// **Equation.** `f = F`; energy `-F . x`. On a volume coordinate `F` is a pressure difference (Pa)
+/// that does not change with the volume. The coordinates of `F` are its inputs.
 ///
 /// **Use.** Loads that do not follow the motion; a constant pressure, when it acts on a volume.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +68,8 @@ impl ForceField for ConstantForce {
 
 /// A torque on every body, constant in world axes.
 ///
-/// **Equation.** `tau_body = R^T T` for a body of rotation `R`. There is no potential (the energy is zero) and no stiffness: the
-/// law is explicit. The coordinates of `T` are its inputs.
+/// **Equation.** `tau_body = R^T T` for a body of rotation `R`. There is no potential (the energy
+/// is zero) and no stiffness: the law is explicit. The coordinates of `T` are its inputs.
 ///
 /// **Use.** Loads on bodies whose axis stays in space; a motor whose axis turns with the body is a
 /// [`BodyForce`](crate::BodyForce).

@@ -5,10 +5,12 @@ use crate::{At, Blocks, ForceField, ModelError, RowLaw, Space};
 
 /// Viscous damping in proportion to the velocity.
 ///
-/// **Equation.** `f = -b v` for every coordinate; bodies have one `b` for the velocity of the centre of mass (N s/m) and one for the
-/// angular velocity (N m s/rad). Treated as a compliance it is the row `v + f/b = 0`, for `b > 0` and on real coordinates only.
+/// **Equation.** `f = -b v` for every coordinate; bodies have one `b` for the velocity of the
+/// centre of mass (N s/m) and one for the angular velocity (N m s/rad). Treated as a compliance it
+/// is the row `v + f/b = 0`, for `b > 0` and on real coordinates only.
 ///
-/// **Use.** Dashpots between points (on a distance or a difference), friction in joints, background damping.
+/// **Use.** Dashpots between points (on a distance or a difference), friction in joints, background
+/// damping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Damping {
     linear: f64,
@@ -16,7 +18,8 @@ pub struct Damping {
 }
 
 impl Damping {
-    /// Coefficient `b` for every coordinate of points and scalars, or for the linear velocity of bodies (N s/m); zero or more.
+    /// Coefficient `b` for every coordinate of points and scalars, or for the linear velocity of
+    /// bodies (N s/m); zero or more.
     pub fn new(linear: f64) -> Self {
         Self { linear, angular: 0.0 }
     }

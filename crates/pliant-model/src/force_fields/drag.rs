@@ -5,10 +5,11 @@ use crate::{At, Blocks, ForceField, ModelError, Space};
 
 /// Linear and quadratic drag on every point, or on the centre of mass and the spin of every body.
 ///
-/// **Equation.** `f = -(a + c |v|) v`, with `B = (a + c |v|) I + c v v^T/|v|`. For bodies the same, with coefficients of their own,
-/// gives a torque from the angular velocity. There is no energy.
+/// **Equation.** `f = -(a + c |v|) v`, with `B = (a + c |v|) I + c v v^T/|v|`. For bodies the same,
+/// with coefficients of their own, gives a torque from the angular velocity. There is no energy.
 ///
-/// **Use.** Motion through air or water: `c` is half the density times the drag coefficient times the area, `a` is for slow flow.
+/// **Use.** Motion through air or water: `c` is half the density times the drag coefficient times
+/// the area, `a` is for slow flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drag {
     linear: [f64; 2],

@@ -4,14 +4,17 @@ use crate::force_field::{check_finite, check_not_negative, check_real};
 use crate::{At, Blocks, ForceField, Groups, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::symmetric_eigen;
 
-/// A symmetric positive-semidefinite compliance or stiffness matrix, the same for every element or every group of elements.
+/// A symmetric positive-semidefinite compliance or stiffness matrix, the same for every element or
+/// every group of elements.
 ///
-/// **Equation.** `f = -(K (x + d v) + D v)` with `K = C^-1`; energy `x^T K x/2`. `C` (m/N, rad/N, rad/(N m)) or `K` is given and the
-/// other is its inverse: a singular `C` (hard in some directions) can only be treated as a compliance, a singular `K` only as a
-/// stiffness. `d` is the relaxation time (s), `D` a damping matrix of its own (N s/m, N s, N m s). A singular `C` has no force
-/// (not a number) and only the energy of its soft directions.
+/// **Equation.** `f = -(K (x + d v) + D v)` with `K = C^-1`; energy `x^T K x/2`. `C` (m/N, rad/N,
+/// rad/(N m)) or `K` is given and the other is its inverse: a singular `C` (hard in some
+/// directions) can only be treated as a compliance, a singular `K` only as a stiffness. `d` is the
+/// relaxation time (s), `D` a damping matrix of its own (N s/m, N s, N m s). A singular `C` has no
+/// force (not a number) and only the energy of its soft directions.
 ///
-/// **Use.** Bushings of six coordinates, coupled joint stiffness, a whole reduced structure with its compliance matrix.
+/// **Use.** Bushings of six coordinates, coupled joint stiffness, a whole reduced structure with
+/// its compliance matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullCompliance {
     size: usize,
@@ -35,12 +38,14 @@ enum Inverse {
 }
 
 impl FullCompliance {
-    /// Compliance `C` (m/N, rad/N, rad/(N m)): rows first, the square of the number of coordinates of an element or of a group.
+    /// Compliance `C` (m/N, rad/N, rad/(N m)): rows first, the square of the number of coordinates
+    /// of an element or of a group.
     pub fn from_compliance(matrix: &[f64]) -> Self {
         Self::new(matrix, false)
     }
 
-    /// Stiffness `K` (N/m, N/rad, N m/rad): rows first, the square of the number of coordinates of an element or of a group.
+    /// Stiffness `K` (N/m, N/rad, N m/rad): rows first, the square of the number of coordinates of
+    /// an element or of a group.
     pub fn from_stiffness(matrix: &[f64]) -> Self {
         Self::new(matrix, true)
     }
@@ -65,8 +70,8 @@ impl FullCompliance {
         self
     }
 
-    /// Lets the matrix couple the coordinates of each of these lists of elements, in their order; lists of one length. As a
-    /// compliance they must cover the node in order.
+    /// Lets the matrix couple the coordinates of each of these lists of elements, in their order;
+    /// lists of one length. As a compliance they must cover the node in order.
     #[must_use]
     pub fn over_groups(mut self, groups: &[Vec<usize>]) -> Self {
         self.groups = Groups::Of(groups.to_vec());
@@ -80,7 +85,8 @@ impl FullCompliance {
         self
     }
 
-    /// Adds a damping matrix `D` (N s/m, N s, N m s): symmetric positive semidefinite, rows first, as large as the other.
+    /// Adds a damping matrix `D` (N s/m, N s, N m s): symmetric positive semidefinite, rows first,
+    /// as large as the other.
     #[must_use]
     pub fn with_damping(mut self, matrix: &[f64]) -> Self {
         self.damping = Some(matrix.to_vec());
@@ -103,7 +109,8 @@ impl FullCompliance {
         }
     }
 
-    /// Calls `visit` for every pair of coordinates of a node that the matrix couples: place in the matrix, row, column.
+    /// Calls `visit` for every pair of coordinates of a node that the matrix couples: place in the
+    /// matrix, row, column.
     fn pairs(&self, width: usize, coordinates: usize, mut visit: impl FnMut(usize, usize, usize)) {
         let n = self.size;
         let mut group = |at: &dyn Fn(usize) -> usize| {
@@ -132,7 +139,8 @@ fn symmetric_part(n: usize, a: &[f64]) -> Vec<f64> {
     (0..n * n).map(|k| 0.5 * (a[k] + a[k % n * n + k / n])).collect()
 }
 
-/// Inverts a matrix, scaled to ones on its diagonal so that the units of its coordinates do not matter.
+/// Inverts a matrix, scaled to ones on its diagonal so that the units of its coordinates do not
+/// matter.
 fn inverse(n: usize, given: &[f64]) -> Inverse {
     if n * n != given.len() || n == 0 {
         return Inverse::Invalid("it is not square");

@@ -6,12 +6,13 @@ use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 /// A fixed amount of gas behind every volume coordinate, against an ambient pressure.
 ///
 /// **Equation.** `f = p - p_a` with `p V^gamma = p0 V0^gamma`; `K = gamma p/V`; energy
-/// `p0 V0 ((V/V0)^(1 - gamma) - 1)/(gamma - 1) + p_a (V - V0)`, with `-p0 V0 ln(V/V0)` for `gamma = 1`. `V` is the coordinate (m^3), `p`
-/// the pressure of the gas (Pa), `p_a` the ambient pressure (Pa), which is its input. Not defined at `V <= 0`: the force is
-/// then not a finite number.
+/// `p0 V0 ((V/V0)^(1 - gamma) - 1)/(gamma - 1) + p_a (V - V0)`, with `-p0 V0 ln(V/V0)` for
+/// `gamma = 1`. `V` is the coordinate (m^3), `p` the pressure of the gas (Pa), `p_a` the ambient
+/// pressure (Pa), which is its input. Not defined at `V <= 0`: the force is then not a finite
+/// number.
 ///
-/// **Use.** Air springs, balloons and pneumatic chambers, on a mapping that gives the volume. A pressure that does not depend on the
-/// volume is a [`ConstantForce`](crate::ConstantForce) there.
+/// **Use.** Air springs, balloons and pneumatic chambers, on a mapping that gives the volume. A
+/// pressure that does not depend on the volume is a [`ConstantForce`](crate::ConstantForce) there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gas {
     pressure: f64,
@@ -21,8 +22,9 @@ pub struct Gas {
 }
 
 impl Gas {
-    /// Pressure `p0` (Pa) at the volume `V0` (m^3) and the exponent `gamma`: 1 at constant temperature, 1.4 for air without exchange
-    /// of heat; all positive. The ambient pressure is zero.
+    /// Pressure `p0` (Pa) at the volume `V0` (m^3) and the exponent `gamma`: 1 at constant
+    /// temperature, 1.4 for air without exchange of heat; all positive. The ambient pressure is
+    /// zero.
     pub fn new(pressure: f64, volume: f64, exponent: f64) -> Self {
         Self {
             pressure,

@@ -15,15 +15,19 @@ const PASSIVE_SHAPE: f64 = 5.0;
 /// Strain `e` at which the passive force is `f_max` (Thelen 2003, young adults).
 const PASSIVE_STRAIN: f64 = 0.6;
 
-/// A muscle without tendon along its line, on its full length `l` (m): a [`Distance`](crate::Distance) without rest length.
+/// A muscle without tendon along its line, on its full length `l` (m): a
+/// [`Distance`](crate::Distance) without rest length.
 ///
-/// **Equation.** `f = -f_max (a F_L F_V + F_P) - b v`, with `s = l/l_opt - 1`, `u = v/(l_opt v_max)` and `v` positive when it lengthens:
-/// active force-length `F_L = exp(-s^2/w)`; passive, for `s > 0`, `F_P = (e^y - 1 - y)/(e^k - 1 - k)` with `y = k s/e`;
-/// force-velocity `F_V = (1 + u)/(1 - u/A)` for `u <= 0` (Hill's hyperbola) and `1 + (F - 1) u/(u + c)` for `u > 0`, with
-/// `c = (F - 1)/(1 + 1/A)` so that the slope is continuous. `w = 0.45`, `A = 0.25`, `F = 1.4`, `k = 5`, `e = 0.6` are those of Thelen
-/// (2003), after Zajac (1989); other than there the passive curve starts with slope zero and the lengthening branch with the
-/// slope of the hyperbola. Faster than `v_max` the hyperbola goes on: the active part then pushes, by at most `A f_max`. The
-/// energy is that of `f` at `v = 0`; what `F_V` takes away is dissipated, so that `B = -df/dv >= 0`. `K = -df/dl` at `v = 0`, and is
+/// **Equation.** `f = -f_max (a F_L F_V + F_P) - b v`, with `s = l/l_opt - 1`,
+/// `u = v/(l_opt v_max)` and `v` positive when it lengthens: active force-length
+/// `F_L = exp(-s^2/w)`; passive, for `s > 0`, `F_P = (e^y - 1 - y)/(e^k - 1 - k)` with `y = k s/e`;
+/// force-velocity `F_V = (1 + u)/(1 - u/A)` for `u <= 0` (Hill's hyperbola) and
+/// `1 + (F - 1) u/(u + c)` for `u > 0`, with `c = (F - 1)/(1 + 1/A)` so that the slope is
+/// continuous. `w = 0.45`, `A = 0.25`, `F = 1.4`, `k = 5`, `e = 0.6` are those of Thelen (2003),
+/// after Zajac (1989); other than there the passive curve starts with slope zero and the
+/// lengthening branch with the slope of the hyperbola. Faster than `v_max` the hyperbola goes on:
+/// the active part then pushes, by at most `A f_max`. The energy is that of `f` at `v = 0`; what
+/// `F_V` takes away is dissipated, so that `B = -df/dv >= 0`. `K = -df/dl` at `v = 0`, and is
 /// negative where the active force falls with length. The activations `a` are its inputs.
 ///
 /// **Use.** Skeletal muscle and pneumatic or artificial ones of the same shape.
@@ -37,8 +41,9 @@ pub struct AxialMuscle {
 }
 
 impl AxialMuscle {
-    /// Largest isometric force `f_max` (N), optimal length `l_opt` (m) and largest speed of shortening `v_max` (optimal lengths
-    /// per second; 10 is common); all positive. Activations zero.
+    /// Largest isometric force `f_max` (N), optimal length `l_opt` (m) and largest speed of
+    /// shortening `v_max` (optimal lengths per second; 10 is common); all positive. Activations
+    /// zero.
     pub fn new(force: f64, optimal_length: f64, speed: f64) -> Self {
         Self {
             force,
@@ -49,8 +54,9 @@ impl AxialMuscle {
         }
     }
 
-    /// Sets the activations `a` (none), between 0 and 1: one for each element of the node, or one for all. Set outside that range while
-    /// the model is simulated, the model refuses it; the formula itself does not clamp.
+    /// Sets the activations `a` (none), between 0 and 1: one for each element of the node, or one
+    /// for all. Set outside that range while the model is simulated, the model refuses it; the
+    /// formula itself does not clamp.
     #[must_use]
     pub fn with_activations(mut self, activations: &[f64]) -> Self {
         self.activations = activations.to_vec();

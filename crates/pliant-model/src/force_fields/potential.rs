@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 type Energy = dyn Fn(&[Dual]) -> Dual + Send + Sync;
 
-/// A conservative law written as its energy: force and stiffness follow from hyper-dual numbers, exact to rounding.
+/// A conservative law written as its energy: force and stiffness follow from hyper-dual numbers,
+/// exact to rounding.
 ///
-/// **Equation.** `f = -dV/dx`, `K = d2V/dx2`, energy the sum of `V` (J) over all elements or groups. `V` takes the positions of the
-/// group, one element after the other: a body gives seven numbers, and is moved along its velocity coordinates. No more than 48
-/// numbers.
+/// **Equation.** `f = -dV/dx`, `K = d2V/dx2`, energy the sum of `V` (J) over all elements or
+/// groups. `V` takes the positions of the group, one element after the other: a body gives seven
+/// numbers, and is moved along its velocity coordinates. No more than 48 numbers.
 ///
-/// **Use.** A law that the library does not have, or a reference for one that it does; a hand-written law is faster.
+/// **Use.** A law that the library does not have, or a reference for one that it does; a
+/// hand-written law is faster.
 ///
 /// ```
 /// use pliant_model::dual::{Dual, DualNum};

@@ -6,16 +6,20 @@ use crate::force_field::{check_finite, check_not_negative, check_positive, check
 use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use table::Table;
 
-/// A spring whose force is a function of its extension, with an optional dashpot beside it; every coordinate alone.
+/// A spring whose force is a function of its extension, with an optional dashpot beside it; every
+/// coordinate alone.
 ///
-/// **Equation.** `f = -T(x - l) - b v`, `K = dT/dx`, energy the integral of `T` from 0 to `x - l`, with the input `l` (m; zero without one), where the spring is without force. The curve `T(x)` (N) over the extension
-/// `x` (m) is one of: linear `k x`; tension only `k max(x, 0)`; compression only `k min(x, 0)`; saturating `k x/sqrt(1 + (k x/F)^2)`;
-/// stiffening `k x + k3 x^3`; a table. `b` is the damping (N s/m); a spring that is slack has none. The stiffness of a one-sided
-/// spring jumps at zero, where it counts as slack; taut, its dashpot may exceed the spring. One-sided springs, and tables that do
-/// not rise throughout, can only be treated as stiffnesses.
+/// **Equation.** `f = -T(x - l) - b v`, `K = dT/dx`, energy the integral of `T` from 0 to `x - l`,
+/// with the input `l` (m; zero without one), where the spring is without force. The curve `T(x)`
+/// (N) over the extension `x` (m) is one of: linear `k x`; tension only `k max(x, 0)`; compression
+/// only `k min(x, 0)`; saturating `k x/sqrt(1 + (k x/F)^2)`; stiffening `k x + k3 x^3`; a table.
+/// `b` is the damping (N s/m); a spring that is slack has none. The stiffness of a one-sided spring
+/// jumps at zero, where it counts as slack; taut, its dashpot may exceed the spring. One-sided
+/// springs, and tables that do not rise throughout, can only be treated as stiffnesses.
 ///
-/// **Use.** Ropes, contacts and stops, muscles that give way, measured springs: on a [`Distance`](crate::Distance) with its rest
-/// length. With an input: winches, tendons and growing parts whose rest length is set while they are simulated, as a stiffness or as a compliance.
+/// **Use.** Ropes, contacts and stops, muscles that give way, measured springs: on a
+/// [`Distance`](crate::Distance) with its rest length. With an input: winches, tendons and growing
+/// parts whose rest length is set while they are simulated, as a stiffness or as a compliance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spring {
     curve: Curve,
@@ -110,18 +114,21 @@ impl Spring {
         Self::of(Curve::OneSided { k, sign: -1.0 })
     }
 
-    /// Stiffness `k` (N/m) at zero, and a force that approaches `limit` (N) either way; both positive.
+    /// Stiffness `k` (N/m) at zero, and a force that approaches `limit` (N) either way; both
+    /// positive.
     pub fn saturating(k: f64, limit: f64) -> Self {
         Self::of(Curve::Saturating { k, limit })
     }
 
-    /// Stiffness `k` (N/m) at zero, positive, and the coefficient `cubic` (N/m^3) of the third power, zero or more.
+    /// Stiffness `k` (N/m) at zero, positive, and the coefficient `cubic` (N/m^3) of the third
+    /// power, zero or more.
     pub fn stiffening(k: f64, cubic: f64) -> Self {
         Self::of(Curve::Stiffening { k, cubic })
     }
 
-    /// Points `(x, T)` of the curve (m, N), at least two, by increasing `x`: joined by cubics that rise and fall only where the
-    /// points do, with a continuous slope; beyond the ends straight on.
+    /// Points `(x, T)` of the curve (m, N), at least two, by increasing `x`: joined by cubics that
+    /// rise and fall only where the points do, with a continuous slope; beyond the ends straight
+    /// on.
     pub fn table(points: &[(f64, f64)]) -> Self {
         Self::of(Curve::Table(Table::new(points)))
     }
@@ -133,7 +140,8 @@ impl Spring {
         self
     }
 
-    /// Makes `l` (m) where every coordinate is without force: input 0, to be set while it is simulated. The dashpot goes by the rate of the coordinate alone.
+    /// Makes `l` (m) where every coordinate is without force: input 0, to be set while it is
+    /// simulated. The dashpot goes by the rate of the coordinate alone.
     #[must_use]
     pub fn with_rest(mut self, l: f64) -> Self {
         self.rest = Some([l]);

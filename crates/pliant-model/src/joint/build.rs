@@ -19,8 +19,8 @@ impl Model {
     /// Adds a joint: nodes, constraints and force fields whose names begin with its own.
     ///
     /// # Errors
-    /// [`ModelError`] naming the joint or its part: a side that is no body, a coordinate that the joint does not leave free, a bad
-    /// number. The model is then as before.
+    /// [`ModelError`] naming the joint or its part: a side that is no body, a coordinate that the
+    /// joint does not leave free, a bad number. The model is then as before.
     pub fn add_joint(&mut self, name: &str, joint: &Joint) -> Result<JointHandle, ModelError> {
         let before = self.mark();
         let result = self.add_joint_parts(name, joint);
@@ -176,8 +176,9 @@ impl Model {
         Ok(())
     }
 
-    /// A hard gear between two scalars (free coordinates of joints, of node and element): `first + ratio second` keeps the value it has
-    /// at the start. It holds positions, so that it cannot drift. Returns the node and the constraint.
+    /// A hard gear between two scalars (free coordinates of joints, of node and element):
+    /// `first + ratio second` keeps the value it has at the start. It holds positions, so that it
+    /// cannot drift. Returns the node and the constraint.
     ///
     /// # Errors
     /// [`ModelError`] naming the gear.

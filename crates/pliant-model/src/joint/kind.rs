@@ -5,44 +5,50 @@ use JointAxis::{HeadingInA, HeadingInB, Misalignment, Rotation, Translation, Twi
 
 /// The kind of a joint. Its axis is z of both frames; see [`Joint`](crate::Joint).
 ///
-/// **Equation.** Each held coordinate is zero. With the frames A and B: `t = R_A^T (p_B - p_A)` is the origin of B seen from A (m), `r` the
-/// rotation vector of `R_A^T R_B` (rad), and `z_A . x_B` the cosine between the axis z of A and the axis x of B.
+/// **Equation.** Each held coordinate is zero. With the frames A and B: `t = R_A^T (p_B - p_A)` is
+/// the origin of B seen from A (m), `r` the rotation vector of `R_A^T R_B` (rad), and `z_A . x_B`
+/// the cosine between the axis z of A and the axis x of B.
 ///
-/// **Use.** Two bodies, or a body and the world: hinges, guides, shafts, welds. What a joint leaves free and has a name may be given
-/// springs, dampers, motors, friction and limits.
+/// **Use.** Two bodies, or a body and the world: hinges, guides, shafts, welds. What a joint leaves
+/// free and has a name may be given springs, dampers, motors, friction and limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
     /// Holds everything: three translations `t`, three rotations `r`.
     Fixed,
-    /// Turns about z: holds `t`, `z_A . x_B` and `z_A . y_B`; free is `angle`, the twist about z. Also known as revolute.
+    /// Turns about z: holds `t`, `z_A . x_B` and `z_A . y_B`; free is `angle`, the twist about z.
+    /// Also known as revolute.
     Hinge,
-    /// Slides along z: holds `t_x`, `t_y` and `r`; free is `travel`, `t_z`. Also known as prismatic.
+    /// Slides along z: holds `t_x`, `t_y` and `r`; free is `travel`, `t_z`. Also known as
+    /// prismatic.
     Slider,
-    /// Slides along z and turns about it: holds `t_x`, `t_y`, `z_A . x_B` and `z_A . y_B`; free are `travel`, `t_z`, and
-    /// `angle`, the twist about z.
+    /// Slides along z and turns about it: holds `t_x`, `t_y`, `z_A . x_B` and `z_A . y_B`; free are
+    /// `travel`, `t_z`, and `angle`, the twist about z.
     Cylindrical,
-    /// Turns about x of A and y of B, which stay perpendicular: holds `t` and `x_A . y_B`; free are `first_angle`, the turn
-    /// about x of A, and `second_angle`, the turn about y of B. Also known as Cardan or Hooke joint.
+    /// Turns about x of A and y of B, which stay perpendicular: holds `t` and `x_A . y_B`; free are
+    /// `first_angle`, the turn about x of A, and `second_angle`, the turn about y of B. Also known
+    /// as Cardan or Hooke joint.
     Universal,
     /// Turns about everything: holds `t`; no free coordinate has a name. Also known as spherical.
     Ball,
-    /// Slides along x and y and turns about z: holds `t_z`, `z_A . x_B` and `z_A . y_B`; free are `x`, `t_x`, `y`, `t_y`, and
-    /// `angle`, the twist about z.
+    /// Slides along x and y and turns about z: holds `t_z`, `z_A . x_B` and `z_A . y_B`; free are
+    /// `x`, `t_x`, `y`, `t_y`, and `angle`, the twist about z.
     Planar,
-    /// Turns about z and moves along it by a pitch per turn: holds and leaves free as `Cylindrical`, and also holds
-    /// `t_z - pitch angle/(2 pi)`.
+    /// Turns about z and moves along it by a pitch per turn: holds and leaves free as
+    /// `Cylindrical`, and also holds `t_z - pitch angle/(2 pi)`.
     Screw {
         /// Travel per turn (m).
         pitch: f64,
     },
-    /// Keeps the distance of the two origins: holds `|p_B - p_A| - length`; no free coordinate has a name.
+    /// Keeps the distance of the two origins: holds `|p_B - p_A| - length`; no free coordinate has
+    /// a name.
     Distance {
         /// The distance (m); as at the start if it is not given.
         length: Option<f64>,
     },
     /// The origin of B stays on the z axis of A: holds `t_x` and `t_y`; free is `travel`, `t_z`.
     PointOnLine,
-    /// The origin of B stays in the x y plane of A: holds `t_z`; free are `x`, `t_x`, and `y`, `t_y`.
+    /// The origin of B stays in the x y plane of A: holds `t_z`; free are `x`, `t_x`, and `y`,
+    /// `t_y`.
     PointOnPlane,
 }
 
@@ -68,8 +74,9 @@ impl JointKind {
         }
     }
 
-    /// The coordinates that it holds at zero, in order. Axes are held by direction cosines, which are smooth however far the joint
-    /// has turned. (The screw holds one more: its travel less the pitch times its turns. The distance holds its length.)
+    /// The coordinates that it holds at zero, in order. Axes are held by direction cosines, which
+    /// are smooth however far the joint has turned. (The screw holds one more: its travel less the
+    /// pitch times its turns. The distance holds its length.)
     pub const fn held_axes(self) -> &'static [JointAxis] {
         const POINT: [JointAxis; 3] = [Translation(X), Translation(Y), Translation(Z)];
         match self {

@@ -5,11 +5,13 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 
 /// Sums of points: `a + b` for each pair of ends.
 ///
-/// **Equation.** `x_c = a + b` (m); `J = (I, I)`, the columns of an end that is a fixed point left out; linear, so `G = 0`.
+/// **Equation.** `x_c = a + b` (m); `J = (I, I)`, the columns of an end that is a fixed point left
+/// out; linear, so `G = 0`.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
-/// **Use.** A motion made of a coarse one and a correction, points moved by a fixed offset, superposed fields.
+/// **Use.** A motion made of a coarse one and a correction, points moved by a fixed offset,
+/// superposed fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Addition {
     dimension: usize,

@@ -14,18 +14,20 @@ pub struct AffineEntry {
     pub from: Dependency,
     /// Coordinate of that element.
     pub from_coordinate: usize,
-    /// The coefficient (unit of the child's coordinate per unit of the parent's: (none) between lengths).
+    /// The coefficient (unit of the child's coordinate per unit of the parent's: (none) between
+    /// lengths).
     pub value: f64,
 }
 
 /// Affine combinations of coordinates, with sparse coefficients.
 ///
-/// **Equation.** `x_c = A x_p + b`, `J = A`; linear, so `G = 0`. Of each of `A` and `b` the units are those that make the sum one of the
-/// child's coordinates.
+/// **Equation.** `x_c = A x_p + b`, `J = A`; linear, so `G = 0`. Of each of `A` and `b` the units
+/// are those that make the sum one of the child's coordinates.
 ///
 /// **Parents.** Any points and scalars.
 ///
-/// **Use.** Whatever is linear and has no mapping of its own: offsets, changes of axes, couplings of several coordinates.
+/// **Use.** Whatever is linear and has no mapping of its own: offsets, changes of axes, couplings
+/// of several coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Affine {
     space: Space,
@@ -36,8 +38,9 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// A child of `offset.len()` scalars (`dimension` 1), or points of that dimension, with the offset `b` (m, for points) and the
-    /// given coefficients; repeated ones add up. Dimensions other than 1, 2, 3 count as 3.
+    /// A child of `offset.len()` scalars (`dimension` 1), or points of that dimension, with the
+    /// offset `b` (m, for points) and the given coefficients; repeated ones add up. Dimensions
+    /// other than 1, 2, 3 count as 3.
     pub fn new(dimension: usize, offset: &[f64], entries: &[AffineEntry]) -> Self {
         let space = Space::real(dimension).unwrap_or(Space::Real(3));
         let count = offset.len() / space.position_size();

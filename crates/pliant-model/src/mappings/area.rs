@@ -6,14 +6,16 @@ use pliant_dense::{Mat3, Vec3, skew};
 
 /// Areas of triangles less rest areas; in the plane with a sign.
 ///
-/// **Equation.** `x_c = |e1 x e2|/2 - rest` (m^2) for each triangle, `e1` and `e2` its edges from the first corner. With the
-/// unit normal `n`: gradient `e2 x n/2` and `n x e1/2`, Hessian `|e2|^2 n n^T/(4 A)`, `|e1|^2 n n^T/(4 A)`, and between them
-/// `-[n]/2 - (e1.e2) n n^T/(4 A)` with `A` the area. Not defined in space at area zero. In the plane the area is positive for
-/// corners that go round to the left, and defined everywhere.
+/// **Equation.** `x_c = |e1 x e2|/2 - rest` (m^2) for each triangle, `e1` and `e2` its edges from
+/// the first corner. With the unit normal `n`: gradient `e2 x n/2` and `n x e1/2`, Hessian
+/// `|e2|^2 n n^T/(4 A)`, `|e1|^2 n n^T/(4 A)`, and between them `-[n]/2 - (e1.e2) n n^T/(4 A)` with
+/// `A` the area. Not defined in space at area zero. In the plane the area is positive for corners
+/// that go round to the left, and defined everywhere.
 ///
 /// **Parents.** Points of space or the plane.
 ///
-/// **Use.** Surface tension, cloth and membranes that keep their area; per triangle, also pressure in the plane.
+/// **Use.** Surface tension, cloth and membranes that keep their area; per triangle, also pressure
+/// in the plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
     dimension: usize,
@@ -29,7 +31,8 @@ struct Triangle {
 }
 
 impl Area {
-    /// The area of each triangle of ends (elements, or fixed points in m), in space, rest areas zero.
+    /// The area of each triangle of ends (elements, or fixed points in m), in space, rest areas
+    /// zero.
     pub fn new(triangles: &[[End; 3]]) -> Self {
         Self {
             dimension: 3,
@@ -43,7 +46,8 @@ impl Area {
         Self::new(&points::elements(triangles))
     }
 
-    /// Sets the rest area (m^2; in the plane with its sign) of each triangle; a list of one serves all.
+    /// Sets the rest area (m^2; in the plane with its sign) of each triangle; a list of one serves
+    /// all.
     #[must_use]
     pub fn with_rest_areas(mut self, rests: &[f64]) -> Self {
         self.rests = points::one_or_each(rests, self.triangles.len());

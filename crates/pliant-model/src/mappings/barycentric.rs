@@ -6,17 +6,20 @@ use super::{Cell, MeshError, Outside, points};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 use pliant_dense::Vec3;
 
-/// Distance from a cell, relative to its size, up to which a point counts as inside: rounding of both.
+/// Distance from a cell, relative to its size, up to which a point counts as inside: rounding of
+/// both.
 const INSIDE: f64 = 1e-9;
 
 /// Points embedded in a mesh of segments, triangles, tetrahedra or hexahedra.
 ///
-/// **Equation.** `x_c = sum_i w_i x_i` (m) over the nodes of a cell, with fixed weights that add up to one: barycentric
-/// coordinates, or the trilinear ones of a hexahedron. `J` holds `w_i I` on each node; linear, so `G = 0`.
+/// **Equation.** `x_c = sum_i w_i x_i` (m) over the nodes of a cell, with fixed weights that add up
+/// to one: barycentric coordinates, or the trilinear ones of a hexahedron. `J` holds `w_i I` on
+/// each node; linear, so `G = 0`.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
-/// **Use.** Fine surfaces carried by coarse solids, attachments and sensors inside of cells, one mesh in another.
+/// **Use.** Fine surfaces carried by coarse solids, attachments and sensors inside of cells, one
+/// mesh in another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Barycentric {
     sum: Weighted,
@@ -33,8 +36,8 @@ impl Barycentric {
         }
     }
 
-    /// Points given by cell and local coordinates (no unit, see [`Cell::weights`]); the nodes of the cells are elements of the only
-    /// parent.
+    /// Points given by cell and local coordinates (no unit, see [`Cell::weights`]); the nodes of
+    /// the cells are elements of the only parent.
     ///
     /// # Errors
     /// [`MeshError::Cell`].
@@ -51,15 +54,17 @@ impl Barycentric {
         Ok(Self::new(&groups))
     }
 
-    /// Places points at rest (m) in a mesh at rest, whose `nodes` (m) are the elements of the only parent: each in the first
-    /// cell that holds it, else in the nearest if `outside` allows. Local coordinates in hexahedra are found by Newton's
-    /// iteration, and the distance of a point outside of one is that from the point of the nearest local coordinates.
+    /// Places points at rest (m) in a mesh at rest, whose `nodes` (m) are the elements of the only
+    /// parent: each in the first cell that holds it, else in the nearest if `outside` allows. Local
+    /// coordinates in hexahedra are found by Newton's iteration, and the distance of a point
+    /// outside of one is that from the point of the nearest local coordinates.
     ///
-    /// Every point is compared with the box around every cell; for meshes whose cells are known, [`in_cells`](Self::in_cells)
-    /// saves that.
+    /// Every point is compared with the box around every cell; for meshes whose cells are known,
+    /// [`in_cells`](Self::in_cells) saves that.
     ///
     /// # Errors
-    /// [`MeshError`]: bad numbers or nodes, a degenerate cell, a point outside of the mesh or without local coordinates.
+    /// [`MeshError`]: bad numbers or nodes, a degenerate cell, a point outside of the mesh or
+    /// without local coordinates.
     pub fn embed(
         nodes: &[[f64; 3]],
         cells: &[Cell],
@@ -118,7 +123,8 @@ impl Barycentric {
     }
 }
 
-/// Nodes and weights of a cell; a node that is there twice, as in a collapsed hexahedron, once with the sum.
+/// Nodes and weights of a cell; a node that is there twice, as in a collapsed hexahedron, once with
+/// the sum.
 fn group(cell: &Cell, weights: &[f64; 8]) -> Vec<(Dependency, f64)> {
     let mut out: Vec<(Dependency, f64)> = Vec::with_capacity(cell.nodes().len());
     for (node, weight) in cell.nodes().iter().zip(weights) {

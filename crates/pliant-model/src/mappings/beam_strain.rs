@@ -18,8 +18,8 @@ pub struct BeamSegment {
     pub b: JointFrame,
     /// Length at rest (m).
     pub length: f64,
-    /// The vector from begin to end at rest, over the length (none), in the axes half way between the frames: `(1, 0, 0)` for a
-    /// straight beam along the axes 0.
+    /// The vector from begin to end at rest, over the length (none), in the axes half way between
+    /// the frames: `(1, 0, 0)` for a straight beam along the axes 0.
     pub rest_stretch: [f64; 3],
     /// Curvature at rest, the rotation vector from A to B over the length (1/m).
     pub rest_curvature: [f64; 3],
@@ -37,8 +37,8 @@ impl BeamSegment {
         }
     }
 
-    /// A segment without strain when its bodies are at these poses (m), of any shape. For a frame of the world the pose does not
-    /// matter.
+    /// A segment without strain when its bodies are at these poses (m), of any shape. For a frame
+    /// of the world the pose does not matter.
     pub fn at_rest(a: JointFrame, b: JointFrame, body_a: &Pose, body_b: &Pose) -> Self {
         let pose = relative_pose(&a.at(&unit_or_nan(body_a)), &b.at(&unit_or_nan(body_b)));
         let (t, r) = (Vec3::from(pose.position), log(pose.rotation));
@@ -58,16 +58,19 @@ fn half_back(r: Vec3, t: Vec3) -> Vec3 {
     rotate(conjugate(exp(0.5 * r)), t)
 }
 
-/// Strains of beam segments between bodies: stretch and two shears (-), then twist and two bends (1/m), six per segment.
+/// Strains of beam segments between bodies: stretch and two shears (-), then twist and two bends
+/// (1/m), six per segment.
 ///
-/// **Equation.** With `t = R_A^T (p_B - p_A)`, `r = log(R_A^T R_B)` and the rotation half way, `R_m = R_A exp(r/2)`: stretch and shear
-/// `R_m^T (p_B - p_A)/L - gamma_rest = exp(-r/2) t/L - gamma_rest`, curvature `r/L - kappa_rest`. A rigid motion of both bodies
-/// leaves them as they are. `J` and `G` are those of `t` and `r`, chained through the half rotation; `r` is followed up to a full turn.
+/// **Equation.** With `t = R_A^T (p_B - p_A)`, `r = log(R_A^T R_B)` and the rotation half way,
+/// `R_m = R_A exp(r/2)`: stretch and shear `R_m^T (p_B - p_A)/L - gamma_rest = exp(-r/2) t/L -
+/// gamma_rest`, curvature `r/L - kappa_rest`. A rigid motion of both bodies leaves them as they
+/// are. `J` and `G` are those of `t` and `r`, chained through the half rotation; `r` is followed up
+/// to a full turn.
 ///
 /// **Parents.** Bodies, and frames of the world.
 ///
-/// **Use.** Geometrically exact beams and cables with bending and twist: the strains times the stiffness of the section times the
-/// length are the energy's derivatives.
+/// **Use.** Geometrically exact beams and cables with bending and twist: the strains times the
+/// stiffness of the section times the length are the energy's derivatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BeamStrain {
     segments: Vec<BeamSegment>,

@@ -6,12 +6,13 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 
 /// Weighted means of points and positions of bodies, one point per group.
 ///
-/// **Equation.** `x_c = sum_i (w_i/W) x_i` (m) with `W = sum_i w_i`, `x_i` a point of space or the position of a body's centre
-/// of mass. `J` holds `(w_i/W) I` on each; linear, so `G = 0`.
+/// **Equation.** `x_c = sum_i (w_i/W) x_i` (m) with `W = sum_i w_i`, `x_i` a point of space or the
+/// position of a body's centre of mass. `J` holds `(w_i/W) I` on each; linear, so `G = 0`.
 ///
 /// **Parents.** Any mixture of points of space and bodies.
 ///
-/// **Use.** Hanging or steering a whole object by its centre of mass, balance of figures, mean positions of regions.
+/// **Use.** Hanging or steering a whole object by its centre of mass, balance of figures, mean
+/// positions of regions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CentreOfMass {
     /// With weights that add up to one.
@@ -21,7 +22,8 @@ pub struct CentreOfMass {
 }
 
 impl CentreOfMass {
-    /// One centre for each group of elements of the parents and their weights (masses in kg; zero or more, not all zero).
+    /// One centre for each group of elements of the parents and their weights (masses in kg; zero
+    /// or more, not all zero).
     pub fn new(groups: &[Vec<(Dependency, f64)>]) -> Self {
         let mean = |group: &Vec<(Dependency, f64)>| {
             let total: f64 = group.iter().map(|(_, w)| w).sum();

@@ -7,16 +7,18 @@ use std::f64::consts::TAU;
 
 /// Signed angles at the edges between triangles, less rest angles; zero when flat.
 ///
-/// **Equation.** `x_c = theta - rest` (rad) for each hinge `(x0, x1, x2, x3)`: edge `x0 x1` with direction `e` and length `l`,
-/// opposite corners `x2` and `x3`; `theta` turns the normal `n2 = e x (x2 - x0)` to `n3 = (x3 - x0) x e` about `e`. A side has
-/// its height `h`, unit normal `n` and foot `s = (x - x0).e/l`. The gradient is `-n/h` on the opposite corners, and on the edge
-/// minus that, shared by the weights `1 - s` and `s`. On `p = x2 - x0`, with `m = e x p/h` and `S = (u m^T + m u^T)/h^2` for
-/// the direction `u` of the height, the Hessian is `S`, with the edge vector `-s S + e m^T/(l h)`, and on the edge vector
-/// `(s^2 + h^2/(2 l^2)) S - s (e m^T + m e^T)/(l h)`; for `x3 - x0` the same with the opposite sign (compare Tamstorf and Grinspun
-/// 2013). Not defined if a triangle has area zero.
+/// **Equation.** `x_c = theta - rest` (rad) for each hinge `(x0, x1, x2, x3)`: edge `x0 x1` with
+/// direction `e` and length `l`, opposite corners `x2` and `x3`; `theta` turns the normal
+/// `n2 = e x (x2 - x0)` to `n3 = (x3 - x0) x e` about `e`. A side has its height `h`, unit normal
+/// `n` and foot `s = (x - x0).e/l`. The gradient is `-n/h` on the opposite corners, and on the edge
+/// minus that, shared by the weights `1 - s` and `s`. On `p = x2 - x0`, with `m = e x p/h` and
+/// `S = (u m^T + m u^T)/h^2` for the direction `u` of the height, the Hessian is `S`, with the edge
+/// vector `-s S + e m^T/(l h)`, and on the edge vector
+/// `(s^2 + h^2/(2 l^2)) S - s (e m^T + m e^T)/(l h)`; for `x3 - x0` the same with the opposite sign
+/// (compare Tamstorf and Grinspun 2013). Not defined if a triangle has area zero.
 ///
-/// The angle is known up to full turns: of them the one is taken that is nearest to the last value, so that it passes `pi`
-/// without a jump. In a new state, that is the one nearest to rest.
+/// The angle is known up to full turns: of them the one is taken that is nearest to the last value,
+/// so that it passes `pi` without a jump. In a new state, that is the one nearest to rest.
 ///
 /// **Parents.** Points of space.
 ///
@@ -58,7 +60,8 @@ impl Side {
 }
 
 impl DihedralAngle {
-    /// The angle of each hinge `(x0, x1, x2, x3)` of ends (elements, or fixed points in m), rest angles zero: flat.
+    /// The angle of each hinge `(x0, x1, x2, x3)` of ends (elements, or fixed points in m), rest
+    /// angles zero: flat.
     pub fn new(hinges: &[[End; 4]]) -> Self {
         Self {
             hinges: hinges.to_vec(),

@@ -6,13 +6,14 @@ use pliant_dense::{Mat3, Vec3};
 
 /// Lengths less rest lengths.
 ///
-/// **Equation.** `x_c = |a - b| - rest` (m) for each pair of ends. With `l = |a - b|` and `u = (a - b)/l`: `J = (u^T, -u^T)`,
-/// `(dJ/dt) v = (|w|^2 - (u.w)^2)/l` for the relative velocity `w`, and `G = (f/l)(I - u u^T)` on `a - b` (docs/notation.md). Not defined
-/// at length zero.
+/// **Equation.** `x_c = |a - b| - rest` (m) for each pair of ends. With `l = |a - b|` and
+/// `u = (a - b)/l`: `J = (u^T, -u^T)`, `(dJ/dt) v = (|w|^2 - (u.w)^2)/l` for the relative velocity
+/// `w`, and `G = (f/l)(I - u u^T)` on `a - b` (docs/notation.md). Not defined at length zero.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
-/// **Use.** Springs, rods and cables: under a compliance a spring, under a hard constraint a rod that keeps its length.
+/// **Use.** Springs, rods and cables: under a compliance a spring, under a hard constraint a rod
+/// that keeps its length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
     dimension: usize,
@@ -21,7 +22,8 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// The distance of each pair of ends (elements, or fixed points in m), in space, rest lengths zero.
+    /// The distance of each pair of ends (elements, or fixed points in m), in space, rest lengths
+    /// zero.
     pub fn new(pairs: &[(End, End)]) -> Self {
         Self {
             dimension: 3,

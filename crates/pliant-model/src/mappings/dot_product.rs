@@ -8,7 +8,8 @@ const BOTH: points::Stencil<2, 2> = [[1.0, 0.0], [0.0, 1.0]];
 
 /// Scalar products of two ends.
 ///
-/// **Equation.** `x_c = a . b` (m^2, for points) for each pair of ends. `J = (b^T, a^T)`, `G = f (0, I; I, 0)`.
+/// **Equation.** `x_c = a . b` (m^2, for points) for each pair of ends. `J = (b^T, a^T)`,
+/// `G = f (0, I; I, 0)`.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
@@ -20,7 +21,8 @@ pub struct DotProduct {
 }
 
 impl DotProduct {
-    /// `a . b` for each pair of ends (elements, or fixed vectors), in space. For `a . a` see [`Quadratic`](crate::Quadratic).
+    /// `a . b` for each pair of ends (elements, or fixed vectors), in space. For `a . a` see
+    /// [`Quadratic`](crate::Quadratic).
     pub fn new(pairs: &[(End, End)]) -> Self {
         Self {
             dimension: 3,

@@ -8,16 +8,18 @@ use std::sync::Arc;
 
 type Function = dyn Fn(&[Dual], &mut [Dual]) + Send + Sync;
 
-/// A mapping written as a formula: its derivatives follow from hyper-dual numbers, exact to rounding.
+/// A mapping written as a formula: its derivatives follow from hyper-dual numbers, exact to
+/// rounding.
 ///
-/// **Equation.** `x_c = g(x_p)` for every element of the child, with `J = dg/dx` and `G = sum f_k d2g_k/dx2`. `g` takes the positions
-/// of the parent elements that the child element depends on, one after the other: a body gives seven numbers, and is moved
-/// along its velocity coordinates. No more than 48 numbers in, none of them used twice, and 48 out.
+/// **Equation.** `x_c = g(x_p)` for every element of the child, with `J = dg/dx` and
+/// `G = sum f_k d2g_k/dx2`. `g` takes the positions of the parent elements that the child element
+/// depends on, one after the other: a body gives seven numbers, and is moved along its velocity
+/// coordinates. No more than 48 numbers in, none of them used twice, and 48 out.
 ///
 /// **Parents.** Any.
 ///
-/// **Use.** A kinematic relation that the library does not have, or a reference for one that it does; a hand-written mapping is
-/// faster.
+/// **Use.** A kinematic relation that the library does not have, or a reference for one that it
+/// does; a hand-written mapping is faster.
 ///
 /// ```
 /// use pliant_model::dual::{Dual, DualNum};
@@ -48,8 +50,9 @@ impl fmt::Debug for Formula {
 }
 
 impl Formula {
-    /// A child whose elements have `dimension` real coordinates, one element for each list of parent elements, which must all be of
-    /// the same spaces. `formula(x, out)` writes all coordinates of an element.
+    /// A child whose elements have `dimension` real coordinates, one element for each list of
+    /// parent elements, which must all be of the same spaces. `formula(x, out)` writes all
+    /// coordinates of an element.
     pub fn new(
         dimension: usize,
         dependencies: Vec<Vec<Dependency>>,
@@ -62,7 +65,8 @@ impl Formula {
         }
     }
 
-    /// The coordinates of element `e`, with velocity coordinates `i` and `j` of its dependencies moved.
+    /// The coordinates of element `e`, with velocity coordinates `i` and `j` of its dependencies
+    /// moved.
     fn at(&self, parents: &Parents<'_>, e: usize, i: Option<usize>, j: Option<usize>) -> [Dual; LIMIT] {
         let (mut x, mut out) = ([Dual::from(0.0); LIMIT], [Dual::from(0.0); LIMIT]);
         let elements = self.dependencies[e]

@@ -15,7 +15,8 @@ pub struct JointFrame {
 }
 
 impl JointFrame {
-    /// A frame fixed in element `element` of parent `parent`, its pose given in body axes about the centre of mass (m).
+    /// A frame fixed in element `element` of parent `parent`, its pose given in body axes about the
+    /// centre of mass (m).
     pub const fn on(parent: usize, element: usize, pose: Pose) -> Self {
         Self {
             on: Some(Dependency::new(parent, element)),
@@ -28,7 +29,8 @@ impl JointFrame {
         Self { on: None, pose }
     }
 
-    /// This frame in a body at `body`: its pose in the world. A frame of the world stays where it is.
+    /// This frame in a body at `body`: its pose in the world. A frame of the world stays where it
+    /// is.
     pub fn at(&self, body: &Pose) -> Pose {
         let Some(_) = self.on else { return self.pose };
         let p = matrix(body.rotation) * Vec3::from(self.pose.position) + Vec3::from(body.position);
@@ -60,7 +62,8 @@ pub(crate) fn relative_pose(a: &Pose, b: &Pose) -> Pose {
     }
 }
 
-/// The pose, not a number where its quaternion is not of unit length: for constructors, whose results are checked later.
+/// The pose, not a number where its quaternion is not of unit length: for constructors, whose
+/// results are checked later.
 pub(super) fn unit_or_nan(pose: &Pose) -> Pose {
     let norm = pose.rotation.iter().map(|a| a * a).sum::<f64>().sqrt();
     let known = if (norm - 1.0).abs() < 1e-9 { 1.0 } else { f64::NAN };

@@ -110,21 +110,22 @@ impl Sum {
 
 /// Two coordinates in a fixed ratio: what a gear, a belt, a rack or a screw holds at zero.
 ///
-/// **Equation.** `x_c = a + ratio b - offset`, `J = (1, ratio)`, `G = 0`. The coordinates are positions that count full turns
-/// ([`JointAxis::Twist`](crate::JointAxis::Twist)), so that a constraint leaves no drift.
+/// **Equation.** `x_c = a + ratio b - offset`, `J = (1, ratio)`, `G = 0`. The coordinates are
+/// positions that count full turns ([`JointAxis::Twist`](crate::JointAxis::Twist)), so that a
+/// constraint leaves no drift.
 ///
 /// **Parents.** Any coordinates of scalars, points and joints.
 ///
-/// **Use.** Gears, belts and differentials between hinge angles; with a length and an angle a screw (ratio in m/rad) or a rack and
-/// pinion.
+/// **Use.** Gears, belts and differentials between hinge angles; with a length and an angle a screw
+/// (ratio in m/rad) or a rack and pinion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gear {
     pairs: Vec<Sum>,
 }
 
 impl Gear {
-    /// One scalar per `(a, b, ratio)`, offset zero: `ratio` in units of `a` per unit of `b` (none, or m/rad), positive where the wheels
-    /// turn against each other.
+    /// One scalar per `(a, b, ratio)`, offset zero: `ratio` in units of `a` per unit of `b` (none,
+    /// or m/rad), positive where the wheels turn against each other.
     pub fn new(pairs: &[(Coordinate, Coordinate, f64)]) -> Self {
         let sum = |(a, b, ratio): &(Coordinate, Coordinate, f64)| Sum {
             terms: [(*a, 1.0), (*b, *ratio)],
@@ -147,18 +148,21 @@ impl Gear {
 
 /// A length against the angle of the drum that it is wound on.
 ///
-/// **Equation.** `x_c = radius a - d - offset` (m) with the angle `a` (rad) and the length `d` (m): `J = (radius, -1)`, `G = 0`.
+/// **Equation.** `x_c = radius a - d - offset` (m) with the angle `a` (rad) and the length `d` (m):
+/// `J = (radius, -1)`, `G = 0`.
 ///
 /// **Parents.** Any coordinates of scalars, points and joints.
 ///
-/// **Use.** Held at zero, a winch that lets out a given length, or any wheel that rolls a straight way.
+/// **Use.** Held at zero, a winch that lets out a given length, or any wheel that rolls a straight
+/// way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Winch {
     drums: Vec<Sum>,
 }
 
 impl Winch {
-    /// One scalar per `(angle, length, radius)`: angle in rad, length in m, radius (m) negative for a drum that winds the other way.
+    /// One scalar per `(angle, length, radius)`: angle in rad, length in m, radius (m) negative for
+    /// a drum that winds the other way.
     pub fn new(drums: &[(Coordinate, Coordinate, f64)]) -> Self {
         let sum = |(angle, length, radius): &(Coordinate, Coordinate, f64)| Sum {
             terms: [(*angle, *radius), (*length, -1.0)],

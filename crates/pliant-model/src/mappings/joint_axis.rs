@@ -7,28 +7,32 @@ use pliant_dense::rotation::{
 };
 use pliant_dense::{Mat3, Vec3};
 
-/// One coordinate of a joint: a number that says how frame B stands against frame A. Axes are numbered 0, 1, 2.
+/// One coordinate of a joint: a number that says how frame B stands against frame A. Axes are
+/// numbered 0, 1, 2.
 ///
-/// **Equation.** With `t = R_A^T (p_B - p_A)`, `C = R_A^T R_B`, and axes `a_i` of A, `b_j` of B; see docs/notation.md for the derivatives.
+/// **Equation.** With `t = R_A^T (p_B - p_A)`, `C = R_A^T R_B`, and axes `a_i` of A, `b_j` of B;
+/// see docs/notation.md for the derivatives.
 ///
-/// **Use.** The coordinates of [`JointCoordinates`](crate::JointCoordinates), for joints that no [`JointKind`](crate::JointKind) is.
+/// **Use.** The coordinates of [`JointCoordinates`](crate::JointCoordinates), for joints that no
+/// [`JointKind`](crate::JointKind) is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JointAxis {
     /// Coordinate of `t`: how far the origin of B lies along this axis of A (m).
     Translation(usize),
-    /// Coordinate of the rotation vector `log(C)` (rad), continuous up to a full turn. The branch is followed with those of its
-    /// three coordinates that the joint has; joints that turn past a half turn about any axis want all three.
+    /// Coordinate of the rotation vector `log(C)` (rad), continuous up to a full turn. The branch
+    /// is followed with those of its three coordinates that the joint has; joints that turn past a
+    /// half turn about any axis want all three.
     Rotation(usize),
-    /// `a_i . b_j`: zero where axis `i` of A is perpendicular to axis `j` of B, and smooth everywhere. Two of them hold the axis
-    /// of a hinge.
+    /// `a_i . b_j`: zero where axis `i` of A is perpendicular to axis `j` of B, and smooth
+    /// everywhere. Two of them hold the axis of a hinge.
     Misalignment(usize, usize),
-    /// Angle (rad) of the turn about this axis that is left when `C` is split into a turn about the axis and a turn that
-    /// swings the axis the shortest way, `2 atan2(q_axis, q_w)`. Counts full turns. Not defined where the axis is swung by a half
-    /// turn.
+    /// Angle (rad) of the turn about this axis that is left when `C` is split into a turn about the
+    /// axis and a turn that swings the axis the shortest way, `2 atan2(q_axis, q_w)`. Counts full
+    /// turns. Not defined where the axis is swung by a half turn.
     Twist(usize),
-    /// Angle (rad) about axis `about` of A by which axis `of` of B has turned from the same axis of A,
-    /// `atan2((a_about x a_of) . b_of, a_of . b_of)`. Counts full turns. Not defined where the two axes are parallel. The first angle of a
-    /// universal joint, or of Euler angles.
+    /// Angle (rad) about axis `about` of A by which axis `of` of B has turned from the same axis of
+    /// A, `atan2((a_about x a_of) . b_of, a_of . b_of)`. Counts full turns. Not defined where the
+    /// two axes are parallel. The first angle of a universal joint, or of Euler angles.
     HeadingInA {
         /// The axis of A turned about.
         about: usize,
@@ -36,8 +40,8 @@ pub enum JointAxis {
         of: usize,
     },
     /// Angle (rad) by which B has turned about its own axis `about`, seen by axis `of` of A:
-    /// `atan2(-(b_about x b_of) . a_of, b_of . a_of)`. Counts full turns. Not defined where the two axes are parallel. The second
-    /// angle of a universal joint, or the last of Euler angles.
+    /// `atan2(-(b_about x b_of) . a_of, b_of . a_of)`. Counts full turns. Not defined where the two
+    /// axes are parallel. The second angle of a universal joint, or the last of Euler angles.
     HeadingInB {
         /// The axis of B turned about.
         about: usize,
@@ -209,7 +213,8 @@ impl JointAxis {
         })
     }
 
-    /// The second derivative over time at constant velocities of the bodies; `log` is that of the rotation vector.
+    /// The second derivative over time at constant velocities of the bodies; `log` is that of the
+    /// rotation vector.
     pub(super) fn bias(self, q: Quaternion, c: &Mat3, rates: &Rates, log: Vec3) -> f64 {
         match self {
             Self::Translation(i) => rates.tau2[i],
@@ -221,8 +226,8 @@ impl JointAxis {
         }
     }
 
-    /// Adds the derivatives of `force` times the coordinate, those of [`Rotation`](Self::Rotation) to `torque` for
-    /// [`add_log`].
+    /// Adds the derivatives of `force` times the coordinate, those of [`Rotation`](Self::Rotation)
+    /// to `torque` for [`add_log`].
     pub(super) fn add_slopes(self, force: f64, q: Quaternion, c: &Mat3, out: &mut Slopes, torque: &mut Vec3) {
         match self {
             Self::Translation(i) => out.tau[i] += force,
@@ -242,13 +247,14 @@ pub(super) fn add_log(r: Vec3, f: Vec3, out: &mut Slopes) {
     add_through_log(r, f, &Mat3::zeros(), &Mat3::zeros(), out);
 }
 
-/// Adds to the derivatives those of a function of the rotation vector with the gradient `g` over it, its Hessian `rr` and its mixed
-/// derivatives `tr` with `t`.
+/// Adds to the derivatives those of a function of the rotation vector with the gradient `g` over
+/// it, its Hessian `rr` and its mixed derivatives `tr` with `t`.
 pub(super) fn add_through_log(r: Vec3, g: Vec3, tr: &Mat3, rr: &Mat3, out: &mut Slopes) {
     let inverse = inverse_right_jacobian(r);
     out.u += inverse.transpose() * g;
     out.mixed += tr * inverse;
-    // The gradient over u along the path c exp(u), whose own derivative is this one's symmetric part.
+    // The gradient over u along the path c exp(u), whose own derivative is this one's symmetric
+    // part.
     let h = (inverse_right_jacobian_transpose_derivative(r, g) + inverse.transpose() * rr) * inverse;
     out.uu += 0.5 * (h + h.transpose());
 }

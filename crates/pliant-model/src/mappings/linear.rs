@@ -9,7 +9,8 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 ///
 /// **Parents.** Any one.
 ///
-/// **Use.** A node of its own name for forces, masses and constraints that one wants apart from others on the same coordinates.
+/// **Use.** A node of its own name for forces, masses and constraints that one wants apart from
+/// others on the same coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
     space: Space,
@@ -29,7 +30,8 @@ impl Identity {
 ///
 /// **Parents.** Any, all of the same space.
 ///
-/// **Use.** Forces, masses and constraints on some elements of a node only; elements of several nodes in one.
+/// **Use.** Forces, masses and constraints on some elements of a node only; elements of several
+/// nodes in one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subset {
     space: Space,
@@ -169,13 +171,13 @@ impl Mapping for Subset {
 
 /// Differences of points.
 ///
-/// **Equation.** `x_c = a - b` (m) for each pair of ends; `J = (I, -I)`, the columns of an end that is a fixed point left out; linear,
-/// so `G = 0`.
+/// **Equation.** `x_c = a - b` (m) for each pair of ends; `J = (I, -I)`, the columns of an end that
+/// is a fixed point left out; linear, so `G = 0`.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
-/// **Use.** Under a hard constraint a ball joint (points of two bodies) or a weld of particles, under a compliance a spring of length
-/// zero.
+/// **Use.** Under a hard constraint a ball joint (points of two bodies) or a weld of particles,
+/// under a compliance a spring of length zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     dimension: usize,

@@ -15,7 +15,8 @@ pub enum Cell {
     Triangle([usize; 3]),
     /// Four nodes.
     Tetrahedron([usize; 4]),
-    /// Eight nodes: the bottom (0 0 0), (1 0 0), (1 1 0), (0 1 0) in local coordinates, then the top in the same order.
+    /// Eight nodes: the bottom (0 0 0), (1 0 0), (1 1 0), (0 1 0) in local coordinates, then the
+    /// top in the same order.
     Hexahedron([usize; 8]),
 }
 
@@ -30,8 +31,8 @@ pub enum Outside {
     /// They are an error.
     #[default]
     Refuse,
-    /// They get weights of the nearest cell outside the range from zero to one. A point off a segment or off the plane of a
-    /// triangle is projected on it.
+    /// They get weights of the nearest cell outside the range from zero to one. A point off a
+    /// segment or off the plane of a triangle is projected on it.
     Extrapolate,
 }
 
@@ -81,7 +82,8 @@ pub enum MeshError {
         /// Distance from the nearest cell (m).
         distance: f64,
     },
-    /// No cell gives the point local coordinates: there is none, or all are so distorted that the iteration fails.
+    /// No cell gives the point local coordinates: there is none, or all are so distorted that the
+    /// iteration fails.
     #[error("point {point} has local coordinates in no cell")]
     Lost {
         /// The point.
@@ -92,7 +94,8 @@ pub enum MeshError {
 /// The location of a point with respect to a cell.
 pub(super) struct CellLocation {
     pub(super) weights: [f64; 8],
-    /// From the nearest point of the cell (m); of hexahedra, from the point of the nearest local coordinates.
+    /// From the nearest point of the cell (m); of hexahedra, from the point of the nearest local
+    /// coordinates.
     pub(super) distance: f64,
 }
 
@@ -107,8 +110,9 @@ impl Cell {
         }
     }
 
-    /// Weights of the nodes at local coordinates `(r, s, t)`, as many as there are nodes, then zeros. A simplex has the weights
-    /// `1 - r - s - t, r, s, t`, with the coordinates that it has; a hexahedron is trilinear over `0 .. 1`.
+    /// Weights of the nodes at local coordinates `(r, s, t)`, as many as there are nodes, then
+    /// zeros. A simplex has the weights `1 - r - s - t, r, s, t`, with the coordinates that it has;
+    /// a hexahedron is trilinear over `0 .. 1`.
     pub fn weights(&self, local: [f64; 3]) -> [f64; 8] {
         let mut out = [0.0; 8];
         if matches!(self, Self::Hexahedron(_)) {
@@ -174,7 +178,8 @@ fn combine(x: &[Vec3; 8], weights: &[f64; 8]) -> Vec3 {
         .fold(Vec3::zeros(), |sum, (x, w)| sum + x * *w)
 }
 
-/// Weights of the foot of `p` on the line, plane or space through the nodes; `None` if they do not span it.
+/// Weights of the foot of `p` on the line, plane or space through the nodes; `None` if they do not
+/// span it.
 fn project(x: &[Vec3], p: &Vec3) -> Option<[f64; 4]> {
     let mut weights = [1.0, 0.0, 0.0, 0.0];
     if x.len() == 1 {
@@ -206,8 +211,8 @@ fn project(x: &[Vec3], p: &Vec3) -> Option<[f64; 4]> {
     Some(weights)
 }
 
-/// Squared distance of `p` from a simplex: if the foot lies outside, the nearest point is on a face opposite to a node of
-/// negative weight.
+/// Squared distance of `p` from a simplex: if the foot lies outside, the nearest point is on a face
+/// opposite to a node of negative weight.
 fn distance_squared(x: &[Vec3], p: &Vec3) -> Option<f64> {
     let weights = project(x, p)?;
     let mut nearest = f64::INFINITY;
@@ -265,7 +270,8 @@ fn trilinear_gradient(x: &[Vec3; 8], local: &Vec3) -> Mat3 {
     out
 }
 
-/// Local coordinates of `p` by Newton's iteration from the centre, its steps halved while they lead away.
+/// Local coordinates of `p` by Newton's iteration from the centre, its steps halved while they lead
+/// away.
 fn invert_trilinear(x: &[Vec3; 8], p: &Vec3) -> Option<Vec3> {
     let miss = |local: &Vec3| p - combine(x, &trilinear(local));
     let size = x.iter().map(Vec3::norm).fold(p.norm(), f64::max);

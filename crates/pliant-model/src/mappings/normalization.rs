@@ -9,7 +9,8 @@ const LINE: points::Stencil<1, 2> = [[1.0, -1.0]];
 /// Directions: vectors divided by their lengths.
 ///
 /// **Equation.** `x_c = u = d/|d|` (no unit) with `d = a - b`. On `d`, `J = (I - u u^T)/|d|` and
-/// `G = -(p u^T + u p^T + (f.u)(I - u u^T))/|d|^2` with `p = f - (f.u) u`. Not defined at length zero.
+/// `G = -(p u^T + u p^T + (f.u)(I - u u^T))/|d|^2` with `p = f - (f.u) u`. Not defined at length
+/// zero.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
@@ -38,7 +39,8 @@ impl Normalization {
         Self::new(&ends)
     }
 
-    /// The same in the plane (2) or on the line (1, where it is the sign); other dimensions count as 3.
+    /// The same in the plane (2) or on the line (1, where it is the sign); other dimensions count
+    /// as 3.
     #[must_use]
     pub fn in_dimension(mut self, dimension: usize) -> Self {
         self.dimension = points::spatial(dimension);

@@ -1,16 +1,19 @@
-//! Common parts of the mappings of points: checks of their ends, and derivatives over vectors between the ends.
+//! Common parts of the mappings of points: checks of their ends, and derivatives over vectors
+//! between the ends.
 
 use super::{End, check_dependency, check_end};
 use crate::{Degenerate, Dependency, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
-/// Shortest length (m) of a vector that has a direction: the inverse of its square still is a number.
+/// Shortest length (m) of a vector that has a direction: the inverse of its square still is a
+/// number.
 pub(super) const SHORTEST: f64 = 1e-100;
 
 /// Sine of an angle below which rounding alone decides where the plane through two vectors lies.
 pub(super) const PARALLEL: f64 = 1e-14;
 
-/// `M` vectors as combinations of `N` ends; coefficients 1, 0 and -1 leave differences exact to one rounding.
+/// `M` vectors as combinations of `N` ends; coefficients 1, 0 and -1 leave differences exact to one
+/// rounding.
 pub(super) type Stencil<const M: usize, const N: usize> = [[f64; N]; M];
 
 /// Both segments of a chain of three points.
@@ -209,8 +212,8 @@ pub(super) fn write_row<const M: usize, const N: usize>(
     }
 }
 
-/// Writes a block of `G`, from the second derivatives with respect to each pair of vectors: `hessian[m][n]` is the transpose of
-/// `hessian[n][m]`, and only those with `m <= n` are read.
+/// Writes a block of `G`, from the second derivatives with respect to each pair of vectors:
+/// `hessian[m][n]` is the transpose of `hessian[n][m]`, and only those with `m <= n` are read.
 #[inline]
 pub(super) fn write_hessian<const M: usize, const N: usize>(
     stencil: &Stencil<M, N>,

@@ -5,12 +5,14 @@ use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space}
 
 /// Chosen coordinates of elements, each a scalar of its own.
 ///
-/// **Equation.** `x_c = x_p[i]` (the unit of the coordinate); `J` is a row of the identity; linear, so `G = 0`. Of bodies only
-/// the three coordinates of the position (m) can be chosen: those of a rotation are not coordinates.
+/// **Equation.** `x_c = x_p[i]` (the unit of the coordinate); `J` is a row of the identity; linear,
+/// so `G = 0`. Of bodies only the three coordinates of the position (m) can be chosen: those of a
+/// rotation are not coordinates.
 ///
 /// **Parents.** Any points, scalars or bodies.
 ///
-/// **Use.** Constraints and springs on single coordinates, such as a point held on a plane of fixed height.
+/// **Use.** Constraints and springs on single coordinates, such as a point held on a plane of fixed
+/// height.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mask {
     coordinates: Vec<(Dependency, usize)>,
@@ -81,7 +83,8 @@ impl Mapping for Mask {
 
 /// Coordinates of points along fixed directions.
 ///
-/// **Equation.** `x_c = d . x + offset` (m, if `d` is a unit vector); `J = d^T`; linear, so `G = 0`.
+/// **Equation.** `x_c = d . x + offset` (m, if `d` is a unit vector); `J = d^T`; linear, so
+/// `G = 0`.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
@@ -94,8 +97,8 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// Element of the only parent and direction (none) for each scalar, in space, offsets zero. Directions have any length but zero
-    /// and are used as they are.
+    /// Element of the only parent and direction (none) for each scalar, in space, offsets zero.
+    /// Directions have any length but zero and are used as they are.
     pub fn new(points: &[(usize, [f64; 3])]) -> Self {
         let list: Vec<_> = points.iter().map(|(e, d)| (Dependency::new(0, *e), *d)).collect();
         Self::of_parents(&list)

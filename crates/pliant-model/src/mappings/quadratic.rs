@@ -19,8 +19,8 @@ fn check_dimension(name: &str, dimension: usize) -> Result<(), ModelError> {
 
 /// Half squares of elements, times a factor.
 ///
-/// **Equation.** `x_c = (k/2) |x|^2` per element, of any real dimension (J, if `x` is in m and `k` in N/m). `J = k x^T`, `G = f
-/// k I`.
+/// **Equation.** `x_c = (k/2) |x|^2` per element, of any real dimension (J, if `x` is in m and `k`
+/// in N/m). `J = k x^T`, `G = f k I`.
 ///
 /// **Parents.** Any real coordinates of one dimension.
 ///
@@ -117,15 +117,17 @@ impl Mapping for Quadratic {
 
 /// The sum of scalar products over pairs of elements, one scalar.
 ///
-/// **Equation.** `x_c = sum_i x_i . y_i` (m^2, for points) over pairs of elements of any one real dimension. `J` holds `y_i^T`
-/// at `x_i` and `x_i^T` at `y_i`, `G` holds `f I` between them. An element may be in several pairs, or twice in one.
+/// **Equation.** `x_c = sum_i x_i . y_i` (m^2, for points) over pairs of elements of any one real
+/// dimension. `J` holds `y_i^T` at `x_i` and `x_i^T` at `y_i`, `G` holds `f I` between them. An
+/// element may be in several pairs, or twice in one.
 ///
-/// `G` is one dense block over all elements: for fields of more than some hundred numbers keep one of the two in an
-/// [`Affine`](crate::Affine) mapping instead.
+/// `G` is one dense block over all elements: for fields of more than some hundred numbers keep one
+/// of the two in an [`Affine`](crate::Affine) mapping instead.
 ///
 /// **Parents.** Any real coordinates of one dimension.
 ///
-/// **Use.** The work of a field of forces on a field of displacements, orthogonality of one field to another (a mode, say).
+/// **Use.** The work of a field of forces on a field of displacements, orthogonality of one field
+/// to another (a mode, say).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pairing {
     dimension: usize,

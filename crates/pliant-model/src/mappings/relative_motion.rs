@@ -1,4 +1,5 @@
-//! The motion of one frame against another with its first two derivatives, and which branch of an angle is meant.
+//! The motion of one frame against another with its first two derivatives, and which branch of an
+//! angle is meant.
 
 use super::frames::JointFrame;
 use super::rigid_points::body_rotation;
@@ -9,8 +10,8 @@ use pliant_dense::rotation::{
 };
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 
-/// Gradient and Hessian of a function of the motion of frame B against frame A, in the displacements `t <- t + tau` and
-/// `c <- c exp(u)`. No function here is of second order in `t`.
+/// Gradient and Hessian of a function of the motion of frame B against frame A, in the
+/// displacements `t <- t + tau` and `c <- c exp(u)`. No function here is of second order in `t`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slopes {
     /// Gradient over `tau`.
@@ -147,8 +148,9 @@ impl Relative {
         }
     }
 
-    /// Adds the Hessian of a function over the displacements of the bodies that move: with `tau` and `u` of second order in them,
-    /// `J^T H J` and what the gradient makes of the second-order terms.
+    /// Adds the Hessian of a function over the displacements of the bodies that move: with `tau`
+    /// and `u` of second order in them, `J^T H J` and what the gradient makes of the second-order
+    /// terms.
     pub(super) fn add_hessian(&self, f: &Slopes, block: &mut [f64], width: usize) {
         let (g, w) = (self.ea * f.tau, self.eb * f.u);
         let gb = self.b.transpose() * g;
@@ -207,12 +209,14 @@ impl Relative {
 /// The error of a mapping for a rotation vector that it cannot follow.
 pub(super) const FULL_TURN: &str = "its rotation is within a thousandth of a radian of a full turn, where the rotation vector has no direction";
 
-/// The rotation vector of `c` nearest to `last`, of the two below a full turn; `weight` picks the coordinates of `last` that are known.
+/// The rotation vector of `c` nearest to `last`, of the two below a full turn; `weight` picks the
+/// coordinates of `last` that are known.
 pub(super) fn nearest_log(c: Quaternion, last: Vec3, weight: Vec3) -> Result<Vec3, &'static str> {
     const TURN: f64 = 2.0 * std::f64::consts::PI;
     let r = log(c);
     let distance = |a: Vec3| (a - last).component_mul(&weight).norm();
-    // A vector that is not finite is near to nothing: all comparisons fail, and the shorter way is taken.
+    // A vector that is not finite is near to nothing: all comparisons fail, and the shorter way is
+    // taken.
     match other_way(r) {
         // Equally near (a new state at a half turn): the shorter one.
         Some(other) if distance(other) < distance(r) - 1e-12 => {
@@ -227,7 +231,8 @@ pub(super) fn nearest_log(c: Quaternion, last: Vec3, weight: Vec3) -> Result<Vec
     }
 }
 
-/// Adds to an angle the multiple of a full turn that brings it nearest to `last`; none if two are equally near.
+/// Adds to an angle the multiple of a full turn that brings it nearest to `last`; none if two are
+/// equally near.
 pub(super) fn nearest_turn(angle: f64, last: f64) -> f64 {
     const TURN: f64 = 2.0 * std::f64::consts::PI;
     let turns = (last - angle) / TURN;

@@ -16,10 +16,12 @@ enum Chart {
     Se3,
 }
 
-/// The pose of one frame against another less its pose at rest: six coordinates, linear (m) before angular (rad).
+/// The pose of one frame against another less its pose at rest: six coordinates, linear (m) before
+/// angular (rad).
 ///
-/// **Equation.** With `t = R_A^T (p_B - p_A)` and `C = R_A^T R_B`: split, `(t - t_rest, log(C_rest^T C))`; as a twist, the `(rho, r)`
-/// whose exponential is the motion from the pose at rest to the pose, `r = log(C_rest^T C)` and `rho = J_l^-1(r) C_rest^T (t - t_rest)`.
+/// **Equation.** With `t = R_A^T (p_B - p_A)` and `C = R_A^T R_B`: split,
+/// `(t - t_rest, log(C_rest^T C))`; as a twist, the `(rho, r)` whose exponential is the motion from
+/// the pose at rest to the pose, `r = log(C_rest^T C)` and `rho = J_l^-1(r) C_rest^T (t - t_rest)`.
 /// `J` and `G` are those of `t` and of the logarithm, chained; `r` is followed up to a full turn.
 ///
 /// **Parents.** Bodies, and frames of the world.
@@ -54,7 +56,8 @@ impl RelativePose {
         }
     }
 
-    /// Sets the pose of B in the axes of A (m) at rest of each pair; a list of one serves all pairs.
+    /// Sets the pose of B in the axes of A (m) at rest of each pair; a list of one serves all
+    /// pairs.
     #[must_use]
     pub fn with_rest_poses(mut self, rests: &[Pose]) -> Self {
         self.rests = if let [rest] = rests {

@@ -10,11 +10,13 @@ use pliant_dense::rotation::{
 };
 use pliant_dense::{Mat3, Vec3, vec3};
 
-/// Rotation vectors `r = log(q_rest^-1 q_a^-1 q_b)` (rad) of pairs of bodies: the deformation of an angular spring.
+/// Rotation vectors `r = log(q_rest^-1 q_a^-1 q_b)` (rad) of pairs of bodies: the deformation of an
+/// angular spring.
 ///
-/// **Equation.** With body angular velocities, `dr/dt = J_r^-1(r) w_b - J_l^-1(r) R_rest^T w_a`; `G` is the symmetric part of its
-/// derivative. Of the two rotation vectors below a full turn it takes the one nearest to the last, and so is smooth through a half turn
-/// from rest, up to a full one.
+/// **Equation.** With body angular velocities, `dr/dt = J_r^-1(r) w_b - J_l^-1(r) R_rest^T w_a`;
+/// `G` is the symmetric part of its derivative. Of the two rotation vectors below a full turn it
+/// takes the one nearest to the last, and so is smooth through a half turn from rest, up to a full
+/// one.
 ///
 /// **Parents.** Bodies.
 ///

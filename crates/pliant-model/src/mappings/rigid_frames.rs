@@ -9,13 +9,15 @@ use pliant_dense::{Vec3, skew, vec3};
 
 /// Rigid frames that ride on bodies: each a body of its own to what is attached to it.
 ///
-/// **Equation.** `p_c = p + R r` and `q_c = q q_off`, the offset `(r, q_off)` in body axes (m). With the child's angular velocity in the
-/// child's axes, `J = ((I, -R [r]), (0, R_off^T))` and `(dJ/dt) v = (R (w x (w x r)), 0)`. Of a child force `(f, tau)`, torque in the
-/// child's axes, only `f` turns against the body: `G = sym([r] [R^T f])` on the rotation.
+/// **Equation.** `p_c = p + R r` and `q_c = q q_off`, the offset `(r, q_off)` in body axes (m).
+/// With the child's angular velocity in the child's axes, `J = ((I, -R [r]), (0, R_off^T))` and
+/// `(dJ/dt) v = (R (w x (w x r)), 0)`. Of a child force `(f, tau)`, torque in the child's axes,
+/// only `f` turns against the body: `G = sym([r] [R^T f])` on the rotation.
 ///
 /// **Parents.** Bodies.
 ///
-/// **Use.** Tool points, markers and mounting flanges, to which points, joints and beams are attached in their own axes.
+/// **Use.** Tool points, markers and mounting flanges, to which points, joints and beams are
+/// attached in their own axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigidFrames {
     frames: Vec<(Dependency, Pose)>,

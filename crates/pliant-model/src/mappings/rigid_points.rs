@@ -8,8 +8,9 @@ use pliant_dense::{Mat3, Vec3, skew, vec3};
 
 /// Particles attached to bodies.
 ///
-/// **Equation.** `x_c = p + R r` (m) with `r` in body axes (m). With angular velocity in body axes: `J = (I, -R [r])`,
-/// `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the rotational block `G = sym([r] [R^T f])` (docs/notation.md).
+/// **Equation.** `x_c = p + R r` (m) with `r` in body axes (m). With angular velocity in body axes:
+/// `J = (I, -R [r])`, `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the rotational block
+/// `G = sym([r] [R^T f])` (docs/notation.md).
 ///
 /// **Parents.** Bodies.
 ///
@@ -117,8 +118,8 @@ impl Mapping for RigidPoints {
     }
 }
 
-/// Writes `sym([r] [f])` on the rotation of the body whose columns begin at `start`: the geometric stiffness of a force `f` at `r`,
-/// both in body axes.
+/// Writes `sym([r] [f])` on the rotation of the body whose columns begin at `start`: the geometric
+/// stiffness of a force `f` at `r`, both in body axes.
 pub(super) fn write_arm_stiffness(r: Vec3, f: Vec3, block: &mut [f64], width: usize, start: usize) {
     // [r][f] = f r^T - (r.f) I; its symmetric part.
     let dot = r.dot(&f);

@@ -10,8 +10,8 @@ use pliant_dense::{Mat3, Vec3};
 pub struct RopePath {
     /// The points, at least two; one may be passed more than once.
     pub points: Vec<End>,
-    /// Angles (rad) with the radius (m) of the drum: turning by a positive angle takes in `radius` times the angle, a negative
-    /// radius lets out.
+    /// Angles (rad) with the radius (m) of the drum: turning by a positive angle takes in `radius`
+    /// times the angle, a negative radius lets out.
     pub drums: Vec<(Coordinate, f64)>,
     /// Length at rest (m).
     pub rest_length: f64,
@@ -51,16 +51,17 @@ impl RopePath {
     }
 }
 
-/// Lengths of ropes that run freely through points, less their rest lengths, with what is wound on drums.
+/// Lengths of ropes that run freely through points, less their rest lengths, with what is wound on
+/// drums.
 ///
-/// **Equation.** `x_c = sum |p_k+1 - p_k| + sum radius_i angle_i - rest` (m), one scalar per rope. Each stretch of rope adds what a
-/// distance adds: its unit vector `u` to `J`, `(f/l)(I - u u^T)` to `G`; each drum its radius to `J`. Not defined where two
-/// neighbouring points coincide.
+/// **Equation.** `x_c = sum |p_k+1 - p_k| + sum radius_i angle_i - rest` (m), one scalar per rope.
+/// Each stretch of rope adds what a distance adds: its unit vector `u` to `J`, `(f/l)(I - u u^T)`
+/// to `G`; each drum its radius to `J`. Not defined where two neighbouring points coincide.
 ///
 /// **Parents.** Points of space, and angles of drums.
 ///
-/// **Use.** Pulleys, blocks and tackles, tendons and winches: held at zero or on a spring that only pulls, all of the rope carries one
-/// tension.
+/// **Use.** Pulleys, blocks and tackles, tendons and winches: held at zero or on a spring that only
+/// pulls, all of the rope carries one tension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rope {
     paths: Vec<RopePath>,

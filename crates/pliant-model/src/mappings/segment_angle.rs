@@ -1,4 +1,5 @@
-//! How much a chain of three points turns: as an angle, and as a vector that is smooth at the straight chain.
+//! How much a chain of three points turns: as an angle, and as a vector that is smooth at the
+//! straight chain.
 
 use super::{End, points};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
@@ -8,15 +9,18 @@ const SHORT: &str = "a segment has length zero, so that it has no direction";
 
 /// Angles between segments that follow each other, less rest angles.
 ///
-/// **Equation.** `x_c = angle(b - a, c - b) - rest` (rad) for each chain `(a, b, c)`, the angle in `[0, pi]`, zero when
-/// straight. With lengths `l1, l2`, directions `t1, t2`, their unit normal `n = t1 x t2/sin` and `m = n x t`: the gradient is
-/// `-m1/l1` on the first segment and `m2/l2` on the second; the Hessian `(t1 m1^T + m1 t1^T + cot n n^T)/l1^2`, `(-t2 m2^T - m2
-/// t2^T + cot n n^T)/l2^2` and between them `-n n^T/(l1 l2 sin)`. Not defined if a segment has length zero, nor when exactly
-/// straight or folded, where the angle has a kink: for chains that are straight at rest take [`CurvatureBinormal`].
+/// **Equation.** `x_c = angle(b - a, c - b) - rest` (rad) for each chain `(a, b, c)`, the angle in
+/// `[0, pi]`, zero when straight. With lengths `l1, l2`, directions `t1, t2`, their unit normal
+/// `n = t1 x t2/sin` and `m = n x t`: the gradient is `-m1/l1` on the first segment and `m2/l2` on
+/// the second; the Hessian `(t1 m1^T + m1 t1^T + cot n n^T)/l1^2`,
+/// `(-t2 m2^T - m2 t2^T + cot n n^T)/l2^2` and between them `-n n^T/(l1 l2 sin)`. Not defined if a
+/// segment has length zero, nor when exactly straight or folded, where the angle has a kink: for
+/// chains that are straight at rest take [`CurvatureBinormal`].
 ///
 /// **Parents.** Points of space or the plane.
 ///
-/// **Use.** Bending springs of chains that are bent at rest, bond angles, limits of joints made of particles.
+/// **Use.** Bending springs of chains that are bent at rest, bond angles, limits of joints made of
+/// particles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SegmentAngle {
     dimension: usize,
@@ -34,7 +38,8 @@ struct Bend {
 }
 
 impl SegmentAngle {
-    /// The angle of each chain `(a, b, c)` of ends (elements, or fixed points in m), in space, rest angles zero.
+    /// The angle of each chain `(a, b, c)` of ends (elements, or fixed points in m), in space, rest
+    /// angles zero.
     pub fn new(chains: &[[End; 3]]) -> Self {
         Self {
             dimension: 3,
@@ -161,16 +166,19 @@ impl Mapping for SegmentAngle {
 
 /// Curvature binormals of chains of three points: vectors along the axis of bending.
 ///
-/// **Equation.** `x_c = k = 2 t1 x t2/(1 + t1.t2)` (no unit) for each chain `(a, b, c)` with the directions `t1` of `b - a` and
-/// `t2` of `c - b`; its norm is `2 tan(angle/2)`. With `chi = 1 + t1.t2` and `tau = (t1 + t2)/chi`, `J = (-2 [t2]/chi - k
-/// tau^T)/l1` on the first segment and `(2 [t1]/chi - k tau^T)/l2` on the second. With `A1, A2` the products of `f` and these,
-/// less their `1/l`, `G` is `-(A1 tau^T + tau A1^T) - (f.k)(I - t1 t1^T)/chi` over `l1^2`, the like over `l2^2`, and `-2
-/// [f]/chi - (A1 tau^T + tau A2^T) - (f.k)(I + t1 t2^T)/chi` over `l1 l2`. Smooth at the straight chain, where it is zero; not
-/// defined when fully folded or if a segment has length zero.
+/// **Equation.** `x_c = k = 2 t1 x t2/(1 + t1.t2)` (no unit) for each chain `(a, b, c)` with the
+/// directions `t1` of `b - a` and `t2` of `c - b`; its norm is `2 tan(angle/2)`. With
+/// `chi = 1 + t1.t2` and `tau = (t1 + t2)/chi`, `J = (-2 [t2]/chi - k tau^T)/l1` on the first
+/// segment and `(2 [t1]/chi - k tau^T)/l2` on the second. With `A1, A2` the products of `f` and
+/// these, less their `1/l`, `G` is `-(A1 tau^T + tau A1^T) - (f.k)(I - t1 t1^T)/chi` over `l1^2`,
+/// the like over `l2^2`, and `-2 [f]/chi - (A1 tau^T + tau A2^T) - (f.k)(I + t1 t2^T)/chi` over
+/// `l1 l2`. Smooth at the straight chain, where it is zero; not defined when fully folded or if a
+/// segment has length zero.
 ///
 /// **Parents.** Points of space.
 ///
-/// **Use.** Bending of discrete elastic rods (Bergou et al. 2008), chains and cables that are straight at rest.
+/// **Use.** Bending of discrete elastic rods (Bergou et al. 2008), chains and cables that are
+/// straight at rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurvatureBinormal {
     chains: Vec<[End; 3]>,

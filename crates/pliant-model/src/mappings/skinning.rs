@@ -20,8 +20,9 @@ pub struct Influence {
 
 /// Points carried by several bodies at once, each body with a weight (linear blend skinning).
 ///
-/// **Equation.** `x = sum w_i (p_i + R_i r_i)` (m) with `sum w_i = 1` and `r_i` in body axes. `J = w_i (I, -R_i [r_i])` and
-/// `G = w_i sym([r_i] [R_i^T f])` on the rotation of each body; the bodies are not coupled.
+/// **Equation.** `x = sum w_i (p_i + R_i r_i)` (m) with `sum w_i = 1` and `r_i` in body axes.
+/// `J = w_i (I, -R_i [r_i])` and `G = w_i sym([r_i] [R_i^T f])` on the rotation of each body; the
+/// bodies are not coupled.
 ///
 /// **Parents.** Bodies.
 ///
@@ -51,8 +52,8 @@ impl Skinning {
         }
     }
 
-    /// Points given by where they are at rest (m), when the bodies are at the given poses. The weights of each point are pairs of a
-    /// place in `bodies` and a weight.
+    /// Points given by where they are at rest (m), when the bodies are at the given poses. The
+    /// weights of each point are pairs of a place in `bodies` and a weight.
     pub fn at_rest(
         points: &[[f64; 3]],
         bodies: &[(Dependency, Pose)],

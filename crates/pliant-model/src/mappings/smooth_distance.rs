@@ -25,10 +25,11 @@ fn check_rests(name: &str, rests: &[f64], count: usize) -> Result<(), ModelError
 
 /// Lengths less rest lengths, smooth at length zero.
 ///
-/// **Equation.** `x_c = sqrt(|a - b|^2 + eps^2) - eps - rest` (m) for each pair of ends. With `s = sqrt(|a - b|^2 + eps^2)` and
-/// `u = (a - b)/s`: `J = (u^T, -u^T)`, `G = (f/s)(I - u u^T)` on `a - b`, defined everywhere. Unlike
-/// [`Distance`](crate::Distance) it has no kink at length zero, where its `J` vanishes and its curvature is `1/eps`; the price
-/// is a length up to `eps` too short: by `eps (1 - eps/(2 l))` for `l` well above `eps`.
+/// **Equation.** `x_c = sqrt(|a - b|^2 + eps^2) - eps - rest` (m) for each pair of ends. With
+/// `s = sqrt(|a - b|^2 + eps^2)` and `u = (a - b)/s`: `J = (u^T, -u^T)`, `G = (f/s)(I - u u^T)` on
+/// `a - b`, defined everywhere. Unlike [`Distance`](crate::Distance) it has no kink at length zero,
+/// where its `J` vanishes and its curvature is `1/eps`; the price is a length up to `eps` too
+/// short: by `eps (1 - eps/(2 l))` for `l` well above `eps`.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
@@ -42,8 +43,8 @@ pub struct SafeDistance {
 }
 
 impl SafeDistance {
-    /// The length of each pair of ends (elements, or fixed points in m), in space, rest lengths zero, with the smoothing length
-    /// `eps > 0` (m).
+    /// The length of each pair of ends (elements, or fixed points in m), in space, rest lengths
+    /// zero, with the smoothing length `eps > 0` (m).
     pub fn new(pairs: &[(End, End)], smoothing: f64) -> Self {
         Self {
             dimension: 3,
@@ -140,12 +141,14 @@ impl Mapping for SafeDistance {
 
 /// Squares of lengths less squares of rest lengths.
 ///
-/// **Equation.** `x_c = |a - b|^2 - rest^2` (m^2) for each pair of ends. `J = (2 (a - b)^T, -2 (a - b)^T)`, `G = 2 f I` on `a -
-/// b`: a polynomial, defined everywhere. Its `J` vanishes at length zero, where a hard constraint on it holds nothing.
+/// **Equation.** `x_c = |a - b|^2 - rest^2` (m^2) for each pair of ends.
+/// `J = (2 (a - b)^T, -2 (a - b)^T)`, `G = 2 f I` on `a - b`: a polynomial, defined everywhere. Its
+/// `J` vanishes at length zero, where a hard constraint on it holds nothing.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///
-/// **Use.** Inextensible rods and cloth edges, springs quartic in length: no square root and a constant `G` per force.
+/// **Use.** Inextensible rods and cloth edges, springs quartic in length: no square root and a
+/// constant `G` per force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SquareDistance {
     dimension: usize,
@@ -154,7 +157,8 @@ pub struct SquareDistance {
 }
 
 impl SquareDistance {
-    /// The squared length of each pair of ends (elements, or fixed points in m), in space, rest lengths zero.
+    /// The squared length of each pair of ends (elements, or fixed points in m), in space, rest
+    /// lengths zero.
     pub fn new(pairs: &[(End, End)]) -> Self {
         Self {
             dimension: 3,

@@ -6,14 +6,15 @@ use pliant_dense::{Mat3, skew};
 
 /// Signed volumes of tetrahedra less rest volumes.
 ///
-/// **Equation.** `x_c = e1 . (e2 x e3)/6 - rest` (m^3) for each tetrahedron, `e1`, `e2`, `e3` its edges from the first corner.
-/// Gradient `e2 x e3/6` and so on round, Hessian `-[e3]/6` between the first two edges, `[e2]/6` between the first and the
-/// last, `-[e1]/6` between the last two; defined everywhere.
+/// **Equation.** `x_c = e1 . (e2 x e3)/6 - rest` (m^3) for each tetrahedron, `e1`, `e2`, `e3` its
+/// edges from the first corner. Gradient `e2 x e3/6` and so on round, Hessian `-[e3]/6` between the
+/// first two edges, `[e2]/6` between the first and the last, `-[e1]/6` between the last two;
+/// defined everywhere.
 ///
 /// **Parents.** Points of space.
 ///
-/// **Use.** Incompressible solids; with [`under_surface`](Self::under_surface), the volume and the pressure of a closed
-/// surface.
+/// **Use.** Incompressible solids; with [`under_surface`](Self::under_surface), the volume and the
+/// pressure of a closed surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Volume {
     corners: Vec<[End; 4]>,
@@ -21,8 +22,8 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// The volume of each tetrahedron of ends (elements, or fixed points in m), rest volumes zero. Positive if the last three
-    /// corners go round to the right when seen from the first.
+    /// The volume of each tetrahedron of ends (elements, or fixed points in m), rest volumes zero.
+    /// Positive if the last three corners go round to the right when seen from the first.
     pub fn new(tetrahedra: &[[End; 4]]) -> Self {
         Self {
             corners: tetrahedra.to_vec(),
@@ -35,8 +36,9 @@ impl Volume {
         Self::new(&points::elements(tetrahedra))
     }
 
-    /// Per triangle of elements of the only parent the volume of the tetrahedron with the origin. Over a closed surface whose
-    /// triangles go round to the left when seen from outside, their sum is the enclosed volume.
+    /// Per triangle of elements of the only parent the volume of the tetrahedron with the origin.
+    /// Over a closed surface whose triangles go round to the left when seen from outside, their sum
+    /// is the enclosed volume.
     pub fn under_surface(triangles: &[[usize; 3]]) -> Self {
         let corners = |[a, b, c]: &[usize; 3]| {
             let [a, b, c] = [*a, *b, *c].map(|k| End::element(0, k));

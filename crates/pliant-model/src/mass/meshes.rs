@@ -6,12 +6,12 @@ use crate::force_field::{check_finite, check_positive};
 use pliant_dense::Vec3;
 
 impl Mass {
-    /// Segments of density `density` (kg/m) between these positions (m; in the plane with a third coordinate of zero), half the mass
-    /// of each at either end.
+    /// Segments of density `density` (kg/m) between these positions (m; in the plane with a third
+    /// coordinate of zero), half the mass of each at either end.
     ///
     /// # Errors
-    /// [`ModelError::Shape`] for a segment of length zero or a node of no segment, [`ModelError::Element`],
-    /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
+    /// [`ModelError::Shape`] for a segment of length zero or a node of no segment,
+    /// [`ModelError::Element`], [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
     pub fn lumped_segments(
         positions: &[[f64; 3]],
         segments: &[[usize; 2]],
@@ -20,7 +20,8 @@ impl Mass {
         lumped(positions, segments, density)
     }
 
-    /// Triangles of density `density` (kg/m^2) between these positions (m), a third of the mass of each at every corner.
+    /// Triangles of density `density` (kg/m^2) between these positions (m), a third of the mass of
+    /// each at every corner.
     ///
     /// # Errors
     /// As [`lumped_segments`](Self::lumped_segments).
@@ -32,8 +33,8 @@ impl Mass {
         lumped(positions, triangles, density)
     }
 
-    /// Tetrahedra of density `density` (kg/m^3) between these positions (m), a quarter of the mass of each at every corner; the
-    /// order of the corners does not matter.
+    /// Tetrahedra of density `density` (kg/m^3) between these positions (m), a quarter of the mass
+    /// of each at every corner; the order of the corners does not matter.
     ///
     /// # Errors
     /// As [`lumped_segments`](Self::lumped_segments).
@@ -45,7 +46,8 @@ impl Mass {
         lumped(positions, tetrahedra, density)
     }
 
-    /// Segments of density `density` (kg/m) between these positions (m), of linear velocity: `m_ij = m (1 + delta_ij)/6`.
+    /// Segments of density `density` (kg/m) between these positions (m), of linear velocity:
+    /// `m_ij = m (1 + delta_ij)/6`.
     ///
     /// # Errors
     /// As [`lumped_segments`](Self::lumped_segments).
@@ -57,7 +59,8 @@ impl Mass {
         consistent(positions, segments, density)
     }
 
-    /// Triangles of density `density` (kg/m^2) between these positions (m), of linear velocity: `m_ij = m (1 + delta_ij)/12`.
+    /// Triangles of density `density` (kg/m^2) between these positions (m), of linear velocity:
+    /// `m_ij = m (1 + delta_ij)/12`.
     ///
     /// # Errors
     /// As [`lumped_segments`](Self::lumped_segments).
@@ -69,8 +72,8 @@ impl Mass {
         consistent(positions, triangles, density)
     }
 
-    /// Tetrahedra of density `density` (kg/m^3) between these positions (m), of linear velocity: `m_ij = m (1 + delta_ij)/20`; the
-    /// order of the corners does not matter.
+    /// Tetrahedra of density `density` (kg/m^3) between these positions (m), of linear velocity:
+    /// `m_ij = m (1 + delta_ij)/20`; the order of the corners does not matter.
     ///
     /// # Errors
     /// As [`lumped_segments`](Self::lumped_segments).
@@ -145,7 +148,8 @@ fn masses<const N: usize>(
     elements.iter().enumerate().map(one).collect()
 }
 
-/// Length, area or volume of an element, and that of the parallelepiped of its edges if these were at right angles.
+/// Length, area or volume of an element, and that of the parallelepiped of its edges if these were
+/// at right angles.
 fn measure<const N: usize>(positions: &[[f64; 3]], list: &[usize; N]) -> (f64, f64) {
     let edge = |k: usize| Vec3::from(positions[list[k]]) - Vec3::from(positions[list[0]]);
     let largest = (1..N)

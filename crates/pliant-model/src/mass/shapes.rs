@@ -34,8 +34,8 @@ impl RigidMass {
         Self::principal(mass, [across, across, mass * rr / 2.0])
     }
 
-    /// A homogeneous capsule of mass `mass` (kg) and radius (m), its axis along `z`; `length` (m) is that between the centres of its
-    /// half balls.
+    /// A homogeneous capsule of mass `mass` (kg) and radius (m), its axis along `z`; `length` (m)
+    /// is that between the centres of its half balls.
     pub fn capsule(mass: f64, radius: f64, length: f64) -> Self {
         let (r, l) = (size(radius), size(length));
         // Volumes of the two parts are as l and 4/3 r.
@@ -47,24 +47,25 @@ impl RigidMass {
         Self::principal(mass, [across, across, along])
     }
 
-    /// A homogeneous solid cone of mass `mass` (kg), radius of the base and height (m), its axis along `z`; its centre of mass is at
-    /// a quarter of the height.
+    /// A homogeneous solid cone of mass `mass` (kg), radius of the base and height (m), its axis
+    /// along `z`; its centre of mass is at a quarter of the height.
     pub fn cone(mass: f64, radius: f64, height: f64) -> Self {
         let (rr, hh) = (size(radius) * radius, size(height) * height);
         let across = mass * (0.15 * rr + 0.0375 * hh);
         Self::principal(mass, [across, across, 0.3 * mass * rr])
     }
 
-    /// The same body in axes against which it is turned by `rotation`, a unit quaternion: `R I R^T`. A quarter turn about `y` takes
-    /// the axis of a cylinder from `z` to `x`.
+    /// The same body in axes against which it is turned by `rotation`, a unit quaternion:
+    /// `R I R^T`. A quarter turn about `y` takes the axis of a cylinder from `z` to `x`.
     #[must_use]
     pub fn turned(&self, rotation: Quaternion) -> Self {
         let r = rotation::matrix(rotation);
         self.with_inertia(r * self.inertia_matrix() * r.transpose())
     }
 
-    /// The principal moments about the centre of mass, as a body in its principal axes, by increasing moment, and the rotation from
-    /// these axes to the present ones: `body.turned(rotation)` gives the body back.
+    /// The principal moments about the centre of mass, as a body in its principal axes, by
+    /// increasing moment, and the rotation from these axes to the present ones:
+    /// `body.turned(rotation)` gives the body back.
     pub fn principal_axes(&self) -> (Self, Quaternion) {
         let eigen = self.inertia_matrix().symmetric_eigen();
         let mut order = [0, 1, 2];

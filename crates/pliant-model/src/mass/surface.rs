@@ -6,15 +6,17 @@ use pliant_dense::{Mat3, Vec3};
 use std::collections::BTreeMap;
 
 impl RigidMass {
-    /// The solid of density `density` (kg/m^3) inside a closed surface of triangles whose corners, seen from outside, run
-    /// anticlockwise; vertices in m. Also gives its centre of mass in the axes of the vertices. The inertia is about that centre and in
-    /// those axes; see [`principal_axes`](Self::principal_axes). Exact for the polyhedron (integrals over the tetrahedra between
-    /// the triangles and a common point).
+    /// The solid of density `density` (kg/m^3) inside a closed surface of triangles whose corners,
+    /// seen from outside, run anticlockwise; vertices in m. Also gives its centre of mass in the
+    /// axes of the vertices. The inertia is about that centre and in those axes; see
+    /// [`principal_axes`](Self::principal_axes). Exact for the polyhedron (integrals over the
+    /// tetrahedra between the triangles and a common point).
     ///
     /// # Errors
-    /// [`ModelError::Element`] for a corner that does not exist; [`ModelError::Shape`] for a triangle at an edge that not exactly two
-    /// triangles share in opposite directions, a surface that faces inwards, or one that encloses no volume;
-    /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`] for a vertex or the density.
+    /// [`ModelError::Element`] for a corner that does not exist; [`ModelError::Shape`] for a
+    /// triangle at an edge that not exactly two triangles share in opposite directions, a surface
+    /// that faces inwards, or one that encloses no volume; [`ModelError::NotFinite`],
+    /// [`ModelError::OutOfRange`] for a vertex or the density.
     pub fn from_surface(
         vertices: &[[f64; 3]],
         triangles: &[[usize; 3]],

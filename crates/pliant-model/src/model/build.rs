@@ -8,8 +8,8 @@ use crate::{At, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Spa
 use pliant_dense::rotation;
 
 impl Model {
-    /// Sets gravity [m/s^2]. It acts on the masses of points of space and bodies, and on points of the plane by its first
-    /// two coordinates; never on scalars.
+    /// Sets gravity [m/s^2]. It acts on the masses of points of space and bodies, and on points of
+    /// the plane by its first two coordinates; never on scalars.
     ///
     /// # Errors
     /// [`ModelError::NotFinite`].
@@ -47,11 +47,13 @@ impl Model {
         self.add_independent(name, Space::Rigid3, &positions, &vec![0.0; 6 * poses.len()])
     }
 
-    /// Adds independent degrees of freedom with positions and velocities (bodies: linear velocity in world axes, angular in
-    /// *body* axes; see [`set_body_velocity`](Self::set_body_velocity) for world axes).
+    /// Adds independent degrees of freedom with positions and velocities (bodies: linear velocity
+    /// in world axes, angular in *body* axes; see [`set_body_velocity`](Self::set_body_velocity)
+    /// for world axes).
     ///
     /// # Errors
-    /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`], [`ModelError::Size`], [`ModelError::ZeroQuaternion`].
+    /// [`ModelError::DuplicateName`], [`ModelError::NotFinite`], [`ModelError::Size`],
+    /// [`ModelError::ZeroQuaternion`].
     pub fn add_independent(
         &mut self,
         name: &str,
@@ -99,7 +101,8 @@ impl Model {
     /// Adds a node computed from others.
     ///
     /// # Errors
-    /// [`ModelError::DuplicateName`], [`ModelError::UnknownNode`], or what the mapping finds wrong with its parents.
+    /// [`ModelError::DuplicateName`], [`ModelError::UnknownNode`], or what the mapping finds wrong
+    /// with its parents.
     pub fn add_mapped(
         &mut self,
         name: &str,
@@ -149,7 +152,8 @@ impl Model {
         )
     }
 
-    /// How much there is, to go back to with [`reset_to`](Self::reset_to) if a part of something larger is refused.
+    /// How much there is, to go back to with [`reset_to`](Self::reset_to) if a part of something
+    /// larger is refused.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             nodes: self.nodes.len(),
@@ -237,7 +241,8 @@ impl Model {
     /// Attaches a force field to a node.
     ///
     /// # Errors
-    /// [`ModelError`] naming the force field: bad parameters, or a treatment that it has no form for.
+    /// [`ModelError`] naming the force field: bad parameters, or a treatment that it has no form
+    /// for.
     pub fn add_force_field(
         &mut self,
         name: &str,
@@ -388,8 +393,9 @@ impl Model {
         Ok(id)
     }
 
-    /// Fixes chosen velocity coordinates of one element of an independent node (for bodies: three linear in world axes, then
-    /// three angular in body axes). A fixed coordinate keeps its initial velocity, `v_i(t) = v_i(0)`.
+    /// Fixes chosen velocity coordinates of one element of an independent node (for bodies: three
+    /// linear in world axes, then three angular in body axes). A fixed coordinate keeps its initial
+    /// velocity, `v_i(t) = v_i(0)`.
     ///
     /// # Errors
     /// [`ModelError::NotIndependent`], [`ModelError::Element`], [`ModelError::Size`].
@@ -401,7 +407,8 @@ impl Model {
         Ok(())
     }
 
-    /// First degree of freedom of one element of an independent node; `coordinates` must be as many as it has.
+    /// First degree of freedom of one element of an independent node; `coordinates` must be as many
+    /// as it has.
     ///
     /// # Errors
     /// As [`fix`](Self::fix).
@@ -433,10 +440,12 @@ impl Model {
         Ok(first + element * expected)
     }
 
-    /// Sets the initial velocity of one body: of its centre of mass [m/s] and angular [rad/s], both in world axes.
+    /// Sets the initial velocity of one body: of its centre of mass [m/s] and angular [rad/s], both
+    /// in world axes.
     ///
     /// # Errors
-    /// [`ModelError::NotFinite`], [`ModelError::Space`], [`ModelError::NotIndependent`], [`ModelError::Element`].
+    /// [`ModelError::NotFinite`], [`ModelError::Space`], [`ModelError::NotIndependent`],
+    /// [`ModelError::Element`].
     pub fn set_body_velocity(
         &mut self,
         node: NodeId,

@@ -7,7 +7,8 @@ use pliant_model::{
 };
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Central differences of step 1e-5: truncation about 1e-10 times third derivatives, roundoff about 1e-11.
+/// Central differences of step 1e-5: truncation about 1e-10 times third derivatives, roundoff about
+/// 1e-11.
 pub(crate) const TOLERANCE: f64 = 1e-6;
 /// Against hyper-dual numbers: rounding, times the condition of the formula.
 pub(crate) const EXACT: f64 = 1e-9;
@@ -83,8 +84,8 @@ pub(crate) fn exact<M: Mapping + Clone + 'static>(
     assert!(found.worst() < EXACT, "{mapping:?}\n{x:?}\n{found:?}");
 }
 
-/// Value, `J`, bias and `G` of the only element of a mapping of bodies whose last value was `last`, against a formula: the largest
-/// relative difference.
+/// Value, `J`, bias and `G` of the only element of a mapping of bodies whose last value was `last`,
+/// against a formula: the largest relative difference.
 pub(crate) fn difference_after<M: Mapping + Clone + 'static>(
     mapping: &M,
     bodies: &[Pose],
@@ -184,7 +185,8 @@ pub(crate) fn motion(x: &[Dual], a: &JointFrame, b: &JointFrame, first: &[usize]
     (rotate(&back, &sub(&pb, &pa)), multiply(&back, &qb))
 }
 
-/// `atan2` by whichever quotient is below one: the derivatives of the library's lose digits where `x` is nearly zero.
+/// `atan2` by whichever quotient is below one: the derivatives of the library's lose digits where
+/// `x` is nearly zero.
 pub(crate) fn angle(y: Dual, x: Dual) -> Dual {
     if x.re.abs() < y.re.abs() {
         Dual::from(FRAC_PI_2.copysign(y.re)) - (x / y).atan()
@@ -306,8 +308,8 @@ pub(crate) fn joint_formula(
     }
 }
 
-/// Whether the angles of this relative rotation are well away from where they have no value, so that their condition stays below
-/// about a thousand.
+/// Whether the angles of this relative rotation are well away from where they have no value, so
+/// that their condition stays below about a thousand.
 pub(crate) fn tame(q: &rotation::Quaternion) -> bool {
     let c = rotation::matrix(*q);
     let pair = |a: f64, b: f64| a * a + b * b > 0.03;

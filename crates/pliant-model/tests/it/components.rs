@@ -7,7 +7,8 @@ use pliant_model::{
 };
 use proptest::prelude::*;
 
-/// Central differences of step 1e-5: truncation about 1e-10 times third derivatives, roundoff about 1e-11.
+/// Central differences of step 1e-5: truncation about 1e-10 times third derivatives, roundoff about
+/// 1e-11.
 const TOLERANCE: f64 = 1e-6;
 
 fn checked<M: Mapping + Clone + 'static>(mapping: &M, parents: &[(Space, usize)], x: &[f64], seed: u64) {
@@ -89,7 +90,8 @@ fn awkward_states() {
     checked(&RelativeRotation::new(&[(0, 1)]), &[(Space::Rigid3, 2)], &same, 3);
     let far = [1000.0, 1000.0, 1000.0, 1000.5, 1000.0, 999.0];
     let found = check::mapping(&Distance::between(&[(0, 1)]), &[(Space::Real(3), 2)], &far, 5).unwrap();
-    // Roundoff of coordinates 1e3 divided by the step 1e-5: 1e-13 * 1e3 / 1e-5 is the floor of the difference quotient.
+    // Roundoff of coordinates 1e3 divided by the step 1e-5: 1e-13 * 1e3 / 1e-5 is the floor of the
+    // difference quotient.
     assert!(found.worst() < 1e-5, "{found:?}");
 }
 

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 
 const SPACE: Space = Space::Real(3);
 
-/// Corners of the unit cube in the order of a hexahedron, then of the next one in the direction of x.
+/// Corners of the unit cube in the order of a hexahedron, then of the next one in the direction of
+/// x.
 const CUBES: [[f64; 3]; 12] = [
     [0.0, 0.0, 0.0],
     [1.0, 0.0, 0.0],
@@ -100,7 +101,8 @@ proptest! {
         }
     }
 
-    /// Of the cells of a surface the one is taken that is nearest, against a search over a fine grid of each.
+    /// Of the cells of a surface the one is taken that is nearest, against a search over a fine
+    /// grid of each.
     #[test]
     fn the_nearest_cell(x in prop::collection::vec(-1.0..1.0f64, 21)) {
         let nodes: Vec<[f64; 3]> = x[..18].as_chunks::<3>().0.to_vec();
@@ -178,7 +180,8 @@ fn outside_of_the_mesh() {
     );
 }
 
-/// A fine mesh in a coarse one, in the plane, moved by an affine motion, which barycentric weights carry exactly; and a wedge.
+/// A fine mesh in a coarse one, in the plane, moved by an affine motion, which barycentric weights
+/// carry exactly; and a wedge.
 #[test]
 fn mesh_in_mesh() {
     let coarse = [[0.0, 0.0, 0.0], [2.0, 0.1, 0.0], [0.3, 1.5, 0.0]];

@@ -150,7 +150,8 @@ fn gas() {
     // 2^1.4 = 2.639015821545789.
     close(&force(&law, s, &[0.5e-3], &[0.0]), &[163_901.582_154_578_9]);
     close(&[energy(&law, s, &[1e-3])], &[0.0]);
-    // Adiabatic work of compression to half the volume: p0 V0 (2^0.4 - 1)/0.4, less that of the ambient.
+    // Adiabatic work of compression to half the volume: p0 V0 (2^0.4 - 1)/0.4, less that of the
+    // ambient.
     close(
         &[energy(&law, s, &[0.5e-3])],
         &[100.0 * (2f64.powf(0.4) - 1.0) / 0.4 - 50.0],

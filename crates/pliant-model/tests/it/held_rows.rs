@@ -1,11 +1,13 @@
-//! Which rows are held by their positions, what gears and screws are rows of, sizes of forces and scaled fields.
+//! Which rows are held by their positions, what gears and screws are rows of, sizes of forces and
+//! scaled fields.
 
 use pliant_model::{
     DiagonalCompliance, Difference, Distance, End, Evaluation, FullCompliance, Joint, JointKind, Level, Mass,
     Model, Motion, NodeId, Problem, RigidMass, Side, Space, Treatment, UniformCompliance,
 };
 
-/// One scalar of mass one with one row on it, changed by the last argument, and whether the row is held by its position.
+/// One scalar of mass one with one row on it, changed by the last argument, and whether the row is
+/// held by its position.
 fn holds(add: impl Fn(&mut Model, NodeId)) -> Vec<bool> {
     let mut model = Model::new();
     let x = model
@@ -135,7 +137,8 @@ fn a_screw_advances_by_its_pitch_per_turn() {
     }
 }
 
-/// Sizes of pulled-back forces are those of the sums' terms: `|J|^T |f|`, here of a difference and of a distance, one after the other.
+/// Sizes of pulled-back forces are those of the sums' terms: `|J|^T |f|`, here of a difference and
+/// of a distance, one after the other.
 #[test]
 fn sizes_are_carried_down_without_cancelling() {
     let mut model = Model::new();
@@ -160,7 +163,8 @@ fn sizes_are_carried_down_without_cancelling() {
     assert_eq!(sizes[range(x)], [9.0, 14.0, 7.0, 7.0, 14.0, 0.0]);
 }
 
-/// A field that is scaled has so much of its force and of its stiffness, and the others have theirs.
+/// A field that is scaled has so much of its force and of its stiffness, and the others have
+/// theirs.
 #[test]
 fn one_field_is_scaled() {
     let mut model = Model::new();

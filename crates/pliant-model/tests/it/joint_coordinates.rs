@@ -47,7 +47,8 @@ fn joint_coordinates_at_random_states() {
     assert!(tested > 100, "{tested}");
 }
 
-/// Joints in awkward positions: relative poses with the branch of the rotation vector that its last value asks for.
+/// Joints in awkward positions: relative poses with the branch of the rotation vector that its last
+/// value asks for.
 #[test]
 fn joint_coordinates_at_awkward_states() {
     let at = pose(&numbers(3, 7));
@@ -81,7 +82,8 @@ fn joint_coordinates_at_awkward_states() {
             };
             let body = placed(&at, &frames[0], &relative, &frames[1]);
             let pair = (JointFrame::on(0, 0, frames[0]), JointFrame::on(0, 1, frames[1]));
-            // Rotation vectors are followed with all three coordinates: one may be the same both ways round.
+            // Rotation vectors are followed with all three coordinates: one may be the same both
+            // ways round.
             let three = [0, 1, 2].map(JointAxis::Rotation);
             let lists = AXES.iter().map(|axis| vec![*axis]).chain([three.to_vec()]);
             for axes in lists {
@@ -154,8 +156,9 @@ fn rotation_vectors_go_on_past_a_half_turn() {
     ));
 }
 
-/// Far from the origin positions carry roundings of 1e5 times 1e-16, and arms of 1e5 m make second derivatives of that size: the
-/// differences are relative to those, the finite ones divided by their step.
+/// Far from the origin positions carry roundings of 1e5 times 1e-16, and arms of 1e5 m make second
+/// derivatives of that size: the differences are relative to those, the finite ones divided by
+/// their step.
 #[test]
 fn joint_coordinates_far_away() {
     let mut bodies = poses(12, 2);

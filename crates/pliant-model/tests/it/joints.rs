@@ -60,7 +60,8 @@ fn rank(rows: &[Vec<f64>]) -> usize {
     rank
 }
 
-/// Each kind holds as many independent coordinates as it says, starts at zero, and its free coordinates are independent of them.
+/// Each kind holds as many independent coordinates as it says, starts at zero, and its free
+/// coordinates are independent of them.
 #[test]
 fn kinds_hold_what_they_say() {
     for (kind, held, free) in KINDS {

@@ -190,7 +190,8 @@ fn surfaces_in_closed_form() {
             1e-11,
         );
     }
-    // The corner tetrahedron: volume 1/6, centre 1/4; about the centre, int x^2 = 1/160 and int xy = -1/480.
+    // The corner tetrahedron: volume 1/6, centre 1/4; about the centre, int x^2 = 1/160 and int
+    // xy = -1/480.
     let vertices = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let triangles = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
     let (body, centre) = RigidMass::from_surface(&vertices, &triangles, 480.0).unwrap();
@@ -297,7 +298,8 @@ fn meshes_in_closed_form() {
     ] {
         close(&[total(&mass.unwrap())], &[expected], 1e-14);
     }
-    // A consistent mass is exact for rigid motion: the energy of a turning box is that of its inertia.
+    // A consistent mass is exact for rigid motion: the energy of a turning box is that of its
+    // inertia.
     let mass = Mass::consistent_tetrahedra(&points, &tetrahedra, 2.0).unwrap();
     let (w, centre) = ([0.4, -0.7, 0.9], [0.8, 1.2, 1.6]);
     let velocity = |p: &[f64; 3]| {

@@ -2,7 +2,8 @@
 
 use pliant_model::*;
 
-/// Remembers the coordinate and the length of its spring; the dashpot gives way by `spring/time` per second.
+/// Remembers the coordinate and the length of its spring; the dashpot gives way by `spring/time`
+/// per second.
 #[derive(Debug)]
 struct Maxwell {
     stiffness: f64,
@@ -110,7 +111,8 @@ fn internal_variables_are_part_of_the_state() {
     state.positions[0] = 1.5;
     let mut evaluation = Evaluation::new(&model);
     evaluation.propagate(&model, &mut state).unwrap();
-    // At once both springs take it all; after a while what their dashpots leave; in the end nothing.
+    // At once both springs take it all; after a while what their dashpots leave; in the end
+    // nothing.
     let wanted = |time: f64| -4.5 - 5.0 / (1.0 + time / 0.5) - 5.0 / (1.0 + time / 4.0);
     for time in [0.0, 0.3, f64::INFINITY] {
         evaluation.evaluate_after(&model, &state, time).unwrap();

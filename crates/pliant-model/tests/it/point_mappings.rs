@@ -1,4 +1,5 @@
-//! Mappings of points: against finite differences, against formulas on hyper-dual numbers, against known numbers.
+//! Mappings of points: against finite differences, against formulas on hyper-dual numbers, against
+//! known numbers.
 
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{
@@ -8,7 +9,8 @@ use pliant_model::{
 };
 use proptest::prelude::*;
 
-/// Central differences of step 1e-5: truncation about 1e-10 times third derivatives, roundoff about 1e-11.
+/// Central differences of step 1e-5: truncation about 1e-10 times third derivatives, roundoff about
+/// 1e-11.
 const DIFFERENCES: f64 = 1e-6;
 /// Rounding times the condition of the formula; states below keep sines and lengths above 1e-5.
 const EXACT: f64 = 1e-9;
@@ -381,7 +383,8 @@ fn known_values() {
         &[1.0 / 6.0, -1.0 / 6.0],
         1e-16,
     );
-    // The faces of that tetrahedron, moved away from the origin, seen from outside round to the left.
+    // The faces of that tetrahedron, moved away from the origin, seen from outside round to the
+    // left.
     let away: Vec<f64> = corner
         .iter()
         .enumerate()
@@ -451,7 +454,8 @@ fn nearly_straight_and_nearly_folded() {
     for bend in [1e-5, 1e-3, 0.1] {
         for end in [2.5, -0.5] {
             let x = [0.1, 0.2, 0.3, 1.1, 0.2, 0.3, 1.1 + end, 0.2 + bend, 0.3];
-            // Second derivatives are as large as 1/bend, their rounding 1e-16/bend^2 at worst, relative 1e-16/bend.
+            // Second derivatives are as large as 1/bend, their rounding 1e-16/bend^2 at worst,
+            // relative 1e-16/bend.
             exactly(&SegmentAngle::between(&[[0, 1, 2]]), &parents, &x, 7, |x| {
                 vec![angle(&segments(x).0, &segments(x).1)]
             });
@@ -480,8 +484,9 @@ fn nearly_straight_and_nearly_folded() {
     }
 }
 
-/// Far from the origin only differences of coordinates count, which are exact: so are the derivatives. The difference quotients divide
-/// half a unit in the last place of 1e6, 6e-11, by the step 1e-5, for each of up to twelve coordinates.
+/// Far from the origin only differences of coordinates count, which are exact: so are the
+/// derivatives. The difference quotients divide half a unit in the last place of 1e6, 6e-11, by the
+/// step 1e-5, for each of up to twelve coordinates.
 #[test]
 fn far_from_the_origin() {
     let near_by = [0.1, 0.7, -0.4, 1.3, 0.2, 0.5, 0.6, 1.8, 0.4, 0.9, -0.8, 1.1];

@@ -8,7 +8,8 @@ use pliant_model::{
 };
 use std::f64::consts::PI;
 
-/// The matrix `V` of the exponential of a twist, columns, by its power series or closed form; `r` not longer than a full turn.
+/// The matrix `V` of the exponential of a twist, columns, by its power series or closed form; `r`
+/// not longer than a full turn.
 fn solve_v(r: &[Dual; 3], t: &[Dual; 3]) -> [Dual; 3] {
     let s = dot(r, r);
     let one = Dual::from(1.0);

@@ -19,7 +19,8 @@ fn frames_that_ride_on_bodies() {
         ];
         let parents = [(RIGID, 2), (RIGID, 1)];
         checked(&RigidFrames::of_parents(&frames), &parents, &flat(&bodies), seed);
-        // J by dual numbers: the displacement of the child's seven numbers, its rotation in the child's axes.
+        // J by dual numbers: the displacement of the child's seven numbers, its rotation in the
+        // child's axes.
         let mut model = Model::new();
         let parent = model.add_rigid_bodies("bodies", &bodies[..1]).unwrap();
         let mapping = RigidFrames::new(&[(0, offsets[0])]);
@@ -175,7 +176,8 @@ fn ropes() {
     ];
     let fixed = [0.1, 4.0, 0.3];
     let drum = |parent, element, index| Coordinate::new(parent, element, index);
-    // A tackle: over the fixed point, twice through point 1, once more over the fixed one; two drums, one of them used twice.
+    // A tackle: over the fixed point, twice through point 1, once more over the fixed one; two
+    // drums, one of them used twice.
     let tackle = RopePath::through(
         &[
             End::element(0, 0),

@@ -1,4 +1,5 @@
-//! Reference case C08: a point on a rotated body, its mass pull-back and its geometric stiffness, in closed form.
+//! Reference case C08: a point on a rotated body, its mass pull-back and its geometric stiffness,
+//! in closed form.
 
 use pliant_dense::rotation::matrix;
 use pliant_dense::{Mat3, Vec3, skew};
@@ -32,7 +33,8 @@ fn velocity_of_the_point() {
     }
 }
 
-/// `J^T m J` and `K = J^T k J - G` of a spring to a fixed point, against the closed forms in world axes.
+/// `J^T m J` and `K = J^T k J - G` of a spring to a fixed point, against the closed forms in world
+/// axes.
 #[test]
 fn mass_and_stiffness_pull_back() {
     let mut model = Model::new();
@@ -65,7 +67,8 @@ fn mass_and_stiffness_pull_back() {
     assert!((m * (angular.transpose() * angular)[(0, 0)] - 1.8856214740370922).abs() < 1e-14);
     assert!((m * (angular.transpose() * angular)[(1, 2)] + 0.655262863623358).abs() < 1e-14);
 
-    // G of the case: spring force -k (l - rest) on the distance, k = 50; the rot-rot block in exponential coordinates.
+    // G of the case: spring force -k (l - rest) on the distance, k = 50; the rot-rot block in
+    // exponential coordinates.
     let force = -50.0 * model.positions(&state, spring)[0];
     let mut total = vec![0.0; model.velocity_count()];
     total[model.node(spring).velocity_range()][0] = force;

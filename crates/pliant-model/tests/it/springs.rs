@@ -89,7 +89,8 @@ fn springs_in_numbers() {
         &[-84.0],
     );
     close(&[energy(&Spring::stiffening(10.0, 2.0), s, &[3.0])], &[85.5]);
-    // Points on a line give the line, between and beyond; a table goes through its points and stays level between equal ones.
+    // Points on a line give the line, between and beyond; a table goes through its points and stays
+    // level between equal ones.
     let line = Spring::table(&[(-1.0, -3.0), (0.0, -1.0), (4.0, 7.0)]);
     for x in [-9.0, -1.0, -0.5, 0.0, 0.3, 3.9, 4.0, 11.0] {
         close(&force(&line, s, &[x], &[0.0]), &[1.0 - 2.0 * x]);
@@ -111,7 +112,8 @@ fn springs_in_numbers() {
     assert_eq!(rope.row_law(), RowLaw::None);
 }
 
-/// Every curve begins where the input says, in force, energy and derivatives; without one there is no input.
+/// Every curve begins where the input says, in force, energy and derivatives; without one there is
+/// no input.
 #[test]
 fn a_rest_length_shifts_the_curve() {
     let s = Space::Real(3);

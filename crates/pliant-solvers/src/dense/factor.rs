@@ -15,8 +15,9 @@ pub enum DenseMethod {
     Cholesky,
     /// `A = L D L^T` without pivoting, for quasi-definite matrices. `n^3 / 3` operations.
     Ldlt,
-    /// `P A P^T = L B L^T` with blocks of one and two in `B`, pivoted for stability: for any symmetric matrix. `n^3 / 3` operations and
-    /// `n^2` comparisons. Source: Bunch and Kaufman 1977.
+    /// `P A P^T = L B L^T` with blocks of one and two in `B`, pivoted for stability: for any
+    /// symmetric matrix. `n^3 / 3` operations and `n^2` comparisons. Source: Bunch and
+    /// Kaufman 1977.
     #[default]
     BunchKaufman,
 }

@@ -1,5 +1,5 @@
-//! The search for contacts: at the start of a step, where the last one did not leave them, and at its
-//! end.
+//! The search for contacts: at the start of a step, where the last one did not leave them, and at
+//! its end.
 
 use super::{Contact, ContactFinder, ContactKey, ContactList, ContactMemory, Contacts, FrictionModel};
 use crate::Error;
@@ -17,7 +17,8 @@ pub(crate) struct Detection {
     pub(super) source: ContactSource,
     /// Contacts at the start of the step.
     pub(super) list: ContactList,
-    /// The horizon (s) that they were found for; none if they are to be taken from the motion, or found.
+    /// The horizon (s) that they were found for; none if they are to be taken from the motion, or
+    /// found.
     pub(super) horizon: Option<f64>,
     /// Contacts of the step were named after its start.
     pub(super) found_in_step: bool,
@@ -209,7 +210,8 @@ impl Detection {
         self.horizon = None;
     }
 
-    /// The step does not stand: the finder remembers what it did at the start, whose memory this is.
+    /// The step does not stand: the finder remembers what it did at the start, whose memory this
+    /// is.
     pub(super) fn undo(&mut self, memory: &mut ContactMemory) -> Result<(), Error> {
         self.horizon = None;
         if std::mem::replace(&mut self.found_in_step, false) {
@@ -239,8 +241,8 @@ impl Detection {
 }
 
 /// The state, with the velocities at the end of a step under gravity alone where elements have
-/// coordinates of their own: without these, the contact of a body that falls from rest would be seen a
-/// step late, `g h^2` deep.
+/// coordinates of their own: without these, the contact of a body that falls from rest would be
+/// seen a step late, `g h^2` deep.
 pub(crate) fn predict(model: &Problem, state: &State, system: &KktSystem, h: f64, out: &mut State) {
     out.positions.clone_from(&state.positions);
     out.velocities.clone_from(&state.velocities);

@@ -46,8 +46,8 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     }
 
     /// Says before a search which elements of nodes move, which stand and which sleep: contacts
-    /// between a sleeper and another sleeper or a standing element need not be listed, and keep their
-    /// identity.
+    /// between a sleeper and another sleeper or a standing element need not be listed, and keep
+    /// their identity.
     fn set_rest(&mut self, _of: &dyn Fn(NodeId, usize) -> Rest) {}
 
     /// Appends its memory as plain numbers.

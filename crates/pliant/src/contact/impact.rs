@@ -8,11 +8,12 @@ use crate::Error;
 use pliant_solvers::complementarity::{Cone, ProblemError, solve_block};
 pub(super) use poisson::{Expansion, Impact, Unconverged};
 
-/// Share of the fastest approach at the start below which nothing approaches any more (rounding of the
-/// responses).
+/// Share of the fastest approach at the start below which nothing approaches any more (rounding of
+/// the responses).
 const STILL: f64 = 1e-12;
 
-/// Impacts at most, per contact: balls between walls may hit each other for ever, but slower and slower.
+/// Impacts at most, per contact: balls between walls may hit each other for ever, but slower and
+/// slower.
 const PER_CONTACT: usize = 1000;
 
 impl RowSystem {
@@ -28,9 +29,9 @@ impl RowSystem {
         }
     }
 
-    /// Takes the impacts of hard contacts that are closed, or close within the step at the velocities of
-    /// the moment, the fastest first, each alone: Newton's law along the normal and Coulomb's across.
-    /// Their impulses go to `given`. False if they do not end.
+    /// Takes the impacts of hard contacts that are closed, or close within the step at the
+    /// velocities of the moment, the fastest first, each alone: Newton's law along the normal and
+    /// Coulomb's across. Their impulses go to `given`. False if they do not end.
     ///
     /// Every one takes energy or keeps it, for it is one contact with one coefficient.
     ///

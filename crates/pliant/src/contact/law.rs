@@ -4,16 +4,16 @@ use super::{Contact, FrictionModel};
 use pliant_dense::Vec3;
 use pliant_solvers::complementarity::Cone;
 
-/// The law of a contact with the gap `phi` (m) along the normal, its velocity `u = (u_n, u_t)` (m/s)
-/// and the impulse `r` (N s).
+/// The law of a contact with the gap `phi` (m) along the normal, its velocity `u = (u_n, u_t)`
+/// (m/s) and the impulse `r` (N s).
 ///
-/// **Equation.** Signorini: `0 <= phi`, `r_n >= 0`, `phi r_n = 0`, with compliance `C` and relaxation
-/// time `d` `r_n = max(0, -h (phi + d u_n)/C)`, `d` with the part of Hunt and Crossley's `dissipation`;
-/// Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an ellipse or a polygon:
-/// the friction in it that takes most from the slip, [`FrictionModel`]); in the same way for the torque
-/// about the normal, `|m_s| <= torsion r_n`, against spin, and for that across, `|m_r| <= rolling r_n`,
-/// against rolling (not with a polygon); Newton: `u_n+ >= -e u_n-`, or Poisson
-/// ([`Restitution`](super::Restitution)).
+/// **Equation.** Signorini: `0 <= phi`, `r_n >= 0`, `phi r_n = 0`, with compliance `C` and
+/// relaxation time `d` `r_n = max(0, -h (phi + d u_n)/C)`, `d` with the part of Hunt and Crossley's
+/// `dissipation`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an
+/// ellipse or a polygon: the friction in it that takes most from the slip, [`FrictionModel`]); in
+/// the same way for the torque about the normal, `|m_s| <= torsion r_n`, against spin, and for that
+/// across, `|m_r| <= rolling r_n`, against rolling (not with a polygon); Newton: `u_n+ >= -e u_n-`,
+/// or Poisson ([`Restitution`](super::Restitution)).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactLaw {
     /// Coefficient of friction `mu` (none).
@@ -29,12 +29,12 @@ pub struct ContactLaw {
     pub compliance: f64,
     /// Relaxation time `d` (s): the damping of a compliant contact, `d/C` (N s/m).
     pub relaxation_time: f64,
-    /// Hunt and Crossley's dissipation `a` (s/m) of a compliant contact: its relaxation time grows with
-    /// the overlap, `d + a max(0, -phi)`, so that the force begins and ends at zero. It is that of the
-    /// overlap at the start of the step, an error of first order.
+    /// Hunt and Crossley's dissipation `a` (s/m) of a compliant contact: its relaxation time grows
+    /// with the overlap, `d + a max(0, -phi)`, so that the force begins and ends at zero. It is
+    /// that of the overlap at the start of the step, an error of first order.
     pub dissipation: f64,
-    /// Torque about the normal that friction can take, per normal force (m): `2/3 mu a` for an area of
-    /// contact of radius `a`.
+    /// Torque about the normal that friction can take, per normal force (m): `2/3 mu a` for an area
+    /// of contact of radius `a`.
     pub torsion: f64,
     /// Torque against rolling in any direction, per normal force (m).
     pub rolling: f64,
@@ -68,8 +68,8 @@ impl ContactLaw {
         }
     }
 
-    /// Share of the friction that the law allows, of the impulses of the three rows; 1 where it allows
-    /// none.
+    /// Share of the friction that the law allows, of the impulses of the three rows; 1 where it
+    /// allows none.
     pub(crate) fn used_friction(&self, r: &[f64]) -> f64 {
         let [n, a, b] = *r else { return 1.0 };
         match self.cone() {
@@ -104,8 +104,9 @@ fn frame(normal: [f64; 3]) -> [[f64; 3]; 3] {
 /// The rows of a contact: their axes, in units that suit its law, and its cone in them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactRows {
-    /// The normal and two tangents, the first along the law's direction; then, where spin or rolling
-    /// are resisted, the normal and two tangents again, about which angular velocities are measured.
+    /// The normal and two tangents, the first along the law's direction; then, where spin or
+    /// rolling are resisted, the normal and two tangents again, about which angular velocities are
+    /// measured.
     axes: [[f64; 3]; 6],
     /// Lengths of the axes.
     pub(crate) units: [f64; 6],
@@ -116,9 +117,9 @@ pub(crate) struct ContactRows {
 impl ContactRows {
     /// For an ellipse the tangents are in units of the coefficients, which makes its law that of a
     /// circle of one: `r_t = mu_i r'_t`, `u'_t = mu_i u_t`
-    /// ([`Elliptic`](pliant_solvers::complementarity::Elliptic)). Torques and angular velocities are in
-    /// units of a lever (m; zero: they are not resisted), which is to be of the size of the turning
-    /// body, so that all rows respond alike.
+    /// ([`Elliptic`](pliant_solvers::complementarity::Elliptic)). Torques and angular velocities
+    /// are in units of a lever (m; zero: they are not resisted), which is to be of the size of the
+    /// turning body, so that all rows respond alike.
     pub(crate) fn new(contact: &Contact, lever: f64) -> Self {
         let law = &contact.law;
         let [normal, mut a, mut b] = frame(contact.normal);

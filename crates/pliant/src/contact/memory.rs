@@ -8,8 +8,8 @@ use pliant_solvers::complementarity::IslandMemory;
 /// The memory of contacts from step to step, as plain values.
 #[derive(Debug, Default, PartialEq)]
 pub struct ContactMemory {
-    /// Contacts of the motion, as found at the end of the last step, and the horizon (s) that they were
-    /// found for; none if they are to be found.
+    /// Contacts of the motion, as found at the end of the last step, and the horizon (s) that they
+    /// were found for; none if they are to be found.
     pub(crate) list: ContactList,
     pub(crate) horizon: Option<f64>,
     /// Average force and torque over the last step in the world (N, N m), by key, ascending.
@@ -57,8 +57,8 @@ impl ContactMemory {
         at.map_or([0.0; 6], |at| self.forces[at].1)
     }
 
-    /// Leaves contacts of the last step, `list`, out of the next one where `island` names the sleeping
-    /// island that they rest with, and appends their forces.
+    /// Leaves contacts of the last step, `list`, out of the next one where `island` names the
+    /// sleeping island that they rest with, and appends their forces.
     pub(crate) fn put_aside(
         &mut self,
         list: &ContactList,

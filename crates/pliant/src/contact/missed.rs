@@ -1,7 +1,7 @@
-//! Contacts that the search missed: a held body does not fall, and one that is hit stops, so contacts
-//! may close that a search with the velocities of free fall left out. Before a step stands its way is
-//! searched with the velocities that it has come to; where bodies went through each other it is taken
-//! again, with those contacts.
+//! Contacts that the search missed: a held body does not fall, and one that is hit stops, so
+//! contacts may close that a search with the velocities of free fall left out. Before a step stands
+//! its way is searched with the velocities that it has come to; where bodies went through each
+//! other it is taken again, with those contacts.
 
 use super::check;
 use super::detect::{Detection, Search};
@@ -44,7 +44,8 @@ impl Detection {
         (self.missed.searches, self.missed.count) = (0, 0);
     }
 
-    /// Takes the missed contacts into those of the step, which is to be taken again; whether it may be.
+    /// Takes the missed contacts into those of the step, which is to be taken again; whether it may
+    /// be.
     pub(crate) fn take_missed(&mut self) -> bool {
         let missed = &mut self.missed;
         if missed.searches == MOST_SEARCHES {

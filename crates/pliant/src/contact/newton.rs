@@ -1,11 +1,12 @@
 //! Contacts in Newton's method: sequential complementarity.
 //!
-//! Contacts act where and along the directions that they have at the start of the step, by the law that
-//! the theta method gives them there: with the velocities `u` at its start, `w = J (v+ - v) + R r + b`
-//! and `r` in the law of their cones. All else in the step is nonlinear. Every iteration solves the
-//! linearised equations of motion with all cones, for the change of velocity and the whole impulses, so
-//! that after a whole Newton step the contacts miss their laws by no more than the solver says. In the
-//! merit they are their natural maps, beyond that tolerance.
+//! Contacts act where and along the directions that they have at the start of the step, by the law
+//! that the theta method gives them there: with the velocities `u` at its start,
+//! `w = J (v+ - v) + R r + b` and `r` in the law of their cones. All else in the step is nonlinear.
+//! Every iteration solves the linearised equations of motion with all cones, for the change of
+//! velocity and the whole impulses, so that after a whole Newton step the contacts miss their laws
+//! by no more than the solver says. In the merit they are their natural maps, beyond that
+//! tolerance.
 
 use super::observed::Quality;
 use super::rows::{LawOfStep, last_impulses};
@@ -16,8 +17,8 @@ use pliant_solvers::{Solution, SolveError, SolveReport};
 /// The laws of the step, and its change of velocity.
 #[derive(Debug, Default)]
 pub(super) struct NewtonRows {
-    /// Right-hand sides in the velocities of the start of the step, which those of an iterate are made
-    /// of.
+    /// Right-hand sides in the velocities of the start of the step, which those of an iterate are
+    /// made of.
     laws: Vec<f64>,
     /// Change of velocity from the start to the iterate.
     change: Vec<f64>,
@@ -45,9 +46,9 @@ impl NewtonRows {
 }
 
 impl Contacts {
-    /// Makes the rows of the contacts of the start of the step, of length `h` (s), with the Jacobians
-    /// of that state that the assembler has, and puts their impulses over the last step into
-    /// `impulses`.
+    /// Makes the rows of the contacts of the start of the step, of length `h` (s), with the
+    /// Jacobians of that state that the assembler has, and puts their impulses over the last step
+    /// into `impulses`.
     pub(super) fn start_newton(
         &mut self,
         base: &Base<'_>,
@@ -65,7 +66,8 @@ impl Contacts {
         Ok(())
     }
 
-    /// Takes right-hand sides in the velocities of the start of the step, with a share of restitution.
+    /// Takes right-hand sides in the velocities of the start of the step, with a share of
+    /// restitution.
     pub(super) fn take_laws(&mut self, base: &Base<'_>, h: f64, share: f64) {
         let law = LawOfStep {
             h,
@@ -87,8 +89,8 @@ impl Contacts {
         self.rows.tail.add_sizes(r, out);
     }
 
-    /// Fills the system at an iterate, with the whole impulses unknown: those of the iterate are taken
-    /// out of the right-hand side again.
+    /// Fills the system at an iterate, with the whole impulses unknown: those of the iterate are
+    /// taken out of the right-hand side again.
     pub(super) fn fill_iterate(&mut self, base: &Base<'_>, at: ContactIterate<'_>) -> Result<(), Error> {
         let Self { rows, newton, .. } = self;
         newton.find_change(at);
@@ -129,8 +131,8 @@ impl Contacts {
         }
     }
 
-    /// Sum of the squares of the natural maps (m/s) of an iterate, each beyond a share of the largest
-    /// velocity that there is without impulses.
+    /// Sum of the squares of the natural maps (m/s) of an iterate, each beyond a share of the
+    /// largest velocity that there is without impulses.
     pub(crate) fn merit(&mut self, at: ContactIterate<'_>, tolerance: f64) -> f64 {
         let Self { rows, newton, .. } = self;
         newton.find_change(at);
@@ -164,8 +166,8 @@ impl Contacts {
         sum
     }
 
-    /// One solve, from the impulses of the iterate; those of the rows of the model go into `solution`,
-    /// those of the contacts into `out`.
+    /// One solve, from the impulses of the iterate; those of the rows of the model go into
+    /// `solution`, those of the contacts into `out`.
     pub(super) fn solve_iterate(
         &mut self,
         base: &Base<'_>,
@@ -193,7 +195,8 @@ impl Contacts {
         Ok(found.linear)
     }
 
-    /// The largest velocity of a contact that there is without impulses, as of the last solve (m/s).
+    /// The largest velocity of a contact that there is without impulses, as of the last solve
+    /// (m/s).
     pub(crate) fn free_velocity(&self) -> f64 {
         let free = self.rows.solver.free_velocities();
         let free = &free[free.len().saturating_sub(self.rows.tail.rows())..];

@@ -1,4 +1,5 @@
-//! Readings of the contacts of a step: impulses, velocities, work, and how well their law is solved.
+//! Readings of the contacts of a step: impulses, velocities, work, and how well their law is
+//! solved.
 
 use super::impact::Unconverged;
 use super::{
@@ -18,7 +19,8 @@ use std::ops::Range;
 const ON_CONE: f64 = 1e-3;
 
 /// A contact does not slip below this share of its velocity at the start of the step, and of the
-/// largest velocity that there is without impulses (for which there are this many tolerances at least).
+/// largest velocity that there is without impulses (for which there are this many tolerances at
+/// least).
 const AT_REST: f64 = 1e-6;
 const TOLERANCES_AT_REST: f64 = 10.0;
 
@@ -229,8 +231,8 @@ impl Observed {
         report.work = self.work.all;
     }
 
-    /// The step, of length `h` (s), stands: its forces are those of the past, and events are told by
-    /// them.
+    /// The step, of length `h` (s), stands: its forces are those of the past, and events are told
+    /// by them.
     pub(super) fn stand(&mut self, memory: &mut ContactMemory, h: f64) {
         let Observation {
             step,
@@ -260,8 +262,8 @@ impl Observed {
         self.observation.report.stored = 0.0;
     }
 
-    /// Sum of the contacts on one element of a node: average force (N) and torque about its position
-    /// (N m; zero for points), in world axes.
+    /// Sum of the contacts on one element of a node: average force (N) and torque about its
+    /// position (N m; zero for points), in world axes.
     pub(crate) fn force_on(&self, model: &Model, node: NodeId, element: usize) -> ([f64; 3], [f64; 3]) {
         let Observation {
             step, list, readings, ..
@@ -280,8 +282,8 @@ impl Observed {
         (force.into(), torque.into())
     }
 
-    /// Whether the contacts of the step solve their law, with so many row blocks of the model before
-    /// them.
+    /// Whether the contacts of the step solve their law, with so many row blocks of the model
+    /// before them.
     ///
     /// # Errors
     /// [`Error::ContactsNotConverged`] with the contact that misses its law most.

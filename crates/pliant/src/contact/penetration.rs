@@ -31,11 +31,11 @@ pub(super) struct Penetration {
     resting: State,
     /// The most energy that one correction of the step lifted (J).
     most_lifted: f64,
-    /// Contacts that were so deep at the first correction of the step that they take longer, by key,
-    /// ascending.
+    /// Contacts that were so deep at the first correction of the step that they take longer, by
+    /// key, ascending.
     recovering: Vec<ContactKey>,
-    /// The energy that corrections of the present step may bring in, beyond the share of motion: the
-    /// energy that the step lost (J). Without one, all that they ask for.
+    /// The energy that corrections of the present step may bring in, beyond the share of motion:
+    /// the energy that the step lost (J). Without one, all that they ask for.
     margin: Option<f64>,
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct Ends<'a> {
     pub(crate) end: &'a mut Motion,
 }
 
-/// The recovery that a correction asks for: contacts deeper than `shallow` (m) recover by `most` (m),
-/// the others wholly.
+/// The recovery that a correction asks for: contacts deeper than `shallow` (m) recover by `most`
+/// (m), the others wholly.
 #[derive(Clone, Copy)]
 struct Recovery {
     shallow: f64,
@@ -96,8 +96,8 @@ impl Penetration {
         deep.any(|c| most > 0.0 || !self.has_its_share(c, shallow))
     }
 
-    /// The sides of the contact that has the largest share `mu_i (J dx)_i` in a correction that lifted
-    /// by so much, if none lifted more in the step.
+    /// The sides of the contact that has the largest share `mu_i (J dx)_i` in a correction that
+    /// lifted by so much, if none lifted more in the step.
     fn lifter<'a>(
         &mut self,
         contacts: impl Iterator<Item = &'a Contact>,
@@ -124,8 +124,8 @@ fn is_elastic(model: &Problem) -> bool {
 }
 
 /// Finds the contacts at the end of a step of length `h` (s), which become those of the motion. If
-/// corrections of their overlap may take no more energy than the step lost, the energy that is stored
-/// in them (J), which that depends on.
+/// corrections of their overlap may take no more energy than the step lost, the energy that is
+/// stored in them (J), which that depends on.
 pub(crate) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
     search(system, end, h)?;
     let overlap = system.options.contacts.overlap;
@@ -159,8 +159,8 @@ fn search(system: &mut System, end: &mut Motion, h: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes overlap at the end of the step back, if that is asked for, with no more energy than the step
-/// `lost` (J) and motion has; without it, with all that it asks for.
+/// Takes overlap at the end of the step back, if that is asked for, with no more energy than the
+/// step `lost` (J) and motion has; without it, with all that it asks for.
 pub(crate) fn recover_overlap(
     system: &mut System,
     ends: Ends<'_>,
@@ -210,9 +210,9 @@ pub(crate) fn recover_overlap(
 }
 
 /// Finds and takes a displacement, `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and
-/// `N dx >= -phi` on the hard contacts, in the metric of the step's `W` with springs that are rows where
-/// there is anything elastic, for by masses alone the light nodes of stiff bodies would go all the way,
-/// else of the masses.
+/// `N dx >= -phi` on the hard contacts, in the metric of the step's `W` with springs that are rows
+/// where there is anything elastic, for by masses alone the light nodes of stiff bodies would go
+/// all the way, else of the masses.
 fn correct(
     system: &mut System,
     start: &Motion,
@@ -239,8 +239,8 @@ fn correct(
     p.compensation.force.clear();
     p.compensation.force.extend_from_slice(evaluation.force());
     evaluation.pull_back(model, &mut p.compensation.force);
-    // Compressed parts may have no metric with all of their geometric stiffness, and have one with the
-    // absolute value of that.
+    // Compressed parts may have no metric with all of their geometric stiffness, and have one with
+    // the absolute value of that.
     let plain = options.geometry;
     let elastic = is_elastic(model);
     let mut geometries = [plain, plain.clamped()].into_iter().filter(|_| elastic);

@@ -21,8 +21,8 @@ pub struct ContactsReport {
     /// Residual of that law, relative;
     /// [`ContactOptions::tolerance`](super::ContactOptions::tolerance) bounds it.
     pub residual: f64,
-    /// De Saxcé's residual, that of Coulomb's law, relative; the same as [`residual`](Self::residual)
-    /// with [`FrictionCoupling::Exact`].
+    /// De Saxcé's residual, that of Coulomb's law, relative; the same as
+    /// [`residual`](Self::residual) with [`FrictionCoupling::Exact`].
     pub de_saxce: f64,
     /// [`residual`](Self::residual) in m/s.
     pub velocity_residual: f64,
@@ -33,41 +33,41 @@ pub struct ContactsReport {
     /// The method that found the answer, of the island that took most of them.
     pub method: Option<Method>,
     /// Steps that were taken in halves
-    /// ([`ContactOptions::halvings`](super::ContactOptions::halvings)). Sums in this report are of all
-    /// parts, residuals the largest.
+    /// ([`ContactOptions::halvings`](super::ContactOptions::halvings)). Sums in this report are of
+    /// all parts, residuals the largest.
     pub halvings: usize,
-    /// Contacts that the search missed, and with which the step was taken again: a held body does not
-    /// fall freely, and one that is hit stops.
+    /// Contacts that the search missed, and with which the step was taken again: a held body does
+    /// not fall freely, and one that is hit stops.
     pub missed: usize,
     /// Largest overlap at the end of the step (m).
     pub overlap: f64,
-    /// Energy in compliant contacts at the end of the step, `sum phi^2/(2 C)` of those in overlap (J),
-    /// part of the potential energy of the [`StepReport`](crate::StepReport). Without contacts between
-    /// sleepers.
+    /// Energy in compliant contacts at the end of the step, `sum phi^2/(2 C)` of those in overlap
+    /// (J), part of the potential energy of the [`StepReport`](crate::StepReport). Without contacts
+    /// between sleepers.
     pub stored: f64,
     /// Corrections of positions because of overlap.
     pub corrections: usize,
     /// Potential energy that corrections of overlap brought in (J), mostly by lifting.
     pub lifted: f64,
-    /// The part of it that was taken from the kinetic energy of the lifted bodies (J). The rest comes
-    /// out of the energy that the step lost otherwise; of overlap that the state was set with it is
-    /// new.
+    /// The part of it that was taken from the kinetic energy of the lifted bodies (J). The rest
+    /// comes out of the energy that the step lost otherwise; of overlap that the state was set with
+    /// it is new.
     pub paid: f64,
-    /// The most that a correction would have brought in beyond what motion can give and the step lost
-    /// (J): it went less far instead, and some overlap stays.
+    /// The most that a correction would have brought in beyond what motion can give and the step
+    /// lost (J): it went less far instead, and some overlap stays.
     pub held_back: f64,
     /// The contact that lifted most, by its sides
     /// ([`Simulation::contact_side`](crate::Simulation::contact_side)).
     pub lifted_by: Option<[u32; 2]>,
-    /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where friction
-    /// and impacts take energy.
+    /// Work of all contact impulses over the step, `sum r . (u+ + u)/2` (J): negative where
+    /// friction and impacts take energy.
     pub work: f64,
     /// Elements that sleep at the end of the step.
     pub asleep: usize,
     /// Kinetic energy that those lost which fell asleep at its end (J).
     pub stilled: f64,
-    /// Share of the coefficients of restitution that was used: below one where different ones at once
-    /// would have made energy.
+    /// Share of the coefficients of restitution that was used: below one where different ones at
+    /// once would have made energy.
     pub restitution: f64,
 }
 
@@ -82,8 +82,8 @@ pub enum ContactState {
     Slipping,
 }
 
-/// One contact of the last step, or of an equilibrium: with forces for impulses, and the way slipped
-/// while the load changed for the velocity, as of a step of 1 s.
+/// One contact of the last step, or of an equilibrium: with forces for impulses, and the way
+/// slipped while the load changed for the velocity, as of a step of 1 s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactReading {
     /// The contact at the start of the step, and its law.

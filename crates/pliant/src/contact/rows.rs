@@ -52,8 +52,8 @@ impl RowSystem {
         }
     }
 
-    /// Makes the rows of the contacts and their cones, with the Jacobians that the assembler was last
-    /// filled with.
+    /// Makes the rows of the contacts and their cones, with the Jacobians that the assembler was
+    /// last filled with.
     pub(super) fn gather(&mut self, base: &Base<'_>, detection: &Detection) -> Result<(), Error> {
         self.tail.clear();
         self.cones.clear();
@@ -155,8 +155,8 @@ impl RowSystem {
         }
     }
 
-    /// Fills the system with the rows of the contacts behind those of the model, and the impulses of
-    /// impacts that were taken before.
+    /// Fills the system with the rows of the contacts behind those of the model, and the impulses
+    /// of impacts that were taken before.
     pub(super) fn fill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
         self.extended.fill(base.system(), fixed_change, &self.tail)?;
         self.extended.add_impulses(&self.tail, &self.given, 1.0);
@@ -177,8 +177,8 @@ impl RowSystem {
     }
 
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a
-    /// solution in impulses and changes of velocity. With one coefficient of restitution for all it is
-    /// not positive.
+    /// solution in impulses and changes of velocity. With one coefficient of restitution for all it
+    /// is not positive.
     pub(super) fn gain(&self, impulses: &[f64]) -> f64 {
         let free = self.solver.free_velocities();
         let free = &free[free.len() - impulses.len()..];

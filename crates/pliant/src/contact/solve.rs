@@ -17,8 +17,8 @@ pub(super) struct Unknowns<'a> {
 }
 
 impl Contacts {
-    /// Makes the rows of the contacts behind the filled system, factors it, and takes the impacts that
-    /// go before the step.
+    /// Makes the rows of the contacts behind the filled system, factors it, and takes the impacts
+    /// that go before the step.
     pub(super) fn prepare(
         &mut self,
         base: &Base<'_>,
@@ -92,9 +92,9 @@ impl Contacts {
             .fill_laws(&self.detection.list, self.impact.expansions(), law);
     }
 
-    /// Solves the prepared system with its contacts, from the solution of the last solve of the step.
-    /// Where different coefficients of restitution at once would make energy, with the largest common
-    /// share of them that does not, to 1/64.
+    /// Solves the prepared system with its contacts, from the solution of the last solve of the
+    /// step. Where different coefficients of restitution at once would make energy, with the
+    /// largest common share of them that does not, to 1/64.
     pub(super) fn solve(
         &mut self,
         base: &Base<'_>,

@@ -209,8 +209,8 @@ pub(crate) fn stand(system: &mut System, end: &mut Motion, h: f64) {
     }
 }
 
-/// The step does not stand: the finder remembers what it did at its start, to which the motion is put
-/// back.
+/// The step does not stand: the finder remembers what it did at its start, to which the motion is
+/// put back.
 pub(crate) fn undo(system: &mut System, start: &mut Motion) -> Result<(), Error> {
     match (&mut system.contacts, &mut start.contacts) {
         (Some(c), Some(memory)) => c.detection.undo(memory),
@@ -335,8 +335,8 @@ pub(crate) fn weigh_newton(
     filled
 }
 
-/// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance of
-/// their solver.
+/// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance
+/// of their solver.
 pub(crate) fn merit(system: &mut System, at: ContactIterate<'_>) -> f64 {
     match &mut system.contacts {
         Some(c) if !c.detection.list.is_empty() => c.merit(at, system.options.contacts.tolerance),
@@ -344,8 +344,8 @@ pub(crate) fn merit(system: &mut System, at: ContactIterate<'_>) -> f64 {
     }
 }
 
-/// Solves the prepared system of an iterate; the impulses of the model's rows go into the solution of
-/// the system, those of the contacts into `out`.
+/// Solves the prepared system of an iterate; the impulses of the model's rows go into the solution
+/// of the system, those of the contacts into `out`.
 pub(crate) fn solve_newton(
     system: &mut System,
     motion: &Motion,

@@ -78,7 +78,8 @@ pub(crate) fn scale_velocities(simulation: &mut Simulation, factor: f64) {
         }
     }
     motion.integrator.forget();
-    // Positions did not change, so no mapping can have become undefined; a failure would show at the next step.
+    // Positions did not change, so no mapping can have become undefined; a failure would show at
+    // the next step.
     let _ = system.propagate(&mut motion.state);
     if let Some(energies) = &mut motion.ledger.energies {
         energies.kinetic = system.model.energies_without(&motion.state, |_| true).kinetic;

@@ -380,7 +380,8 @@ fn find_blocks(system: &mut System) {
     }
 }
 
-/// Wakes the islands that the next step of length `h` (s) disturbs: by rows that are driven, or by contacts with what moves.
+/// Wakes the islands that the next step of length `h` (s) disturbs: by rows that are driven, or by
+/// contacts with what moves.
 ///
 /// # Errors
 /// Those of the search for contacts.

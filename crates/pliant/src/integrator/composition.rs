@@ -6,10 +6,12 @@ pub(super) const RATTLE: [f64; 1] = [1.0];
 /// `1/(4 - 4^(1/3))`.
 const SUZUKI: f64 = 0.414_490_771_794_375_7;
 
-/// Suzuki (1990): order 4, the longest part is 0.66 of the step. The weights sum to 1, and their cubes to 0.
+/// Suzuki (1990): order 4, the longest part is 0.66 of the step. The weights sum to 1, and their
+/// cubes to 0.
 pub(super) const RATTLE_4: [f64; 5] = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
 
-/// Kahan and Li (1997), as in Hairer, Lubich and Wanner, Geometric Numerical Integration, V.3.2: order 6, the longest part is 0.80 of the step.
+/// Kahan and Li (1997), as in Hairer, Lubich and Wanner, Geometric Numerical Integration, V.3.2:
+/// order 6, the longest part is 0.80 of the step.
 pub(super) const RATTLE_6: [f64; 9] = {
     let [a, b, c, d] = [
         0.392_161_444_007_314_1,
@@ -29,8 +31,9 @@ mod tests {
         weights.iter().map(|w| w.powi(power)).sum()
     }
 
-    /// What a symmetric composition has to fulfil for order 4, and for order 6 (Hairer, Lubich and Wanner, V.3.1): sums of odd powers, and for order 6
-    /// `sum_k w_k^3 c_k^2 = 0` with the middle `c_k` of each part.
+    /// What a symmetric composition has to fulfil for order 4, and for order 6 (Hairer, Lubich and
+    /// Wanner, V.3.1): sums of odd powers, and for order 6 `sum_k w_k^3 c_k^2 = 0` with the middle
+    /// `c_k` of each part.
     #[test]
     fn the_order_conditions_hold() {
         for weights in [&RATTLE_4[..], &RATTLE_6] {

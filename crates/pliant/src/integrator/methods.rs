@@ -11,16 +11,20 @@ fn in_range(what: &'static str, value: f64, fine: bool, bound: &'static str) -> 
     }
 }
 
-/// The generalised-alpha family on Lie groups with constraints at the level of positions (Arnold and Brüls 2007):
+/// The generalised-alpha family on Lie groups with constraints at the level of positions (Arnold
+/// and Brüls 2007):
 ///
 /// ```math
 /// (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) v'+ + alpha_f v',   v+ = v + h (1 - gamma) a + h gamma a+,
 /// x+ = x (+) (h v + h^2 (1/2 - beta) a + h^2 beta a+)
 /// ```
 ///
-/// with the accelerations `v'` of the equation of motion. The algorithmic acceleration `a` belongs to the time `(alpha_m - alpha_f) h` after that of `v'`, so that a step of another length than the
-/// last first moves it to its own: `a <- v' + (h/h_last) (a - v')`, without which the order is lost where steps vary. Order 2 for `gamma = 1/2 + alpha_f - alpha_m`. With hard rows their multipliers have order 2
-/// once the first steps are damped away, which needs a spectral radius below 1.
+/// with the accelerations `v'` of the equation of motion. The algorithmic acceleration `a` belongs
+/// to the time `(alpha_m - alpha_f) h` after that of `v'`, so that a step of another length than
+/// the last first moves it to its own: `a <- v' + (h/h_last) (a - v')`, without which the order is
+/// lost where steps vary. Order 2 for `gamma = 1/2 + alpha_f - alpha_m`. With hard rows their
+/// multipliers have order 2 once the first steps are damped away, which needs a spectral radius
+/// below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneralisedAlpha {
     /// Weight of the old algorithmic acceleration, below 1.
@@ -34,7 +38,8 @@ pub struct GeneralisedAlpha {
 }
 
 impl GeneralisedAlpha {
-    /// Chung and Hulbert's parameters for the spectral radius `rho` at infinite frequency, in `[0, 1]`.
+    /// Chung and Hulbert's parameters for the spectral radius `rho` at infinite frequency, in
+    /// `[0, 1]`.
     pub fn of_radius(rho: f64) -> Self {
         let (alpha_m, alpha_f) = ((2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0));
         let gamma = 0.5 + alpha_f - alpha_m;
@@ -146,14 +151,16 @@ impl ImplicitMethod for GeneralisedAlpha {
     }
 }
 
-/// The backward differentiation formula of order 2 for steps of any length; with `r` the ratio of a step to the one before
+/// The backward differentiation formula of order 2 for steps of any length; with `r` the ratio of a
+/// step to the one before
 ///
 /// ```math
 /// h a = (1 + 2 r)/(1 + r) v+ - (1 + r) v + r^2/(1 + r) v_before
 /// ```
 ///
-/// and the same for positions, in coordinates about the start of the step. The first step is implicit Euler. Damps what is fast, and slow motion
-/// by its error of third order. Growing steps are stable up to `r = 1 + sqrt 2`.
+/// and the same for positions, in coordinates about the start of the step. The first step is
+/// implicit Euler. Damps what is fast, and slow motion by its error of third order. Growing steps
+/// are stable up to `r = 1 + sqrt 2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bdf2;
 
@@ -196,8 +203,9 @@ impl ImplicitMethod for Bdf2 {
     }
 }
 
-/// The family of [`Options::alpha`](crate::Options::alpha) and `beta`, `a = (v+ - v)/h`, `x+ = x (+) h (beta v+ + (1 - beta) v)`, with the equation of motion
-/// as the mean of those at both ends, that of the end with weight `alpha`.
+/// The family of [`Options::alpha`](crate::Options::alpha) and `beta`, `a = (v+ - v)/h`,
+/// `x+ = x (+) h (beta v+ + (1 - beta) v)`, with the equation of motion as the mean of those at
+/// both ends, that of the end with weight `alpha`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EndWeighted {
     /// Weight of the end in forces.

@@ -94,13 +94,15 @@ impl Capabilities {
         ..Self::NONLINEAR
     };
 
-    /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod) that needs the acceleration of the start.
+    /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod) that needs the acceleration of
+    /// the start.
     pub const IMPLICIT_WITH_ACCELERATION: Self = Self {
         bounded_rows: false,
         ..Self::IMPLICIT
     };
 
-    /// Of methods whose forces are those of known states: force by the law for every row, no damping that would have to be implicit.
+    /// Of methods whose forces are those of known states: force by the law for every row, no
+    /// damping that would have to be implicit.
     pub const EXPLICIT: Self = Self {
         bounded_rows: false,
         hard_rows: HardRowCapability::None,
@@ -157,7 +159,8 @@ pub(crate) fn check(
     })
 }
 
-/// Materials with a past, which sleeping and damping in proportion to stiffness have no answer to either.
+/// Materials with a past, which sleeping and damping in proportion to stiffness have no answer to
+/// either.
 fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &str) -> Result<(), Error> {
     let Some(material) = model.first_memory() else {
         return Ok(());

@@ -97,8 +97,8 @@ impl Explicit {
         Ok(solved)
     }
 
-    /// The classical method of order 4 for `d' = J_r^-1(d) v`, `v' = a(x (+) d, v)` with the displacement `d` from the start of the
-    /// step (Munthe-Kaas 1999).
+    /// The classical method of order 4 for `d' = J_r^-1(d) v`, `v' = a(x (+) d, v)` with the
+    /// displacement `d` from the start of the step (Munthe-Kaas 1999).
     fn runge_kutta(
         &mut self,
         system: &mut System,
@@ -139,7 +139,8 @@ impl Explicit {
     }
 }
 
-/// The rates of displacements, in place of the displacements: `J_r^-1(d) v` for the rotations of bodies, `v` for all else.
+/// The rates of displacements, in place of the displacements: `J_r^-1(d) v` for the rotations of
+/// bodies, `v` for all else.
 fn turn_rates(model: &Model, velocity: &[f64], displacement: &mut [f64]) {
     for node in model.nodes() {
         let Some(first) = node.first_dof() else { continue };

@@ -4,8 +4,8 @@ use crate::{Error, Gyroscopic};
 use pliant_dense::{Mat3, Vec3, rotation, skew, vec3};
 use pliant_model::{Model, State};
 
-/// The body-axes angular velocity `w*` with `I (w* - w) + h w* x I w* = 0`, by Newton from `w` (docs/notation.md). `None` if
-/// it does not converge.
+/// The body-axes angular velocity `w*` with `I (w* - w) + h w* x I w* = 0`, by Newton from `w`
+/// (docs/notation.md). `None` if it does not converge.
 pub(crate) fn implicit_spin(inertia: &Mat3, w: Vec3, h: f64) -> Option<Vec3> {
     let scale = (inertia * w).norm();
     let mut x = w;
@@ -29,8 +29,9 @@ pub(crate) fn implicit_spin(inertia: &Mat3, w: Vec3, h: f64) -> Option<Vec3> {
     (residual.norm() <= 1e-13 * scale).then_some(x)
 }
 
-/// The body-axes angular velocity `w*` with `exp(h u) I w* = I w`, `u = beta w* + (1 - beta) w`: the angular momentum in space is
-/// kept, as the rotation then advances by `h u`. Newton from the body-implicit predictor. `None` if it does not converge.
+/// The body-axes angular velocity `w*` with `exp(h u) I w* = I w`, `u = beta w* + (1 - beta) w`:
+/// the angular momentum in space is kept, as the rotation then advances by `h u`. Newton from the
+/// body-implicit predictor. `None` if it does not converge.
 pub(crate) fn momentum_spin(inertia: &Mat3, w: Vec3, h: f64, beta: f64) -> Option<Vec3> {
     let momentum = inertia * w;
     let mut x = implicit_spin(inertia, w, h)?;
@@ -57,8 +58,8 @@ pub(crate) fn momentum_spin(inertia: &Mat3, w: Vec3, h: f64, beta: f64) -> Optio
     (residual.norm() <= 1e-14 * momentum.norm()).then_some(x)
 }
 
-/// Adds `-s B dv` with `B = [w] I - [I w]` of every independent body to the right-hand side: the gyroscopic torque's change over a
-/// step in which the velocities change by `dv`.
+/// Adds `-s B dv` with `B = [w] I - [I w]` of every independent body to the right-hand side: the
+/// gyroscopic torque's change over a step in which the velocities change by `dv`.
 pub(crate) fn add_linearised(model: &Model, state: &State, s: f64, dv: &[f64], rhs: &mut [f64]) {
     for attachment in model.masses() {
         let node = model.node(attachment.node);

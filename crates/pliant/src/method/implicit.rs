@@ -1,16 +1,18 @@
-//! Steps by an [`ImplicitMethod`]: Newton's method on the equations of the step, watched by a merit of their residual.
+//! Steps by an [`ImplicitMethod`]: Newton's method on the equations of the step, watched by a merit
+//! of their residual.
 //!
-//! Unknown are the velocities `v+` and the multipliers `lambda`. With the relations of the method, `w` its weight and the weight `w_r` of each row
-//! (1 for most methods) the equations are
+//! Unknown are the velocities `v+` and the multipliers `lambda`. With the relations of the method,
+//! `w` its weight and the weight `w_r` of each row (1 for most methods) the equations are
 //!
 //! ```math
 //! w (M a - f)(x+, v+) + (1 - w) (M a - f)(x, v) - sum_r (w_r J+ + (1 - w_r) J)_r^T lambda_r = 0
 //! C lambda + w_r (phi + d dphi/dt + C D dphi/dt)+ + (1 - w_r) (phi + d dphi/dt + C D dphi/dt) = 0    or    phi+ = 0
 //! ```
 //!
-//! In units of velocity they are the system that the theta method fills, for a step `1/g` with weights `w` and `k g`, made at the iterate.
-//! It is symmetric: the derivative of gyroscopic torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are left
-//! out, which costs iterations, not accuracy.
+//! In units of velocity they are the system that the theta method fills, for a step `1/g` with
+//! weights `w` and `k g`, made at the iterate. It is symmetric: the derivative of gyroscopic
+//! torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are
+//! left out, which costs iterations, not accuracy.
 
 mod anderson;
 mod measure;
@@ -98,7 +100,8 @@ struct Iterate {
     whole: bool,
 }
 
-/// The equations of the start of the step: masses, Jacobian, forces on the independent coordinates, deformations of the rows.
+/// The equations of the start of the step: masses, Jacobian, forces on the independent coordinates,
+/// deformations of the rows.
 #[derive(Debug, Default)]
 struct StartEquations {
     mass: Option<CsrMatrix>,
@@ -107,7 +110,8 @@ struct StartEquations {
     deficit: Vec<f64>,
 }
 
-/// The parts of the equations that an iterate misses: impulses, deformations, and those as velocities.
+/// The parts of the equations that an iterate misses: impulses, deformations, and those as
+/// velocities.
 #[derive(Debug, Default)]
 struct Residual {
     primal: Vec<f64>,
@@ -141,13 +145,15 @@ struct Iteration<'a> {
     system: &'a mut System,
     start: &'a Motion,
     end: &'a mut Motion,
-    /// The scheme whose matrices are those of the equations: a step `1/g` with weights `w` and `k g`.
+    /// The scheme whose matrices are those of the equations: a step `1/g` with weights `w` and
+    /// `k g`.
     scheme: &'a Scheme,
     work: &'a mut NewtonWorkspace,
 }
 
 impl Iteration<'_> {
-    /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the last multipliers.
+    /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the
+    /// last multipliers.
     fn guess(&mut self) -> Result<(), Error> {
         let gain = self.work.relation.acceleration_gain;
         let s = &mut *self.work;
@@ -188,7 +194,8 @@ impl Iteration<'_> {
 }
 
 impl NewtonWorkspace {
-    /// Prepares the memory of the method in `end`, if it is not its own or belongs to another motion.
+    /// Prepares the memory of the method in `end`, if it is not its own or belongs to another
+    /// motion.
     fn start_method(
         &mut self,
         method: &dyn ImplicitMethod,

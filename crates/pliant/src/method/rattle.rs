@@ -1,16 +1,19 @@
 //! RATTLE on the rotation group.
 //!
-//! With the momenta `T(h u) = J_r^-1(h u) I u` of a body that turns by `exp(h u)` (of all else `T = M u`):
+//! With the momenta `T(h u) = J_r^-1(h u) I u` of a body that turns by `exp(h u)` (of all else
+//! `T = M u`):
 //!
 //! ```math
 //! T(h u) = M v + h/2 f(x, v) + J^T mu,   x+ = x (+) h u,   phi(x+) = 0
 //! M v+ = T(-h u) + h/2 f(x+, v+) + J+^T nu,   J+ v+ = g'
 //! ```
 //!
-//! Both halves are discrete Legendre transforms of one Lagrangian (Leimkuhler and Skeel 1994 for particles; Hante and Arnold 2021 for Lie groups): the step is symplectic and
-//! reversible without damping. `J_r^-1(r) = 1 + [r]/2 + c [r]^2` (docs/notation.md); a free body keeps its momentum in space
-//! to rounding. The first half is solved with the matrix of the start, `[M -J^T; -J 0]`, factored once; the iterates are mixed (Anderson), since
-//! bodies that turn by more than a few tenths of a radian in a step make that matrix a poor one.
+//! Both halves are discrete Legendre transforms of one Lagrangian (Leimkuhler and Skeel 1994 for
+//! particles; Hante and Arnold 2021 for Lie groups): the step is symplectic and reversible without
+//! damping. `J_r^-1(r) = 1 + [r]/2 + c [r]^2` (docs/notation.md); a free body keeps its momentum in
+//! space to rounding. The first half is solved with the matrix of the start, `[M -J^T; -J 0]`,
+//! factored once; the iterates are mixed (Anderson), since bodies that turn by more than a few
+//! tenths of a radian in a step make that matrix a poor one.
 
 mod parts;
 
@@ -88,7 +91,8 @@ impl Method for Rattle {
 }
 
 impl Rattle {
-    /// One step of RATTLE of the length `h`, which may be negative: state, multipliers and forces of supports of `end`.
+    /// One step of RATTLE of the length `h`, which may be negative: state, multipliers and forces
+    /// of supports of `end`.
     fn rattle(
         &mut self,
         system: &mut System,
@@ -161,8 +165,9 @@ impl Rattle {
         );
     }
 
-    /// Newton's method for the velocity of the whole step and the impulses of the first half. On return the state of `end` is at the end of the step with
-    /// that velocity, and `primal` is what the equations of motion lack.
+    /// Newton's method for the velocity of the whole step and the impulses of the first half. On
+    /// return the state of `end` is at the end of the step with that velocity, and `primal` is what
+    /// the equations of motion lack.
     fn first_half(
         &mut self,
         system: &mut System,
@@ -187,7 +192,8 @@ impl Rattle {
         let (mut least, mut least_relative) = (f64::INFINITY, f64::INFINITY);
         loop {
             let mut residual = self.measure_at_end(system, start, h, end)?;
-            // On to where rounding ends it: what is left adds up, in momentum and energy. Beyond that, mixing makes it worse.
+            // On to where rounding ends it: what is left adds up, in momentum and energy. Beyond
+            // that, mixing makes it worse.
             let lacking = residual.primal.max(residual.row);
             let ended = lacking == 0.0 || lacking > 0.5 * least;
             if lacking < least {
@@ -230,7 +236,8 @@ impl Rattle {
         }
     }
 
-    /// Puts the state of `end` where the iterate leads, and measures what the equations of the first half lack there.
+    /// Puts the state of `end` where the iterate leads, and measures what the equations of the
+    /// first half lack there.
     fn measure_at_end(
         &mut self,
         system: &mut System,
@@ -244,7 +251,8 @@ impl Rattle {
         Ok(self.measure(system, h, end))
     }
 
-    /// Takes the step of the solution, mixed with those before it. The residual is weighted by masses.
+    /// Takes the step of the solution, mixed with those before it. The residual is weighted by
+    /// masses.
     fn mix_iterate(&mut self, system: &System) {
         let (kkt, x) = (system.assembler.system(), &system.solution.x);
         let Mixing {
@@ -312,7 +320,8 @@ impl Rattle {
         system.place(&start.state, velocity, &self.displacement, None, &mut end.state)
     }
 
-    /// The linear equations of the second half of a step from `time`; the change of velocity and its impulses are in the system's solution.
+    /// The linear equations of the second half of a step from `time`; the change of velocity and
+    /// its impulses are in the system's solution.
     fn second_half(
         &mut self,
         system: &mut System,

@@ -3,7 +3,8 @@
 use pliant_model::{Model, State};
 use pliant_solvers::{KktResidual, KktSystem};
 
-/// Sizes of the terms of the equations of a step, and the rounding of the positions that these are made of.
+/// Sizes of the terms of the equations of a step, and the rounding of the positions that these are
+/// made of.
 #[derive(Debug, Default)]
 pub(crate) struct TermSizes {
     /// Of the velocity of each coordinate (m/s, rad/s).
@@ -46,7 +47,8 @@ pub(crate) struct Beside {
 }
 
 impl TermSizes {
-    /// Finds the velocities that the terms are made of, `|v+| + |v| + |a|/g`, and the share of rounding in them.
+    /// Finds the velocities that the terms are made of, `|v+| + |v| + |a|/g`, and the share of
+    /// rounding in them.
     pub(crate) fn find_speeds(&mut self, model: &Model, state: &State, of: IterateVelocities<'_>) {
         let n = model.dof_count();
         for list in [&mut self.speed, &mut self.rounding] {
@@ -66,9 +68,10 @@ impl TermSizes {
         }
     }
 
-    /// The residual of an iterate in the terms of [`KktResidual`], with the matrices filled there. The share that each equation misses, less the
-    /// rounding of positions, of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the speeds `u`. `add_contacts` adds the sizes of the impulses
-    /// of contacts.
+    /// The residual of an iterate in the terms of [`KktResidual`], with the matrices filled there.
+    /// The share that each equation misses, less the rounding of positions, of the size of its
+    /// terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the speeds `u`. `add_contacts` adds
+    /// the sizes of the impulses of contacts.
     pub(crate) fn measure(
         &mut self,
         system: &KktSystem,

@@ -8,8 +8,8 @@ use crate::{Error, Stabilisation};
 use pliant_kkt::{Metric, Scheme, StepInput};
 use pliant_solvers::{SolveError, Status};
 
-/// Gauss-Newton on the hard constraints of `end`; velocities keep their coordinates. Enters the energy that it lifts. Returns the number of
-/// corrections.
+/// Gauss-Newton on the hard constraints of `end`; velocities keep their coordinates. Enters the
+/// energy that it lifts. Returns the number of corrections.
 ///
 /// # Errors
 /// [`Error::Incompatible`], [`Error::CorrectionNotConverged`], and those of the linear solver.
@@ -62,7 +62,8 @@ fn solve(
     let mut prepared = system.corrector.prepare(system.assembler.system());
     let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
     if indefinite && metric != Metric::Mass && system.options.clamp_geometry {
-        // As in a step: the response matrix with the absolute value of the geometric stiffness is definite.
+        // As in a step: the response matrix with the absolute value of the geometric stiffness is
+        // definite.
         let clamped = scheme.with_geometry(scheme.geometry.clamped());
         fill(system, end, &clamped, metric);
         prepared = system.corrector.prepare(system.assembler.system());

@@ -104,7 +104,8 @@ impl Method for Theta {
     }
 }
 
-/// Forces of the motion, with the share of the start in those of both ends, and gyroscopic impulses.
+/// Forces of the motion, with the share of the start in those of both ends, and gyroscopic
+/// impulses.
 fn evaluate(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(), Error> {
     let System {
         model,
@@ -127,7 +128,8 @@ fn evaluate(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(),
     )
 }
 
-/// Solves the system, and again where its geometric stiffness is made of multipliers that have changed, or is indefinite.
+/// Solves the system, and again where its geometric stiffness is made of multipliers that have
+/// changed, or is indefinite.
 fn solve_in_passes(
     system: &mut System,
     start: &Motion,
@@ -195,8 +197,8 @@ fn prepare_and_solve(
     solve(system, start, end, scheme, clock, timings)
 }
 
-/// Solves the prepared system; where refinement stagnates, plans the order of elimination anew, from the values at hand, and tries
-/// once more.
+/// Solves the prepared system; where refinement stagnates, plans the order of elimination anew,
+/// from the values at hand, and tries once more.
 fn solve(
     system: &mut System,
     start: &Motion,
@@ -232,8 +234,9 @@ fn solve(
     Ok(solved)
 }
 
-/// Iterates the solution until the right-hand side holds the gyroscopic torques' change over the step, `-h alpha B dv`. The iteration
-/// contracts while `h alpha` times the spin is below about one.
+/// Iterates the solution until the right-hand side holds the gyroscopic torques' change over the
+/// step, `-h alpha B dv`. The iteration contracts while `h alpha` times the spin is below about
+/// one.
 fn turn_implicitly(
     system: &mut System,
     start: &Motion,
@@ -280,7 +283,8 @@ fn turn_implicitly(
     })
 }
 
-/// Reads the solution: forces of supports and rows into `end`; the unknown becomes the whole change of velocity.
+/// Reads the solution: forces of supports and rows into `end`; the unknown becomes the whole change
+/// of velocity.
 fn read(system: &mut System, end: &mut Motion, scheme: &Scheme) {
     let h = scheme.h;
     // Before the unknown is changed: the support is what the fixed rows of the system lack.
@@ -322,7 +326,8 @@ fn update(system: &mut System, start: &Motion, end: &mut Motion, scheme: &Scheme
     system.propagate(&mut end.state)
 }
 
-/// Finds the contacts at the end of a step of length `h`, and takes overlap back, with no more energy than the step lost.
+/// Finds the contacts at the end of a step of length `h`, and takes overlap back, with no more
+/// energy than the step lost.
 pub(crate) fn recover(
     system: &mut System,
     start: &Motion,

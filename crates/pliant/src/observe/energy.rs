@@ -4,8 +4,9 @@ use super::Step;
 use crate::system::System;
 use pliant_model::{At, ComponentId, Energies, Model, RowGroup, RowLaw};
 
-/// Energies at the end of a step, with those of compliant contacts there. With `by_multipliers`, the multipliers of the step measure
-/// the energy of stiff rows ([`rows_energy`]). `shifted` has room for the coordinates of any node.
+/// Energies at the end of a step, with those of compliant contacts there. With `by_multipliers`,
+/// the multipliers of the step measure the energy of stiff rows ([`rows_energy`]). `shifted` has
+/// room for the coordinates of any node.
 pub(crate) fn energies(step: Step<'_>, by_multipliers: bool, shifted: &mut [f64]) -> Energies {
     let groups = step.system.model.row_groups();
     let lambda = by_multipliers.then_some(&step.end.multipliers[..]);
@@ -27,8 +28,10 @@ pub(crate) fn energies(step: Step<'_>, by_multipliers: bool, shifted: &mut [f64]
     out
 }
 
-/// Potential energy of one component as of the last step (J): of a mass in gravity, of what a force field stores; zero for constraints. Together with
-/// [`ContactsReport::stored`](crate::contact::ContactsReport::stored) they make the potential energy of the report.
+/// Potential energy of one component as of the last step (J): of a mass in gravity, of what a force
+/// field stores; zero for constraints. Together with
+/// [`ContactsReport::stored`](crate::contact::ContactsReport::stored) they make the potential
+/// energy of the report.
 pub(crate) fn potential(step: Step<'_>, component: ComponentId) -> f64 {
     if let ComponentId::ForceField(i) = component
         && let Some(group) = step.system.rows.group_of_field.get(i).copied().flatten()
@@ -66,11 +69,12 @@ pub(crate) fn is_stiff(system: &System, group: &RowGroup) -> bool {
     is_elastic(&system.model, group) && rows.any(|r| !system.rows.soft[r])
 }
 
-/// What rows of a force field store. A stiff compliant row of a linear law stores `lambda^T C lambda / 2`, with the
-/// multiplier less its damping: its deformation, of which
-/// that would be the quotient with its compliance, is mostly curvature and rounding. Driven springs store their deformation from
-/// where they are driven. A linear spring of bounded force stores `C F^2/2 - F (phi + C F)` where `F` is its force at the bound: nothing, if it is slack.
-/// (Bounded rows of other laws, or coupled ones, store what their law says without bounds.)
+/// What rows of a force field store. A stiff compliant row of a linear law stores
+/// `lambda^T C lambda / 2`, with the multiplier less its damping: its deformation, of which that
+/// would be the quotient with its compliance, is mostly curvature and rounding. Driven springs
+/// store their deformation from where they are driven. A linear spring of bounded force stores
+/// `C F^2/2 - F (phi + C F)` where `F` is its force at the bound: nothing, if it is slack. (Bounded
+/// rows of other laws, or coupled ones, store what their law says without bounds.)
 fn rows_energy(step: Step<'_>, group: &RowGroup, lambda: Option<&[f64]>, shifted: &mut [f64]) -> f64 {
     let ComponentId::ForceField(i) = group.component else {
         return 0.0;

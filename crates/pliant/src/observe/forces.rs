@@ -38,9 +38,10 @@ pub struct Wrench {
     pub torque: [f64; 3],
 }
 
-/// The force of a component on the coordinates of its node: the multipliers of the last step for constraints and compliances,
-/// the law at the present state for stiffnesses, without damping in proportion to the model's stiffnesses (N, N m; on bodies, force in world axes and torque in body axes). Empty for
-/// masses.
+/// The force of a component on the coordinates of its node: the multipliers of the last step for
+/// constraints and compliances, the law at the present state for stiffnesses, without damping in
+/// proportion to the model's stiffnesses (N, N m; on bodies, force in world axes and torque in body
+/// axes). Empty for masses.
 pub(crate) fn force_of(system: &System, motion: &Motion, component: ComponentId) -> Vec<f64> {
     if let ComponentId::ForceField(i) = component
         && system.model.treatment(i) != Treatment::Compliance
@@ -53,8 +54,8 @@ pub(crate) fn force_of(system: &System, motion: &Motion, component: ComponentId)
     reaction(system, motion, component).to_vec()
 }
 
-/// What parts of a joint do to one of its sides: the force, and the torque about the origin of its frame on that side. Average over
-/// the last step for rows, at the directions of the present state.
+/// What parts of a joint do to one of its sides: the force, and the torque about the origin of its
+/// frame on that side. Average over the last step for rows, at the directions of the present state.
 pub(crate) fn wrench_of(
     system: &System,
     motion: &Motion,

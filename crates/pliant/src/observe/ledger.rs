@@ -19,17 +19,20 @@ pub(super) enum Entry {
 /// What the next step needs to know of the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LedgerMemory {
-    /// Energies at the end of the last step; `None` if the state, a motion or the contacts were changed since.
+    /// Energies at the end of the last step; `None` if the state, a motion or the contacts were
+    /// changed since.
     pub energies: Option<Energies>,
     /// What inputs that were set since changed in the potential energy (J).
     pub inputs: f64,
     /// The energies are without those of compliant contacts.
     pub without_contacts: bool,
-    /// Overlap of hard contacts that the state was set with, as far as it is still there (m): it is taken back whatever that costs.
+    /// Overlap of hard contacts that the state was set with, as far as it is still there (m): it is
+    /// taken back whatever that costs.
     pub overlap: f64,
 }
 
-/// Power (W) of the force fields without a potential, less their damping, at a state and the `velocity` of each coordinate of the nodes.
+/// Power (W) of the force fields without a potential, less their damping, at a state and the
+/// `velocity` of each coordinate of the nodes.
 pub(super) fn power_without_potential(
     model: &Problem,
     state: &State,
@@ -68,7 +71,8 @@ pub(crate) struct Account {
     pub(crate) ledger: Ledger,
     /// What of the scheme made the numerical part; `None` for methods that are not taken apart.
     pub(crate) parts: Option<NumericalParts>,
-    /// Kinetic energy of mapped masses that the change of velocity would end with, were their Jacobians those of the start (J).
+    /// Kinetic energy of mapped masses that the change of velocity would end with, were their
+    /// Jacobians those of the start (J).
     pub(crate) mapped: f64,
     /// Energy that position corrections lifted (J).
     pub(crate) corrected: f64,
@@ -103,7 +107,8 @@ pub(crate) fn stored_energies(
 }
 
 impl LedgerMemory {
-    /// The next step starts from these energies of a state that was set, without those of compliant contacts.
+    /// The next step starts from these energies of a state that was set, without those of compliant
+    /// contacts.
     pub(crate) fn of_state(energies: Energies) -> Self {
         Self {
             energies: Some(energies),
@@ -113,7 +118,8 @@ impl LedgerMemory {
         }
     }
 
-    /// The last step ended with these energies, and left so much of the overlap (m) that the state was set with.
+    /// The last step ended with these energies, and left so much of the overlap (m) that the state
+    /// was set with.
     pub(crate) fn of_step(energies: Energies, overlap: f64) -> Self {
         Self {
             energies: Some(energies),
@@ -140,8 +146,8 @@ impl Account {
         };
     }
 
-    /// Enters the work of all impulses of the step, at the velocities of both ends, before positions are corrected. The multipliers
-    /// and the forces of supports are those of the end.
+    /// Enters the work of all impulses of the step, at the velocities of both ends, before
+    /// positions are corrected. The multipliers and the forces of supports are those of the end.
     pub(crate) fn tally(&mut self, step: Step<'_>, h: f64, how: DampingLaw) {
         let damped = report::damping_work(step, h, how, &mut self.room);
         self.damped += damped;
@@ -208,8 +214,8 @@ impl Account {
         self.close_inertia(step);
     }
 
-    /// Adds the energy of the compliant contacts at the start of the step, once they are found, and notes in `end` the overlap of a state that was
-    /// set.
+    /// Adds the energy of the compliant contacts at the start of the step, once they are found, and
+    /// notes in `end` the overlap of a state that was set.
     pub(crate) fn add_stored_contacts(&mut self, system: &System, end: &mut Motion) {
         if let (true, Some(c)) = (self.stored_is_missing, &system.contacts) {
             self.start.potential += c.stored_at_start();
@@ -217,8 +223,8 @@ impl Account {
         }
     }
 
-    /// Energy that the step lost up to now (J): energies of its start and the work since, less the energies of its end, in which
-    /// compliant contacts have `stored`.
+    /// Energy that the step lost up to now (J): energies of its start and the work since, less the
+    /// energies of its end, in which compliant contacts have `stored`.
     pub(crate) fn lost(&mut self, step: Step<'_>, stored: f64) -> f64 {
         let l = &self.ledger;
         let brought = l.forces + l.motion + l.motors + l.inputs + self.corrected;
@@ -240,7 +246,8 @@ impl Account {
         ledger
     }
 
-    /// After the step has moved: what the turning Jacobians of mapped masses changed in their kinetic energy.
+    /// After the step has moved: what the turning Jacobians of mapped masses changed in their
+    /// kinetic energy.
     fn close_inertia(&mut self, step: Step<'_>) {
         let Some(found) = &mut self.parts else {
             return;
@@ -262,7 +269,8 @@ impl Account {
     }
 }
 
-/// The force of damping laws that are not linear in the velocity, in the work that they are said to have done.
+/// The force of damping laws that are not linear in the velocity, in the work that they are said to
+/// have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DampingLaw {
     /// The force at the start and its tangent for the change, as the theta method has it.
@@ -271,7 +279,8 @@ pub(crate) enum DampingLaw {
     Mean,
 }
 
-/// Where the work of a group of rows is entered; nowhere if it stores it, or does none but by linearising.
+/// Where the work of a group of rows is entered; nowhere if it stores it, or does none but by
+/// linearising.
 pub(super) fn entry_of(model: &Problem, group: &RowGroup, driven: bool) -> Option<Entry> {
     let bounds = model.bounds(group);
     if let ComponentId::ForceField(_) = group.component

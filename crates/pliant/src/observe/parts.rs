@@ -1,7 +1,9 @@
 //! What the numerical part of a linear step is made of.
 //!
-//! With `u = v + beta dv`, by which positions move, and the equation that was solved, `M dv = p`, the mean velocity is `u + (1/2 - beta) dv`. An impulse of `p` that the ledger enters at the mean
-//! velocity is accounted for; all others (`q`) work on the way `h u`, which is what changes what they store, and on `(1/2 - beta) dv`, which is the part of inertia:
+//! With `u = v + beta dv`, by which positions move, and the equation that was solved, `M dv = p`,
+//! the mean velocity is `u + (1/2 - beta) dv`. An impulse of `p` that the ledger enters at the mean
+//! velocity is accounted for; all others (`q`) work on the way `h u`, which is what changes what
+//! they store, and on `(1/2 - beta) dv`, which is the part of inertia:
 //!
 //! ```math
 //! dT = sum_entered p . (v + dv/2) + sum_others q . u + (1/2 - beta) dv . sum_others q
@@ -28,8 +30,8 @@ pub(crate) struct PartsWorkspace {
     spin: Vec<f64>,
 }
 
-/// Takes a linear step apart, before it moves anything: `end` has its multipliers and forces of supports, and the state of the start. The
-/// geometric stiffness is that which was filled.
+/// Takes a linear step apart, before it moves anything: `end` has its multipliers and forces of
+/// supports, and the state of the start. The geometric stiffness is that which was filled.
 pub(crate) fn find_parts(
     system: &mut System,
     start: &Motion,
@@ -86,7 +88,8 @@ fn push_change(step: Step<'_>, parts: &mut PartsWorkspace) {
     }
 }
 
-/// What impulses that are neither of rows nor stored do on the change of velocity: from outside, without a potential, of supports and contacts.
+/// What impulses that are neither of rows nor stored do on the change of velocity: from outside,
+/// without a potential, of supports and contacts.
 fn entered_on_change(step: Step<'_>, h: f64, parts: &PartsWorkspace, room: &mut Room) -> f64 {
     let change = &parts.change;
     let outside = step.end.controls.external.iter().zip(change);
@@ -101,7 +104,8 @@ fn entered_on_change(step: Step<'_>, h: f64, parts: &PartsWorkspace, room: &mut 
         .map_or(0.0, |c| c.observed.work.on_change)
 }
 
-/// `(1/2 - beta) dv . q` and the work of inertial forces; with mapped masses [`close_inertia`](Self::close_inertia) has the rest.
+/// `(1/2 - beta) dv . q` and the work of inertial forces; with mapped masses
+/// [`close_inertia`](Self::close_inertia) has the rest.
 fn inertia_part(
     step: Step<'_>,
     h: f64,

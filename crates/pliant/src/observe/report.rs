@@ -37,9 +37,12 @@ pub(crate) fn violation(system: &System, state: &State) -> f64 {
     worst
 }
 
-/// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at `v_alpha = alpha v+ + (1 - alpha) v` on the
-/// displacement `h v_beta`; of driven rows, velocities against the motion; of a dashpot at the bound of its force, this force. Of a law that is not linear in the velocity the theta method has the force `f_v(v)` at the
-/// start and its tangent for the change, the other methods the mean of both ends (with stiffness-proportional damping the tangent counts for all of it).
+/// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at
+/// `v_alpha = alpha v+ + (1 - alpha) v` on the displacement `h v_beta`; of driven rows, velocities
+/// against the motion; of a dashpot at the bound of its force, this force. Of a law that is not
+/// linear in the velocity the theta method has the force `f_v(v)` at the start and its tangent for
+/// the change, the other methods the mean of both ends (with stiffness-proportional damping the
+/// tangent counts for all of it).
 pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut Room) -> f64 {
     let mut work = 0.0;
     let beta = step.scheme.beta;
@@ -104,7 +107,8 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
             for (r, row) in block.chunks_exact(width).enumerate() {
                 if let Some((first_row, viscous, lower, upper)) = bounded {
                     let lambda = step.end.multipliers[first_row + list[r / size] * size + r % size];
-                    // Beyond the bound the force does not change: a dashpot slips, a spring stores the work.
+                    // Beyond the bound the force does not change: a dashpot slips, a spring stores
+                    // the work.
                     if is_at_bound(lambda, (lower, upper)) {
                         work -= if viscous {
                             h * lambda * relative(beta, r)
@@ -194,7 +198,8 @@ pub(crate) fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
 /// Whether a step may stand: its equations are solved, and its energy is a number.
 ///
 /// # Errors
-/// [`Error::NotFinite`]; [`Error::NotConverged`], [`Error::Incompatible`] or [`Error::Unsettled`], unless failed steps are accepted.
+/// [`Error::NotFinite`]; [`Error::NotConverged`], [`Error::Incompatible`] or [`Error::Unsettled`],
+/// unless failed steps are accepted.
 pub(crate) fn check(system: &System, time: f64, report: &StepReport) -> Result<(), Error> {
     if !report.energies.total().is_finite() {
         return Err(Error::NotFinite {

@@ -1,4 +1,5 @@
-//! The face of everything around a model: motions, bounds and inputs that are set while it moves, and contacts.
+//! The face of everything around a model: motions, bounds and inputs that are set while it moves,
+//! and contacts.
 
 use super::Simulation;
 use crate::Error;
@@ -9,8 +10,9 @@ use pliant_model::{ComponentId, ModelError, Motion};
 use pliant_solvers::complementarity::Problem;
 
 impl Simulation {
-    /// Drives a hard constraint or a compliance from now on: its coordinates are held at the motion (a function of the time of the
-    /// simulation) instead of at zero; `None` lets go. A hard row whose motion jumps jumps with it: a velocity of jump over step.
+    /// Drives a hard constraint or a compliance from now on: its coordinates are held at the motion
+    /// (a function of the time of the simulation) instead of at zero; `None` lets go. A hard row
+    /// whose motion jumps jumps with it: a velocity of jump over step.
     ///
     /// # Errors
     /// [`Error::Model`] if the component has no rows or the motion another number of coordinates.
@@ -114,15 +116,15 @@ impl Simulation {
         contacts.map_or_else(ContactsReport::default, |c| *c.observed.report())
     }
 
-    /// Length of the step that these are of (s; of an equilibrium 1): the last one, or the last part of
-    /// one that was taken in parts.
+    /// Length of the step that these are of (s; of an equilibrium 1): the last one, or the last
+    /// part of one that was taken in parts.
     pub fn contact_step(&self) -> f64 {
         let contacts = self.system.contacts.as_ref();
         contacts.map_or(0.0, |c| c.observed.step())
     }
 
-    /// The complementarity problem of the island whose contacts had the largest residual in the last
-    /// step that was tried, to be looked at or written to a file (`pliant_solvers::exchange`).
+    /// The complementarity problem of the island whose contacts had the largest residual in the
+    /// last step that was tried, to be looked at or written to a file (`pliant_solvers::exchange`).
     pub fn contact_problem(&self) -> Option<&Problem> {
         self.system.contacts.as_ref()?.worst_problem()
     }

@@ -1,4 +1,5 @@
-//! The face of control and statics: steps that choose their length, rest, sleep, equilibria and paths of them.
+//! The face of control and statics: steps that choose their length, rest, sleep, equilibria and
+//! paths of them.
 
 use super::Simulation;
 use crate::control::{StepStart, adaptive, settle, sleep};

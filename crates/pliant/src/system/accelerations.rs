@@ -7,8 +7,9 @@ use pliant_kkt::Scheme;
 use pliant_model::{Evaluation, Model, Problem, Space, State};
 use pliant_solvers::{SolveReport, Status};
 
-/// Writes the forces of an evaluated state on the independent coordinates, carried down from all nodes: those of compliances by their
-/// law, as last found, and inertial ones with them; with `gyroscopic` also the torques of spinning bodies (N, N m).
+/// Writes the forces of an evaluated state on the independent coordinates, carried down from all
+/// nodes: those of compliances by their law, as last found, and inertial ones with them; with
+/// `gyroscopic` also the torques of spinning bodies (N, N m).
 pub(crate) fn gather_forces(
     model: &Problem,
     evaluation: &Evaluation,
@@ -50,9 +51,10 @@ pub(crate) fn gather(model: &Model, velocities: &[f64], out: &mut [f64]) {
 }
 
 impl System {
-    /// Solves `M a - J^T lambda = f`, `J a + (dJ/dt) v = g''` at the present, evaluated state; accelerations and the multipliers of hard rows are in
-    /// `self.solution`, zero for the others. Fixed coordinates go to their held velocity within `h`, and driven rows change their rate
-    /// as they do over `h`.
+    /// Solves `M a - J^T lambda = f`, `J a + (dJ/dt) v = g''` at the present, evaluated state;
+    /// accelerations and the multipliers of hard rows are in `self.solution`, zero for the others.
+    /// Fixed coordinates go to their held velocity within `h`, and driven rows change their rate as
+    /// they do over `h`.
     ///
     /// # Errors
     /// Those of the linear solver; [`Error::NotConverged`] is left to the step.

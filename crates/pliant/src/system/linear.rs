@@ -8,7 +8,8 @@ use pliant_solvers::{
     SolveError, SolveReport, SolverCounters,
 };
 
-/// The solvers that the options can choose from, each with its plans. Only the chosen one is ever asked.
+/// The solvers that the options can choose from, each with its plans. Only the chosen one is ever
+/// asked.
 #[derive(Debug, Default)]
 pub(crate) struct StepSolver {
     choice: LinearSolver,
@@ -66,12 +67,14 @@ impl StepSolver {
     /// Takes the matrices of a system.
     ///
     /// # Errors
-    /// Those of the solver; [`SolveError::Bounded`] for rows of bounded force that it does not solve.
+    /// Those of the solver; [`SolveError::Bounded`] for rows of bounded force that it does not
+    /// solve.
     pub(crate) fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.chosen(system).prepare(system)
     }
 
-    /// Solves the prepared system. Iterative methods start from rest, so that an answer does not depend on the one before.
+    /// Solves the prepared system. Iterative methods start from rest, so that an answer does not
+    /// depend on the one before.
     ///
     /// # Errors
     /// Those of the solver.
@@ -121,7 +124,8 @@ fn is_bounded(system: &KktSystem) -> bool {
     system.bounds.iter().any(|b| *b != free)
 }
 
-/// Refuses contacts and rows of bounded force where the linear solver of the options does not solve them.
+/// Refuses contacts and rows of bounded force where the linear solver of the options does not solve
+/// them.
 ///
 /// # Errors
 /// [`Error::LinearSolver`].

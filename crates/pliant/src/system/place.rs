@@ -13,24 +13,28 @@ impl System {
         &self.model
     }
 
-    /// Number of independent coordinates: the length of every vector of velocities, displacements and accelerations here.
+    /// Number of independent coordinates: the length of every vector of velocities, displacements
+    /// and accelerations here.
     pub fn dof_count(&self) -> usize {
         self.model.dof_count()
     }
 
-    /// Writes the velocities of the independent coordinates of a state (m/s, rad/s; bodies: linear in world axes, angular in body axes).
+    /// Writes the velocities of the independent coordinates of a state (m/s, rad/s; bodies: linear
+    /// in world axes, angular in body axes).
     pub fn velocities(&self, state: &State, out: &mut Vec<f64>) {
         out.resize(self.model.dof_count(), 0.0);
         gather(&self.model, &state.velocities, out);
     }
 
-    /// Finds the accelerations of a motion at a time `at` (s): `M a - J^T lambda = f`, `J a + (dJ/dt) v = g''`, with the forces as they are there, gyroscopic and
-    /// inertial ones included, the second derivative of hard rows, and the laws of all others. Fixed coordinates go from the velocities of `start` to their
-    /// held velocities within `h` (s). Cost: an evaluation, and a factor and a solve of the masses with the rows.
+    /// Finds the accelerations of a motion at a time `at` (s): `M a - J^T lambda = f`,
+    /// `J a + (dJ/dt) v = g''`, with the forces as they are there, gyroscopic and inertial ones
+    /// included, the second derivative of hard rows, and the laws of all others. Fixed coordinates
+    /// go from the velocities of `start` to their held velocities within `h` (s). Cost: an
+    /// evaluation, and a factor and a solve of the masses with the rows.
     ///
     /// # Errors
-    /// [`Error::Model`] where the forces are not defined, [`Error::Incompatible`] for contradictory rows, [`Error::CorrectionNotConverged`], and those of
-    /// the linear solver.
+    /// [`Error::Model`] where the forces are not defined, [`Error::Incompatible`] for contradictory
+    /// rows, [`Error::CorrectionNotConverged`], and those of the linear solver.
     pub fn accelerations(
         &mut self,
         start: &Motion,
@@ -49,8 +53,9 @@ impl System {
         Ok(solved)
     }
 
-    /// Puts a state at the positions `from (+) displacement`, with these velocities of the independent coordinates; mapped ones follow. Where `held` is given,
-    /// fixed coordinates have the velocities there instead, to the bit.
+    /// Puts a state at the positions `from (+) displacement`, with these velocities of the
+    /// independent coordinates; mapped ones follow. Where `held` is given, fixed coordinates have
+    /// the velocities there instead, to the bit.
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined.
@@ -83,8 +88,8 @@ impl System {
         self.propagate(to)
     }
 
-    /// Ends a step whose rows all have the force of their law: their multipliers, and the account of the energy that everything brought in
-    /// over the step of length `h` (s).
+    /// Ends a step whose rows all have the force of their law: their multipliers, and the account
+    /// of the energy that everything brought in over the step of length `h` (s).
     pub fn finish_by_laws(&mut self, start: &Motion, h: f64, end: &mut Motion, trace: &mut Trace) {
         self.set_row_motion(start.time, start.time + h);
         self.find_law_forces(&end.state, |m| m.end);

@@ -5,9 +5,10 @@ use crate::motion::Motion;
 use pliant_kkt::{GeometricStiffness, GeometricTerms, RowMotion, Scheme, StepInput};
 use pliant_model::{At, ComponentId, RowGroup, State};
 
-/// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force is that of its law, so that its
-/// geometric stiffness is that of the same spring treated as a stiffness. Below, the multiplier of the last step is the better
-/// force: the deformation at the end of a step holds the curvature `(h v)^2/(2 l)` of the motion, which is not elastic, and
+/// A row whose compliance term is at least this share of its Delassus diagonal is soft: its force
+/// is that of its law, so that its geometric stiffness is that of the same spring treated as a
+/// stiffness. Below, the multiplier of the last step is the better force: the deformation at the
+/// end of a step holds the curvature `(h v)^2/(2 l)` of the motion, which is not elastic, and
 /// divided by a small compliance it would freeze the motion.
 const SOFT: f64 = 0.1;
 
@@ -23,8 +24,8 @@ impl System {
         }
     }
 
-    /// Which rows have no force by their law: compliances that are hard in some direction of several coordinates. Their
-    /// multipliers are all that is known.
+    /// Which rows have no force by their law: compliances that are hard in some direction of
+    /// several coordinates. Their multipliers are all that is known.
     pub(crate) fn find_undetermined_rows(&mut self, state: &State) {
         self.rows.undetermined.clear();
         self.rows.undetermined.resize(self.model.row_count(), false);
@@ -44,14 +45,16 @@ impl System {
         }
     }
 
-    /// Whether a multiplier of a hard or stiff row came out so different from the one that its geometric stiffness was made
-    /// of that the step should be solved again with the new one; if so, takes it.
+    /// Whether a multiplier of a hard or stiff row came out so different from the one that its
+    /// geometric stiffness was made of that the step should be solved again with the new one; if
+    /// so, takes it.
     pub(crate) fn refresh_multipliers(&mut self, scheme: &Scheme) -> bool {
         if scheme.geometry.multipliers == GeometricStiffness::None {
             return false;
         }
         let new = |row: usize| self.solution.mu[row] / scheme.h;
-        // Multipliers that are rounding of the other impulses have no geometric stiffness worth the name.
+        // Multipliers that are rounding of the other impulses have no geometric stiffness worth the
+        // name.
         let impulses = self
             .assembler
             .system()
@@ -77,8 +80,8 @@ impl System {
         changed
     }
 
-    /// Before the first step from a state or a plan: the law for soft rows; the others keep what is known of them, which is zero in a
-    /// new state, and learn theirs in the first solve.
+    /// Before the first step from a state or a plan: the law for soft rows; the others keep what is
+    /// known of them, which is zero in a new state, and learn theirs in the first solve.
     pub(crate) fn first_multipliers(&mut self, scheme: &Scheme, motion: &mut Motion) {
         let scheme = scheme.with_geometry(GeometricTerms::NONE);
         let input = StepInput {
@@ -120,8 +123,9 @@ impl System {
         }
     }
 
-    /// The force of every compliance by its law at the present state, damping included, by row; driven ones against the motion that
-    /// `when` picks (value and rate). Not finite where it is hard.
+    /// The force of every compliance by its law at the present state, damping included, by row;
+    /// driven ones against the motion that `when` picks (value and rate). Not finite where it is
+    /// hard.
     pub(crate) fn find_law_forces(&mut self, state: &State, when: impl Fn(&RowMotion) -> (f64, f64)) {
         for group in self.model.row_groups() {
             let ComponentId::ForceField(i) = group.component else {
@@ -150,7 +154,8 @@ impl System {
         }
     }
 
-    /// Whether a row is hard: a constraint, or a compliance of zero. The others have a force by their law.
+    /// Whether a row is hard: a constraint, or a compliance of zero. The others have a force by
+    /// their law.
     pub(crate) fn row_is_hard(&self, group: &RowGroup, k: usize) -> bool {
         match group.component {
             ComponentId::ForceField(_) => self.evaluation.is_hard(group, k),
@@ -158,7 +163,8 @@ impl System {
         }
     }
 
-    /// Calls the rows soft whose force is that of their law, as methods do that give every row the force of its law.
+    /// Calls the rows soft whose force is that of their law, as methods do that give every row the
+    /// force of its law.
     pub(crate) fn take_rows_by_law(&mut self) {
         let rows = &mut self.rows;
         for (soft, undetermined) in rows.soft.iter_mut().zip(&rows.undetermined) {
@@ -178,7 +184,8 @@ impl System {
         }
     }
 
-    /// Makes room for the prescribed motion of the rows, if any is driven, and takes that of a time (s).
+    /// Makes room for the prescribed motion of the rows, if any is driven, and takes that of a time
+    /// (s).
     pub(crate) fn plan_row_motion(&mut self, time: f64) {
         let groups = self.model.row_groups();
         let driven = groups.iter().any(|g| self.model.motion(g).is_some());

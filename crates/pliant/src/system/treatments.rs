@@ -6,12 +6,14 @@ use crate::motion::{Motion, Treatments};
 use pliant_kkt::Assembler;
 use pliant_model::{ComponentId, Evaluation, ModelError, RowGroup, Treatment};
 
-/// Above this `h^2 k / m` a spring on a nonlinear mapping is better a compliance: its deformation at the end of a step holds the
-/// curvature of the motion, which as a stiffness is multiplied by `k` (see `system/rows.rs`).
+/// Above this `h^2 k / m` a spring on a nonlinear mapping is better a compliance: its deformation
+/// at the end of a step holds the curvature of the motion, which as a stiffness is multiplied by
+/// `k` (see `system/rows.rs`).
 const CURVED: f64 = 10.0;
 
-/// Above this `h^2 k / m` a spring on a linear mapping is better a compliance: the condition of `W` is about the ratio, so that
-/// as a stiffness the other forces lose its digits. Below, rows would cost more than they give.
+/// Above this `h^2 k / m` a spring on a linear mapping is better a compliance: the condition of `W`
+/// is about the ratio, so that as a stiffness the other forces lose its digits. Below, rows would
+/// cost more than they give.
 const LINEAR: f64 = 1e4;
 
 /// Choices are looked at again when the step has changed by this factor.
@@ -24,15 +26,17 @@ pub struct TreatmentChoice {
     pub component: ComponentId,
     /// [`Treatment::Stiffness`] or [`Treatment::Compliance`].
     pub treatment: Treatment,
-    /// Largest `h^2 k / m` of its coordinates, with the effective mass of each when the choice was made.
+    /// Largest `h^2 k / m` of its coordinates, with the effective mass of each when the choice was
+    /// made.
     pub ratio: f64,
     /// The ratio above which it is a compliance.
     pub limit: f64,
 }
 
 impl System {
-    /// Chooses the treatments for steps of length `h` (s), if there is something to choose and nothing suitable was chosen. Returns
-    /// the row groups of before where these change: then the system is to be planned anew ([`plan_anew`](Self::plan_anew)).
+    /// Chooses the treatments for steps of length `h` (s), if there is something to choose and
+    /// nothing suitable was chosen. Returns the row groups of before where these change: then the
+    /// system is to be planned anew ([`plan_anew`](Self::plan_anew)).
     pub(crate) fn choose_treatments(
         &mut self,
         motion: &mut Motion,
@@ -74,8 +78,8 @@ impl System {
         Ok(changed.then_some(before))
     }
 
-    /// Plans the system again after the rows of the model have changed; multipliers of components that keep rows are kept. Nothing may
-    /// be asleep.
+    /// Plans the system again after the rows of the model have changed; multipliers of components
+    /// that keep rows are kept. Nothing may be asleep.
     pub(crate) fn plan_anew(&mut self, motion: &mut Motion, before: &[RowGroup]) -> Result<(), Error> {
         self.sleep.forget_rows();
         let fixed = self.assembler.system().fixed.clone();
@@ -111,8 +115,9 @@ impl System {
         Ok(())
     }
 
-    /// Treats force fields as was chosen for another motion; before the first choice they are stiffnesses. Returns the row groups of
-    /// before where these change, as [`choose_treatments`](Self::choose_treatments) does.
+    /// Treats force fields as was chosen for another motion; before the first choice they are
+    /// stiffnesses. Returns the row groups of before where these change, as
+    /// [`choose_treatments`](Self::choose_treatments) does.
     ///
     /// # Errors
     /// [`Error::Model`] for choices of another model.

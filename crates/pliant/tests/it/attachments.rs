@@ -178,7 +178,8 @@ fn frame_on_body(eliminated: bool) -> Model {
     m
 }
 
-/// One body with the mass and the inertia of the two about their common centre of mass, seen at the first body's frame.
+/// One body with the mass and the inertia of the two about their common centre of mass, seen at the
+/// first body's frame.
 fn combined() -> Model {
     let (a, b) = (
         RigidMass::cuboid(1.5, [0.8, 0.4, 0.2]),
@@ -231,7 +232,8 @@ fn what_is_carried_by_a_body_moves_as_if_it_were_held() {
 
 #[test]
 fn a_body_with_a_body_on_it_is_one_body() {
-    // Of the single body the reference: a hundredth of the step, which leaves a hundredth of the error.
+    // Of the single body the reference: a hundredth of the step, which leaves a hundredth of the
+    // error.
     let exact = end(combined(), 1e-5, 0.5);
     for eliminated in [true, false] {
         let error = |h: f64| worst(&exact, &end(frame_on_body(eliminated), h, 0.5));
@@ -241,7 +243,8 @@ fn a_body_with_a_body_on_it_is_one_body() {
             "eliminated {eliminated}: {found:?}"
         );
     }
-    // At the same instant both have the same energy and momentum: kinematics and inertia agree to rounding.
+    // At the same instant both have the same energy and momentum: kinematics and inertia agree to
+    // rounding.
     let of = |m: Model| {
         let m = Problem::new(m);
         let state = m.initial_state().unwrap();
@@ -253,7 +256,8 @@ fn a_body_with_a_body_on_it_is_one_body() {
     assert!(worst(&whole.1, &parts.1) < 1e-14);
 }
 
-/// Free flight keeps momentum: linear exactly where ties are rows, and everything in the limit where masses are mapped.
+/// Free flight keeps momentum: linear exactly where ties are rows, and everything in the limit
+/// where masses are mapped.
 #[test]
 fn attachments_keep_momentum() {
     for build in [point_on_body, frame_on_body] {

@@ -58,7 +58,8 @@ fn automatic_is_as_good_as_the_better_choice() {
     for build in [pendulum, chain] {
         for exponent in 0..=14 {
             let k = 10f64.powi(exponent);
-            // What is stiff at this step is where its limit is; its waves are damped out in either treatment.
+            // What is stiff at this step is where its limit is; its waves are damped out in either
+            // treatment.
             let reference = if exponent <= 5 {
                 let mut s = Simulation::with_options(build(k, Treatment::Compliance), Options::trapezoidal())
                     .unwrap();
@@ -176,7 +177,8 @@ fn a_new_plan_keeps_the_multipliers_of_the_rows_that_stay() {
     let length = Distance::to_points(&[(0, [3.0, 0.0, 0.0])]).with_rest_lengths(&[1.0]);
     let rope = model.add_mapped("rope", &[p], length).unwrap();
     let rope = model.add_constraint("rope", rope, Level::Position).unwrap();
-    // One linear solve per step: the geometric stiffness has the multipliers of the last step or none.
+    // One linear solve per step: the geometric stiffness has the multipliers of the last step or
+    // none.
     let options = Options {
         geometry_passes: 1,
         ..Options::default()
@@ -220,8 +222,8 @@ fn chosen(model: Model, h: f64) -> (Treatment, f64) {
     (s.treatments()[0].treatment, s.treatments()[0].ratio)
 }
 
-/// On linear mappings a spring may be a thousand times stiffer than on curved ones before it is a compliance. A linear mapping
-/// of a curved one is curved.
+/// On linear mappings a spring may be a thousand times stiffer than on curved ones before it is a
+/// compliance. A linear mapping of a curved one is curved.
 #[test]
 fn what_is_linear_stays_a_stiffness_longer() {
     // 1e-4 * 1e7 * (1/0.5 + 1/1).
@@ -267,7 +269,8 @@ fn fixed_masses_do_not_count() {
     }
 }
 
-/// A node without mass between two springs: nothing but their stiffness holds it, so they are stiffnesses.
+/// A node without mass between two springs: nothing but their stiffness holds it, so they are
+/// stiffnesses.
 #[test]
 fn springs_of_what_has_no_mass_are_stiffnesses() {
     let build = |treatment| {

@@ -1,4 +1,5 @@
-//! Energy of contacts: what corrections lift is taken from the motion of what they lift, and of nothing else; nothing is pushed along its way.
+//! Energy of contacts: what corrections lift is taken from the motion of what they lift, and of
+//! nothing else; nothing is pushed along its way.
 
 use pliant::contact::*;
 use pliant::kkt::Support;
@@ -68,7 +69,8 @@ fn simulation(m: Model, p: NodeId) -> Simulation {
     s
 }
 
-/// `v^2/2 + g d` stays, of the free coordinates: one that is held keeps its velocity, and has no energy to give.
+/// `v^2/2 + g d` stays, of the free coordinates: one that is held keeps its velocity, and has no
+/// energy to give.
 #[test]
 fn held_coordinates_do_not_pay() {
     let (mut m, p) = room(&[[0.0, 0.0, -0.003]], &[2.0, 1.0, 0.0], 9.81);
@@ -88,7 +90,8 @@ fn held_coordinates_do_not_pay() {
     );
 }
 
-/// What a correction lets down gets nothing and pays nothing; what it lifts elsewhere pays for itself.
+/// What a correction lets down gets nothing and pays nothing; what it lifts elsewhere pays for
+/// itself.
 #[test]
 fn what_is_let_down_does_not_pay() {
     let up = [[0.0, 0.0, -0.003], [5.0, 0.0, 1.01]];
@@ -105,7 +108,8 @@ fn what_is_let_down_does_not_pay() {
     assert!((s.velocities(p)[4] - 1.0).abs() < 1e-12);
 }
 
-/// Springs that are rows store what a correction does against them, and have no force in the model: `k d^2/2`.
+/// Springs that are rows store what a correction does against them, and have no force in the model:
+/// `k d^2/2`.
 #[test]
 fn springs_that_are_rows_are_paid_for() {
     for treatment in [Treatment::Compliance, Treatment::Stiffness] {
@@ -138,8 +142,9 @@ fn springs_that_are_rows_are_paid_for() {
     }
 }
 
-/// What separates at the start of a step and is pulled back within it may come back as far as it went, `u+ >= -u (1 - beta)/beta`; pushed earlier, it would
-/// be pushed along its way. By the trapezoidal rule energy stays.
+/// What separates at the start of a step and is pulled back within it may come back as far as it
+/// went, `u+ >= -u (1 - beta)/beta`; pushed earlier, it would be pushed along its way. By the
+/// trapezoidal rule energy stays.
 #[test]
 fn what_separates_and_comes_back_is_not_pushed_along() {
     for restitution in [0.0, 0.5, 1.0] {
@@ -156,7 +161,8 @@ fn what_separates_and_comes_back_is_not_pushed_along() {
     }
 }
 
-/// What rows and springs connect pays together: a particle at rest is lifted at the cost of another that moves, and what is mapped knows of it.
+/// What rows and springs connect pays together: a particle at rest is lifted at the cost of another
+/// that moves, and what is mapped knows of it.
 #[test]
 fn what_is_connected_pays_for_each_other() {
     for spring in [true, false] {
@@ -205,7 +211,8 @@ fn beyond(axis: usize, length: f64) -> Affine {
     Affine::new(1, &[-length], &[entry(0, -1.0), entry(1, 1.0)])
 }
 
-/// The same of a row of constant coefficients, which nothing but `J` knows of: two particles of one velocity along y, one of which is lifted.
+/// The same of a row of constant coefficients, which nothing but `J` knows of: two particles of one
+/// velocity along y, one of which is lifted.
 #[test]
 fn what_a_row_connects_pays_for_each_other() {
     let (mut m, p) = room(
@@ -218,7 +225,8 @@ fn what_a_row_connects_pays_for_each_other() {
     m.add_constraint("alike", difference, Level::Position).unwrap();
     let mut s = simulation(m, p);
     s.step(0.01).unwrap();
-    // Both have v/2 of the one that moved, and pay m g d together: v'^2 = v^2/4 - g d. The other one falls freely, which no group owes.
+    // Both have v/2 of the one that moved, and pay m g d together: v'^2 = v^2/4 - g d. The other
+    // one falls freely, which no group owes.
     let fallen = 9.81 * 0.01;
     let owed = MASS * 9.81 * 0.003;
     let kinetic = 0.5 * MASS * (2.0 * 0.25 + fallen * fallen);
@@ -260,7 +268,8 @@ impl ContactFinder for Table {
     }
 }
 
-/// Nothing is connected by what is held: of two particles on one table the one that moves pays for itself, and the other has nothing.
+/// Nothing is connected by what is held: of two particles on one table the one that moves pays for
+/// itself, and the other has nothing.
 #[test]
 fn what_is_held_connects_nobody() {
     let (mut m, p) = room(
@@ -312,7 +321,8 @@ impl ContactFinder for Kerb {
     }
 }
 
-/// Particles that slide from just before the kerb with `speeds`, and one that hits the floor in the same step with `impact`.
+/// Particles that slide from just before the kerb with `speeds`, and one that hits the floor in the
+/// same step with `impact`.
 fn kerb(speeds: &[f64], impact: f64, friction: f64) -> (Simulation, NodeId) {
     let mut places: Vec<_> = (0..speeds.len()).map(|k| [0.9999, k as f64, 0.0]).collect();
     let mut velocities: Vec<_> = speeds.iter().flat_map(|u| [*u, 0.0, 0.0]).collect();
@@ -328,8 +338,9 @@ fn kerb(speeds: &[f64], impact: f64, friction: f64) -> (Simulation, NodeId) {
     (s, p)
 }
 
-/// Onto a kerb that it jumps at, a particle is lifted as far as its motion pays and what the step lost elsewhere: energy never rises, and the rest of the overlap stays and is
-/// reported, until there is something to pay with.
+/// Onto a kerb that it jumps at, a particle is lifted as far as its motion pays and what the step
+/// lost elsewhere: energy never rises, and the rest of the overlap stays and is reported, until
+/// there is something to pay with.
 #[test]
 fn corrections_lift_no_more_than_there_is() {
     let whole = MASS * 9.81 * RISE;
@@ -351,7 +362,8 @@ fn corrections_lift_no_more_than_there_is() {
         assert!((s.positions(p)[2] - height).abs() < 1e-9 && (s.positions(p)[5] - RISE).abs() < 1e-9);
         assert!((c.overlap - (RISE - height)).abs() < 1e-9, "{c:?}");
         assert!(close(report.energies.total(), before), "{impact}");
-        // It stays where it is while nothing moves it, and pushes on nothing; no later step takes for given what this one left.
+        // It stays where it is while nothing moves it, and pushes on nothing; no later step takes
+        // for given what this one left.
         for _ in 0..3 {
             let report = s.step(0.01).unwrap();
             assert!((s.positions(p)[2] - height).abs() < 1e-9, "{:?}", report.contacts);
@@ -365,7 +377,8 @@ fn corrections_lift_no_more_than_there_is() {
     }
 }
 
-/// Work of forces is there to be spent: pulled against friction at a constant speed, a particle is lifted by its motion and by what friction takes in the step.
+/// Work of forces is there to be spent: pulled against friction at a constant speed, a particle is
+/// lifted by its motion and by what friction takes in the step.
 #[test]
 fn corrections_are_paid_by_what_friction_takes() {
     let (speed, friction, h) = (0.1, 0.5, 0.01);
@@ -378,7 +391,8 @@ fn corrections_are_paid_by_what_friction_takes() {
     assert!((s.positions(p)[2] - there / (MASS * 9.81)).abs() < 1e-9 && c.held_back > 0.0);
 }
 
-/// Once what a state was set with is taken back, the next overlap is ours again; and a state that is set after that is not.
+/// Once what a state was set with is taken back, the next overlap is ours again; and a state that
+/// is set after that is not.
 #[test]
 fn only_what_was_set_is_taken_back_for_nothing() {
     let (mut s, p) = kerb(&[0.06], 0.0, 0.0);
@@ -398,7 +412,8 @@ fn only_what_was_set_is_taken_back_for_nothing() {
     assert!(s.positions(p)[2] > RISE - 1e-9 && c.held_back == 0.0, "{c:?}");
 }
 
-/// What a state was set with is taken back over several steps, by the speed of recovery in each, whatever that costs; also from a checkpoint in between.
+/// What a state was set with is taken back over several steps, by the speed of recovery in each,
+/// whatever that costs; also from a checkpoint in between.
 #[test]
 fn overlap_that_was_set_is_taken_back_for_nothing() {
     let deep = |z| {
@@ -420,8 +435,9 @@ fn overlap_that_was_set_is_taken_back_for_nothing() {
     }
 }
 
-/// A correction goes along with what is elastic, whatever its treatment: of two particles on a spring the upper one comes with the lower by `h^2 k/(m + h^2 k)`. By masses alone the lower
-/// one would go all the way, and the spring would take `k d^2/2`.
+/// A correction goes along with what is elastic, whatever its treatment: of two particles on a
+/// spring the upper one comes with the lower by `h^2 k/(m + h^2 k)`. By masses alone the lower one
+/// would go all the way, and the spring would take `k d^2/2`.
 #[test]
 fn springs_take_part_in_corrections() {
     let (stiffness, h) = (1e6, 0.01);

@@ -253,7 +253,8 @@ fn a_ball_bounces_to_the_heights_of_newtons_law() {
     assert!((report.contacts.work - (1.6f64.powi(2) - 4.0)).abs() < 1e-13);
 }
 
-/// Without restitution the open gap just closes: nothing gets through however fast, and nothing stops above.
+/// Without restitution the open gap just closes: nothing gets through however fast, and nothing
+/// stops above.
 #[test]
 fn a_speculative_contact_just_closes() {
     for speed in [0.3, 3.0, 2000.0] {
@@ -285,7 +286,8 @@ fn a_compliant_contact_settles_at_its_law() {
     assert!((s.contacts()[0].impulse[2] / 0.01 - 19.62).abs() < 1e-7);
 }
 
-/// One step of a damped compliant contact in overlap: `m (v+ - v) = -m g h + r`, `r = -h (phi+ + d v+)/C`, `phi+ = phi + h (beta v+ + (1 - beta) v)`.
+/// One step of a damped compliant contact in overlap: `m (v+ - v) = -m g h + r`,
+/// `r = -h (phi+ + d v+)/C`, `phi+ = phi + h (beta v+ + (1 - beta) v)`.
 #[test]
 fn a_step_of_a_compliant_contact_is_its_implicit_law() {
     let (m, c, d, h, phi, v) = (2.0, 1e-4, 2e-3, 0.01, -1e-3, -0.5);
@@ -419,7 +421,8 @@ fn a_sliding_ball_rolls() {
     assert!((w[1] - 100.0 / 7.0).abs() < 1e-10);
 }
 
-/// A box that begins 1 cm deep is lifted with at most the speed of recovery, and gets no velocity from it.
+/// A box that begins 1 cm deep is lifted with at most the speed of recovery, and gets no velocity
+/// from it.
 #[test]
 fn overlap_is_taken_back_without_energy() {
     let mass = box_mass(10.0, [0.5, 0.3, 0.2]);
@@ -504,7 +507,8 @@ fn contacts_that_make_no_sense_are_refused() {
     assert!(run(&|l| l.relaxation_time = -1.0).contains("relaxation time"));
 }
 
-/// A finder that knows nothing of sleep lists what sleeps all the same: it is left out, also where it overlaps.
+/// A finder that knows nothing of sleep lists what sleeps all the same: it is left out, also where
+/// it overlaps.
 #[test]
 fn sleepers_of_any_finder_are_left_out() {
     for overlap in [

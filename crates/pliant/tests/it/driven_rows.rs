@@ -3,8 +3,8 @@
 use crate::tools::{WEIGHTS, weighted, worst};
 use pliant::prelude::*;
 
-/// A nonlinear spring acts on what is left of its coordinate after the motion that drives it: the same as one between the mass
-/// and a support that moves so.
+/// A nonlinear spring acts on what is left of its coordinate after the motion that drives it: the
+/// same as one between the mass and a support that moves so.
 #[test]
 fn a_driven_nonlinear_spring_is_one_to_a_moving_support() {
     let laws = [
@@ -63,8 +63,8 @@ fn a_driven_nonlinear_spring_is_one_to_a_moving_support() {
     }
 }
 
-/// With damping in proportion to the stiffness a compliance that is hard along one coordinate is damped along the others, and the
-/// account says so.
+/// With damping in proportion to the stiffness a compliance that is hard along one coordinate is
+/// damped along the others, and the account says so.
 #[test]
 fn a_partly_hard_spring_is_damped_where_it_is_soft() {
     let mut model = Model::new();
@@ -91,7 +91,8 @@ fn a_partly_hard_spring_is_damped_where_it_is_soft() {
     assert!(s.step(0.01).unwrap().dissipated > 0.1);
 }
 
-/// However strong the dashpot beside a spring, the energy is that of the spring: also where the row counts as stiff for it.
+/// However strong the dashpot beside a spring, the energy is that of the spring: also where the row
+/// counts as stiff for it.
 #[test]
 fn an_overdamped_spring_stores_its_deformation() {
     let (k, c) = (1.0, 1000.0);

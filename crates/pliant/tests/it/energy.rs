@@ -5,7 +5,8 @@ use pliant::prelude::*;
 
 #[test]
 fn the_trapezoid_loses_exactly_what_damping_takes() {
-    // Linear system: the trapezoidal rule conserves its energy but for the damping work h v^T B v at the mean velocity.
+    // Linear system: the trapezoidal rule conserves its energy but for the damping work h v^T B v
+    // at the mean velocity.
     for treatment in [Treatment::Stiffness, Treatment::Compliance] {
         let mut model = Model::new();
         let x = model.add_scalars("x", &[0.3, -0.1]).unwrap();

@@ -26,7 +26,8 @@ fn worst(a: &[f64], b: &[f64]) -> f64 {
 
 const WEIGHTS: [(f64, f64); 5] = [(1.0, 1.0), (0.5, 0.5), (0.5, 1.0), (1.0, 0.5), (0.7, 0.6)];
 
-/// A spring as stiffness and as compliance is the same step by algebra, geometric stiffness and damping included.
+/// A spring as stiffness and as compliance is the same step by algebra, geometric stiffness and
+/// damping included.
 #[test]
 fn stiffness_is_compliance_for_moderate_springs() {
     for (alpha, beta) in WEIGHTS {
@@ -60,8 +61,9 @@ fn stiffness_is_compliance_for_moderate_springs() {
     }
 }
 
-/// Order of the whole scheme on the nonlinear truss, against a fine step of the second-order scheme: 1 and 2. (With material
-/// damping the dropped derivative of `J v` leaves a small first-order term; docs/notation.md says so.)
+/// Order of the whole scheme on the nonlinear truss, against a fine step of the second-order
+/// scheme: 1 and 2. (With material damping the dropped derivative of `J v` leaves a small
+/// first-order term; docs/notation.md says so.)
 #[test]
 fn orders_of_convergence() {
     let end = |weight: f64, h: f64| {
@@ -122,7 +124,8 @@ fn small_compliance_tends_to_the_hard_constraint() {
     );
 }
 
-/// A step of h is not two of h/2, but variable steps are as good as their sizes: order 1 with alternating steps.
+/// A step of h is not two of h/2, but variable steps are as good as their sizes: order 1 with
+/// alternating steps.
 #[test]
 fn steps_may_vary() {
     let end = |h: f64, vary: f64| {
@@ -143,7 +146,8 @@ fn steps_may_vary() {
     assert!((errors[0] / errors[1]).log2() > 0.85, "{errors:?}");
 }
 
-/// A component's own alpha: the very stiff row that would ring at alpha = 1/2 is quiet with its own alpha = 1.
+/// A component's own alpha: the very stiff row that would ring at alpha = 1/2 is quiet with its own
+/// alpha = 1.
 #[test]
 fn a_stiff_row_with_its_own_alpha_does_not_ring() {
     let build = |own: bool| {
@@ -195,7 +199,8 @@ fn the_plane_is_part_of_space() {
     assert!(worst(&end(2), &end(3)) < 1e-13);
 }
 
-/// Each coordinate relaxes in its own time: as rows, as a stiffness, and in closed form, `v+ = (v - h k x/m)/(1 + h (h k + b)/m)`.
+/// Each coordinate relaxes in its own time: as rows, as a stiffness, and in closed form,
+/// `v+ = (v - h k x/m)/(1 + h (h k + b)/m)`.
 #[test]
 fn every_coordinate_has_its_own_relaxation_time() {
     let (c, d, h, m) = ([0.01, 0.02, 0.5], [0.3, 0.0, 1.5], 0.05, 2.0);
@@ -217,7 +222,8 @@ fn every_coordinate_has_its_own_relaxation_time() {
     }
 }
 
-/// Compliances on one node are what they are on nodes of their own, whatever takes the step: each has its own deformation and force.
+/// Compliances on one node are what they are on nodes of their own, whatever takes the step: each
+/// has its own deformation and force.
 #[test]
 fn compliances_share_a_node() {
     let build = |apart: bool, damped: f64| {

@@ -1,5 +1,7 @@
-//! N four-bar loops in a row (problem A02 of the IFToMM library of multibody benchmarks): N + 1 upright bars on pins, joined by N bars at their tops, 1 m and 1 kg
-//! each; the tops start with 1 m/s. All bars lie in one line twice in a turn, and could leave there for N more motions at first order.
+//! N four-bar loops in a row (problem A02 of the IFToMM library of multibody benchmarks): N + 1
+//! upright bars on pins, joined by N bars at their tops, 1 m and 1 kg each; the tops start with 1
+//! m/s. All bars lie in one line twice in a turn, and could leave there for N more motions at first
+//! order.
 
 use pliant::prelude::*;
 
@@ -88,7 +90,8 @@ fn error(n: usize, h: f64, time: f64, exact: f64) -> f64 {
     (first + exact).abs()
 }
 
-/// Five seconds, more than two turns, five passes through the line: the angle by DOP853 (`benches/reference/multibody.py`), to the second order of RATTLE.
+/// Five seconds, more than two turns, five passes through the line: the angle by DOP853
+/// (`benches/reference/multibody.py`), to the second order of RATTLE.
 #[test]
 fn loops_in_a_row_come_out_of_the_line_as_they_went_in() {
     for (n, exact) in [(1, 16.945277268212), (10, 16.345907497050)] {

@@ -99,8 +99,8 @@ fn positive_part_and_absolute_value_are_full_under_tension() {
     }
 }
 
-/// Energy of the pendulum after 2 s at h = 0.01: the price of geometric stiffness, as measured by an independent prototype
-/// (+1.3 % without, -32 % with).
+/// Energy of the pendulum after 2 s at h = 0.01: the price of geometric stiffness, as measured by
+/// an independent prototype (+1.3 % without, -32 % with).
 #[test]
 fn the_price_on_a_pendulum() {
     let loss = |multipliers| {
@@ -140,7 +140,8 @@ fn the_price_on_a_pendulum() {
     );
 }
 
-/// Of a couple on a body, whose points have geometric stiffness and whose angular acceleration has: each part is taken as a whole, or by the share `1 - 1/S` of its own stability number.
+/// Of a couple on a body, whose points have geometric stiffness and whose angular acceleration has:
+/// each part is taken as a whole, or by the share `1 - 1/S` of its own stability number.
 #[test]
 fn just_enough_of_a_couple() {
     let (inertia, arm, push, h) = ([1e-3, 2e-3, 1.5e-3], 0.5, 200.0, 0.01f64);
@@ -170,8 +171,9 @@ fn just_enough_of_a_couple() {
         let _ = s.step(h);
         s.system().w.get(4, 3)
     };
-    // Symmetric parts of -h^2 G. Of both points [r][f] with r = (a, 0, 0), f = (0, p, 0) has the entry a p at (1, 0) alone, each; of the acceleration
-    // w' = (0, 0, 2 a p/I_3) it is [w'] (tr(I)/2 - I), which has w' (S_1 - S_2)/2 there.
+    // Symmetric parts of -h^2 G. Of both points [r][f] with r = (a, 0, 0), f = (0, p, 0) has the
+    // entry a p at (1, 0) alone, each; of the acceleration w' = (0, 0, 2 a p/I_3) it is [w']
+    // (tr(I)/2 - I), which has w' (S_1 - S_2)/2 there.
     let second = [0, 1, 2].map(|k| 0.5 * inertia.iter().sum::<f64>() - inertia[k]);
     let point = -h * h * 0.5 * arm * push;
     let whole = -h * h * 0.5 * (2.0 * arm * push / inertia[2]) * (second[0] - second[1]);
@@ -193,7 +195,8 @@ fn just_enough_of_a_couple() {
     }
 }
 
-/// The inertial part: a thin free link under a force across its end must not turn `W` indefinite in the spin about its axis.
+/// The inertial part: a thin free link under a force across its end must not turn `W` indefinite in
+/// the spin about its axis.
 #[test]
 fn a_force_across_a_thin_link_keeps_w_definite() {
     let mut model = Model::new();

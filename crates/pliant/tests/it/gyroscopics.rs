@@ -121,7 +121,8 @@ fn all_variants_tend_to_eulers_equations() {
         for weight in [1.0, 0.5] {
             let errors = [error(0.001, weight), error(0.0005, weight)];
             let found = order(errors);
-            // Linearised about the start of the step, alpha = 1/2 is the trapezoid to second order; so is the kept momentum.
+            // Linearised about the start of the step, alpha = 1/2 is the trapezoid to second order;
+            // so is the kept momentum.
             let second =
                 weight == 0.5 && matches!(gyroscopic, Gyroscopic::LinearlyImplicit | Gyroscopic::Momentum);
             let expected = if second { 2.0 } else { 1.0 };
@@ -133,8 +134,9 @@ fn all_variants_tend_to_eulers_equations() {
     }
 }
 
-/// A symmetric top on a ball joint in steady precession: with moments `a` about the pivot and `c` about its axis, at the angle
-/// `theta` to the vertical, `(c s - a p cos theta) p = m g l` for the precession `p` and the spin `s` about the axis.
+/// A symmetric top on a ball joint in steady precession: with moments `a` about the pivot and `c`
+/// about its axis, at the angle `theta` to the vertical, `(c s - a p cos theta) p = m g l` for the
+/// precession `p` and the spin `s` about the axis.
 #[test]
 fn a_heavy_top_precesses() {
     let (m, g, l, theta) = (2.0, 9.81, 0.5, 0.6f64);
@@ -183,8 +185,8 @@ fn a_heavy_top_precesses() {
     }
 }
 
-/// Spin that is nothing against what the step changes must not make the iteration of the linearly implicit variant wait for digits
-/// that are not there.
+/// Spin that is nothing against what the step changes must not make the iteration of the linearly
+/// implicit variant wait for digits that are not there.
 #[test]
 fn a_slow_top_that_is_struck_converges() {
     for (spin, push) in [(1e-3, 1e3), (1e-9, 1e3), (1.0, 1e6), (3.0, 1e9)] {

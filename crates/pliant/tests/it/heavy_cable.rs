@@ -1,7 +1,9 @@
-//! A cable of light links with a huge weight at its end: 100 links of 0.1 m and 1 kg, a weight up to 1e9 times as heavy, steps of 0.1 s to 0.01 s.
+//! A cable of light links with a huge weight at its end: 100 links of 0.1 m and 1 kg, a weight up
+//! to 1e9 times as heavy, steps of 0.1 s to 0.01 s.
 //!
-//! Sideways the hanging cable is a string of beads: `M y'' = -K y` with the tension of each link over its length in `K`. Its modes are found here by bisection
-//! with Sturm's sequence and inverse iteration; of the steps, the factor by which a mode is multiplied is known.
+//! Sideways the hanging cable is a string of beads: `M y'' = -K y` with the tension of each link
+//! over its length in `K`. Its modes are found here by bisection with Sturm's sequence and inverse
+//! iteration; of the steps, the factor by which a mode is multiplied is known.
 
 use pliant::prelude::*;
 
@@ -137,7 +139,8 @@ fn factor(omega: f64, h: f64, integrator: &Integrator) -> (f64, f64) {
     }
 }
 
-/// What a run of twenty steps from the shape of a mode misses: the part of the mode as a share of its start, the tensions as shares of the weights below.
+/// What a run of twenty steps from the shape of a mode misses: the part of the mode as a share of
+/// its start, the tensions as shares of the weights below.
 fn misses(ratio: f64, mode: usize, size: f64, h: f64, integrator: Integrator) -> [f64; 2] {
     let squared = frequency_squared(ratio, mode);
     let (omega, shape) = (squared.sqrt(), shape(ratio, squared));
@@ -171,9 +174,12 @@ fn misses(ratio: f64, mode: usize, size: f64, h: f64, integrator: Integrator) ->
     worst
 }
 
-/// Modes of the hanging cable let go at rest, by implicit Euler in one linear system per step: frequency and decay are those of the scheme in every step,
-/// whether it is a tenth of a radian or 60,000 of them, and tensions are the weights below. The first step knows no tensions and takes those of a solve without geometric stiffness, whose error is
-/// of second order in the size and grows with the tension: so small are the sizes. Beside it there is the rounding of the tip, 1e-18 m.
+/// Modes of the hanging cable let go at rest, by implicit Euler in one linear system per step:
+/// frequency and decay are those of the scheme in every step, whether it is a tenth of a radian or
+/// 60,000 of them, and tensions are the weights below. The first step knows no tensions and takes
+/// those of a solve without geometric stiffness, whose error is of second order in the size and
+/// grows with the tension: so small are the sizes. Beside it there is the rounding of the tip,
+/// 1e-18 m.
 #[test]
 fn modes_have_the_frequency_and_the_decay_of_implicit_euler() {
     for ratio in RATIOS {
@@ -190,7 +196,8 @@ fn modes_have_the_frequency_and_the_decay_of_implicit_euler() {
     }
 }
 
-/// The trapezoidal rule by Newton's method neither damps nor tires; what it misses is its tolerance, 1e-11 of the terms of each equation, which adds up.
+/// The trapezoidal rule by Newton's method neither damps nor tires; what it misses is its
+/// tolerance, 1e-11 of the terms of each equation, which adds up.
 #[test]
 fn modes_have_the_frequency_of_the_trapezoidal_rule() {
     for (mode, size) in [(0, 1e-6), (1, 1e-6), (4, 1e-6), (99, 1e-8)] {
@@ -204,7 +211,8 @@ fn modes_have_the_frequency_of_the_trapezoidal_rule() {
     }
 }
 
-/// RATTLE is explicit sideways: where `h omega` of the fastest mode is below 2, its angle per step is `2 asin(h omega/2)`.
+/// RATTLE is explicit sideways: where `h omega` of the fastest mode is below 2, its angle per step
+/// is `2 asin(h omega/2)`.
 #[test]
 fn rattle_has_its_own_frequency() {
     let ratio = 1e3;
@@ -227,7 +235,8 @@ fn rattle_has_its_own_frequency() {
     }
 }
 
-/// Let go at an angle of 0.3, straight: for ten seconds no step adds energy, joints stay closed, and the cable straight.
+/// Let go at an angle of 0.3, straight: for ten seconds no step adds energy, joints stay closed,
+/// and the cable straight.
 #[test]
 fn swings_stay_stable() {
     for ratio in RATIOS {

@@ -50,7 +50,8 @@ fn an_oscillator_has_the_order_of_its_weights() {
     }
 }
 
-/// An angular spring wound up by `amplitude` and let go is a harmonic oscillator, whatever half turns lie on its way.
+/// An angular spring wound up by `amplitude` and let go is a harmonic oscillator, whatever half
+/// turns lie on its way.
 fn wound(amplitude: f64, hinge: bool, h: f64) -> (f64, f64) {
     let (inertia, stiffness) = (0.5f64, 8.0f64);
     let omega: f64 = (stiffness / inertia).sqrt();
@@ -124,7 +125,8 @@ fn an_angular_spring_goes_through_half_a_turn_and_back() {
     }
 }
 
-/// One implicit Euler step of a damped mass divides the velocity by `1 + h b/m`: the damping counts once.
+/// One implicit Euler step of a damped mass divides the velocity by `1 + h b/m`: the damping counts
+/// once.
 #[test]
 fn damping_counts_once() {
     let (m, b, h) = (1.5, 4.0, 0.05f64);
@@ -203,7 +205,8 @@ fn multipliers_are_forces() {
     }
 }
 
-/// A half square under a constant force is a linear spring in three dimensions: the step in closed form, all of it from `G`.
+/// A half square under a constant force is a linear spring in three dimensions: the step in closed
+/// form, all of it from `G`.
 #[test]
 fn a_quadratic_mapping_is_a_spring_in_space() {
     let (m, k, h) = (1.3, 40.0, 0.05);
@@ -241,8 +244,8 @@ fn a_quadratic_mapping_is_a_spring_in_space() {
     assert!(energy.kinetic > 0.0);
 }
 
-/// The geometric stiffness of a mapping of several parents has blocks between them: a spring between points of two nodes, against
-/// `k u u^T + (f/l) (1 - u u^T)` with opposite sign across.
+/// The geometric stiffness of a mapping of several parents has blocks between them: a spring
+/// between points of two nodes, against `k u u^T + (f/l) (1 - u u^T)` with opposite sign across.
 #[test]
 fn geometric_stiffness_couples_parents() {
     let (k, rest, h) = (300.0, 0.5, 0.05);

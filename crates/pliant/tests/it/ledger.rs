@@ -20,7 +20,8 @@ fn simulate(model: Model, options: Options) -> Simulation {
     Simulation::with_options(model, options).unwrap()
 }
 
-/// Takes steps; each closes, and all together are the change of the energies that there were at first.
+/// Takes steps; each closes, and all together are the change of the energies that there were at
+/// first.
 fn run(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
     let mut sum = Ledger::default();
     let start = s.problem().energies(s.state());
@@ -69,7 +70,8 @@ fn expect(l: &Ledger, expected: &[(&str, f64)], size: f64) {
     }
 }
 
-/// Free fall and an oscillator by implicit Euler: `-m dv^2/2 - k dx^2/2` in every step, and nothing by the trapezoidal rule.
+/// Free fall and an oscillator by implicit Euler: `-m dv^2/2 - k dx^2/2` in every step, and nothing
+/// by the trapezoidal rule.
 #[test]
 fn the_scheme_damps_what_it_damps() {
     let build = || {
@@ -113,7 +115,8 @@ fn damping_takes_the_rest() {
     }
 }
 
-/// In every method the numerical part of a damped oscillator under a force from outside vanishes with the step, and the named parts are those of the motion: `F dx` to the order of the method.
+/// In every method the numerical part of a damped oscillator under a force from outside vanishes
+/// with the step, and the named parts are those of the motion: `F dx` to the order of the method.
 #[test]
 fn every_integrator_keeps_books() {
     for (integrator, weight) in [
@@ -157,8 +160,9 @@ fn every_integrator_keeps_books() {
     }
 }
 
-/// Quadratic drag is not linear in the velocity: `m (v - v+) = h (c v^2 + 2 c v (v+ - v)/2)` by the theta method, the mean of both ends by the nonlinear one; the work is that of
-/// this force, which is all that is lost.
+/// Quadratic drag is not linear in the velocity: `m (v - v+) = h (c v^2 + 2 c v (v+ - v)/2)` by the
+/// theta method, the mean of both ends by the nonlinear one; the work is that of this force, which
+/// is all that is lost.
 #[test]
 fn drag_that_is_not_linear() {
     for integrator in [Integrator::Theta, Integrator::Nonlinear] {
@@ -203,7 +207,8 @@ fn forces_from_outside() {
     expect(&l, &[("forces", 4.0)], 1e-13);
 }
 
-/// What is prescribed: an end that is held at a velocity, a driven spring, a driven hard row. By the trapezoidal rule the work is the change of the energies.
+/// What is prescribed: an end that is held at a velocity, a driven spring, a driven hard row. By
+/// the trapezoidal rule the work is the change of the energies.
 #[test]
 fn prescribed_motion() {
     let ends = || {
@@ -245,7 +250,8 @@ fn prescribed_motion() {
     }
     expect(&sum, &[("motion", sum.kinetic + sum.potential)], 1e-12);
 
-    // A hard row lifts a weight with 0.2 m/s after a jump: m v^2/2 (twice the work of the mean velocity) and m g x.
+    // A hard row lifts a weight with 0.2 m/s after a jump: m v^2/2 (twice the work of the mean
+    // velocity) and m g x.
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -G]).unwrap();
     let p = m.add_particles("p", &[[0.0; 3]]).unwrap();

@@ -20,7 +20,8 @@ fn pendulum(compliance: f64, options: Options) -> (Simulation, NodeId) {
     (Simulation::with_options(model, options).unwrap(), bob)
 }
 
-/// The angle after half a second, as the rod softens from hard: no compliance may freeze the motion.
+/// The angle after half a second, as the rod softens from hard: no compliance may freeze the
+/// motion.
 #[test]
 fn a_pendulum_swings_the_same_for_every_small_compliance() {
     let fall = |c: f64| {
@@ -34,7 +35,8 @@ fn a_pendulum_swings_the_same_for_every_small_compliance() {
     let hard = fall(0.0);
     for c in [1e-18, 1e-12, 1e-9, 9e-9, 1.1e-8, 1e-7, 1e-6, 1e-5, 1e-4] {
         let soft = fall(c);
-        // The static stretch is below 3e-3 m; what is left is the choice of the lagged multiplier at h = 0.01.
+        // The static stretch is below 3e-3 m; what is left is the choice of the lagged multiplier
+        // at h = 0.01.
         assert!(
             (soft - hard).abs() < 4.0,
             "C = {c:e}: {soft} against {hard} degrees"
@@ -42,7 +44,8 @@ fn a_pendulum_swings_the_same_for_every_small_compliance() {
     }
 }
 
-/// Setting the state that is there already changes the next step by what forgotten multipliers cost, not by 2 m/s.
+/// Setting the state that is there already changes the next step by what forgotten multipliers
+/// cost, not by 2 m/s.
 #[test]
 fn setting_the_present_state_is_harmless() {
     for c in [0.0, 1e-16, 1e-9, 1e-8] {
@@ -121,7 +124,8 @@ fn held_coordinates_carry_mapped_masses() {
     assert!(s.positions(q)[0] > 0.1);
 }
 
-/// A held coordinate that jumps in velocity takes along what is rigidly or softly tied to it, within the same step.
+/// A held coordinate that jumps in velocity takes along what is rigidly or softly tied to it,
+/// within the same step.
 #[test]
 fn held_coordinates_drive_constraints() {
     for compliance in [0.0, 0.02] {
@@ -182,7 +186,8 @@ fn energies_are_continuous_in_the_compliance() {
     }
 }
 
-/// What a stiff spring stores under a weight at rest: `C (m g)^2 / 2`, against twice that given up by the weight.
+/// What a stiff spring stores under a weight at rest: `C (m g)^2 / 2`, against twice that given up
+/// by the weight.
 #[test]
 fn a_stiff_spring_stores_what_its_force_says() {
     let c = 1e-7;

@@ -1,4 +1,5 @@
-//! Steps by every linear solver: the same states, the solver named, and an error where one does not converge.
+//! Steps by every linear solver: the same states, the solver named, and an error where one does not
+//! converge.
 
 use pliant::Preconditioner::{Blocks, Diagonal, IncompleteCholesky};
 use pliant::continuum::{Mesh, Solid};
@@ -95,7 +96,8 @@ fn differ(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0f64, |d, (x, y)| d.max((x - y).abs())) / size
 }
 
-/// Twenty steps add up twenty solves of a relative residual of 1e-12; the condition of the systems, below 1e4, amplifies each.
+/// Twenty steps add up twenty solves of a relative residual of 1e-12; the condition of the systems,
+/// below 1e4, amplifies each.
 const SAME: f64 = 20.0 * TOLERANCE * 1e4;
 
 #[test]
@@ -148,7 +150,8 @@ fn iterative_solvers_have_no_memory() {
     assert_eq!(other.state(), &end);
 }
 
-/// A slider that a spring pulls into a stop; by projected Gauss-Seidel the stop carries what it does by the active set.
+/// A slider that a spring pulls into a stop; by projected Gauss-Seidel the stop carries what it
+/// does by the active set.
 fn stopped() -> (Model, ComponentId) {
     let mut m = Model::new();
     let slider = m

@@ -2,8 +2,8 @@
 
 use pliant::prelude::*;
 
-/// Six bars of 1 m along the edges of a cube, the sixth of them the ground, with hinges across both bars at each corner: a linkage of
-/// Bricard. It moves although rows are as many as coordinates.
+/// Six bars of 1 m along the edges of a cube, the sixth of them the ground, with hinges across both
+/// bars at each corner: a linkage of Bricard. It moves although rows are as many as coordinates.
 pub(crate) fn bricard() -> (Model, Vec<NodeId>, Vec<JointHandle>) {
     let corners = [
         [0.0, 0.0, 0.0],
@@ -121,10 +121,12 @@ fn bricard_runs_ten_seconds() {
             assert_eq!(run.redundant, (1, 1), "{run:?}");
             assert!(run.multiplier < 29.0 && run.multiplier > 28.0, "{run:?}");
         }
-        // The violation of a position row is that of its linearisation, second order; 2.1e-4 m at h = 0.01 s.
+        // The violation of a position row is that of its linearisation, second order; 2.1e-4 m at
+        // h = 0.01 s.
         let order = (runs[0].violation / runs[1].violation).log2();
         assert!(runs[0].violation < 3e-4 && (order - 2.0).abs() < 0.15, "{runs:?}");
-        // Energy is first order; ten seconds of damping by the geometric stiffness are past the linear range.
+        // Energy is first order; ten seconds of damping by the geometric stiffness are past the
+        // linear range.
         let order = (runs[0].energy / runs[1].energy).log2();
         assert!((0.7..1.2).contains(&order), "{runs:?}");
     }
@@ -142,7 +144,8 @@ fn planar_rod(model: &mut Model, name: &str, [x, y, angle]: [f64; 3], length: f6
     Side::Body(body, 0)
 }
 
-/// A crank of 0.3 m and a rod of 1 m between hinges in space: three rows too many. It falls from the vertical and swings for ten seconds.
+/// A crank of 0.3 m and a rod of 1 m between hinges in space: three rows too many. It falls from
+/// the vertical and swings for ten seconds.
 #[test]
 fn slider_crank_runs_ten_seconds() {
     let run = |h: f64| {
@@ -195,8 +198,8 @@ fn slider_crank_runs_ten_seconds() {
     );
 }
 
-/// A parallelogram of three rods hanging from two pins: three rows too many. Swings like one pendulum of its length with 6/5 of
-/// gravity, for ten seconds.
+/// A parallelogram of three rods hanging from two pins: three rows too many. Swings like one
+/// pendulum of its length with 6/5 of gravity, for ten seconds.
 #[test]
 fn parallelogram_runs_ten_seconds() {
     let period = |h: f64| {

@@ -1,4 +1,5 @@
-//! Things that meet though a search with the velocities of free fall does not foresee it: what is held does not fall, what is hit stops.
+//! Things that meet though a search with the velocities of free fall does not foresee it: what is
+//! held does not fall, what is hit stops.
 
 use crate::worlds::ground;
 use pliant::collision::{Collider, Material, Placement, Shape, World};
@@ -55,8 +56,9 @@ fn ball_over_plate(height: f64, integrator: Integrator) -> (Simulation, NodeId) 
     (s, ball)
 }
 
-/// From rest at a gap of 10 cm gravity would take the ball 88 cm in a step of 0.3 s, through the plate and past it. It stops on it, and the force is
-/// what takes its momentum beyond that of the way to the plate.
+/// From rest at a gap of 10 cm gravity would take the ball 88 cm in a step of 0.3 s, through the
+/// plate and past it. It stops on it, and the force is what takes its momentum beyond that of the
+/// way to the plate.
 #[test]
 fn a_ball_does_not_pass_a_plate_that_is_held() {
     let h = 0.3;
@@ -79,7 +81,8 @@ fn a_ball_does_not_pass_a_plate_that_is_held() {
     }
 }
 
-/// Two plates of 2 cm fall at 30 m/s, 10 cm from each other: the upper one is foreseen to fall as fast as the lower, and that stops on the ground.
+/// Two plates of 2 cm fall at 30 m/s, 10 cm from each other: the upper one is foreseen to fall as
+/// fast as the lower, and that stops on the ground.
 #[test]
 fn what_is_hit_does_not_let_pass_what_follows() {
     let mut m = Model::new();
@@ -128,7 +131,8 @@ fn what_is_hit_does_not_let_pass_what_follows() {
     }
 }
 
-/// What stops by less than a quarter of the thickness of the plate in it comes out again the way it came: no second look.
+/// What stops by less than a quarter of the thickness of the plate in it comes out again the way it
+/// came: no second look.
 #[test]
 fn what_is_shallow_is_left_to_the_next_step() {
     // From 0.5 mm above it, 3.9 mm down, and 6.1 mm.
@@ -138,7 +142,8 @@ fn what_is_shallow_is_left_to_the_next_step() {
     }
 }
 
-/// Positions move by the mean velocity of the trapezoidal rule: 44 cm from rest, short of a plate that is 60 cm away, which twice as much would pass. Nothing is met, then.
+/// Positions move by the mean velocity of the trapezoidal rule: 44 cm from rest, short of a plate
+/// that is 60 cm away, which twice as much would pass. Nothing is met, then.
 #[test]
 fn what_is_passed_is_told_by_the_way_and_not_by_the_last_velocity() {
     for (gap, expected) in [(0.6, 0), (0.3, 1)] {
@@ -151,7 +156,8 @@ fn what_is_passed_is_told_by_the_way_and_not_by_the_last_velocity() {
     }
 }
 
-/// A floor below `z = 0` that nobody foresees, and which, given `bottomless`, is never found where it was.
+/// A floor below `z = 0` that nobody foresees, and which, given `bottomless`, is never found where
+/// it was.
 #[derive(Debug)]
 struct Abyss {
     particle: NodeId,
@@ -255,8 +261,9 @@ impl ContactFinder for Slow {
     }
 }
 
-/// The first step looks at its start, at its end for what nobody foresaw, and for the next one; others do the last two. A sleep is never shorter than
-/// it is told, so a search that counted as something else would be missing whatever the machine does.
+/// The first step looks at its start, at its end for what nobody foresaw, and for the next one;
+/// others do the last two. A sleep is never shorter than it is told, so a search that counted as
+/// something else would be missing whatever the machine does.
 #[test]
 fn looking_for_contacts_counts_as_that() {
     for integrator in [Integrator::Theta, Integrator::Nonlinear] {
@@ -273,7 +280,8 @@ fn looking_for_contacts_counts_as_that() {
     }
 }
 
-/// The same of points: with the trapezoidal rule they move by half of the velocity that they come to have from rest.
+/// The same of points: with the trapezoidal rule they move by half of the velocity that they come
+/// to have from rest.
 #[test]
 fn the_way_of_points_counts() {
     for (height, expected) in [(0.07, 0), (0.03, 1)] {
@@ -292,7 +300,8 @@ fn the_way_of_points_counts() {
     }
 }
 
-/// Finds a contact that nobody foresaw whenever it is told to, with the next name and this normal, and nothing else.
+/// Finds a contact that nobody foresaw whenever it is told to, with the next name and this normal,
+/// and nothing else.
 #[derive(Debug)]
 struct Surprise {
     particle: NodeId,
@@ -359,7 +368,8 @@ fn surprise(normal: f64) -> (Simulation, Arc<AtomicBool>, Arc<AtomicUsize>) {
     (s, told, names)
 }
 
-/// A step that is never done with surprises leaves neither contacts nor names behind, also where its first contacts were known from the step before.
+/// A step that is never done with surprises leaves neither contacts nor names behind, also where
+/// its first contacts were known from the step before.
 #[test]
 fn surprises_of_a_step_that_fails_are_forgotten() {
     let (mut s, told, names) = surprise(1.0);

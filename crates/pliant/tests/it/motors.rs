@@ -7,7 +7,8 @@ use std::f64::consts::FRAC_PI_2;
 
 const G: f64 = 9.81;
 
-/// A homogeneous rod of 2 kg and 1 m, hinged at its end at the origin about z, at an angle to the horizontal.
+/// A homogeneous rod of 2 kg and 1 m, hinged at its end at the origin about z, at an angle to the
+/// horizontal.
 fn rod(angle: f64, gravity: f64, attach: impl Fn(Joint) -> Joint) -> (Model, NodeId, JointHandle) {
     let mut m = Model::new();
     m.set_gravity([0.0, -gravity, 0.0]).unwrap();
@@ -54,13 +55,15 @@ fn dry_friction_sticks_below_its_bound() {
     let (m, _, hinge) = self::rod(0.0, G, |j| j.with_friction(0, 9.80));
     let mut s = Simulation::new(m).unwrap();
     s.step(0.01).unwrap();
-    // The first step from rest: I dw/h = -9.81 + 9.80, with the geometric stiffness of what holds it.
+    // The first step from rest: I dw/h = -9.81 + 9.80, with the geometric stiffness of what holds
+    // it.
     let slip = s.velocities(hinge.coordinates[0])[0] / 0.01;
     assert!((slip * ABOUT_HINGE + 0.01).abs() < 1e-4, "{slip}");
     assert!((s.reaction(hinge.attached[0])[0] - 9.80).abs() < 1e-12);
 }
 
-/// A pendulum with friction in its hinge comes to rest within the angles that friction holds, exactly, and stays there.
+/// A pendulum with friction in its hinge comes to rest within the angles that friction holds,
+/// exactly, and stays there.
 #[test]
 fn a_pendulum_with_dry_friction_stops() {
     let bound = 3.0;
@@ -243,7 +246,8 @@ fn friction_never_creates_energy() {
         for _ in 0..400 {
             let now = s.step(0.005).unwrap().energies.total();
             for handle in &handles[1..] {
-                // The force that acted over the step against the velocity that it led to, on the linearised coordinate.
+                // The force that acted over the step against the velocity that it led to, on the
+                // linearised coordinate.
                 let force = s.reaction(handle.attached[0])[0];
                 let rate = s.velocities(handle.coordinates[0])[0];
                 assert!(force * rate < 1e-2, "{force} {rate}");
@@ -259,7 +263,8 @@ fn friction_never_creates_energy() {
     }
 }
 
-/// A beam built into a wall by a fixed joint, and one held by a hinge with a locked motor: all axes on both sides.
+/// A beam built into a wall by a fixed joint, and one held by a hinge with a locked motor: all axes
+/// on both sides.
 #[test]
 fn wrenches_are_those_of_statics() {
     for hinged in [false, true] {

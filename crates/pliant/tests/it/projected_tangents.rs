@@ -1,9 +1,11 @@
-//! What is projected is said: in the report of a step, and of an equilibrium, which does not know then whether it is stable.
+//! What is projected is said: in the report of a step, and of an equilibrium, which does not know
+//! then whether it is stable.
 
 use pliant::continuum::{Hyperelastic, Mesh, PronySeries, PronyTerm, Solid, StrainEnergy, Tangent};
 use pliant::prelude::*;
 
-/// A column of rubber between two plates that are pressed together to this share of its height, the middle of it free.
+/// A column of rubber between two plates that are pressed together to this share of its height, the
+/// middle of it free.
 fn pressed(tangent: Tangent, share: f64, relaxing: bool, options: Options) -> (Simulation, NodeId) {
     let mesh = Mesh::hexahedral_box([1.0; 3], [1, 1, 2]).unwrap();
     let mut solid = Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.3)).with_tangent(tangent);

@@ -48,7 +48,8 @@ fn a_duplicated_joint_shares_its_load() {
     }
 }
 
-/// A square of four hard rods and both diagonals in space, four particles: statically indeterminate in its plane.
+/// A square of four hard rods and both diagonals in space, four particles: statically indeterminate
+/// in its plane.
 #[test]
 fn an_overbraced_square_is_solved() {
     let mut model = Model::new();
@@ -71,8 +72,9 @@ fn an_overbraced_square_is_solved() {
     let mut s = Simulation::new(model).unwrap();
     let report = s.step(0.01).unwrap();
     assert_eq!(report.redundant_rows, 1);
-    // Least-norm forces by symmetry and equilibrium of the two free corners: unknown s (sides), b (bottom), g (diagonals) with
-    // s + g/sqrt2 = -9.81 (vertical, tension negative) and b + g/sqrt2 = 0 (horizontal), minimising 2 s^2 + b^2 + 2 g^2.
+    // Least-norm forces by symmetry and equilibrium of the two free corners: unknown s (sides), b
+    // (bottom), g (diagonals) with s + g/sqrt2 = -9.81 (vertical, tension negative) and b +
+    // g/sqrt2 = 0 (horizontal), minimising 2 s^2 + b^2 + 2 g^2.
     let g = -9.81 * d / (1.5 + 2.0);
     let (side, bottom) = (-9.81 - g / d, -g / d);
     let l = s.reaction(hard);
@@ -84,7 +86,8 @@ fn an_overbraced_square_is_solved() {
     }
 }
 
-/// Position corrections converge quadratically and reach the constraint from far off (docs/notation.md).
+/// Position corrections converge quadratically and reach the constraint from far off
+/// (docs/notation.md).
 #[test]
 fn stabilisation_reaches_the_constraints() {
     for metric in [Metric::Mass, Metric::Response, Metric::Elastic] {
@@ -159,8 +162,9 @@ fn a_redundant_frame_at_rest_stays_at_rest() {
     assert!(s.velocities(p).iter().all(|v| v.abs() < 1e-8));
 }
 
-/// A hinge made of two ball joints on its axis: six rows of rank five. A slender rod of 1 m and 2 kg let go from the horizontal,
-/// against elliptic functions (reference case C04: centre of mass after 0.5 s, first-order error 0.0128 at h = 0.01).
+/// A hinge made of two ball joints on its axis: six rows of rank five. A slender rod of 1 m and 2
+/// kg let go from the horizontal, against elliptic functions (reference case C04: centre of mass
+/// after 0.5 s, first-order error 0.0128 at h = 0.01).
 #[test]
 fn a_hinge_of_two_ball_joints_swings_a_rod() {
     let mut errors = Vec::new();

@@ -10,7 +10,8 @@ use pliant::dense::{Mat3, Vec3};
 use pliant::prelude::*;
 use shooting::Cantilever;
 
-/// Rest under a dead force at the tip, by pseudo-static steps of this length; the first body is clamped. Where the tip is.
+/// Rest under a dead force at the tip, by pseudo-static steps of this length; the first body is
+/// clamped. Where the tip is.
 fn loaded_tip(rod: &Rod, curve: &RodCurve, force: Vec3, h: f64) -> Vec3 {
     let mut model = Model::new();
     let RodParts { frames, .. } = rod.add_to(&mut model, "rod", curve).unwrap();
@@ -49,7 +50,8 @@ fn slender() -> Rod {
     Rod::new(section, 1e6, 0.0).inextensible()
 }
 
-/// Mattiasson (1981), from elliptic integrals: shortening and deflection over the length at `P L^2/(E I)`.
+/// Mattiasson (1981), from elliptic integrals: shortening and deflection over the length at
+/// `P L^2/(E I)`.
 const ELASTICA: [(f64, f64, f64); 4] = [
     (1.0, 0.05643, 0.30172),
     (2.0, 0.16064, 0.49346),
@@ -83,7 +85,8 @@ fn a_cantilever_bends_like_the_elastica() {
     }
 }
 
-/// Bathe and Bolourchi (1979): an eighth of a circle of radius 100, unit square section, a force of 600 across its plane.
+/// Bathe and Bolourchi (1979): an eighth of a circle of radius 100, unit square section, a force of
+/// 600 across its plane.
 #[test]
 fn a_bend_of_45_degrees_is_where_others_have_it() {
     let (radius, young, force) = (100.0, 1e7, Vec3::new(0.0, 0.0, 600.0));
@@ -97,8 +100,9 @@ fn a_bend_of_45_degrees_is_where_others_have_it() {
         force,
     }
     .tip(400);
-    // Along the tangent of the clamp, towards the centre, across: Bathe and Bolourchi (47.2, 15.9, 53.4), Simo and
-    // Vu-Quoc (47.23, 15.79, 53.37), both with eight elements, which are 0.3 from the limit.
+    // Along the tangent of the clamp, towards the centre, across: Bathe and Bolourchi (47.2, 15.9,
+    // 53.4), Simo and Vu-Quoc (47.23, 15.79, 53.37), both with eight elements, which are 0.3 from
+    // the limit.
     let published = Vec3::new(47.2, 15.8, 53.4);
     assert!((exact - published).amax() < 0.4, "{exact}");
     let errors = [8, 16].map(|n| {
@@ -189,7 +193,8 @@ fn sections_have_the_published_constants() {
     assert!((Section::tube(0.0999, 0.1).shear_factors[0] - 0.5).abs() < 1e-3);
 }
 
-/// A flat rod with its wide side upright is stiff against weights, lying flat it is soft: `P L^3/(3 E I) + P L/(k G A)`, less the trapezoidal rule's quarter of a squared segment.
+/// A flat rod with its wide side upright is stiff against weights, lying flat it is soft:
+/// `P L^3/(3 E I) + P L/(k G A)`, less the trapezoidal rule's quarter of a squared segment.
 #[test]
 fn a_flat_rod_is_stiff_on_edge() {
     let (n, length, young, load) = (10, 1.0, 1e9, 1e-3);

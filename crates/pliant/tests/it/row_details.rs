@@ -43,7 +43,8 @@ fn a_rigid_dashpot_goes_with_its_motion() {
     }
 }
 
-/// Stabilisation moves a driven row to its target; a row of bounded force is not its business and holds its position itself.
+/// Stabilisation moves a driven row to its target; a row of bounded force is not its business and
+/// holds its position itself.
 #[test]
 fn stabilised_rows_are_where_they_are_driven() {
     for bounded in [false, true] {
@@ -66,7 +67,8 @@ fn stabilised_rows_are_where_they_are_driven() {
     }
 }
 
-/// Two rows that differ by a rounding of where they are do not contradict each other; by a millimetre they do.
+/// Two rows that differ by a rounding of where they are do not contradict each other; by a
+/// millimetre they do.
 #[test]
 fn rows_a_rounding_apart_do_not_contradict() {
     let far = 1e6f64;
@@ -99,7 +101,8 @@ fn rows_a_rounding_apart_do_not_contradict() {
     }
 }
 
-/// `b = (phi/h + u + h/2 v^2/r)/beta`: a particle that passes the centre of a circle at the distance `r` with the velocity `v`.
+/// `b = (phi/h + u + h/2 v^2/r)/beta`: a particle that passes the centre of a circle at the
+/// distance `r` with the velocity `v`.
 #[test]
 fn a_curved_row_knows_its_curvature() {
     let (r, rest, v, h) = (0.8, 0.75, 3.0, 0.02);
@@ -119,7 +122,8 @@ fn a_curved_row_knows_its_curvature() {
     }
 }
 
-/// With `C = [1 2; 2 5]`, `D = h [1 -1; -1 2]` the matrix `Y = h C D + h^2 I` begins with a zero; `K` is the inverse of `C`.
+/// With `C = [1 2; 2 5]`, `D = h [1 -1; -1 2]` the matrix `Y = h C D + h^2 I` begins with a zero;
+/// `K` is the inverse of `C`.
 #[test]
 fn a_damping_matrix_whose_elimination_needs_a_pivot() {
     let h = 0.02;
@@ -183,7 +187,8 @@ fn a_soft_joint_relaxes() {
     assert!((s.state().velocities[2] - expected).abs() < 1e-14);
 }
 
-/// `dT = m (v' - v) (v' + v)/2` and `m (v' - v) = -h a m v_alpha`: at `beta = 1/2` the work `h a m v_alpha v_beta` is all of it.
+/// `dT = m (v' - v) (v' + v)/2` and `m (v' - v) = -h a m v_alpha`: at `beta = 1/2` the work
+/// `h a m v_alpha v_beta` is all of it.
 #[test]
 fn damping_in_proportion_to_the_mass_takes_what_is_lost() {
     let (mut model, _) = scalar(0.0, 2.0, 1.5);
@@ -199,7 +204,8 @@ fn damping_in_proportion_to_the_mass_takes_what_is_lost() {
     }
 }
 
-/// A damping matrix beside no compliance at all says nothing: the row is hard, and takes no energy out as damping.
+/// A damping matrix beside no compliance at all says nothing: the row is hard, and takes no energy
+/// out as damping.
 #[test]
 fn a_hard_row_dissipates_nothing() {
     let (mut model, x) = scalar(0.0, 0.0, 1.5);
@@ -214,7 +220,8 @@ fn a_hard_row_dissipates_nothing() {
     }
 }
 
-/// Energy of a group of which one coordinate is soft and one stiff, each with a target: `k (x - target)^2/2` of both.
+/// Energy of a group of which one coordinate is soft and one stiff, each with a target:
+/// `k (x - target)^2/2` of both.
 #[test]
 fn the_energy_of_a_driven_spring_is_that_of_its_stretch() {
     let mut model = Model::new();
@@ -239,7 +246,8 @@ fn the_energy_of_a_driven_spring_is_that_of_its_stretch() {
     }
 }
 
-/// The next geometric stiffness has the force of a soft spring as it is: `-k ((x - target) + (d + b) (v - rate))`.
+/// The next geometric stiffness has the force of a soft spring as it is:
+/// `-k ((x - target) + (d + b) (v - rate))`.
 #[test]
 fn soft_rows_lend_their_law_to_the_geometric_stiffness() {
     let (k, d, b) = (3.0, 0.2, 0.1);
@@ -281,7 +289,8 @@ fn a_slow_pendulum_takes_one_pass() {
     }
 }
 
-/// A stretched or pressed spring of tension `T` and length `L` has `K_yy = T/L` across it, which each mode takes in its way.
+/// A stretched or pressed spring of tension `T` and length `L` has `K_yy = T/L` across it, which
+/// each mode takes in its way.
 #[test]
 fn modes_of_the_geometric_stiffness() {
     use GeometricStiffness::{AbsoluteValue, Full, JustEnough, None, PositivePart, WhereNeeded};

@@ -4,7 +4,8 @@ use crate::scenes::truss;
 use crate::tools::{WEIGHTS, definite, numbers, order, product, run, solve, weighted, worst};
 use pliant::prelude::*;
 
-/// Two particles on springs to the world whose six coordinates are all coupled, with a damping matrix and a relaxation time.
+/// Two particles on springs to the world whose six coordinates are all coupled, with a damping
+/// matrix and a relaxation time.
 fn coupled(treatment: Treatment, relaxation: f64) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.3, -9.81, 0.1]).unwrap();
@@ -20,7 +21,8 @@ fn coupled(treatment: Treatment, relaxation: f64) -> Model {
     model
 }
 
-/// `R = Y^-1 C`, `b = h Y^-1 (phi + (C D + d + alpha h) u)` with `Y = h alpha C D + h alpha (h beta + d)`, all dense.
+/// `R = Y^-1 C`, `b = h Y^-1 (phi + (C D + d + alpha h) u)` with
+/// `Y = h alpha C D + h alpha (h beta + d)`, all dense.
 #[test]
 fn rows_with_a_damping_matrix_are_the_formula() {
     let h = 0.02;
@@ -167,8 +169,8 @@ fn proportional_damping_is_explicit_dashpots() {
     }
 }
 
-/// On nonlinear mappings the damping in proportion to the stiffness is the relaxation time of the springs, geometric stiffness
-/// included, in both treatments.
+/// On nonlinear mappings the damping in proportion to the stiffness is the relaxation time of the
+/// springs, geometric stiffness included, in both treatments.
 #[test]
 fn proportional_damping_is_a_relaxation_time() {
     let b = 0.02;
@@ -242,7 +244,8 @@ fn hard_driven_rows_are_where_they_are_driven() {
     }
 }
 
-/// What starts on a target that moves evenly stays on it at every level: nothing is violated, so nothing has to decay.
+/// What starts on a target that moves evenly stays on it at every level: nothing is violated, so
+/// nothing has to decay.
 #[test]
 fn an_even_motion_is_followed_exactly() {
     let levels = [
@@ -276,7 +279,8 @@ fn an_even_motion_is_followed_exactly() {
     }
 }
 
-/// `m x'' = -k (x - a sin w t) - c (x' - a w cos w t)`: amplitude and phase of the forced vibration, which the start is on.
+/// `m x'' = -k (x - a sin w t) - c (x' - a w cos w t)`: amplitude and phase of the forced
+/// vibration, which the start is on.
 #[test]
 fn a_driven_spring_has_the_amplitude_and_phase_of_the_closed_form() {
     let (m, k, a, w) = (1.5, 60.0, 0.2, 5.0);
@@ -359,7 +363,8 @@ fn what_goes_along_dissipates_nothing() {
     }
 }
 
-/// A compliance that is hard along one direction only has no force as a law; its rows must not ask for it.
+/// A compliance that is hard along one direction only has no force as a law; its rows must not ask
+/// for it.
 #[test]
 fn a_singular_compliance_holds_on_a_nonlinear_mapping() {
     let mut model = Model::new();
@@ -388,7 +393,8 @@ fn a_singular_compliance_holds_on_a_nonlinear_mapping() {
     }
 }
 
-/// A hard driven row of bounded force is not the business of stabilisation, and so holds its position itself.
+/// A hard driven row of bounded force is not the business of stabilisation, and so holds its
+/// position itself.
 #[test]
 fn a_bounded_position_motor_holds_its_position_beside_stabilisation() {
     for stabilise in [false, true] {
@@ -419,7 +425,8 @@ fn a_bounded_position_motor_holds_its_position_beside_stabilisation() {
     }
 }
 
-/// Newton's law of impact between two free particles: the relative velocity turns round, `e` times as large, and the momentum stays.
+/// Newton's law of impact between two free particles: the relative velocity turns round, `e` times
+/// as large, and the momentum stays.
 #[test]
 fn an_impact_row_is_newtons_law() {
     let (masses, e) = ([1.0, 3.0], 0.7);

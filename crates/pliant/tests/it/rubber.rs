@@ -6,7 +6,8 @@ use pliant::prelude::*;
 /// Treloar's rubber (Ogden 1972): `mu_p` (Pa), `alpha_p` (none).
 const TRELOAR: [[f64; 2]; 3] = [[6.3e5, 1.3], [1.2e3, 5.0], [-1e4, -2.0]];
 
-/// The state of stress of a block, by the power of the stretch by which its thickness changes: `-1/2`, `-2`, `-1`.
+/// The state of stress of a block, by the power of the stretch by which its thickness changes:
+/// `-1/2`, `-2`, `-1`.
 #[derive(Clone, Copy, Debug)]
 enum Test {
     Tension,
@@ -41,7 +42,8 @@ impl Test {
     }
 }
 
-/// The unit cube of 2 x 2 x 2 cells at rest under the stress (Pa) of the test, without change of volume; the largest distance of a node from its place under the stretch `l`.
+/// The unit cube of 2 x 2 x 2 cells at rest under the stress (Pa) of the test, without change of
+/// volume; the largest distance of a node from its place under the stretch `l`.
 fn off(test: Test, l: f64) -> f64 {
     let mesh = Mesh::hexahedral_box([1.0; 3], [2; 3]).unwrap();
     let mut model = Model::new();
@@ -98,7 +100,8 @@ fn blocks_of_rubber_are_stretched_as_ogden_says() {
         for l in [1.2, 2.0, 4.0] {
             let off = off(test, l);
             println!("{test:?} {l}: off by {off:e} m");
-            // A homogeneous state is exact in the elements; equilibria are found to 1e-9 of the forces.
+            // A homogeneous state is exact in the elements; equilibria are found to 1e-9 of the
+            // forces.
             assert!(off < 1e-8, "{test:?} {l}: {off}");
         }
     }

@@ -2,7 +2,8 @@
 
 use pliant::prelude::*;
 
-/// A truss of five particles in the plane z = 0 on nonlinear springs, one particle fixed, with a dashpot.
+/// A truss of five particles in the plane z = 0 on nonlinear springs, one particle fixed, with a
+/// dashpot.
 pub(crate) fn truss(stiffness: f64, relaxation: f64, treatment: Treatment) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, -9.81, 0.0]).unwrap();
@@ -35,8 +36,8 @@ pub(crate) fn truss(stiffness: f64, relaxation: f64, treatment: Treatment) -> Mo
     model
 }
 
-/// Two bodies on a hinge-like pair of ball joints (one redundant row), an angular spring, a particle on a hard rod, and a
-/// moving fixed particle that pulls on a spring.
+/// Two bodies on a hinge-like pair of ball joints (one redundant row), an angular spring, a
+/// particle on a hard rod, and a moving fixed particle that pulls on a spring.
 pub(crate) fn machine() -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, -9.81, 1.0]).unwrap();

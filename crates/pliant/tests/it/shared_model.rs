@@ -3,8 +3,9 @@
 use pliant::prelude::*;
 use std::sync::Arc;
 
-/// A pendulum of three particles on springs: the first is held by a driven constraint, the second by a friction of bounded force, the third by a winch whose rest
-/// length is an input; the lengths between them choose their treatment.
+/// A pendulum of three particles on springs: the first is held by a driven constraint, the second
+/// by a friction of bounded force, the third by a winch whose rest length is an input; the lengths
+/// between them choose their treatment.
 fn model() -> Model {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -9.81]).unwrap();
@@ -46,7 +47,8 @@ fn model() -> Model {
     m
 }
 
-/// Takes steps with a motion, bounds and inputs that go with `own`; the step grows, so that the springs on lengths change their treatment.
+/// Takes steps with a motion, bounds and inputs that go with `own`; the step grows, so that the
+/// springs on lengths change their treatment.
 fn run(model: Arc<Model>, own: f64) -> (Vec<u64>, usize) {
     let named = |name: &str| model.component_named(name).unwrap();
     let (hand, friction, winch) = (named("hand"), named("friction"), named("winch"));
@@ -64,7 +66,8 @@ fn run(model: Arc<Model>, own: f64) -> (Vec<u64>, usize) {
     (numbers.map(|x| x.to_bits()).collect(), s.counters().plans)
 }
 
-/// A simulation leaves its model as it is: two of them on two threads have each the bits that it has alone with a model of its own.
+/// A simulation leaves its model as it is: two of them on two threads have each the bits that it
+/// has alone with a model of its own.
 #[test]
 fn two_simulations_share_a_model() {
     let shared = Arc::new(model());

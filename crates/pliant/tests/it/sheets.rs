@@ -39,7 +39,8 @@ fn place(simulation: &Simulation, node: NodeId, element: usize) -> Vec3 {
     Vec3::from_column_slice(&simulation.positions(node)[3 * element..][..3])
 }
 
-/// The patch test: nodes of the boundary on an affine map, those inside come to it, on any mesh, as a stiffness and as a compliance.
+/// The patch test: nodes of the boundary on an affine map, those inside come to it, on any mesh, as
+/// a stiffness and as a compliance.
 #[test]
 fn uniform_strain_is_uniform_on_any_mesh() {
     let mesh = uneven(SheetMesh::rectangle([1.0, 1.0], [4, 4], true), [1.0; 2], 0.06);
@@ -70,7 +71,8 @@ fn uniform_strain_is_uniform_on_any_mesh() {
     }
 }
 
-/// Pulled along the warp, free across: `f = S_1 l A`, `S_1 = E_1 (l^2 - 1)/2`, and the weft shrinks by `nu` of that strain.
+/// Pulled along the warp, free across: `f = S_1 l A`, `S_1 = E_1 (l^2 - 1)/2`, and the weft shrinks
+/// by `nu` of that strain.
 #[test]
 fn a_strip_is_pulled_as_its_moduli_say() {
     let mesh = uneven(SheetMesh::rectangle([1.0, 0.5], [4, 2], true), [1.0, 0.5], 0.05);
@@ -141,7 +143,8 @@ fn ball(cuts: usize) -> SheetMesh {
     }
 }
 
-/// A balloon of radius 1 stretched by `l`: by Laplace's law `p = 2 N/l` with the tension `N = t S`, `S = E/(1 - nu) (l^2 - 1)/2`.
+/// A balloon of radius 1 stretched by `l`: by Laplace's law `p = 2 N/l` with the tension `N = t S`,
+/// `S = E/(1 - nu) (l^2 - 1)/2`.
 #[test]
 fn a_balloon_has_the_radius_of_its_pressure() {
     let (young, poisson, thickness, stretch) = (1e6, 0.3, 0.001, 1.2f64);
@@ -181,7 +184,8 @@ fn a_balloon_has_the_radius_of_its_pressure() {
     assert!(order > 1.8 && errors[1].abs() < 0.01, "{errors:?}");
 }
 
-/// A drum under a small load: `w = (16 q a^2)/(pi^4 T) sum (-1)^((m+n)/2-1)/(m n (m^2 + n^2))` in the middle (Timoshenko).
+/// A drum under a small load: `w = (16 q a^2)/(pi^4 T) sum (-1)^((m+n)/2-1)/(m n (m^2 + n^2))` in
+/// the middle (Timoshenko).
 #[test]
 fn a_drum_sags_by_its_tension() {
     let (young, thickness, stretch, load) = (1e6, 0.001, 1.05f64, 0.1);
@@ -219,8 +223,9 @@ fn a_drum_sags_by_its_tension() {
     assert!((order - 2.0).abs() < 0.15 && errors[1].abs() < 1e-3, "{errors:?}");
 }
 
-/// A strip held at one end, bent by a small force at the other: how far, over `P L^3/(3 D b)` with `D = E t^3/12` at Poisson's ratio zero. It is clamped at its first nodes, or all
-/// nodes up to `held` are fixed.
+/// A strip held at one end, bent by a small force at the other: how far, over `P L^3/(3 D b)` with
+/// `D = E t^3/12` at Poisson's ratio zero. It is clamped at its first nodes, or all nodes up to
+/// `held` are fixed.
 fn strip(mesh: &SheetMesh, length: f64, bending: Bending, held: f64) -> f64 {
     let (young, thickness, load) = (1e7, 0.01, 1e-4);
     let mut model = Model::new();
@@ -305,10 +310,11 @@ fn strips_of_shells_bend_like_beams_on_any_mesh() {
     }
 }
 
-/// What hinges do is bending of some other plate. The energy of a cell of squares of edge `a` is `D a^2/2` times:
-/// with diagonals of one direction `(kx + kxy)^2 + (ky + kxy)^2 + 4 kxy^2`, which is 4/5 `kx^2` at its least;
-/// with alternating ones `(kx + 4 d)^2 + (ky + 4 d)^2 + 64 d^2` and a twist, where `d a` is a zigzag from node to node: 5/6 `kx^2` at its least.
-/// Equilateral triangles are a plate of Poisson's ratio 1/3 (Seung and Nelson 1988), 8/9.
+/// What hinges do is bending of some other plate. The energy of a cell of squares of edge `a` is
+/// `D a^2/2` times: with diagonals of one direction `(kx + kxy)^2 + (ky + kxy)^2 + 4 kxy^2`, which
+/// is 4/5 `kx^2` at its least; with alternating ones `(kx + 4 d)^2 + (ky + 4 d)^2 + 64 d^2` and a
+/// twist, where `d a` is a zigzag from node to node: 5/6 `kx^2` at its least. Equilateral triangles
+/// are a plate of Poisson's ratio 1/3 (Seung and Nelson 1988), 8/9.
 #[test]
 fn strips_of_hinges_are_softer_by_known_factors() {
     let hinges = Bending::Hinges(PLATE);
@@ -332,7 +338,8 @@ fn strips_of_hinges_are_softer_by_known_factors() {
         ),
     ] {
         println!("strip, hinges, {name}: {found}, wide and far from its ends {exact}");
-        // The clamp keeps it from bending across, free edges let it zigzag more: both are four cells of sixteen.
+        // The clamp keeps it from bending across, free edges let it zigzag more: both are four
+        // cells of sixteen.
         assert!((found / exact - 1.0).abs() < 0.035, "{name}: {found}");
     }
     // The quadratic form is the same for small angles.
@@ -340,7 +347,8 @@ fn strips_of_hinges_are_softer_by_known_factors() {
     assert!((a / b - 1.0).abs() < 1e-6, "{a} {b}");
 }
 
-/// Navier's series for a simply supported square plate, and Timoshenko's 0.00126 for a clamped one, under a uniform load: `w = c q a^4/D`.
+/// Navier's series for a simply supported square plate, and Timoshenko's 0.00126 for a clamped one,
+/// under a uniform load: `w = c q a^4/D`.
 #[test]
 fn square_plates_sag_by_their_coefficients() {
     let (young, poisson, thickness) = (1e7, 0.3, 0.01f64);
@@ -468,7 +476,8 @@ fn mistakes_in_sheets_are_named() {
     bad(good, &far, "a coordinate of a corner is not a finite number");
 }
 
-/// A shell on a rod in motion: nothing is allocated once it is warm, and any number of threads gives the same bits.
+/// A shell on a rod in motion: nothing is allocated once it is warm, and any number of threads
+/// gives the same bits.
 #[test]
 fn warm_steps_allocate_nothing_and_threads_do_not_matter() {
     let run = |threads: usize| {

@@ -27,7 +27,8 @@ fn until_asleep(s: &mut Simulation, count: usize) {
     panic!("still awake at {} s", s.time());
 }
 
-/// Three boxes on each other and one high above, with nothing to do with them until it falls onto them.
+/// Three boxes on each other and one high above, with nothing to do with them until it falls onto
+/// them.
 fn tower_and_a_thrown_box() -> (Simulation, NodeId) {
     let mut list = tower(&[1.0; 3]);
     list.push(([0.5; 3], 1.0, Pose::at([0.1, 0.0, 6.0])));
@@ -36,8 +37,9 @@ fn tower_and_a_thrown_box() -> (Simulation, NodeId) {
     (s, node)
 }
 
-/// While the tower sleeps only the six coordinates of the thrown box are solved for, and no contact is; the tower is the same to the bit. The box wakes it
-/// in the step in which it would touch it, and all come to rest as they do without sleep.
+/// While the tower sleeps only the six coordinates of the thrown box are solved for, and no contact
+/// is; the tower is the same to the bit. The box wakes it in the step in which it would touch it,
+/// and all come to rest as they do without sleep.
 #[test]
 fn a_tower_sleeps_until_something_falls_on_it() {
     let (mut s, node) = tower_and_a_thrown_box();
@@ -198,8 +200,8 @@ fn what_changes_wakes() {
     assert_eq!((report.contacts.asleep, report.contacts.active), (0, 4));
 }
 
-/// A weight on a hard rod, and one on a second rod whose end is driven: rows of what sleeps ask for nothing and keep their forces; driving one
-/// wakes what hangs on it and nothing else.
+/// A weight on a hard rod, and one on a second rod whose end is driven: rows of what sleeps ask for
+/// nothing and keep their forces; driving one wakes what hangs on it and nothing else.
 #[test]
 fn rows_among_sleepers_keep_their_forces() {
     let mut m = Model::new();
@@ -261,7 +263,8 @@ fn a_motion_that_goes_on_wakes() {
     assert!((s.positions(weight)[2] + 1.0 + 0.1 * (s.time() - 2.0)).abs() < 1e-9);
 }
 
-/// A weight on a hard rod from a particle that is held, and one on a spring: both are woken when that is let go, or moved.
+/// A weight on a hard rod from a particle that is held, and one on a spring: both are woken when
+/// that is let go, or moved.
 #[test]
 fn what_holds_by_rows_and_springs_wakes() {
     for hard in [true, false] {
@@ -306,7 +309,8 @@ fn what_holds_by_rows_and_springs_wakes() {
     }
 }
 
-/// Saved asleep, and restored into a simulation that is awake, on any number of threads: the same bits through waking and the next sleep.
+/// Saved asleep, and restored into a simulation that is awake, on any number of threads: the same
+/// bits through waking and the next sleep.
 #[test]
 fn sleep_goes_on_from_a_checkpoint_bit_for_bit() {
     let run = |threads: usize, from: Option<&Checkpoint>| {
@@ -337,7 +341,8 @@ fn sleep_goes_on_from_a_checkpoint_bit_for_bit() {
     }
 }
 
-/// Boxes fall into a heap at different times: islands sleep and are woken by what falls on them. Energy never rises but by what the correction of overlap lifts, all sleep in the end, and then a
+/// Boxes fall into a heap at different times: islands sleep and are woken by what falls on them.
+/// Energy never rises but by what the correction of overlap lifts, all sleep in the end, and then a
 /// step allocates nothing and solves nothing.
 #[test]
 fn a_heap_falls_asleep_for_good() {
@@ -374,7 +379,8 @@ fn a_heap_falls_asleep_for_good() {
     assert_eq!(bits(&s, node), held);
 }
 
-/// Bodies at rest at any angle: some of their quaternions have a length that an update by nothing would round again.
+/// Bodies at rest at any angle: some of their quaternions have a length that an update by nothing
+/// would round again.
 #[test]
 fn quaternions_are_held_to_the_bit() {
     let mut m = Model::new();
@@ -396,8 +402,8 @@ fn quaternions_are_held_to_the_bit() {
     }
 }
 
-/// Stilled in the middle of a swing, a hard rod is longer by what the motion curved in the last step, and stays so: the row does not ask
-/// the sleeper for what it cannot give.
+/// Stilled in the middle of a swing, a hard rod is longer by what the motion curved in the last
+/// step, and stays so: the row does not ask the sleeper for what it cannot give.
 #[test]
 fn a_row_that_is_violated_sleeps_with_its_body() {
     let mut m = Model::new();

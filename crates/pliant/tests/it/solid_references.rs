@@ -1,4 +1,5 @@
-//! Solids against independent programs: Cook's membrane and the stiff beam (`benches/reference/cook.py`, `beam.py`).
+//! Solids against independent programs: Cook's membrane and the stiff beam
+//! (`benches/reference/cook.py`, `beam.py`).
 
 use pliant::continuum::{ElementKind, Incompressibility, MassMatrix, Mesh, Solid};
 use pliant::prelude::*;
@@ -9,7 +10,8 @@ fn reference(table: &str, start: &str) -> f64 {
     line.split_whitespace().last().unwrap().parse().unwrap()
 }
 
-/// Cook's membrane, one layer of cells thick and held along z: the rise of the middle of the loaded edge.
+/// Cook's membrane, one layer of cells thick and held along z: the rise of the middle of the loaded
+/// edge.
 fn cook(n: usize, solid: Solid, change: impl Fn(Mesh) -> Mesh) -> f64 {
     let mut mesh = Mesh::hexahedral_box([1.0, 1.0, 1.0], [n, n, 1]).unwrap();
     for x in &mut mesh.nodes {
@@ -26,7 +28,8 @@ fn cook(n: usize, solid: Solid, change: impl Fn(Mesh) -> Mesh) -> f64 {
     for (k, x) in mesh.nodes.iter().enumerate() {
         let clamped = x[0] == 0.0;
         model.fix(parts.nodes, k, &[clamped, clamped, true]).unwrap();
-        // 1 in all along the edge of n cells, shared by the nodes at its two sides; elements are linear there.
+        // 1 in all along the edge of n cells, shared by the nodes at its two sides; elements are
+        // linear there.
         if x[0] == 48.0 {
             let end = x[1] < 44.01 || x[1] > 59.99;
             load.push(AffineEntry {
@@ -50,7 +53,8 @@ fn cook(n: usize, solid: Solid, change: impl Fn(Mesh) -> Mesh) -> f64 {
         .position(|x| x[0] == 48.0 && (x[1] - 52.0).abs() < 1e-9)
         .unwrap();
     let mut simulation = Simulation::new(model).unwrap();
-    // The lowest frequency is about 0.005 1/s: inertia is 1e-7 of stiffness, and gone after two passes.
+    // The lowest frequency is about 0.005 1/s: inertia is 1e-7 of stiffness, and gone after two
+    // passes.
     let how = Settle {
         h: 1e6,
         tolerance: 1e-9,
@@ -69,7 +73,8 @@ fn cooks_membrane_does_not_lock_with_volume_rows() {
     let exact = |poisson: &str| reference(table, &format!("{poisson} 64 "));
     let rows = |kind| move |poisson| Solid::linear(YOUNG, poisson).with_incompressibility(kind);
     let per_element = rows(Incompressibility::PerElement);
-    // From the compressible to compliance exactly zero. The error of 16 cells is that of bending, about 2 per cent.
+    // From the compressible to compliance exactly zero. The error of 16 cells is that of bending,
+    // about 2 per cent.
     for (poisson, name) in [
         (0.3, "0.3"),
         (0.4999, "0.4999"),
@@ -145,7 +150,8 @@ fn a_beam_sags_as_it_should_however_stiff() {
     }
 }
 
-/// Modes of a free vibration: a clamped beam's first frequency against that of Euler and Bernoulli, with quadratic elements.
+/// Modes of a free vibration: a clamped beam's first frequency against that of Euler and Bernoulli,
+/// with quadratic elements.
 #[test]
 fn a_slender_beam_swings_at_its_frequency() {
     let (length, thick, young, density) = (1.0, 0.02, 1e8, 1000.0);
@@ -191,8 +197,8 @@ fn a_slender_beam_swings_at_its_frequency() {
         last = now;
     }
     let found = std::f64::consts::TAU / (crossings[1] - crossings[0]);
-    // Shear and rotation lower it by about 2 (t/L)^2/3 = 3e-4, the trapezoidal rule by (omega h)^2/12 = 8e-5; 8 elements make it 28e-4
-    // too high, 16 a sixteenth of that.
+    // Shear and rotation lower it by about 2 (t/L)^2/3 = 3e-4, the trapezoidal rule by (omega
+    // h)^2/12 = 8e-5; 8 elements make it 28e-4 too high, 16 a sixteenth of that.
     assert!((found / omega - 1.0).abs() < 6e-4, "{found} {omega}");
     assert_eq!(mesh.elements[0].kind, ElementKind::Hex20);
 }

@@ -71,7 +71,8 @@ fn patch(kind: ElementKind) -> Mesh {
 
 const MOVE: [[f64; 3]; 3] = [[0.02, 0.01, -0.03], [0.005, -0.01, 0.02], [-0.01, 0.04, 0.03]];
 
-/// Comes to rest with the surface of a cube held in an affine motion; returns the largest distance of a node from it.
+/// Comes to rest with the surface of a cube held in an affine motion; returns the largest distance
+/// of a node from it.
 fn off_the_affine_motion(solid: &Solid, mesh: &Mesh) -> f64 {
     let image = |x: &[f64; 3]| -> [f64; 3] {
         std::array::from_fn(|i| x[i] + (0..3).map(|j| MOVE[i][j] * x[j]).sum::<f64>())
@@ -288,8 +289,8 @@ fn a_swinging_solid_keeps_its_energy() {
     }
 }
 
-/// A block that is thrown and turned, of more elements than are computed side by side: no bit depends on the number of threads, and a warm step
-/// of one thread allocates nothing.
+/// A block that is thrown and turned, of more elements than are computed side by side: no bit
+/// depends on the number of threads, and a warm step of one thread allocates nothing.
 #[test]
 fn threads_do_not_show_in_a_solid() {
     let run = |threads: usize| {

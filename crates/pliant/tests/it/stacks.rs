@@ -5,7 +5,8 @@ use pliant::dense::{Vec3, rotation};
 use pliant::kkt::Support;
 use pliant::prelude::*;
 
-/// Cubes of 1 m in a tower on the plane z = 0: the corners of each touch the upper face of the one below.
+/// Cubes of 1 m in a tower on the plane z = 0: the corners of each touch the upper face of the one
+/// below.
 #[derive(Debug)]
 struct Tower {
     node: NodeId,
@@ -96,7 +97,8 @@ fn tower(masses: &[f64]) -> (Simulation, NodeId) {
     (s, boxes)
 }
 
-/// Ten boxes, and ten with one of a thousand times the mass on top, do not move in 60 s; every step is converged.
+/// Ten boxes, and ten with one of a thousand times the mass on top, do not move in 60 s; every step
+/// is converged.
 #[test]
 fn towers_stand_still() {
     let mut heavy = [1.0; 10];

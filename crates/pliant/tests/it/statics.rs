@@ -19,12 +19,14 @@ fn bar_length() -> f64 {
     SPAN.hypot(RISE)
 }
 
-/// The load that holds the apex of the truss at height `y`: both bars are linear in their length (von Mises 1923).
+/// The load that holds the apex of the truss at height `y`: both bars are linear in their length
+/// (von Mises 1923).
 fn truss_load(y: f64) -> f64 {
     2.0 * BAR * (bar_length() / SPAN.hypot(y) - 1.0) * y
 }
 
-/// The height of the apex at the limit point of the load, and that load: `d/dy = 0` at the bar length `(l_0 b^2)^(1/3)`.
+/// The height of the apex at the limit point of the load, and that load: `d/dy = 0` at the bar
+/// length `(l_0 b^2)^(1/3)`.
 fn truss_limit() -> (f64, f64) {
     let length = (bar_length() * SPAN * SPAN).cbrt();
     let y = (length * length - SPAN * SPAN).sqrt();

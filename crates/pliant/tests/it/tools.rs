@@ -1,4 +1,5 @@
-//! What the tests of several files share: numbers, comparisons, small dense algebra that owes nothing to the library.
+//! What the tests of several files share: numbers, comparisons, small dense algebra that owes
+//! nothing to the library.
 
 use pliant::prelude::*;
 

@@ -66,7 +66,8 @@ pub(crate) fn tower(masses: &[f64]) -> Vec<([f64; 3], f64, Pose)> {
         .collect()
 }
 
-/// Ten boxes, and ten with one of a thousand times the mass on top, stand for ten seconds, and energy never rises.
+/// Ten boxes, and ten with one of a thousand times the mass on top, stand for ten seconds, and
+/// energy never rises.
 #[test]
 fn towers_of_boxes_stand() {
     let mut heavy = [1.0; 10];
@@ -126,7 +127,8 @@ fn a_box_slides_down_a_slope() {
     assert_eq!(name, "`box`");
 }
 
-/// What falls from rest within reach of one step is seen in that step: it stops on the ground and not in it.
+/// What falls from rest within reach of one step is seen in that step: it stops on the ground and
+/// not in it.
 #[test]
 fn what_falls_from_rest_is_seen_before_it_sinks() {
     let half = [0.5; 3];
@@ -178,8 +180,8 @@ fn a_bullet_does_not_tunnel() {
     assert!((s.velocities(ball)[2] - s.velocities(plate)[2]).abs() < 1e-6);
 }
 
-/// One step in which energy does not rise, but by rounding and by what the residual of the contacts lets impulses do. Returns what motion did not pay of
-/// what was lifted, and the step had lost.
+/// One step in which energy does not rise, but by rounding and by what the residual of the contacts
+/// lets impulses do. Returns what motion did not pay of what was lifted, and the step had lost.
 fn step_without_gain(s: &mut Simulation, h: f64) -> (StepReport, f64) {
     let before = s.problem().energies(s.state()).total();
     let report = s.step(h).unwrap_or_else(|e| panic!("{e}"));
@@ -210,7 +212,8 @@ fn numbers(mut x: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A pile of boxes dropped at random: converged in every step, no energy made, no overlap beyond what is allowed.
+/// A pile of boxes dropped at random: converged in every step, no energy made, no overlap beyond
+/// what is allowed.
 #[test]
 fn a_falling_heap_makes_no_energy() {
     let mut list = Vec::new();
@@ -226,8 +229,8 @@ fn a_falling_heap_makes_no_energy() {
     for _ in 0..200 {
         let (report, more) = step_without_gain(&mut s, 0.01);
         unpaid += more;
-        // Two boxes with half diagonals of 0.44 m that meet at 14 m/s turn by up to half a radian each in a step, of which 0.44 (1 - cos 0.5) = 0.05 m
-        // is not linear.
+        // Two boxes with half diagonals of 0.44 m that meet at 14 m/s turn by up to half a radian
+        // each in a step, of which 0.44 (1 - cos 0.5) = 0.05 m is not linear.
         assert!(report.contacts.overlap < 0.1, "{:?}", report.contacts);
     }
     assert!(unpaid < 1e-6 * start, "{unpaid} of {start}");
@@ -256,12 +259,14 @@ fn tumbling_boards_make_no_energy() {
         for _ in 0..(1.5 / h) as usize {
             unpaid += step_without_gain(&mut s, h).1;
         }
-        // Crossed edges jump over the faces of boards that lie on each other almost flat: what such a step finds in the way is some mm deep.
+        // Crossed edges jump over the faces of boards that lie on each other almost flat: what such
+        // a step finds in the way is some mm deep.
         assert!(unpaid < 1e-2 * start, "{h}: {unpaid} of {start}");
     }
 }
 
-/// Overlap that is lifted costs `m g d`: `v^2/2 + g d` stays. What moves elsewhere does not pay for it, and what rests cannot.
+/// Overlap that is lifted costs `m g d`: `v^2/2 + g d` stays. What moves elsewhere does not pay for
+/// it, and what rests cannot.
 #[test]
 fn lifting_is_paid_with_velocity_by_what_is_lifted() {
     let half = [0.5; 3];
@@ -298,7 +303,8 @@ fn lifting_is_paid_with_velocity_by_what_is_lifted() {
     }
 }
 
-/// Saved in the middle of a collapse and restored into a new simulation, the motion goes on bit for bit.
+/// Saved in the middle of a collapse and restored into a new simulation, the motion goes on bit for
+/// bit.
 #[test]
 fn a_heap_goes_on_from_a_checkpoint_bit_for_bit() {
     let heap = || {

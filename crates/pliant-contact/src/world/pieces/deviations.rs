@@ -1,4 +1,5 @@
-//! How far pieces can get into each other at other velocities than those that they were placed with.
+//! How far pieces can get into each other at other velocities than those that they were placed
+//! with.
 
 use pliant_dense::vec3;
 use pliant_model::{Model, NodeId};
@@ -8,7 +9,8 @@ use crate::shape::mesh::Mesh;
 use crate::{Collider, Placement};
 
 impl Pieces {
-    /// Half the thickness of the thinner of two pieces (m): infinite if one is a half space, none for two sheets without any.
+    /// Half the thickness of the thinner of two pieces (m): infinite if one is a half space, none
+    /// for two sheets without any.
     pub(in crate::world) fn thickness(&self, i: usize, j: usize) -> f64 {
         if self.list[i].is_half_space() || self.list[j].is_half_space() {
             return f64::INFINITY;
@@ -28,7 +30,8 @@ impl Pieces {
         if sheets > 1 { 0.0 } else { thin }
     }
 
-    /// The greatest difference of the velocity of any point of each piece to that with which it was placed (m/s); whether it was placed.
+    /// The greatest difference of the velocity of any point of each piece to that with which it was
+    /// placed (m/s); whether it was placed.
     pub(in crate::world) fn deviations(
         &self,
         colliders: &[Collider],

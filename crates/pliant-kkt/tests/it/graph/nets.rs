@@ -63,7 +63,8 @@ impl Mapping for Net {
     }
 }
 
-/// Adds two of them on eight points, with masses, stiffnesses and rows on them and on what hangs on their elements.
+/// Adds two of them on eight points, with masses, stiffnesses and rows on them and on what hangs on
+/// their elements.
 pub(super) fn add(m: &mut Model, points: NodeId, seed: u64, says_so: bool) {
     let mut random = Random::new(seed + 1000);
     let soft = Treatment::Stiffness;

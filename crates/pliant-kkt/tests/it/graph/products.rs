@@ -18,8 +18,9 @@ fn hold(m: &Problem, seed: u64) -> (Vec<bool>, Vec<f64>) {
     (fixed, change)
 }
 
-/// Products and right-hand sides are those of the system that is filled, to the rounding of sums in another order, whatever is attached and whatever geometric stiffness is taken; threads
-/// do not show at all.
+/// Products and right-hand sides are those of the system that is filled, to the rounding of sums in
+/// another order, whatever is attached and whatever geometric stiffness is taken; threads do not
+/// show at all.
 #[test]
 fn products_of_random_graphs_are_those_of_the_assembled_matrix() {
     for seed in SEEDS {
@@ -76,7 +77,8 @@ fn products_of_random_graphs_are_those_of_the_assembled_matrix() {
     }
 }
 
-/// A step is solved by products alone, with the factor of another state: the answer is that of the system that is filled.
+/// A step is solved by products alone, with the factor of another state: the answer is that of the
+/// system that is filled.
 #[test]
 fn a_stale_factor_and_products_solve_a_step() {
     for seed in SEEDS {

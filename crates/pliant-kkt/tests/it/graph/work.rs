@@ -3,7 +3,8 @@
 use super::{Case, MODES, SEEDS, build, full_w};
 use pliant_kkt::GeometricTerms;
 
-/// The work of the geometric stiffness is that of the matrix which it added, `-u^T (W - W_0) u/beta`, whatever part or share of it was taken, and of which forces.
+/// The work of the geometric stiffness is that of the matrix which it added,
+/// `-u^T (W - W_0) u/beta`, whatever part or share of it was taken, and of which forces.
 #[test]
 fn the_work_of_geometry_is_that_of_what_was_added() {
     for seed in SEEDS {

@@ -139,7 +139,8 @@ enum Location {
     Nowhere,
 }
 
-/// Slopes at the points: weighted harmonic means of the secants where these agree in sign, zero where not; at the ends the secant.
+/// Slopes at the points: weighted harmonic means of the secants where these agree in sign, zero
+/// where not; at the ends the secant.
 fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
     let n = points.len();
     if n < 2 {

@@ -7,8 +7,8 @@ use pliant_kkt::Quantity;
 use pliant_solvers::SolveError;
 use pliant_solvers::complementarity::{Cone, Outcome, ProblemError};
 
-/// Rows of the friction that belongs to the impulse of expansion which is known beforehand. They are a
-/// contact of their own: its normal row has no Jacobian but a compliance `rho`, so that
+/// Rows of the friction that belongs to the impulse of expansion which is known beforehand. They
+/// are a contact of their own: its normal row has no Jacobian but a compliance `rho`, so that
 /// `0 <= rho r - rho g`, complementary to `r`, makes `r = g`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::contact) struct Expansion {
@@ -43,7 +43,8 @@ pub(in crate::contact) struct Unconverged {
     pub(in crate::contact) natural: f64,
 }
 
-/// Whether a contact is part of an impact at the start of a step, with the velocity at which it opens.
+/// Whether a contact is part of an impact at the start of a step, with the velocity at which it
+/// opens.
 fn closes(contact: &Contact, u: f64, h: f64) -> bool {
     contact.law.compliance == 0.0 && (contact.gap <= 0.0 || contact.gap + h * u < 0.0)
 }
@@ -152,9 +153,9 @@ impl Impact {
         Ok(true)
     }
 
-    /// Finds the impulses of the impacts at the start of the step, into `given`: a compression in which
-    /// nothing approaches at its end, then an expansion with at least `e` times its normal impulses.
-    /// Without forces, at the response of the step.
+    /// Finds the impulses of the impacts at the start of the step, into `given`: a compression in
+    /// which nothing approaches at its end, then an expansion with at least `e` times its normal
+    /// impulses. Without forces, at the response of the step.
     pub(in crate::contact) fn take_by_poisson(
         &mut self,
         base: &Base<'_>,
@@ -247,7 +248,8 @@ impl Impact {
         Ok(gain > base.options.contacts.tolerance.max(1e-12) * size)
     }
 
-    /// Solves for the change of velocity since the start of the step, without forces, with what is given.
+    /// Solves for the change of velocity since the start of the step, without forces, with what is
+    /// given.
     fn solve(
         &mut self,
         base: &Base<'_>,

@@ -1,5 +1,5 @@
-//! The energy compensation of a correction: the potential energy that it lifts is taken from the motion
-//! of the bodies that it lifts, and it lifts no more than that and the step's losses allow.
+//! The energy compensation of a correction: the potential energy that it lifts is taken from the
+//! motion of the bodies that it lifts, and it lifts no more than that and the step's losses allow.
 
 use crate::Error;
 use pliant_model::{Evaluation, Model, State};
@@ -162,9 +162,9 @@ impl Compensation {
     }
 
     /// Apportions the potential energy (J) that a correction lifts: of groups that the correction
-    /// connects, each gives `-f . dx` where that is positive; the part that `f` does not explain (springs
-    /// that are rows, curvature) is shared by kinetic energy. Returns the energy that they have for it
-    /// (J), at most the kinetic energy of each group. Cost: `O(nnz)` of the system.
+    /// connects, each gives `-f . dx` where that is positive; the part that `f` does not explain
+    /// (springs that are rows, curvature) is shared by kinetic energy. Returns the energy that they
+    /// have for it (J), at most the kinetic energy of each group. Cost: `O(nnz)` of the system.
     pub(super) fn apportion(
         &mut self,
         correction: Correction<'_>,
@@ -178,9 +178,10 @@ impl Compensation {
         self.share_rest(correction.lifted, gained)
     }
 
-    /// Shortens the displacement of the groups of which more is required than they have until that is
-    /// `margin` all together instead of `new` (J): the energy required goes with the displacement. If all
-    /// of them have enough, for none is told from the others, all displacements become shorter.
+    /// Shortens the displacement of the groups of which more is required than they have until that
+    /// is `margin` all together instead of `new` (J): the energy required goes with the
+    /// displacement. If all of them have enough, for none is told from the others, all
+    /// displacements become shorter.
     pub(super) fn shorten(&self, displacement: &mut [f64], margin: f64, new: f64) {
         let poor = |(required, kinetic): (&f64, &f64)| required > kinetic;
         let (mut required, mut kinetic) = (0.0, 0.0);
@@ -201,9 +202,10 @@ impl Compensation {
         }
     }
 
-    /// Takes the apportioned energy out of the kinetic energy of the groups, each as far as it has any;
-    /// their free velocities become smaller alike, so that hard rows and closed contacts hold as before:
-    /// `v <- v sqrt(1 - w/T)` for a group of which `w` is required and that has `T = v^T M v / 2`.
+    /// Takes the apportioned energy out of the kinetic energy of the groups, each as far as it has
+    /// any; their free velocities become smaller alike, so that hard rows and closed contacts hold
+    /// as before: `v <- v sqrt(1 - w/T)` for a group of which `w` is required and that has
+    /// `T = v^T M v / 2`.
     pub(super) fn apply(
         &mut self,
         system: &KktSystem,

@@ -3,11 +3,13 @@
 /// Differences kept.
 const DEPTH: usize = 8;
 
-/// A difference that keeps less than this share of its length beside the newer ones tells nothing new.
+/// A difference that keeps less than this share of its length beside the newer ones tells nothing
+/// new.
 const DEPENDENT: f64 = 1e-7;
 
-/// Mixes the iterates of `z <- g(z)` with residuals `f`: of all combinations of the last iterates it takes the one with the smallest linear model of
-/// `f` (Anderson 1965; on linear problems it is GMRES, Walker and Ni 2011).
+/// Mixes the iterates of `z <- g(z)` with residuals `f`: of all combinations of the last iterates
+/// it takes the one with the smallest linear model of `f` (Anderson 1965; on linear problems it is
+/// GMRES, Walker and Ni 2011).
 #[derive(Debug, Default)]
 pub(crate) struct Anderson {
     /// Differences of residuals and of `g`, the newest last.
@@ -50,7 +52,8 @@ impl Anderson {
         self.last_residual.extend_from_slice(f);
         self.last_output.clear();
         self.last_output.extend_from_slice(g);
-        // Gram-Schmidt from the newest difference on; the outputs take part, so that each belongs to its orthogonal residual.
+        // Gram-Schmidt from the newest difference on; the outputs take part, so that each belongs
+        // to its orthogonal residual.
         self.work.clear();
         self.work.extend_from_slice(f);
         for k in (0..self.count).rev() {
@@ -97,7 +100,8 @@ fn subtract(s: f64, a: &[f64], from: &mut [f64]) {
 mod tests {
     use super::*;
 
-    /// A linear iteration of two unknowns that diverges alone: mixed, it ends after three steps, as GMRES does.
+    /// A linear iteration of two unknowns that diverges alone: mixed, it ends after three steps, as
+    /// GMRES does.
     #[test]
     fn a_diverging_linear_iteration_ends() {
         let matrix = [[1.5, -2.0], [2.0, 0.3]];

@@ -1,4 +1,5 @@
-//! How far an iterate is from solving its equations: the merit of the line search, and the relative residual that decides.
+//! How far an iterate is from solving its equations: the merit of the line search, and the relative
+//! residual that decides.
 
 use super::Iteration;
 use crate::contact::step;
@@ -14,8 +15,8 @@ impl Iteration<'_> {
         inertia.extend((0..system.n()).map(|i| system.w_diagonal(i).abs()));
     }
 
-    /// Sum of the squares of what the equations lack as velocities: impulses over `W_ii`, rows over the displacement gain; of rows of bounded
-    /// force by the natural map, contacts too.
+    /// Sum of the squares of what the equations lack as velocities: impulses over `W_ii`, rows over
+    /// the displacement gain; of rows of bounded force by the natural map, contacts too.
     pub(crate) fn merit(&mut self) -> f64 {
         self.find_row_velocities();
         let s = &*self.work;
@@ -45,12 +46,14 @@ impl Iteration<'_> {
         );
     }
 
-    /// The residual of the iterate in the terms of [`KktResidual`], with the matrices filled there. What each equation misses, less the rounding of
-    /// the positions that it is made of, as a share of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the velocities
+    /// The residual of the iterate in the terms of [`KktResidual`], with the matrices filled there.
+    /// What each equation misses, less the rounding of the positions that it is made of, as a share
+    /// of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the velocities
     /// `u = |v+| + |v| + |a|/g` of each coordinate.
     pub(crate) fn measure(&mut self) -> KktResidual {
         self.find_row_velocities();
-        // Beside contacts, rows of bounded force are solved with them, to their tolerance of the largest velocity without impulses.
+        // Beside contacts, rows of bounded force are solved with them, to their tolerance of the
+        // largest velocity without impulses.
         let contacts = step::listed(self.system);
         let beside = contacts.map(|c| Beside {
             tolerances: (self.system.options.newton.tolerance / self.system.options.contacts.tolerance)

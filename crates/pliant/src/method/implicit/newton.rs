@@ -12,7 +12,8 @@ use std::time::Instant;
 /// Halvings of a Newton step at most.
 const SEARCHES: usize = 12;
 
-/// Steps at most that may pass without a decrease of the merit before the line search, and by what the merit may rise in them.
+/// Steps at most that may pass without a decrease of the merit before the line search, and by what
+/// the merit may rise in them.
 const TENTATIVE: usize = 4;
 const LARGEST_RISE: f64 = 1e8;
 
@@ -31,8 +32,8 @@ pub(crate) struct Watch {
 }
 
 impl Iteration<'_> {
-    /// Newton's method; with contacts that bounce by different coefficients once more with the largest common share of them that makes no energy, to 1/64, as in the
-    /// linear step.
+    /// Newton's method; with contacts that bounce by different coefficients once more with the
+    /// largest common share of them that makes no energy, to 1/64, as in the linear step.
     pub(crate) fn iterate_with_restitution(
         &mut self,
         timings: &mut Timings,
@@ -181,7 +182,8 @@ impl Iteration<'_> {
         );
     }
 
-    /// Factors the filled system; where it is indefinite, with the absolute value of the geometric stiffness. True if so.
+    /// Factors the filled system; where it is indefinite, with the absolute value of the geometric
+    /// stiffness. True if so.
     pub(crate) fn prepare_newton(&mut self) -> Result<bool, Error> {
         let mut clamped = false;
         loop {
@@ -204,9 +206,10 @@ impl Iteration<'_> {
         }
     }
 
-    /// Takes Newton's step: all of it while the merit decreases or for a few steps more, since what decreases one part of the residual may
-    /// increase another for an iteration; if that did not pay, from the best iterate as far as the merit decreases. False, at the best
-    /// iterate, if it does not decrease at all.
+    /// Takes Newton's step: all of it while the merit decreases or for a few steps more, since what
+    /// decreases one part of the residual may increase another for an iteration; if that did not
+    /// pay, from the best iterate as far as the merit decreases. False, at the best iterate, if it
+    /// does not decrease at all.
     pub(crate) fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
         let s = &mut *self.work;
         s.accepted.velocity.clone_from(&s.iterate.velocity);
@@ -241,7 +244,8 @@ impl Iteration<'_> {
         Ok(false)
     }
 
-    /// Goes a share of Newton's step from the last iterate, and returns the merit there; infinite where a mapping is not defined.
+    /// Goes a share of Newton's step from the last iterate, and returns the merit there; infinite
+    /// where a mapping is not defined.
     fn go(&mut self, share: f64) -> Result<f64, Error> {
         let s = &mut *self.work;
         for ((end, old), change) in s
@@ -294,8 +298,10 @@ impl Iteration<'_> {
         self.find_residual()
     }
 
-    /// Where materials have a past, takes the answer of the equations linearised at the *start* of the step for the first iterate. From the velocities of the start, as for others, held
-    /// coordinates that move would strain what is beside them alone, far beyond yield, and what yields would be bent back from there. False where it is not asked for or not found.
+    /// Where materials have a past, takes the answer of the equations linearised at the *start* of
+    /// the step for the first iterate. From the velocities of the start, as for others, held
+    /// coordinates that move would strain what is beside them alone, far beyond yield, and what
+    /// yields would be bent back from there. False where it is not asked for or not found.
     pub(crate) fn predict(&mut self) -> bool {
         if self.system.model.internal_count() == 0 || self.system.in_contact() {
             return false;

@@ -7,8 +7,8 @@ use crate::system::gather;
 use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
 impl Iteration<'_> {
-    /// Records the equations of the start of a step of length `h`; the state must be evaluated there. With weight 1 there is nothing to record but
-    /// the velocities of impacts.
+    /// Records the equations of the start of a step of length `h`; the state must be evaluated
+    /// there. With weight 1 there is nothing to record but the velocities of impacts.
     pub(crate) fn record_start(&mut self, h: f64, weight: f64) -> Result<(), Error> {
         let (n, m) = (self.system.model.dof_count(), self.system.model.row_count());
         let all = self.system.model.velocity_count();
@@ -70,8 +70,8 @@ impl Iteration<'_> {
                 .all(|w| w == 1.0)
     }
 
-    /// Writes `weight` times the forces of the present state, inertial ones that need no acceleration included, to the scratch of forces, and
-    /// carries them to the independent nodes.
+    /// Writes `weight` times the forces of the present state, inertial ones that need no
+    /// acceleration included, to the scratch of forces, and carries them to the independent nodes.
     fn add_forces_without_inertia(&mut self, weight: f64) {
         let force = &mut self.work.node_force;
         force.copy_from_slice(self.system.evaluation.force());
@@ -149,7 +149,8 @@ impl Iteration<'_> {
         (0..n).map(|l| c[(k - first) * n + l] * of(l)).sum()
     }
 
-    /// The residual at the iterate, whose state must be in place: impulses, and deformations of the rows.
+    /// The residual at the iterate, whose state must be in place: impulses, and deformations of the
+    /// rows.
     pub(crate) fn find_residual(&mut self) -> Result<(), Error> {
         self.system.evaluate(&self.end, self.work.elapsed)?;
         self.find_deficits();
@@ -212,7 +213,8 @@ impl Iteration<'_> {
         Ok(())
     }
 
-    /// What the start of the step adds to the forces: `(1 - w) (f - M a)` and the rows' share of their Jacobian there.
+    /// What the start of the step adds to the forces: `(1 - w) (f - M a)` and the rows' share of
+    /// their Jacobian there.
     fn add_start(&mut self) {
         let (gain, weight) = (self.work.relation.acceleration_gain, self.scheme.alpha);
         let s = &mut *self.work;
@@ -290,7 +292,8 @@ impl Iteration<'_> {
         }
     }
 
-    /// `C lambda`, coordinate `k` of a group of compliant rows, with what the start of the step adds to the deformation.
+    /// `C lambda`, coordinate `k` of a group of compliant rows, with what the start of the step
+    /// adds to the deformation.
     fn strain(&self, group: &RowGroup, i: usize, k: usize) -> f64 {
         let gain = self.work.relation.acceleration_gain;
         let (g, first) = self.system.evaluation.group_of(i, group.size, k);

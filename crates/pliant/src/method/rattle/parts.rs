@@ -13,13 +13,15 @@ use std::time::Instant;
 pub(super) struct Composition {
     /// Where the present part starts.
     part: Motion,
-    /// Averages over the step: multipliers of hard rows (of soft ones the last), and forces of supports.
+    /// Averages over the step: multipliers of hard rows (of soft ones the last), and forces of
+    /// supports.
     multipliers: Vec<f64>,
     supports: Vec<f64>,
 }
 
 impl Rattle {
-    /// Takes the parts of a step one after the other, up to the first that does not converge (without any, a whole step).
+    /// Takes the parts of a step one after the other, up to the first that does not converge
+    /// (without any, a whole step).
     pub(super) fn take_parts(
         &mut self,
         system: &mut System,

@@ -18,7 +18,8 @@ struct Elastic<'a> {
     parts: &'a PartsWorkspace,
 }
 
-/// What the rows that the ledger enters at the mean velocity do on the change of velocity, and the parts of the others.
+/// What the rows that the ledger enters at the mean velocity do on the change of velocity, and the
+/// parts of the others.
 pub(super) fn parts_of_rows(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> (f64, NumericalParts) {
     let (mut entered, mut found) = (0.0, NumericalParts::default());
     for group in step.system.model.row_groups() {
@@ -41,8 +42,9 @@ pub(super) fn parts_of_rows(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> (
     (entered, found)
 }
 
-/// Adds what coordinate `k` of a compliant row has: with the elastic forces `e_0`, `e` of the start and of the step and the way `y` along it, `(1/2 - alpha) y (e_0 - e)/alpha` where
-/// the law at its coordinate is what it stores, `e y + (e C e - e_0 C e_0)/2` where its force is.
+/// Adds what coordinate `k` of a compliant row has: with the elastic forces `e_0`, `e` of the start
+/// and of the step and the way `y` along it, `(1/2 - alpha) y (e_0 - e)/alpha` where the law at its
+/// coordinate is what it stores, `e y + (e C e - e_0 C e_0)/2` where its force is.
 fn add_spring(
     step: Step<'_>,
     h: f64,
@@ -94,7 +96,8 @@ impl Elastic<'_> {
         self.without_damping(k, self.step.end.multipliers[self.group.first_row + k], self.alpha)
     }
 
-    /// That the energy of the start was made of: of the last step, or by the law where there was none.
+    /// That the energy of the start was made of: of the last step, or by the law where there was
+    /// none.
     fn at_start(&self, k: usize) -> f64 {
         let s = self.step;
         let by_law = self.by_law(k);

@@ -16,7 +16,8 @@ fn sharp(tolerance: f64) -> Adaptive {
     }
 }
 
-/// The integrators that take hard rows well, and the sharpest of three tolerances, each ten times the next.
+/// The integrators that take hard rows well, and the sharpest of three tolerances, each ten times
+/// the next.
 fn with_rows() -> Vec<(Options, f64)> {
     let euler = |integrator| Options {
         integrator,
@@ -48,8 +49,9 @@ fn all() -> Vec<(Options, f64)> {
     list
 }
 
-/// Errors at three tolerances, each a tenth of the one before. In proportion: the logarithm of the errors falls by 2 decades over 2. A fifth of a decade each is what safety, growth and whole numbers of steps leave
-/// of the constant.
+/// Errors at three tolerances, each a tenth of the one before. In proportion: the logarithm of the
+/// errors falls by 2 decades over 2. A fifth of a decade each is what safety, growth and whole
+/// numbers of steps leave of the constant.
 fn check(name: &str, sharpest: f64, bound: f64, error: impl Fn(Adaptive) -> f64) {
     let tolerances = [100.0 * sharpest, 10.0 * sharpest, sharpest];
     let errors = tolerances.map(|t| error(sharp(t)));
@@ -64,7 +66,9 @@ fn check(name: &str, sharpest: f64, bound: f64, error: impl Fn(Adaptive) -> f64)
     }
 }
 
-/// Case A01. Errors of positions add up to a second of tolerance and those of velocities to ten times that, here hardly damped: ten times the tolerance bounds their sum as what is kept has a share of the estimate only.
+/// Case A01. Errors of positions add up to a second of tolerance and those of velocities to ten
+/// times that, here hardly damped: ten times the tolerance bounds their sum as what is kept has a
+/// share of the estimate only.
 #[test]
 fn the_error_of_the_oscillator_is_in_proportion_to_the_tolerance() {
     for (options, sharpest) in all() {
@@ -84,7 +88,8 @@ fn the_error_of_the_oscillator_is_in_proportion_to_the_tolerance() {
     }
 }
 
-/// Case B01, with a hard rod. (Newmark's method wants more damping there than it has.) An error of the angle of speed `v` grows to at most about `1 + t v` times of it in the second.
+/// Case B01, with a hard rod. (Newmark's method wants more damping there than it has.) An error of
+/// the angle of speed `v` grows to at most about `1 + t v` times of it in the second.
 #[test]
 fn the_error_of_the_pendulum_is_in_proportion_to_the_tolerance() {
     for (options, sharpest) in with_rows() {
@@ -94,8 +99,9 @@ fn the_error_of_the_pendulum_is_in_proportion_to_the_tolerance() {
             options.alpha,
             options.beta
         );
-        // Hard rows make the theta method one of order one, whatever its weights. The velocity across the rod is not of the order of the method in every step, as that along the way is: it is that of a
-        // chord, or rings where steps change.
+        // Hard rows make the theta method one of order one, whatever its weights. The velocity
+        // across the rod is not of the order of the method in every step, as that along the way is:
+        // it is that of a chord, or rings where steps change.
         let linear = options.integrator == Integrator::Theta;
         let sharpest = if linear { 3e-4 } else { sharpest };
         let velocity_kink = 1.0;
@@ -123,7 +129,8 @@ fn the_error_of_the_top_is_in_proportion_to_the_tolerance() {
     }
 }
 
-/// `x'' = -(r + s) x' - r s x` with r = 1e4/s and s = 1/s, from rest to rest: first a fast relaxation of the velocity, then slow motion. Steps grow from the one to the other.
+/// `x'' = -(r + s) x' - r s x` with r = 1e4/s and s = 1/s, from rest to rest: first a fast
+/// relaxation of the velocity, then slow motion. Steps grow from the one to the other.
 #[test]
 fn steps_grow_by_orders_of_magnitude_after_a_transient() {
     let (fast, slow) = (1e4, 1.0);
@@ -167,7 +174,8 @@ fn relaxing(fast: f64, slow: f64) -> Model {
     model
 }
 
-/// A smallest step that is too large is an error that names the coordinate, and nothing has happened.
+/// A smallest step that is too large is an error that names the coordinate, and nothing has
+/// happened.
 #[test]
 fn a_tolerance_out_of_reach_is_an_error() {
     let mut s = Simulation::with_options(pendulum(), with(Integrator::Nonlinear)).unwrap();
@@ -199,7 +207,8 @@ fn a_tolerance_out_of_reach_is_an_error() {
     assert_eq!(s.checkpoint(), before);
 }
 
-/// A step that its equations do not allow (a body that turns too far for the linearly implicit gyroscopic torque) is tried again, shorter.
+/// A step that its equations do not allow (a body that turns too far for the linearly implicit
+/// gyroscopic torque) is tried again, shorter.
 #[test]
 fn a_step_that_cannot_be_solved_is_shortened() {
     let mut model = Model::new();

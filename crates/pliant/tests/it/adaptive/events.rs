@@ -20,9 +20,10 @@ fn looking() -> Adaptive {
     }
 }
 
-/// Case D02, e = 0.8 from 1 m. The trapezoidal rule falls without error, so that the first impact is where it is to the tolerance; an impact is
-/// taken in the first half of the first step after it, which keeps the speed that gravity takes in that time, `g first/2`. With what is left of it from the impacts before, a flight is longer by
-/// `first (1 + e + e^2 + ...)`.
+/// Case D02, e = 0.8 from 1 m. The trapezoidal rule falls without error, so that the first impact
+/// is where it is to the tolerance; an impact is taken in the first half of the first step after
+/// it, which keeps the speed that gravity takes in that time, `g first/2`. With what is left of it
+/// from the impacts before, a flight is longer by `first (1 + e + e^2 + ...)`.
 #[test]
 fn a_ball_bounces_when_it_should() {
     let mut s = ball(0.8);
@@ -70,7 +71,8 @@ fn a_ball_bounces_when_it_should() {
     assert!(steps < 1500, "{steps}");
 }
 
-/// Bounces become ever shorter towards the Zeno time 4.0637 s, and end: then the ball lies, and is told to be at rest.
+/// Bounces become ever shorter towards the Zeno time 4.0637 s, and end: then the ball lies, and is
+/// told to be at rest.
 #[test]
 fn a_ball_comes_to_rest() {
     let mut s = ball(0.8);
@@ -85,14 +87,16 @@ fn a_ball_comes_to_rest() {
     let summary = s.advance_to(&how, 100.0).unwrap();
     println!("{summary:?} at {}", s.time());
     assert!(summary.at_rest);
-    // The speed is below the limit a hundredth of a second before all bounces are over, and a step is at most 0.1 s.
+    // The speed is below the limit a hundredth of a second before all bounces are over, and a step
+    // is at most 0.1 s.
     let rest = 4.063_712_768_871_579 + 0.25;
     assert!((s.time() - rest).abs() < 0.11, "{}", s.time());
     assert!((s.state().positions[2] - 0.1).abs() < 1e-6 && s.state().velocities[2].abs() < 1e-4);
     assert_eq!(s.contacts().len(), 1);
 }
 
-/// Where a step ends at the time of the impact anyway, so that no event is left to be located, the ball is caught all the same: it lies, and does not bounce as between both ends of a step.
+/// Where a step ends at the time of the impact anyway, so that no event is left to be located, the
+/// ball is caught all the same: it lies, and does not bounce as between both ends of a step.
 #[test]
 fn an_impact_at_the_end_of_a_step_is_one() {
     let mut s = ball(0.0);
@@ -126,7 +130,8 @@ fn events_without_end_are_passed_over() {
     assert!(summary.events <= 2 * 6 && summary.passed > 0, "{summary:?}");
 }
 
-/// A mass falls half a metre until its rope is taut, or onto a stop (a row that only pushes): `t = sqrt(2 s/g)`, with every method that takes such rows, whose error is that of its fall.
+/// A mass falls half a metre until its rope is taut, or onto a stop (a row that only pushes):
+/// `t = sqrt(2 s/g)`, with every method that takes such rows, whose error is that of its fall.
 #[test]
 fn ropes_and_limits_end_a_step() {
     for (pulls, integrator, weight) in [
@@ -180,7 +185,8 @@ fn ropes_and_limits_end_a_step() {
         );
         let exact = (1.0 / G).sqrt();
         let early = exact - event.time;
-        // Positions are off by 1e-5 m/s and the share 1e-6 of the way at most, and velocities by 1e-4 m/s^2 and as much: over the speed of 3.1 m/s.
+        // Positions are off by 1e-5 m/s and the share 1e-6 of the way at most, and velocities by
+        // 1e-4 m/s^2 and as much: over the speed of 3.1 m/s.
         let allowed = if weight == 0.5 { TOLERANCE } else { 1e-5 };
         let name = integrator.name();
         assert!(early <= allowed && early >= -allowed, "{name}: {early:e}");
@@ -203,7 +209,8 @@ fn ropes_and_limits_end_a_step() {
     }
 }
 
-/// A rope that is let out while a mass falls: taut when `s + g t^2/2 = l + r t`, from `s` below, of the length `l` let out at the rate `r`.
+/// A rope that is let out while a mass falls: taut when `s + g t^2/2 = l + r t`, from `s` below, of
+/// the length `l` let out at the rate `r`.
 #[test]
 fn a_rope_that_is_let_out_is_taut_later() {
     let (start, length, rate) = (0.5, 1.0, 0.4);

@@ -170,7 +170,8 @@ fn warm_steps_allocate_nothing() {
     }
 }
 
-/// A load that hangs on a rod: its force is the weight after every change of the step, for multipliers are forces. What is left is the rounding of the length over the square of the step.
+/// A load that hangs on a rod: its force is the weight after every change of the step, for
+/// multipliers are forces. What is left is the rounding of the length over the square of the step.
 #[test]
 fn a_change_of_the_step_is_no_jump_of_forces() {
     let mut integrators = vec![Options::default(), Options::trapezoidal()];
@@ -232,8 +233,9 @@ fn a_change_of_the_step_is_no_jump_of_forces() {
     }
 }
 
-/// Steps that alternate by a factor of two keep the order of generalised-alpha; where they change slowly, so do its forces. (An abrupt change leaves an error of first order in the
-/// forces of hard rows for the next few steps, which is not part of the motion.)
+/// Steps that alternate by a factor of two keep the order of generalised-alpha; where they change
+/// slowly, so do its forces. (An abrupt change leaves an error of first order in the forces of hard
+/// rows for the next few steps, which is not part of the motion.)
 #[test]
 fn generalised_alpha_keeps_its_order_where_steps_vary() {
     use crate::integrators::models::{PENDULUM_AT_1, distance, pendulum};

@@ -25,7 +25,8 @@ fn lengths(s: &mut Simulation, how: &Adaptive, end: f64) -> (Vec<AdaptiveReport>
     (reports, summary)
 }
 
-/// What is left before the end is taken in two like steps instead of a long and a short one; the end is met to the bit, and one that cut a step short does not shorten what follows.
+/// What is left before the end is taken in two like steps instead of a long and a short one; the
+/// end is met to the bit, and one that cut a step short does not shorten what follows.
 #[test]
 fn steps_end_where_they_should() {
     let mut s = Simulation::with_options(oscillator(), Options::trapezoidal()).unwrap();
@@ -48,7 +49,9 @@ fn steps_end_where_they_should() {
     }
 }
 
-/// A first step far too long is cut several times; the step behind one that was cut is no longer than it. Trials that were given up leave no trace in what is counted and in the account of the damping.
+/// A first step far too long is cut several times; the step behind one that was cut is no longer
+/// than it. Trials that were given up leave no trace in what is counted and in the account of the
+/// damping.
 #[test]
 fn a_rejected_step_is_not_followed_by_a_longer_one() {
     let mut model = oscillator();
@@ -90,7 +93,8 @@ fn a_rejected_step_is_not_followed_by_a_longer_one() {
     assert_eq!(s.counters().steps, 28);
 }
 
-/// The errors of a turn are measured against the change of the turn, however fast the body flies meanwhile.
+/// The errors of a turn are measured against the change of the turn, however fast the body flies
+/// meanwhile.
 #[test]
 fn a_fast_flight_does_not_loosen_the_turn() {
     let run = |speed: f64| {
@@ -118,7 +122,8 @@ fn a_fast_flight_does_not_loosen_the_turn() {
     assert!((fast.1 / still.1 - 1.0).abs() < 0.05, "{still:?} {fast:?}");
 }
 
-/// Speeds have one limit and spins another; what is slow for moments only, at the turning points of an oscillator, never rests.
+/// Speeds have one limit and spins another; what is slow for moments only, at the turning points of
+/// an oscillator, never rests.
 #[test]
 fn rest_is_slow_in_all_parts_for_a_time() {
     let rests = |model: Model, rest: Sleeping, end: f64| {

@@ -4,8 +4,9 @@ use super::{Floor, particle};
 use pliant::contact::ContactLaw;
 use pliant::prelude::*;
 
-/// A ball falls from 0.1 m onto a compliant plane and bounces: the energies are those of weight, motion and `phi^2/(2 C)`, their sum never rises, and what it
-/// loses is the damping of implicit Euler, `omega h` per radian of the half oscillation in contact.
+/// A ball falls from 0.1 m onto a compliant plane and bounces: the energies are those of weight,
+/// motion and `phi^2/(2 C)`, their sum never rises, and what it loses is the damping of implicit
+/// Euler, `omega h` per radian of the half oscillation in contact.
 #[test]
 fn a_bounce_keeps_the_sum_of_its_energies() {
     let (m, g, c) = (2.0, 9.81, 1e-4);
@@ -38,7 +39,8 @@ fn a_bounce_keeps_the_sum_of_its_energies() {
             (deepest / (0.5 * depth * depth / c) - 1.0).abs() < 2.0 * omega * h,
             "{deepest}"
         );
-        // Free fall loses m g^2 t h/2 to implicit Euler, t = sqrt(2 0.1/g); the contact its kinetic part.
+        // Free fall loses m g^2 t h/2 to implicit Euler, t = sqrt(2 0.1/g); the contact its kinetic
+        // part.
         let fall = 0.5 * m * g * g * h * (0.2f64 / g).sqrt();
         let expected = start * omega * h * std::f64::consts::PI + fall;
         let lost = (start - before) / expected;
@@ -69,7 +71,8 @@ fn a_weight_at_rest_has_stored_half_its_work() {
     assert_eq!(s.step(0.01).unwrap().contacts.stored, 0.0);
 }
 
-/// Of a spring with Hunt and Crossley's damping, `m v' = -(phi/C) (1 + a phi')` with the overlap `phi`, the speed `e v` of parting follows from that of closing whatever the mass and the
+/// Of a spring with Hunt and Crossley's damping, `m v' = -(phi/C) (1 + a phi')` with the overlap
+/// `phi`, the speed `e v` of parting follows from that of closing whatever the mass and the
 /// stiffness: `dv/d(phi)` separates, and `(1 + e) a v = ln((1 + a v)/(1 - a e v))`.
 fn parting(a: f64, v: f64) -> f64 {
     let miss = |e: f64| (1.0 + e) * a * v - ((1.0 + a * v) / (1.0 - a * e * v)).ln();
@@ -130,7 +133,8 @@ fn hunt_and_crossley_part_as_their_equation_says() {
             errors.push((found - exact, damped / -lost - 1.0));
         }
         println!("a {a}, v {v}, C {c}: e {exact}, errors {errors:?}");
-        // Of first order: implicit Euler takes pi omega h, the overlap of the start of the step the rest.
+        // Of first order: implicit Euler takes pi omega h, the overlap of the start of the step the
+        // rest.
         for pair in errors.windows(2) {
             let ratio = pair[0].0 / pair[1].0;
             assert!((1.8..2.2).contains(&ratio), "{ratio}");

@@ -13,8 +13,9 @@ const ALL: [FrictionCoupling; 3] = [
     FrictionCoupling::Convex,
 ];
 
-/// A block of the associated law that starts where this law has it stays there while it brakes: at the gap `h mu u_t`. One that starts on the plane is thrown up,
-/// with `u_n = mu u_t` and `u_t (1 + mu^2) = v - mu g h`.
+/// A block of the associated law that starts where this law has it stays there while it brakes: at
+/// the gap `h mu u_t`. One that starts on the plane is thrown up, with `u_n = mu u_t` and
+/// `u_t (1 + mu^2) = v - mu g h`.
 #[test]
 fn the_associated_law_hovers() {
     let (h, mu, v) = (0.01, 0.5, 3.0);
@@ -26,7 +27,8 @@ fn the_associated_law_hovers() {
         let (z, u) = (s.positions(p)[2], s.velocities(p)[0]);
         assert!((z - h * mu * u).abs() < 1e-12, "{z} {u}");
         assert!(report.residual <= 1e-13);
-        // Coulomb's law has no impulse at a gap that does not close: what there is makes the velocity g h, of v.
+        // Coulomb's law has no impulse at a gap that does not close: what there is makes the
+        // velocity g h, of v.
         assert!(report.de_saxce > 0.5 * G * h / v, "{report:?}");
         assert_eq!(report.friction_coupling, FrictionCoupling::Convex);
     }
@@ -53,7 +55,8 @@ fn slide(coupling: FrictionCoupling, angle: f64, v: f64, time: f64, steps: u32) 
     [s.positions(p)[0], off]
 }
 
-/// The exact motion: `v^2/(2 mu g)` to the stop of a block that brakes, and `g (sin - mu cos) t^2/2` down an incline.
+/// The exact motion: `v^2/(2 mu g)` to the stop of a block that brakes, and
+/// `g (sin - mu cos) t^2/2` down an incline.
 #[test]
 fn the_lagged_shift_is_of_first_order() {
     let lagged = FrictionCoupling::Lagged;
@@ -68,7 +71,8 @@ fn the_lagged_shift_is_of_first_order() {
             // Of first order, and the end of the slide falls anywhere in a step.
             assert!((1.6..2.5).contains(&ratio), "{angle}: {ratio} {runs:?} {exact}");
         }
-        // No further off than three times what implicit Euler is with the exact law, and off the plane by h mu times the change of slip in a step, of second order.
+        // No further off than three times what implicit Euler is with the exact law, and off the
+        // plane by h mu times the change of slip in a step, of second order.
         let euler = slide(FrictionCoupling::Exact, angle, v, 1.0, 400)[0] - exact;
         assert!((runs[3][0] - exact).abs() < 3.0 * euler.abs(), "{runs:?} {euler}");
         let h = 1.0 / 400.0;
@@ -158,7 +162,9 @@ fn pit(options: Options, count: usize) -> (Simulation, NodeId) {
     (s, node)
 }
 
-/// Implicit Euler changes the energy by `-|dv|^2/2 + sum r . u+`, and `r . u+ = -s r_n - gap r_n/h`: with a shift that is not negative it never rises. No position is corrected here.
+/// Implicit Euler changes the energy by `-|dv|^2/2 + sum r . u+`, and
+/// `r . u+ = -s r_n - gap r_n/h`: with a shift that is not negative it never rises. No position is
+/// corrected here.
 #[test]
 fn no_coupling_makes_energy() {
     for coupling in ALL {
@@ -184,7 +190,8 @@ fn no_coupling_makes_energy() {
     }
 }
 
-/// The lagged shifts are those of the state: nothing is lost in a checkpoint, and threads change no bit.
+/// The lagged shifts are those of the state: nothing is lost in a checkpoint, and threads change no
+/// bit.
 #[test]
 fn couplings_go_on_from_a_checkpoint_bit_for_bit() {
     for coupling in [FrictionCoupling::Lagged, FrictionCoupling::Convex] {

@@ -7,8 +7,8 @@ use pliant::prelude::*;
 const H: f64 = 0.01;
 const MU: f64 = 0.5;
 
-/// What friction of a particle that slides takes from its slip at an angle: `-u . r_t/(|u| mu r_n)`, and the angle between friction and
-/// the opposite of the slip.
+/// What friction of a particle that slides takes from its slip at an angle:
+/// `-u . r_t/(|u| mu r_n)`, and the angle between friction and the opposite of the slip.
 fn of_slip(model: FrictionModel, direction: Option<[f64; 3]>, angle: f64) -> (f64, f64) {
     let (sine, cosine) = angle.sin_cos();
     let law = ContactLaw {
@@ -25,8 +25,9 @@ fn of_slip(model: FrictionModel, direction: Option<[f64; 3]>, angle: f64) -> (f6
     (taken, (cosine * y - sine * x).atan2(-(cosine * x + sine * y)))
 }
 
-/// The exact cone takes `mu` in all directions. A pyramid of `n` directions takes `mu cos(d)` or, around the circle, `mu cos(d)/cos(pi/n)`, with the angle `d` to the
-/// next corner: for four directions 0.707 and 1.414 at the worst, and its friction is up to 45 degrees aside.
+/// The exact cone takes `mu` in all directions. A pyramid of `n` directions takes `mu cos(d)` or,
+/// around the circle, `mu cos(d)/cos(pi/n)`, with the angle `d` to the next corner: for four
+/// directions 0.707 and 1.414 at the worst, and its friction is up to 45 degrees aside.
 #[test]
 fn pyramids_have_their_known_errors() {
     let first = [3.0, 0.0, 1.0];
@@ -70,7 +71,8 @@ fn pyramids_have_their_known_errors() {
     );
 }
 
-/// On a slope along a side of the outer pyramid, or a corner of the inner one, all is as with the cone; what holds is told from what slides.
+/// On a slope along a side of the outer pyramid, or a corner of the inner one, all is as with the
+/// cone; what holds is told from what slides.
 #[test]
 fn pyramids_tell_sticking_from_slipping() {
     for outer in [false, true] {
@@ -94,8 +96,9 @@ fn pyramids_tell_sticking_from_slipping() {
     }
 }
 
-/// Friction `-mu_i^2 u_i r_n/|(mu_1 u_1, mu_2 u_2)|` takes most of all in the ellipse. A block at rest on a slope slides off in a straight line, and
-/// `g_t = -friction/m + a`, with `a` along the slip, is one equation for its angle.
+/// Friction `-mu_i^2 u_i r_n/|(mu_1 u_1, mu_2 u_2)|` takes most of all in the ellipse. A block at
+/// rest on a slope slides off in a straight line, and `g_t = -friction/m + a`, with `a` along the
+/// slip, is one equation for its angle.
 #[test]
 fn a_block_slides_aside_on_a_grain() {
     let (along, across) = (0.6, 0.2);

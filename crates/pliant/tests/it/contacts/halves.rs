@@ -37,7 +37,8 @@ impl ContactFinder for Named {
     }
 }
 
-/// The first step finds its contacts at its start, and fails. The finder forgets what it named then, so the first half finds them anew; the second goes on from the end of the first.
+/// The first step finds its contacts at its start, and fails. The finder forgets what it named
+/// then, so the first half finds them anew; the second goes on from the end of the first.
 #[test]
 fn a_half_does_not_go_on_with_names_that_are_forgotten() {
     let (mut s, particles) = trap(0.004, 1);
@@ -57,8 +58,8 @@ fn a_half_does_not_go_on_with_names_that_are_forgotten() {
     assert_eq!(searches.load(Ordering::Relaxed), 5);
 }
 
-/// The first of two particles falls towards `z = 0` with 1 m/s, whatever pushes it; there is a floor until the second, which flies with 1 m/s, is
-/// at `x = open`.
+/// The first of two particles falls towards `z = 0` with 1 m/s, whatever pushes it; there is a
+/// floor until the second, which flies with 1 m/s, is at `x = open`.
 #[derive(Debug)]
 struct Trap {
     particles: NodeId,
@@ -93,7 +94,8 @@ impl ContactFinder for Trap {
     }
 }
 
-/// The first particle 7.5 mm above the floor: it would be through it after a step, not after half of one.
+/// The first particle 7.5 mm above the floor: it would be through it after a step, not after half
+/// of one.
 fn trap(open: f64, halvings: usize) -> (Simulation, NodeId) {
     let mut model = Model::new();
     let start = [[0.0, 0.0, 0.0075], [0.0, 1.0, 0.0]];
@@ -137,7 +139,8 @@ fn a_step_is_what_its_halves_are() {
 
 #[test]
 fn a_half_that_fails_takes_the_step_back() {
-    // The floor opens in the last eighth only, where the particle is through it: no half of a half helps.
+    // The floor opens in the last eighth only, where the particle is through it: no half of a half
+    // helps.
     let (mut s, _) = trap(0.009, 3);
     let before = s.checkpoint();
     let error = s.step(H).unwrap_err();
@@ -152,7 +155,8 @@ fn a_half_that_fails_takes_the_step_back() {
     assert!(error.to_string().contains("halvings"), "{error}");
 }
 
-/// A trap that makes the step fail and its halves not; a particle that slides and overlaps by 1 mm; one whose fall nobody foresees; and a pendulum.
+/// A trap that makes the step fail and its halves not; a particle that slides and overlaps by 1 mm;
+/// one whose fall nobody foresees; and a pendulum.
 #[derive(Debug)]
 struct Busy(Trap);
 
@@ -244,7 +248,8 @@ fn busy(halvings: usize) -> (Simulation, NodeId) {
     (s, particles)
 }
 
-/// The report of a step in halves is that of both: sums, and the larger residual. The step that failed has left nothing behind.
+/// The report of a step in halves is that of both: sums, and the larger residual. The step that
+/// failed has left nothing behind.
 #[test]
 fn a_report_of_halves_is_that_of_both() {
     let (mut halves, particles) = busy(1);

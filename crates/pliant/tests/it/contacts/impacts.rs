@@ -5,7 +5,8 @@ use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
 
-/// Balls in a row on a line, the first one thrown at the others. Returns their velocities after the impact, and the report of the step.
+/// Balls in a row on a line, the first one thrown at the others. Returns their velocities after the
+/// impact, and the report of the step.
 fn cradle(row: (usize, f64), e: f64, impacts: Impacts) -> (Vec<f64>, ContactsReport) {
     cradle_with(row, e, |options| {
         options.contacts.impacts = impacts;
@@ -66,8 +67,8 @@ pub(super) fn cradle_with(
     )
 }
 
-/// Five equal balls: in sequence the last one flies off with the velocity of the first; together all move, by Newton's law on every contact. Both
-/// keep momentum, and with `e = 1` energy.
+/// Five equal balls: in sequence the last one flies off with the velocity of the first; together
+/// all move, by Newton's law on every contact. Both keep momentum, and with `e = 1` energy.
 #[test]
 fn a_cradle_in_sequence_and_together() {
     let (v, report) = cradle((5, 0.0), 1.0, Impacts::InSequence);
@@ -88,9 +89,11 @@ fn a_cradle_in_sequence_and_together() {
         let (v, _) = cradle((2, 0.0), 0.5, impacts);
         assert!((v[0] - 0.75).abs() < 1e-12 && (v[1] - 2.25).abs() < 1e-12);
     }
-    // Three with e = 1/2: each ball hits the next with (1 + e)/2 of its velocity; then nothing approaches.
+    // Three with e = 1/2: each ball hits the next with (1 + e)/2 of its velocity; then nothing
+    // approaches.
     let (v, _) = cradle((3, 0.0), 0.5, Impacts::InSequence);
-    // After 0.75, 0.5625, 1.6875 the first two approach again and part with half of that: 0.609375, 0.703125.
+    // After 0.75, 0.5625, 1.6875 the first two approach again and part with half of that: 0.609375,
+    // 0.703125.
     for (v, expected) in v.iter().zip([0.609375, 0.703125, 1.6875]) {
         assert!((v - expected).abs() < 1e-12, "{v} {expected}");
     }
@@ -110,8 +113,9 @@ fn balls_that_are_apart_strike_when_they_meet() {
     }
 }
 
-/// A bar that strikes with one end, `e = 1`, while the other leaves with `e = 0`: clamping that one would make energy, `r_2 u_2/2` of it. A smaller
-/// share of restitution makes none, and not much less than it could be.
+/// A bar that strikes with one end, `e = 1`, while the other leaves with `e = 0`: clamping that one
+/// would make energy, `r_2 u_2/2` of it. A smaller share of restitution makes none, and not much
+/// less than it could be.
 #[test]
 fn different_restitution_at_once_makes_no_energy() {
     /// Two points of a bar over the plane `z = 0`, and their coefficients.
@@ -146,7 +150,8 @@ fn different_restitution_at_once_makes_no_energy() {
             Ok(())
         }
     }
-    // u_1 = -1, u_2 = 0.2 at the ends at -1 and 1 m; I = 0.4 kg m^2 < m a^2, so that a blow at one end turns the other down.
+    // u_1 = -1, u_2 = 0.2 at the ends at -1 and 1 m; I = 0.4 kg m^2 < m a^2, so that a blow at one
+    // end turns the other down.
     let (u1, u2, m, inertia) = (-1.0, 0.2, 1.0, 0.4);
     let (p, q): (f64, f64) = (1.0 / m + 1.0 / inertia, 1.0 / m - 1.0 / inertia);
     let run = |e: [f64; 2], integrator: Integrator| {
@@ -174,7 +179,8 @@ fn different_restitution_at_once_makes_no_energy() {
     for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         assert_eq!(run([0.5, 0.5], integrator).restitution, 1.0);
     }
-    // At a share t both ends are active: u_1+ = t, u_2+ = 0, and the gain is (r_1 (t - 1) + r_2 u_2)/2.
+    // At a share t both ends are active: u_1+ = t, u_2+ = 0, and the gain is (r_1 (t - 1) + r_2
+    // u_2)/2.
     let gain = |t: f64| {
         let det = p * p - q * q;
         let (d1, d2) = (t - u1, -u2);

@@ -33,8 +33,9 @@ fn one_ball_bounces_as_by_newton() {
     }
 }
 
-/// Equal balls in a row: a compression takes `4/5, 3/5, 2/5, 1/5` of the momentum through the contacts, and an expansion `e` times that again. With five equal
-/// ones that is Newton's `-3/5, 2/5, ...` for `e = 1`.
+/// Equal balls in a row: a compression takes `4/5, 3/5, 2/5, 1/5` of the momentum through the
+/// contacts, and an expansion `e` times that again. With five equal ones that is Newton's
+/// `-3/5, 2/5, ...` for `e = 1`.
 #[test]
 fn a_cradle_by_poisson() {
     for e in [1.0, 0.5] {
@@ -83,7 +84,8 @@ impl ContactFinder for Tip {
     }
 }
 
-/// Normal and tangential velocity of the tip after an impact, and the share of restitution that was used.
+/// Normal and tangential velocity of the tip after an impact, and the share of restitution that was
+/// used.
 fn strike(angle: f64, law: ContactLaw, u: [f64; 2], restitution: Restitution) -> ([f64; 2], f64, f64) {
     let mut m = Model::new();
     // The rod rises from its tip at the origin along x.
@@ -117,7 +119,8 @@ fn after([nn, nt, tt]: [f64; 3], u: [f64; 2], r: [f64; 2]) -> [f64; 2] {
     [u[0] + nn * r[0] + nt * r[1], u[1] + nt * r[0] + tt * r[1]]
 }
 
-/// The impulse of an impact that ends with the normal velocity `end`: sticking if the cone allows it, else sliding.
+/// The impulse of an impact that ends with the normal velocity `end`: sticking if the cone allows
+/// it, else sliding.
 fn impulse(a: [f64; 3], u: [f64; 2], mu: f64, end: f64) -> [f64; 2] {
     let [nn, nt, tt] = a;
     let det = nn * tt - nt * nt;
@@ -147,8 +150,9 @@ fn expansion(a: [f64; 3], u: [f64; 2], mu: f64, n: f64) -> [f64; 2] {
     [n, -mu * side * n]
 }
 
-/// Kane's paradox: a rod that slides as it strikes, and turns back. Newton's law with friction would make energy, so that a share of its restitution only is taken; Poisson's
-/// takes energy, and all of the closed form: compression and expansion sliding either way or sticking.
+/// Kane's paradox: a rod that slides as it strikes, and turns back. Newton's law with friction
+/// would make energy, so that a share of its restitution only is taken; Poisson's takes energy, and
+/// all of the closed form: compression and expansion sliding either way or sticking.
 #[test]
 fn a_rod_strikes_obliquely() {
     let mut kinds = std::collections::BTreeSet::new();
@@ -195,11 +199,13 @@ fn a_rod_strikes_obliquely() {
         };
         kinds.insert((kind(first), kind(second)));
     }
-    // Sliding forwards and then back, forwards and then sticking, sticking and then back, sticking throughout.
+    // Sliding forwards and then back, forwards and then sticking, sticking and then back, sticking
+    // throughout.
     assert_eq!(kinds.len(), 4, "{kinds:?}");
 }
 
-/// Over many angles, velocities and coefficients energy never rises by either law, and Poisson's never needs less than its restitution.
+/// Over many angles, velocities and coefficients energy never rises by either law, and Poisson's
+/// never needs less than its restitution.
 #[test]
 fn impacts_of_a_rod_make_no_energy() {
     for k in 0..60 {
@@ -254,7 +260,8 @@ impl ContactFinder for Wedge {
     }
 }
 
-/// A particle of 3 kg and a body of 1 kg and 0.05 kg m^2 without gravity, with velocities in the x z plane.
+/// A particle of 3 kg and a body of 1 kg and 0.05 kg m^2 without gravity, with velocities in the x
+/// z plane.
 fn wedge(
     contacts: Vec<(f64, [f64; 2], f64, ContactLaw)>,
     velocities: [f64; 5],
@@ -283,8 +290,9 @@ fn wedge(
     (s, particle, body)
 }
 
-/// With friction and different coefficients at once an expansion may make energy (this one was found by a random search, with one solution in either phase): a share of them is taken that does not, and
-/// the report says so.
+/// With friction and different coefficients at once an expansion may make energy (this one was
+/// found by a random search, with one solution in either phase): a share of them is taken that does
+/// not, and the report says so.
 #[test]
 fn different_coefficients_with_friction_are_weakened() {
     let law = |restitution| ContactLaw {
@@ -320,7 +328,8 @@ fn different_coefficients_with_friction_are_weakened() {
     );
 }
 
-/// A contact that is open takes no part in the impact of another, unless that would close it: the body is struck off centre and turns towards it.
+/// A contact that is open takes no part in the impact of another, unless that would close it: the
+/// body is struck off centre and turns towards it.
 #[test]
 fn open_contacts_wait() {
     use std::f64::consts::FRAC_PI_2;

@@ -4,7 +4,8 @@ use super::{Ball, exactly, friction};
 use pliant::contact::{ContactLaw, FrictionModel, Restitution};
 use pliant::prelude::*;
 
-/// A top without gyroscopic effects spins down by the torque `torsion N`, a rolling ball by `rolling N` at its radius.
+/// A top without gyroscopic effects spins down by the torque `torsion N`, a rolling ball by
+/// `rolling N` at its radius.
 #[test]
 fn spin_and_rolling_are_resisted_by_torques_in_proportion_to_the_load() {
     let run = |law: ContactLaw, v: [f64; 3], w: [f64; 3]| {
@@ -197,7 +198,8 @@ fn all_at_once_is_isotropic() {
         }
         let (v, w) = s.world_velocity(b, 0).unwrap();
         let back = |v: [f64; 3]| [cosine * v[0] + sine * v[1], cosine * v[1] - sine * v[0], v[2]];
-        // The work of impulses is what the kinetic energy has lost: 1/2 m v^2 + 1/2 I w^2 on a level plane.
+        // The work of impulses is what the kinetic energy has lost: 1/2 m v^2 + 1/2 I w^2 on a
+        // level plane.
         let kinetic = |v: [f64; 3], w: [f64; 3]| {
             let square = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>();
             square(v) + 0.5 * 0.4 * 0.02 * square(w)
@@ -236,7 +238,8 @@ fn a_polygon_with_torques_is_refused() {
     assert!(error.contains("polygon"), "{error}");
 }
 
-/// An impact by Newton's law takes spin in proportion to its normal impulse; one by Poisson's law leaves it.
+/// An impact by Newton's law takes spin in proportion to its normal impulse; one by Poisson's law
+/// leaves it.
 #[test]
 fn impacts_take_spin_by_newtons_law_only() {
     let law = ContactLaw {

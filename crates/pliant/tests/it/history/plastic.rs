@@ -68,7 +68,8 @@ fn a_bar_stretches_and_stays_stretched() {
     }
 }
 
-/// Where all yields at once and the strain is large against that of yield, the corrections of Newton's method are squares of each other.
+/// Where all yields at once and the strain is large against that of yield, the corrections of
+/// Newton's method are squares of each other.
 #[test]
 fn newton_converges_with_its_square() {
     for integrator in [
@@ -125,7 +126,8 @@ fn oscillator(options: &Options) -> Simulation {
     Simulation::with_options(model, options.clone()).unwrap()
 }
 
-/// The same by fine steps of the rate equations of shear alone: `tau = G (y - y_p)`, yield at `|tau - H_k y_p/3| = (s_0 + H_i |y_p|/sqrt 3)/sqrt 3`.
+/// The same by fine steps of the rate equations of shear alone: `tau = G (y - y_p)`, yield at
+/// `|tau - H_k y_p/3| = (s_0 + H_i |y_p|/sqrt 3)/sqrt 3`.
 fn exact(time: f64) -> f64 {
     let n = 400_000;
     let h = time / n as f64;
@@ -173,7 +175,8 @@ fn methods_converge_on_what_yields() {
             (s.state().positions[3] - reference).abs()
         };
         let errors = [error(2000), error(8000)];
-        // First order at least: kinks lie within steps. The reference is of first order too, in 400,000 parts.
+        // First order at least: kinks lie within steps. The reference is of first order too, in
+        // 400,000 parts.
         assert!(
             0.5 * order(errors) > 0.8 && errors[1] < 2e-4,
             "{} {weight}: {errors:?}",
@@ -238,7 +241,8 @@ fn plastic_strains_are_part_of_the_state() {
     }
 }
 
-/// A thick-walled sphere of radii 1 and 2 without hardening under inner pressure (Hill 1950): a cone of it that moves along radii only.
+/// A thick-walled sphere of radii 1 and 2 without hardening under inner pressure (Hill 1950): a
+/// cone of it that moves along radii only.
 fn sphere(cells: usize) -> (Simulation, NodeId, usize) {
     let (inner, outer, angle) = (1.0, 2.0, 0.005f64);
     let mut mesh = Mesh::hexahedral_box([1.0; 3], [cells, 1, 1])
@@ -289,7 +293,8 @@ const PRESSURE: f64 = 1.1 * YIELD;
 
 #[test]
 fn a_sphere_yields_as_hill_says() {
-    // The plastic zone ends at c: p = 2 s ln(c/a) + 2 s/3 (1 - c^3/b^3); outside u(b) = s (1 - nu) c^3/(E b^2).
+    // The plastic zone ends at c: p = 2 s ln(c/a) + 2 s/3 (1 - c^3/b^3); outside u(b) = s (1 - nu)
+    // c^3/(E b^2).
     let pressure = |c: f64| 2.0 * YIELD * (c.ln() + (1.0 - c.powi(3) / 8.0) / 3.0);
     let elastic = |p: f64| p / (YOUNG * 7.0) * 2.0 * 1.5 * (1.0 - POISSON);
     let outer = |p: f64| {

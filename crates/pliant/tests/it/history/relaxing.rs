@@ -1,4 +1,5 @@
-//! Springs, rods and sheets that relax: held where they are, all of their forces fall off by the series.
+//! Springs, rods and sheets that relax: held where they are, all of their forces fall off by the
+//! series.
 
 use pliant::continuum::{
     Bending, PronySeries, PronyTerm, Relaxing, Rod, RodCurve, Section, Sheet, SheetMesh,
@@ -24,7 +25,9 @@ fn all_nodes(model: &Model) -> Vec<NodeId> {
     model.nodes().iter().map(of).collect()
 }
 
-/// Moves everything by some numbers, and holds it there: forces of the elastic model are those at once, of which the series leaves a share at any time, with steps of any length; the ledger closes.
+/// Moves everything by some numbers, and holds it there: forces of the elastic model are those at
+/// once, of which the series leaves a share at any time, with steps of any length; the ledger
+/// closes.
 fn relaxes(name: &str, build: &dyn Fn(Option<PronySeries>) -> Model) {
     let start = |series| {
         let mut model = build(series);
@@ -149,7 +152,8 @@ fn forces_of_springs_relax_by_the_series() {
     });
 }
 
-/// A weight on a rope that relaxes hangs where what never relaxes carries it, and the rope creeps there by the standard linear solid.
+/// A weight on a rope that relaxes hangs where what never relaxes carries it, and the rope creeps
+/// there by the standard linear solid.
 #[test]
 fn a_weight_on_a_rope_creeps_down() {
     let (stiffness, share, time, weight) = (100.0, 0.5, 1.0, 2.0);

@@ -40,7 +40,8 @@ fn oscillator() -> Model {
     model
 }
 
-/// Strain and rate at a time by Runge and Kutta's method on the equations with the strains of the springs as unknowns: errors of 1e-13.
+/// Strain and rate at a time by Runge and Kutta's method on the equations with the strains of the
+/// springs as unknowns: errors of 1e-13.
 fn exact(time: f64) -> [f64; 2] {
     let n = 4000;
     let h = time / n as f64;
@@ -119,7 +120,8 @@ fn every_method_keeps_its_order() {
     }
 }
 
-/// The force is affine in the strain at the end: the theta method solves the equations of the nonlinear one.
+/// The force is affine in the strain at the end: the theta method solves the equations of the
+/// nonlinear one.
 #[test]
 fn the_linear_step_is_the_nonlinear_one() {
     for weight in [1.0, 0.5, 0.7] {
@@ -133,7 +135,8 @@ fn the_linear_step_is_the_nonlinear_one() {
     }
 }
 
-/// What the force brings in becomes kinetic and stored energy and heat. The work of the mean of two stresses differs from that of a stress along the step by third order.
+/// What the force brings in becomes kinetic and stored energy and heat. The work of the mean of two
+/// stresses differs from that of a stress along the step by third order.
 #[test]
 fn the_ledger_closes_to_second_order() {
     for integrator in [Integrator::Theta, Integrator::Nonlinear] {
@@ -193,7 +196,8 @@ fn checkpoints_trials_and_failures_take_the_past_along() {
     }
 }
 
-/// A trial that is rejected leaves no trace: the step that stands is two halves from where it started.
+/// A trial that is rejected leaves no trace: the step that stands is two halves from where it
+/// started.
 #[test]
 fn steps_that_choose_their_length_forget_their_trials() {
     let reference = exact(1.0);
@@ -315,8 +319,9 @@ fn warm_steps_allocate_nothing() {
     }
 }
 
-/// A bar held at one end, with a load on the other that comes at once: it creeps by the ratio of the standard linear solid, at any mesh and shape, by the correspondence of
-/// viscoelastic and elastic problems.
+/// A bar held at one end, with a load on the other that comes at once: it creeps by the ratio of
+/// the standard linear solid, at any mesh and shape, by the correspondence of viscoelastic and
+/// elastic problems.
 fn creep_of(solid: Solid, integrator: Integrator, n: usize) -> f64 {
     let (share, time) = (0.5, 1.0);
     let mesh = Mesh::hexahedral_box([1.0, 0.2, 0.2], [4, 1, 1]).unwrap();
@@ -362,7 +367,8 @@ fn creep_of(solid: Solid, integrator: Integrator, n: usize) -> f64 {
         worst = worst.max((tip(&s) / fast - ratio).abs());
     }
     s.find_equilibrium(&Equilibrium::default()).unwrap();
-    // What an equilibrium leaves of so small a load; the deflection over the thickness, squared, is less.
+    // What an equilibrium leaves of so small a load; the deflection over the thickness, squared, is
+    // less.
     assert!((tip(&s) / fast - 2.0).abs() < 2e-5, "{}", tip(&s) / fast);
     worst
 }
@@ -380,7 +386,8 @@ fn bars_creep_as_the_standard_linear_solid() {
         ),
     ] {
         let errors = [50, 100].map(|n| creep_of(solid, integrator.clone(), n));
-        // Strains that are straight over a step are of second order; what is not linear in a deflection of 5e-4 of the thickness is left at first order by the theta method.
+        // Strains that are straight over a step are of second order; what is not linear in a
+        // deflection of 5e-4 of the thickness is left at first order by the theta method.
         let second = solid != Solid::linear(1e3, 0.3) || (order(errors) - 2.0).abs() < 0.1;
         assert!(second && errors[1] < 1e-5, "{solid:?} {integrator:?} {errors:?}");
     }

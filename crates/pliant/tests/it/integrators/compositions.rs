@@ -6,8 +6,9 @@ use pliant::prelude::*;
 
 const METHODS: [(Integrator, f64); 2] = [(Integrator::Rattle4, 4.0), (Integrator::Rattle6, 6.0)];
 
-/// A pendulum on a hard rod, a free body that tumbles (elliptic functions) and a spring pendulum (an integration of its own): positions or spin after a second. The steps
-/// are where the next order still shows by a tenth or two.
+/// A pendulum on a hard rod, a free body that tumbles (elliptic functions) and a spring pendulum
+/// (an integration of its own): positions or spin after a second. The steps are where the next
+/// order still shows by a tenth or two.
 #[test]
 fn orders() {
     let exact = elastic_pendulum_at(1.0, 0.0);
@@ -79,12 +80,14 @@ fn strong_damping_is_an_error() {
     assert_eq!(s.checkpoint(), before);
 }
 
-/// What a step of several reports is of all of them: damping and iterations are sums; a spring has its force at the end, whatever is between; an input that was changed brings its energy in once.
+/// What a step of several reports is of all of them: damping and iterations are sums; a spring has
+/// its force at the end, whatever is between; an input that was changed brings its energy in once.
 #[test]
 fn reports_are_those_of_all_parts() {
     for (method, parts) in [(Integrator::Rattle4, 5), (Integrator::Rattle6, 9)] {
         let name = method.name();
-        // Damped slightly enough for the order: what is missing of the energy is what was dissipated.
+        // Damped slightly enough for the order: what is missing of the energy is what was
+        // dissipated.
         let spring = elastic_pendulum(Treatment::Stiffness, 2.0);
         let mut s = Simulation::with_options(spring, with(method.clone())).unwrap();
         let start = s.problem().energies(s.state()).total();
@@ -141,7 +144,8 @@ fn reports_are_those_of_all_parts() {
     }
 }
 
-/// Ten links that swing down from the horizontal, the tip at half a second (DOP853 in minimal coordinates, to nine digits): below 1 mm at 10 ms.
+/// Ten links that swing down from the horizontal, the tip at half a second (DOP853 in minimal
+/// coordinates, to nine digits): below 1 mm at 10 ms.
 #[test]
 fn the_chain_of_ten_links() {
     for (method, expected) in METHODS {
@@ -161,7 +165,8 @@ fn the_chain_of_ten_links() {
     }
 }
 
-/// A hundred periods of the pendulum: no trend, and a sixteenth or a sixty-fourth of the error at half of the step.
+/// A hundred periods of the pendulum: no trend, and a sixteenth or a sixty-fourth of the error at
+/// half of the step.
 #[test]
 fn the_energy_has_no_trend() {
     for (method, expected, h) in [(Integrator::Rattle4, 4.0, 0.04), (Integrator::Rattle6, 6.0, 0.08)] {
@@ -199,13 +204,15 @@ fn they_are_reversible() {
             s.step(0.01).unwrap();
         }
         let start = chain(3).initial_state().unwrap();
-        // Forty steps of up to nine times a tolerance of 1e-11, which a chain of three links amplifies a hundred times.
+        // Forty steps of up to nine times a tolerance of 1e-11, which a chain of three links
+        // amplifies a hundred times.
         let error = distance(&s.state().positions[..21], &start.positions[..21]);
         assert!(error < 1e-6, "{error}");
     }
 }
 
-/// Multipliers are averages over the step: those of twenty short steps of RATTLE. The average of a smooth force by the parts' weights is off by `h^2` of its bend.
+/// Multipliers are averages over the step: those of twenty short steps of RATTLE. The average of a
+/// smooth force by the parts' weights is off by `h^2` of its bend.
 #[test]
 fn forces_are_averages_over_the_step() {
     for (method, _) in METHODS {
@@ -240,7 +247,8 @@ fn supports_carry_the_weight() {
     }
 }
 
-/// A part that has no solution ends the step, and nothing has happened: forces from outside, inputs and the ledger included.
+/// A part that has no solution ends the step, and nothing has happened: forces from outside, inputs
+/// and the ledger included.
 #[test]
 fn a_part_that_fails_undoes_the_step() {
     let mut s = Simulation::with_options(pendulum(), with(Integrator::Rattle4)).unwrap();
@@ -249,7 +257,8 @@ fn a_part_that_fails_undoes_the_step() {
     s.set_state(&state).unwrap();
     s.step(1e-3).unwrap();
     let before = s.checkpoint();
-    // The third part, backwards by 0.66 of 65 ms, is the first that is too long; of 100 ms the first is.
+    // The third part, backwards by 0.66 of 65 ms, is the first that is too long; of 100 ms the
+    // first is.
     for h in [0.065, 0.1] {
         let found = s.step(h);
         assert!(matches!(found, Err(Error::NotConverged { .. })), "{h} {found:?}");

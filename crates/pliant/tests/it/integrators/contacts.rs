@@ -5,7 +5,8 @@ use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
 
-/// The plane through the origin with a normal in the plane of x and y, and points of the plane or of space over it.
+/// The plane through the origin with a normal in the plane of x and y, and points of the plane or
+/// of space over it.
 #[derive(Debug)]
 struct Slope(NodeId, [f64; 3], ContactLaw);
 
@@ -63,7 +64,8 @@ fn particle(x: [f64; 3], v: [f64; 3]) -> (Model, NodeId) {
     (m, p)
 }
 
-/// Without anything nonlinear it is the theta method: a fall, sliding to rest, one bounce; both weights; hard and compliant.
+/// Without anything nonlinear it is the theta method: a fall, sliding to rest, one bounce; both
+/// weights; hard and compliant.
 #[test]
 fn linear_models_take_the_linear_step() {
     let hard = rough(0.3);
@@ -118,7 +120,8 @@ fn a_block_on_a_slope() {
         let v = s.velocities(p);
         let along = v[0] * cos - v[1] * sin;
         let expected = if slides { G * (sin - 0.5 * cos) } else { 0.0 };
-        // Contacts are solved to 1e-8 of the velocity that a step without them gives, a hundred times.
+        // Contacts are solved to 1e-8 of the velocity that a step without them gives, a hundred
+        // times.
         assert!((along - expected).abs() < 1e-7, "{angle}: {along} {expected}");
         assert!((v[0] * sin + v[1] * cos).abs() < 1e-7);
     }
@@ -158,7 +161,8 @@ fn swinging(integrator: Integrator, h: f64) -> Simulation {
     s
 }
 
-/// With rods: they hold at the end of the step, nothing passes the floor, and the two kinds of step come together with the step, at first order.
+/// With rods: they hold at the end of the step, nothing passes the floor, and the two kinds of step
+/// come together with the step, at first order.
 #[test]
 fn rods_and_floor_come_together_with_the_linear_step() {
     let difference = |h: f64| {
@@ -172,7 +176,8 @@ fn rods_and_floor_come_together_with_the_linear_step() {
     );
 }
 
-/// A rope of compliance zero (a row of bounded force) and contacts in one step: a weight falls to the floor or into its rope.
+/// A rope of compliance zero (a row of bounded force) and contacts in one step: a weight falls to
+/// the floor or into its rope.
 #[test]
 fn rows_of_bounded_force_beside_contacts() {
     for (length, rests) in [(2.0, 0.0), (0.7, 0.3)] {
@@ -279,7 +284,8 @@ fn checkpoints() {
     assert_eq!(run(&mut s), first);
 }
 
-/// Warm steps allocate nothing, at rest (where the forces of the last step are the answer) and in sliding (where they are not).
+/// Warm steps allocate nothing, at rest (where the forces of the last step are the answer) and in
+/// sliding (where they are not).
 #[test]
 fn warm_steps_allocate_nothing() {
     let count = |friction: f64, integrator| {

@@ -19,7 +19,8 @@ fn energy_errors(model: Model, integrator: Integrator, h: f64, steps: usize) -> 
     out
 }
 
-/// RATTLE: 100 periods of the pendulum; the error neither grows nor misses the factor of four. (`cargo xtask bench orders` runs a thousand.)
+/// RATTLE: 100 periods of the pendulum; the error neither grows nor misses the factor of four.
+/// (`cargo xtask bench orders` runs a thousand.)
 #[test]
 fn the_energy_of_rattle_has_no_trend() {
     let steps = 23_678;
@@ -33,8 +34,9 @@ fn the_energy_of_rattle_has_no_trend() {
     assert!((ratio - 4.0).abs() < 0.05, "{ratio}");
 }
 
-/// The nonlinear trapezoidal step keeps the energy of a pendulum: the mean of the directions of a rod at both ends does no work on the displacement
-/// between two points of the circle. What is left is the tolerance of Newton's method.
+/// The nonlinear trapezoidal step keeps the energy of a pendulum: the mean of the directions of a
+/// rod at both ends does no work on the displacement between two points of the circle. What is left
+/// is the tolerance of Newton's method.
 #[test]
 fn the_nonlinear_trapezoidal_rule_keeps_the_energy_of_a_pendulum() {
     let [_, last] = energy_errors(pendulum(), Integrator::Nonlinear, 0.02, 1000);
@@ -62,14 +64,16 @@ fn oscillators() {
     };
     for integrator in [Integrator::Nonlinear, Integrator::newmark(0.25, 0.5)] {
         let [_, last] = energy_errors(oscillator(), integrator, 0.1, 1000);
-        // Thousand steps of a few roundings; Newmark's accelerations carry the tolerance of Newton's method.
+        // Thousand steps of a few roundings; Newmark's accelerations carry the tolerance of
+        // Newton's method.
         assert!(last < 1e-9, "{last}");
     }
     let [_, last] = energy_errors(oscillator(), Integrator::bdf2(), 0.1, 1000);
     assert!(last > 1e-3);
 }
 
-/// A free body that tumbles under RATTLE keeps its momentum in space to rounding, and its energy without a trend.
+/// A free body that tumbles under RATTLE keeps its momentum in space to rounding, and its energy
+/// without a trend.
 #[test]
 fn rattle_keeps_momentum() {
     let mut s = Simulation::with_options(top(), with(Integrator::Rattle)).unwrap();
@@ -90,7 +94,8 @@ fn rattle_keeps_momentum() {
     );
 }
 
-/// Without forces that depend on time and without damping RATTLE is reversible: back with the velocities turned round.
+/// Without forces that depend on time and without damping RATTLE is reversible: back with the
+/// velocities turned round.
 #[test]
 fn rattle_is_reversible() {
     let mut s = taken(chain(3), with(Integrator::Rattle), 0.01, 0.4);

@@ -4,7 +4,8 @@ use super::models::*;
 use pliant::integrator::NewtonOptions;
 use pliant::prelude::*;
 
-/// A pendulum fast enough to pass more than the rod's length in a step: along the direction at the start of the step there is no way back to the circle.
+/// A pendulum fast enough to pass more than the rod's length in a step: along the direction at the
+/// start of the step there is no way back to the circle.
 fn fast() -> Simulation {
     let mut s = Simulation::with_options(pendulum(), with(Integrator::Rattle)).unwrap();
     let mut state = s.state().clone();
@@ -52,7 +53,8 @@ fn the_best_iterate_may_be_accepted_and_is_not_called_converged() {
     assert!(report.residual.relative > 1e-11 && report.violation > 1e-11);
 }
 
-/// A stiff spring that starts far from rest, with a step a hundred times its period: the line search gets there.
+/// A stiff spring that starts far from rest, with a step a hundred times its period: the line
+/// search gets there.
 #[test]
 fn a_step_far_beyond_the_period() {
     let mut s = Simulation::with_options(
@@ -65,7 +67,8 @@ fn a_step_far_beyond_the_period() {
     .unwrap();
     let report = s.step(40.0).unwrap();
     assert_eq!(report.status, Status::Converged);
-    // Implicit Euler with such a step ends next to where it would rest: below the hook, the spring longer by m g/k.
+    // Implicit Euler with such a step ends next to where it would rest: below the hook, the spring
+    // longer by m g/k.
     let y = s.state().positions[1];
     assert!((y + 1.0 + G / 200.0).abs() < 1e-2, "{y}");
 }

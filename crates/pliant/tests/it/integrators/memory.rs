@@ -3,7 +3,8 @@
 use super::models::*;
 use pliant::prelude::*;
 
-/// A chain with a rope of springs at its end, so that there are hard rows, compliances and stiffnesses.
+/// A chain with a rope of springs at its end, so that there are hard rows, compliances and
+/// stiffnesses.
 fn mixed() -> Model {
     let mut model = chain(3);
     let ends = model.node_named("ends").unwrap();
@@ -74,7 +75,8 @@ fn no_integrator_allocates() {
     }
 }
 
-/// What a method remembers means nothing to another, nor after velocities were changed from outside: it starts again.
+/// What a method remembers means nothing to another, nor after velocities were changed from
+/// outside: it starts again.
 #[test]
 fn another_method_starts_anew() {
     let mut s = Simulation::with_options(pendulum(), with(Integrator::bdf2())).unwrap();

@@ -19,7 +19,8 @@ pub(crate) fn pendulum() -> Model {
 /// Position of the pendulum's bob at t = 1 (elliptic functions, case B01).
 pub(crate) const PENDULUM_AT_1: [f64; 2] = [-0.9862917511319, -0.1650108531255];
 
-/// A particle of 1 kg on a spring of 1 m and 200 N/m with a dashpot of `damping` (N s/m) along it, from the horizontal with a velocity (case F09).
+/// A particle of 1 kg on a spring of 1 m and 200 N/m with a dashpot of `damping` (N s/m) along it,
+/// from the horizontal with a velocity (case F09).
 pub(crate) fn elastic_pendulum(treatment: Treatment, damping: f64) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, -G, 0.0]).unwrap();
@@ -34,7 +35,8 @@ pub(crate) fn elastic_pendulum(treatment: Treatment, damping: f64) -> Model {
     model
 }
 
-/// State of the elastic pendulum at a time: the classical Runge-Kutta method with steps of 0.1 ms on its differential equation.
+/// State of the elastic pendulum at a time: the classical Runge-Kutta method with steps of 0.1 ms
+/// on its differential equation.
 pub(crate) fn elastic_pendulum_at(time: f64, damping: f64) -> [f64; 6] {
     let rate = |s: &[f64; 6]| {
         let l = (s[0] * s[0] + s[1] * s[1] + s[2] * s[2]).sqrt();
@@ -78,7 +80,8 @@ pub(crate) fn top() -> Model {
 /// Its angular velocity in body axes at t = 1 (elliptic functions, case C01).
 pub(crate) const SPIN_AT_1: [f64; 3] = [0.7125799063492, 0.9655205213082, 0.8302148563138];
 
-/// Boxes of 0.1 x 0.02 x 0.02 m and 1 kg on ball joints, straight along x from the origin, at rest; gravity along -z.
+/// Boxes of 0.1 x 0.02 x 0.02 m and 1 kg on ball joints, straight along x from the origin, at rest;
+/// gravity along -z.
 pub(crate) fn chain(links: usize) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -G]).unwrap();

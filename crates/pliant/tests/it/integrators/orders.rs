@@ -33,7 +33,8 @@ fn the_pendulum_has_order_two() {
     }
 }
 
-/// The multiplier of generalised-alpha is that of the end of the step: three times the weight along the rod of a pendulum from the horizontal, 3 m g |y|.
+/// The multiplier of generalised-alpha is that of the end of the step: three times the weight along
+/// the rod of a pendulum from the horizontal, 3 m g |y|.
 #[test]
 fn the_multiplier_of_generalised_alpha_has_order_two() {
     let error = |h: f64| {
@@ -47,8 +48,9 @@ fn the_multiplier_of_generalised_alpha_has_order_two() {
     );
 }
 
-/// Newton on the equations of implicit Euler, with the Jacobian of the end: errors of an independent implementation of the same scheme
-/// (reference case B01), whose third digit is its last.
+/// Newton on the equations of implicit Euler, with the Jacobian of the end: errors of an
+/// independent implementation of the same scheme (reference case B01), whose third digit is its
+/// last.
 #[test]
 fn newton_on_implicit_euler_is_the_known_scheme() {
     for (h, expected) in [(0.01, 0.148), (0.005, 0.0781), (0.0025, 0.0402)] {
@@ -135,7 +137,8 @@ fn the_top_has_order_two() {
     }
 }
 
-/// Ten links that swing down from the horizontal: the tip at half a second (DOP853 in minimal coordinates, to nine digits).
+/// Ten links that swing down from the horizontal: the tip at half a second (DOP853 in minimal
+/// coordinates, to nine digits).
 #[test]
 fn the_chain_of_ten_links() {
     for (integrator, bound) in [

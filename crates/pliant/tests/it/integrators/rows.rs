@@ -40,7 +40,8 @@ fn a_method_of_the_users_own() {
     assert!(distance(&own.state().positions, &euler.state().positions) < 1e-9);
 }
 
-/// On linear mappings the nonlinear step is the linear one: fixed and moving coordinates, damping, driven springs, hard rows, all weights.
+/// On linear mappings the nonlinear step is the linear one: fixed and moving coordinates, damping,
+/// driven springs, hard rows, all weights.
 #[test]
 fn linear_models_take_the_linear_step() {
     let build = || {
@@ -123,7 +124,8 @@ fn redundant_rows_share_alike() {
     }
 }
 
-/// A stop at a distance (a rope: it pulls and does not push). The bob falls freely until the rope is taut, and stays within its length.
+/// A stop at a distance (a rope: it pulls and does not push). The bob falls freely until the rope
+/// is taut, and stays within its length.
 #[test]
 fn ropes_in_the_nonlinear_step() {
     let mut model = Model::new();

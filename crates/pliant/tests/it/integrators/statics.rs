@@ -1,5 +1,5 @@
-//! Rest by steps of the nonlinear method: Newton's method for the static equations, with the inertia over `h^2` as what keeps it
-//! definite.
+//! Rest by steps of the nonlinear method: Newton's method for the static equations, with the
+//! inertia over `h^2` as what keeps it definite.
 
 use super::models::*;
 use pliant::prelude::*;
@@ -11,7 +11,8 @@ fn statics() -> Options {
     }
 }
 
-/// A chain of 40 hard links between two points on one level (case B04: horizontal tension, sag and the tension at the end of the discrete catenary).
+/// A chain of 40 hard links between two points on one level (case B04: horizontal tension, sag and
+/// the tension at the end of the discrete catenary).
 #[test]
 fn the_hanging_chain() {
     let (links, length, span) = (40, 1.5, 1.0);
@@ -56,7 +57,8 @@ fn the_hanging_chain() {
     assert!(report.steps <= 5, "{report:?}");
 }
 
-/// A shallow truss of two springs under a load (von Mises): past the load at which it snaps through there is one equilibrium, on the other side.
+/// A shallow truss of two springs under a load (von Mises): past the load at which it snaps through
+/// there is one equilibrium, on the other side.
 #[test]
 fn a_truss_that_snaps_through() {
     let build = |load: f64| {

@@ -31,7 +31,8 @@ fn parts_of_joints() {
     expect(&limit, &[("impacts", -1.0)], 1e-12);
 }
 
-/// A motor that holds a position with a largest force: while it pulls with this force, `F dx` goes into the cart.
+/// A motor that holds a position with a largest force: while it pulls with this force, `F dx` goes
+/// into the cart.
 #[test]
 fn a_motor_at_its_largest_force() {
     let position = |j: Joint| j.with_position_motor(0, Motion::constant(&[10.0]), 1e-3, 0.0, 4.0);
@@ -41,7 +42,8 @@ fn a_motor_at_its_largest_force() {
     (0..50).for_each(|_| l += s.step(0.01).unwrap().ledger);
     let z = s.state().positions[2];
     assert!((l.kinetic - 4.0 * z).abs() < 1e-12);
-    // A spring of a largest force F that is far out of its reach stores F (|phi| - F C/2); nobody moves its end.
+    // A spring of a largest force F that is far out of its reach stores F (|phi| - F C/2); nobody
+    // moves its end.
     assert!((s.potential(motor) - 4.0 * (10.0 - z - 0.002)).abs() < 1e-12);
     expect(&l, &[], 1e-10);
 }
@@ -63,7 +65,8 @@ fn a_dashpot_of_bounded_force() {
     assert!(s.state().velocities[0] < 0.2);
 }
 
-/// A damped spring at the bound of its force is one of constant force: what it stores and the motion have all of the energy.
+/// A damped spring at the bound of its force is one of constant force: what it stores and the
+/// motion have all of the energy.
 #[test]
 fn a_damped_spring_at_its_bound() {
     let (mut m, x) = scalar(1.0, 0.5);

@@ -79,8 +79,9 @@ fn impacts_take_their_share() {
     }
 }
 
-/// A compliant contact: its spring stores, its damper takes `d/C u+ h u_beta`, and by the trapezoidal rule of positions the rest is what the end of the step weighs too
-/// much, which goes with the step.
+/// A compliant contact: its spring stores, its damper takes `d/C u+ h u_beta`, and by the
+/// trapezoidal rule of positions the rest is what the end of the step weighs too much, which goes
+/// with the step.
 #[test]
 fn compliant_contacts_store_and_damp() {
     let law = ContactLaw {
@@ -118,7 +119,8 @@ fn compliant_contacts_store_and_damp() {
     assert!((a.numerical / b.numerical - 2.0).abs() < 0.1, "{a:?} {b:?}");
 }
 
-/// What is thrown onto a rough floor, bounces and slides: impulses of contacts are entered whole, so that inertia has `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
+/// What is thrown onto a rough floor, bounces and slides: impulses of contacts are entered whole,
+/// so that inertia has `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
 #[test]
 fn contacts_are_no_part_of_what_is_numerical() {
     for beta in [1.0, 0.6, 0.5] {

@@ -26,7 +26,8 @@ pub(super) fn apart() -> Options {
     }
 }
 
-/// Takes steps; in each the parts are the numerical part, to rounding of the sums. Returns the sum of all.
+/// Takes steps; in each the parts are the numerical part, to rounding of the sums. Returns the sum
+/// of all.
 #[track_caller]
 fn add_up(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
     let mut sum = Ledger::default();
@@ -68,7 +69,8 @@ fn pendulum_from(place: [f64; 3], geometry: GeometricStiffness, weights: (f64, f
 /// Level with its pivot the weight falls 1 m: shares of this energy are shares of what there is.
 const ENERGY: f64 = 2.0 * G;
 
-/// Free fall by implicit Euler has `-m dv^2/2` of inertia; a force from outside is entered whole, and so are supports and forces without a potential.
+/// Free fall by implicit Euler has `-m dv^2/2` of inertia; a force from outside is entered whole,
+/// and so are supports and forces without a potential.
 #[test]
 fn what_falls_and_what_is_pushed() {
     let falling = |gravity: f64| {
@@ -117,7 +119,8 @@ fn what_falls_and_what_is_pushed() {
     expect_parts(&ledger.parts, &[], 1e-14);
 }
 
-/// By weights `alpha`, `beta` an oscillator has `(1/2 - beta) dv (m dv - F h)` of inertia and `(1/2 - alpha) k (dx - dg)^2` of its spring, a stiffness or a soft compliance, damped, driven or
+/// By weights `alpha`, `beta` an oscillator has `(1/2 - beta) dv (m dv - F h)` of inertia and
+/// `(1/2 - alpha) k (dx - dg)^2` of its spring, a stiffness or a soft compliance, damped, driven or
 /// pushed from outside.
 #[test]
 fn an_oscillator() {
@@ -161,7 +164,8 @@ fn an_oscillator() {
     }
 }
 
-/// A motor of bounded force, at its bound and when it has its speed, is entered whole: inertia has `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
+/// A motor of bounded force, at its bound and when it has its speed, is entered whole: inertia has
+/// `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
 #[test]
 fn a_motor() {
     for beta in [1.0, 0.6] {
@@ -187,7 +191,8 @@ fn a_motor() {
     }
 }
 
-/// A stiff compliance stores what its force says: by implicit Euler it loses `-C dF^2/2`, which is of its rows.
+/// A stiff compliance stores what its force says: by implicit Euler it loses `-C dF^2/2`, which is
+/// of its rows.
 #[test]
 fn a_stiff_compliance() {
     for relaxation in [0.0, 0.02] {
@@ -206,9 +211,11 @@ fn a_stiff_compliance() {
     }
 }
 
-/// Each step of a weight on a hard rod, with the tension `F` in it of the last step, its length `l` and the velocity `u` by which it moves: `(1/2 - beta) m dv^2` of inertia, the work `-F_+ h u_n`
-/// on the rod's drift, and `-s alpha h^2 F/l u_t^2` of the geometric stiffness, where `s` is all, or from `S = alpha beta h^2 |F|/(m l)` on `1 - 1/S`, and in a clamped step `|F|` takes the place of
-/// `s F`; nothing else.
+/// Each step of a weight on a hard rod, with the tension `F` in it of the last step, its length `l`
+/// and the velocity `u` by which it moves: `(1/2 - beta) m dv^2` of inertia, the work `-F_+ h u_n`
+/// on the rod's drift, and `-s alpha h^2 F/l u_t^2` of the geometric stiffness, where `s` is all,
+/// or from `S = alpha beta h^2 |F|/(m l)` on `1 - 1/S`, and in a clamped step `|F|` takes the place
+/// of `s F`; nothing else.
 #[test]
 fn a_pendulum() {
     use GeometricStiffness as Mode;
@@ -278,7 +285,8 @@ fn a_pendulum() {
     }
 }
 
-/// On a stiff cable the rows have the work `-F_+ h u_n` of its force and what it stores, `C (F_+^2 - F^2)/2`, with the force of the last step for `F`, at first that of its law.
+/// On a stiff cable the rows have the work `-F_+ h u_n` of its force and what it stores,
+/// `C (F_+^2 - F^2)/2`, with the force of the last step for `F`, at first that of its law.
 #[test]
 fn a_stiff_cable() {
     let compliance = 1e-6;
@@ -326,7 +334,8 @@ fn a_stiff_cable() {
     }
 }
 
-/// A spring beyond the bound of its force stores the work of the bound: it is linear there and has no part.
+/// A spring beyond the bound of its force stores the work of the bound: it is linear there and has
+/// no part.
 #[test]
 fn a_spring_beyond_its_bound() {
     let (mut m, x) = scalar(0.3, -0.5);
@@ -344,8 +353,9 @@ fn a_spring_beyond_its_bound() {
     }
 }
 
-/// In 2 s at h = 0.01 s a weight on a hard rod gains 1.3 % by implicit Euler, with geometric stiffness it loses 32 %: the difference is the part of the geometry. By the trapezoidal rule it is what
-/// rows bring in by curvature.
+/// In 2 s at h = 0.01 s a weight on a hard rod gains 1.3 % by implicit Euler, with geometric
+/// stiffness it loses 32 %: the difference is the part of the geometry. By the trapezoidal rule it
+/// is what rows bring in by curvature.
 #[test]
 fn what_geometric_stiffness_costs_a_pendulum() {
     let of = |mode, weights| add_up(&mut pendulum(mode, weights), 0.01, 200);
@@ -383,7 +393,8 @@ fn what_geometric_stiffness_costs_a_pendulum() {
     assert!((with.numerical / ENERGY).abs() < 1e-4);
 }
 
-/// Springs on lengths and strains are not linear along the way: the rest is half of what their geometric stiffness would take, `|dx|_G^2/2`, and of third order else.
+/// Springs on lengths and strains are not linear along the way: the rest is half of what their
+/// geometric stiffness would take, `|dx|_G^2/2`, and of third order else.
 #[test]
 fn curvature_is_half_of_the_geometry() {
     let string = |_| {
@@ -452,7 +463,8 @@ fn curvature_is_half_of_the_geometry() {
     }
 }
 
-/// What turns freely has no forces: all that is lost is of inertia, with whatever gyroscopic torque, and of masses on bodies.
+/// What turns freely has no forces: all that is lost is of inertia, with whatever gyroscopic
+/// torque, and of masses on bodies.
 #[test]
 fn what_turns() {
     for gyroscopic in [
@@ -495,8 +507,8 @@ fn what_turns() {
     }
 }
 
-/// The parts are the numerical part in a machine of everything, and go on bit for bit after it was restored; without geometric stiffness it has no part. What other methods
-/// leave is not divided.
+/// The parts are the numerical part in a machine of everything, and go on bit for bit after it was
+/// restored; without geometric stiffness it has no part. What other methods leave is not divided.
 #[test]
 fn a_machine() {
     let mut sums = Vec::new();

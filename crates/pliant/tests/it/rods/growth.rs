@@ -18,7 +18,8 @@ fn bar(n: usize, treatment: Treatment, held: &[usize]) -> (Model, RodParts) {
     (model, parts)
 }
 
-/// A heated bar between walls pushes with `E A g` and buckles where that is Euler's load of two clamped ends, `g = 4 pi^2 I/(A L^2)`, for both directions of bending.
+/// A heated bar between walls pushes with `E A g` and buckles where that is Euler's load of two
+/// clamped ends, `g = 4 pi^2 I/(A L^2)`, for both directions of bending.
 #[test]
 fn a_bar_that_grows_between_walls_buckles() {
     let exact = [0.01f64, 0.012].map(|t| 4.0 * std::f64::consts::PI.powi(2) * t * t / 12.0);
@@ -56,14 +57,16 @@ fn a_bar_that_grows_between_walls_buckles() {
             "grown bar, direction {k}: {found:?} for {}, errors {errors:?}",
             exact[k]
         );
-        // Of second order in the segments towards what shear takes off, P/(k G A) = 3 g and the shortening itself.
+        // Of second order in the segments towards what shear takes off, P/(k G A) = 3 g and the
+        // shortening itself.
         let limit = errors[1] - (errors[0] - errors[1]) / 3.0;
         assert!((limit.abs()) < 4.0 * exact[k] + 1e-3, "{errors:?}, {limit}");
         assert!(errors[1].abs() < 0.02 && errors[0].abs() < 0.05, "{errors:?}");
     }
 }
 
-/// What a growing bar stores between walls, `E A L g^2/2`, is the work of its growth; a free one is longer by it and stores nothing.
+/// What a growing bar stores between walls, `E A L g^2/2`, is the work of its growth; a free one is
+/// longer by it and stores nothing.
 #[test]
 fn growth_does_the_work() {
     let rate = 1e-3;
@@ -102,8 +105,9 @@ fn growth_of_a_stiffness_is_refused() {
     assert!(error.to_string().contains("bar.elasticity"), "{error}");
 }
 
-/// A winch lets a load down at a steady rate `r` by the rest length of its spring, as a stiffness and as a compliance, two-sided or a rope: the load follows, the spring carries its weight, and each step takes
-/// `m g r h` from it, which the ledger calls that of an input.
+/// A winch lets a load down at a steady rate `r` by the rest length of its spring, as a stiffness
+/// and as a compliance, two-sided or a rope: the load follows, the spring carries its weight, and
+/// each step takes `m g r h` from it, which the ledger calls that of an input.
 #[test]
 fn a_winch_of_a_spring_hoists_its_load() {
     let (mass, k, g) = (2.0, 300.0, 9.81);

@@ -1,7 +1,8 @@
-//! Where straight, twisted and closed rods buckle: the load at which the slowest rate of the linear motion about them is zero.
+//! Where straight, twisted and closed rods buckle: the load at which the slowest rate of the linear
+//! motion about them is zero.
 //!
-//! A pseudo-static step of length `h` multiplies a mode of the rate `w^2` by `1/(1 + h^2 w^2)`: measured below and above the threshold, it says
-//! where `w^2` is zero.
+//! A pseudo-static step of length `h` multiplies a mode of the rate `w^2` by `1/(1 + h^2 w^2)`:
+//! measured below and above the threshold, it says where `w^2` is zero.
 
 use super::slender;
 use pliant::continuum::{Rod, RodCurve, RodParts, Section};
@@ -29,8 +30,8 @@ fn rate(model: Model, h: f64, size: impl Fn(&Simulation) -> f64) -> f64 {
     sizes[0] / sizes[1] - 1.0
 }
 
-/// The load of rate zero: by a straight line through one per cent below and above the expected one, then by one through a thousandth
-/// about that.
+/// The load of rate zero: by a straight line through one per cent below and above the expected one,
+/// then by one through a thousandth about that.
 fn threshold(expected: f64, rate: impl Fn(f64) -> f64) -> f64 {
     [1e-2, 1e-3].into_iter().fold(expected, |middle, span| {
         let (low, high) = ((1.0 - span) * middle, (1.0 + span) * middle);
@@ -95,14 +96,16 @@ fn a_column_buckles_at_eulers_load() {
     let exact = 0.25 * PI * PI;
     let found = [8, 16].map(|n| threshold(exact, |p| column(n, p)));
     converges("Euler's column", exact, found, 2e-3);
-    // The chain of n segments has a closed form of its own, with sides in the mean direction of their ends.
+    // The chain of n segments has a closed form of its own, with sides in the mean direction of
+    // their ends.
     for (n, found) in [(8.0, found[0]), (16.0, found[1])] {
         let chain = 4.0 * n * n * (0.25 * PI / n).tan().powi(2);
         assert!((found / chain - 1.0).abs() < 1e-5, "{n}: {found} {chain}");
     }
 }
 
-/// A rod clamped at both ends, free to shorten, turned at one: `tan(M L/(2 E I)) = M L/(2 E I)` (Love, section 272), `M L/(E I) = 8.98682`.
+/// A rod clamped at both ends, free to shorten, turned at one: `tan(M L/(2 E I)) = M L/(2 E I)`
+/// (Love, section 272), `M L/(E I) = 8.98682`.
 #[test]
 fn a_twisted_rod_writhes_at_its_threshold() {
     let rod = |n: usize, twist: f64| {
@@ -126,7 +129,8 @@ fn a_twisted_rod_writhes_at_its_threshold() {
     converges("clamped twisted rod", exact, found, 5e-3);
 }
 
-/// A closed ring of a straight rod leaves its plane at the twist `2 pi sqrt(3) E I/(G J)` (Michell 1889).
+/// A closed ring of a straight rod leaves its plane at the twist `2 pi sqrt(3) E I/(G J)` (Michell
+/// 1889).
 #[test]
 fn a_twisted_ring_leaves_its_plane_at_michells_twist() {
     let ring = |n: usize, twist: f64| {
@@ -145,7 +149,8 @@ fn a_twisted_ring_leaves_its_plane_at_michells_twist() {
         let curve = curve.closed().with_twist(twist);
         let parts = rod.straight_at_rest().add_to(&mut model, "ring", &curve).unwrap();
         let bodies = parts.frames;
-        // Its part with two waves around: by symmetry that goes its own way, and rigid motions stay out of it.
+        // Its part with two waves around: by symmetry that goes its own way, and rigid motions stay
+        // out of it.
         rate(model, 1.5, |s| {
             let poses = s.positions(bodies).as_chunks::<7>().0;
             let part = |f: fn(f64) -> f64| -> f64 {

@@ -3,7 +3,8 @@
 use super::*;
 use std::f64::consts::{PI, TAU};
 
-/// `E I = 1 N m^2` in all directions and `G J = 1 N m^2`, hard otherwise, of 1 kg/m, hardly any rotary inertia.
+/// `E I = 1 N m^2` in all directions and `G J = 1 N m^2`, hard otherwise, of 1 kg/m, hardly any
+/// rotary inertia.
 fn wire() -> Rod {
     let section = Section {
         area: 1e-3,
@@ -23,7 +24,8 @@ fn circle(n: usize, out: impl Fn(f64) -> [f64; 3]) -> RodCurve {
     RodCurve::through(&(0..n).map(at).collect::<Vec<_>>()).closed()
 }
 
-/// The radii of the bodies times a wave with two crests around, which is the mode of the lowest frequency.
+/// The radii of the bodies times a wave with two crests around, which is the mode of the lowest
+/// frequency.
 fn oval(simulation: &Simulation, frames: NodeId) -> f64 {
     let poses = simulation.positions(frames).as_chunks::<7>().0;
     let n = poses.len() as f64;
@@ -31,7 +33,9 @@ fn oval(simulation: &Simulation, frames: NodeId) -> f64 {
     poses.iter().enumerate().map(part).sum::<f64>() * 2.0 / n
 }
 
-/// Hoppe's frequencies of an inextensible ring in its plane, `w^2 = (E I/(m R^4)) n^2 (n^2 - 1)^2/(n^2 + 1)`: 36/5 for two waves. A quarter of a period after the start its oval is gone.
+/// Hoppe's frequencies of an inextensible ring in its plane,
+/// `w^2 = (E I/(m R^4)) n^2 (n^2 - 1)^2/(n^2 + 1)`: 36/5 for two waves. A quarter of a period after
+/// the start its oval is gone.
 #[test]
 fn a_ring_swings_at_hoppes_frequency() {
     let exact = (36.0f64 / 5.0).sqrt();
@@ -47,7 +51,8 @@ fn a_ring_swings_at_hoppes_frequency() {
         // Two pi metres in chords.
         let chords = 2.0 * n as f64 * (PI / n as f64).sin();
         assert!((total / chords - 1.0).abs() < 1e-12, "{mass:?}: {total}");
-        // The velocity of the mode: radial `cos 2a`, along the ring minus half of `sin 2a`, and the spin that goes with both.
+        // The velocity of the mode: radial `cos 2a`, along the ring minus half of `sin 2a`, and the
+        // spin that goes with both.
         for i in 0..n {
             let a = TAU * i as f64 / n as f64;
             let (out, along) = (1e-4 * (2.0 * a).cos(), -0.5e-4 * (2.0 * a).sin());
@@ -81,7 +86,8 @@ fn a_ring_swings_at_hoppes_frequency() {
     );
 }
 
-/// A closed rod that is straight without load is bent and twisted evenly, over its seam too; one that is made as it is placed has no strain.
+/// A closed rod that is straight without load is bent and twisted evenly, over its seam too; one
+/// that is made as it is placed has no strain.
 #[test]
 fn a_ring_has_the_twist_of_its_curve() {
     for twist in [0.0, 2.5, 8.0] {
@@ -102,7 +108,8 @@ fn a_ring_has_the_twist_of_its_curve() {
             // Also of the segment that closes it: the twist is even, and so is the bend.
             let bend = e[4].hypot(e[5]) * chord;
             let size = (twist / n as f64).hypot(TAU / n as f64);
-            // Turned and bent at once: rotation vectors of chords differ from both by the cube of the angles.
+            // Turned and bent at once: rotation vectors of chords differ from both by the cube of
+            // the angles.
             let shear = if twist == 0.0 { 1e-12 } else { size.powi(3) };
             assert!(e[..3].iter().all(|e| e.abs() < shear), "{e:?}");
             assert!((e[3] * chord - twist / n as f64).abs() < size.powi(3), "{e:?}");

@@ -1,5 +1,5 @@
-//! Rods by another road: the differential equations of Simo's rod, integrated from the loaded tip and shot at the clamp. It shares nothing
-//! with the library but the numbers of the stiffness.
+//! Rods by another road: the differential equations of Simo's rod, integrated from the loaded tip
+//! and shot at the clamp. It shares nothing with the library but the numbers of the stiffness.
 
 use pliant::dense::{Mat3, Vec3, skew};
 
@@ -29,7 +29,8 @@ fn turn(r: Vec3) -> Mat3 {
 }
 
 impl Cantilever {
-    /// `r' = Q (e_0 + N^-1 Q^T n)`, `Q' = Q [kappa]` with `kappa = kappa_0 + M^-1 Q^T m`, `m' = -r' x n`; `n` is the force of the tip.
+    /// `r' = Q (e_0 + N^-1 Q^T n)`, `Q' = Q [kappa]` with `kappa = kappa_0 + M^-1 Q^T m`,
+    /// `m' = -r' x n`; `n` is the force of the tip.
     fn slope(&self, (_, q, m): &Along) -> Along {
         let s = self.stiffness;
         let (n, m_body) = (q.transpose() * self.force, q.transpose() * m);
@@ -56,7 +57,8 @@ impl Cantilever {
         x
     }
 
-    /// Where the tip is from the clamp: Newton's method for the three numbers of its axes, in ten stages of the load.
+    /// Where the tip is from the clamp: Newton's method for the three numbers of its axes, in ten
+    /// stages of the load.
     pub(crate) fn tip(&self, steps: usize) -> Vec3 {
         let mut tip = self.clamp * turn(self.curvature * self.length);
         let force = self.force;

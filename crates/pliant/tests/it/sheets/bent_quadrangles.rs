@@ -1,4 +1,5 @@
-//! Bending of quadrangles: energies of curved sheets, strips, twisted and supported plates, planes of symmetry.
+//! Bending of quadrangles: energies of curved sheets, strips, twisted and supported plates, planes
+//! of symmetry.
 
 use super::{PLATE, place, strip, uneven};
 use pliant::continuum::{Bending, Sheet, SheetMesh, SymmetryPlane};
@@ -7,7 +8,8 @@ use std::f64::consts::PI;
 
 const KINDS: [fn(f64) -> Bending; 2] = [Bending::Hinges, Bending::Quadratic];
 
-/// The energy of bending of a sheet that is flat at rest and somewhere else now; it is clamped at its first nodes.
+/// The energy of bending of a sheet that is flat at rest and somewhere else now; it is clamped at
+/// its first nodes.
 fn energy(mesh: &SheetMesh, now: &[[f64; 3]], bending: Bending, clamped: &[usize]) -> f64 {
     let mut model = Model::new();
     let nodes = model.add_particles("sheet", now).unwrap();
@@ -18,7 +20,8 @@ fn energy(mesh: &SheetMesh, now: &[[f64; 3]], bending: Bending, clamped: &[usize
     Simulation::new(model).unwrap().potential(bending.unwrap())
 }
 
-/// A plate without Poisson's ratio: `D/2 (kx^2 + ky^2 + 2 kxy^2)` over its area, but for the half cells at the boundary that no edge is the middle of; curvatures do not mix.
+/// A plate without Poisson's ratio: `D/2 (kx^2 + ky^2 + 2 kxy^2)` over its area, but for the half
+/// cells at the boundary that no edge is the middle of; curvatures do not mix.
 #[test]
 fn evenly_curved_rectangles_have_the_energy_of_a_plate() {
     let (n, m, [a, b]) = (5, 4, [0.2, 0.15]);
@@ -50,8 +53,9 @@ fn evenly_curved_rectangles_have_the_energy_of_a_plate() {
     }
 }
 
-/// Rolled up without stretching by the same angle at every edge, from a clamp that counts as half an edge: `D b/(2 a) theta^2` at each edge of length `b` between cells of length `a`, the energy of a
-/// cylinder at any angle; `2 D b/a sin^2(theta/2)` of quadratic bending.
+/// Rolled up without stretching by the same angle at every edge, from a clamp that counts as half
+/// an edge: `D b/(2 a) theta^2` at each edge of length `b` between cells of length `a`, the energy
+/// of a cylinder at any angle; `2 D b/a sin^2(theta/2)` of quadratic bending.
 #[test]
 fn rolled_strips_have_the_energy_of_a_cylinder() {
     let (n, m, [a, b]) = (12, 2, [0.2, 0.3]);
@@ -84,7 +88,8 @@ fn rolled_strips_have_the_energy_of_a_cylinder() {
     assert!((found / quadratic - 1.0).abs() < 1e-12, "{found} {quadratic}");
 }
 
-/// A strip of rectangles is a row of hinges: the trapezoidal rule for the integral of its moments, `1 + 1/(2 n^2)` of the beam, however wide. Uneven ones are near it.
+/// A strip of rectangles is a row of hinges: the trapezoidal rule for the integral of its moments,
+/// `1 + 1/(2 n^2)` of the beam, however wide. Uneven ones are near it.
 #[test]
 fn strips_of_quadrangles_bend_like_beams() {
     for cells in [[16, 4], [16, 2], [8, 4]] {
@@ -103,7 +108,8 @@ fn strips_of_quadrangles_bend_like_beams() {
     assert!((found - 1.0).abs() < 0.05, "{found}");
 }
 
-/// A plate with free edges on three of its corners, and a force on the fourth: it is twisted evenly, `w = P a b/(2 D)`.
+/// A plate with free edges on three of its corners, and a force on the fourth: it is twisted
+/// evenly, `w = P a b/(2 D)`.
 #[test]
 fn a_plate_is_twisted_by_a_force_on_its_corner() {
     for size in [[1.0, 1.0], [1.5, 0.6]] {
@@ -131,7 +137,8 @@ fn a_plate_is_twisted_by_a_force_on_its_corner() {
     }
 }
 
-/// Navier's series for a simply supported square plate under a uniform load: `w = 0.00406 q a^4/D` in the middle, whatever Poisson's ratio.
+/// Navier's series for a simply supported square plate under a uniform load: `w = 0.00406 q a^4/D`
+/// in the middle, whatever Poisson's ratio.
 #[test]
 fn a_supported_plate_of_quadrangles_sags_by_its_coefficient() {
     let weight = 1e-5;
@@ -184,7 +191,8 @@ fn half_a_strip_of_quadrangles_is_the_whole() {
     };
     let (cells, beam) = (8, -1000.0 * 0.01 * 1e-5 / (384.0 * PLATE));
     let (whole, half) = (sag(1.0, cells, false), sag(0.5, cells / 2, true));
-    // Of a beam `q L^4/(384 D)`; of a row of hinges, whose moments are summed by the trapezoidal rule, `1 + 8/n^2` of it.
+    // Of a beam `q L^4/(384 D)`; of a row of hinges, whose moments are summed by the trapezoidal
+    // rule, `1 + 8/n^2` of it.
     let exact = beam * (1.0 + 8.0 / (cells * cells) as f64);
     assert!((whole / exact - 1.0).abs() < 1e-6, "{whole} {exact}");
     assert!((half / exact - 1.0).abs() < 1e-6, "{half} {exact}");

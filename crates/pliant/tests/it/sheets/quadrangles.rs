@@ -20,7 +20,8 @@ fn patch(mixed: bool) -> SheetMesh {
     mesh
 }
 
-/// The patch test: nodes of the boundary on an affine map, those inside come to it, with triangles between them too, as a stiffness and as a compliance.
+/// The patch test: nodes of the boundary on an affine map, those inside come to it, with triangles
+/// between them too, as a stiffness and as a compliance.
 #[test]
 fn uniform_strain_is_uniform_on_uneven_quadrangles() {
     let map = |x: &[f64; 3]| [1.1 * x[0] + 0.1 * x[1], 0.95 * x[1] - 0.05 * x[0], 0.2 * x[0]];
@@ -51,7 +52,8 @@ fn uniform_strain_is_uniform_on_uneven_quadrangles() {
     }
 }
 
-/// The rise of the middle of the loaded edge of Cook's membrane for a load of 1, in proportion to that of a small one.
+/// The rise of the middle of the loaded edge of Cook's membrane for a load of 1, in proportion to
+/// that of a small one.
 fn cook(n: usize, sheet: &Sheet) -> f64 {
     let mut mesh = SheetMesh::quadrangles([1.0, 1.0], [n, n]);
     for x in &mut mesh.nodes {
@@ -76,7 +78,8 @@ fn cook(n: usize, sheet: &Sheet) -> f64 {
     (place(&simulation, nodes, n / 2 * (n + 1) + n).y - 52.0) / load
 }
 
-/// Plane stress, `E = 1`, `nu = 1/3`: the rises of bilinear elements are published (Bergan and Felippa 1985 and many after them print 11.85, 18.30, 22.08, 23.43; more digits from
+/// Plane stress, `E = 1`, `nu = 1/3`: the rises of bilinear elements are published (Bergan and
+/// Felippa 1985 and many after them print 11.85, 18.30, 22.08, 23.43; more digits from
 /// `benches/reference/quadrangles.py`), on the way to 23.96.
 #[test]
 fn cooks_membrane_is_that_of_bilinear_elements() {
@@ -84,12 +87,14 @@ fn cooks_membrane_is_that_of_bilinear_elements() {
     for (n, exact) in [(2, 11.845180), (4, 18.299166), (8, 22.079183), (16, 23.430411)] {
         let found = cook(n, &sheet);
         println!("Cook's membrane of {n} x {n} quadrangles: {found:.5}, published {exact:.2}");
-        // The strains of a load of 1 are about one: those of the millionth are linear to a millionth.
+        // The strains of a load of 1 are about one: those of the millionth are linear to a
+        // millionth.
         assert!((found / exact - 1.0).abs() < 5e-6, "{n}: {found} {exact}");
     }
 }
 
-/// Plane strain: the sheet of `E/(1 - nu^2)` and `nu/(1 - nu)` comes to what quadrilaterals of nine nodes say (`benches/reference/cook.py`).
+/// Plane strain: the sheet of `E/(1 - nu^2)` and `nu/(1 - nu)` comes to what quadrilaterals of nine
+/// nodes say (`benches/reference/cook.py`).
 #[test]
 fn cooks_membrane_in_plane_strain_converges() {
     let (young, poisson) = (1.124_999_981_25, 0.3);
@@ -108,7 +113,8 @@ fn cooks_membrane_in_plane_strain_converges() {
     assert!(errors[2] < 0.01, "{errors:?}");
 }
 
-/// The mass is that of the area, and its centre that of the area, on flat quadrangles of any shape; a stretched sheet has that of its rest.
+/// The mass is that of the area, and its centre that of the area, on flat quadrangles of any shape;
+/// a stretched sheet has that of its rest.
 #[test]
 fn mass_is_where_the_area_is() {
     let mesh = patch(true);

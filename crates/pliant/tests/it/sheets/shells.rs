@@ -7,7 +7,8 @@ use pliant::continuum::{Bending, Sheet, SheetMesh};
 use pliant::prelude::*;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// A grid of squares rolled up: `around` of them close the circle, `along` go from one rim to the other, with alternating diagonals.
+/// A grid of squares rolled up: `around` of them close the circle, `along` go from one rim to the
+/// other, with alternating diagonals.
 fn rolled(around: usize, along: usize, at: impl Fn(f64, f64) -> [f64; 3]) -> SheetMesh {
     let mut mesh = SheetMesh::default();
     for j in 0..=along {
@@ -60,8 +61,9 @@ fn under(model: Model, nodes: NodeId, forces: &[(usize, [f64; 3])], h: f64) -> S
     simulation
 }
 
-/// MacNeal and Harder (1985): a hemisphere with a hole of 18 degrees at the top, pulled and pushed by forces of 2 at four points of its rim: each moves by 0.094 for
-/// small forces (0.0924 without the hole).
+/// MacNeal and Harder (1985): a hemisphere with a hole of 18 degrees at the top, pulled and pushed
+/// by forces of 2 at four points of its rim: each moves by 0.094 for small forces (0.0924 without
+/// the hole).
 #[test]
 fn a_pinched_hemisphere_gives_way_as_published() {
     let (radius, thickness, young, poisson) = (10.0, 0.04, 6.825e7, 0.3);
@@ -99,7 +101,8 @@ fn a_pinched_hemisphere_gives_way_as_published() {
     );
 }
 
-/// MacNeal and Harder (1985): a cylinder between rigid diaphragms, pinched by two forces of 1 in the middle: 1.8248e-5.
+/// MacNeal and Harder (1985): a cylinder between rigid diaphragms, pinched by two forces of 1 in
+/// the middle: 1.8248e-5.
 #[test]
 fn a_pinched_cylinder_gives_way_as_published() {
     let (radius, length, thickness, young, poisson) = (300.0, 600.0, 3.0, 3e6, 0.3);
@@ -125,14 +128,16 @@ fn a_pinched_cylinder_gives_way_as_published() {
     };
     let ratios = [12, 24].map(|n| moved(n) / 1.8248e-5);
     println!("pinched cylinder, 12 and 24 cells along a quarter: {ratios:.3?} of the published 1.8248e-5");
-    // The dent under a force is a few lengths `sqrt(R t) = 30` wide, a cell is 39 and 20: slow, and from above.
+    // The dent under a force is a few lengths `sqrt(R t) = 30` wide, a cell is 39 and 20: slow, and
+    // from above.
     assert!(
         ratios[1] > 1.0 && ratios[1] < 1.2 && ratios[1] < ratios[0],
         "{ratios:?}"
     );
 }
 
-/// A clamped strip with a dead force across its end: Mattiasson's elastica at `P L^2/(E I) = 5`, the strip at rest at once and through large rotations.
+/// A clamped strip with a dead force across its end: Mattiasson's elastica at `P L^2/(E I) = 5`,
+/// the strip at rest at once and through large rotations.
 #[test]
 fn a_strip_bends_like_the_elastica() {
     let ends = [8, 16].map(|n| {

@@ -4,7 +4,8 @@ use super::*;
 use pliant::contact::Sleeping;
 use pliant::continuum::{Rod, RodCurve, RodParts, Section};
 
-/// A bob of 3 kg on a hard rod of 1 m under a fixed particle of 2 kg, with a dashpot along the rod, in motion; gravity is 10 m/s^2.
+/// A bob of 3 kg on a hard rod of 1 m under a fixed particle of 2 kg, with a dashpot along the rod,
+/// in motion; gravity is 10 m/s^2.
 fn pendulum() -> (Model, [NodeId; 2], [ComponentId; 2]) {
     let mut model = Model::new();
     model.set_gravity([0.0, -10.0, 0.0]).unwrap();
@@ -50,7 +51,8 @@ fn a_pendulum_at_rest_reads_as_it_hangs() {
     assert!(report.violation < 1e-12, "{report:?}");
     assert!(simulation.velocities(bob).iter().all(|v| *v == 0.0));
     assert_eq!(simulation.reaction(dashpot), &[0.0]);
-    // Forces are missed by 1e-13 of theirs: both weights hang on the top, which is held against them.
+    // Forces are missed by 1e-13 of theirs: both weights hang on the top, which is held against
+    // them.
     assert!((simulation.reaction(hard)[0] + 30.0).abs() < 1e-10);
     let support = simulation.support_force(top, 0);
     for (found, exact) in support.iter().zip([0.0, 50.0, 0.0]) {
@@ -58,7 +60,8 @@ fn a_pendulum_at_rest_reads_as_it_hangs() {
     }
     assert_eq!(simulation.support_force(bob, 0), &[0.0; 3]);
 
-    // The first step knows the force of the rod: across, `(m + h^2 T/l + h d) v = h F`. And its ledger starts from rest.
+    // The first step knows the force of the rod: across, `(m + h^2 T/l + h d) v = h F`. And its
+    // ledger starts from rest.
     let (h, push) = (0.1, 2.0);
     simulation.set_force(bob, 0, &[push, 0.0, 0.0]).unwrap();
     let before = simulation.problem().energies(simulation.state());
@@ -142,8 +145,9 @@ fn sleepers_come_to_rest() {
     assert_eq!(simulation.support_force(x, 0), &[0.0]);
 }
 
-/// The unit of length does not matter, nor to the flow where the model is: a cantilever in stiffness form of some other size, of the same forces, comes to rest by as many steps of
-/// the flow and hardly other ones of Newton's method, in the same shape.
+/// The unit of length does not matter, nor to the flow where the model is: a cantilever in
+/// stiffness form of some other size, of the same forces, comes to rest by as many steps of the
+/// flow and hardly other ones of Newton's method, in the same shape.
 #[test]
 fn the_unit_of_length_does_not_matter() {
     let bend = |c: f64, place: f64, method: StaticMethod| {
@@ -182,7 +186,8 @@ fn the_unit_of_length_does_not_matter() {
         let elsewhere = (method == StaticMethod::PseudoStatic).then_some((1.0, 8.0));
         for (c, place) in [(1.0 / 64.0, 0.0), (64.0, 0.0)].into_iter().chain(elsewhere) {
             let found = bend(c, place, method);
-            // Pivots are chosen among forces and torques, so that rounding differs, and with it the last iterations.
+            // Pivots are chosen among forces and torques, so that rounding differs, and with it the
+            // last iterations.
             let near = found.0.abs_diff(judge.0) <= judge.0 / 10;
             assert!(
                 near && found.1 == judge.1,
@@ -195,7 +200,8 @@ fn the_unit_of_length_does_not_matter() {
     }
 }
 
-/// A failure leaves positions, velocities and all forces as they were: here one more weight falls for ever.
+/// A failure leaves positions, velocities and all forces as they were: here one more weight falls
+/// for ever.
 #[test]
 fn a_failure_leaves_forces_as_they_were() {
     let (mut model, [top, _], [hard, _]) = pendulum();

@@ -9,7 +9,8 @@ use pliant::kkt::Support;
 mod friction;
 mod shapes;
 
-/// Balls and points over planes with unit normals; those are listed that touch or will on their way.
+/// Balls and points over planes with unit normals; those are listed that touch or will on their
+/// way.
 #[derive(Debug, Clone)]
 pub(super) struct Planes {
     /// Node, element, radius.
@@ -99,7 +100,9 @@ fn ball(mass: f64, radius: f64, at: [f64; 3]) -> (Model, NodeId) {
     (model, node)
 }
 
-/// A ball that starts over a groove of two smooth planes, inclined by `a` and `b`: `N_a = m g sin b/sin(a + b)`, `N_b = m g sin a/sin(a + b)`, at the radius from both. Collision geometry of the library.
+/// A ball that starts over a groove of two smooth planes, inclined by `a` and `b`:
+/// `N_a = m g sin b/sin(a + b)`, `N_b = m g sin a/sin(a + b)`, at the radius from both. Collision
+/// geometry of the library.
 #[test]
 fn a_ball_lies_in_a_groove() {
     let (mass, radius) = (2.0, 0.1);
@@ -195,7 +198,8 @@ fn a_ball_comes_down_to_the_floor() {
     assert_eq!((report.contacts, report.free_modes), (1, 5));
 }
 
-/// A particle on springs pressed against a wall, hard or compliant: free up to `k d`, then `F = p F_1 - k x`, `C F = x - d`, on paths of both kinds and with the wall left again.
+/// A particle on springs pressed against a wall, hard or compliant: free up to `k d`, then
+/// `F = p F_1 - k x`, `C F = x - d`, on paths of both kinds and with the wall left again.
 #[test]
 fn a_wall_bears_what_the_spring_does_not() {
     let (k, gap, push) = (50.0, 0.1, 20.0);
@@ -254,7 +258,8 @@ fn a_wall_bears_what_the_spring_does_not() {
     }
 }
 
-/// A cantilever whose tip meets a stop: it bends freely up to `P = 3 E I d/L^3`, and the stop takes what is beyond. Segments lack second order; deflections are 1e-4 of the length.
+/// A cantilever whose tip meets a stop: it bends freely up to `P = 3 E I d/L^3`, and the stop takes
+/// what is beyond. Segments lack second order; deflections are 1e-4 of the length.
 #[test]
 fn a_beam_meets_a_stop() {
     let gap = 1e-4;
@@ -283,8 +288,10 @@ fn a_beam_meets_a_stop() {
     assert!(miss[0] < 5e-3 && miss[1] < 0.3 * miss[0], "{miss:?}");
 }
 
-/// Horizontal places and heights of a chain pulled along a smooth floor by `h` and up at its end to a height: links hang from the last particle that lies, whose weight the
-/// floor bears but for a share, and tangents of their slopes are the weights below over `h`. By bisection of that share, for every number of links that may hang.
+/// Horizontal places and heights of a chain pulled along a smooth floor by `h` and up at its end to
+/// a height: links hang from the last particle that lies, whose weight the floor bears but for a
+/// share, and tangents of their slopes are the weights below over `h`. By bisection of that share,
+/// for every number of links that may hang.
 fn lying_chain(links: usize, link: f64, weight: f64, h: f64, height: f64) -> (f64, f64) {
     let rise = |hanging: usize, share: f64| -> f64 {
         let slope = |i: usize| (share + i as f64) * weight / h;
@@ -302,12 +309,14 @@ fn lying_chain(links: usize, link: f64, weight: f64, h: f64, height: f64) -> (f6
     }
     let slopes = (0..hanging).map(|i| (low + i as f64) * weight / h);
     let ahead: f64 = slopes.map(|s| link / 1f64.hypot(s)).sum();
-    // What the floor bears: all lying particles but for the share of the last; the first one is held.
+    // What the floor bears: all lying particles but for the share of the last; the first one is
+    // held.
     let lying = links - hanging;
     (link * lying as f64 + ahead, weight * (lying as f64 - low))
 }
 
-/// A heavy chain on a smooth floor, one end held there, the other at a height and pulled along with `h`: against its own statics, and the catenary, of which `sqrt(y^2 + 2 a y)` hangs with
+/// A heavy chain on a smooth floor, one end held there, the other at a height and pulled along with
+/// `h`: against its own statics, and the catenary, of which `sqrt(y^2 + 2 a y)` hangs with
 /// `a = h/w`, to the order of the links.
 #[test]
 fn a_chain_lies_on_the_floor_in_part() {
@@ -338,7 +347,8 @@ fn a_chain_lies_on_the_floor_in_part() {
     let (end, borne) = lying_chain(n, link, weight, h, height);
     let found = simulation.positions(node)[3 * n];
     let floor: f64 = simulation.contacts().iter().map(|c| c.impulse[2]).sum();
-    // Forces of 2 N to 1e-10, on a chain whose slack at the floor is of second order in its heights.
+    // Forces of 2 N to 1e-10, on a chain whose slack at the floor is of second order in its
+    // heights.
     assert!(
         (found - end).abs() < 1e-7 && (floor - borne).abs() < 1e-6,
         "{found} {end}, {floor} {borne}"

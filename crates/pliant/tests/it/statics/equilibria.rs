@@ -52,7 +52,8 @@ fn springs_in_a_row() {
     }
 }
 
-/// A chain of springs of 0.1 m at 200 N/m under its weight between two points 1 m apart; it starts as a straight row, which holds nothing across.
+/// A chain of springs of 0.1 m at 200 N/m under its weight between two points 1 m apart; it starts
+/// as a straight row, which holds nothing across.
 fn slack_chain(treatment: Treatment) -> (Model, NodeId) {
     let (links, length) = (10, 0.12);
     let mut model = Model::new();
@@ -73,7 +74,8 @@ fn slack_chain(treatment: Treatment) -> (Model, NodeId) {
     (model, nodes)
 }
 
-/// Newton, the flow and relaxation find the same sagging chain, in both treatments. Each node: the forces of its two springs carry its weight.
+/// Newton, the flow and relaxation find the same sagging chain, in both treatments. Each node: the
+/// forces of its two springs carry its weight.
 #[test]
 fn all_methods_agree_on_a_chain() {
     let mut found: Vec<Vec<f64>> = Vec::new();
@@ -104,13 +106,15 @@ fn all_methods_agree_on_a_chain() {
     }
     for other in &found[1..] {
         for (a, b) in found[0].iter().zip(other) {
-            // Tolerance 1e-10 of the forces; the softest motion of the chain has a stiffness of about 1 N/m.
+            // Tolerance 1e-10 of the forces; the softest motion of the chain has a stiffness of
+            // about 1 N/m.
             assert!((a - b).abs() < 1e-8, "{a} {b}");
         }
     }
 }
 
-/// Case B04: 40 hard links hang between two points. From two straight halves, where no link has a force: nothing but the links' own forces holds them.
+/// Case B04: 40 hard links hang between two points. From two straight halves, where no link has a
+/// force: nothing but the links' own forces holds them.
 #[test]
 fn a_chain_of_hard_links() {
     let (links, length, span) = (40, 1.5, 1.0);
@@ -157,7 +161,8 @@ fn a_chain_of_hard_links() {
     assert!(moved.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) < 1e-11);
 }
 
-/// The same link at the level of velocities has no static meaning; free motion under a load has no equilibrium, without one it is free.
+/// The same link at the level of velocities has no static meaning; free motion under a load has no
+/// equilibrium, without one it is free.
 #[test]
 fn what_is_not_held_is_named() {
     let falls = |gravity: f64| {
@@ -285,7 +290,8 @@ fn what_has_no_meaning_at_rest_is_refused() {
     );
 }
 
-/// A spring whose force saturates, from where whole steps of Newton's method go ever farther to both sides: shorter ones come to rest without the help of the flow.
+/// A spring whose force saturates, from where whole steps of Newton's method go ever farther to
+/// both sides: shorter ones come to rest without the help of the flow.
 #[test]
 fn steps_are_shortened() {
     let mut model = Model::new();

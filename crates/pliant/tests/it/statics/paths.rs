@@ -84,7 +84,8 @@ fn load_control_ends_at_the_limit() {
         "{:?}",
         path.end
     );
-    // Next to the limit: the shortest step is 1e-10 of the first, and points miss 1e-10 of the forces of the bars.
+    // Next to the limit: the shortest step is 1e-10 of the first, and points miss 1e-10 of the
+    // forces of the bars.
     assert!(
         last.load <= limit * (1.0 + 1e-9) && last.load > limit * (1.0 - 1e-6),
         "{}",
@@ -99,8 +100,9 @@ fn load_control_ends_at_the_limit() {
     assert_eq!(simulation.positions(apex)[1], last.state.positions[1]);
 }
 
-/// A soft spring in series: the point where the load is applied goes back where the truss snaps (snap-back). With the load as the factor the limit points are
-/// those of the truss alone; with the motion of the end as the factor they are where that motion turns.
+/// A soft spring in series: the point where the load is applied goes back where the truss snaps
+/// (snap-back). With the load as the factor the limit points are those of the truss alone; with the
+/// motion of the end as the factor they are where that motion turns.
 #[test]
 fn a_truss_on_a_soft_spring_snaps_back() {
     let soft = 15.0;
@@ -193,8 +195,8 @@ fn a_truss_on_a_soft_spring_snaps_back() {
     }
 }
 
-/// A rigid bar on a rotary spring under its axial load: it is straight up to `k/l`, where the stability changes and the load goes on; pushed a little it
-/// follows `P = k theta/(l sin theta)`.
+/// A rigid bar on a rotary spring under its axial load: it is straight up to `k/l`, where the
+/// stability changes and the load goes on; pushed a little it follows `P = k theta/(l sin theta)`.
 #[test]
 fn a_bar_on_a_rotary_spring_buckles() {
     let (stiffness, length) = (3.0, 0.5);
@@ -313,7 +315,8 @@ fn paths_end_where_they_are_told() {
     }
 }
 
-/// A spring that grows with the factor under a force, and a force that does under all springs: `x = f/(k_0 + p k_1)`, `x = p f/(k_0 + k_1)`.
+/// A spring that grows with the factor under a force, and a force that does under all springs:
+/// `x = f/(k_0 + p k_1)`, `x = p f/(k_0 + k_1)`.
 #[test]
 fn what_is_named_is_scaled() {
     let (k, force) = ([20.0, 30.0], 6.0);
@@ -386,7 +389,8 @@ fn loads_that_are_none_are_refused() {
     }
 }
 
-/// A spring that is driven away from where another holds: `x = p g k_1/(k_0 + k_1)`; of a curved law `T(x - p g) + k_0 x = 0`.
+/// A spring that is driven away from where another holds: `x = p g k_1/(k_0 + k_1)`; of a curved
+/// law `T(x - p g) + k_0 x = 0`.
 #[test]
 fn driven_springs_are_loads() {
     let (k, far) = ([20.0, 30.0], 0.4);
@@ -431,7 +435,8 @@ fn driven_springs_are_loads() {
     }
 }
 
-/// A limit that the path comes to and leaves: a motor of at most 2 N that is driven past what it can hold. Its motion is a load while it acts, none while it gives way.
+/// A limit that the path comes to and leaves: a motor of at most 2 N that is driven past what it
+/// can hold. Its motion is a load while it acts, none while it gives way.
 #[test]
 fn a_driven_row_gives_way_at_its_bound() {
     let (stiffness, most) = (20.0, 2.0);
@@ -466,7 +471,8 @@ fn a_driven_row_gives_way_at_its_bound() {
     }
 }
 
-/// Two bars on rotary springs under one load, each alone: both lose their stability within one step, at `k/l`.
+/// Two bars on rotary springs under one load, each alone: both lose their stability within one
+/// step, at `k/l`.
 #[test]
 fn several_critical_points_in_one_step() {
     let (stiffness, length) = ([3.0, 6.0], 0.5);

@@ -3,8 +3,8 @@
 use super::slender::{beam, tip_force};
 use super::*;
 
-/// A scalar on a spring, pushed against a stop: free up to the gap, then the stop carries what the spring does not. From either side of the stop, and
-/// from the wrong side of it.
+/// A scalar on a spring, pushed against a stop: free up to the gap, then the stop carries what the
+/// spring does not. From either side of the stop, and from the wrong side of it.
 #[test]
 fn a_stop_carries_the_rest() {
     let (stiffness, gap) = (50.0, 0.1);
@@ -57,7 +57,8 @@ fn a_floor_stops_what_nothing_holds() {
     assert!((simulation.reaction(floor)[0] - 20.0).abs() < 1e-9);
 }
 
-/// A cantilever whose tip is pushed beyond a stop: `R = P - 3 E I g/L^3`, of a rod of second order; without the stop `P L^3/(3 E I)`.
+/// A cantilever whose tip is pushed beyond a stop: `R = P - 3 E I g/L^3`, of a rod of second order;
+/// without the stop `P L^3/(3 E I)`.
 #[test]
 fn a_beam_rests_on_a_stop() {
     let (gap, force) = (0.01, 0.09);
@@ -74,7 +75,8 @@ fn a_beam_rests_on_a_stop() {
         simulation.find_equilibrium(&Equilibrium::default()).unwrap();
         simulation.reaction(stop)[0]
     };
-    // E I = 1 and L = 1; a gap of a hundredth of the length bends it by 1e-4 less than in proportion.
+    // E I = 1 and L = 1; a gap of a hundredth of the length bends it by 1e-4 less than in
+    // proportion.
     let exact = force - 3.0 * gap;
     let errors = [5, 10].map(|n| (reaction(n) / exact - 1.0).abs());
     println!("beam on a stop: relative errors {errors:?}");
@@ -84,7 +86,8 @@ fn a_beam_rests_on_a_stop() {
     );
 }
 
-/// Two ropes hold a weight at an angle: the third, slack one carries nothing; springs that only pull alike.
+/// Two ropes hold a weight at an angle: the third, slack one carries nothing; springs that only
+/// pull alike.
 #[test]
 fn slack_ropes_carry_nothing() {
     let mut model = Model::new();
@@ -107,7 +110,8 @@ fn slack_ropes_carry_nothing() {
     }
 }
 
-/// Two coordinates on one full compliance that yields at 2 N: where the first row is at its bound the second feels its force through the compliance, `x_2 = -(c_12 lambda_1 + c_22 lambda_2)`.
+/// Two coordinates on one full compliance that yields at 2 N: where the first row is at its bound
+/// the second feels its force through the compliance, `x_2 = -(c_12 lambda_1 + c_22 lambda_2)`.
 #[test]
 fn a_row_at_its_bound_is_felt_through_the_compliance() {
     let (stiffness, c) = (10.0, [[0.2, 0.05], [0.05, 0.1]]);

@@ -4,7 +4,8 @@ use super::*;
 use pliant::continuum::{Bending, Rod, RodCurve, RodParts, Section, Sheet, SheetMesh};
 use std::f64::consts::{FRAC_PI_3, PI};
 
-/// `E I = 1` in one direction, 4 in the other, hard otherwise; as a stiffness, which cannot be hard, stiff by 1e5 N.
+/// `E I = 1` in one direction, 4 in the other, hard otherwise; as a stiffness, which cannot be
+/// hard, stiff by 1e5 N.
 fn rod(treatment: Treatment) -> Rod {
     let section = Section {
         area: 0.1,
@@ -41,7 +42,8 @@ pub(super) fn tip_force(model: &mut Model, tip: NodeId, force: [f64; 3]) -> Comp
     load(model, tip, &force)
 }
 
-/// Complete elliptic integrals of the first and second kind of a modulus, by the arithmetic-geometric mean.
+/// Complete elliptic integrals of the first and second kind of a modulus, by the
+/// arithmetic-geometric mean.
 fn elliptic(k: f64) -> (f64, f64) {
     let (mut a, mut b, mut sum, mut power) = (1.0, (1.0 - k * k).sqrt(), 0.5 * k * k, 1.0);
     for _ in 0..20 {
@@ -54,8 +56,8 @@ fn elliptic(k: f64) -> (f64, f64) {
     (first, first * (1.0 - sum))
 }
 
-/// Euler's load `pi^2 E I/(4 L^2)` of a straight clamped column by the inertia along the load path, for both directions of bending; what the rod lacks is of second
-/// order in its segments.
+/// Euler's load `pi^2 E I/(4 L^2)` of a straight clamped column by the inertia along the load path,
+/// for both directions of bending; what the rod lacks is of second order in its segments.
 #[test]
 fn a_column_buckles_at_eulers_loads() {
     let euler = PI * PI / 4.0;
@@ -87,8 +89,9 @@ fn a_column_buckles_at_eulers_loads() {
     }
 }
 
-/// Behind Euler's load: with the angle `a` of the tip and `k = sin(a/2)` the load is `K(k)^2`, the tip at `2 E/K - 1` and `2 k/K` (Love 1927, article 263). A small
-/// push across leads there, and is then taken away.
+/// Behind Euler's load: with the angle `a` of the tip and `k = sin(a/2)` the load is `K(k)^2`, the
+/// tip at `2 E/K - 1` and `2 k/K` (Love 1927, article 263). A small push across leads there, and is
+/// then taken away.
 #[test]
 fn a_buckled_column_is_the_elastica() {
     let k = (0.5 * FRAC_PI_3).sin();
@@ -137,7 +140,8 @@ fn a_cantilever_bends_in_one_call() {
     }
 }
 
-/// A square plate clamped along one side under a load at its free corners, shells in both treatments: from rest in one call, as pseudo-static steps find it.
+/// A square plate clamped along one side under a load at its free corners, shells in both
+/// treatments: from rest in one call, as pseudo-static steps find it.
 #[test]
 fn a_shell_comes_to_rest_in_one_call() {
     let n = 6;

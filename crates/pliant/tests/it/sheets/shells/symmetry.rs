@@ -7,13 +7,15 @@ fn plane(axis: usize, at: f64) -> SymmetryPlane {
     SymmetryPlane { axis, at }
 }
 
-/// The dents under the forces on a whole and on its part, in which patterns of triangles are mirror images too: the same to what rest and rounding leave.
+/// The dents under the forces on a whole and on its part, in which patterns of triangles are mirror
+/// images too: the same to what rest and rounding leave.
 fn same(name: &str, whole: f64, part: f64) {
     println!("{name}: {whole:.9e} of the whole, {part:.9e} of the part");
     assert!((part / whole - 1.0).abs() < 1e-6, "{name}: {whole} {part}");
 }
 
-/// The pinched hemisphere at forces where it is far from its place at rest, and a quarter of it under half of two of them.
+/// The pinched hemisphere at forces where it is far from its place at rest, and a quarter of it
+/// under half of two of them.
 #[test]
 fn a_quarter_of_a_hemisphere_is_the_whole() {
     let (radius, n) = (10.0, 4);
@@ -31,7 +33,8 @@ fn a_quarter_of_a_hemisphere_is_the_whole() {
         let moved = |sheet: &Sheet, mesh: &SheetMesh, forces: &[(usize, [f64; 3])]| {
             let mut model = Model::new();
             let nodes = sheet.add_to(&mut model, "shell", mesh).unwrap().nodes;
-            // Held in the planes too, the whole cannot turn about: forces inwards are on the wrong side of it. Nothing acts along z.
+            // Held in the planes too, the whole cannot turn about: forces inwards are on the wrong
+            // side of it. Nothing acts along z.
             for (k, x) in mesh.nodes.iter().enumerate() {
                 model
                     .fix(nodes, k, &[x[0].abs() < 1e-9, x[1].abs() < 1e-9, k == 0])

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A particle on a rough slope rests where `tan a <= mu`, with the friction `m g sin a`, and does not move; on a steeper one it finds no rest.
+/// A particle on a rough slope rests where `tan a <= mu`, with the friction `m g sin a`, and does
+/// not move; on a steeper one it finds no rest.
 #[test]
 fn a_slope_holds_up_to_its_friction() {
     let mu = 0.5f64;
@@ -36,7 +37,8 @@ fn a_slope_holds_up_to_its_friction() {
     }
 }
 
-/// A spring with a slider: `k x = p F - f` while it slides ahead, with `|f| <= mu m g`; loaded, unloaded and loaded again it goes round a loop (Jenkins' element).
+/// A spring with a slider: `k x = p F - f` while it slides ahead, with `|f| <= mu m g`; loaded,
+/// unloaded and loaded again it goes round a loop (Jenkins' element).
 #[test]
 fn a_slider_goes_round_its_loop() {
     let (k, mu, mass, push) = (100.0, 0.4, 1.0, 12.0);
@@ -82,7 +84,8 @@ fn a_slider_goes_round_its_loop() {
     }
 }
 
-/// A ladder at a smooth wall on a rough floor: `tan t >= 1/(2 mu)` of the angle with the floor, with the friction `m g/(2 tan t)`.
+/// A ladder at a smooth wall on a rough floor: `tan t >= 1/(2 mu)` of the angle with the floor,
+/// with the friction `m g/(2 tan t)`.
 #[test]
 fn a_ladder_stands_up_to_its_angle() {
     let (mu, length, mass) = (0.4f64, 2.0, 3.0);

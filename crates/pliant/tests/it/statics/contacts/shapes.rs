@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// An elastic column on a smooth floor under its weight: `u = rho g L^2/(2 E)` at its top, exact at the nodes of linear elements where it does not widen, and a quarter of its weight on each corner.
-/// The strain is 1e-5, which linear elasticity neglects.
+/// An elastic column on a smooth floor under its weight: `u = rho g L^2/(2 E)` at its top, exact at
+/// the nodes of linear elements where it does not widen, and a quarter of its weight on each
+/// corner. The strain is 1e-5, which linear elasticity neglects.
 #[test]
 fn a_soft_column_stands_on_the_floor() {
     use pliant::continuum::{Mesh, Solid, StrainEnergy};
@@ -35,7 +36,8 @@ fn a_soft_column_stands_on_the_floor() {
     }
 }
 
-/// A ball in a smooth bowl comes to rest at its bottom: the normal turns as it moves, which no tangent knows.
+/// A ball in a smooth bowl comes to rest at its bottom: the normal turns as it moves, which no
+/// tangent knows.
 #[test]
 fn a_ball_lies_at_the_bottom_of_a_bowl() {
     #[derive(Debug)]
@@ -88,7 +90,8 @@ fn a_ball_lies_at_the_bottom_of_a_bowl() {
     assert!((simulation.contact_force(node, 0).0[2] - 20.0).abs() < 1e-8);
 }
 
-/// A box on four corners, which three would hold: whatever the shares, their sum is the weight and their torque that of its offset. The same bits on two threads.
+/// A box on four corners, which three would hold: whatever the shares, their sum is the weight and
+/// their torque that of its offset. The same bits on two threads.
 #[test]
 fn a_box_stands_on_more_corners_than_it_needs() {
     let stand = |threads: usize| {
@@ -144,7 +147,8 @@ fn a_box_stands_on_more_corners_than_it_needs() {
     assert_eq!(stand(1), stand(2));
 }
 
-/// A ball comes down on the middle of a triangle whose corners are on springs, from above: each corner takes a third of its weight.
+/// A ball comes down on the middle of a triangle whose corners are on springs, from above: each
+/// corner takes a third of its weight.
 #[test]
 fn a_ball_lies_on_a_soft_triangle() {
     let (k, radius, thickness, height) = (500.0, 0.2, 0.01, 1.0);

@@ -9,8 +9,8 @@ pub use section::Section;
 use crate::{ContinuumError, PronySeries, Relaxing};
 use pliant_dense::rotation::{conjugate, multiply};
 use pliant_model::{
-    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, ForceField, JointFrame, Mass, Model, Motion,
-    NodeId, Pose, RigidMass, Treatment,
+    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, ForceField, JointFrame, Mass, Model, NodeId,
+    Pose, PrescribedMotion, RigidMass, Treatment,
 };
 
 /// An elastic rod: bodies at the points of a curve, and between them the strains of a geometrically
@@ -57,10 +57,10 @@ impl RodParts {
     /// The motion that makes every segment longer without load by a share (none) that is a function
     /// of time: growth, heat, an active rod. [`Model::set_motion`] takes it for `elasticity`, which
     /// must be a compliance. Bends and twist, and masses, stay those of the lengths at the start.
-    pub fn growth(&self, share: &Motion) -> Motion {
-        let none = Motion::constant(&[0.0]);
+    pub fn growth(&self, share: &PrescribedMotion) -> PrescribedMotion {
+        let none = PrescribedMotion::constant(&[0.0]);
         let of = |k| if k % 6 == 0 { share } else { &none }.clone();
-        Motion::each(&(0..6 * self.lengths.len()).map(of).collect::<Vec<_>>())
+        PrescribedMotion::each(&(0..6 * self.lengths.len()).map(of).collect::<Vec<_>>())
     }
 }
 

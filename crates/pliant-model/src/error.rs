@@ -172,7 +172,7 @@ pub enum ModelError {
     },
     /// A motion that is not a function of time.
     #[error("a motion is not one: {reason}")]
-    Motion {
+    PrescribedMotion {
         /// Why, as a clause.
         reason: &'static str,
     },

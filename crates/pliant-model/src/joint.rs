@@ -5,7 +5,7 @@ mod kind;
 
 pub use kind::JointKind;
 
-use crate::{ComponentId, Level, Motion, NodeId, Pose};
+use crate::{ComponentId, Level, NodeId, Pose, PrescribedMotion};
 
 /// One side of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,13 +30,13 @@ enum Attached {
     },
     Damper(f64),
     PositionMotor {
-        motion: Motion,
+        motion: PrescribedMotion,
         compliance: f64,
         relaxation_time: f64,
         force: f64,
     },
     VelocityMotor {
-        motion: Motion,
+        motion: PrescribedMotion,
         force: f64,
     },
     Friction(f64),
@@ -230,7 +230,7 @@ impl Joint {
     pub fn with_position_motor(
         self,
         axis: usize,
-        motion: Motion,
+        motion: PrescribedMotion,
         compliance: f64,
         relaxation_time: f64,
         force: f64,
@@ -249,7 +249,7 @@ impl Joint {
     /// A motor that drives free coordinate `axis` at the rate of a motion (m/s, rad/s), with at
     /// most the given force (N, N m): `v = d motion/dt` while `|lambda| <= force`.
     #[must_use]
-    pub fn with_velocity_motor(self, axis: usize, motion: Motion, force: f64) -> Self {
+    pub fn with_velocity_motor(self, axis: usize, motion: PrescribedMotion, force: f64) -> Self {
         self.attach(axis, Attached::VelocityMotor { motion, force })
     }
 

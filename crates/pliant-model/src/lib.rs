@@ -60,7 +60,7 @@ pub use model::{
     Attachment, ComponentId, ConstraintEntry, ElementIndex, ForceFieldEntry, Level, MassEntry, Model, Node,
     NodeId, NodeKind, Rayleigh, RowGroup, Treatment,
 };
-pub use motion::Motion;
+pub use motion::PrescribedMotion;
 pub use parameters::Parameters;
 pub use pliant_threads::Threads;
 pub use problem::Problem;

@@ -4,7 +4,9 @@ mod build;
 
 use std::collections::HashMap;
 
-use crate::{ForceField, Mapping, Mass, ModelError, Motion, Parameters, Parents, RowLaw, Space, State};
+use crate::{
+    ForceField, Mapping, Mass, ModelError, Parameters, Parents, PrescribedMotion, RowLaw, Space, State,
+};
 
 pub(crate) use build::check_finite;
 
@@ -507,7 +509,11 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError::Size`], [`ModelError::NotFinite`], [`ModelError::NotRows`].
-    pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), ModelError> {
+    pub fn set_motion(
+        &mut self,
+        component: ComponentId,
+        motion: Option<PrescribedMotion>,
+    ) -> Result<(), ModelError> {
         self.set_initial(|model, values| values.set_motion(model, component, motion))
     }
 

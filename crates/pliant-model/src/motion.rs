@@ -15,13 +15,13 @@ type Function = Arc<dyn Fn(Dual) -> Dual + Send + Sync>;
 ///
 /// **Use.** Motors and prescribed paths, rest lengths that change, joints held off their zero.
 #[derive(Clone)]
-pub struct Motion {
+pub struct PrescribedMotion {
     functions: Arc<[Function]>,
     /// Constants know so, and cost nothing.
     constants: Option<Arc<[f64]>>,
 }
 
-impl fmt::Debug for Motion {
+impl fmt::Debug for PrescribedMotion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.constants {
             Some(values) => write!(f, "Motion::constant({values:?})"),
@@ -31,7 +31,7 @@ impl fmt::Debug for Motion {
 }
 
 /// Functions are equal if they are the same ones.
-impl PartialEq for Motion {
+impl PartialEq for PrescribedMotion {
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = self.functions.iter().zip(other.functions.iter());
         self.constants == other.constants
@@ -40,7 +40,7 @@ impl PartialEq for Motion {
     }
 }
 
-impl Motion {
+impl PrescribedMotion {
     /// Constant values: an offset of each coordinate (m, rad).
     pub fn constant(values: &[f64]) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Motion {
             None
         };
         if let Some(reason) = reason {
-            return Err(ModelError::Motion { reason });
+            return Err(ModelError::PrescribedMotion { reason });
         }
         let points = points.to_vec();
         Ok(Self::function(move |t| {
@@ -176,20 +176,23 @@ mod tests {
 
     #[test]
     fn values_and_rates() {
-        assert_eq!(Motion::ramp(1.0, 2.0).at(3, 0.5), (2.0, 2.0));
-        let (x, v) = Motion::sine(2.0, 3.0, 0.1).at(0, 0.7);
+        assert_eq!(PrescribedMotion::ramp(1.0, 2.0).at(3, 0.5), (2.0, 2.0));
+        let (x, v) = PrescribedMotion::sine(2.0, 3.0, 0.1).at(0, 0.7);
         assert!((x - 2.0 * 2.2f64.sin()).abs() < 1e-15 && (v - 6.0 * 2.2f64.cos()).abs() < 1e-14);
-        let table = Motion::table(&[(0.0, 1.0), (2.0, 5.0)]).unwrap();
+        let table = PrescribedMotion::table(&[(0.0, 1.0), (2.0, 5.0)]).unwrap();
         assert_eq!(
             (table.at(0, -1.0), table.at(0, 1.0), table.at(0, 9.0)),
             ((1.0, 0.0), (3.0, 2.0), (5.0, 0.0))
         );
         // At a knot the rate of what follows.
-        let table = Motion::table(&[(0.0, 1.0), (2.0, 5.0), (3.0, 4.0)]).unwrap();
+        let table = PrescribedMotion::table(&[(0.0, 1.0), (2.0, 5.0), (3.0, 4.0)]).unwrap();
         let found = [0.0, 2.0, 2.5, 3.0].map(|t| table.at(0, t));
         assert_eq!(found, [(1.0, 2.0), (5.0, -1.0), (4.5, -1.0), (4.0, 0.0)]);
-        let both = Motion::each(&[Motion::constant(&[4.0]), Motion::ramp(0.0, 1.0)]);
+        let both = PrescribedMotion::each(&[
+            PrescribedMotion::constant(&[4.0]),
+            PrescribedMotion::ramp(0.0, 1.0),
+        ]);
         assert_eq!((both.at(0, 2.0), both.at(1, 2.0)), ((4.0, 0.0), (2.0, 1.0)));
-        assert!(Motion::table(&[(1.0, 0.0), (1.0, 2.0)]).is_err());
+        assert!(PrescribedMotion::table(&[(1.0, 0.0), (1.0, 2.0)]).is_err());
     }
 }

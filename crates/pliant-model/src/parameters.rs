@@ -2,7 +2,7 @@
 //! them.
 
 use crate::model::check_finite;
-use crate::{ComponentId, Model, ModelError, Motion, NodeId, RowGroup, Treatment};
+use crate::{ComponentId, Model, ModelError, NodeId, PrescribedMotion, RowGroup, Treatment};
 use std::ops::Range;
 
 /// The values that may change while a model is simulated: gravity, inputs and treatments of force
@@ -32,7 +32,7 @@ pub struct Parameters {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct RowParameters {
     /// Where the rows are held instead of at zero.
-    motion: Option<Motion>,
+    motion: Option<PrescribedMotion>,
     /// Smallest and largest force of each row.
     bounds: Option<(f64, f64)>,
 }
@@ -84,7 +84,7 @@ impl Parameters {
     }
 
     /// The motion that drives a group's rows.
-    pub fn motion(&self, group: &RowGroup) -> Option<&Motion> {
+    pub fn motion(&self, group: &RowGroup) -> Option<&PrescribedMotion> {
         self.of(group.component)?.motion.as_ref()
     }
 
@@ -176,7 +176,7 @@ impl Parameters {
         &mut self,
         model: &Model,
         component: ComponentId,
-        motion: Option<Motion>,
+        motion: Option<PrescribedMotion>,
     ) -> Result<(), ModelError> {
         let node = self.rows_of(model, component, "driven")?;
         if let Some(motion) = &motion {

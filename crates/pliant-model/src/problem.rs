@@ -1,6 +1,8 @@
 //! A model with the present values of its parameters.
 
-use crate::{At, ComponentId, Model, ModelError, Motion, Node, Parameters, RowGroup, State, Treatment};
+use crate::{
+    At, ComponentId, Model, ModelError, Node, Parameters, PrescribedMotion, RowGroup, State, Treatment,
+};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -85,7 +87,7 @@ impl Problem {
     }
 
     /// The motion that drives a group's rows.
-    pub fn motion(&self, group: &RowGroup) -> Option<&Motion> {
+    pub fn motion(&self, group: &RowGroup) -> Option<&PrescribedMotion> {
         self.parameters.motion(group)
     }
 
@@ -138,7 +140,11 @@ impl Problem {
     ///
     /// # Errors
     /// As [`Model::set_motion`].
-    pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), ModelError> {
+    pub fn set_motion(
+        &mut self,
+        component: ComponentId,
+        motion: Option<PrescribedMotion>,
+    ) -> Result<(), ModelError> {
         self.parameters.set_motion(&self.model, component, motion)
     }
 

@@ -22,7 +22,7 @@ pub(super) const SECTIONS: &[(&str, &[&str])] = &[
     ("Constraints and rows", &["Level", "RowLaw", "Model"]),
     ("Joints", &["JointKind", "Joint", "JointAxis"]),
     ("Masses", &["Mass", "RigidMass", "CoupledMass"]),
-    ("Motions", &["Motion"]),
+    ("Prescribed motions", &["PrescribedMotion"]),
     ("Treatments", &["Treatment", "Gyroscopic"]),
 ];
 

@@ -349,7 +349,11 @@ fn solve_says_what_is_wrong() {
             2,
             "did you mean `newton`?",
         ),
-        (vec![&system, "--solver", "newton"], 2, "there are: `box`, `auto`"),
+        (
+            vec![&system, "--solver", "newton"],
+            2,
+            "there are: `box`, `projected-gauss-seidel`",
+        ),
         (vec!["nothing.json"], 2, "cannot read the problem nothing.json"),
         (vec![&broken], 2, "line 2, column 13"),
         (vec![&contact, "--tolerance", "0"], 2, "the tolerance is 0"),

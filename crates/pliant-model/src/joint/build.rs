@@ -4,7 +4,7 @@ use super::{Attached, Joint, JointHandle, JointKind, Side};
 use crate::mappings::relative_pose;
 use crate::{
     Coordinate, Damping, DiagonalCompliance, Distance, End, Gear, JointAxis, JointCoordinates, JointFrame,
-    Level, Model, ModelError, Motion, NodeId, NodeKind, Pose, RigidPoints, Space, Treatment,
+    Level, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion, RigidPoints, Space, Treatment,
     UniformCompliance,
 };
 
@@ -118,7 +118,7 @@ impl Model {
                 let law = UniformCompliance::new(*compliance).with_relaxation_time(*relaxation_time);
                 let id = self.add_force_field(&named("spring"), node, law, Treatment::Compliance)?;
                 if *rest != 0.0 {
-                    self.set_motion(id, Some(Motion::constant(&[*rest])))?;
+                    self.set_motion(id, Some(PrescribedMotion::constant(&[*rest])))?;
                 }
                 handle.attached.push(id);
             }
@@ -166,7 +166,7 @@ impl Model {
                 for (part, limit, bounds) in sides {
                     if limit.is_finite() {
                         let id = self.add_constraint(&named(part), node, Level::Position)?;
-                        self.set_motion(id, Some(Motion::constant(&[limit])))?;
+                        self.set_motion(id, Some(PrescribedMotion::constant(&[limit])))?;
                         self.set_bounds(id, bounds.0, bounds.1)?;
                         handle.attached.push(id);
                     }

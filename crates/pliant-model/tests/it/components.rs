@@ -2,8 +2,8 @@
 
 use pliant_model::{
     Affine, AffineEntry, ComponentId, ConstantForce, Damping, Dependency, DiagonalCompliance, Difference,
-    Distance, End, ForceField, Identity, Level, Mapping, Model, Motion, Pose, Problem, RelativeRotation,
-    RigidPoints, Space, Spring, Subset, Treatment, UniformCompliance, check,
+    Distance, End, ForceField, Identity, Level, Mapping, Model, Pose, PrescribedMotion, Problem,
+    RelativeRotation, RigidPoints, Space, Spring, Subset, Treatment, UniformCompliance, check,
 };
 use proptest::prelude::*;
 
@@ -162,7 +162,7 @@ fn a_problem_goes_back_to_values_that_it_had() {
     problem.set_input(winch, 0, 0.7).unwrap();
     problem.set_bounds(held, -1.0, 2.0).unwrap();
     problem
-        .set_motion(held, Some(Motion::sine(1.0, 1.0, 0.0)))
+        .set_motion(held, Some(PrescribedMotion::sine(1.0, 1.0, 0.0)))
         .unwrap();
     assert!(problem.choose_treatment(i, Treatment::Compliance));
     assert_eq!((problem.gravity(), problem.inputs(i)), ([0.0; 3], &[0.7][..]));

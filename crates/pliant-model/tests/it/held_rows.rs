@@ -3,7 +3,7 @@
 
 use pliant_model::{
     DiagonalCompliance, Difference, Distance, End, Evaluation, FullCompliance, Joint, JointKind, Level, Mass,
-    Model, Motion, NodeId, Problem, RigidMass, Side, Space, Treatment, UniformCompliance,
+    Model, NodeId, PrescribedMotion, Problem, RigidMass, Side, Space, Treatment, UniformCompliance,
 };
 
 /// One scalar of mass one with one row on it, changed by the last argument, and whether the row is
@@ -33,7 +33,9 @@ fn rows_that_hold_positions() {
         holds(|model, x| {
             let id = model.add_constraint("row", x, level).unwrap();
             if motion {
-                model.set_motion(id, Some(Motion::ramp(0.0, 1.0))).unwrap();
+                model
+                    .set_motion(id, Some(PrescribedMotion::ramp(0.0, 1.0)))
+                    .unwrap();
             }
             if bounded {
                 model.set_bounds(id, -1.0, 1.0).unwrap();

@@ -1,7 +1,8 @@
 //! Joints by name: what they hold, what they leave free, and what they refuse.
 
 use pliant_model::{
-    Evaluation, Joint, JointKind, Mass, Model, ModelError, Motion, NodeId, Pose, RigidMass, Side, Space,
+    Evaluation, Joint, JointKind, Mass, Model, ModelError, NodeId, Pose, PrescribedMotion, RigidMass, Side,
+    Space,
 };
 
 fn two_bodies() -> (Model, NodeId) {
@@ -148,8 +149,8 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         hinge().with_friction(0, f64::NAN),
         hinge().with_limits(0, 1.0, -1.0),
         hinge().with_limits(0, f64::NAN, 1.0),
-        hinge().with_velocity_motor(0, Motion::ramp(0.0, 1.0), -1.0),
-        hinge().with_position_motor(0, Motion::constant(&[1.0, 2.0]), 0.0, 0.0, 1.0),
+        hinge().with_velocity_motor(0, PrescribedMotion::ramp(0.0, 1.0), -1.0),
+        hinge().with_position_motor(0, PrescribedMotion::constant(&[1.0, 2.0]), 0.0, 0.0, 1.0),
         hinge().with_compliance(&[1.0, 2.0], 0.0),
         hinge().with_compliance(&[-1.0], 0.0),
         Joint::screw(a, b, f64::NAN).at(somewhere()),

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
 use crate::control::sleep;
 use pliant_model::NodeId;
-use pliant_model::{ComponentId, ModelError, Motion};
+use pliant_model::{ComponentId, ModelError, PrescribedMotion};
 use pliant_solvers::complementarity::Problem;
 
 impl Simulation {
@@ -16,7 +16,11 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::Model`] if the component has no rows or the motion another number of coordinates.
-    pub fn set_motion(&mut self, component: ComponentId, motion: Option<Motion>) -> Result<(), Error> {
+    pub fn set_motion(
+        &mut self,
+        component: ComponentId,
+        motion: Option<PrescribedMotion>,
+    ) -> Result<(), Error> {
         self.system.model.set_motion(component, motion)?;
         self.motion.ledger.energies = None;
         sleep::wake_component(&mut self.system, &mut self.motion, component);

@@ -36,7 +36,9 @@ fn a_driven_nonlinear_spring_is_one_to_a_moving_support() {
                         let id = model
                             .add_force_field("spring", x, law.clone(), Treatment::Compliance)
                             .unwrap();
-                        model.set_motion(id, Some(Motion::ramp(0.5, 0.4))).unwrap();
+                        model
+                            .set_motion(id, Some(PrescribedMotion::ramp(0.5, 0.4)))
+                            .unwrap();
                     } else {
                         let pair = [(End::element(0, 0), End::element(1, 0))];
                         let gap = Difference::new(&pair).in_dimension(1);
@@ -120,7 +122,9 @@ fn an_overdamped_spring_stores_its_deformation() {
                 .add_force_field("spring", x, law, Treatment::Compliance)
                 .unwrap();
             let rate = if driven { 0.3 } else { 0.0 };
-            model.set_motion(id, Some(Motion::ramp(0.0, rate))).unwrap();
+            model
+                .set_motion(id, Some(PrescribedMotion::ramp(0.0, rate)))
+                .unwrap();
             let mut s = Simulation::new(model).unwrap();
             for _ in 0..20 {
                 let found = s.step(0.01).unwrap().energies.potential;

@@ -21,13 +21,13 @@ fn plant() -> Model {
     .unwrap();
     m.set_body_velocity(arms, 1, [0.0; 3], [0.0; 3]).unwrap();
     let shoulder = Joint::hinge(Side::World, Side::Body(arms, 0))
-        .with_position_motor(0, Motion::sine(0.5, 2.0, 0.0), 1e-4, 0.01, 1e4)
+        .with_position_motor(0, PrescribedMotion::sine(0.5, 2.0, 0.0), 1e-4, 0.01, 1e4)
         .with_damper(0, 0.2);
     m.add_joint("shoulder", &shoulder).unwrap();
     let elbow = Joint::universal(Side::Body(arms, 0), Side::Body(arms, 1))
         .at(Pose::at([1.0, 0.0, 0.0]))
         .with_friction(0, 500.0)
-        .with_velocity_motor(1, Motion::ramp(0.0, 9.0), 0.01)
+        .with_velocity_motor(1, PrescribedMotion::ramp(0.0, 9.0), 0.01)
         .with_limits(1, -2.0, 2.0)
         .with_spring(1, 0.01, 0.01, 0.1);
     m.add_joint("elbow", &elbow).unwrap();
@@ -56,7 +56,8 @@ fn plant() -> Model {
     let net = m
         .add_force_field("net", cloth, law, Treatment::Compliance)
         .unwrap();
-    m.set_motion(net, Some(Motion::sine(0.2, 3.0, 0.5))).unwrap();
+    m.set_motion(net, Some(PrescribedMotion::sine(0.2, 3.0, 0.5)))
+        .unwrap();
     m.add_force_field("honey", cloth, Damping::new(0.3), Treatment::Compliance)
         .unwrap();
     let area = m

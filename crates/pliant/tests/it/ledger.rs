@@ -241,7 +241,7 @@ fn prescribed_motion() {
     let k = m
         .add_force_field("k", d, UniformCompliance::new(0.01), Treatment::Compliance)
         .unwrap();
-    m.set_motion(k, Some(Motion::ramp(0.0, -0.5))).unwrap();
+    m.set_motion(k, Some(PrescribedMotion::ramp(0.0, -0.5))).unwrap();
     m.fix(x, 1, &[true]).unwrap();
     let mut s = simulate(m, Options::trapezoidal());
     let mut sum = Ledger::default();
@@ -268,10 +268,10 @@ fn prescribed_motion() {
         .unwrap();
     m.set_motion(
         row,
-        Some(Motion::each(&[
-            Motion::constant(&[0.0]),
-            Motion::constant(&[0.0]),
-            Motion::ramp(0.0, 0.2),
+        Some(PrescribedMotion::each(&[
+            PrescribedMotion::constant(&[0.0]),
+            PrescribedMotion::constant(&[0.0]),
+            PrescribedMotion::ramp(0.0, 0.2),
         ])),
     )
     .unwrap();

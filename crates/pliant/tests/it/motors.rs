@@ -107,7 +107,9 @@ fn friction_decelerates_evenly() {
 
 #[test]
 fn a_velocity_motor_saturates() {
-    let (m, _, slider) = cart(0.0, |j| j.with_velocity_motor(0, Motion::ramp(0.0, 0.8), 4.0));
+    let (m, _, slider) = cart(0.0, |j| {
+        j.with_velocity_motor(0, PrescribedMotion::ramp(0.0, 0.8), 4.0)
+    });
     let mut s = Simulation::new(m).unwrap();
     for k in 1..=100 {
         let report = s.step(0.01).unwrap();
@@ -127,7 +129,7 @@ fn a_velocity_motor_saturates() {
 #[test]
 fn a_position_motor_has_a_largest_force() {
     for compliance in [0.0, 1e-4] {
-        let motion = || Motion::function(|t| t * t * 0.5);
+        let motion = || PrescribedMotion::function(|t| t * t * 0.5);
         // m (g + 1) = 21.62 is enough.
         let (m, _, slider) = cart(G, |j| j.with_position_motor(0, motion(), compliance, 0.0, 25.0));
         let mut s = Simulation::new(m).unwrap();
@@ -159,7 +161,7 @@ fn a_position_motor_has_a_largest_force() {
 #[test]
 fn a_saturated_soft_motor_stiffens_by_no_more_than_its_force() {
     let (m, _, hinge) = rod(0.0, G, |j| {
-        j.with_position_motor(0, Motion::constant(&[1.0]), 1e-3, 0.0, 2.0)
+        j.with_position_motor(0, PrescribedMotion::constant(&[1.0]), 1e-3, 0.0, 2.0)
     });
     let mut s = Simulation::new(m).unwrap();
     let row = {
@@ -294,7 +296,7 @@ fn wrenches_are_those_of_statics() {
             let joint = if hinged {
                 Joint::hinge(a, Side::Body(beam, 0)).with_position_motor(
                     0,
-                    Motion::constant(&[0.0]),
+                    PrescribedMotion::constant(&[0.0]),
                     0.0,
                     0.0,
                     f64::INFINITY,

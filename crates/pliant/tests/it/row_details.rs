@@ -33,7 +33,9 @@ fn a_rigid_dashpot_goes_with_its_motion() {
     let id = model
         .add_force_field("dashpot", x, Rigid, Treatment::Compliance)
         .unwrap();
-    model.set_motion(id, Some(Motion::sine(0.3, 2.0, 0.4))).unwrap();
+    model
+        .set_motion(id, Some(PrescribedMotion::sine(0.3, 2.0, 0.4)))
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..20 {
         let report = s.step(0.02).unwrap();
@@ -50,7 +52,9 @@ fn stabilised_rows_are_where_they_are_driven() {
     for bounded in [false, true] {
         let (mut model, x) = scalar(0.0, 0.0, 2.0);
         let id = model.add_constraint("row", x, Level::Position).unwrap();
-        model.set_motion(id, Some(Motion::sine(0.3, 2.0, 0.4))).unwrap();
+        model
+            .set_motion(id, Some(PrescribedMotion::sine(0.3, 2.0, 0.4)))
+            .unwrap();
         if bounded {
             model.set_bounds(id, -1e6, 1e6).unwrap();
         }
@@ -213,7 +217,9 @@ fn a_hard_row_dissipates_nothing() {
     let id = model
         .add_force_field("row", x, law, Treatment::Compliance)
         .unwrap();
-    model.set_motion(id, Some(Motion::sine(0.3, 2.0, 0.0))).unwrap();
+    model
+        .set_motion(id, Some(PrescribedMotion::sine(0.3, 2.0, 0.0)))
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..10 {
         assert_eq!(s.step(0.05).unwrap().dissipated, 0.0);
@@ -234,7 +240,9 @@ fn the_energy_of_a_driven_spring_is_that_of_its_stretch() {
     let id = model
         .add_force_field("spring", x, law, Treatment::Compliance)
         .unwrap();
-    model.set_motion(id, Some(Motion::constant(&target))).unwrap();
+    model
+        .set_motion(id, Some(PrescribedMotion::constant(&target)))
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..5 {
         let report = s.step(0.01).unwrap();
@@ -261,7 +269,9 @@ fn soft_rows_lend_their_law_to_the_geometric_stiffness() {
     let id = model
         .add_force_field("spring", x, law, Treatment::Compliance)
         .unwrap();
-    model.set_motion(id, Some(Motion::ramp(0.1, 0.7))).unwrap();
+    model
+        .set_motion(id, Some(PrescribedMotion::ramp(0.1, 0.7)))
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..5 {
         s.step(0.05).unwrap();

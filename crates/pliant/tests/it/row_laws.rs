@@ -190,7 +190,7 @@ fn proportional_damping_is_a_relaxation_time() {
     }
 }
 
-fn driven_mass(motion: Motion, level: Option<Level>, compliance: f64) -> (Model, ComponentId) {
+fn driven_mass(motion: PrescribedMotion, level: Option<Level>, compliance: f64) -> (Model, ComponentId) {
     let mut model = Model::new();
     let x = model.add_scalars("x", &[0.0]).unwrap();
     model.add_mass("m", x, Mass::Uniform(2.0)).unwrap();
@@ -218,7 +218,7 @@ fn hard_driven_rows_are_where_they_are_driven() {
         let options = || Options {
             ..weighted(alpha, beta)
         };
-        let motion = || Motion::sine(amplitude, frequency, phase);
+        let motion = || PrescribedMotion::sine(amplitude, frequency, phase);
         for level in [Some(Level::Position), Some(Level::CurvedPosition), None] {
             let (model, _) = driven_mass(motion(), level, 0.0);
             let mut s = Simulation::with_options(model, options()).unwrap();
@@ -255,8 +255,10 @@ fn an_even_motion_is_followed_exactly() {
         Level::Baumgarte { rate: 20.0 },
     ];
     for level in levels {
-        let (mut model, id) = driven_mass(Motion::constant(&[0.0]), Some(level), 0.0);
-        model.set_motion(id, Some(Motion::ramp(0.0, 0.7))).unwrap();
+        let (mut model, id) = driven_mass(PrescribedMotion::constant(&[0.0]), Some(level), 0.0);
+        model
+            .set_motion(id, Some(PrescribedMotion::ramp(0.0, 0.7)))
+            .unwrap();
         let mut s = Simulation::new(model).unwrap();
         for _ in 0..50 {
             s.step(0.02).unwrap();
@@ -266,11 +268,13 @@ fn an_even_motion_is_followed_exactly() {
     }
     // Off the target the violation decays by 1 - rate h.
     let (mut model, id) = driven_mass(
-        Motion::constant(&[0.0]),
+        PrescribedMotion::constant(&[0.0]),
         Some(Level::Baumgarte { rate: 20.0 }),
         0.0,
     );
-    model.set_motion(id, Some(Motion::ramp(-0.1, 0.7))).unwrap();
+    model
+        .set_motion(id, Some(PrescribedMotion::ramp(-0.1, 0.7)))
+        .unwrap();
     let mut s = Simulation::new(model).unwrap();
     for k in 1..20 {
         s.step(0.02).unwrap();
@@ -305,7 +309,9 @@ fn a_driven_spring_has_the_amplitude_and_phase_of_the_closed_form() {
             let id = model
                 .add_force_field("spring", x, law, Treatment::Compliance)
                 .unwrap();
-            model.set_motion(id, Some(Motion::sine(a, w, 0.0))).unwrap();
+            model
+                .set_motion(id, Some(PrescribedMotion::sine(a, w, 0.0)))
+                .unwrap();
             let mut s = Simulation::with_options(model, weighted(weight, weight)).unwrap();
             let mut worst = 0.0f64;
             for _ in 0..(3.0 / h).round() as usize {
@@ -345,7 +351,9 @@ fn what_goes_along_dissipates_nothing() {
             }
         };
         let id = id.unwrap();
-        model.set_motion(id, Some(Motion::ramp(0.0, 0.8))).unwrap();
+        model
+            .set_motion(id, Some(PrescribedMotion::ramp(0.0, 0.8)))
+            .unwrap();
         let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
         let mut last = None;
         for _ in 0..100 {
@@ -404,7 +412,7 @@ fn a_bounded_position_motor_holds_its_position_beside_stabilisation() {
         model
             .add_mass("m", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))
             .unwrap();
-        let motion = Motion::sine(0.4, 3.0, 0.0);
+        let motion = PrescribedMotion::sine(0.4, 3.0, 0.0);
         let joint =
             Joint::slider(Side::World, Side::Body(cart, 0)).with_position_motor(0, motion, 0.0, 0.0, 1000.0);
         let slider = model.add_joint("slider", &joint).unwrap();
@@ -469,7 +477,9 @@ fn an_impact_row_turns_the_velocity_round_in_the_frame_of_its_motion() {
     let racket = model
         .add_constraint("racket", p, Level::Restitution { coefficient: e })
         .unwrap();
-    model.set_motion(racket, Some(Motion::ramp(0.0, s))).unwrap();
+    model
+        .set_motion(racket, Some(PrescribedMotion::ramp(0.0, s)))
+        .unwrap();
     let options = Options::default();
     let mut simulation = Simulation::with_options(model, options).unwrap();
     simulation.step(0.01).unwrap();

@@ -53,7 +53,7 @@ fn run(model: Arc<Model>, own: f64) -> (Vec<u64>, usize) {
     let named = |name: &str| model.component_named(name).unwrap();
     let (hand, friction, winch) = (named("hand"), named("friction"), named("winch"));
     let mut s = Simulation::new(model.clone()).unwrap();
-    s.set_motion(hand, Some(Motion::sine(0.1 * own, 3.0 + own, 0.0)))
+    s.set_motion(hand, Some(PrescribedMotion::sine(0.1 * own, 3.0 + own, 0.0)))
         .unwrap();
     s.set_bounds(friction, -own, own).unwrap();
     for k in 0..40 {

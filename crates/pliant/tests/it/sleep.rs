@@ -229,7 +229,7 @@ fn rows_among_sleepers_keep_their_forces() {
         }
     }
     let held = bits(&s, weights);
-    let motion = Motion::ramp(-0.1 * s.time(), 0.1);
+    let motion = PrescribedMotion::ramp(-0.1 * s.time(), 0.1);
     s.set_motion(rods[1], Some(motion)).unwrap();
     for _ in 0..30 {
         assert_eq!(s.step(H).unwrap().contacts.asleep, 1);
@@ -249,7 +249,7 @@ fn a_motion_that_goes_on_wakes() {
     let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
     let node = m.add_mapped("length", &[weight], length).unwrap();
     let rod = m.add_constraint("rod", node, Level::Position).unwrap();
-    let motion = Motion::table(&[(0.0, 0.0), (2.0, 0.0), (12.0, 1.0)]).unwrap();
+    let motion = PrescribedMotion::table(&[(0.0, 0.0), (2.0, 0.0), (12.0, 1.0)]).unwrap();
     m.set_motion(rod, Some(motion)).unwrap();
     let mut s = Simulation::new(m).unwrap();
     drowsy(&mut s);

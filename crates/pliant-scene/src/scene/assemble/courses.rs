@@ -6,7 +6,7 @@ use crate::scene::expression::Program;
 use crate::scene::source::Where;
 use crate::scene::{Course, Number};
 use pliant::model::dual::Dual;
-use pliant::model::{ComponentId, Motion};
+use pliant::model::{ComponentId, PrescribedMotion};
 
 /// An input of a force that changes with time.
 #[derive(Clone, Debug)]
@@ -50,7 +50,12 @@ impl Builder<'_> {
     }
 
     /// The values at which coordinates are held.
-    pub(super) fn motion(&self, course: &Course, coordinates: usize, at: Where<'_>) -> Result<Motion> {
+    pub(super) fn motion(
+        &self,
+        course: &Course,
+        coordinates: usize,
+        at: Where<'_>,
+    ) -> Result<PrescribedMotion> {
         match course {
             Course::One(number) => self.position(number, at),
             Course::Each(list) if list.len() == coordinates && !list.is_empty() => {
@@ -58,7 +63,7 @@ impl Builder<'_> {
                     .iter()
                     .map(|number| self.position(number, at))
                     .collect::<Result<_>>()?;
-                Ok(Motion::each(&motions))
+                Ok(PrescribedMotion::each(&motions))
             }
             Course::Each(list) => self.wrong_count(list.len(), coordinates, at),
             Course::Table(points) => self.table(points, at),
@@ -74,10 +79,10 @@ impl Builder<'_> {
         self.wrong(&[at, owner(at)], message, Some(help.into()))
     }
 
-    fn position(&self, number: &Number, at: Where<'_>) -> Result<Motion> {
+    fn position(&self, number: &Number, at: Where<'_>) -> Result<PrescribedMotion> {
         let program = self.program(number, at)?;
         if !program.is_timed() {
-            return Ok(Motion::constant(&[program.jet(0.0).value]));
+            return Ok(PrescribedMotion::constant(&[program.jet(0.0).value]));
         }
         if let Some(time) = self
             .sample_times(&program)
@@ -86,39 +91,41 @@ impl Builder<'_> {
             let message = format!("{} changes infinitely fast at t = {time} s", describe(at));
             return self.wrong(&[at, owner(at)], message, None);
         }
-        Ok(Motion::function(move |t| {
+        Ok(PrescribedMotion::function(move |t| {
             let x = program.jet(t.re);
             at_rate(x.value, x.rate, t)
         }))
     }
 
-    fn table(&self, points: &[[Number; 2]], at: Where<'_>) -> Result<Motion> {
+    fn table(&self, points: &[[Number; 2]], at: Where<'_>) -> Result<PrescribedMotion> {
         let mut list = Vec::with_capacity(points.len());
         for [time, value] in points {
             list.push((self.number(time, at)?, self.number(value, at)?));
         }
-        match Motion::table(&list) {
+        match PrescribedMotion::table(&list) {
             Ok(motion) => Ok(motion),
             Err(error) => self.wrong(&[at, owner(at)], format!("{}: {error}", describe(at)), None),
         }
     }
 
     /// A motion at a speed; only its rate counts.
-    pub(super) fn speed(&self, course: &Course, at: Where<'_>) -> Result<Motion> {
+    pub(super) fn speed(&self, course: &Course, at: Where<'_>) -> Result<PrescribedMotion> {
         match course {
             Course::Each(list) if list.len() != 1 => self.wrong_count(list.len(), 1, at),
             Course::One(number) => self.speed_of(number, at),
             Course::Each(list) => self.speed_of(&list[0], at),
             Course::Table(points) => {
                 let table = self.table(points, at)?;
-                Ok(Motion::function(move |t| at_rate(0.0, table.at(0, t.re).0, t)))
+                Ok(PrescribedMotion::function(move |t| {
+                    at_rate(0.0, table.at(0, t.re).0, t)
+                }))
             }
         }
     }
 
-    fn speed_of(&self, number: &Number, at: Where<'_>) -> Result<Motion> {
+    fn speed_of(&self, number: &Number, at: Where<'_>) -> Result<PrescribedMotion> {
         let program = self.program(number, at)?;
-        Ok(Motion::function(move |t| {
+        Ok(PrescribedMotion::function(move |t| {
             at_rate(0.0, program.jet(t.re).value, t)
         }))
     }

@@ -221,7 +221,9 @@ fn a_rope_that_is_let_out_is_taut_later() {
     let rope = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[length]);
     let rope = model.add_mapped("length", &[p], rope).unwrap();
     let row = model.add_constraint("rope", rope, Level::Position).unwrap();
-    model.set_motion(row, Some(Motion::ramp(0.0, rate))).unwrap();
+    model
+        .set_motion(row, Some(PrescribedMotion::ramp(0.0, rate)))
+        .unwrap();
     let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
     s.set_bounds(row, f64::NEG_INFINITY, 0.0).unwrap();
     let how = looking();

@@ -62,7 +62,9 @@ fn linear_models_take_the_linear_step() {
         let spring = model
             .add_force_field("springs", d, law, Treatment::Compliance)
             .unwrap();
-        model.set_motion(spring, Some(Motion::ramp(0.0, 0.3))).unwrap();
+        model
+            .set_motion(spring, Some(PrescribedMotion::ramp(0.0, 0.3)))
+            .unwrap();
         model
             .add_force_field("air", p, Damping::new(0.2), Treatment::Stiffness)
             .unwrap();
@@ -175,7 +177,7 @@ fn driven_rods() {
     ] {
         let mut s = Simulation::with_options(pendulum(), with(integrator)).unwrap();
         let rod = s.model().component_named("rod").unwrap();
-        let grow = Motion::function(|t| t * t * 0.5);
+        let grow = PrescribedMotion::function(|t| t * t * 0.5);
         s.set_motion(rod, Some(grow)).unwrap();
         for _ in 0..40 {
             let report = s.step(0.01).unwrap();

@@ -22,7 +22,9 @@ fn parts_of_joints() {
         let mut s = simulate(cart(v, attach), Options::default());
         run(&mut s, 0.01, 100)
     };
-    let motor = with(0.0, &|j| j.with_velocity_motor(0, Motion::ramp(0.0, 0.8), 4.0));
+    let motor = with(0.0, &|j| {
+        j.with_velocity_motor(0, PrescribedMotion::ramp(0.0, 0.8), 4.0)
+    });
     expect(&motor, &[("motors", 0.64)], 1e-12);
     let friction = with(1.0, &|j| j.with_friction(0, 3.0));
     expect(&friction, &[("friction", -1.0)], 1e-12);
@@ -35,7 +37,7 @@ fn parts_of_joints() {
 /// into the cart.
 #[test]
 fn a_motor_at_its_largest_force() {
-    let position = |j: Joint| j.with_position_motor(0, Motion::constant(&[10.0]), 1e-3, 0.0, 4.0);
+    let position = |j: Joint| j.with_position_motor(0, PrescribedMotion::constant(&[10.0]), 1e-3, 0.0, 4.0);
     let mut s = simulate(cart(0.0, position), Options::trapezoidal());
     let motor = s.model().component_named("slider.motor 0").unwrap();
     let mut l = Ledger::default();

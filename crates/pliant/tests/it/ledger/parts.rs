@@ -128,8 +128,16 @@ fn an_oscillator() {
         for (treatment, motion, uneven) in [
             (Treatment::Stiffness, None, false),
             (Treatment::Compliance, None, false),
-            (Treatment::Compliance, Some(Motion::ramp(0.1, 0.7)), false),
-            (Treatment::Compliance, Some(Motion::sine(0.2, 0.8, 0.3)), true),
+            (
+                Treatment::Compliance,
+                Some(PrescribedMotion::ramp(0.1, 0.7)),
+                false,
+            ),
+            (
+                Treatment::Compliance,
+                Some(PrescribedMotion::sine(0.2, 0.8, 0.3)),
+                true,
+            ),
         ] {
             let (mut m, x) = scalar(0.3, -0.5);
             let law = UniformCompliance::new(0.02).with_relaxation_time(0.01);
@@ -173,7 +181,8 @@ fn a_motor() {
         let motor = m
             .add_constraint("motor", x, Level::Velocity { curvature: 0.0 })
             .unwrap();
-        m.set_motion(motor, Some(Motion::ramp(0.0, 2.0))).unwrap();
+        m.set_motion(motor, Some(PrescribedMotion::ramp(0.0, 2.0)))
+            .unwrap();
         m.set_bounds(motor, -30.0, 30.0).unwrap();
         let options = Options { beta, ..apart() };
         let mut s = simulate(m, options);

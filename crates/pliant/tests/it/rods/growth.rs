@@ -25,7 +25,7 @@ fn a_bar_that_grows_between_walls_buckles() {
     let exact = [0.01f64, 0.012].map(|t| 4.0 * std::f64::consts::PI.powi(2) * t * t / 12.0);
     let found = [16, 32].map(|n| {
         let (mut model, parts) = bar(n, Treatment::Compliance, &[0, n]);
-        let share = Motion::constant(&[1.2 * exact[1]]);
+        let share = PrescribedMotion::constant(&[1.2 * exact[1]]);
         model
             .set_motion(parts.elasticity, Some(parts.growth(&share)))
             .unwrap();
@@ -71,7 +71,7 @@ fn a_bar_that_grows_between_walls_buckles() {
 fn growth_does_the_work() {
     let rate = 1e-3;
     let (mut model, parts) = bar(4, Treatment::Compliance, &[0, 4]);
-    let growth = parts.growth(&Motion::ramp(0.0, rate));
+    let growth = parts.growth(&PrescribedMotion::ramp(0.0, rate));
     model.set_motion(parts.elasticity, Some(growth)).unwrap();
     let mut s = Simulation::with_options(model, Options::trapezoidal()).unwrap();
     let (mut work, mut left) = (0.0, 0.0f64);
@@ -88,7 +88,7 @@ fn growth_does_the_work() {
     );
 
     let (mut model, parts) = bar(4, Treatment::Compliance, &[0]);
-    let growth = parts.growth(&Motion::constant(&[0.1]));
+    let growth = parts.growth(&PrescribedMotion::constant(&[0.1]));
     model.set_motion(parts.elasticity, Some(growth)).unwrap();
     let mut s = Simulation::new(model).unwrap();
     s.find_equilibrium(&Equilibrium::default()).unwrap();
@@ -100,7 +100,7 @@ fn growth_does_the_work() {
 #[test]
 fn growth_of_a_stiffness_is_refused() {
     let (mut model, parts) = bar(4, Treatment::Stiffness, &[0]);
-    let growth = parts.growth(&Motion::constant(&[0.1]));
+    let growth = parts.growth(&PrescribedMotion::constant(&[0.1]));
     let error = model.set_motion(parts.elasticity, Some(growth)).unwrap_err();
     assert!(error.to_string().contains("bar.elasticity"), "{error}");
 }

@@ -110,7 +110,7 @@ fn driven_rows_are_where_their_motion_is_now() {
         .add_force_field("spring", x, spring, Treatment::Stiffness)
         .unwrap();
     let held = model.add_constraint("held", x, Level::Position).unwrap();
-    let motion = Motion::ramp(0.0, 0.5);
+    let motion = PrescribedMotion::ramp(0.0, 0.5);
     model.set_motion(held, Some(motion)).unwrap();
     let mut simulation = Simulation::new(model).unwrap();
     for _ in 0..4 {

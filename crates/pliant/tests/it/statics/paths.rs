@@ -165,7 +165,9 @@ fn a_truss_on_a_soft_spring_snaps_back() {
         .unwrap();
     let held = model.add_constraint("held", height, Level::Position).unwrap();
     // What is scaled is the motion: from 0 m, so that the factor is the height of the end.
-    model.set_motion(held, Some(Motion::constant(&[1.0]))).unwrap();
+    model
+        .set_motion(held, Some(PrescribedMotion::constant(&[1.0])))
+        .unwrap();
     let mut simulation = Simulation::new(model).unwrap();
     let how = Continuation {
         loads: loads(&[held]),
@@ -409,7 +411,9 @@ fn driven_springs_are_loads() {
             model.add_force_field("second", x, law, Treatment::Compliance)
         };
         let second = second.unwrap();
-        model.set_motion(second, Some(Motion::constant(&[far]))).unwrap();
+        model
+            .set_motion(second, Some(PrescribedMotion::constant(&[far])))
+            .unwrap();
         let mut simulation = Simulation::new(model).unwrap();
         let how = Continuation {
             loads: loads(&[second]),
@@ -448,7 +452,9 @@ fn a_driven_row_gives_way_at_its_bound() {
             .add_force_field("spring", x, law, Treatment::Stiffness)
             .unwrap();
         let motor = model.add_constraint("motor", x, Level::Position).unwrap();
-        model.set_motion(motor, Some(Motion::constant(&[0.3]))).unwrap();
+        model
+            .set_motion(motor, Some(PrescribedMotion::constant(&[0.3])))
+            .unwrap();
         model.set_bounds(motor, -most, most).unwrap();
         let mut simulation = Simulation::new(model).unwrap();
         let how = Continuation {

@@ -22,7 +22,9 @@ fn a_stop_carries_the_rest() {
                 .unwrap();
             load(&mut model, x, &[-force]);
             let stop = model.add_constraint("stop", x, Level::Position).unwrap();
-            model.set_motion(stop, Some(Motion::constant(&[-gap]))).unwrap();
+            model
+                .set_motion(stop, Some(PrescribedMotion::constant(&[-gap])))
+                .unwrap();
             model.set_bounds(stop, 0.0, f64::INFINITY).unwrap();
             let mut simulation = Simulation::new(model).unwrap();
             let report = simulation.find_equilibrium(&Equilibrium::default()).unwrap();
@@ -68,7 +70,9 @@ fn a_beam_rests_on_a_stop() {
             .add_mapped("height", &[tip], Projection::new(&[(0, [0.0, 1.0, 0.0])]))
             .unwrap();
         let stop = model.add_constraint("stop", height, Level::Position).unwrap();
-        model.set_motion(stop, Some(Motion::constant(&[-gap]))).unwrap();
+        model
+            .set_motion(stop, Some(PrescribedMotion::constant(&[-gap])))
+            .unwrap();
         model.set_bounds(stop, 0.0, f64::INFINITY).unwrap();
         tip_force(&mut model, tip, [0.0, -force, 0.0]);
         let mut simulation = Simulation::new(model).unwrap();

@@ -109,7 +109,8 @@ fn every_linear_solver_takes_the_same_steps() {
         LinearSolver::Gmres(Blocks),
         LinearSolver::DenseCholesky,
     ];
-    let models: [(&str, fn() -> Model); 4] = [
+    type Build = fn() -> Model;
+    let models: [(&str, Build); 4] = [
         ("hard chain", || chain(0.0)),
         ("compliant chain", || chain(1e-4)),
         ("net", net),

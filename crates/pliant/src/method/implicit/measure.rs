@@ -40,7 +40,7 @@ impl Iteration<'_> {
         self.system.assembler.velocities_of_deficits(
             &self.system.model,
             &self.system.evaluation,
-            &self.scheme,
+            self.scheme,
             &s.residual.deficit,
             &mut s.residual.row_velocity,
         );

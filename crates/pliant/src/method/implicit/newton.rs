@@ -175,7 +175,7 @@ impl Iteration<'_> {
         self.system.assembler.set_residuals(
             &self.system.model,
             &self.system.evaluation,
-            &self.scheme,
+            self.scheme,
             &s.residual.primal,
             &s.residual.deficit,
             &s.iterate.mu,

@@ -31,7 +31,7 @@ impl Iteration<'_> {
             self.system.assembler.fill_kinematics(
                 &self.system.model,
                 &mut self.system.evaluation,
-                &self.scheme,
+                self.scheme,
                 &self.end.state,
             );
             let system = self.system.assembler.system();
@@ -152,7 +152,7 @@ impl Iteration<'_> {
     /// The residual at the iterate, whose state must be in place: impulses, and deformations of the
     /// rows.
     pub(crate) fn find_residual(&mut self) -> Result<(), Error> {
-        self.system.evaluate(&self.end, self.work.elapsed)?;
+        self.system.evaluate(self.end, self.work.elapsed)?;
         self.find_deficits();
         let (gain, weight) = (self.work.relation.acceleration_gain, self.scheme.alpha);
         let s = &mut *self.work;

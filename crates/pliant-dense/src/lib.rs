@@ -1,8 +1,7 @@
 //! Small fixed blocks, rotations and dense factorisations for compliant mechanics.
 //!
-//! What this crate is: the arithmetic of one 3 x 3 block, one rotation, one small symmetric matrix.
-//! What it is not: it knows no sparsity (see `pliant-sparse`) and no mechanics (see
-//! `pliant-model`).
+//! Holds the arithmetic of one 3 x 3 block, one rotation, one small symmetric matrix. It knows no
+//! sparsity (see `pliant-sparse`) and no mechanics (see `pliant-model`).
 //!
 //! ```
 //! use pliant_dense::{Vec3, rotation};

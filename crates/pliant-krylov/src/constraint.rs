@@ -27,7 +27,7 @@ pub enum Approximation {
 #[derive(Debug)]
 pub struct ApproximateSchur {
     approximation: Approximation,
-    /// What the patterns were made for.
+    /// The shape of the system that the patterns were made for.
     shape: (Pattern, Pattern, Vec<usize>),
     /// Boundaries of the blocks of `D`, and the block of every variable.
     boundaries: Vec<usize>,

@@ -1,5 +1,4 @@
-//! What happens around the iterations of every solver: passes from the true residual, and the
-//! verdict.
+//! Frame around the iterations of every solver: passes from the true residual, and the verdict.
 
 use crate::{
     Breakdown, KrylovOptions, KrylovReport, KrylovStatus, LinearOperator, Preconditioner, check_finite,

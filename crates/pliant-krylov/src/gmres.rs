@@ -225,8 +225,8 @@ fn orthogonalise(known: &[f64], next: &mut [f64], h: &mut [f64], before: f64) ->
 mod tests {
     use super::*;
 
-    /// What is left of a vector that two others make up to 1e-10 is right to 1e-6 after one pass,
-    /// which is what its angle to them would be off by.
+    /// A vector in the span of two others up to 1e-10 leaves a remainder that is right to 1e-6
+    /// after one pass; its angle to them would be off by as much.
     #[test]
     fn what_cancels_is_orthogonal_all_the_same() {
         let n = 40;

@@ -59,7 +59,7 @@ pub struct KktKrylovOptions {
     pub krylov: KrylovOptions,
 }
 
-/// What a solve found and did.
+/// Result of a solve, and its work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KktKrylovReport {
     /// How it ended.
@@ -242,7 +242,7 @@ impl KktKrylov {
         &self.history
     }
 
-    /// What the incomplete Cholesky factor of the last `prepare` had to add to the diagonal, as a
+    /// Shift that the incomplete Cholesky factor of the last `prepare` added to the diagonal, as a
     /// share of it; zero for other preconditioners.
     pub fn shift(&self) -> f64 {
         self.prepared.as_ref().map_or(0.0, Prepared::shift)

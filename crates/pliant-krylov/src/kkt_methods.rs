@@ -1,4 +1,4 @@
-//! What the methods of [`KktKrylov`](crate::KktKrylov) prepare, and how each computes a correction.
+//! Preparation of the methods of [`KktKrylov`](crate::KktKrylov), and the correction of each.
 
 use crate::condensed::Condensed;
 use crate::constraint::{ApproximateSchur, ConstraintPreconditioner, DiagonalPreconditioner};
@@ -14,7 +14,7 @@ use crate::{
 use pliant_solvers::Equilibrated;
 use pliant_solvers::{KktSystem, SolveError};
 
-/// What a method needs of one equilibrated system.
+/// Data that a method needs of one equilibrated system.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     options: KktKrylovOptions,

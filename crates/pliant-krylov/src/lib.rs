@@ -184,7 +184,7 @@ pub enum Breakdown {
     NotFinite,
 }
 
-/// What a Krylov solve found and did.
+/// Result of a Krylov solve, and its work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KrylovReport {
     /// How it ended.
@@ -200,8 +200,8 @@ pub struct KrylovReport {
     pub relative: f64,
 }
 
-/// What all Krylov solvers have in common. The workspace is kept: the second solve of a size
-/// allocates nothing.
+/// Interface of all Krylov solvers. The workspace is kept: the second solve of a size allocates
+/// nothing.
 pub trait KrylovSolver {
     /// When to stop.
     fn options(&self) -> &KrylovOptions;

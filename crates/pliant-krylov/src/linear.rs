@@ -137,7 +137,7 @@ impl LinearAuto {
     /// if that fails, the next.
     ///
     /// # Errors
-    /// What the last method says: see [`DirectSolver::prepare`], [`DenseSolver::prepare`],
+    /// Errors of the last method: see [`DirectSolver::prepare`], [`DenseSolver::prepare`],
     /// [`KktKrylov::prepare`]. [`SolveError::Parameter`] if an option makes no sense.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
@@ -172,7 +172,7 @@ impl LinearAuto {
         Ok(())
     }
 
-    /// What was predicted for the last pattern; none for a pinned method.
+    /// The prediction for the last pattern; none for a pinned method.
     pub fn prediction(&self) -> Option<Prediction> {
         self.plan.as_ref().and_then(|p| p.prediction)
     }
@@ -236,8 +236,8 @@ impl LinearAuto {
         self.ready = false;
     }
 
-    /// What to return when no method is left: the best answer, unless the system is not one that
-    /// has an answer.
+    /// Result when no method is left: the best answer, unless the system is not one that has an
+    /// answer.
     fn give_up(
         &self,
         error: SolveError,

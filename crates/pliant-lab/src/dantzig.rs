@@ -45,7 +45,7 @@ impl Dantzig {
     }
 }
 
-/// What stops a motion.
+/// Event that stops a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stop {
     /// The driven row has no velocity any more.

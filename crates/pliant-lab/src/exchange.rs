@@ -41,11 +41,11 @@ pub const VERSION: u32 = 1;
 pub struct Record {
     /// A short name, the stem of its texts.
     pub name: String,
-    /// What the problem shows.
+    /// The purpose of the problem.
     pub about: String,
     /// Where it comes from.
     pub source: String,
-    /// What a solver should find.
+    /// The expected result of a solver.
     pub expected: Expected,
     /// Known answers; several where a problem is known to have several.
     pub answers: Vec<Answer>,
@@ -53,7 +53,7 @@ pub struct Record {
     pub statement: Statement,
 }
 
-/// What a solver should find.
+/// Expected result of a solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {
@@ -121,13 +121,13 @@ pub enum ExchangeError {
     /// Another kind of file.
     #[error("the header has the format `{found}`, expected `{FORMAT}`")]
     Format {
-        /// What it says.
+        /// The format it names.
         found: String,
     },
     /// Written by a later version.
     #[error("the header has version {found}; this program reads up to {VERSION}")]
     Version {
-        /// What it says.
+        /// The version it names.
         found: u32,
     },
     /// A field that the kind of problem needs.
@@ -169,7 +169,7 @@ pub enum ExchangeError {
     /// The name of a text that leads elsewhere.
     #[error("`{name}` is not the plain name of a file beside the header")]
     Name {
-        /// What it says.
+        /// The name as given.
         name: String,
     },
     /// A matrix that could not be had.
@@ -187,7 +187,7 @@ pub enum ExchangeError {
         name: String,
         /// From one.
         line: usize,
-        /// What is wrong there.
+        /// The fault.
         fault: MarketFault,
     },
     /// A matrix of another shape.
@@ -210,10 +210,10 @@ pub enum ExchangeError {
         /// From one.
         column: usize,
     },
-    /// What the numbers say is no KKT system.
+    /// Numbers that make no KKT system.
     #[error(transparent)]
     System(#[from] pliant_solvers::SolveError),
-    /// What the numbers say is no complementarity problem.
+    /// Numbers that make no complementarity problem.
     #[error(transparent)]
     Problem(#[from] pliant_solvers::complementarity::ProblemError),
     /// From the sparse kernels.
@@ -221,14 +221,14 @@ pub enum ExchangeError {
     Sparse(#[from] SparseError),
 }
 
-/// What is wrong with a line of a Matrix Market text.
+/// Faults of a line of a Matrix Market text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MarketFault {
     /// The first line.
     #[error("`{text}` is no Matrix Market banner (`%%MatrixMarket matrix coordinate real general`)")]
     Banner {
-        /// What it says.
+        /// The line as given.
         text: String,
     },
     /// A word of the banner.
@@ -253,7 +253,7 @@ pub enum MarketFault {
     /// A size that is negative, too large, or no number.
     #[error("`{word}` is no size between 0 and 2147483646")]
     Count {
-        /// What it says.
+        /// The word as given.
         word: String,
     },
     /// A symmetric matrix that is not square.
@@ -267,7 +267,7 @@ pub enum MarketFault {
     /// An index.
     #[error("`{word}` is no index between 1 and {largest}")]
     Index {
-        /// What it says.
+        /// The word as given.
         word: String,
         /// The largest that there is.
         largest: usize,
@@ -275,7 +275,7 @@ pub enum MarketFault {
     /// A value.
     #[error("`{word}` is no number")]
     Value {
-        /// What it says.
+        /// The word as given.
         word: String,
     },
     /// An upper entry of a symmetric matrix.

@@ -54,7 +54,7 @@ impl KktEntry {
     }
 }
 
-/// What a solver of KKT systems found.
+/// Result of a solver of KKT systems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KktAnswer {
     /// The unknowns.

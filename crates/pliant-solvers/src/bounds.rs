@@ -54,7 +54,8 @@ pub(crate) fn put_held(states: &[BoundState], bounds: &[(f64, f64)], mu: &mut [f
     any
 }
 
-/// What the bounds of the rows took. For a system without finite bounds all counts are zero.
+/// Residual and work of the rows with bounds. For a system without finite bounds all counts are
+/// zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoundsReport {
     /// Natural-map residual `max_i S_ii |mu_i - clip(mu_i - w_i/S_ii, lo_i, hi_i)|` with

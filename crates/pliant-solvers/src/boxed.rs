@@ -92,7 +92,7 @@ pub struct BoxSolver {
     feasible: Vec<f64>,
 }
 
-/// What a look at all rows found.
+/// Result of a look at all rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Survey {
     /// Rows that are to change.

@@ -51,7 +51,7 @@ pub trait KktSolver: std::fmt::Debug + Send {
     /// Analyses the pattern if it is another one, and takes the values of the matrices.
     ///
     /// # Errors
-    /// What the system or the method does not allow; see the solver's own `prepare`.
+    /// Fails for systems that the method does not take; see the solver's own `prepare`.
     fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError>;
 
     /// Solves for the right-hand sides `system.c` and `system.b`.
@@ -67,7 +67,7 @@ pub trait KktSolver: std::fmt::Debug + Send {
         SolverCounters::default()
     }
 
-    /// What one solve hands to the next, as plain values.
+    /// The memory that one solve hands to the next, as plain values.
     fn memory(&self) -> KktMemory {
         KktMemory::default()
     }
@@ -76,7 +76,7 @@ pub trait KktSolver: std::fmt::Debug + Send {
     fn impose(&mut self, memory: &KktMemory);
 }
 
-/// What a [`KktSolver`] remembers, as plain values.
+/// Memory of a [`KktSolver`], as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KktMemory {
     /// The order of elimination of a sparse factor.

@@ -238,7 +238,7 @@ impl std::fmt::Display for Status {
     }
 }
 
-/// What a solve found and did.
+/// Result of a solve, and its work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolveReport {
     /// How it ended.
@@ -254,6 +254,6 @@ pub struct SolveReport {
     /// Positive and negative pivots: always n (free variables) and m less the redundant rows. A row
     /// at a bound counts with its unit pivot. Methods that know no inertia say `(0, 0)`.
     pub inertia: (usize, usize),
-    /// What the bounds of the rows took.
+    /// Residual and work of the rows with bounds.
     pub bounds: BoundsReport,
 }

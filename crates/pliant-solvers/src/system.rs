@@ -281,7 +281,7 @@ impl KktSystem {
         &self.row_blocks
     }
 
-    /// What holds the fixed variables: `W x - J^T mu - c` there, zero elsewhere. Cost `6 nnz`.
+    /// Support of the fixed variables: `W x - J^T mu - c` there, zero elsewhere. Cost `6 nnz`.
     ///
     /// # Panics
     /// If `out` or the solution is not as long as the system.

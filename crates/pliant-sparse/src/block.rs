@@ -70,7 +70,7 @@ pub struct BlockFactor {
     products: Vec<f64>,
     /// Of the factorisation that `values` holds, if they hold one.
     report: Option<FactorReport>,
-    /// What a partial refactorisation needs, once there was one.
+    /// Storage of partial refactorisations, from the first one on.
     partial: Option<Box<Partial>>,
 }
 
@@ -200,7 +200,7 @@ impl BlockSymbolic {
 /// Right-hand sides that are solved for together.
 const TOGETHER: usize = 8;
 
-/// What the elimination of one block column reads and writes.
+/// Data that the elimination of one block column reads and writes.
 struct Column<'a> {
     /// The column's values: diagonal block, blocks below.
     values: &'a mut [f64],

@@ -41,7 +41,7 @@ pub enum OrderMethod {
     NestedDissection,
 }
 
-/// What an order of elimination costs, and what it was chosen from.
+/// Cost of an order of elimination, and of the best order that was rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderReport {
     /// How it was found.

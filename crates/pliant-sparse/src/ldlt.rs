@@ -40,7 +40,7 @@ impl std::fmt::Debug for Factor {
     }
 }
 
-/// What to do with a pivot whose size is at most `threshold`.
+/// Treatment of a pivot whose size is at most `threshold`.
 ///
 /// `Drop` gives it the value `+-1e100`, so that the variable comes out as zero and the others do
 /// not see it. Signs are kept as they come: their numbers are the inertia of the matrix
@@ -71,7 +71,7 @@ impl PivotRule {
 /// multiplied by itself.
 pub(crate) const DROPPED: f64 = 1e100;
 
-/// What a numeric factorisation found.
+/// Counts of the pivots of a numeric factorisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FactorReport {
     /// Positive pivots that were kept.

@@ -1,10 +1,10 @@
 //! Sparse patterns, products and symmetric factorisations with a symbolic/numeric split.
 //!
-//! What this crate is: compressed row storage with a pattern that is built once and values that are
-//! written in place, orders of elimination of a (block) graph by minimum degree and nested
-//! dissection, the `L D L^T` of a symmetric quasi-definite matrix by entries, by dense blocks or by
-//! dense fronts on several threads, one with pivoting for any symmetric matrix, and the `L U` of
-//! any. What it is not: it knows no mechanics, no time and no constraint.
+//! Holds compressed row storage with a pattern that is built once and values that are written in
+//! place, orders of elimination of a (block) graph by minimum degree and nested dissection, the
+//! `L D L^T` of a symmetric quasi-definite matrix by entries, by dense blocks or by dense fronts on
+//! several threads, one with pivoting for any symmetric matrix, and the `L U` of any. It knows no
+//! mechanics, no time and no constraint.
 //!
 //! ```
 //! use pliant_sparse::{PatternBuilder, Symbolic};
@@ -48,14 +48,14 @@ pub use pliant_threads::{Threads, ThreadsError};
 pub use sets::DisjointSets;
 pub use symmetric_block::SymmetricBlockMatrix;
 
-/// What can go wrong when a sparse matrix is built or factored.
+/// Errors in building or factoring a sparse matrix.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SparseError {
     /// A size or a number of entries does not fit 32-bit indices.
     #[error("the matrix has {found} {what}, more than 32-bit indices can count")]
     TooLarge {
-        /// What was counted.
+        /// The things that were counted.
         what: &'static str,
         /// How many there are.
         found: usize,

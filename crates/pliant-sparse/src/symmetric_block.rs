@@ -25,7 +25,7 @@ use crate::{CsrMatrix, Pattern, PatternBuilder, SparseError};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SymmetricBlockMatrix<const B: usize> {
-    /// What it was made from.
+    /// Pattern of the matrix that it was made from.
     source: Pattern,
     /// Blocks at or below the diagonal; the diagonal block is the last of each row.
     blocks: Pattern,

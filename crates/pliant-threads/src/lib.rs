@@ -1,7 +1,7 @@
 //! Threads that kernels may share: a value that the caller owns, never a global.
 //!
-//! What this crate is: one type, [`Threads`], on which the crates of kernels and of models stand
-//! alike. What it is not: it knows no matrix and no mechanics.
+//! Holds one type, [`Threads`], on which the crates of kernels and of models stand alike. It knows
+//! no matrix and no mechanics.
 //!
 //! ```
 //! use pliant_threads::Threads;

@@ -1,4 +1,4 @@
-//! What methods will cost, by counting.
+//! Predicted cost of methods, by counting.
 
 use super::{LinearChoice, LinearMethod, LinearOptions, Reason};
 use crate::KktMethod;
@@ -52,7 +52,7 @@ pub(super) struct Plan {
     fits_dense: bool,
 }
 
-/// What a plan was made for.
+/// The patterns and fixed variables that a plan was made for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape(Option<(Pattern, Pattern, Pattern, Vec<bool>)>);
 

@@ -1,4 +1,4 @@
-//! What the automatic solver tells.
+//! Reports of the automatic solver.
 
 use crate::KktMethod;
 use pliant_solvers::{DenseMethod, SolveError, SolveReport, Status};
@@ -111,7 +111,7 @@ impl std::fmt::Display for Attempt {
     }
 }
 
-/// What the [`LinearAuto`](crate::LinearAuto) found and did. The way there is in
+/// Result of a solve by [`LinearAuto`](crate::LinearAuto), and its work. The way there is in
 /// [`attempts`](crate::LinearAuto::attempts).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearReport {
@@ -129,7 +129,7 @@ pub struct LinearReport {
     pub factor: Option<FactorSummary>,
 }
 
-/// What a factor showed of the system.
+/// Properties of the system that a factor showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FactorSummary {
     /// Pivots that were dropped as dependent: the rank deficiency of the hard rows.

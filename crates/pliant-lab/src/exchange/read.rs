@@ -143,7 +143,7 @@ impl<F: FnMut(&str) -> Result<String, String>> Reader<F> {
         Ok(laws.into_iter().map(Cone::from).collect())
     }
 
-    /// What is left was not asked for.
+    /// Refuses fields that were not asked for.
     fn nothing_left(&self, h: &Header) -> Result<(), ExchangeError> {
         let left = [
             ("W", h.w.is_some()),

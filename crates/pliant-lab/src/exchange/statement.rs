@@ -1,4 +1,4 @@
-//! What a record may hold.
+//! Problems that a record may hold.
 
 use crate::Condensed;
 use pliant_solvers::KktSystem;

@@ -12,7 +12,7 @@ use pliant_solvers::complementarity::{Limits, Outcome, Problem, ProblemError};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What every solver is asked for.
+/// Tolerance that every solver is asked for.
 const TOLERANCE: f64 = 1e-8;
 /// Sweeps, pivots, steps of Newton.
 const ITERATIONS: usize = 2000;
@@ -86,7 +86,7 @@ fn files_are_what_the_generator_writes() {
     assert!(bytes < 2_000_000, "{bytes} bytes");
 }
 
-/// What a solver says of a problem, and what there is to that.
+/// Claim of a solver about a problem, and whether it is true.
 struct Verdict {
     /// It says that it solved it.
     claims: bool,

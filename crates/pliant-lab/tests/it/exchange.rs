@@ -174,7 +174,7 @@ const HEADER: &str = r#"{"format": "pliant-problem", "version": 1, "kind": "kkt"
 "W": {"lines": [WWW]}, "J": {"lines": ["%%MatrixMarket matrix coordinate real general", "0 2 0"]},
 "R": {"lines": ["%%MatrixMarket matrix coordinate real symmetric", "0 0 0"]}}"#;
 
-/// What is said of a header with these lines as `W`.
+/// The error message for a header with these lines as `W`.
 fn complaint(lines: &[&str]) -> String {
     let quoted: Vec<String> = lines.iter().map(|l| format!("{l:?}")).collect();
     match Record::read(&HEADER.replace("WWW", &quoted.join(",")), none) {

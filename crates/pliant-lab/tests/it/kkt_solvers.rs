@@ -156,7 +156,7 @@ fn sweeps_find_the_solution_of_the_active_set() {
     assert!(matches!(report.status, Status::Unsettled { .. }), "{report:?}");
 }
 
-/// What a solver remembers makes another one go on with the same bits.
+/// Memory of a solver makes another one go on with the same bits.
 #[test]
 fn memory_is_all_that_is_handed_on() {
     let mut random = Random(13);

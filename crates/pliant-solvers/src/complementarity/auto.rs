@@ -39,7 +39,7 @@ impl Default for AutoOptions {
     }
 }
 
-/// What all methods in turn take for some 1,300 rows.
+/// Work of all methods in turn for some 1,300 rows.
 const WORK: usize = 4_000_000;
 
 /// Tries solvers in turn, each from the best impulse so far, until the residual that is asked for

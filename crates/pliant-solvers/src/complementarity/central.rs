@@ -250,8 +250,8 @@ impl CentralPath {
         }
     }
 
-    /// What takes the miss away across the tangent: the change of `t`, that of `z` is the first of
-    /// the pair plus as much of the second; and its length.
+    /// The correction across the tangent that takes the miss away: the change `dt` of `t` (that of
+    /// `z` is the first of the pair plus `dt` times the second), and its length.
     fn across(&self) -> (f64, f64) {
         let (miss, drift) = self.pair.split_at(self.along.len());
         let product = |x| self.course.product(&self.along, x);

@@ -11,7 +11,7 @@ use crate::{
 };
 use pliant_sparse::{Pattern, PatternBuilder};
 
-/// What [`ConicSolver`] found: parts, and the judgement on the whole.
+/// Report of [`ConicSolver`]: parts, and the judgement on the whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConicReport {
     /// [`Outcome::Converged`] only if the linear part converged and [`residual`](Self::residual) is
@@ -26,7 +26,7 @@ pub struct ConicReport {
     /// The same by the [exact](Cone::exact) laws of contacts whose shift is known; equal to
     /// [`residual`](Self::residual) without such.
     pub exact: Residual,
-    /// What the complementarity solver did.
+    /// Report of the complementarity solver.
     pub cones: Report,
 }
 
@@ -87,7 +87,7 @@ pub struct ConicSolver {
     ready: bool,
 }
 
-/// What a [`ConicSolver`] remembers, as plain values.
+/// Memory of a [`ConicSolver`], as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConicMemory {
     /// Of the bilateral part.

@@ -23,7 +23,7 @@ pub trait Delassus: Debug + Send + Sync {
     /// The entries of the given rows and columns into `out`, row by row.
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]);
 
-    /// What `A` is made of, for solvers that factor it. Must be consistent with the products.
+    /// Structure of `A`, for solvers that factor it. Must be consistent with the products.
     fn form(&self) -> Form<'_> {
         Form::Opaque
     }
@@ -45,7 +45,7 @@ pub(super) fn add_rounded(
     y.iter_mut().zip(scratch).for_each(|(y, x)| *y += *x);
 }
 
-/// What an operator shows of itself to solvers that factor it.
+/// Structure of an operator, as it is shown to solvers that factor it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Form<'a> {

@@ -27,7 +27,7 @@ pub enum ShiftStep {
     /// move. Slower, and it does not run into the boundary where many contacts slip: in heaps of
     /// boxes that fall it goes on where the other stalls.
     Lagged {
-        /// What the last iterate counts for, above 0 and at most 1; the rest is the shift before.
+        /// Weight of the last iterate, above 0 and at most 1; the rest is that of the shift before.
         /// Less than 1 helps where it alternates.
         share: f64,
     },
@@ -38,7 +38,7 @@ pub enum ShiftStep {
 pub struct InteriorPointOptions {
     /// Limits; an iteration is one factorisation.
     pub limits: Limits,
-    /// What becomes of the shift.
+    /// Treatment of the shift.
     pub shift: ShiftStep,
 }
 

@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 /// Unknowns of a part below which threads of its own would find no work.
 const SMALL: usize = 500;
 
-/// What [`IslandSolver`] found: the worst of all parts.
+/// Report of [`IslandSolver`]: the worst of all parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IslandReport {
     /// [`Outcome::Converged`] only if every part with cones converged.
@@ -61,7 +61,7 @@ pub struct IslandSolver {
     parts: Vec<Part>,
     /// The part of every row.
     part_of_row: Vec<u32>,
-    /// What the partition was made for.
+    /// The shape of the system that was partitioned.
     whole: Option<KktShape>,
     laws: Vec<Option<Cone>>,
     free: Vec<f64>,
@@ -71,12 +71,12 @@ pub struct IslandSolver {
     comparisons: usize,
     kept: usize,
     threads: Threads,
-    /// What parts of a solver remembered whose memory this one got.
+    /// Memories of the parts of the solver whose memory this one got.
     memory: Vec<PartMemory>,
     ready: bool,
 }
 
-/// What an [`IslandSolver`] remembers, as plain values.
+/// Memory of an [`IslandSolver`], as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IslandMemory(Vec<PartMemory>);
 

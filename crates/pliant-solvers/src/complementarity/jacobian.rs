@@ -45,7 +45,7 @@ enum Way {
     Saddle,
 }
 
-/// What the factor is to be good at, where there is a choice.
+/// The property to choose a factor by, where there is a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// That of the saddle-point system.

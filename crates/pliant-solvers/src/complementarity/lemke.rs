@@ -144,7 +144,7 @@ impl Tableau {
     }
 }
 
-/// What the pivots led to.
+/// Result of the pivots.
 struct End {
     /// `z` of the last basis, without its negative entries.
     z: Vec<f64>,

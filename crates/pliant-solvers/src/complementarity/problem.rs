@@ -51,7 +51,7 @@ pub enum ProblemError {
     Unsuitable {
         /// Which block.
         block: usize,
-        /// What the solver does not take.
+        /// The property that the solver does not take.
         why: &'static str,
     },
     /// The solver does not take the friction of a [`Cone::Pyramid`].

@@ -1,4 +1,4 @@
-//! What solvers have in common: limits, outcomes, the best iterate.
+//! Types that solvers have in common: limits, outcomes, the best iterate.
 
 use super::auto::STAGES;
 use super::{
@@ -205,7 +205,7 @@ impl fmt::Debug for Stages {
     }
 }
 
-/// What a solve found and did.
+/// Result of a solve, and its work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Which solver gave the answer.

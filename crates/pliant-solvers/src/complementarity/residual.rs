@@ -36,7 +36,7 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// What tolerances are compared with: the larger of the two shares.
+    /// The number that tolerances are compared with: the larger of the two shares.
     pub fn measure(&self) -> f64 {
         larger(self.relative, self.complementarity_share)
     }

@@ -67,7 +67,7 @@ pub enum DelassusReason {
     Work,
 }
 
-/// What was predicted of an operator, and decided.
+/// Costs predicted for an operator, and the decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelassusReport {
     /// Whether it is kept by products.
@@ -302,7 +302,7 @@ impl SaddleDelassus {
         }
     }
 
-    /// What was predicted and decided.
+    /// The predictions and the decision.
     pub fn report(&self) -> DelassusReport {
         self.report
     }

@@ -26,7 +26,7 @@ pub(super) struct Changes {
 const MANY: usize = 2;
 
 impl Changes {
-    /// What is in the factor is not known any more.
+    /// Declares the contents of the factor unknown.
     pub(super) fn forget(&mut self) {
         self.known = false;
     }
@@ -80,8 +80,8 @@ impl Plan {
         };
         let slots = [&self.w_slots, &self.j_slots, &self.r_slots];
         let slots = || slots.iter().flat_map(|s| s.iter());
-        let mut few = changes.known && changes.entries.len() == changes.next.len();
-        if few {
+        let mut is_small = changes.known && changes.entries.len() == changes.next.len();
+        if is_small {
             changes.marks.fill(false);
             changes.changed.clear();
             let pairs = changes.entries.iter().zip(&changes.next).zip(&changes.columns);
@@ -93,16 +93,16 @@ impl Plan {
                     changes.changed.push(*column as usize);
                 }
             }
-            few = MANY * changes.changed.len() <= blocks;
+            is_small = MANY * changes.changed.len() <= blocks;
         }
-        if few {
+        if is_small {
             let open = factor.reopen(symbolic, &changes.changed)?;
-            few = MANY * open.len() <= blocks;
+            is_small = MANY * open.len() <= blocks;
             // From here on: columns to be written.
             changes.marks.fill(false);
             open.iter().for_each(|j| changes.marks[*j as usize] = true);
         }
-        if few {
+        if is_small {
             let values = factor.values_mut();
             for ((slot, value), column) in slots().zip(&changes.next).zip(&changes.columns) {
                 if let Some(to) = values.get_mut(*slot as usize)

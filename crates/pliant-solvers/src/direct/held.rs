@@ -1,5 +1,5 @@
-//! What a solver of bounded rows asks of the direct one: rows held out of the matrix, and rows as
-//! seen after a solve.
+//! Support of the direct solver for bounded rows: rows held out of the matrix, and rows as seen
+//! after a solve.
 
 use super::DirectSolver;
 use crate::KktSystem;
@@ -11,8 +11,7 @@ use crate::residual::roundoff;
 pub(crate) struct Row {
     /// `w = J x + R mu + b` (velocity), for a row in the matrix less what it contradicts others by.
     pub(crate) w: f64,
-    /// What a row in the matrix contradicts others by (velocity): `w` in full is the sum of the
-    /// two.
+    /// Velocity by which a row in the matrix contradicts others: `w` in full is the sum of the two.
     pub(crate) contradiction: f64,
     /// `(Q Q^T)_ii` with the null space `Q` of the redundant rows: if the row alone were taken out,
     /// its contradiction divided by this would be its `w`.

@@ -11,10 +11,10 @@ use crate::{KktSystem, Solution, SolveError, Variable};
 use pliant_sparse::{CsrMatrix, Pattern, Threads};
 use std::ops::Range;
 
-/// What depends on the pattern only, and the numeric storage.
+/// Data that depend on the pattern only, and the numeric storage.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// What was analysed, W, J and R, to notice a change.
+    /// The patterns of W, J and R that were analysed, to notice a change.
     patterns: [Pattern; 3],
     fixed: Vec<bool>,
     pub(super) elimination: Elimination,
@@ -118,7 +118,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What is filled, when, and what fills it.
+    /// The storage to fill, the order in which to fill it, and the writer that does.
     pub(super) fn writer<'a>(
         &'a mut self,
         system: &'a KktSystem,

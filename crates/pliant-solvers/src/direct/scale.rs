@@ -16,7 +16,7 @@ pub(super) const SUSPICION: f64 = 262_144.0;
 /// never called redundant.
 pub(super) const HELD: f64 = 2.0;
 
-/// What decides on the scale of a row.
+/// Data that decide on the scale of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     /// See [`DirectOptions`](super::DirectOptions).

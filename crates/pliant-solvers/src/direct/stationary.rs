@@ -10,7 +10,7 @@ const REFINEMENTS: usize = 3;
 /// Share of the largest unknown that counts as its rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// What kind of stationary point the quadratic form of a system has: eigenvalues by sign of
+/// Kind of stationary point of the quadratic form of a system: eigenvalues by sign of
 /// `W + J_s^T R_s^-1 J_s` on the null space of `J_h`, with the soft rows `s` and the hard rows `h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kind {
@@ -77,7 +77,7 @@ impl StationarySolver {
         Ok(self.kind)
     }
 
-    /// What the last [`prepare`](Self::prepare) found.
+    /// The kind that the last [`prepare`](Self::prepare) found.
     pub fn kind(&self) -> Kind {
         self.kind
     }

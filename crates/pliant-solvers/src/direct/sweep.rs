@@ -7,7 +7,7 @@ use super::scale::Rules;
 use crate::{KktSystem, SolveError};
 use pliant_sparse::{BlockSymbolic, FactorReport, Pattern};
 
-/// What is cleared and filled before each block column is eliminated.
+/// Block columns to clear and rows to fill before each block column is eliminated.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
     /// Block columns in the order in which they are cleared, and how many of them are before each

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// Time spent since a solver was made, by what it was spent on. For reading only: no decision and
 /// no result depends on it.
 ///
-/// What one step took is the difference of two.
+/// The time of one step is the difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSplit {
     /// The order of elimination, once per pattern.
@@ -40,7 +40,7 @@ impl TimeSplit {
 impl std::ops::Sub for TimeSplit {
     type Output = Self;
 
-    /// What was spent since `earlier`; nothing where that is later.
+    /// Time spent since `earlier`; zero where that is the larger.
     fn sub(self, earlier: Self) -> Self {
         Self {
             order: self.order.saturating_sub(earlier.order),

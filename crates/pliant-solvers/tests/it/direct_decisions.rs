@@ -1,4 +1,4 @@
-//! What the direct solver decides on by a threshold: systems small enough to solve by hand, on both
+//! Decisions of the direct solver by a threshold: systems small enough to solve by hand, on both
 //! sides of it.
 
 use crate::tools::identity;

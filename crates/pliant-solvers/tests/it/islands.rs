@@ -5,7 +5,7 @@ use pliant_solvers::complementarity::*;
 use pliant_solvers::{BoxOptions, KktSystem, Solution, SolveError, Status};
 use pliant_sparse::PatternBuilder;
 
-/// What joins two bodies, or one and itself.
+/// A row between two bodies, or one and itself.
 #[derive(Clone, Copy)]
 struct Link {
     bodies: [usize; 2],
@@ -272,7 +272,7 @@ fn threads_do_not_change_a_bit() {
     assert!(solver.prepare(&s, &cones).is_err());
 }
 
-/// What is wrong in a part is told in the numbers of the whole.
+/// Errors in a part are told in the numbers of the whole.
 #[test]
 fn errors_name_variables_and_rows_of_the_whole() {
     let (good, cones) = system(1, 10, &mixed());

@@ -1,4 +1,4 @@
-//! What the tests of several solvers share.
+//! Systems and checks shared by the tests of several solvers.
 
 use pliant_solvers::{BoxOptions, BoxSolver, KktSystem, Solution, SolveReport};
 use pliant_sparse::PatternBuilder;

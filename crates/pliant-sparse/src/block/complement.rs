@@ -415,7 +415,7 @@ impl Complement {
     }
 }
 
-/// What the work on some block rows reads.
+/// Data that the work on some block rows reads.
 struct Task<'a> {
     inner: &'a BlockSymbolic,
     factor: &'a BlockFactor,

@@ -5,7 +5,7 @@ use super::{BlockFactor, BlockSymbolic, kernels};
 use crate::ldlt::DROPPED;
 use crate::{FactorReport, PivotRule, SparseError};
 
-/// What a partial refactorisation found and did.
+/// Result of a partial refactorisation, and its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refactored {
     /// Pivots of the whole factor.

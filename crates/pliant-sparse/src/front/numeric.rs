@@ -37,7 +37,7 @@ pub struct FrontFactor {
     pub(super) vectors: Vec<f64>,
 }
 
-/// What one task may touch.
+/// Storage that one task may touch.
 struct FrontWorkspace<'a> {
     values: &'a mut [f64],
     diagonal: &'a mut [f64],

@@ -33,7 +33,7 @@ pub(super) fn cost(width: usize, below: usize) -> f64 {
 struct Merging {
     width: Vec<usize>,
     below: Vec<usize>,
-    /// What each was merged into, `NONE` if it stands.
+    /// The parent that each was merged into, `NONE` if it stands.
     into: Vec<usize>,
 }
 

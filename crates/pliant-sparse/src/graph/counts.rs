@@ -1,4 +1,4 @@
-//! What an order of elimination costs, without forming the pattern of `L`.
+//! Cost of an order of elimination, without forming the pattern of `L`.
 
 use super::adjacency::Adjacency;
 

@@ -6,7 +6,7 @@ use crate::SparseError;
 /// Most neighbours of a vertex that goes first: their clique stays small.
 const FEW: usize = 8;
 
-/// What is left of a graph after some vertices went.
+/// A graph after some vertices were eliminated.
 pub(super) struct Reduced {
     /// The vertices that went.
     pub(super) first: Vec<u32>,

@@ -136,7 +136,7 @@ impl Refiner {
         }
     }
 
-    /// What moving separator vertex `v` to side `a` saves.
+    /// Weight that the separator loses if its vertex `v` moves to side `a`.
     fn gain(&self, graph: &Adjacency, v: usize, a: usize) -> i64 {
         i64::from(graph.weights[v]) - self.touching[v][1 - a] as i64
     }

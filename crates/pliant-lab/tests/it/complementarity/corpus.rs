@@ -8,7 +8,7 @@ use pliant_solvers::complementarity::*;
 
 const TOLERANCE: f64 = 1e-6;
 
-/// What a solver is expected to do with a scene.
+/// Expected end of a solver on a scene.
 enum Expected {
     Ends(Outcome),
     /// Not run, for this reason.

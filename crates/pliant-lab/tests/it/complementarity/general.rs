@@ -83,8 +83,8 @@ fn friction_is_refused_by_those_who_do_not_know_it() {
     }
 }
 
-/// What is asked for cannot be reached, and `Auto` goes on until its work is done: the answer is
-/// the best one so far, and its report is true.
+/// The tolerance cannot be reached, and `Auto` goes on until its work is done: the answer is the
+/// best one so far, and its report is true.
 #[test]
 fn the_work_of_auto_is_bounded() {
     let problem = wall(2, 2, 0.3, 0.5);

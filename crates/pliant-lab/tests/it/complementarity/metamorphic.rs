@@ -1,4 +1,4 @@
-//! What must not change an answer, and what must never come out.
+//! Changes of a problem that must not change its answer, and answers that must never come out.
 
 use super::{UNILATERAL, limits, near, solve, solvers, takes_friction};
 use crate::tools::{Random, definite};

@@ -1,4 +1,4 @@
-//! What solvers of the corpus are not expected to solve, with the reason beside it.
+//! Problems of the corpus that solvers are not expected to solve, each with the reason.
 
 /// Pairs of problems and solvers that do not end as the others do. A `*` at the end of a name
 /// stands for any rest.

@@ -51,7 +51,7 @@ fn record(name: &str, about: &str, source: &str, statement: Statement) -> Record
     record
 }
 
-/// What is known of a problem, put down behind it.
+/// Adds known facts to the record of a problem.
 trait Knowledge {
     fn expect(self, expected: Expected) -> Self;
     fn solved_by(self, x: &[f64], mu: &[f64], tolerance: f64) -> Self;

@@ -49,7 +49,7 @@ impl Default for Smooth {
     }
 }
 
-/// What a cone makes of `z`: `x = S r`, `y = S^-1 v/s = x - z`, `P`, `1 - P`, and `s` times the
+/// Values of a cone at `z`: `x = S r`, `y = S^-1 v/s = x - z`, `P`, `1 - P`, and `s` times the
 /// derivative of `x` by `tau`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Values {

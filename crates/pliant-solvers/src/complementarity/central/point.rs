@@ -18,20 +18,20 @@ const PIVOTED: f64 = 0.01;
 const UNPIVOTED: f64 = 0.1;
 const COMPLIANCE: (f64, f64) = (1e-12, 1e-9);
 
-/// What stays the same along the path.
+/// Data that stay the same along the path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Course {
     /// Length of the path per impulse, by row (1/(N s)).
     pub(super) weight: Vec<f64>,
-    /// What is added to the diagonal of `A`, by row (m/s per N s), and the impulse at which it
+    /// Compliance added to the diagonal of `A`, by row (m/s per N s), and the impulse at which it
     /// gives no velocity (N s).
     pub(super) compliance: Vec<f64>,
     pub(super) anchor: Vec<f64>,
-    /// What the start missed (m/s).
+    /// The miss of the start (m/s).
     pub(super) offset: Vec<f64>,
     /// The compliance as a share of the scales.
     pub(super) share: f64,
-    /// What `tau` and the blur are shares of (J, m/s).
+    /// Units of which `tau` and the blur are shares (J, m/s).
     work: f64,
     speed: f64,
 }
@@ -74,7 +74,7 @@ pub(super) struct PathPoint {
     /// Share of the way in the logarithm of `tau`.
     pub(super) t: f64,
     pub(super) r: Vec<f64>,
-    /// What is missed, and its derivative by `t` (m/s).
+    /// The miss, and its derivative by `t` (m/s).
     pub(super) miss: Vec<f64>,
     pub(super) drift: Vec<f64>,
     /// Matrices by blocks: `s (1 - P) S`, `P S^-1 V`, `S^-1 V / s`; and the first entry of `S`.
@@ -82,7 +82,7 @@ pub(super) struct PathPoint {
     pub(super) by_u: Vec<f64>,
     pub(super) lift: Vec<f64>,
     pub(super) first: Vec<f64>,
-    /// What is missed, before it is rounded.
+    /// The miss, before it is rounded.
     sums: Vec<Compensated>,
 }
 

@@ -17,7 +17,7 @@ const PASSES: usize = 4;
 /// Share of the infeasibility that the linear system may leave.
 const GAIN: f64 = 0.01;
 
-/// What the linear system is made of.
+/// Parts of the linear system.
 struct System<'a> {
     problem: &'a Problem,
     shifted: &'a mut Shifted,

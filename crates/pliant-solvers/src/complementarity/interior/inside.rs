@@ -19,7 +19,7 @@ pub(super) struct Inner {
     /// A contact without friction: its normal velocity. A bounded row: the multipliers of its lower
     /// and upper bound.
     pub(super) v: [f64; 2],
-    /// What was added to `E` so that it stays regular.
+    /// Number added to `E` so that it stays regular.
     pub(super) floor: f64,
     /// Second-order correction.
     pub(super) correction: [f64; 2],

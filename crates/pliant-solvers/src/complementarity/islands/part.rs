@@ -23,7 +23,7 @@ pub(super) struct Part {
     pub(super) slots: [Vec<u32>; 3],
     pub(super) solution: Solution,
     pub(super) solver: PartSolver,
-    /// What the last solve found, and what went wrong.
+    /// Report of the last solve, and its error if it failed.
     pub(super) found: Option<IslandReport>,
     pub(super) error: Option<ProblemError>,
 }

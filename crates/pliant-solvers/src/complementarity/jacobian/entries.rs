@@ -6,7 +6,7 @@ use pliant_sparse::{CsrMatrix, LuFactor, Pattern, PatternBuilder};
 /// `F_r + F_u (A + e D)` by columns, which are divided by `D`, and its factor.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    /// What it was analysed for: the pattern of `A`, and where blocks start.
+    /// The pattern of `A` that was analysed, and where blocks start.
     seen: Option<Pattern>,
     offsets: Vec<usize>,
     matrix: Option<CsrMatrix>,

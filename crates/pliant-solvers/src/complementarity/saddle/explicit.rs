@@ -37,7 +37,7 @@ pub(super) struct Explicit {
 pub(super) struct Analysis {
     inner: BlockPattern,
     outer: ComplementPattern,
-    /// What the factor of `K` alone takes.
+    /// Cost of the factor of `K` alone.
     pub(super) cost: EliminationCost,
     sequence: Vec<usize>,
     order: Elimination,

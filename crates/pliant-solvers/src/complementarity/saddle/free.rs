@@ -200,7 +200,7 @@ impl Free {
         work.direct.apply_factors_to(&work.rhs, &mut work.z);
     }
 
-    /// What row `i` sees of the `which`-th response, that to a unit impulse on some row.
+    /// Velocity of row `i` in the `which`-th response, that to a unit impulse on some row.
     fn response(
         &self,
         system: &KktSystem,

@@ -77,9 +77,9 @@ fn blocks_and_scalars_give_one_answer() {
     assert!(x < 1e-12 && mu < 1e-12, "{x:e} {mu:e}");
 }
 
-/// What is cleared, filled and factored in one sweep is what is filled first where changes are
-/// looked for: with compliances that couple rows, and variables that are fixed, one or all of a
-/// body.
+/// Clearing, filling and factoring in one sweep gives the bits of filling first, as is done where
+/// changes are looked for: with compliances that couple rows, and variables that are fixed, one or
+/// all of a body.
 #[test]
 fn one_sweep_gives_the_bits_of_filling_first() {
     let mut chained = chain(30, true);

@@ -13,7 +13,7 @@ pub(super) struct DenseFront {
     values: Vec<f64>,
 }
 
-/// What a front leaves for the solves.
+/// Part of the factor that a front gives, for the solves.
 #[derive(Clone, Debug)]
 pub(super) struct Eliminated {
     variables: Vec<usize>,

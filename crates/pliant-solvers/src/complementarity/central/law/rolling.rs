@@ -108,7 +108,7 @@ fn normal(discs: &mut [Disc], z: f64, t: f64) -> f64 {
     x
 }
 
-/// What the barrier `-1/2 sum ln(mu_i^2 r_n^2 - |r_i|^2)` makes of `z`, with `S = diag(M, 1, ..)`,
+/// Values at `z` by the barrier `-1/2 sum ln(mu_i^2 r_n^2 - |r_i|^2)`, with `S = diag(M, 1, ..)`,
 /// `M^2 = sum mu_i^2`, `c_i = mu_i/M`, `t = tau/s`: the impulse with the velocity `v = -tau grad`
 /// that is `s S (S r - z)`,
 ///

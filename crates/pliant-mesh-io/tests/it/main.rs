@@ -1,8 +1,5 @@
 //! Mesh readers: every variant of the formats on hand-made files, and garbage.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that fails says where"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use pliant_mesh_io::{
     Location, Mesh, MeshError, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen,

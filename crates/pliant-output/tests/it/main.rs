@@ -1,8 +1,5 @@
 //! Result writers: what is in the files, and that there is never half a file.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that fails says where"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use std::path::Path;
 

@@ -24,7 +24,7 @@ pub struct PrescribedMotion {
 impl fmt::Debug for PrescribedMotion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.constants {
-            Some(values) => write!(f, "Motion::constant({values:?})"),
+            Some(values) => write!(f, "PrescribedMotion::constant({values:?})"),
             None => write!(f, "Motion of {} functions", self.functions.len()),
         }
     }

@@ -19,40 +19,9 @@ pub(super) const ALLOWED_FOR_NOW: &[(&str, &str, &str)] = &[
     ("words", "docs/scenes.md", "renaming is under way"),
     ("words", "docs/solvers.md", "renaming is under way"),
     ("words", "scenes/", "renaming is under way"),
-    ("openings", "crates/pliant/", "documentation is being rewritten"),
-    (
-        "openings",
-        "crates/pliant-cli/",
-        "documentation is being rewritten",
-    ),
-    (
-        "openings",
-        "crates/pliant-contact/",
-        "documentation is being rewritten",
-    ),
-    (
-        "openings",
-        "crates/pliant-continuum/",
-        "documentation is being rewritten",
-    ),
     (
         "openings",
         "crates/pliant-dense/",
-        "documentation is being rewritten",
-    ),
-    (
-        "openings",
-        "crates/pliant-kkt/",
-        "documentation is being rewritten",
-    ),
-    (
-        "openings",
-        "crates/pliant-model/",
-        "documentation is being rewritten",
-    ),
-    (
-        "openings",
-        "crates/pliant-scene/",
         "documentation is being rewritten",
     ),
     (

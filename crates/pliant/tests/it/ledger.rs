@@ -43,7 +43,7 @@ fn run(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
     sum
 }
 
-/// What a ledger has beside energies, by name.
+/// Entries of a ledger beside energies, by name.
 fn entries(l: &Ledger) -> [(&'static str, f64); 9] {
     [
         ("forces", l.forces),
@@ -207,8 +207,8 @@ fn forces_from_outside() {
     expect(&l, &[("forces", 4.0)], 1e-13);
 }
 
-/// What is prescribed: an end that is held at a velocity, a driven spring, a driven hard row. By
-/// the trapezoidal rule the work is the change of the energies.
+/// Prescribed motion: an end that is held at a velocity, a driven spring, a driven hard row. By the
+/// trapezoidal rule the work is the change of the energies.
 #[test]
 fn prescribed_motion() {
     let ends = || {

@@ -131,8 +131,8 @@ fn what_is_hit_does_not_let_pass_what_follows() {
     }
 }
 
-/// What stops by less than a quarter of the thickness of the plate in it comes out again the way it
-/// came: no second look.
+/// A body that stops by less than a quarter of the thickness of the plate in it comes out again the
+/// way it came: no second look.
 #[test]
 fn what_is_shallow_is_left_to_the_next_step() {
     // From 0.5 mm above it, 3.9 mm down, and 6.1 mm.

@@ -310,11 +310,11 @@ fn strips_of_shells_bend_like_beams_on_any_mesh() {
     }
 }
 
-/// What hinges do is bending of some other plate. The energy of a cell of squares of edge `a` is
-/// `D a^2/2` times: with diagonals of one direction `(kx + kxy)^2 + (ky + kxy)^2 + 4 kxy^2`, which
-/// is 4/5 `kx^2` at its least; with alternating ones `(kx + 4 d)^2 + (ky + 4 d)^2 + 64 d^2` and a
-/// twist, where `d a` is a zigzag from node to node: 5/6 `kx^2` at its least. Equilateral triangles
-/// are a plate of Poisson's ratio 1/3 (Seung and Nelson 1988), 8/9.
+/// Hinges bend like some other plate. The energy of a cell of squares of edge `a` is `D a^2/2`
+/// times: with diagonals of one direction `(kx + kxy)^2 + (ky + kxy)^2 + 4 kxy^2`, which is 4/5
+/// `kx^2` at its least; with alternating ones `(kx + 4 d)^2 + (ky + 4 d)^2 + 64 d^2` and a twist,
+/// where `d a` is a zigzag from node to node: 5/6 `kx^2` at its least. Equilateral triangles are a
+/// plate of Poisson's ratio 1/3 (Seung and Nelson 1988), 8/9.
 #[test]
 fn strips_of_hinges_are_softer_by_known_factors() {
     let hinges = Bending::Hinges(PLATE);

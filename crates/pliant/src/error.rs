@@ -133,9 +133,9 @@ pub enum Error {
         /// With what.
         what: String,
     },
-    /// Shapes, colliders, or where they are.
+    /// Shapes, colliders, or their placement.
     #[error(transparent)]
-    Geometry(pliant_contact::ContactError),
+    Collision(pliant_contact::ContactError),
     /// The problem of the contacts could not be stated.
     #[error("contacts: {0}")]
     Contacts(pliant_solvers::complementarity::ProblemError),

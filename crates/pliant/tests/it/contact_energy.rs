@@ -226,11 +226,11 @@ fn what_a_row_connects_pays_for_each_other() {
     let mut s = simulation(m, p);
     s.step(0.01).unwrap();
     // Both have v/2 of the one that moved, and pay m g d together: v'^2 = v^2/4 - g d. The other
-    // one falls freely, which no group owes.
+    // one falls freely, which no group pays for.
     let fallen = 9.81 * 0.01;
-    let owed = MASS * 9.81 * 0.003;
+    let required = MASS * 9.81 * 0.003;
     let kinetic = 0.5 * MASS * (2.0 * 0.25 + fallen * fallen);
-    let expected = 0.5 * (1.0 - owed / kinetic).sqrt();
+    let expected = 0.5 * (1.0 - required / kinetic).sqrt();
     for v in [s.velocities(p)[1], s.velocities(p)[4]] {
         assert!((v - expected).abs() < 1e-9, "{v} {expected}");
     }

@@ -118,7 +118,7 @@ fn damping_takes_the_rest() {
 /// In every method the numerical part of a damped oscillator under a force from outside vanishes
 /// with the step, and the named parts are those of the motion: `F dx` to the order of the method.
 #[test]
-fn every_integrator_keeps_books() {
+fn every_integrator_keeps_a_ledger() {
     for (integrator, weight) in [
         (Integrator::Theta, 0.7),
         (Integrator::Nonlinear, 1.0),

@@ -128,9 +128,9 @@ pub enum Error {
     /// A [`FrictionCoupling`] that does not go with something.
     #[error("the friction coupling {coupling:?} does not go with {what}; `Exact` does")]
     FrictionCoupling {
-        /// Which.
+        /// The coupling.
         coupling: FrictionCoupling,
-        /// With what.
+        /// Feature that it does not go with, in words.
         what: String,
     },
     /// Shapes, colliders, or their placement.

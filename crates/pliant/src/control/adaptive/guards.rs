@@ -54,7 +54,7 @@ impl Gap {
         gap <= 0.0 || gap + soon * rate <= 0.0 || carried && gap + h * rate <= allowed
     }
 
-    /// Of what touches: whether it meets with a speed (m/s), and has not carried yet.
+    /// Whether a touching guard closes with a speed (m/s, rad/s), and has not carried a force yet.
     fn strikes(self, carried: bool, noise: f64) -> bool {
         !carried && self.rate < -noise
     }

@@ -53,7 +53,7 @@ pub enum ContactError {
         shape: String,
         /// Triangle, segment or point.
         what: &'static str,
-        /// Which of them.
+        /// Index of the entry.
         entry: usize,
         /// The index.
         point: usize,
@@ -67,7 +67,7 @@ pub enum ContactError {
         shape: String,
         /// Triangle, segment, hull.
         what: &'static str,
-        /// Which of them.
+        /// Index of the entry.
         entry: usize,
         /// Why, as a clause.
         reason: &'static str,
@@ -117,7 +117,7 @@ pub enum ContactError {
         what: &'static str,
         /// The index.
         index: usize,
-        /// How many there are.
+        /// Number of entries.
         count: usize,
     },
     /// A shape where it cannot be.
@@ -125,7 +125,7 @@ pub enum ContactError {
     Placement {
         /// Name of the collider.
         name: String,
-        /// Why not, as a clause.
+        /// Reason, as a clause.
         reason: &'static str,
     },
     /// A state with a NaN, or of another length.

@@ -1,9 +1,9 @@
 //! Collision geometry: shapes, who may touch whom, and contact points with persistent identities.
 //!
-//! What this crate is: from a model and its state to a list of [`Contact`]s, each with its points,
-//! normal, gap, material, and a [`ContactKey`] that it keeps while it lasts. What it is not: it
-//! knows no rows, multipliers, or time steps; the *horizon* of [`World::update`] is how far ahead
-//! (s) it looks along the present velocities.
+//! Finds, from a model and its state, a list of [`Contact`]s, each with its points, normal, gap,
+//! material, and a [`ContactKey`] that it keeps while it lasts. The crate knows no rows,
+//! multipliers, or time steps; the *horizon* of [`World::update`] is how far ahead (s) it looks
+//! along the present velocities.
 //!
 //! ```
 //! use pliant_contact::{Collider, Placement, Shape, World};

@@ -1,14 +1,13 @@
 //! Solids, sheets and rods: finite elements, deformation gradients and strains as mappings,
 //! materials as force fields.
 //!
-//! What this crate is: the mechanics of continua in the terms of `pliant-model`. A [`Mesh`] gives a
+//! Mechanics of continua in the terms of `pliant-model`. A [`Mesh`] gives a
 //! [`DeformationGradient`], a mapping from its nodes to one element of nine coordinates per
 //! quadrature point; [`SmallStrain`], [`CorotationalStrain`], [`GreenLagrange`] and [`VolumeRatio`]
 //! are mappings of that, and a material is a force field on the strains ([`LinearElastic`], as a
 //! stiffness or as a compliance) or on the gradients ([`Hyperelastic`]). [`Solid`] puts these
 //! together, [`Sheet`] does so for membranes, cloth and shells of triangles, [`Rod`] for beams and
-//! cables along curves. What it is not: it reads no files, and knows no time step and no linear
-//! system.
+//! cables along curves. The crate reads no files, and has no time step and no linear system.
 //!
 //! ```
 //! use pliant_continuum::{Mesh, Solid};

@@ -138,7 +138,7 @@ impl Sheet {
         self
     }
 
-    /// Makes it stretched by this factor (none) where the mesh is, as a drum is.
+    /// Makes it stretched by this factor (none) where the mesh is, as a drumhead is.
     #[must_use]
     pub fn with_stretch(mut self, factor: f64) -> Self {
         self.stretch = factor;

@@ -8,7 +8,7 @@ use pliant_model::{Evaluation, Model, NodeKind};
 pub(crate) struct Column {
     /// First degree of freedom.
     pub(crate) dof: usize,
-    /// How many.
+    /// Number of degrees of freedom.
     pub(crate) size: usize,
     /// First column in the element's dense block.
     pub(crate) at: usize,

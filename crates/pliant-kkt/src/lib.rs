@@ -1,7 +1,7 @@
 //! From a mechanical model to a KKT system: planned once, filled every step.
 //!
-//! What this crate is: the *plan* (composed Jacobian patterns, slots of every block in `W`, `J` and
-//! `R`) and the *fill* (the numbers of one step, in the notation of docs/notation.md):
+//! This crate has the *plan* (composed Jacobian patterns, slots of every block in `W`, `J` and `R`)
+//! and the *fill* (the numbers of one step, in the notation of docs/notation.md):
 //!
 //! ```math
 //! W = M + h alpha B + h^2 alpha beta (K - G),   c = h f - h^2 alpha (K - G) v
@@ -9,8 +9,8 @@
 //!
 //! with one row `J dv + R mu + b = 0` per coordinate of every compliant force field and hard
 //! constraint, and behind them the transient rows of a [`Tail`] (contacts), which come and go
-//! without a new plan. What it is not: it never evaluates a force (`pliant-model` does) and never
-//! solves (`pliant-solvers` does).
+//! without a new plan. It never evaluates a force (`pliant-model` does) and never solves
+//! (`pliant-solvers` does).
 
 mod fill;
 mod jacobian;

@@ -1,8 +1,8 @@
 //! Mechanical models: states, the mapping graph, masses, force fields and constraints.
 //!
-//! What this crate is: the *problem* ([`Model`]) and the answers to "where is everything, what are
-//! the forces, the Jacobian blocks, the stiffness, compliance, damping and mass blocks". What it is
-//! not: it never sees a time step, a linear system or a solver.
+//! Describes the *problem* ([`Model`]) and evaluates it: positions, forces, Jacobian blocks, and
+//! blocks of stiffness, compliance, damping and mass. The crate has no time step, linear system or
+//! solver.
 //!
 //! ```
 //! use pliant_model::{Distance, Level, Mass, Model};

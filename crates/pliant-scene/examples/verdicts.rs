@@ -9,7 +9,7 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Number, SceneFile, Settings};
 use std::path::PathBuf;
 
-/// What sinks so far (m) falls. What stands sinks by what the solver leaves, 1e-8 m.
+/// Sinking (m) that counts as a fall. A body that stands sinks by the solver's error, 1e-8 m.
 const SUNK: f64 = 5e-6;
 
 /// Scene, parameter and value, the node and element that sinks, whether it stands.

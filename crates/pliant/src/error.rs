@@ -1,4 +1,4 @@
-//! What can go wrong, in the user's names.
+//! Errors, in the user's names.
 
 use crate::Control;
 use crate::contact::FrictionCoupling;
@@ -25,7 +25,7 @@ pub enum Error {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// Range that it must be in, in words.
         bound: &'static str,
     },
     /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia
@@ -82,7 +82,7 @@ pub enum Error {
     NotConverged {
         /// Time at the start of the step (s).
         time: f64,
-        /// What was allowed.
+        /// Relative residual allowed.
         tolerance: f64,
         /// The report of the step that was not taken.
         report: Box<StepReport>,
@@ -97,7 +97,7 @@ pub enum Error {
         contact: String,
         /// Time at the start of the step (s).
         time: f64,
-        /// What was allowed.
+        /// Residual allowed.
         tolerance: f64,
         /// The report of the step that was not taken.
         report: Box<StepReport>,
@@ -128,14 +128,14 @@ pub enum Error {
     /// A [`FrictionCoupling`] that does not go with something.
     #[error("the friction coupling {coupling:?} does not go with {what}; `Exact` does")]
     FrictionCoupling {
-        /// Which.
+        /// The coupling.
         coupling: FrictionCoupling,
-        /// With what.
+        /// Feature that it does not go with, in words.
         what: String,
     },
-    /// Shapes, colliders, or where they are.
+    /// Shapes, colliders, or their placement.
     #[error(transparent)]
-    Geometry(pliant_contact::ContactError),
+    Collision(pliant_contact::ContactError),
     /// The problem of the contacts could not be stated.
     #[error("contacts: {0}")]
     Contacts(pliant_solvers::complementarity::ProblemError),
@@ -163,7 +163,7 @@ pub enum Error {
     LinearSolver {
         /// Its name.
         solver: String,
-        /// What it does not solve, in words.
+        /// Feature that it does not solve, in words.
         what: String,
     },
     /// The integrator has no answer to something in the model or the options.
@@ -171,7 +171,7 @@ pub enum Error {
     Unsupported {
         /// Its name.
         integrator: String,
-        /// What it does not take, in words.
+        /// Feature that it does not take, in words.
         what: String,
     },
     /// A material whose force depends on its past, where there is no answer to that.
@@ -205,7 +205,7 @@ pub enum Error {
         step: f64,
         /// The estimated error (m, rad, or m/s, rad/s).
         error: f64,
-        /// What is allowed, in the same unit.
+        /// Error allowed, in the same unit.
         allowed: f64,
     },
     /// Settling stopped before it was at rest.
@@ -215,7 +215,7 @@ pub enum Error {
         steps: usize,
         /// Largest change of a coordinate in the last step.
         motion: f64,
-        /// What was allowed.
+        /// Motion per step allowed [m, rad].
         tolerance: f64,
     },
     /// No equilibrium was found; the state is as it was.
@@ -229,7 +229,7 @@ pub enum Error {
         what: String,
         /// A coordinate that can move freely there, in words.
         free: Option<String>,
-        /// What was allowed.
+        /// Relative residual allowed.
         tolerance: f64,
         /// Of the best iterate.
         report: Box<EquilibriumReport>,
@@ -248,13 +248,13 @@ pub enum Error {
         load: f64,
         /// A coordinate that can move freely there, in words.
         free: Option<String>,
-        /// What went on evenly.
+        /// Parameter that the path was followed by.
         control: Control,
     },
     /// Something without a meaning at rest.
     #[error("statics does not take {what}")]
     NotStatic {
-        /// What, in words.
+        /// Feature that has no meaning at rest, in words.
         what: String,
     },
     /// A solver error without a name in the model.

@@ -171,7 +171,7 @@ pub struct Start<'a> {
     pub acceleration: &'a [f64],
 }
 
-/// What is known at the start of a step.
+/// Values known at the start of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
     /// Length of the step (s).
@@ -184,7 +184,7 @@ pub struct Past<'a> {
     pub memory: &'a [f64],
 }
 
-/// What a step did.
+/// Result of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished<'a> {
     /// Length of the step (s).
@@ -202,7 +202,7 @@ pub struct Finished<'a> {
     pub displacement: &'a [f64],
 }
 
-/// What a step is to solve; see [`ImplicitMethod`].
+/// Relation of velocity, acceleration and displacement in a step; see [`ImplicitMethod`].
 #[derive(Clone, Debug, Default)]
 pub struct Relation {
     /// `g` (1/s), positive.

@@ -42,14 +42,14 @@ pub struct Ledger {
     pub impacts: f64,
     /// By corrections of positions, what was paid for them included, and by falling asleep.
     pub corrections: f64,
-    /// What is left.
+    /// Numerical part: the remainder of the balance.
     pub numerical: f64,
-    /// What of the scheme made it.
+    /// Parts of `numerical`, by cause.
     pub parts: NumericalParts,
 }
 
-/// What [`Ledger::numerical`] is made of (J); the parts sum to it. They are exact for the equations
-/// that the theta method solves, with what the ledger enters elsewhere taken out; see "Energy" in
+/// Parts of [`Ledger::numerical`] (J), which is their sum. They are exact for the equations that
+/// the theta method solves, with what the ledger enters elsewhere taken out; see "Energy" in
 /// docs/notation.md for the terms. Negative numbers take energy out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NumericalParts {
@@ -71,8 +71,8 @@ pub struct NumericalParts {
     /// [`Options::numerical_parts`](crate::Options::numerical_parts) does not ask for it, and of
     /// [other methods](crate::Integrator) than the theta method.
     pub undivided: f64,
-    /// What is left: forces and rows that are not linear along the way of the step, and the
-    /// residual of the solve.
+    /// Remainder: forces and rows that are not linear along the way of the step, and the residual
+    /// of the solve.
     pub rest: f64,
 }
 

@@ -71,7 +71,7 @@ pub use statics::{
 };
 pub use system::{System, TreatmentChoice};
 
-/// What most programs need.
+/// Names that most programs need.
 pub mod prelude {
     pub use crate::{
         Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation, Control,

@@ -34,19 +34,19 @@ pub trait Method: std::fmt::Debug + Send + Sync {
         std::any::type_name::<Self>()
     }
 
-    /// What it takes: a step is refused before it begins where a model or the options ask for more.
-    /// Unless it says so, no more than any explicit method.
+    /// Returns the features that it supports: a step is refused before it begins where a model or
+    /// the options ask for more. Unless it says so, no more than any explicit method.
     fn capabilities(&self) -> Capabilities {
         Capabilities::EXPLICIT
     }
 
     /// Takes a step of length `h` (s) from `start`, to which `end` is equal when this is called.
-    /// What is to be left in `end` are positions and velocities of all nodes, multipliers of the
-    /// rows (average forces over the step), forces of supports, and the memory of the method; time,
-    /// ledger and counters are the caller's.
+    /// It has to set in `end` positions and velocities of all nodes, multipliers of the rows (average
+    /// forces over the step), forces of supports, and the memory of the method; time, ledger and
+    /// counters are the caller's.
     ///
     /// # Errors
-    /// What keeps it from a converged step.
+    /// Any reason why it has no converged step.
     fn step(
         &mut self,
         system: &mut System,

@@ -1,5 +1,5 @@
-//! What a step did: energies, the ledger, forces and the report, as functions of the system, the
-//! motions at both ends and the trace.
+//! Observation of a step: energies, the ledger, forces and the report, as functions of the system,
+//! the motions at both ends and the trace.
 
 pub(crate) mod energy;
 mod forces;
@@ -46,7 +46,7 @@ impl Room {
     }
 }
 
-/// What a method found on the way from one motion to the next, beside the motion itself.
+/// Findings of a method on the way from one motion to the next, beside the motion itself.
 #[derive(Debug)]
 pub struct Trace {
     /// Length of the step (s).

@@ -45,7 +45,7 @@ pub enum Gyroscopic {
 /// A correction of positions onto the hard constraints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stabilisation {
-    /// What a displacement costs.
+    /// Metric of the displacement that is minimised.
     pub metric: Metric,
     /// Gauss-Newton iterations at most; each assembles and factors again.
     pub iterations: usize,

@@ -1,4 +1,4 @@
-//! What a step says of itself.
+//! Report of a step.
 
 use crate::Ledger;
 use crate::contact::ContactsReport;
@@ -42,7 +42,7 @@ impl Timings {
     }
 }
 
-/// What Newton's method took, where it solved the step ([`Integrator`](crate::Integrator)).
+/// Iterations of Newton's method, where it solved the step ([`Integrator`](crate::Integrator)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewtonReport {
     /// Linear systems solved.
@@ -105,7 +105,7 @@ pub struct StepReport {
     /// Energy taken out by damping forces since the start (J). The rest of the balance is in the
     /// ledger.
     pub dissipated: f64,
-    /// What the step did to the energies, and by what.
+    /// Energy balance of the step, by cause.
     pub ledger: Ledger,
     /// Momentum at the end of the step.
     pub momentum: Momentum,

@@ -32,7 +32,7 @@ pub struct Simulation {
     /// The motion at the start of the present step.
     pub(crate) start: Motion,
     pub(crate) system: System,
-    /// What the present step has found.
+    /// Findings of the present step.
     pub(crate) trace: Trace,
     pub(crate) scheme: Scheme,
     pub(crate) methods: Methods,
@@ -516,8 +516,8 @@ impl Simulation {
         observe::force_of(&self.system, &self.motion, component)
     }
 
-    /// What a joint does to one of its sides: the force, and the torque about the origin of its
-    /// frame on that side, of all its parts: what it holds, springs, dampers, motors, friction,
+    /// Wrench of a joint on one of its sides: force (N) and torque (N m) about the origin of its
+    /// frame on that side, of all its parts: held coordinates, springs, dampers, motors, friction,
     /// limits. Average over the last step for rows, at the directions of the present state.
     pub fn joint_wrench(&self, joint: &JointHandle, on: On, axes: Axes) -> Wrench {
         let parts: Vec<ComponentId> = joint.rows.iter().chain(&joint.attached).copied().collect();

@@ -81,7 +81,7 @@ pub(crate) struct Scratch {
     pub(crate) node_force: Vec<f64>,
     pub(crate) primal: Vec<f64>,
     pub(crate) rate: Vec<f64>,
-    /// What force fields with a memory remembered before they moved on.
+    /// Internal variables of force fields with a memory before the step.
     pub(crate) internal_before: Vec<f64>,
 }
 

@@ -34,8 +34,6 @@ const STRUCK: &[(&str, In, &str)] = &[
     ("unforeseen", In::All, "missed (a contact)"),
     ("books", In::Code, "energy record, ledger"),
     ("nameless", In::All, "unnamed"),
-    ("drum", In::All, "cylinder"),
-    ("drums", In::All, "cylinders"),
     ("bent", In::Code, "deflected, curved"),
     ("few changes", In::Code, "small update"),
     ("carriers", In::Code, "support, support_dofs"),
@@ -163,7 +161,7 @@ mod tests {
         let source = "//! It was foreseen, in all books.\nstruct EnergyToll;\nstruct Place;\nfn lay_few_changes(books: f64) {}\nlet tollbooth = Place::new();\n";
         let sources = Sources::of(&[
             ("crates/pliant/src/a.rs", source),
-            ("docs/a.md", "The drum.\nThe books.\n"),
+            ("docs/a.md", "The toll.\nThe books.\n"),
         ]);
         let mut found: Vec<_> = check(&sources, &shapes(&sources))
             .into_iter()

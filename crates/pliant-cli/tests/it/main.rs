@@ -54,7 +54,7 @@ const WEIGHT: &str = "(gravity: (0, -10, 0), run: (duration: 1, HOW), nodes: [
     Mapped(name: \"d\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 1)),
 ], force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))])";
 
-/// What is printed of statics is of statics, and what it does not take is found by `check`.
+/// Output of statics is of statics, and unsupported features are found by `check`.
 #[test]
 fn statics_are_reported_as_statics() {
     let dir = tempfile::tempdir().unwrap();

@@ -414,7 +414,7 @@ fn groups_and_exclusions_are_obeyed() {
     assert!(!a.meet(b) && a.meet(Groups { filter: 1, ..b }) && Groups::default().meet(Groups::default()));
 }
 
-/// What parry makes of sets of which one is lost in the rounding of the other is a panic.
+/// Sets of which one is lost in the rounding of the other would make parry panic.
 #[test]
 fn absurd_sizes_are_contacts_with_numbers_or_errors() {
     let sizes = [1e-308, 1e-160, 1e-20, 1.0, 1e20, 1e160, 1e308];

@@ -178,7 +178,7 @@ fn a_memory_of_another_world_is_refused() {
     ));
 }
 
-/// What sleeps is not looked at but for what moves beside it, and has its old keys when it wakes.
+/// Sleepers are searched only against moving neighbours, and have their old keys when they wake.
 #[test]
 fn sleepers_keep_their_keys() {
     let boxes = [0.5, 1.5, 2.5].map(|z| (Shape::cuboid([0.5; 3]).unwrap(), Pose::at([0.0, 0.0, z])));

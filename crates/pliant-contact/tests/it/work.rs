@@ -1,4 +1,4 @@
-//! What an update costs in memory once it is warm: nothing.
+//! Memory that an update allocates once it is warm: none.
 
 use pliant_contact::{Collider, Placement, Shape};
 use pliant_model::Pose;

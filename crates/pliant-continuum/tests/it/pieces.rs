@@ -4,8 +4,8 @@
 use pliant_continuum::{CorotationalStrain, LinearElastic, Mesh, Solid, StrainEnergy};
 use pliant_model::{ElementIndex, Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
 
-/// A block of 800 points, bent, twisted and in motion.
-fn bent(solid: &Solid) -> (Problem, State) {
+/// A block of 800 points, deflected, twisted and in motion.
+fn deflected(solid: &Solid) -> (Problem, State) {
     let mesh = Mesh::hexahedral_box([1.0, 0.5, 0.5], [5, 5, 4]).unwrap();
     let place = |[x, y, z]: &[f64; 3]| [x + 0.2 * y * z, y - 0.3 * x * z, z + 0.2 * x * x];
     let velocity = |[x, y, z]: &[f64; 3]| [0.3 - y, x * z, 0.2 * x];
@@ -58,7 +58,7 @@ fn threads_do_not_show_in_strains_and_materials() {
         Solid::st_venant_kirchhoff(1e5, 0.3),
         Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e5, 0.3)),
     ] {
-        let (model, state) = bent(&solid);
+        let (model, state) = deflected(&solid);
         let alone = everything(&model, &state, 1);
         assert!(alone.iter().all(|a| a.iter().all(|x| x.is_finite())));
         assert_eq!(everything(&model, &state, 2), alone, "{solid:?}");
@@ -70,7 +70,7 @@ fn threads_do_not_show_in_strains_and_materials() {
 /// of ten thousand terms.
 #[test]
 fn what_threads_gather_is_the_transpose_of_what_they_push() {
-    let (model, mut state) = bent(&Solid::corotational(1e5, 0.3));
+    let (model, mut state) = deflected(&Solid::corotational(1e5, 0.3));
     let mut evaluation = Evaluation::new(&model);
     evaluation.share(&Threads::new(3).unwrap());
     evaluation.propagate(&model, &mut state).unwrap();
@@ -91,7 +91,7 @@ fn what_threads_gather_is_the_transpose_of_what_they_push() {
 /// mapping has none, and nothing is written.
 #[test]
 fn one_geometric_block_is_that_of_all() {
-    let (model, mut state) = bent(&Solid::corotational(1e5, 0.3));
+    let (model, mut state) = deflected(&Solid::corotational(1e5, 0.3));
     let mut evaluation = Evaluation::new(&model);
     evaluation.propagate(&model, &mut state).unwrap();
     evaluation.evaluate(&model, &state).unwrap();

@@ -127,8 +127,8 @@ fn strains_of_quadrangles_have_their_derivatives() {
     );
 }
 
-/// What is drawn and touched of quadrangles are two triangles each, behind the triangles that there
-/// are: they cover the quadrangle once, on the same side.
+/// Quadrangles are drawn and touched as two triangles each, listed behind the triangles of the
+/// mesh: they cover the quadrangle once, on the same side.
 #[test]
 fn triangles_cover_quadrangles_once() {
     let mut mesh = SheetMesh::quadrangles([3.0, 2.0], [3, 2]);

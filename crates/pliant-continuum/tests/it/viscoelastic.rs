@@ -135,8 +135,8 @@ fn an_even_strain_is_exact() {
     );
 }
 
-/// What the dashpots take, where the closed form is replaced by its sum and around that, against
-/// Simpson's rule in many parts.
+/// Dissipation of the dashpots, where the closed form is replaced by its sum and around that,
+/// against Simpson's rule in many parts.
 #[test]
 fn dissipation_is_the_integral_over_the_step() {
     let law = |time: f64| {

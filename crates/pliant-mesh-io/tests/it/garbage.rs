@@ -9,7 +9,7 @@ use pliant_mesh_io::TetgenFiles;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What a returned mesh promises: its indices are good.
+/// Checks the promise of a returned mesh: its indices are valid.
 fn check(mesh: &Mesh) {
     let vertices = mesh.vertices.len() as u32;
     assert!(mesh.vertices.iter().flatten().all(|x| x.is_finite()));
@@ -66,7 +66,7 @@ const OBJ: &str =
 
 const PARTED: &str = "====\n";
 
-/// What statements are made of, as a regular expression.
+/// Statements, as a regular expression.
 const STATEMENTS: &str = "([vflpgo#$\\\\/ \n0-9.eE+-]|nan|\r\n|v 1 2 3\n|f 1 2 3\n|\\$Nodes\n){0,80}";
 
 /// The valid files that are mutated.

@@ -18,7 +18,7 @@ fn lists(cells: &[Cell]) -> (Vec<[f64; 3]>, Vec<i64>, Vec<Vec<i64>>) {
     (nodes, cells.iter().map(|c| c.vtk).collect(), lists)
 }
 
-/// What every file of all cells must come out as.
+/// Checks the mesh that every file of all cells must give.
 fn check(mesh: &Mesh, what: &str) {
     let solid = mesh.solid(1.0);
     assert_eq!(solid.defects(), [], "{what}");

@@ -45,7 +45,7 @@ pub enum MeshError {
     NotFinite {
         /// Node or point.
         what: &'static str,
-        /// Which one.
+        /// Its index.
         index: usize,
     },
     /// A cell refers to a node that does not exist.

@@ -52,7 +52,7 @@ impl RelativeRotation {
         self
     }
 
-    fn at(&self, e: usize, parents: &Parents<'_>, last: Vec3) -> Result<Geometry, Degenerate> {
+    fn at(&self, e: usize, parents: &Parents<'_>, last: Vec3) -> Result<Relative, Degenerate> {
         let (a, b) = self.pairs[e];
         let (qa, qb) = (
             body_rotation(parents.position(a)),
@@ -64,7 +64,7 @@ impl RelativeRotation {
             .map_err(|reason| Degenerate { element: e, reason })?;
         let jr = inverse_right_jacobian(r);
         let rest = matrix(self.rests[e]);
-        Ok(Geometry {
+        Ok(Relative {
             r,
             to_b: jr,
             to_a: -jr.transpose() * rest.transpose(),
@@ -75,7 +75,7 @@ impl RelativeRotation {
 }
 
 /// One pair: `dr = to_a w_a + to_b w_b`.
-struct Geometry {
+struct Relative {
     r: Vec3,
     to_a: Mat3,
     to_b: Mat3,

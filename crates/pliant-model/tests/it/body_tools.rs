@@ -1,4 +1,4 @@
-//! What the tests of body mappings share: states, formulas on hyper-dual numbers.
+//! Tools of the tests of body mappings: states, formulas on hyper-dual numbers.
 
 use pliant_dense::rotation;
 use pliant_model::dual::{Dual, DualNum, conjugate, displace, multiply, rotate};

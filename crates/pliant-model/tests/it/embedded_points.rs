@@ -367,7 +367,7 @@ fn says(mapping: &dyn Mapping, parents: &[(Space, usize)], words: &str) {
     );
 }
 
-/// What all mappings between ends have in common.
+/// Checks the errors that all mappings between ends have in common.
 fn ends<M: Mapping>(make: impl Fn(End, End) -> M) {
     let (space, end) = ([(SPACE, 3)], End::element(0, 1));
     make(end, End::element(0, 0)).check("tendon", &space).unwrap();

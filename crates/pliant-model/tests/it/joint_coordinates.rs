@@ -292,12 +292,12 @@ fn joints_that_make_no_sense() {
         refused(&of(world, world), &two),
         ModelError::Degenerate { .. }
     ));
-    let bent = JointFrame::world(Pose {
+    let not_a_unit = JointFrame::world(Pose {
         position: [0.0; 3],
         rotation: [1.0, 1.0, 0.0, 0.0],
     });
     assert!(matches!(
-        refused(&of(frame(1), bent), &two),
+        refused(&of(frame(1), not_a_unit), &two),
         ModelError::OutOfRange { .. }
     ));
     let lost = JointFrame::on(0, 0, Pose::at([0.0, f64::NAN, 0.0]));

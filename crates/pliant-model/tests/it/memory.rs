@@ -8,7 +8,7 @@ use pliant_model::*;
 struct Maxwell {
     stiffness: f64,
     time: f64,
-    /// What its tangent is multiplied by: 1 if it is right.
+    /// Factor of its tangent: 1 if it is right.
     tangent: f64,
 }
 

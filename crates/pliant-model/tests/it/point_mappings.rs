@@ -224,8 +224,8 @@ proptest! {
             let chain = |a: V, b: V, c: V| (sub(&b, &a), sub(&c, &b));
             [chain(p(x, 0), p(x, 1), p(x, 2)), chain(p(x, 3), fixed(&q), p(x, 0)), chain(fixed(&q), p(x, 2), p(x, 1))]
         };
-        let bent = |c: &(V, V)| angle(&c.0, &c.1).re > 0.2 && angle(&c.0, &c.1).re < 2.8;
-        if segments(&fixed(&x)).iter().all(bent) {
+        let at_an_angle = |c: &(V, V)| angle(&c.0, &c.1).re > 0.2 && angle(&c.0, &c.1).re < 2.8;
+        if segments(&fixed(&x)).iter().all(at_an_angle) {
             both(&SegmentAngle::new(&chains).with_rest_angles(&[0.5]), &parents, &x, seed,
                 |x| segments(x).iter().map(|(a, b)| angle(a, b) - 0.5).collect());
             both(&CurvatureBinormal::new(&chains), &parents, &x, seed,
@@ -265,7 +265,7 @@ proptest! {
             vec![signed(0, 1, 2), signed(5, 4, 0)]
         });
         let segments = |x: &[Dual]| (sub(&flat(x, 1), &flat(x, 0)), sub(&flat(x, 2), &flat(x, 1)));
-        if well_apart(&x[..6], 2) && bent(&segments(&fixed(&x))) {
+        if well_apart(&x[..6], 2) && at_an_angle(&segments(&fixed(&x))) {
             both(&SegmentAngle::between(&[[0, 1, 2]]).in_plane(), &plane, &x, seed,
                 |x| vec![angle(&segments(x).0, &segments(x).1)]);
         }

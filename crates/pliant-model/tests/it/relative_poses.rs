@@ -248,13 +248,13 @@ fn the_exponential_of_a_twist_is_the_pose() {
 fn strains_do_not_see_a_rigid_motion() {
     let (bodies, frames) = (poses(41, 2), poses(42, 2));
     let pair = (JointFrame::on(0, 0, frames[0]), JointFrame::on(0, 1, frames[1]));
-    let bent = BeamSegment::at_rest(pair.0, pair.1, &bodies[0], &bodies[1]);
+    let curved = BeamSegment::at_rest(pair.0, pair.1, &bodies[0], &bodies[1]);
     let straight = BeamSegment::straight(pair.0, pair.1, 0.5);
     let strains = |bodies: &[Pose]| {
         let mut model = Model::new();
         let parent = model.add_rigid_bodies("bodies", bodies).unwrap();
         let child = model
-            .add_mapped("strains", &[parent], BeamStrain::new(&[bent, straight]))
+            .add_mapped("strains", &[parent], BeamStrain::new(&[curved, straight]))
             .unwrap();
         let state = model.initial_state().unwrap();
         model.positions(&state, child).to_vec()
@@ -277,12 +277,12 @@ fn poses_and_beams_that_make_no_sense() {
     assert!(matches!(refused(&same, &two), ModelError::Degenerate { .. }));
     let few = RelativePose::twist(&[good; 3]).with_rest_poses(&[Pose::default(); 2]);
     assert!(matches!(refused(&few, &two), ModelError::Size { .. }));
-    let bent = Pose {
+    let not_a_unit = Pose {
         position: [0.0; 3],
         rotation: [0.0; 4],
     };
-    let bent = RelativePose::twist(&[good]).with_rest_poses(&[bent]);
-    assert!(matches!(refused(&bent, &two), ModelError::OutOfRange { .. }));
+    let twist = RelativePose::twist(&[good]).with_rest_poses(&[not_a_unit]);
+    assert!(matches!(refused(&twist, &two), ModelError::OutOfRange { .. }));
     for length in [0.0, -1.0, f64::INFINITY] {
         let beam = BeamStrain::new(&[BeamSegment::straight(good.0, good.1, length)]);
         assert!(matches!(refused(&beam, &two), ModelError::OutOfRange { .. }));
@@ -293,13 +293,13 @@ fn poses_and_beams_that_make_no_sense() {
         refused(&BeamStrain::new(&[lost]), &two),
         ModelError::NotFinite { .. }
     ));
-    let bent = Pose {
+    let not_a_unit = Pose {
         position: [0.0; 3],
         rotation: [1.0, 1.0, 1.0, 1.0],
     };
-    let bent = BeamSegment::at_rest(good.0, good.1, &Pose::at([1.0; 3]), &bent);
+    let segment = BeamSegment::at_rest(good.0, good.1, &Pose::at([1.0; 3]), &not_a_unit);
     assert!(matches!(
-        refused(&BeamStrain::new(&[bent]), &two),
+        refused(&BeamStrain::new(&[segment]), &two),
         ModelError::NotFinite { .. }
     ));
     let point = BeamSegment::at_rest(good.0, good.1, &Pose::default(), &Pose::default());

@@ -1,4 +1,4 @@
-//! What rides on bodies: frames, skins, ropes, gears.
+//! Mappings on bodies: frames, skins, ropes, gears.
 
 use crate::body_tools::*;
 use pliant_dense::rotation;

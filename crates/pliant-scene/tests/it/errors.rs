@@ -1,4 +1,4 @@
-//! What a user reads who made a mistake.
+//! Messages that a user reads after a mistake.
 
 use pliant_scene::scene::{Format, SceneError, SceneFile, Settings};
 
@@ -25,7 +25,7 @@ fn build(text: &str, path: &str, format: Format) -> Result<(), SceneError> {
         .map(drop)
 }
 
-/// What is shown for the base scene with one change.
+/// Message for the base scene with one change.
 fn shown(from: &str, to: &str) -> String {
     assert!(BASE.contains(from), "{from}");
     build(&BASE.replacen(from, to, 1), "bow.ron", Format::Ron)

@@ -297,7 +297,7 @@ pub(crate) fn check(contact: &Contact) -> Result<(), Error> {
     ] {
         at_least(what, value, value.is_finite() && value >= 0.0, bound)?;
     }
-    law.friction_model.check(law.friction).map_err(Error::Geometry)?;
+    law.friction_model.check(law.friction).map_err(Error::Collision)?;
     if let FrictionModel::Pyramid { .. } = law.friction_model {
         let most = law.torsion.max(law.rolling);
         at_least(

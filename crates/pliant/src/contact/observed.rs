@@ -40,7 +40,7 @@ pub(crate) struct Observed {
     pub(crate) failed: Option<Box<ConicSolver>>,
 }
 
-/// What is read of the contacts of the last step, as plain values.
+/// Observed contacts of the last step, as plain values.
 #[derive(Debug, Default)]
 pub(crate) struct Observation {
     /// Length of the last step (s).

@@ -163,6 +163,6 @@ impl ContactFinder for World {
 
 impl From<ContactError> for Error {
     fn from(error: ContactError) -> Self {
-        Self::Geometry(error)
+        Self::Collision(error)
     }
 }

@@ -89,7 +89,7 @@ fn check_rows(system: &System, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a trial came to.
+/// Result of a trial.
 struct Trial {
     halves: StepReport,
     measured: Measured,
@@ -368,7 +368,7 @@ impl Trials<'_> {
         self.simulation.step_at_once(h, conditions)
     }
 
-    /// What came nearest to closing in the last part of the step, of length `h`.
+    /// Finds the guard nearest to closing in the last part of the step, of length `h` (s).
     fn nearest(&self, h: f64) -> Option<Nearest> {
         let simulation = &*self.simulation;
         let way = guards::Way {
@@ -408,8 +408,8 @@ impl Trials<'_> {
         self.simulation.options.order_with(self.weights())
     }
 
-    /// What the step leaves for the next one. Where it was cut short for its end alone, the next
-    /// one may be as long as `proposed` (s).
+    /// Stores the memory that the next step uses. Where the step was cut short for its end
+    /// alone, the next one may be as long as `proposed` (s).
     fn remember(&mut self, report: &mut AdaptiveReport, proposed: f64) {
         let how = self.how;
         let h = report.step.h;

@@ -75,7 +75,7 @@ pub(crate) fn put_back(simulation: &mut Simulation) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the two halves of a step that did not converge did together.
+/// Report of the two halves of a step that did not converge.
 fn both(first: &StepReport, second: &StepReport) -> StepReport {
     let mut out = together(first, second);
     out.newton.step_halvings += 1;
@@ -83,7 +83,7 @@ fn both(first: &StepReport, second: &StepReport) -> StepReport {
     out
 }
 
-/// What two steps did together.
+/// Report of two steps together.
 pub(crate) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     let mut out = *second;
     out.h = first.h + second.h;

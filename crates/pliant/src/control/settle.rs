@@ -11,7 +11,7 @@ pub struct Settle {
     /// Time step of the pseudo-static iteration (s): larger is faster, and less robust far from
     /// rest.
     pub h: f64,
-    /// What is left of the velocity after each step, in `[0, 1)`.
+    /// Share of the velocity that is kept after each step, in `[0, 1)`.
     pub kept_velocity: f64,
     /// At rest when no coordinate moves by more in a step [m, rad].
     pub tolerance: f64,

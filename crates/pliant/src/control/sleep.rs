@@ -18,14 +18,14 @@ use std::ops::Range;
 /// The island of what is awake.
 const NONE: u32 = u32::MAX;
 
-/// What sleeps and what is about to, as plain values. A block is an element of an independent node.
+/// Blocks asleep and about to sleep, as plain values. A block: an element of an independent node.
 #[derive(Debug, Default, PartialEq)]
 pub struct SleepMemory {
     /// For how long each block has been slow (s).
     slow: Vec<f64>,
     /// The least block of the island that each one sleeps with.
     island: Vec<u32>,
-    /// What was fixed before it fell asleep, of the coordinates of sleepers.
+    /// Coordinates of sleepers that were fixed before they fell asleep.
     fixed: Vec<bool>,
     /// Forces of contacts among sleepers, and the island, by key, ascending: they start the first
     /// solve after waking.
@@ -39,14 +39,14 @@ clone_into_buffers!(SleepMemory {
     forces,
 });
 
-/// What the system knows of the sleepers of a motion, and scratch without meaning.
+/// Quantities derived from the sleepers of a motion, and scratch memory.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     /// Block of each coordinate; empty while the option is off.
     of_dof: Vec<u32>,
     /// Blocks that sleep.
     asleep: usize,
-    /// What each block does in this step.
+    /// State of rest of each block in this step.
     rest: Vec<Rest>,
     /// Rows of the model that sleepers alone take part in.
     rows: Vec<bool>,
@@ -104,7 +104,7 @@ impl Sleep {
         self.asleep > 0 && memory.island[self.of_dof[dof] as usize] != NONE
     }
 
-    /// What an element of a node does: it moves if anything does that it depends on.
+    /// State of rest of an element of a node: it moves if anything moves that it depends on.
     fn rest_of(&self, assembler: &Assembler, node: NodeId, element: usize) -> Rest {
         let mut found = Rest::Stands;
         for dof in assembler.support_dofs(node, element) {

@@ -10,7 +10,7 @@ use crate::system::System;
 #[derive(Debug, Default)]
 pub(crate) struct StepStart {
     motion: Motion,
-    /// What was read of the contacts of the step before it.
+    /// Observation of the contacts of the step before it.
     observation: Observation,
     /// Steps that were taken before it.
     steps: usize,

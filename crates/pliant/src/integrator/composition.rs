@@ -31,7 +31,7 @@ mod tests {
         weights.iter().map(|w| w.powi(power)).sum()
     }
 
-    /// What a symmetric composition has to fulfil for order 4, and for order 6 (Hairer, Lubich and
+    /// Conditions of a symmetric composition for order 4, and for order 6 (Hairer, Lubich and
     /// Wanner, V.3.1): sums of odd powers, and for order 6 `sum_k w_k^3 c_k^2 = 0` with the middle
     /// `c_k` of each part.
     #[test]

@@ -1,4 +1,4 @@
-//! What each method takes: one table, and one function that asks it.
+//! Capabilities of each method: one table, and one function that asks it.
 
 use crate::contact::{Impacts, Restitution};
 use crate::system::{System, linear};
@@ -38,7 +38,7 @@ pub enum OwnWeightCapability {
     All,
 }
 
-/// What a method takes. The step, scene files and `pliant check` ask this table and no other.
+/// Features of a method. The step, scene files and `pliant check` ask this table and no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Contacts.
@@ -122,7 +122,7 @@ impl Capabilities {
 }
 
 impl Integrator {
-    /// What the method takes.
+    /// Returns the features that the method supports.
     pub fn capabilities(&self) -> Capabilities {
         match self {
             Self::Theta => Capabilities::ALL,

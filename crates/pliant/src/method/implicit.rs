@@ -35,7 +35,7 @@ use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What an integrator remembers from step to step.
+/// Memory of an integrator from step to step.
 #[derive(Debug, Default, PartialEq)]
 pub struct IntegratorMemory {
     /// The method it belongs to; empty before any.

@@ -43,7 +43,7 @@ pub(crate) struct Rattle {
     start: Vec<f64>,
     start_force: Vec<f64>,
     node_force: Vec<f64>,
-    /// What the equations of motion lack (N s, N m s).
+    /// Residual of the equations of motion (N s, N m s).
     primal: Vec<f64>,
     /// Displacements; changes and accelerations that are given.
     displacement: Vec<f64>,

@@ -69,7 +69,7 @@ pub(crate) fn is_stiff(system: &System, group: &RowGroup) -> bool {
     is_elastic(&system.model, group) && rows.any(|r| !system.rows.soft[r])
 }
 
-/// What rows of a force field store. A stiff compliant row of a linear law stores
+/// Energy stored by rows of a force field (J). A stiff compliant row of a linear law stores
 /// `lambda^T C lambda / 2`, with the multiplier less its damping: its deformation, of which that
 /// would be the quotient with its compliance, is mostly curvature and rounding. Driven springs
 /// store their deformation from where they are driven. A linear spring of bounded force stores

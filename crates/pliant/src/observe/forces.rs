@@ -54,8 +54,8 @@ pub(crate) fn force_of(system: &System, motion: &Motion, component: ComponentId)
     reaction(system, motion, component).to_vec()
 }
 
-/// What parts of a joint do to one of its sides: the force, and the torque about the origin of its
-/// frame on that side. Average over the last step for rows, at the directions of the present state.
+/// Wrench of parts of a joint on one side: force (N), torque (N m) about the origin of its frame
+/// there. Average over the last step for rows, at the directions of the present state.
 pub(crate) fn wrench_of(
     system: &System,
     motion: &Motion,

@@ -16,13 +16,13 @@ pub(super) enum Entry {
     Impacts,
 }
 
-/// What the next step needs to know of the last one.
+/// Values of the last step that the ledger of the next one needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LedgerMemory {
     /// Energies at the end of the last step; `None` if the state, a motion or the contacts were
     /// changed since.
     pub energies: Option<Energies>,
-    /// What inputs that were set since changed in the potential energy (J).
+    /// Change of the potential energy by inputs that were set since (J).
     pub inputs: f64,
     /// The energies are without those of compliant contacts.
     pub without_contacts: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Account {
     pub(crate) stored_is_missing: bool,
     /// The entries so far.
     pub(crate) ledger: Ledger,
-    /// What of the scheme made the numerical part; `None` for methods that are not taken apart.
+    /// Parts of the numerical part by cause; `None` for methods that are not taken apart.
     pub(crate) parts: Option<NumericalParts>,
     /// Kinetic energy of mapped masses that the change of velocity would end with, were their
     /// Jacobians those of the start (J).

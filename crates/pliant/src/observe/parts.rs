@@ -1,4 +1,4 @@
-//! What the numerical part of a linear step is made of.
+//! Parts of the numerical part of a linear step.
 //!
 //! With `u = v + beta dv`, by which positions move, and the equation that was solved, `M dv = p`,
 //! the mean velocity is `u + (1/2 - beta) dv`. An impulse of `p` that the ledger enters at the mean
@@ -88,7 +88,7 @@ fn push_change(step: Step<'_>, parts: &mut PartsWorkspace) {
     }
 }
 
-/// What impulses that are neither of rows nor stored do on the change of velocity: from outside,
+/// Work, on the change of velocity, of impulses that are neither of rows nor stored: from outside,
 /// without a potential, of supports and contacts.
 fn entered_on_change(step: Step<'_>, h: f64, parts: &PartsWorkspace, room: &mut Room) -> f64 {
     let change = &parts.change;

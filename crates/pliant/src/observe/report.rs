@@ -1,4 +1,4 @@
-//! What a step reports: violation, the work of damping; and whether it may stand.
+//! Report of a step: violation, the work of damping; and whether the step is accepted.
 
 use super::ledger::DampingLaw;
 use super::{Room, Step, Trace, energy};

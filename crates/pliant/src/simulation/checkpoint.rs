@@ -107,8 +107,8 @@ impl Simulation {
             }
         }
         checkpoint.sleep.check(self.system.assembler.system())?;
-        let books = &checkpoint.ledger;
-        let Energies { kinetic, potential } = books.energies.unwrap_or_default();
+        let ledger = &checkpoint.ledger;
+        let Energies { kinetic, potential } = ledger.energies.unwrap_or_default();
         let crate::AdaptiveMemory {
             next,
             error,
@@ -122,8 +122,8 @@ impl Simulation {
             &[
                 checkpoint.time,
                 checkpoint.dissipated,
-                books.inputs,
-                books.overlap,
+                ledger.inputs,
+                ledger.overlap,
                 kinetic,
                 potential,
             ][..],

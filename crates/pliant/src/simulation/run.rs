@@ -55,7 +55,7 @@ impl Simulation {
         Ok(summary)
     }
 
-    /// What steps that choose their length remember.
+    /// Returns the memory of steps that choose their length.
     pub fn adaptive_memory(&self) -> AdaptiveMemory {
         self.motion.adaptive
     }
@@ -189,7 +189,7 @@ impl Simulation {
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::NotStatic`], and those of
     /// [`find_equilibrium`](Self::find_equilibrium) for the first point, with the state as it was.
-    /// What happens behind the first point is told by [`PathEnd`].
+    /// Failures after the first point are told by [`PathEnd`].
     pub fn follow(
         &mut self,
         how: &Continuation,

@@ -116,7 +116,7 @@ struct Before {
     test: Vec<f64>,
 }
 
-/// What came of a correction.
+/// Outcome of a correction.
 #[derive(Debug)]
 enum Damped {
     /// A share of it was taken; without a test where rows changed sides.

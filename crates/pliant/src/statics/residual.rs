@@ -72,7 +72,7 @@ pub(crate) fn find_residual(at: &mut Setting<'_>, work: &mut Workspace, rule: Si
     Ok(())
 }
 
-/// What a row is held at.
+/// Value at which a row is held.
 fn target(system: &System, work: &Workspace, row: usize) -> f64 {
     let target = system.row_motion.get(row).map_or(0.0, |m| m.end.0);
     if work.loads.drives(row) {

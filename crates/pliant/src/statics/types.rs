@@ -65,7 +65,7 @@ impl Equilibrium {
     }
 }
 
-/// What was found.
+/// Result of a search for an equilibrium.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EquilibriumReport {
     /// Iterations of Newton's method, steps of the flow and of relaxation.
@@ -116,7 +116,7 @@ pub struct Loads {
     pub components: Vec<ComponentId>,
 }
 
-/// What goes on evenly along a path.
+/// Parameter that a path is followed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -144,7 +144,7 @@ pub enum Control {
 /// onto the other branch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Continuation {
-    /// What the factor scales.
+    /// Loads that the factor scales.
     pub loads: Loads,
     /// Load factor of the first point.
     pub start: f64,
@@ -154,7 +154,7 @@ pub struct Continuation {
     pub step: f64,
     /// Change of the load factor in a step at most.
     pub largest_step: f64,
-    /// What goes on evenly.
+    /// Parameter that the path is followed by.
     pub control: Control,
     /// Points at most.
     pub max_points: usize,
@@ -207,7 +207,7 @@ pub struct PathPoint {
     pub iterations: usize,
 }
 
-/// What kind of critical point was passed.
+/// Kind of a critical point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CriticalKind {
     /// The load factor turns round: a limit point.

@@ -1,4 +1,4 @@
-//! What is attached through the graph against the same thing held by a hard constraint.
+//! Attachment through the graph against the same one by a hard constraint.
 
 use crate::tools::{order, worst};
 use pliant::dense::{Mat3, Vec3, rotation};

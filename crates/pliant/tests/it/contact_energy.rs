@@ -90,7 +90,7 @@ fn held_coordinates_do_not_pay() {
     );
 }
 
-/// What a correction lets down gets nothing and pays nothing; what it lifts elsewhere pays for
+/// A body that a correction lets down gains and pays no energy; one lifted elsewhere pays for
 /// itself.
 #[test]
 fn what_is_let_down_does_not_pay() {
@@ -142,8 +142,8 @@ fn springs_that_are_rows_are_paid_for() {
     }
 }
 
-/// What separates at the start of a step and is pulled back within it may come back as far as it
-/// went, `u+ >= -u (1 - beta)/beta`; pushed earlier, it would be pushed along its way. By the
+/// A body that separates at the start of a step and is pulled back within it may come back as far
+/// as it went, `u+ >= -u (1 - beta)/beta`; pushed earlier, it would be pushed along its way. By the
 /// trapezoidal rule energy stays.
 #[test]
 fn what_separates_and_comes_back_is_not_pushed_along() {
@@ -161,8 +161,8 @@ fn what_separates_and_comes_back_is_not_pushed_along() {
     }
 }
 
-/// What rows and springs connect pays together: a particle at rest is lifted at the cost of another
-/// that moves, and what is mapped knows of it.
+/// Particles connected by rows or springs pay together: one at rest is lifted at the cost of
+/// another that moves, and mapped nodes follow.
 #[test]
 fn what_is_connected_pays_for_each_other() {
     for spring in [true, false] {
@@ -226,11 +226,11 @@ fn what_a_row_connects_pays_for_each_other() {
     let mut s = simulation(m, p);
     s.step(0.01).unwrap();
     // Both have v/2 of the one that moved, and pay m g d together: v'^2 = v^2/4 - g d. The other
-    // one falls freely, which no group owes.
+    // one falls freely, which no group pays for.
     let fallen = 9.81 * 0.01;
-    let owed = MASS * 9.81 * 0.003;
+    let required = MASS * 9.81 * 0.003;
     let kinetic = 0.5 * MASS * (2.0 * 0.25 + fallen * fallen);
-    let expected = 0.5 * (1.0 - owed / kinetic).sqrt();
+    let expected = 0.5 * (1.0 - required / kinetic).sqrt();
     for v in [s.velocities(p)[1], s.velocities(p)[4]] {
         assert!((v - expected).abs() < 1e-9, "{v} {expected}");
     }
@@ -412,8 +412,8 @@ fn only_what_was_set_is_taken_back_for_nothing() {
     assert!(s.positions(p)[2] > RISE - 1e-9 && c.held_back == 0.0, "{c:?}");
 }
 
-/// What a state was set with is taken back over several steps, by the speed of recovery in each,
-/// whatever that costs; also from a checkpoint in between.
+/// Overlap that a state was set with is taken back over several steps, by the speed of recovery in
+/// each, whatever that costs; also from a checkpoint in between.
 #[test]
 fn overlap_that_was_set_is_taken_back_for_nothing() {
     let deep = |z| {

@@ -491,7 +491,7 @@ fn contacts_go_on_from_a_checkpoint_bit_for_bit() {
     assert_eq!(t.contacts(), s.contacts());
 }
 
-/// What a finder says wrongly is an error, not a wrong step.
+/// Wrong output of a finder is an error, not a wrong step.
 #[test]
 fn contacts_that_make_no_sense_are_refused() {
     let run = |change: &dyn Fn(&mut ContactLaw)| {

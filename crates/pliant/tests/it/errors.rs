@@ -1,4 +1,4 @@
-//! What goes wrong is named, and nothing else changes.
+//! Errors name their cause, and nothing else changes.
 
 use pliant::prelude::*;
 

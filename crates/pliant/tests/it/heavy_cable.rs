@@ -130,7 +130,7 @@ fn part(ratio: f64, shape: &[f64], places: &[f64]) -> f64 {
     product(&|i| places[3 * i]) / product(&|i| shape[i])
 }
 
-/// What is known of a mode under a step: factor per step of its size, and angle per step.
+/// Exact factor per step of the size of a mode, and its angle per step (rad).
 fn factor(omega: f64, h: f64, integrator: &Integrator) -> (f64, f64) {
     let w = h * omega;
     match integrator {
@@ -139,8 +139,8 @@ fn factor(omega: f64, h: f64, integrator: &Integrator) -> (f64, f64) {
     }
 }
 
-/// What a run of twenty steps from the shape of a mode misses: the part of the mode as a share of
-/// its start, the tensions as shares of the weights below.
+/// Error of a run of twenty steps from the shape of a mode: the part of the mode as a share of its
+/// start, the tensions as shares of the weights below.
 fn misses(ratio: f64, mode: usize, size: f64, h: f64, integrator: Integrator) -> [f64; 2] {
     let squared = frequency_squared(ratio, mode);
     let (omega, shape) = (squared.sqrt(), shape(ratio, squared));

@@ -43,7 +43,7 @@ fn run(s: &mut Simulation, h: f64, steps: usize) -> Ledger {
     sum
 }
 
-/// What a ledger has beside energies, by name.
+/// Entries of a ledger beside energies, by name.
 fn entries(l: &Ledger) -> [(&'static str, f64); 9] {
     [
         ("forces", l.forces),
@@ -118,7 +118,7 @@ fn damping_takes_the_rest() {
 /// In every method the numerical part of a damped oscillator under a force from outside vanishes
 /// with the step, and the named parts are those of the motion: `F dx` to the order of the method.
 #[test]
-fn every_integrator_keeps_books() {
+fn every_integrator_keeps_a_ledger() {
     for (integrator, weight) in [
         (Integrator::Theta, 0.7),
         (Integrator::Nonlinear, 1.0),
@@ -207,8 +207,8 @@ fn forces_from_outside() {
     expect(&l, &[("forces", 4.0)], 1e-13);
 }
 
-/// What is prescribed: an end that is held at a velocity, a driven spring, a driven hard row. By
-/// the trapezoidal rule the work is the change of the energies.
+/// Prescribed motion: an end that is held at a velocity, a driven spring, a driven hard row. By the
+/// trapezoidal rule the work is the change of the energies.
 #[test]
 fn prescribed_motion() {
     let ends = || {

@@ -186,8 +186,8 @@ fn energies_are_continuous_in_the_compliance() {
     }
 }
 
-/// What a stiff spring stores under a weight at rest: `C (m g)^2 / 2`, against twice that given up
-/// by the weight.
+/// The energy of a stiff spring under a weight at rest: `C (m g)^2 / 2`, against twice that given
+/// up by the weight.
 #[test]
 fn a_stiff_spring_stores_what_its_force_says() {
     let c = 1e-7;

@@ -51,7 +51,7 @@ pub(crate) fn bricard() -> (Model, Vec<NodeId>, Vec<JointHandle>) {
     (model, bars, joints)
 }
 
-/// What ten seconds of a loop show.
+/// Results of ten seconds of a loop.
 #[derive(Debug, Default)]
 struct Run {
     violation: f64,

@@ -1,4 +1,4 @@
-//! Things that meet though a search with the velocities of free fall does not foresee it: what is
+//! Things that meet though a search with the velocities of free fall does not predict it: what is
 //! held does not fall, what is hit stops.
 
 use crate::worlds::ground;
@@ -74,14 +74,14 @@ fn a_ball_does_not_pass_a_plate_that_is_held() {
             (force[2] - expected).abs() < 1e-7 * expected,
             "{integrator:?}: {force:?}"
         );
-        // It was foreseen that both fall.
+        // It was predicted that both fall.
         assert_eq!(report.contacts.count, 1);
         let report = s.step(h).unwrap();
         assert_eq!((report.contacts.missed, report.contacts.count), (0, 1));
     }
 }
 
-/// Two plates of 2 cm fall at 30 m/s, 10 cm from each other: the upper one is foreseen to fall as
+/// Two plates of 2 cm fall at 30 m/s, 10 cm from each other: the upper one is predicted to fall as
 /// fast as the lower, and that stops on the ground.
 #[test]
 fn what_is_hit_does_not_let_pass_what_follows() {
@@ -131,8 +131,8 @@ fn what_is_hit_does_not_let_pass_what_follows() {
     }
 }
 
-/// What stops by less than a quarter of the thickness of the plate in it comes out again the way it
-/// came: no second look.
+/// A body that stops by less than a quarter of the thickness of the plate in it comes out again the
+/// way it came: no second look.
 #[test]
 fn what_is_shallow_is_left_to_the_next_step() {
     // From 0.5 mm above it, 3.9 mm down, and 6.1 mm.
@@ -156,7 +156,7 @@ fn what_is_passed_is_told_by_the_way_and_not_by_the_last_velocity() {
     }
 }
 
-/// A floor below `z = 0` that nobody foresees, and which, given `bottomless`, is never found where
+/// A floor below `z = 0` that nobody predicts, and which, given `bottomless`, is never found where
 /// it was.
 #[derive(Debug)]
 struct Abyss {

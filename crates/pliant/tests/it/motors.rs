@@ -157,7 +157,7 @@ fn a_position_motor_has_a_largest_force() {
     }
 }
 
-/// What the geometric stiffness is made of is a force that the motor has.
+/// The geometric stiffness is made of the force that the motor has.
 #[test]
 fn a_saturated_soft_motor_stiffens_by_no_more_than_its_force() {
     let (m, _, hinge) = rod(0.0, G, |j| {

@@ -1,5 +1,5 @@
-//! What is projected is said: in the report of a step, and of an equilibrium, which does not know
-//! then whether it is stable.
+//! Projected tangents are reported: in the report of a step, and of an equilibrium, which does not
+//! know then whether it is stable.
 
 use pliant::continuum::{Hyperelastic, Mesh, PronySeries, PronyTerm, Solid, StrainEnergy, Tangent};
 use pliant::prelude::*;

@@ -154,7 +154,7 @@ fn stiffness_and_compliance_agree() {
 }
 
 #[test]
-fn a_straight_rod_on_a_half_circle_is_bent_evenly() {
+fn a_straight_rod_on_a_half_circle_is_curved_evenly() {
     let radius = 0.5;
     let n = 24;
     let at = |i: usize| {

@@ -244,8 +244,8 @@ fn hard_driven_rows_are_where_they_are_driven() {
     }
 }
 
-/// What starts on a target that moves evenly stays on it at every level: nothing is violated, so
-/// nothing has to decay.
+/// A row that starts on a target that moves evenly stays on it at every level: nothing is violated,
+/// so nothing has to decay.
 #[test]
 fn an_even_motion_is_followed_exactly() {
     let levels = [

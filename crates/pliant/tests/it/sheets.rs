@@ -1,6 +1,6 @@
 //! Sheets against closed forms: stretch, pressure, sag, bending of plates and strips.
 
-mod bent_quadrangles;
+mod curved_quadrangles;
 mod quadrangles;
 mod shells;
 
@@ -184,10 +184,10 @@ fn a_balloon_has_the_radius_of_its_pressure() {
     assert!(order > 1.8 && errors[1].abs() < 0.01, "{errors:?}");
 }
 
-/// A drum under a small load: `w = (16 q a^2)/(pi^4 T) sum (-1)^((m+n)/2-1)/(m n (m^2 + n^2))` in
+/// A membrane under a small load: `w = (16 q a^2)/(pi^4 T) sum (-1)^((m+n)/2-1)/(m n (m^2 + n^2))` in
 /// the middle (Timoshenko).
 #[test]
-fn a_drum_sags_by_its_tension() {
+fn a_membrane_sags_by_its_tension() {
     let (young, thickness, stretch, load) = (1e6, 0.001, 1.05f64, 0.1);
     // Tension: the stress of the stretch at Poisson's ratio zero.
     let tension = thickness * young * 0.5 * (stretch * stretch - 1.0);
@@ -208,7 +208,7 @@ fn a_drum_sags_by_its_tension() {
         model.set_gravity([0.0, 0.0, -load / surface]).unwrap();
         let parts = Sheet::isotropic(young, 0.0, thickness)
             .with_stretch(stretch)
-            .add_to(&mut model, "drum", &mesh)
+            .add_to(&mut model, "membrane", &mesh)
             .unwrap();
         for (k, x) in mesh.nodes.iter().enumerate() {
             if x[..2].iter().any(|x| *x == 0.0 || *x == 1.0) {
@@ -219,7 +219,7 @@ fn a_drum_sags_by_its_tension() {
         -place(&simulation, parts.nodes, mesh.nodes.len() / 2)[2] / exact - 1.0
     });
     let order = (errors[0] / errors[1]).abs().log2();
-    println!("drum: relative errors {errors:?}, order {order:.2}");
+    println!("membrane: relative errors {errors:?}, order {order:.2}");
     assert!((order - 2.0).abs() < 0.15 && errors[1].abs() < 1e-3, "{errors:?}");
 }
 
@@ -310,11 +310,11 @@ fn strips_of_shells_bend_like_beams_on_any_mesh() {
     }
 }
 
-/// What hinges do is bending of some other plate. The energy of a cell of squares of edge `a` is
-/// `D a^2/2` times: with diagonals of one direction `(kx + kxy)^2 + (ky + kxy)^2 + 4 kxy^2`, which
-/// is 4/5 `kx^2` at its least; with alternating ones `(kx + 4 d)^2 + (ky + 4 d)^2 + 64 d^2` and a
-/// twist, where `d a` is a zigzag from node to node: 5/6 `kx^2` at its least. Equilateral triangles
-/// are a plate of Poisson's ratio 1/3 (Seung and Nelson 1988), 8/9.
+/// Hinges bend like some other plate. The energy of a cell of squares of edge `a` is `D a^2/2`
+/// times: with diagonals of one direction `(kx + kxy)^2 + (ky + kxy)^2 + 4 kxy^2`, which is 4/5
+/// `kx^2` at its least; with alternating ones `(kx + 4 d)^2 + (ky + 4 d)^2 + 64 d^2` and a twist,
+/// where `d a` is a zigzag from node to node: 5/6 `kx^2` at its least. Equilateral triangles are a
+/// plate of Poisson's ratio 1/3 (Seung and Nelson 1988), 8/9.
 #[test]
 fn strips_of_hinges_are_softer_by_known_factors() {
     let hinges = Bending::Hinges(PLATE);

@@ -106,7 +106,7 @@ fn the_energy_that_sleep_takes_is_reported() {
     assert_eq!(bits(&s, node), held);
 }
 
-/// What turns faster than its threshold does not sleep, however slow its centre is.
+/// A body that turns faster than its threshold does not sleep, however slow its centre.
 #[test]
 fn what_spins_does_not_sleep() {
     for (spin, asleep) in [(0.5, 1), (2.0, 0)] {

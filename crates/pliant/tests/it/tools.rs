@@ -1,5 +1,5 @@
-//! What the tests of several files share: numbers, comparisons, small dense algebra that owes
-//! nothing to the library.
+//! Tools of tests in several files: numbers, comparisons, small dense algebra independent of the
+//! library.
 
 use pliant::prelude::*;
 

@@ -127,8 +127,8 @@ fn a_box_slides_down_a_slope() {
     assert_eq!(name, "`box`");
 }
 
-/// What falls from rest within reach of one step is seen in that step: it stops on the ground and
-/// not in it.
+/// A body that falls from rest to the ground in one step is detected in that step: it stops on the
+/// ground and not in it.
 #[test]
 fn what_falls_from_rest_is_seen_before_it_sinks() {
     let half = [0.5; 3];

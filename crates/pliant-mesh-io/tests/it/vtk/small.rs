@@ -16,7 +16,7 @@ fn groups(mesh: &Mesh) -> Vec<&str> {
     mesh.groups.iter().map(|g| g.name.as_str()).collect()
 }
 
-/// What is no whole number of cells is passed over, to the right place.
+/// Data that are no whole number of cells are passed over, to the right place.
 #[test]
 fn other_data_are_passed_over() {
     let data = b"POINT_DATA 4\nSCALARS ids int 1\nLOOKUP_TABLE colours\n1 2 3 4\nLOOKUP_TABLE colours 2\n0 0 0 1 1 1 1 1\n\

@@ -118,7 +118,7 @@ fn balls_bounce_where_they_should() {
     }
 }
 
-/// What does not go is said before or at the first step.
+/// Unsupported features are refused before or at the first step.
 #[test]
 fn what_adaptive_steps_do_not_take() {
     let before = "step: 0.01,";

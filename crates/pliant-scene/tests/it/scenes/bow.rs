@@ -21,7 +21,7 @@ fn drawn(draw: f64) -> (f64, f64) {
     )
 }
 
-/// What the string pulls the nock with, along x.
+/// Force of the string on the nock, along x (N).
 fn hand(run: &Runner) -> f64 {
     let pairs: Vec<_> = (0..LINKS).map(|i| (i, i + 1)).collect();
     -pull(run, "string", &pairs, LINKS / 2)[0]

@@ -87,9 +87,8 @@ fn every_word_of_rods_builds_and_runs() {
     advance(&mut runner(&file, &[], Some(0.01)), 2);
 }
 
-/// What a rail has too much of its length between walls goes to the side:
-/// `w = a (1 - cos(2 pi x/L))/2` is longer than `L` by `pi^2 a^2/(4 L)`, and Euler's load takes
-/// `4 pi^2 I/(A L^2)` of the growth.
+/// Excess length of a rail between walls goes to the side: `w = a (1 - cos(2 pi x/L))/2` is longer
+/// than `L` by `pi^2 a^2/(4 L)`, and Euler's load takes `4 pi^2 I/(A L^2)` of the growth.
 #[test]
 fn a_hot_rail_bends_to_the_side() {
     let growth = 0.01;

@@ -132,8 +132,8 @@ fn sheets_of_quadrangles_are_those_of_the_shape() {
     assert_eq!(elements(&of(&membrane)), 4 * 16 * 4);
     let cut = membrane.replace("Quadrangles", "Triangles");
     assert_eq!(elements(&of(&cut)), 2 * 16 * 4);
-    let bent = of(&SHEET.replace("bending", "elements: Quadrangles, bending"));
-    let message = bent.build(&Settings::default()).unwrap_err().to_string();
+    let bending = of(&SHEET.replace("bending", "elements: Quadrangles, bending"));
+    let message = bending.build(&Settings::default()).unwrap_err().to_string();
     assert!(
         message.contains("the bending of a shell cannot be had with quadrangles"),
         "{message}"
@@ -294,7 +294,7 @@ fn a_trampoline_throws_its_ball_back() {
 }
 
 /// The sheet hangs in its rim, so the ball falls on it alone, whatever a search with free fall
-/// foresees: at steps in which gravity takes the ball through the sheet, it comes to rest where it
+/// predicts: at steps in which gravity takes the ball through the sheet, it comes to rest where it
 /// does at small ones (`f = 0` there, whatever the step).
 #[test]
 fn at_no_step_does_the_ball_pass_the_trampoline() {
@@ -310,14 +310,14 @@ fn at_no_step_does_the_ball_pass_the_trampoline() {
     ] {
         let moved = format!("position: ({at}, \"$drop + 0.16\")");
         let mut run = runner(&scene_edited("trampoline", &[(place, &moved)]), &[], Some(step));
-        let mut unforeseen = 0;
+        let mut missed = 0;
         for _ in 0..(6.0 / step) as usize {
-            unforeseen += run.step().unwrap().contacts.missed;
+            missed += run.step().unwrap().contacts.missed;
         }
         let node = run.simulation().model().node_named("ball").unwrap();
         let x = run.simulation().positions(node)[2];
-        println!("trampoline at {step} s: {x} m, {unforeseen} unforeseen");
-        surprised += usize::from(unforeseen > 0);
+        println!("trampoline at {step} s: {x} m, {missed} missed");
+        surprised += usize::from(missed > 0);
         rests.push(x);
     }
     for x in &rests[1..4] {

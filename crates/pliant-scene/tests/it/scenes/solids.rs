@@ -45,7 +45,7 @@ fn a_shelf_creeps_to_nearly_twice_its_sag() {
 /// A wire without hardening becomes a plastic hinge at its clamp, and springs back by what its
 /// force bends elastically.
 #[test]
-fn a_paper_clip_stays_bent() {
+fn a_paper_clip_stays_deflected() {
     let mut run = runner(&scene_edited("paper_clip", &[]), &[], None);
     let tip = |run: &pliant_scene::runner::Runner| points(run, "wire")[38][2] - 5e-4;
     advance(&mut run, 42);

@@ -7,7 +7,7 @@ use pliant_scene::scene::{Number, Settings};
 
 const STEPS: [f64; 2] = [1.0 / 60.0, 1.0 / 240.0];
 
-/// What sinks so far (m) falls. What stands sinks by what the solver leaves, 1e-8 m.
+/// Sinking (m) that counts as a fall. A body that stands sinks by the solver's error, 1e-8 m.
 const SUNK: f64 = 5e-6;
 
 struct Case {

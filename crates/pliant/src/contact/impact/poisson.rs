@@ -35,7 +35,7 @@ pub(in crate::contact) struct Impact {
     forced: Vec<f64>,
 }
 
-/// What an impact that did not converge leaves for the report of the step.
+/// Outcome of an impact that did not converge, for the report of the step.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::contact) struct Unconverged {
     pub(in crate::contact) outcome: Outcome,

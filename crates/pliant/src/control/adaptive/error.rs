@@ -1,4 +1,4 @@
-//! What the step at once and the two halves differ by.
+//! Difference between the step at once and its two halves.
 
 use super::Adaptive;
 use crate::contact::Sleeping;

@@ -22,7 +22,7 @@ pub(crate) struct Guards {
     nearest: Option<f64>,
 }
 
-/// What came nearest to closing, or went furthest beyond.
+/// Guard that came nearest to closing, or went furthest beyond.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nearest {
     pub(super) gap: f64,
@@ -54,7 +54,7 @@ impl Gap {
         gap <= 0.0 || gap + soon * rate <= 0.0 || carried && gap + h * rate <= allowed
     }
 
-    /// Of what touches: whether it meets with a speed (m/s), and has not carried yet.
+    /// Whether a touching guard closes with a speed (m/s, rad/s), and has not carried a force yet.
     fn strikes(self, carried: bool, noise: f64) -> bool {
         !carried && self.rate < -noise
     }
@@ -63,12 +63,12 @@ impl Gap {
 /// When something counts as closing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Closing {
-    /// What closes within this time is closed (s).
+    /// Time within which a closing guard counts as closed (s).
     pub(super) soon: f64,
     /// Length of the step (s).
     pub(super) h: f64,
-    /// What has carried a force and opens by no more stays closed (m, rad); at no more speed it
-    /// does not strike.
+    /// Opening up to which a guard that has carried a force stays closed (m, rad); at no more speed
+    /// (m/s, rad/s) it does not strike.
     pub(super) allowed: f64,
 }
 
@@ -159,9 +159,9 @@ impl Guards {
         }
     }
 
-    /// What is nearest to closing of all that was left out of a part of the step. A gap is that of
-    /// the present contacts, where they know it; else, of what has passed through, the way since
-    /// the start of the part along the normal that it had there.
+    /// Finds the guard nearest to closing of all left out of a part of the step. A gap is that of
+    /// the present contacts, where they know it; else, after a passage, the way since the start of
+    /// the part along the normal that it had there.
     pub(super) fn nearest(&self, system: &System, motion: &Motion, way: Way<'_>) -> Option<Nearest> {
         if !self.shut {
             return None;

@@ -238,7 +238,7 @@ impl Adaptive {
     }
 }
 
-/// What steps that choose their length remember, part of every checkpoint.
+/// Memory of steps that choose their length, part of every checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdaptiveMemory {
     /// The step to be tried next (s); `None` before the first.
@@ -262,11 +262,11 @@ pub struct Event {
     /// When (s): the end of the step, at most [`Events::tolerance`] before the event by the present
     /// velocities.
     pub time: f64,
-    /// What.
+    /// Kind of the event.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -311,7 +311,7 @@ pub struct AdaptiveReport {
     pub at_rest: bool,
 }
 
-/// What many such steps did together.
+/// Summary of many steps that choose their length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdaptiveSummary {
     /// Steps that stand.

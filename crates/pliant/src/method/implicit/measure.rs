@@ -34,7 +34,7 @@ impl Iteration<'_> {
         sum + step::merit(self.system, self.work.contact_iterate())
     }
 
-    /// What each row misses, as a velocity.
+    /// Finds the residual of each row, as a velocity.
     fn find_row_velocities(&mut self) {
         let s = &mut *self.work;
         self.system.assembler.velocities_of_deficits(
@@ -47,9 +47,9 @@ impl Iteration<'_> {
     }
 
     /// The residual of the iterate in the terms of [`KktResidual`], with the matrices filled there.
-    /// What each equation misses, less the rounding of the positions that it is made of, as a share
-    /// of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the velocities
-    /// `u = |v+| + |v| + |a|/g` of each coordinate.
+    /// Measures the residual of each equation, less the rounding of the positions that it is made
+    /// of, as a share of the size of its terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the
+    /// velocities `u = |v+| + |v| + |a|/g` of each coordinate.
     pub(crate) fn measure(&mut self) -> KktResidual {
         self.find_row_velocities();
         // Beside contacts, rows of bounded force are solved with them, to their tolerance of the

@@ -1,4 +1,4 @@
-//! What the equations of an implicit step lack at an iterate.
+//! Residual of the equations of an implicit step at an iterate.
 
 use super::Iteration;
 use crate::Error;
@@ -213,8 +213,8 @@ impl Iteration<'_> {
         Ok(())
     }
 
-    /// What the start of the step adds to the forces: `(1 - w) (f - M a)` and the rows' share of
-    /// their Jacobian there.
+    /// Adds the part of the start of the step to the forces: `(1 - w) (f - M a)` and the rows'
+    /// share of their Jacobian there.
     fn add_start(&mut self) {
         let (gain, weight) = (self.work.relation.acceleration_gain, self.scheme.alpha);
         let s = &mut *self.work;
@@ -237,7 +237,7 @@ impl Iteration<'_> {
         jacobian.add_transpose_product(1.0, &s.residual.row_velocity, &mut s.residual.primal);
     }
 
-    /// What every row is off by, as a deformation or a velocity, and as a velocity.
+    /// Finds the residual of every row, as a deformation or a velocity, and as a velocity.
     fn find_deficits(&mut self) {
         for index in 0..self.system.model.row_groups().len() {
             let group = self.system.model.row_groups()[index];

@@ -18,8 +18,8 @@ struct Elastic<'a> {
     parts: &'a PartsWorkspace,
 }
 
-/// What the rows that the ledger enters at the mean velocity do on the change of velocity, and the
-/// parts of the others.
+/// Work, on the change of velocity, of the rows that the ledger enters at the mean velocity, and
+/// the parts of the others.
 pub(super) fn parts_of_rows(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> (f64, NumericalParts) {
     let (mut entered, mut found) = (0.0, NumericalParts::default());
     for group in step.system.model.row_groups() {

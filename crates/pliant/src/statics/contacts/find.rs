@@ -218,7 +218,7 @@ impl RestContacts {
     }
 }
 
-/// What is read of the contacts is that of the equilibrium: forces as impulses over 1 s, ways of
+/// Sets the observation of the contacts to the equilibrium: forces as impulses over 1 s, ways of
 /// slip as velocities. `length` is that of the model (m).
 pub(crate) fn show(
     system: &mut System,

@@ -253,7 +253,7 @@ impl Tracer {
         Ok(direction)
     }
 
-    /// What a load factor of 1 more changes, with the tangent as factored.
+    /// Solves for the change by a load factor of 1 more, with the tangent as factored.
     fn solve_load(&mut self, at: &mut Setting<'_>, work: &mut Workspace) -> Result<(), Error> {
         find_load_rate(at, work, &mut self.rate)?;
         let system = Tangent::Whole.of(&at.system.assembler, &work.contacts);

@@ -122,7 +122,7 @@ fn without_events_a_run_goes_on_bit_for_bit_too() {
     }
 }
 
-/// What has fallen asleep in a trial is awake again at its start.
+/// Bodies that fell asleep in a trial are awake again at its start.
 #[test]
 fn sleep_goes_with_steps_that_choose_their_length() {
     let mut s = sleeper();

@@ -25,8 +25,8 @@ fn lengths(s: &mut Simulation, how: &Adaptive, end: f64) -> (Vec<AdaptiveReport>
     (reports, summary)
 }
 
-/// What is left before the end is taken in two like steps instead of a long and a short one; the
-/// end is met to the bit, and one that cut a step short does not shorten what follows.
+/// The rest of the time before the end is taken in two like steps instead of a long and a short
+/// one; the end is met to the bit, and one that cut a step short does not shorten what follows.
 #[test]
 fn steps_end_where_they_should() {
     let mut s = Simulation::with_options(oscillator(), Options::trapezoidal()).unwrap();

@@ -80,7 +80,7 @@ fn the_lagged_shift_is_of_first_order() {
     }
 }
 
-/// What does not slip has no shift to be wrong about.
+/// A sticking contact has no shift, so that all couplings agree.
 #[test]
 fn what_sticks_is_the_same() {
     let run = |coupling| {

@@ -156,7 +156,7 @@ fn a_half_that_fails_takes_the_step_back() {
 }
 
 /// A trap that makes the step fail and its halves not; a particle that slides and overlaps by 1 mm;
-/// one whose fall nobody foresees; and a pendulum.
+/// one whose fall nobody predicts; and a pendulum.
 #[derive(Debug)]
 struct Busy(Trap);
 

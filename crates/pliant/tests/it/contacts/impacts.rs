@@ -102,7 +102,7 @@ fn a_cradle_in_sequence_and_together() {
     assert!(v.windows(2).all(|w| w[1] - w[0] > -1e-9), "{v:?}");
 }
 
-/// What does not close within the step does not strike in it.
+/// A gap that does not close within the step has no impact in it.
 #[test]
 fn balls_that_are_apart_strike_when_they_meet() {
     for (apart, impacts) in [(0.01, 0), (0.002, 1)] {

@@ -185,7 +185,7 @@ fn methods_converge_on_what_yields() {
     }
 }
 
-/// What moves becomes heat and stored energy: the ledger closes better with smaller steps.
+/// Kinetic energy becomes heat and stored energy: the ledger closes better with smaller steps.
 #[test]
 fn the_ledger_of_yielding_closes() {
     let numerical = |n: usize| {

@@ -12,7 +12,7 @@ fn series() -> PronySeries {
     PronySeries::new(&TERMS.map(|(time, share)| PronyTerm::new(time, share))).unwrap()
 }
 
-/// What is left of a force a time after what it comes of.
+/// Share of a force that is left a time `t` (s) after its cause.
 fn left(t: f64) -> f64 {
     1.0 - TERMS
         .iter()

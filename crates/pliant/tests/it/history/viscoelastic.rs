@@ -135,7 +135,7 @@ fn the_linear_step_is_the_nonlinear_one() {
     }
 }
 
-/// What the force brings in becomes kinetic and stored energy and heat. The work of the mean of two
+/// Work of the force becomes kinetic and stored energy and heat. The work of the mean of two
 /// stresses differs from that of a stress along the step by third order.
 #[test]
 fn the_ledger_closes_to_second_order() {

@@ -80,8 +80,8 @@ fn strong_damping_is_an_error() {
     assert_eq!(s.checkpoint(), before);
 }
 
-/// What a step of several reports is of all of them: damping and iterations are sums; a spring has
-/// its force at the end, whatever is between; an input that was changed brings its energy in once.
+/// A step of several parts reports all of them: damping and iterations are sums; a spring has its
+/// force at the end, whatever is between; an input that was changed brings its energy in once.
 #[test]
 fn reports_are_those_of_all_parts() {
     for (method, parts) in [(Integrator::Rattle4, 5), (Integrator::Rattle6, 9)] {
@@ -231,7 +231,7 @@ fn forces_are_averages_over_the_step() {
     }
 }
 
-/// What holds a fixed body at rest is its weight, in every part of the step.
+/// The support of a fixed body at rest carries its weight, in every part of the step.
 #[test]
 fn supports_carry_the_weight() {
     for (method, _) in METHODS {

@@ -199,7 +199,7 @@ fn rows_of_bounded_force_beside_contacts() {
     }
 }
 
-/// What does not converge is an error, is taken in halves, or is accepted as what it is.
+/// A step that does not converge is an error, is taken in halves, or is accepted as it is.
 #[test]
 fn failing_steps_say_so() {
     let build = |newton| {
@@ -251,7 +251,7 @@ fn failing_steps_say_so() {
     assert!(s.state().positions[1] > -1e-9);
 }
 
-/// What the theta method does with impacts in another way is refused.
+/// Laws of impact that only the theta method has are refused.
 #[test]
 fn other_laws_of_impact_are_refused() {
     let build = |change: &dyn Fn(&mut Options)| {

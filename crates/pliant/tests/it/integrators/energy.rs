@@ -1,4 +1,4 @@
-//! What the methods conserve.
+//! Quantities that the methods conserve.
 
 use super::models::*;
 use pliant::prelude::*;

@@ -1,4 +1,4 @@
-//! What happens where Newton's method finds nothing.
+//! Failure of Newton's method.
 
 use super::models::*;
 use pliant::integrator::NewtonOptions;

@@ -75,8 +75,8 @@ fn no_integrator_allocates() {
     }
 }
 
-/// What a method remembers means nothing to another, nor after velocities were changed from
-/// outside: it starts again.
+/// The memory of a method is void for another, and after velocities were changed from outside: it
+/// starts again.
 #[test]
 fn another_method_starts_anew() {
     let mut s = Simulation::with_options(pendulum(), with(Integrator::bdf2())).unwrap();

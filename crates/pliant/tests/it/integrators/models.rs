@@ -1,4 +1,4 @@
-//! Models with answers that owe nothing to the library.
+//! Models with answers independent of the library.
 
 use pliant::prelude::*;
 

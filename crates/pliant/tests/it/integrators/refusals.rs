@@ -1,4 +1,4 @@
-//! What a method does not take is an error that names it.
+//! A feature that a method does not take is an error that names it.
 
 use super::models::*;
 use pliant::integrator::GeneralisedAlpha;

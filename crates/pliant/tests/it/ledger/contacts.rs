@@ -1,4 +1,4 @@
-//! What contacts take.
+//! Energy that contacts take.
 
 use super::parts::{apart, expect_parts};
 use super::{G, expect, run};
@@ -119,8 +119,8 @@ fn compliant_contacts_store_and_damp() {
     assert!((a.numerical / b.numerical - 2.0).abs() < 0.1, "{a:?} {b:?}");
 }
 
-/// What is thrown onto a rough floor, bounces and slides: impulses of contacts are entered whole,
-/// so that inertia has `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
+/// A body thrown onto a rough floor bounces and slides: impulses of contacts are entered whole, so
+/// that inertia has `(1/2 - beta) dv . (m dv - r)`, and there is nothing else.
 #[test]
 fn contacts_are_no_part_of_what_is_numerical() {
     for beta in [1.0, 0.6, 0.5] {

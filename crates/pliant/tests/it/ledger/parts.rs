@@ -1,4 +1,4 @@
-//! What the numerical part is made of.
+//! Parts of the numerical part.
 
 use super::{G, scalar, simulate};
 use crate::scenes::machine;
@@ -472,8 +472,8 @@ fn curvature_is_half_of_the_geometry() {
     }
 }
 
-/// What turns freely has no forces: all that is lost is of inertia, with whatever gyroscopic
-/// torque, and of masses on bodies.
+/// A body that turns freely has no forces: all loss is of inertia, with whatever gyroscopic torque,
+/// and of masses on bodies.
 #[test]
 fn what_turns() {
     for gyroscopic in [

@@ -65,8 +65,8 @@ fn a_bar_that_grows_between_walls_buckles() {
     }
 }
 
-/// What a growing bar stores between walls, `E A L g^2/2`, is the work of its growth; a free one is
-/// longer by it and stores nothing.
+/// The energy of a growing bar between walls, `E A L g^2/2`, is the work of its growth; a free one
+/// is longer by it and stores nothing.
 #[test]
 fn growth_does_the_work() {
     let rate = 1e-3;

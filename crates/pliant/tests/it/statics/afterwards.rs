@@ -1,4 +1,4 @@
-//! What a simulation knows once it is at rest, and where from it comes to rest.
+//! State of a simulation once it is at rest, and starts from which it comes to rest.
 
 use super::*;
 use pliant::contact::Sleeping;
@@ -124,7 +124,7 @@ fn driven_rows_are_where_their_motion_is_now() {
     );
 }
 
-/// What fell asleep away from rest is not taken for fixed.
+/// Bodies that fell asleep away from rest are not taken for fixed.
 #[test]
 fn sleepers_come_to_rest() {
     let mut model = Model::new();

@@ -201,7 +201,7 @@ fn a_ball_comes_down_to_the_floor() {
 /// A particle on springs pressed against a wall, hard or compliant: free up to `k d`, then
 /// `F = p F_1 - k x`, `C F = x - d`, on paths of both kinds and with the wall left again.
 #[test]
-fn a_wall_bears_what_the_spring_does_not() {
+fn a_wall_carries_what_the_spring_does_not() {
     let (k, gap, push) = (50.0, 0.1, 20.0);
     for (control, c) in [
         (Control::Load, 0.0),

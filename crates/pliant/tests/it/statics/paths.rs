@@ -366,7 +366,7 @@ fn what_is_named_is_scaled() {
     }
 }
 
-/// What no factor can scale is refused by its name.
+/// A component that no factor can scale is refused by its name.
 #[test]
 fn loads_that_are_none_are_refused() {
     let (mut model, apex) = truss(Treatment::Compliance);

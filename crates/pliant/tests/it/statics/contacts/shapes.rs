@@ -1,4 +1,4 @@
-//! What contacts at rest are found by: soft solids, curved surfaces, more corners than are needed.
+//! Contacts at rest of soft solids, of curved surfaces, of more corners than are needed.
 
 use super::*;
 
@@ -200,7 +200,7 @@ fn a_ball_lies_on_a_soft_triangle() {
     }
 }
 
-/// What nothing pushes but starts below the floor is no equilibrium before it is out.
+/// A body below the floor without a force on it is no equilibrium before it is out.
 #[test]
 fn an_overlap_without_force_is_no_rest() {
     let mut model = Model::new();

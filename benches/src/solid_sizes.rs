@@ -79,7 +79,7 @@ pub fn measure_one(solid: usize, size: usize, threads: usize) -> Result<(), Box<
     };
     let (bytes, operations) = least_work(&mesh, name.ends_with("corotational"))?;
     let (mut simulation, _) = clamped(&law, &mesh)?;
-    simulation.options.solver.threads = threads;
+    simulation.options.tuning.solver.threads = threads;
     let times = least_times(&mut simulation, if size < 2 { 8 } else { 4 })?;
     let entries = simulation.system().w.pattern().len();
     // Each entry of the system is written once.

@@ -200,7 +200,10 @@ fn variants() {
             };
             let options = Options {
                 geometry,
-                geometry_passes: passes,
+                tuning: Tuning {
+                    geometry_passes: passes,
+                    ..Tuning::default()
+                },
                 ..Options::default()
             };
             let chain = Chain {

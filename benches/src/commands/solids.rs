@@ -219,7 +219,7 @@ fn stiff_beam(young: f64) -> Result<(), Box<dyn std::error::Error>> {
 
 fn timed(name: &str, solid: &Solid, mesh: &Mesh, threads: usize) -> Result<(), Box<dyn std::error::Error>> {
     let (mut simulation, _) = clamped(solid, mesh)?;
-    simulation.options.solver.threads = threads;
+    simulation.options.tuning.solver.threads = threads;
     let [other, fill, factor, solve] = least_times(&mut simulation, 8)?.map(|t| 1e3 * t);
     println!(
         "| {name} | {} | {fill:.1} | {factor:.1} | {solve:.1} | {other:.1} | {:.2} |",

@@ -142,6 +142,6 @@ pub(crate) fn auto_options(options: &ContactOptions) -> AutoOptions {
 fn set_options(solver: &mut IslandSolver, options: &Options) {
     solver.options = auto_options(&options.contacts);
     solver.only = options.contacts.solver;
-    solver.bounds = options.bounds;
-    solver.bounds.direct = options.solver;
+    solver.bounds = options.tuning.bounds;
+    solver.bounds.direct = options.tuning.solver;
 }

@@ -54,7 +54,7 @@ pub use method::implicit::IntegratorMemory;
 pub use method::{Capabilities, ContactCapability, HardRowCapability, Method, OwnWeightCapability};
 pub use motion::{Checkpoint, Controls, Motion, SolverMemory, Treatments};
 pub use observe::{Axes, LedgerMemory, On, Trace, Wrench};
-pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation};
+pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation, Tuning};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
@@ -77,7 +77,7 @@ pub mod prelude {
         Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation, Control,
         CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger, LinearSolver,
         Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport, Simulation, Stabilisation,
-        StaticMethod, StepReport, TreatmentChoice, Wrench,
+        StaticMethod, StepReport, TreatmentChoice, Tuning, Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

@@ -148,8 +148,6 @@ const MOST_HALVINGS: usize = 20;
 pub struct Options {
     /// The method.
     pub integrator: Integrator,
-    /// How nonlinear equations are solved, if the method has any.
-    pub newton: NewtonOptions,
     /// Weight of the end of the step in forces, in `(0, 1]`.
     pub alpha: f64,
     /// Weight of the end of the step in velocities, in `(0, 1]`.
@@ -158,14 +156,6 @@ pub struct Options {
     pub own_alpha: Vec<(ComponentId, f64)>,
     /// Geometric stiffness.
     pub geometry: GeometricTerms,
-    /// Linear solves per step at most. The geometric stiffness of hard rows is made of the
-    /// multipliers of the last step; where one changes by more than half of the largest, the step
-    /// is solved again with the new ones. 1 never does.
-    pub geometry_passes: usize,
-    /// Where the geometric stiffness makes `W` indefinite on the constraints (compression beyond
-    /// what the mass carries in a step), replace it by its absolute value for that step, and say so
-    /// in the report. Otherwise that is an error.
-    pub clamp_geometry: bool,
     /// Spinning bodies.
     pub gyroscopic: Gyroscopic,
     /// Correct positions before each step.
@@ -176,11 +166,6 @@ pub struct Options {
     pub linear: LinearSolver,
     /// How rows of bounded force are solved.
     pub bounded_rows: BoundedRows,
-    /// Tolerances of the linear solver; of iterative ones, the tolerance alone counts.
-    pub solver: DirectOptions,
-    /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear
-    /// tolerances are those above.)
-    pub bounds: BoxOptions,
     /// Contacts.
     pub contacts: ContactOptions,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
@@ -190,29 +175,60 @@ pub struct Options {
     /// of compliant threads three quarters (`docs/benchmarks.md`); without, the default, all of it
     /// is `undivided`. Runs of scenes do.
     pub numerical_parts: bool,
+    /// Tolerances and limits of the solvers.
+    pub tuning: Tuning,
+}
+
+/// Tolerances and limits of the solvers of a step. The defaults are for all scenes of the project;
+/// what each key of a scene file does is in `docs/scenes.md`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuning {
+    /// How nonlinear equations are solved, if the method has any.
+    pub newton: NewtonOptions,
+    /// Linear solves per step at most. The geometric stiffness of hard rows is made of the
+    /// multipliers of the last step; where one changes by more than half of the largest, the step
+    /// is solved again with the new ones. 1 never does.
+    pub geometry_passes: usize,
+    /// Where the geometric stiffness makes `W` indefinite on the constraints (compression beyond
+    /// what the mass carries in a step), replace it by its absolute value for that step, and say so
+    /// in the report. Otherwise that is an error.
+    pub clamp_geometry: bool,
+    /// Tolerances of the linear solver; of iterative ones, the tolerance alone counts.
+    pub solver: DirectOptions,
+    /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear
+    /// tolerances are those above.)
+    pub bounds: BoxOptions,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            newton: NewtonOptions::default(),
+            geometry_passes: 2,
+            clamp_geometry: true,
+            solver: DirectOptions::default(),
+            bounds: BoxOptions::default(),
+        }
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             integrator: Integrator::default(),
-            newton: NewtonOptions::default(),
             alpha: 1.0,
             beta: 1.0,
             own_alpha: Vec::new(),
             geometry: GeometricTerms::default(),
-            geometry_passes: 2,
-            clamp_geometry: true,
             gyroscopic: Gyroscopic::default(),
             pre_stabilisation: None,
             post_stabilisation: None,
             linear: LinearSolver::default(),
             bounded_rows: BoundedRows::default(),
-            solver: DirectOptions::default(),
-            bounds: BoxOptions::default(),
             contacts: ContactOptions::default(),
             accept_failed_steps: false,
             numerical_parts: false,
+            tuning: Tuning::default(),
         }
     }
 }
@@ -329,7 +345,7 @@ impl Options {
             rank_threshold,
             incompatibility,
             ..
-        } = self.solver;
+        } = self.tuning.solver;
         if !(rank_threshold > 0.0 && rank_threshold < 1.0) {
             let bound = "between 0 and 1";
             return Err(Error::OutOfRange {
@@ -341,9 +357,9 @@ impl Options {
         for (what, value) in [
             ("the tolerance", tolerance),
             ("the incompatibility tolerance", incompatibility),
-            ("the tolerance of bounded forces", self.bounds.tolerance),
+            ("the tolerance of bounded forces", self.tuning.bounds.tolerance),
             ("the tolerance of contacts", self.contacts.tolerance),
-            ("the tolerance of Newton's method", self.newton.tolerance),
+            ("the tolerance of Newton's method", self.tuning.newton.tolerance),
         ] {
             if value.is_nan() {
                 return Err(Error::OutOfRange {
@@ -353,7 +369,7 @@ impl Options {
                 });
             }
         }
-        for halvings in [self.contacts.halvings, self.newton.halvings] {
+        for halvings in [self.contacts.halvings, self.tuning.newton.halvings] {
             if halvings > MOST_HALVINGS {
                 return Err(Error::OutOfRange {
                     what: "the number of halvings of a step",

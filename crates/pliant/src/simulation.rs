@@ -338,7 +338,7 @@ impl Simulation {
         self.options
             .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
         self.system.solver.configure(&self.options);
-        self.system.corrector.options = self.options.solver;
+        self.system.corrector.options = self.options.tuning.solver;
         self.share_filling()?;
         if self.system.options != self.options {
             self.system.options.clone_from(&self.options);
@@ -532,7 +532,7 @@ impl Simulation {
     /// Lets the assembler, and with it the evaluation, have as many threads as the solver; more
     /// than the solver takes are its error.
     fn share_filling(&mut self) -> Result<(), Error> {
-        let threads = self.options.solver.threads;
+        let threads = self.options.tuning.solver.threads;
         if threads <= DirectOptions::MOST_THREADS {
             self.system.assembler.share(threads)?;
             self.system.evaluation.share(self.system.assembler.threads());

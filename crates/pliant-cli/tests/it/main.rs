@@ -352,7 +352,7 @@ fn solve_says_what_is_wrong() {
         (
             vec![&system, "--solver", "newton"],
             2,
-            "there are: `box`, `projected-gauss-seidel`",
+            "there are: `box`, `auto`, `projected-gauss-seidel`",
         ),
         (vec!["nothing.json"], 2, "cannot read the problem nothing.json"),
         (vec![&broken], 2, "line 2, column 13"),

@@ -312,7 +312,7 @@ fn solve(
     let filled = p.extended.fill(base, &[], &p.tail)?;
     p.solver.options = auto_options(&options.contacts);
     p.solver.only = options.contacts.solver;
-    p.solver.bounds.direct = options.solver;
+    p.solver.bounds.direct = options.tuning.solver;
     let words = |error| match error {
         ProblemError::Bilateral(e) => Error::from_solver(e, model, end.time),
         other => Error::Contacts(other),

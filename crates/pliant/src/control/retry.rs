@@ -10,7 +10,7 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
     let options = &simulation.options;
     let halvings = match options.integrator {
         Integrator::Theta => options.contacts.halvings,
-        _ => options.newton.halvings,
+        _ => options.tuning.newton.halvings,
     };
     if let Some(contacts) = &mut simulation.system.contacts {
         contacts.observed.failed = None;

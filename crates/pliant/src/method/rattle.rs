@@ -186,7 +186,7 @@ impl Rattle {
         self.iterate.mu.clear();
         self.iterate.mu.resize(system.model.row_count(), 0.0);
         self.mixing.mixer.restart();
-        let options = system.options.newton;
+        let options = system.options.tuning.newton;
         let mut newton = NewtonReport::default();
         let mut report: Option<SolveReport> = None;
         let (mut least, mut least_relative) = (f64::INFINITY, f64::INFINITY);

@@ -61,7 +61,7 @@ fn solve(
     fill(system, end, scheme, metric);
     let mut prepared = system.corrector.prepare(system.assembler.system());
     let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
-    if indefinite && metric != Metric::Mass && system.options.clamp_geometry {
+    if indefinite && metric != Metric::Mass && system.options.tuning.clamp_geometry {
         // As in a step: the response matrix with the absolute value of the geometric stiffness is
         // definite.
         let clamped = scheme.with_geometry(scheme.geometry.clamped());

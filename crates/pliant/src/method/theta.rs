@@ -145,7 +145,7 @@ fn solve_in_passes(
         let mut solved = match prepare_and_solve(system, start, end, plain, clock, &mut trace.timings) {
             Err(Error::NotPositiveDefinite { .. })
                 if !trace.geometry_clamped
-                    && system.options.clamp_geometry
+                    && system.options.tuning.clamp_geometry
                     && scheme.geometry != GeometricTerms::NONE =>
             {
                 trace.geometry_clamped = true;
@@ -157,7 +157,9 @@ fn solve_in_passes(
             solved = turn_implicitly(system, start, end, scheme, solved, clock, &mut trace.timings)?;
         }
         trace.geometry_passes += 1;
-        if trace.geometry_passes >= system.options.geometry_passes || !system.refresh_multipliers(scheme) {
+        if trace.geometry_passes >= system.options.tuning.geometry_passes
+            || !system.refresh_multipliers(scheme)
+        {
             return Ok(solved);
         }
     }

@@ -226,9 +226,9 @@ pub(crate) fn check(system: &System, time: f64, report: &StepReport) -> Result<(
         _ => Err(Error::NotConverged {
             time,
             tolerance: if report.newton.iterations == 0 {
-                options.solver.tolerance
+                options.tuning.solver.tolerance
             } else {
-                options.newton.tolerance
+                options.tuning.newton.tolerance
             },
             report: Box::new(*report),
         }),

@@ -25,10 +25,10 @@ impl StepSolver {
     pub(crate) fn configure(&mut self, options: &Options) {
         self.choice = options.linear;
         self.bounded = options.bounded_rows;
-        self.direct.options = options.bounds;
-        self.direct.options.direct = options.solver;
+        self.direct.options = options.tuning.bounds;
+        self.direct.options.direct = options.tuning.solver;
         self.sweeps.options = self.direct.options;
-        self.dense.options.tolerance = options.solver.tolerance;
+        self.dense.options.tolerance = options.tuning.solver.tolerance;
         let (method, preconditioner) = match options.linear {
             LinearSolver::Direct | LinearSolver::DenseCholesky => return,
             LinearSolver::Cg(preconditioner) => (IterativeMethod::Cg, preconditioner),
@@ -42,7 +42,7 @@ impl StepSolver {
                 Preconditioner::Blocks => IterativePreconditioner::Blocks,
                 Preconditioner::IncompleteCholesky => IterativePreconditioner::IncompleteCholesky,
             },
-            tolerance: options.solver.tolerance,
+            tolerance: options.tuning.solver.tolerance,
             ..self.iterative.options
         };
     }

@@ -180,7 +180,10 @@ fn a_new_plan_keeps_the_multipliers_of_the_rows_that_stay() {
     // One linear solve per step: the geometric stiffness has the multipliers of the last step or
     // none.
     let options = Options {
-        geometry_passes: 1,
+        tuning: Tuning {
+            geometry_passes: 1,
+            ..Tuning::default()
+        },
         ..Options::default()
     };
     let mut s = Simulation::with_options(model, options).unwrap();

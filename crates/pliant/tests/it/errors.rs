@@ -123,7 +123,7 @@ fn a_tolerance_that_cannot_be_met_is_an_error() {
     let (model, _) = bead(Level::Position);
     let mut s = Simulation::new(model).unwrap();
     s.step(0.01).unwrap();
-    s.options.solver.tolerance = -1.0;
+    s.options.tuning.solver.tolerance = -1.0;
     let error = s.step(0.01).unwrap_err();
     assert!(matches!(error, Error::NotConverged { .. }), "{error}");
 }

@@ -49,7 +49,7 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
     assert!(first.geometry_clamped && first.geometry_passes == 2);
     // An error if clamping is not allowed.
     let (mut s, _) = strut(100.0, GeometricTerms::default());
-    s.options.clamp_geometry = false;
+    s.options.tuning.clamp_geometry = false;
     let error = s.step(0.01).unwrap_err();
     assert!(matches!(error, Error::NotPositiveDefinite { .. }), "{error}");
     // Never one with a definite part, nor under light loads.
@@ -65,7 +65,7 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
                 multipliers: mode,
             },
         );
-        s.options.clamp_geometry = false;
+        s.options.tuning.clamp_geometry = false;
         assert!(!s.step(0.01).unwrap().geometry_clamped);
     }
     let (mut s, _) = strut(1.0, GeometricTerms::default());
@@ -119,7 +119,10 @@ fn the_price_on_a_pendulum() {
             model,
             Options {
                 geometry,
-                geometry_passes: 1,
+                tuning: Tuning {
+                    geometry_passes: 1,
+                    ..Tuning::default()
+                },
                 ..Options::default()
             },
         )
@@ -163,7 +166,10 @@ fn just_enough_of_a_couple() {
                 forces: mode,
                 multipliers: mode,
             },
-            clamp_geometry: false,
+            tuning: Tuning {
+                clamp_geometry: false,
+                ..Tuning::default()
+            },
             ..Options::default()
         };
         let mut s = Simulation::with_options(model, options).unwrap();

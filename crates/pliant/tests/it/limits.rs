@@ -168,7 +168,7 @@ fn a_correction_that_does_not_converge_is_an_error() {
         ..Stabilisation::default()
     });
     s.step(0.01).unwrap();
-    s.options.solver.tolerance = -1.0;
+    s.options.tuning.solver.tolerance = -1.0;
     let error = s.step(0.01).unwrap_err();
     assert!(matches!(error, Error::CorrectionNotConverged { .. }), "{error}");
 }
@@ -314,9 +314,9 @@ fn options_are_checked() {
     s.options.own_alpha[0] = (ComponentId::ForceField(7), 1.0);
     assert!(s.step(0.01).is_err());
     s.options.own_alpha.clear();
-    s.options.solver.rank_threshold = 0.0;
+    s.options.tuning.solver.rank_threshold = 0.0;
     assert!(s.step(0.01).is_err());
-    s.options.solver = Default::default();
+    s.options.tuning.solver = Default::default();
     s.step(0.01).unwrap();
     let mut model = Model::new();
     let x = model.add_scalars("x", &[0.1]).unwrap();

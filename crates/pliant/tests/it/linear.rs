@@ -14,7 +14,7 @@ fn options(linear: LinearSolver) -> Options {
         linear,
         ..Options::default()
     };
-    options.solver.tolerance = TOLERANCE;
+    options.tuning.solver.tolerance = TOLERANCE;
     options
 }
 
@@ -177,7 +177,7 @@ fn limits_by_gauss_seidel_are_those_of_the_active_set() {
         let (model, stop) = stopped();
         let mut options = options(LinearSolver::Direct);
         options.bounded_rows = bounded_rows;
-        options.bounds.tolerance = TOLERANCE;
+        options.tuning.bounds.tolerance = TOLERANCE;
         let mut s = Simulation::with_options(model, options).unwrap();
         let (mut solver, mut forces) = ("", Vec::new());
         for _ in 0..60 {
@@ -204,7 +204,7 @@ fn not_converged_is_an_error() {
         LinearSolver::DenseCholesky,
     ] {
         let mut options = options(solver);
-        options.solver.tolerance = 1e-40;
+        options.tuning.solver.tolerance = 1e-40;
         let mut s = Simulation::with_options(chain(0.0), options).unwrap();
         let before = s.checkpoint();
         let error = s.step(0.01).unwrap_err();

@@ -332,7 +332,10 @@ fn modes_of_the_geometric_stiffness() {
                     forces: mode,
                     multipliers: mode,
                 },
-                clamp_geometry: false,
+                tuning: Tuning {
+                    clamp_geometry: false,
+                    ..Tuning::default()
+                },
                 ..Options::default()
             };
             let mut s = Simulation::with_options(model, options).unwrap();

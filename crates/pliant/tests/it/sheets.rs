@@ -502,7 +502,7 @@ fn warm_steps_allocate_nothing_and_threads_do_not_matter() {
             .unwrap();
         model.add_constraint("sewn", seam, Level::Position).unwrap();
         let mut options = Options::default();
-        options.solver.threads = threads;
+        options.tuning.solver.threads = threads;
         let mut simulation = Simulation::with_options(model, options).unwrap();
         for _ in 0..3 {
             simulation.step(0.005).unwrap();

@@ -315,7 +315,7 @@ fn what_holds_by_rows_and_springs_wakes() {
 fn sleep_goes_on_from_a_checkpoint_bit_for_bit() {
     let run = |threads: usize, from: Option<&Checkpoint>| {
         let (mut s, node) = tower_and_a_thrown_box();
-        s.options.solver.threads = threads;
+        s.options.tuning.solver.threads = threads;
         let mut saved = None;
         match from {
             Some(saved) => {

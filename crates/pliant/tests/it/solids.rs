@@ -308,7 +308,7 @@ fn threads_do_not_show_in_a_solid() {
             .add_on(&mut model, "block", nodes, &mesh)
             .unwrap();
         let mut simulation = Simulation::new(model).unwrap();
-        simulation.options.solver.threads = threads;
+        simulation.options.tuning.solver.threads = threads;
         for _ in 0..3 {
             simulation.step(0.01).unwrap();
         }

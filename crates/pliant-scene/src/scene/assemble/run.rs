@@ -48,29 +48,32 @@ impl Builder<'_> {
     pub(super) fn run(&mut self, run: &Run, settings: &Settings) -> Result<RunPlan> {
         self.options.integrator = self.integrator(&run.integrator)?;
         if let Some(tolerance) = &run.newton_tolerance {
-            self.options.newton.tolerance = self.positive(tolerance, Where::Key("newton_tolerance"))?;
+            self.options.tuning.newton.tolerance =
+                self.positive(tolerance, Where::Key("newton_tolerance"))?;
         }
         if let Some(iterations) = &run.newton_iterations {
             let at = Where::Key("newton_iterations");
-            self.options.newton.iterations = self.whole(iterations, 1, 10_000, at)?;
+            self.options.tuning.newton.iterations = self.whole(iterations, 1, 10_000, at)?;
         }
         if let Some(halvings) = &run.newton_halvings {
-            self.options.newton.halvings = self.whole(halvings, 0, 20, Where::Key("newton_halvings"))?;
+            self.options.tuning.newton.halvings =
+                self.whole(halvings, 0, 20, Where::Key("newton_halvings"))?;
         }
         self.options.alpha = self.weight(&run.alpha, Where::Key("alpha"))?;
         self.options.beta = self.weight(&run.beta, Where::Key("beta"))?;
         self.options.geometry = geometry(run.geometric_stiffness);
         if let Some(passes) = &run.geometry_passes {
-            self.options.geometry_passes = self.whole(passes, 1, 100, Where::Key("geometry_passes"))?;
+            self.options.tuning.geometry_passes =
+                self.whole(passes, 1, 100, Where::Key("geometry_passes"))?;
         }
-        self.options.clamp_geometry = run.clamp_geometry;
+        self.options.tuning.clamp_geometry = run.clamp_geometry;
         self.options.linear = run.linear;
         self.options.bounded_rows = run.bounded_rows;
         self.options.gyroscopic = run.gyroscopic;
         self.options.pre_stabilisation = self.stabilisation(run.pre_stabilisation.as_ref())?;
         self.options.post_stabilisation = self.stabilisation(run.post_stabilisation.as_ref())?;
         if let Some(tolerance) = &run.tolerance {
-            self.options.solver.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
+            self.options.tuning.solver.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
         }
         if let Some(tolerance) = &run.contact_tolerance {
             self.options.contacts.tolerance = self.positive(tolerance, Where::Key("contact_tolerance"))?;

@@ -57,7 +57,7 @@ fn the_double_pendulum_by_every_integrator() {
     ];
     let before = "step: 0.004,";
     for (words, bound) in [
-        ("integrator: Linear,", 0.03),
+        ("integrator: Theta,", 0.03),
         ("integrator: Nonlinear, alpha: 0.5, beta: 0.5,", 1e-3),
         (
             "integrator: GeneralisedAlpha(radius: 0.9), newton_tolerance: 1e-10,",

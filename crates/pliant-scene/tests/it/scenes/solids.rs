@@ -123,7 +123,7 @@ fn cubes_with_a_past_fall_and_rest() {
         "viscoelastic: [(time: 0.02, shear: 0.4, bulk: 0.4)]",
         "plastic: (yield_stress: 2e3, isotropic: 2e4)",
     ] {
-        for integrator in ["Linear", "Nonlinear"] {
+        for integrator in ["Theta", "Nonlinear"] {
             let text = format!(
                 "(gravity: (0, 0, -9.81), run: (duration: 1, step: 0.005, integrator: {integrator}), nodes: [Solid(name: \"s\",
                     shape: Box(size: (0.1, 0.1, 0.1), cells: (2, 2, 2)), position: (0, 0, 0.05),

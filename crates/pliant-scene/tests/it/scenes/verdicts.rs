@@ -53,7 +53,7 @@ fn run(case: &Case, step: f64, solver: Option<Method>, threads: usize) -> Runner
     };
     let mut built = edited(case.scene, &[]).build(&settings).unwrap();
     built.options.contacts.solver = solver;
-    built.options.solver.threads = threads;
+    built.options.tuning.solver.threads = threads;
     Runner::new(built).unwrap()
 }
 

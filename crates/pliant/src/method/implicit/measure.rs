@@ -56,7 +56,8 @@ impl Iteration<'_> {
         // largest velocity without impulses.
         let contacts = step::listed(self.system);
         let beside = contacts.map(|c| Beside {
-            tolerances: (self.system.options.newton.tolerance / self.system.options.contacts.tolerance)
+            tolerances: (self.system.options.tuning.newton.tolerance
+                / self.system.options.contacts.tolerance)
                 .min(1.0),
             free_velocity: c.free_velocity(),
         });

@@ -87,12 +87,12 @@ impl Iteration<'_> {
             }
             let measured = self.measure();
             let settled = !self.system.in_contact() || self.work.iterate.whole;
-            let done = settled && measured.relative <= self.system.options.newton.tolerance;
+            let done = settled && measured.relative <= self.system.options.tuning.newton.tolerance;
             if let Some(mut report) = last {
                 report.residual = measured;
                 report.status = if done {
                     Status::Converged
-                } else if newton.iterations >= self.system.options.newton.iterations {
+                } else if newton.iterations >= self.system.options.tuning.newton.iterations {
                     Status::MaxIterations
                 } else {
                     report.status
@@ -197,7 +197,9 @@ impl Iteration<'_> {
             };
             match prepared {
                 Ok(()) => return Ok(clamped),
-                Err(Error::NotPositiveDefinite { .. }) if !clamped && self.system.options.clamp_geometry => {
+                Err(Error::NotPositiveDefinite { .. })
+                    if !clamped && self.system.options.tuning.clamp_geometry =>
+                {
                     clamped = true;
                     self.fill_newton(clamped);
                 }

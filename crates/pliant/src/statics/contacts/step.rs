@@ -77,8 +77,8 @@ impl RestContacts {
         step.solver.options = auto_options(&options.contacts);
         step.solver.options.limits.tolerance = ASKED;
         step.solver.only = options.contacts.solver;
-        step.solver.bounds = options.bounds;
-        step.solver.bounds.direct = options.solver;
+        step.solver.bounds = options.tuning.bounds;
+        step.solver.bounds.direct = options.tuning.solver;
         let solved = step.solver.prepare(system, &step.cones).and_then(|()| {
             step.solution.mu.clear();
             step.solution.mu.resize(m, 0.0);

@@ -91,7 +91,7 @@ fn a_restored_run_goes_on_bit_for_bit() {
 #[test]
 fn two_runs_are_one() {
     for ((name, mut s), (_, mut other)) in cases().into_iter().zip(cases()) {
-        other.options.solver.threads = 2;
+        other.options.tuning.solver.threads = 2;
         s.advance_to(&how(), 0.05).unwrap();
         other.advance_to(&how(), 0.05).unwrap();
         assert_eq!(s.checkpoint(), other.checkpoint(), "{name}");

@@ -201,7 +201,7 @@ fn couplings_go_on_from_a_checkpoint_bit_for_bit() {
         for _ in 0..25 {
             s.step(0.01).unwrap();
         }
-        options.solver.threads = 2;
+        options.tuning.solver.threads = 2;
         let (mut t, _) = pit(options, 12);
         t.restore(&s.checkpoint()).unwrap();
         for _ in 0..10 {

@@ -264,7 +264,7 @@ fn a_part_that_fails_undoes_the_step() {
         assert!(matches!(found, Err(Error::NotConverged { .. })), "{h} {found:?}");
         assert_eq!(s.checkpoint(), before);
     }
-    s.options.newton.halvings = 3;
+    s.options.tuning.newton.halvings = 3;
     let report = s.step(0.1).unwrap();
     assert!(report.newton.step_halvings > 0 && report.violation < 1e-10 && s.time() == 0.101);
 }

@@ -214,7 +214,10 @@ fn failing_steps_say_so() {
         let mut s = Simulation::with_options(
             m,
             Options {
-                newton,
+                tuning: Tuning {
+                    newton,
+                    ..Tuning::default()
+                },
                 ..options(Integrator::Nonlinear, 1.0)
             },
         )

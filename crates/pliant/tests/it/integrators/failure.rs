@@ -33,7 +33,7 @@ fn a_step_without_solution_is_an_error_and_changes_nothing() {
 #[test]
 fn halves_of_the_step_have_a_solution() {
     let mut s = fast();
-    s.options.newton.halvings = 3;
+    s.options.tuning.newton.halvings = 3;
     let report = s.step(0.05).unwrap();
     assert!(report.newton.step_halvings > 0);
     assert!(report.violation < 1e-10 && report.h == 0.05 && s.time() == 0.05);
@@ -42,7 +42,7 @@ fn halves_of_the_step_have_a_solution() {
 #[test]
 fn the_best_iterate_may_be_accepted_and_is_not_called_converged() {
     let mut s = Simulation::with_options(pendulum(), with(Integrator::Nonlinear)).unwrap();
-    s.options.newton = NewtonOptions {
+    s.options.tuning.newton = NewtonOptions {
         iterations: 1,
         ..NewtonOptions::default()
     };

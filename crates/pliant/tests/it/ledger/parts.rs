@@ -243,7 +243,7 @@ fn a_pendulum() {
         });
         for ((alpha, beta), place, h) in cases.flatten() {
             let mut s = pendulum_from(place, mode, (alpha, beta));
-            s.options.geometry_passes = 1;
+            s.options.tuning.geometry_passes = 1;
             for _ in 0..6 {
                 let start = s.state().clone();
                 let tension = -s.multipliers()[0];
@@ -311,7 +311,10 @@ fn a_stiff_cable() {
         let options = Options {
             alpha,
             beta,
-            geometry_passes: 1,
+            tuning: Tuning {
+                geometry_passes: 1,
+                ..Tuning::default()
+            },
             ..apart()
         };
         let mut s = simulate(m, options);
@@ -436,7 +439,10 @@ fn curvature_is_half_of_the_geometry() {
         for kind in kinds {
             let left = |h: f64| {
                 let options = Options {
-                    geometry_passes: 1,
+                    tuning: Tuning {
+                        geometry_passes: 1,
+                        ..Tuning::default()
+                    },
                     ..apart()
                 };
                 let mut s = simulate(models[which](kind), options);

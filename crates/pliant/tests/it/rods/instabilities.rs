@@ -16,7 +16,10 @@ const SMALL: f64 = 1e-6;
 /// `h^2 w^2` of the slowest motion, from the sizes of two steps after it is alone.
 fn rate(model: Model, h: f64, size: impl Fn(&Simulation) -> f64) -> f64 {
     let options = Options {
-        clamp_geometry: false,
+        tuning: Tuning {
+            clamp_geometry: false,
+            ..Tuning::default()
+        },
         ..Options::default()
     };
     let mut simulation = Simulation::with_options(model, options).unwrap();

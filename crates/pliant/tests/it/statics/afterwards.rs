@@ -33,7 +33,10 @@ fn pendulum() -> (Model, [NodeId; 2], [ComponentId; 2]) {
 fn a_pendulum_at_rest_reads_as_it_hangs() {
     let (model, [top, bob], [hard, dashpot]) = pendulum();
     let options = Options {
-        geometry_passes: 1,
+        tuning: Tuning {
+            geometry_passes: 1,
+            ..Tuning::default()
+        },
         ..Options::default()
     };
     let mut simulation = Simulation::with_options(model, options).unwrap();

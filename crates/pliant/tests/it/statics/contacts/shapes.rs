@@ -123,7 +123,7 @@ fn a_box_stands_on_more_corners_than_it_needs() {
             world.add(one.with_material(smooth)).unwrap();
         }
         let mut simulation = Simulation::new(model).unwrap();
-        simulation.options.solver.threads = threads;
+        simulation.options.tuning.solver.threads = threads;
         simulation.set_contacts(world).unwrap();
         let report = simulation.find_equilibrium(&Equilibrium::default()).unwrap();
         println!("{report:?}");

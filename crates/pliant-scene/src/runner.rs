@@ -141,10 +141,11 @@ impl Runner {
                 .set_contacts(world)
                 .map_err(|e| scene.simulation_error(e))?;
         }
-        if let Some(plan) = &scene.statics {
-            let found = simulation.check_static(&plan.loads(), plan.method());
-            found.map_err(|e| scene.simulation_error(e))?;
-        }
+        let taken = match &scene.statics {
+            Some(plan) => simulation.check_static(&plan.loads(), plan.method()),
+            None => simulation.check_method(),
+        };
+        taken.map_err(|e| scene.simulation_error(e))?;
         let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
         schedule
             .apply(&mut simulation, scene.plan.step)

@@ -127,7 +127,13 @@ impl BuiltScene {
         match error {
             pliant::Error::Model(error) => model_error(&self.source, error),
             error => {
-                let diagnostic = Box::new(self.source.about(&[Where::Key("run")], error.to_string(), None));
+                let key = match error {
+                    pliant::Error::Unsupported { .. } | pliant::Error::Memory { .. } => "integrator",
+                    pliant::Error::LinearSolver { .. } => "linear",
+                    _ => "run",
+                };
+                let places = [Where::Key(key), Where::Key("run")];
+                let diagnostic = Box::new(self.source.about(&places, error.to_string(), None));
                 SceneError::Simulation {
                     diagnostic,
                     source: Box::new(error),

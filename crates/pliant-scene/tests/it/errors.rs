@@ -1,5 +1,6 @@
 //! Messages that a user reads after a mistake.
 
+use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneError, SceneFile, Settings};
 
 const BASE: &str = r#"(
@@ -356,5 +357,31 @@ fn numbers_are_read_to_the_last_bit() {
                 "{x}"
             );
         }
+    }
+}
+
+/// A model that the method or the linear solver does not take is refused before the first step,
+/// with the key that chose it.
+#[test]
+fn methods_refuse_a_scene_before_the_first_step() {
+    for (words, message, under) in [
+        (
+            "integrator: RungeKutta4",
+            "error: the integrator RungeKutta4 does not take the hard rows of `hard`",
+            "^^^^^^^^^^^",
+        ),
+        (
+            "linear: Cg(IncompleteCholesky)",
+            "hard rows",
+            "^^^^^^^^^^^^^^^^^^^^^^",
+        ),
+    ] {
+        let text = BASE.replace("duration: 1.0", &format!("duration: 1.0, {words}"));
+        let file = SceneFile::from_text("bow.ron".as_ref(), &text, Format::Ron).unwrap();
+        let built = file.build(&Settings::default()).unwrap();
+        let error = Runner::new(built).err().unwrap().to_string();
+        assert!(error.contains(message), "{error}");
+        let carets = error.split(' ').find(|word| word.starts_with('^')).unwrap();
+        assert_eq!(carets.trim_end(), under, "{error}");
     }
 }

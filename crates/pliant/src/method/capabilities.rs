@@ -38,7 +38,8 @@ pub enum OwnWeightCapability {
     All,
 }
 
-/// Features of a method. The step, scene files and `pliant check` ask this table and no other.
+/// Features of a method. The step, the runner of scenes and `pliant check` ask this table and no
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Contacts.
@@ -138,7 +139,7 @@ impl Integrator {
 /// Refuses a model or options that a method of this name has no answer to.
 ///
 /// # Errors
-/// [`Error::Unsupported`] or [`Error::Memory`], with the first thing that does not fit.
+/// [`Error::Unsupported`] or [`Error::Memory`], which names the first feature that does not fit.
 pub(crate) fn check(
     system: &System,
     options: &Options,
@@ -180,7 +181,7 @@ fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &
     })
 }
 
-/// The first thing that does not fit, in words.
+/// The first feature that does not fit, in words.
 fn first_unsupported(system: &System, options: &Options, takes: Capabilities) -> Option<String> {
     let (model, contacts) = (&system.model, &options.contacts);
     if system.contacts.is_some() {

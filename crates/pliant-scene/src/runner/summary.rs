@@ -46,7 +46,7 @@ pub struct Summary {
     pub residual: Residuals,
     /// Violations of hard constraints.
     pub violation: Residuals,
-    /// The linear solver of the last step; empty before the first.
+    /// The linear solver of the last step; "none" before the first.
     pub solver: &'static str,
     /// Iterations of an iterative linear solver.
     pub iterations: usize,
@@ -251,7 +251,7 @@ impl Summary {
             adaptive: scene.plan.adaptive.map(|_| AdaptiveRun::default()),
             residual: Residuals::default(),
             violation: Residuals::default(),
-            solver: "",
+            solver: "none",
             iterations: 0,
             refinements: 0,
             redundant_rows: 0,

@@ -367,12 +367,12 @@ fn methods_refuse_a_scene_before_the_first_step() {
     for (words, message, under) in [
         (
             "integrator: RungeKutta4",
-            "error: the integrator RungeKutta4 does not take the hard rows of `hard`",
+            "error: the Runge-Kutta method does not take the hard rows of `hard`; the theta method does",
             "^^^^^^^^^^^",
         ),
         (
             "linear: Cg(IncompleteCholesky)",
-            "hard rows",
+            "with an incomplete Cholesky factor does not solve the hard rows of `hard`",
             "^^^^^^^^^^^^^^^^^^^^^^",
         ),
     ] {

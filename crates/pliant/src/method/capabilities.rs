@@ -1,8 +1,9 @@
 //! Capabilities of each method: one table, and one function that asks it.
 
 use crate::contact::{Impacts, Restitution};
-use crate::system::{System, linear};
-use crate::{Error, Integrator, Options};
+use crate::system::System;
+use crate::system::linear::{self, Demands};
+use crate::{Error, Integrator, LinearSolver, Options};
 use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, Problem, RowGroup, RowLaw};
 
 /// Which contacts a method takes.
@@ -147,10 +148,9 @@ pub(crate) fn check(
     name: &str,
 ) -> Result<(), Error> {
     check_memories(&system.model, options, takes, name)?;
-    let model = &system.model;
-    let bounded = model.row_groups().iter().find(|g| model.bounds(g).is_some());
-    let bounded = bounded.map(|g| model.component_name(g.component));
-    linear::check(options, system.contacts.is_some(), bounded)?;
+    if options.linear != LinearSolver::Direct {
+        linear::check(options, &demands(system))?;
+    }
     let first = first_unsupported(system, options, takes);
     first.map_or(Ok(()), |what| {
         Err(Error::Unsupported {
@@ -158,6 +158,22 @@ pub(crate) fn check(
             what,
         })
     })
+}
+
+/// The features of a model that not every linear solver takes.
+fn demands(system: &System) -> Demands<'_> {
+    let model = &system.model;
+    let groups = model.row_groups();
+    let name_of = |g: &RowGroup| model.component_name(g.component);
+    let is_hard = |g: &RowGroup| {
+        !matches!(g.component, ComponentId::ForceField(_))
+            || (0..g.size * g.count).any(|k| system.evaluation.is_hard(g, k))
+    };
+    Demands {
+        contacts: system.contacts.is_some(),
+        bounded: groups.iter().find(|g| model.bounds(g).is_some()).map(name_of),
+        hard: groups.iter().find(|g| is_hard(g)).map(name_of),
+    }
 }
 
 /// Materials with a past, which sleeping and damping in proportion to stiffness have no answer to
@@ -183,6 +199,9 @@ fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &
 
 /// The first feature that does not fit, in words.
 fn first_unsupported(system: &System, options: &Options, takes: Capabilities) -> Option<String> {
+    if takes == Capabilities::ALL {
+        return None;
+    }
     let (model, contacts) = (&system.model, &options.contacts);
     if system.contacts.is_some() {
         match takes.contacts {

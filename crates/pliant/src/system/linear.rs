@@ -124,25 +124,36 @@ fn is_bounded(system: &KktSystem) -> bool {
     system.bounds.iter().any(|b| *b != free)
 }
 
-/// Refuses contacts and rows of bounded force where the linear solver of the options does not solve
-/// them.
+/// Features of a model that not every linear solver takes.
+pub(crate) struct Demands<'a> {
+    pub(crate) contacts: bool,
+    /// The first component with rows of bounded force.
+    pub(crate) bounded: Option<&'a str>,
+    /// The first component with hard rows.
+    pub(crate) hard: Option<&'a str>,
+}
+
+/// Refuses what the linear solver of the options does not solve.
 ///
 /// # Errors
 /// [`Error::LinearSolver`].
-pub(crate) fn check(options: &Options, in_contact: bool, bounded: Option<&str>) -> Result<(), Error> {
+pub(crate) fn check(options: &Options, demands: &Demands<'_>) -> Result<(), Error> {
     if options.linear == LinearSolver::Direct {
         return Ok(());
     }
-    let solver = options.linear.name().to_owned();
-    match bounded {
-        _ if in_contact => Err(Error::LinearSolver {
-            solver,
-            what: "contacts".to_owned(),
-        }),
-        Some(name) => Err(Error::LinearSolver {
-            solver,
-            what: format!("the bounded forces of `{name}`"),
-        }),
-        None => Ok(()),
-    }
+    let mut solver = options.linear.name().to_owned();
+    let what = match *demands {
+        Demands { contacts: true, .. } => "contacts".to_owned(),
+        Demands {
+            bounded: Some(name), ..
+        } => format!("the bounded forces of `{name}`"),
+        Demands { hard: Some(name), .. }
+            if options.linear == LinearSolver::Cg(Preconditioner::IncompleteCholesky) =>
+        {
+            solver.push_str(" with an incomplete Cholesky factor");
+            format!("the hard rows of `{name}`")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::LinearSolver { solver, what })
 }

@@ -4,6 +4,7 @@
 use crate::Error;
 use pliant_model::{Evaluation, Model, State};
 use pliant_solvers::KktSystem;
+use pliant_sparse::DisjointSets;
 
 /// Share of the largest impulse of a correction below which a contact had no part in it.
 const IDLE: f64 = 1e-9;
@@ -15,6 +16,7 @@ pub(super) struct Compensation {
     /// Block of each variable, and the group of each block, which is named by its least block.
     block: Vec<u32>,
     group: Vec<u32>,
+    sets: DisjointSets,
     /// Forces of the potential on all nodes (N, N m).
     pub(super) force: Vec<f64>,
     /// Velocities of the independent coordinates, and `M v`.
@@ -39,20 +41,6 @@ pub(super) struct Correction<'a> {
 }
 
 impl Compensation {
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.group[i as usize] != i {
-            let up = self.group[self.group[i as usize] as usize];
-            self.group[i as usize] = up;
-            i = up;
-        }
-        i
-    }
-
-    fn join(&mut self, i: usize, k: usize) {
-        let (a, b) = (self.root(self.block[i]), self.root(self.block[k]));
-        self.group[a.max(b) as usize] = a.min(b);
-    }
-
     /// Groups the free variables that the model and the contacts with an impulse connect.
     fn gather(&mut self, correction: &Correction<'_>) {
         let Correction {
@@ -65,14 +53,13 @@ impl Compensation {
         for (k, w) in system.primal_blocks().windows(2).enumerate() {
             self.block.resize(w[1], k as u32);
         }
-        let blocks = system.primal_blocks().len() - 1;
-        self.group.clear();
-        self.group.extend(0..blocks as u32);
+        self.sets.reset(system.primal_blocks().len() - 1);
         let largest = mu[base_rows..].iter().fold(0.0f64, |a, m| a.max(*m));
         let free = |k: &u32| !system.fixed[*k as usize];
+        let block = |k: usize| self.block[k] as usize;
         for i in (0..system.n()).filter(|i| !system.fixed[*i]) {
             for k in system.w.pattern().row(i).iter().filter(|k| free(k)) {
-                self.join(i, *k as usize);
+                self.sets.join(block(i), block(*k as usize));
             }
         }
         for (i, mu) in mu.iter().enumerate() {
@@ -82,12 +69,11 @@ impl Compensation {
             let mut columns = system.j.pattern().row(i).iter().filter(|k| free(k));
             let Some(first) = columns.next() else { continue };
             for k in columns {
-                self.join(*first as usize, *k as usize);
+                self.sets.join(block(*first as usize), block(*k as usize));
             }
         }
-        for b in 0..blocks as u32 {
-            self.group[b as usize] = self.root(b);
-        }
+        self.group.clear();
+        self.group.extend_from_slice(self.sets.roots());
     }
 
     /// Finds the velocities of the free variables, and their momenta.

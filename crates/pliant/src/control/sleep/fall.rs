@@ -7,32 +7,19 @@ use crate::motion::Motion;
 use crate::system::System;
 use pliant_model::{Space, State};
 use pliant_solvers::KktSystem;
+use pliant_sparse::DisjointSets;
 
 /// Sets of blocks.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// A member of the set of each block that is nearer to the least one.
-    sets: Vec<u32>,
+    /// Blocks that are connected.
+    sets: DisjointSets,
     /// Of the least member of each set, whether something in it is not at rest.
     restless: Vec<bool>,
     /// Blocks with a free coordinate.
     free: Vec<bool>,
     /// The island of each block that falls asleep.
     chosen: Vec<u32>,
-}
-
-/// The least member of a set.
-fn root(sets: &mut [u32], mut i: u32) -> u32 {
-    while sets[i as usize] != i {
-        sets[i as usize] = sets[sets[i as usize] as usize];
-        i = sets[i as usize];
-    }
-    i
-}
-
-fn join(sets: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (root(sets, a), root(sets, b));
-    sets[a.max(b) as usize] = a.min(b);
 }
 
 fn norm(v: &[f64]) -> f64 {
@@ -90,7 +77,7 @@ struct Connections<'a> {
     kkt: &'a KktSystem,
     of_dof: &'a [u32],
     held: &'a [f64],
-    sets: &'a mut [u32],
+    sets: &'a mut DisjointSets,
     restless: &'a mut [bool],
 }
 
@@ -106,7 +93,7 @@ impl Connections<'_> {
             } else if first == NONE {
                 first = block;
             } else {
-                join(self.sets, first, block);
+                self.sets.join(first as usize, block as usize);
             }
         }
         if moved && first != NONE {
@@ -129,8 +116,7 @@ fn choose_islands(system: &mut System, motion: &Motion, time: f64) -> bool {
         chosen,
     } = &mut sleep.fall;
     let blocks = memory.island.len();
-    sets.clear();
-    sets.extend(0..blocks as u32);
+    sets.reset(blocks);
     restless.clear();
     restless.resize(blocks, false);
     let mut connections = Connections {
@@ -166,14 +152,14 @@ fn choose_islands(system: &mut System, motion: &Motion, time: f64) -> bool {
     }
     for block in (0..blocks).filter(|b| free[*b]) {
         if restless[block] || memory.slow[block] < time {
-            restless[root(sets, block as u32) as usize] = true;
+            restless[sets.root(block)] = true;
         }
     }
     chosen.clear();
     chosen.extend((0..blocks).map(|block| {
-        let least = root(sets, block as u32);
-        let sleeps = free[block] && !restless[least as usize];
-        if sleeps { least } else { NONE }
+        let least = sets.root(block);
+        let sleeps = free[block] && !restless[least];
+        if sleeps { least as u32 } else { NONE }
     }));
     chosen.iter().any(|c| *c != NONE)
 }

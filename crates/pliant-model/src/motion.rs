@@ -71,8 +71,8 @@ impl PrescribedMotion {
     /// all coordinates alike. At a time of the table the rate is that of what follows.
     ///
     /// # Errors
-    /// [`ModelError::Motion`] if there are no points, a number is not finite or times do not
-    /// increase.
+    /// [`ModelError::PrescribedMotion`] if there are no points, a number is not finite or times do
+    /// not increase.
     pub fn table(points: &[(f64, f64)]) -> Result<Self, ModelError> {
         let reason = if points.is_empty() {
             Some("its table is empty")

@@ -40,8 +40,8 @@ pub trait Method: std::fmt::Debug + Send + Sync {
         Capabilities::EXPLICIT
     }
 
-    /// Takes a step of length `h` (s) from `start`, to which `end` is equal when this is called.
-    /// It has to set in `end` positions and velocities of all nodes, multipliers of the rows (average
+    /// Takes a step of length `h` (s) from `start`, to which `end` is equal when this is called. It
+    /// has to set in `end` positions and velocities of all nodes, multipliers of the rows (average
     /// forces over the step), forces of supports, and the memory of the method; time, ledger and
     /// counters are the caller's.
     ///

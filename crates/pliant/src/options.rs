@@ -179,8 +179,8 @@ pub struct Options {
     pub tuning: Tuning,
 }
 
-/// Tolerances and limits of the solvers of a step. The defaults are meant for all models; the keys of
-/// a scene file are in the appendix of `docs/scenes.md`.
+/// Tolerances and limits of the solvers of a step. The defaults are meant for all models; the keys
+/// of a scene file are in the appendix of `docs/scenes.md`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
     /// How nonlinear equations are solved, if the method has any.

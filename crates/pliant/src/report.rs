@@ -99,8 +99,8 @@ pub struct StepReport {
     /// Iterations of the position corrections, before and after.
     pub corrections: (usize, usize),
     /// Energies at the end of the step; the potential one has that of compliant contacts
-    /// ([`ContactsReport::stored`]), which [`Model::energies`](pliant_model::Model::energies) does
-    /// not know.
+    /// ([`ContactsReport::stored`]), which [`Problem::energies`](pliant_model::Problem::energies)
+    /// does not know.
     pub energies: Energies,
     /// Energy taken out by damping forces since the start (J). The rest of the balance is in the
     /// ledger.

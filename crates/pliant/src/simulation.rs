@@ -386,7 +386,7 @@ impl Simulation {
     }
 
     /// Takes one step of length `h` (s) by a method from outside this crate, as
-    /// [`step`](Self::step) does by those of [`Integrator`]; without halving.
+    /// [`step`](Self::step) does by those of [`Integrator`](crate::Integrator); without halving.
     ///
     /// # Errors
     /// Those of the method; [`Error::Unsupported`] for what it does not take;

@@ -51,14 +51,15 @@ const WORK: usize = 4_000_000;
 ///   after it.
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior
 ///   points gain nothing from them otherwise), Newton (up to 60 rows), interior points, Newton,
-///   [alternating](ShiftStep::Alternating) interior points, Newton, the [central path](CentralPath)
-///   around its turning points, Newton, interior points with the shift [lagged](ShiftStep::Lagged),
-///   Newton, the same with half of the new shift, Newton with many sweeps, from Lemke's pyramids
-///   (up to 200 rows) with both functions, a tenth and three tenths of the new shift, Newton with
-///   both functions from rest (if few rows), conjugate gradients over Gauss-Seidel, alternating
-///   directions, accelerated gradients. With a [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if
-///   few rows), alternating directions, accelerated gradients. With a
-///   [`Cone::Rolling`](super::Cone::Rolling) Newton comes before interior points whatever the size.
+///   [alternating](super::ShiftStep::Alternating) interior points, Newton, the
+///   [central path](CentralPath) around its turning points, Newton, interior points with the shift
+///   [lagged](super::ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with
+///   many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
+///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
+///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a
+///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions,
+///   accelerated gradients. With a [`Cone::Rolling`](super::Cone::Rolling) Newton comes before
+///   interior points whatever the size.
 ///
 /// None of them is begun once [`work`](AutoOptions::work) has been done.
 ///

@@ -184,8 +184,8 @@ fn a_balloon_has_the_radius_of_its_pressure() {
     assert!(order > 1.8 && errors[1].abs() < 0.01, "{errors:?}");
 }
 
-/// A membrane under a small load: `w = (16 q a^2)/(pi^4 T) sum (-1)^((m+n)/2-1)/(m n (m^2 + n^2))` in
-/// the middle (Timoshenko).
+/// A membrane under a small load: `w = (16 q a^2)/(pi^4 T) sum (-1)^((m+n)/2-1)/(m n (m^2 + n^2))`
+/// in the middle (Timoshenko).
 #[test]
 fn a_membrane_sags_by_its_tension() {
     let (young, thickness, stretch, load) = (1e6, 0.001, 1.05f64, 0.1);

@@ -29,13 +29,8 @@ impl Method for Midpoint {
         system.place(&start.state, &middle, &way, None, &mut end.state)?;
         trace.solved = system.accelerations(start, end, start.time + 0.5 * h, h, &mut a)?;
         let (last, way) = (sum(&v, h, &a), sum(&zero, h, &middle));
-        system.place(
-            &start.state,
-            &last,
-            &way,
-            Some(&start.controls.held),
-            &mut end.state,
-        )?;
+        let held = Some(&start.controls.held[..]);
+        system.place(&start.state, &last, &way, held, &mut end.state)?;
         system.finish_by_laws(start, h, end, trace);
         Ok(())
     }

@@ -1,12 +1,11 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
-mod accelerations;
+mod dynamics;
 pub(crate) mod linear;
-mod place;
 mod rows;
 pub(crate) mod treatments;
 
-pub(crate) use accelerations::{gather, gather_forces};
+pub(crate) use dynamics::{gather, gather_forces};
 pub use treatments::TreatmentChoice;
 
 use crate::contact::Contacts;
@@ -75,8 +74,6 @@ pub(crate) struct Scratch {
     pub(crate) previous_change: Vec<f64>,
     /// Coordinates of one node, twice.
     pub(crate) shifted: Vec<f64>,
-    /// Multipliers that the geometric stiffness of the present solve is made of.
-    pub(crate) lag_for_step: Vec<f64>,
     /// Forces of all nodes, forces and given accelerations of the independent coordinates.
     pub(crate) node_force: Vec<f64>,
     pub(crate) primal: Vec<f64>,
@@ -120,7 +117,6 @@ impl System {
                 displacement: vec![0.0; dofs],
                 fixed_change: vec![0.0; dofs],
                 shifted: vec![0.0; room],
-                lag_for_step: vec![0.0; rows],
                 ..Scratch::default()
             },
             contacts: None,

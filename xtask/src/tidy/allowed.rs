@@ -48,9 +48,4 @@ pub(super) const ALLOWED_FOR_NOW: &[(&str, &str, &str)] = &[
         "crates/pliant-solvers/src/direct.rs",
         "one field per stage of a solve and its scratch; not split yet",
     ),
-    (
-        "spread",
-        "crates/pliant/src/system.rs",
-        "one file per part of the equations; not split yet",
-    ),
 ];

@@ -2,6 +2,7 @@
 
 use crate::{Error, Gyroscopic};
 use pliant_dense::{Mat3, Vec3, rotation, skew, vec3};
+use pliant_kkt::Scheme;
 use pliant_model::{Model, State};
 
 /// The body-axes angular velocity `w*` with `I (w* - w) + h w* x I w* = 0`, by Newton from `w`
@@ -85,10 +86,11 @@ pub(crate) fn impulses(
     model: &Model,
     state: &State,
     mode: Gyroscopic,
-    (h, beta): (f64, f64),
+    scheme: &Scheme,
     time: f64,
     out: &mut [f64],
 ) -> Result<(), Error> {
+    let (h, beta) = (scheme.h, scheme.beta);
     out.fill(0.0);
     if mode == Gyroscopic::None {
         return Ok(());

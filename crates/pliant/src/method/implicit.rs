@@ -67,9 +67,9 @@ pub(crate) struct NewtonWorkspace {
     relation: Relation,
     /// Length of the step, for force fields with a memory (s).
     elapsed: f64,
-    /// Velocities of the independent coordinates at the start.
-    start: Vec<f64>,
     iterate: Iterate,
+    /// Multipliers of the rows at the iterate (N, N m).
+    multipliers: Vec<f64>,
     /// The last iterate that was accepted, and the best one.
     accepted: Iterate,
     best: Iterate,
@@ -100,10 +100,11 @@ struct Iterate {
     whole: bool,
 }
 
-/// The equations of the start of the step: masses, Jacobian, forces on the independent coordinates,
-/// deformations of the rows.
+/// The equations of the start of the step: velocities of the independent coordinates and forces on
+/// them, masses, Jacobian, deformations of the rows.
 #[derive(Debug, Default)]
 struct StartEquations {
+    velocity: Vec<f64>,
     mass: Option<CsrMatrix>,
     jacobian: Option<CsrMatrix>,
     force: Vec<f64>,
@@ -123,7 +124,7 @@ impl NewtonWorkspace {
     /// The iterate, as contacts see it.
     fn contact_iterate(&self) -> ContactIterate<'_> {
         ContactIterate {
-            start: &self.start,
+            start: &self.equations.velocity,
             end: &self.iterate.velocity,
             mu: &self.iterate.mu,
             impulses: &self.iterate.contacts,
@@ -157,7 +158,7 @@ impl Iteration<'_> {
     fn guess(&mut self) -> Result<(), Error> {
         let gain = self.work.relation.acceleration_gain;
         let s = &mut *self.work;
-        s.iterate.velocity.clone_from(&s.start);
+        s.iterate.velocity.clone_from(&s.equations.velocity);
         for (end, change) in s
             .iterate
             .velocity
@@ -205,7 +206,7 @@ impl NewtonWorkspace {
         end: &mut Motion,
     ) -> Result<(), Error> {
         let n = system.model.dof_count();
-        system.velocities(&end.state, &mut self.start);
+        system.velocities(&end.state, &mut self.equations.velocity);
         let known = !end.fresh && end.integrator.method == method.name();
         if known && end.integrator.vectors.len() == method.memory() * n {
             return Ok(());
@@ -219,7 +220,7 @@ impl NewtonWorkspace {
         end.integrator.vectors.resize(method.memory() * n, 0.0);
         let start = Start {
             h,
-            velocity: &self.start,
+            velocity: &self.equations.velocity,
             acceleration: if method.needs_acceleration() {
                 &system.solution.x
             } else {
@@ -238,13 +239,13 @@ impl NewtonWorkspace {
         h: f64,
         end: &Motion,
     ) -> Result<Scheme, Error> {
-        let n = self.start.len();
+        let n = self.equations.velocity.len();
         self.relation.acceleration.resize(n, 0.0);
         self.relation.displacement.resize(n, 0.0);
         let past = Past {
             h,
             previous: end.integrator.previous,
-            velocity: &self.start,
+            velocity: &self.equations.velocity,
             memory: &end.integrator.vectors,
         };
         method.relate(&past, &mut self.relation);
@@ -283,7 +284,7 @@ impl NewtonWorkspace {
     /// Lets the method remember the step.
     fn finish_method(&mut self, method: &dyn ImplicitMethod, system: &System, h: f64, end: &mut Motion) {
         system.velocities(&end.state, &mut self.iterate.velocity);
-        self.rate.resize(self.start.len(), 0.0);
+        self.rate.resize(self.equations.velocity.len(), 0.0);
         let relation = &self.relation;
         for ((a, a_0), v) in self
             .rate
@@ -295,7 +296,7 @@ impl NewtonWorkspace {
         }
         let step = Finished {
             h,
-            old_velocity: &self.start,
+            old_velocity: &self.equations.velocity,
             velocity: &self.iterate.velocity,
             acceleration: &self.rate,
             displacement: &self.displacement,

@@ -340,10 +340,9 @@ impl Rattle {
             geometry: GeometricTerms::NONE,
             ..Scheme::implicit_euler(h)
         };
-        system.scratch.lag_for_step.fill(0.0);
         let input = StepInput {
             state: &end.state,
-            multipliers: &system.scratch.lag_for_step,
+            multipliers: &[],
             impulse: &[],
             fixed_change: &[],
             motion: &[],

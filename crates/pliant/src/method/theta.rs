@@ -18,6 +18,17 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 pub(crate) struct Theta {
     parts: PartsWorkspace,
+    /// Multipliers that the geometric stiffness of rows is made of (N, N m).
+    multipliers: Vec<f64>,
+}
+
+/// The motions and the scheme that make the equations of a step: the motion at its start, and the
+/// same after the stages ahead of the solve (controls, memories of force fields).
+#[derive(Clone, Copy)]
+struct Equations<'a> {
+    start: &'a Motion,
+    end: &'a Motion,
+    scheme: &'a Scheme,
 }
 
 /// A clock that is read in laps.
@@ -72,9 +83,13 @@ impl Method for Theta {
         if end.fresh {
             system.first_multipliers(&scheme, end);
         }
-        system.scratch.lag_for_step.clone_from(&end.lagged);
-        let solved = solve_in_passes(system, start, end, &scheme, &mut clock, trace)?;
-        trace.solved = solved;
+        self.multipliers.clone_from(&end.lagged);
+        let equations = Equations {
+            start,
+            end,
+            scheme: &scheme,
+        };
+        trace.solved = solve_in_passes(system, equations, &mut self.multipliers, &mut clock, trace)?;
         read(system, end, &scheme);
         trace.timings.solve += clock.lap();
         if system.options.numerical_parts {
@@ -122,61 +137,62 @@ fn evaluate(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(),
         model,
         &motion.state,
         options.gyroscopic,
-        (scheme.h, scheme.beta),
+        scheme,
         motion.time,
         &mut scratch.impulse,
     )
 }
 
-/// Solves the system, and again where its geometric stiffness is made of multipliers that have
-/// changed, or is indefinite.
+/// Solves the system, and again where its geometric stiffness is indefinite, or made of multipliers
+/// that have changed; these become the new ones.
 fn solve_in_passes(
     system: &mut System,
-    start: &Motion,
-    end: &Motion,
-    scheme: &Scheme,
+    equations: Equations<'_>,
+    multipliers: &mut [f64],
     clock: &mut Laps,
     trace: &mut Trace,
 ) -> Result<SolveReport, Error> {
+    let scheme = equations.scheme;
     let clamped = scheme.with_geometry(scheme.geometry.clamped());
     trace.geometry_passes = 0;
     loop {
-        let plain = if trace.geometry_clamped { &clamped } else { scheme };
-        let mut solved = match prepare_and_solve(system, start, end, plain, clock, &mut trace.timings) {
+        let with = |scheme| Equations { scheme, ..equations };
+        let plain = with(if trace.geometry_clamped { &clamped } else { scheme });
+        let mut solved = match prepare_and_solve(system, plain, multipliers, clock, &mut trace.timings) {
             Err(Error::NotPositiveDefinite { .. })
                 if !trace.geometry_clamped
                     && system.options.tuning.clamp_geometry
                     && scheme.geometry != GeometricTerms::NONE =>
             {
                 trace.geometry_clamped = true;
-                prepare_and_solve(system, start, end, &clamped, clock, &mut trace.timings)?
+                prepare_and_solve(system, with(&clamped), multipliers, clock, &mut trace.timings)?
             }
             other => other?,
         };
         if system.options.gyroscopic == Gyroscopic::LinearlyImplicit {
-            solved = turn_implicitly(system, start, end, scheme, solved, clock, &mut trace.timings)?;
+            solved = turn_implicitly(system, equations, solved, clock, &mut trace.timings)?;
         }
         trace.geometry_passes += 1;
         if trace.geometry_passes >= system.options.tuning.geometry_passes
-            || !system.refresh_multipliers(scheme)
+            || !system.refresh_multipliers(scheme, multipliers)
         {
             return Ok(solved);
         }
     }
 }
 
-/// Fills, factors and solves the system.
+/// Fills, factors and solves the system, with geometric stiffness of these multipliers.
 fn prepare_and_solve(
     system: &mut System,
-    start: &Motion,
-    end: &Motion,
-    scheme: &Scheme,
+    equations: Equations<'_>,
+    multipliers: &[f64],
     clock: &mut Laps,
     timings: &mut Timings,
 ) -> Result<SolveReport, Error> {
+    let Equations { start, end, scheme } = equations;
     let input = StepInput {
         state: &end.state,
-        multipliers: &system.scratch.lag_for_step,
+        multipliers,
         impulse: &system.scratch.impulse,
         fixed_change: &system.scratch.fixed_change,
         motion: &system.row_motion,
@@ -196,19 +212,18 @@ fn prepare_and_solve(
     };
     timings.factor += clock.lap();
     prepared?;
-    solve(system, start, end, scheme, clock, timings)
+    solve(system, equations, clock, timings)
 }
 
 /// Solves the prepared system; where refinement stagnates, plans the order of elimination anew,
 /// from the values at hand, and tries once more.
 fn solve(
     system: &mut System,
-    start: &Motion,
-    end: &Motion,
-    scheme: &Scheme,
+    equations: Equations<'_>,
     clock: &mut Laps,
     timings: &mut Timings,
 ) -> Result<SolveReport, Error> {
+    let Equations { start, end, scheme } = equations;
     let solved = if system.in_contact() {
         step::solve(system, end, scheme)?
     } else {
@@ -241,13 +256,12 @@ fn solve(
 /// one.
 fn turn_implicitly(
     system: &mut System,
-    start: &Motion,
-    end: &Motion,
-    scheme: &Scheme,
+    equations: Equations<'_>,
     mut solved: SolveReport,
     clock: &mut Laps,
     timings: &mut Timings,
 ) -> Result<SolveReport, Error> {
+    let Equations { start, end, scheme } = equations;
     let weight = scheme.h * scheme.alpha;
     let spin = system.largest_free_velocity(&end.state);
     let n = system.model.dof_count();
@@ -277,7 +291,7 @@ fn turn_implicitly(
         let rhs = assembler.right_hand_side_mut();
         rhs.copy_from_slice(&scratch.right_hand_side);
         gyroscopic::add_linearised(model, &end.state, weight, &scratch.previous_change, rhs);
-        solved = solve(system, start, end, scheme, clock, timings)?;
+        solved = solve(system, equations, clock, timings)?;
     }
     Err(Error::Gyroscopic {
         what: "the bodies (linearly implicit)".to_owned(),

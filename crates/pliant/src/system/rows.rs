@@ -45,10 +45,10 @@ impl System {
         }
     }
 
-    /// Whether a multiplier of a hard or stiff row came out so different from the one that its
-    /// geometric stiffness was made of that the step should be solved again with the new one; if
-    /// so, takes it.
-    pub(crate) fn refresh_multipliers(&mut self, scheme: &Scheme) -> bool {
+    /// Compares the solution with the `multipliers` that its geometric stiffness was made of:
+    /// whether one of a hard or stiff row came out so different that the step should be solved
+    /// again with the new ones. If so, writes these.
+    pub(crate) fn refresh_multipliers(&self, scheme: &Scheme, multipliers: &mut [f64]) -> bool {
         if scheme.geometry.multipliers == GeometricStiffness::None {
             return false;
         }
@@ -67,13 +67,12 @@ impl System {
             let rows = group.first_row..group.first_row + group.size * group.count;
             let stiff = || rows.clone().filter(|r| !self.rows.soft[*r]);
             let size = stiff().fold(0.0f64, |a, r| a.max(new(r).abs()));
-            changed |=
-                stiff().any(|r| (new(r) - self.scratch.lag_for_step[r]).abs() > REFRESH * size + noise);
+            changed |= stiff().any(|r| (new(r) - multipliers[r]).abs() > REFRESH * size + noise);
         }
         if changed {
-            for row in 0..self.scratch.lag_for_step.len() {
+            for (row, lambda) in multipliers.iter_mut().enumerate() {
                 if !self.rows.soft[row] {
-                    self.scratch.lag_for_step[row] = self.solution.mu[row] / scheme.h;
+                    *lambda = new(row);
                 }
             }
         }

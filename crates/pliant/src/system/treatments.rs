@@ -106,7 +106,6 @@ impl System {
         self.rows.soft.clear();
         self.rows.soft.resize(rows, true);
         self.rows.law_force.resize(rows, 0.0);
-        self.scratch.lag_for_step.resize(rows, 0.0);
         self.find_undetermined_rows(&motion.state);
         self.rows.group_of_field = group_of_field(&self.model);
         motion.fresh = true;

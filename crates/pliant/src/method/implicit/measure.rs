@@ -63,7 +63,7 @@ impl Iteration<'_> {
         });
         let s = &mut *self.work;
         let velocities = IterateVelocities {
-            start: &s.start,
+            start: &s.equations.velocity,
             end: &s.iterate.velocity,
             acceleration: &s.relation.acceleration,
             acceleration_gain: s.relation.acceleration_gain,

@@ -130,7 +130,7 @@ impl Iteration<'_> {
     fn solve_newton(&mut self) -> Result<SolveReport, Error> {
         let s = &mut *self.work;
         let at = ContactIterate {
-            start: &s.start,
+            start: &s.equations.velocity,
             end: &s.iterate.velocity,
             mu: &s.iterate.mu,
             impulses: &s.iterate.contacts,
@@ -148,18 +148,12 @@ impl Iteration<'_> {
             .scheme
             .with_geometry(if clamped { full.clamped() } else { full });
         let gain = self.work.relation.acceleration_gain;
-        for (lambda, mu) in self
-            .system
-            .scratch
-            .lag_for_step
-            .iter_mut()
-            .zip(&self.work.iterate.mu)
-        {
-            *lambda = gain * mu;
-        }
+        let multipliers = &mut self.work.multipliers;
+        multipliers.clear();
+        multipliers.extend(self.work.iterate.mu.iter().map(|mu| gain * mu));
         let input = StepInput {
             state: &self.end.state,
-            multipliers: &self.system.scratch.lag_for_step,
+            multipliers,
             impulse: &[],
             fixed_change: &[],
             motion: &self.system.row_motion,
@@ -335,7 +329,7 @@ impl Iteration<'_> {
         s.rate.clear();
         let fixed = &self.system.assembler.system().fixed;
         for (i, end) in s.iterate.velocity.iter().enumerate() {
-            let goal = s.start[i] + self.system.scratch.fixed_change[i];
+            let goal = s.equations.velocity[i] + self.system.scratch.fixed_change[i];
             s.rate.push(if fixed[i] { goal - end } else { 0.0 });
         }
         self.system.scratch.right_hand_side.clear();

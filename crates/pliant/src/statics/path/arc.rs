@@ -121,9 +121,11 @@ impl Arc {
             if iterations.is_some() {
                 self.tracer.find_direction(at, work, &mut self.direction)?;
                 let new = &self.direction;
-                let cosine = self
-                    .tracer
-                    .dot(&work.metric, (&old.x, old.load), (&new.x, new.load));
+                let cosine = self.tracer.dot(
+                    &work.metric,
+                    Along::new(&old.x, old.load),
+                    Along::new(&new.x, new.load),
+                );
                 let turns = cosine < STRAIGHT && work.has_sides_of(&base) && self.length > corner;
                 // Within the tolerance a step of the load may pass its limit.
                 let passed = how.control == Control::Load && new.load * self.ahead < 0.0;
@@ -183,11 +185,25 @@ struct Taken {
     last: bool,
 }
 
+/// A displacement along a path: of the independent coordinates, and of the load factor.
+#[derive(Clone, Copy)]
+struct Along<'a> {
+    x: &'a [f64],
+    load: f64,
+}
+
+impl<'a> Along<'a> {
+    fn new(x: &'a [f64], load: f64) -> Self {
+        Self { x, load }
+    }
+}
+
 impl Tracer {
-    fn dot(&self, metric: &Metric, a: (&[f64], f64), b: (&[f64], f64)) -> f64 {
-        let terms = a.0.iter().zip(b.0).zip(&metric.inverse_length);
+    /// The scalar product of two displacements along a path.
+    fn dot(&self, metric: &Metric, a: Along<'_>, b: Along<'_>) -> f64 {
+        let terms = a.x.iter().zip(b.x).zip(&metric.inverse_length);
         let sum: f64 = terms.map(|((a, b), s)| a * b * s * s).sum();
-        sum + self.weight * a.1 * b.1
+        sum + self.weight * a.load * b.load
     }
 
     /// A step, which where it passes the last load factor is taken back to that.
@@ -272,9 +288,9 @@ impl Tracer {
     ) -> Result<(), Error> {
         self.solve_load(at, work)?;
         let other = &work.linear.other;
-        let t = (&other.x[..], 1.0);
+        let t = Along::new(&other.x, 1.0);
         let length = self.dot(&work.metric, t, t).sqrt();
-        let along = self.dot(&work.metric, t, (&last.x, last.load));
+        let along = self.dot(&work.metric, t, Along::new(&last.x, last.load));
         let scale = if along < 0.0 { -1.0 } else { 1.0 } / length;
         if !scale.is_finite() || scale == 0.0 {
             // At a critical point to the last bit: straight on.
@@ -357,11 +373,11 @@ impl Tracer {
         self.solve_load(at, work)?;
         let Origin { base, direction } = from;
         let (linear, metric) = (&mut work.linear, &work.metric);
-        let d = (&direction.x[..], direction.load);
+        let d = Along::new(&direction.x, direction.load);
         let load = work.unknowns.factor - base.unknowns.factor;
-        let so_far = self.dot(metric, d, (&self.moved, load));
-        let across = so_far - length + self.dot(metric, d, (&linear.step.x, 0.0));
-        let change = -across / self.dot(metric, d, (&linear.other.x, 1.0));
+        let so_far = self.dot(metric, d, Along::new(&self.moved, load));
+        let across = so_far - length + self.dot(metric, d, Along::new(&linear.step.x, 0.0));
+        let change = -across / self.dot(metric, d, Along::new(&linear.other.x, 1.0));
         for (step, t) in [
             (&mut linear.step.x, &linear.other.x),
             (&mut linear.step.mu, &linear.other.mu),
@@ -383,7 +399,8 @@ impl Tracer {
         let ahead = direction.x.iter().map(|d| stride.length * d);
         let off: Vec<f64> = self.moved.iter().zip(ahead).map(|(m, d)| m - d).collect();
         let load = work.unknowns.factor - base.unknowns.factor - stride.length * direction.load;
-        let off = self.dot(&work.metric, (&off, load), (&off, load)).sqrt();
+        let off = Along::new(&off, load);
+        let off = self.dot(&work.metric, off, off).sqrt();
         // Rows of bounded force make corners.
         off <= ASTRAY * stride.length || !work.has_sides_of(base)
     }

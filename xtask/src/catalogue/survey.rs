@@ -11,7 +11,7 @@ use crate::tidy::Finding;
 const FOLDERS: &[&str] = &[
     "crates/pliant-model/src/",
     "crates/pliant-continuum/src/",
-    "crates/pliant/src/",
+    "crates/pliant-stepper/src/",
 ];
 
 /// Headings of the page with the types below each; of the first two, those that implement `Mapping`

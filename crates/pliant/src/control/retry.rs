@@ -2,8 +2,8 @@
 //! Newton's method do not converge.
 
 use super::Conditions;
-use crate::contact::step;
 use crate::{Error, Integrator, Simulation, StepReport, Timings};
+use pliant_stepper::contact::step;
 
 /// A step under the options, in halves where it does not converge and they allow it.
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {

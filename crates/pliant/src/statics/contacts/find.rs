@@ -2,14 +2,14 @@
 
 use super::{KeptContacts, RestContacts};
 use crate::Error;
-use crate::contact::{
+use pliant_dense::Vec3;
+use pliant_model::State;
+use pliant_stepper::contact::{
     Contact, ContactKey, ContactList, ContactOptions, ContactRows, ContactsReport, Detection,
     FrictionCoupling, Solved, check, step,
 };
-use crate::motion::Motion;
-use crate::system::System;
-use pliant_dense::Vec3;
-use pliant_model::State;
+use pliant_stepper::motion::Motion;
+use pliant_stepper::system::System;
 
 /// Least cosine between normals of a contact that is named anew.
 const ALIKE: f64 = 0.9;

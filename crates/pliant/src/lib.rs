@@ -63,7 +63,7 @@ pub use pliant_krylov as krylov;
 pub use pliant_model as model;
 pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
-pub use report::{Counters, NewtonReport, StepReport, Timings};
+pub use report::{Counters, NewtonReport, StepReport, StepSolveReport, Timings};
 pub use simulation::Simulation;
 pub use statics::{
     Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,

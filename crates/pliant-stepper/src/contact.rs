@@ -31,7 +31,10 @@ pub use list::{Contact, ContactKey, ContactList};
 pub use memory::ContactMemory;
 pub use options::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 pub use pliant_contact::{FrictionModel, Rest};
-pub use report::{ContactEvent, ContactReading, ContactState, ContactsReport};
+pub use report::{
+    ContactEvent, ContactReading, ContactSolveReport, ContactState, ContactsReport, OverlapReport,
+    SleepReport,
+};
 
 pub use detect::Detection;
 pub use detect::{Search, check, predict};

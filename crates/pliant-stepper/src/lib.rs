@@ -28,5 +28,5 @@ pub use method::implicit::IntegratorMemory;
 pub use motion::Motion;
 pub use observe::{LedgerMemory, Trace};
 pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation, Tuning};
-pub use report::{Control, Counters, EquilibriumReport, NewtonReport, StepReport, Timings};
+pub use report::{Control, Counters, EquilibriumReport, NewtonReport, StepReport, StepSolveReport, Timings};
 pub use system::{System, TreatmentChoice};

@@ -4,6 +4,7 @@ use crate::Ledger;
 use crate::contact::ContactsReport;
 use pliant_model::{Energies, Momentum};
 use pliant_solvers::{BoundsReport, KktResidual, SolverCounters, Status};
+use std::ops::AddAssign;
 use std::time::Duration;
 
 /// Work done since the simulation was made.
@@ -42,6 +43,17 @@ impl Timings {
     }
 }
 
+impl AddAssign for Timings {
+    fn add_assign(&mut self, other: Self) {
+        self.fill += other.fill;
+        self.factor += other.factor;
+        self.solve += other.solve;
+        self.stabilise += other.stabilise;
+        self.contacts += other.contacts;
+        self.update += other.update;
+    }
+}
+
 /// Iterations of Newton's method, where it solved the step ([`Integrator`](crate::Integrator)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewtonReport {
@@ -51,6 +63,56 @@ pub struct NewtonReport {
     pub halvings: usize,
     /// Halvings of the time step.
     pub step_halvings: usize,
+}
+
+impl AddAssign for NewtonReport {
+    fn add_assign(&mut self, other: Self) {
+        self.iterations += other.iterations;
+        self.halvings += other.halvings;
+        self.step_halvings += other.step_halvings;
+    }
+}
+
+/// The solver of a step's equations, its work, and changes that it made to the tangent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepSolveReport {
+    /// The linear solver that took the step.
+    pub solver: &'static str,
+    /// Iterations of an iterative solver; zero for factors.
+    pub iterations: usize,
+    /// Steps of iterative refinement.
+    pub refinements: usize,
+    /// Redundant hard rows: pivots that were dropped.
+    pub redundant_rows: usize,
+    /// Positive and negative pivots.
+    pub inertia: (usize, usize),
+    /// Newton's method; all zero for the theta method.
+    pub newton: NewtonReport,
+    /// Iterations of the position corrections, before and after.
+    pub corrections: (usize, usize),
+    /// Linear solves of the step: more than one where a multiplier changed so much that the
+    /// geometric stiffness was made anew.
+    pub geometry_passes: usize,
+    /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W`
+    /// positive definite.
+    pub geometry_clamped: bool,
+    /// Elements (points of solids) whose tangent was indefinite and taken with its positive part,
+    /// as their material was asked to: at the start of a linear step, at the end of one by Newton's
+    /// method.
+    pub projected_tangents: usize,
+}
+
+impl StepSolveReport {
+    /// Takes in the report of the part of the step before this one.
+    fn take_in(&mut self, earlier: &Self) {
+        self.refinements += earlier.refinements;
+        self.newton += earlier.newton;
+        self.corrections.0 += earlier.corrections.0;
+        self.corrections.1 += earlier.corrections.1;
+        self.geometry_passes += earlier.geometry_passes;
+        self.geometry_clamped |= earlier.geometry_clamped;
+        self.projected_tangents = self.projected_tangents.max(earlier.projected_tangents);
+    }
 }
 
 /// The report of one step.
@@ -67,37 +129,15 @@ pub struct StepReport {
     /// other, of the compromise. Of nonlinear equations it is what they miss themselves, as a share
     /// of the size of their terms.
     pub residual: KktResidual,
-    /// The linear solver that took the step.
-    pub solver: &'static str,
-    /// Iterations of an iterative solver; zero for factors.
-    pub iterations: usize,
-    /// Steps of iterative refinement.
-    pub refinements: usize,
-    /// Redundant hard rows: pivots that were dropped.
-    pub redundant_rows: usize,
+    /// Largest violation of a hard constraint at the end of the step [m, rad].
+    pub violation: f64,
+    /// The solver of the equations and its work.
+    pub solve: StepSolveReport,
     /// Rows of bounded force: natural-map residual as a velocity, how many are at a bound, changes
     /// of the set.
     pub bounds: BoundsReport,
     /// Contacts: residual, how many carry a force, overlap, work.
     pub contacts: ContactsReport,
-    /// Positive and negative pivots.
-    pub inertia: (usize, usize),
-    /// Largest violation of a hard constraint at the end of the step [m, rad].
-    pub violation: f64,
-    /// Linear solves of the step: more than one where a multiplier changed so much that the
-    /// geometric stiffness was made anew.
-    pub geometry_passes: usize,
-    /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W`
-    /// positive definite.
-    pub geometry_clamped: bool,
-    /// Elements (points of solids) whose tangent was indefinite and taken with its positive part,
-    /// as their material was asked to: at the start of a linear step, at the end of one by Newton's
-    /// method.
-    pub projected_tangents: usize,
-    /// Newton's method; all zero for the theta method.
-    pub newton: NewtonReport,
-    /// Iterations of the position corrections, before and after.
-    pub corrections: (usize, usize),
     /// Energies at the end of the step; the potential one has that of compliant contacts
     /// ([`ContactsReport::stored`]), which [`Problem::energies`](pliant_model::Problem::energies)
     /// does not know.
@@ -113,6 +153,21 @@ pub struct StepReport {
     pub counters: Counters,
     /// Time spent.
     pub timings: Timings,
+}
+
+impl StepReport {
+    /// Takes in the report of the part of the step before this one: sums of the work, the worse
+    /// residual; the end is that of this part.
+    pub fn take_in(&mut self, earlier: &Self) {
+        self.h += earlier.h;
+        if earlier.residual.relative > self.residual.relative {
+            (self.residual, self.status) = (earlier.residual, earlier.status);
+        }
+        self.solve.take_in(&earlier.solve);
+        self.contacts.take_in(&earlier.contacts);
+        self.ledger += earlier.ledger;
+        self.timings += earlier.timings;
+    }
 }
 
 /// Result of a search for an equilibrium.

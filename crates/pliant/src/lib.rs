@@ -37,8 +37,9 @@ mod statics;
 pub mod contact {
     pub use pliant_stepper::contact::{
         Contact, ContactEvent, ContactFinder, ContactKey, ContactLaw, ContactList, ContactMemory,
-        ContactOptions, ContactReading, ContactState, ContactsReport, FrictionCoupling, FrictionModel,
-        Impacts, Overlap, Rest, Restitution, SleepMemory, Sleeping,
+        ContactOptions, ContactReading, ContactSolveReport, ContactState, ContactsReport, FrictionCoupling,
+        FrictionModel, Impacts, Overlap, OverlapReport, Rest, Restitution, SleepMemory, SleepReport,
+        Sleeping,
     };
 }
 
@@ -59,7 +60,8 @@ pub use pliant_stepper::observe::{Axes, On, Wrench};
 pub use pliant_stepper::{
     BoundedRows, Control, Counters, EquilibriumReport, Error, Gyroscopic, Integrator, IntegratorMemory,
     Ledger, LedgerMemory, LinearSolver, Method, Motion, NewtonReport, NumericalParts, Options,
-    Preconditioner, Stabilisation, StepReport, System, Timings, Trace, TreatmentChoice, Tuning,
+    Preconditioner, Stabilisation, StepReport, StepSolveReport, System, Timings, Trace, TreatmentChoice,
+    Tuning,
 };
 pub use simulation::Simulation;
 pub use statics::{

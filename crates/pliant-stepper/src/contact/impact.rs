@@ -82,7 +82,7 @@ impl RowSystem {
             for (given, r) in self.given[row..row + rows].iter_mut().zip(r) {
                 *given += r;
             }
-            report.impacts += 1;
+            report.solve.impacts += 1;
         }
         Ok(false)
     }

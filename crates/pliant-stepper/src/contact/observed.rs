@@ -179,11 +179,10 @@ impl Observed {
 
     /// A step begins whose search missed so many contacts.
     pub(super) fn begin(&mut self, friction_coupling: FrictionCoupling, missed: usize) {
-        self.observation.report = ContactsReport {
-            friction_coupling,
-            missed,
-            ..ContactsReport::default()
-        };
+        let report = &mut self.observation.report;
+        *report = ContactsReport::default();
+        report.missed = missed;
+        report.solve.friction_coupling = friction_coupling;
         self.outcome = Outcome::Converged;
     }
 
@@ -195,10 +194,10 @@ impl Observed {
         report.residual = quality.residual;
         report.de_saxce = quality.de_saxce;
         report.velocity_residual = quality.velocity_residual;
-        report.iterations += found.iterations;
-        report.method = found.method;
-        report.islands = found.islands;
-        report.settled = found.settled;
+        report.solve.iterations += found.iterations;
+        report.solve.method = found.method;
+        report.solve.islands = found.islands;
+        report.solve.settled = found.settled;
     }
 
     /// Velocities that count as none, of contacts that are solved to a tolerance; `largest` is the

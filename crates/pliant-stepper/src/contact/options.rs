@@ -12,12 +12,12 @@ pub enum Overlap {
     /// `W` where there is stiffness (stiff parts go along), else of the masses, without friction
     /// and with all hard constraints kept. Where that lifts, velocities become smaller: the
     /// potential energy is taken from the kinetic energy of the bodies that the correction connects
-    /// ([`ContactsReport::paid`](super::ContactsReport::paid)). The part that these do not have is
+    /// ([`OverlapReport::paid`](super::OverlapReport::paid)). The part that these do not have is
     /// taken from the energy that the step lost, so that energy does not rise; a correction that
     /// would take more goes less far
-    /// ([`ContactsReport::held_back`](super::ContactsReport::held_back)). Overlap that the state
+    /// ([`OverlapReport::held_back`](super::OverlapReport::held_back)). Overlap that the state
     /// was set with is taken back all the same, and
-    /// [`ContactsReport::lifted`](super::ContactsReport::lifted) says how much energy that brings
+    /// [`OverlapReport::lifted`](super::OverlapReport::lifted) says how much energy that brings
     /// in.
     Correct {
         /// Overlap that may stay (m).
@@ -146,7 +146,7 @@ pub struct ContactOptions {
     pub max_iterations: usize,
     /// Where the contacts of a step do not converge, it is taken in two halves, and each of them
     /// again, so many times at most
-    /// ([`ContactsReport::halvings`](super::ContactsReport::halvings)); at most
+    /// ([`ContactSolveReport::halvings`](super::ContactSolveReport::halvings)); at most
     /// 20. Forces and events after such a step are those of its last part.
     pub halvings: usize,
     /// The one method that solves them; none lets [`Auto`](pliant_solvers::complementarity::Auto)

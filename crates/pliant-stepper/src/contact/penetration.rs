@@ -189,7 +189,7 @@ pub(crate) fn recover_overlap(
             correct(system, start, end, scheme, recovery)?;
             search(system, end, h)?;
             if let Some(c) = &mut system.contacts {
-                c.observed.report_mut().corrections += 1;
+                c.observed.report_mut().corrections.count += 1;
             }
             // Deeper ones have had their share in the first round, and are not to sink.
             recovery.most = 0.0;
@@ -387,7 +387,7 @@ fn take(system: &mut System, start: &Motion, end: &mut Motion) -> Result<(), Err
             break (lifted, paid);
         }
         if trials == 0 {
-            report.held_back = report.held_back.max(new - left);
+            report.corrections.held_back = report.corrections.held_back.max(new - left);
         }
         if trials < SHARES {
             p.compensation.shorten(&mut p.solution.x, left, new);
@@ -397,12 +397,12 @@ fn take(system: &mut System, start: &Motion, end: &mut Motion) -> Result<(), Err
         trials += 1;
         state.positions.clone_from(&p.resting.positions);
     };
-    report.lifted += lifted;
-    report.paid += paid;
+    report.corrections.lifted += lifted;
+    report.corrections.paid += paid;
     p.compensation.apply(solved, model, evaluation, state)?;
     let contacts = hard(&memory.list, &c.detection.guards);
     if let Some(sides) = p.lifter(contacts, base_rows, lifted) {
-        report.lifted_by = Some(sides);
+        report.corrections.lifted_by = Some(sides);
     }
     Ok(())
 }

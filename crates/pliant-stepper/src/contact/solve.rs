@@ -61,7 +61,7 @@ impl Contacts {
         let settled = self
             .rows
             .take_impacts_in_sequence(base, &self.detection.list, report)?;
-        let impacts = report.impacts;
+        let impacts = report.solve.impacts;
         self.rows.bounced = true;
         self.fill_laws(base, 0.0);
         if settled {

@@ -233,7 +233,8 @@ impl Account {
         let mut ledger = self.ledger;
         ledger.damping -= self.forgotten;
         let contacts = system.contacts.as_ref().map(|c| c.observed.report());
-        ledger.corrections = self.corrected + contacts.map_or(0.0, |c| c.lifted - c.paid);
+        ledger.corrections =
+            self.corrected + contacts.map_or(0.0, |c| c.corrections.lifted - c.corrections.paid);
         ledger.close(
             end.kinetic - self.start.kinetic,
             end.potential - self.start.potential,

@@ -3,7 +3,7 @@
 use super::ledger::DampingLaw;
 use super::{Room, Step, Trace, energy};
 use crate::Error;
-use crate::report::StepReport;
+use crate::report::{StepReport, StepSolveReport};
 use crate::system::System;
 use pliant_kkt::RowMotion;
 use pliant_model::{At, ComponentId, RowLaw, State, Treatment};
@@ -170,28 +170,30 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
         h: trace.h,
         status: solved.status,
         residual: solved.residual,
-        solver: trace.solver,
-        iterations: solved.iterations,
-        refinements: solved.refinements,
-        redundant_rows: solved.redundant_rows,
+        violation: violation(system, &step.end.state),
+        solve: StepSolveReport {
+            solver: trace.solver,
+            iterations: solved.iterations,
+            refinements: solved.refinements,
+            redundant_rows: solved.redundant_rows,
+            inertia: solved.inertia,
+            newton: trace.newton,
+            corrections: trace.corrections,
+            geometry_passes: trace.geometry_passes,
+            geometry_clamped: trace.geometry_clamped,
+            projected_tangents: trace.projected_tangents,
+        },
         bounds: solved.bounds,
         contacts: system
             .contacts
             .as_ref()
             .map_or_else(Default::default, |c| *c.observed.report()),
-        inertia: solved.inertia,
-        violation: violation(system, &step.end.state),
-        corrections: trace.corrections,
         energies,
-        ledger: account.close(system, &energies),
         dissipated: step.start.dissipated + account.damped + account.forgotten,
+        ledger: account.close(system, &energies),
         momentum: system.model.momentum(&step.end.state),
         counters: system.counters(),
         timings: trace.timings,
-        geometry_passes: trace.geometry_passes,
-        newton: trace.newton,
-        geometry_clamped: trace.geometry_clamped,
-        projected_tangents: trace.projected_tangents,
     }
 }
 
@@ -225,7 +227,7 @@ pub fn check(system: &System, time: f64, report: &StepReport) -> Result<(), Erro
         }),
         _ => Err(Error::NotConverged {
             time,
-            tolerance: if report.newton.iterations == 0 {
+            tolerance: if report.solve.newton.iterations == 0 {
                 options.tuning.solver.tolerance
             } else {
                 options.tuning.newton.tolerance

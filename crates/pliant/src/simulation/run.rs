@@ -108,7 +108,7 @@ impl Simulation {
         };
         let fallen = sleep::fall_asleep(&mut self.system, &mut self.motion, limits, h)?;
         if let Some(stilled) = fallen {
-            report.contacts.stilled = stilled;
+            report.contacts.sleep.stilled = stilled;
             let awake = report.energies;
             report.energies = self.energies(true);
             let [kinetic, potential] = [
@@ -120,7 +120,7 @@ impl Simulation {
             report.ledger.corrections += kinetic + potential;
             report.momentum = self.system.model.momentum(&self.motion.state);
         }
-        report.contacts.asleep = sleep::count(&self.system);
+        report.contacts.sleep.asleep = sleep::count(&self.system);
         Ok(())
     }
 

@@ -265,7 +265,7 @@ impl Impact {
         rows.solution.mu.clear();
         let found = rows.solver.solve(system, &mut rows.solution);
         let found = found.map_err(|e| base.error(e))?;
-        report.iterations += found.iterations;
+        report.solve.iterations += found.iterations;
         if found.outcome != Outcome::Converged {
             self.unconverged = Some(Unconverged {
                 outcome: found.outcome,

@@ -231,13 +231,13 @@ pub(crate) fn show(
         return;
     };
     let mut report = ContactsReport {
-        friction_coupling: options.friction_coupling,
         restitution: 1.0,
         residual: t.missed,
         de_saxce: t.missed,
-        iterations: t.flow.take_iterations(),
         ..ContactsReport::default()
     };
+    report.solve.friction_coupling = options.friction_coupling;
+    report.solve.iterations = t.flow.take_iterations();
     let mut ways = Vec::with_capacity(t.kept.force.len());
     for (i, first) in t.firsts().enumerate() {
         let mut w = [0.0; 6];

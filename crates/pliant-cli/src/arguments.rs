@@ -32,10 +32,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR", conflicts_with = "no_files")]
     pub(crate) out: Option<PathBuf>,
     /// Simulated time in seconds, instead of the scene's
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub(crate) duration: Option<f64>,
     /// Length of a step in seconds, instead of the scene's
-    #[arg(long, value_name = "H")]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) step: Option<f64>,
     /// Write no files
     #[arg(long)]
@@ -61,7 +61,7 @@ pub(crate) struct Solve {
     #[arg(long)]
     pub(crate) all: bool,
     /// Residual that counts as converged
-    #[arg(long, value_name = "X", default_value_t = 1e-9)]
+    #[arg(long, value_name = "X", default_value = "1e-9")]
     pub(crate) tolerance: f64,
     /// Iterations at most
     #[arg(long, value_name = "N", default_value_t = 5000)]

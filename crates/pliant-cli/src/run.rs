@@ -304,7 +304,11 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
     }
     if let Some((dir, written)) = files {
         let names: Vec<_> = written.iter().filter_map(|f| f.file_name()?.to_str()).collect();
-        table.row("files", format!("{}: {}", dir.display(), names.join(", ")));
+        let names = match names.as_slice() {
+            [] => "none could be written".to_owned(),
+            names => names.join(", "),
+        };
+        table.row("files", format!("{}: {names}", dir.display()));
     }
     table.row("status", summary.status);
     table

@@ -32,6 +32,11 @@ struct Attempt {
 pub(crate) fn solve(arguments: &Solve) -> u8 {
     let record = match read_problem(&arguments.path) {
         Ok(record) => record,
+        Err(error) if arguments.path.extension().is_none_or(|it| it != "json") => {
+            return bad(&format!(
+                "{error}\n = help: problem files end in `.json`; scenes are for `pliant run`"
+            ));
+        }
         Err(error) => return bad(&error.to_string()),
     };
     if !(arguments.tolerance > 0.0 && arguments.tolerance.is_finite()) {

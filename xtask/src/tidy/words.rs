@@ -45,7 +45,7 @@ const STRUCK: &[(&str, In, &str)] = &[
     (
         "Place",
         In::Type,
-        "a name by its meaning: `Location`, `SlotIndex`, ...",
+        "a name by its meaning: `Location`, `CellLocation`, ...",
     ),
     ("Geometry", In::Type, "`GeometricTerms`"),
 ];

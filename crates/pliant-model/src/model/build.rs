@@ -8,7 +8,7 @@ use crate::{At, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Spa
 use pliant_dense::rotation;
 
 impl Model {
-    /// Sets gravity [m/s^2]. It acts on the masses of points of space and bodies, and on points of
+    /// Sets gravity (m/s^2). It acts on the masses of points of space and bodies, and on points of
     /// the plane by its first two coordinates; never on scalars.
     ///
     /// # Errors

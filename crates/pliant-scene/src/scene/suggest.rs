@@ -27,7 +27,7 @@ pub fn hint<'a>(
     candidates: impl IntoIterator<Item = &'a str> + Clone,
 ) -> Option<String> {
     /// A longer list hides what it says.
-    const SHOWN: usize = 16;
+    const SHOWN: usize = 24;
     if let Some(near) = nearest(wanted, candidates.clone()) {
         return Some(format!("did you mean `{near}`?"));
     }

@@ -139,9 +139,16 @@ pub enum Error {
     /// The problem of the contacts could not be stated.
     #[error("contacts: {0}")]
     Contacts(pliant_solvers::complementarity::ProblemError),
-    /// The linear solve of a position correction (stabilisation) ended above the tolerance.
-    #[error("the position correction at t = {time} s did not converge: relative residual {residual:e}")]
+    /// The linear solve of a position correction (stabilisation), or of the accelerations on hard
+    /// rows, ended above the tolerance.
+    #[error(
+        "the correction of the hard rows at t = {time} s did not converge (relative residual {residual:e}): {what} is off by {violation:e}"
+    )]
     CorrectionNotConverged {
+        /// The row that is violated most, in words.
+        what: String,
+        /// Its violation (m, rad).
+        violation: f64,
         /// Time at the start of the step (s).
         time: f64,
         /// Relative residual reached.

@@ -13,8 +13,8 @@ pub(crate) use ledger::DampingLaw;
 pub use ledger::LedgerMemory;
 pub use ledger::{Account, stored_energies};
 pub(crate) use parts::{PartsWorkspace, find_parts};
-pub(crate) use report::violation;
 pub use report::{check, report};
+pub(crate) use report::{correction_error, violation};
 
 use crate::motion::Motion;
 use crate::report::{NewtonReport, Timings};

@@ -60,6 +60,12 @@ struct CorrectionMetric {
     geometry: GeometricTerms,
 }
 
+/// A correction whose problem has no solution, or one that was not found.
+struct Unsolved {
+    /// The sides of the contact that misses most.
+    worst: Option<[u32; 2]>,
+}
+
 /// Energy of the compliant contacts that overlap (J).
 pub(super) fn stored(list: &ContactList) -> f64 {
     let closed = list.contacts().iter();
@@ -186,7 +192,9 @@ pub(crate) fn recover_overlap(
             if !c.penetration.asks(&memory.list, guards, allowed, recovery) {
                 break;
             }
-            correct(system, start, end, scheme, recovery)?;
+            if !correct(system, start, end, scheme, recovery)? {
+                break;
+            }
             search(system, end, h)?;
             if let Some(c) = &mut system.contacts {
                 c.observed.report_mut().corrections.count += 1;
@@ -212,14 +220,15 @@ pub(crate) fn recover_overlap(
 /// Finds and takes a displacement, `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and
 /// `N dx >= -phi` on the hard contacts, in the metric of the step's `W` with springs that are rows
 /// where there is anything elastic, for by masses alone the light nodes of stiff bodies would go
-/// all the way, else of the masses.
+/// all the way, else of the masses. Returns whether there is one; else nothing moves, and the report
+/// has the contact that missed most.
 fn correct(
     system: &mut System,
     start: &Motion,
     end: &mut Motion,
     scheme: &Scheme,
     recovery: Recovery,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let System {
         model,
         options,
@@ -228,7 +237,7 @@ fn correct(
         ..
     } = system
     else {
-        return Ok(());
+        return Ok(false);
     };
     let p = &mut c.penetration;
     p.resting.positions.clone_from(&end.state.positions);
@@ -248,8 +257,14 @@ fn correct(
         let metric = CorrectionMetric { metric, geometry };
         solve(system, end, scheme, metric, recovery)
     };
-    if !geometries.any(|geometry| solve(Metric::Elastic, geometry).is_ok()) {
-        solve(Metric::Mass, plain)?;
+    let solved = geometries.any(|geometry| matches!(solve(Metric::Elastic, geometry), Ok(None)));
+    if !solved && let Some(Unsolved { worst }) = solve(Metric::Mass, plain)? {
+        if let Some(c) = &mut system.contacts {
+            let report = &mut c.observed.report_mut().corrections;
+            report.unsolved += 1;
+            report.unsolved_by = report.unsolved_by.or(worst);
+        }
+        return Ok(false);
     }
     if let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts)
         && recovery.most > 0.0
@@ -259,17 +274,18 @@ fn correct(
         c.penetration.recovering.extend(deep.map(|c| c.key));
         c.penetration.recovering.sort_unstable();
     }
-    take(system, start, end)
+    take(system, start, end)?;
+    Ok(true)
 }
 
-/// Finds the displacement.
+/// Finds the displacement, if there is one.
 fn solve(
     system: &mut System,
     end: &Motion,
     scheme: &Scheme,
     CorrectionMetric { metric, geometry }: CorrectionMetric,
     recovery: Recovery,
-) -> Result<(), Error> {
+) -> Result<Option<Unsolved>, Error> {
     let System {
         model,
         options,
@@ -282,7 +298,7 @@ fn solve(
         ..
     } = system;
     let (Some(c), Some(memory)) = (contacts, &end.contacts) else {
-        return Ok(());
+        return Ok(None);
     };
     let (p, guards) = (&mut c.penetration, &c.detection.guards);
     let scheme = scheme.with_geometry(geometry);
@@ -321,13 +337,15 @@ fn solve(
     p.solution.mu.clear();
     let found = p.solver.solve(filled, &mut p.solution).map_err(words)?;
     let last = metric == Metric::Mass && options.accept_failed_steps;
-    if found.outcome != Outcome::Converged && !last {
-        return Err(Error::CorrectionNotConverged {
-            time: end.time,
-            residual: found.residual.measure(),
-        });
+    if found.outcome == Outcome::Converged || last {
+        return Ok(None);
     }
-    Ok(())
+    let base_blocks = base.row_blocks().len() - 1;
+    let mut contacts = hard(&memory.list, guards);
+    let worst = contacts.nth(found.worst.saturating_sub(base_blocks));
+    Ok(Some(Unsolved {
+        worst: worst.map(|contact| contact.sides),
+    }))
 }
 
 /// Takes the displacement that was found, as far as energy for it is at hand; the motion gives its

@@ -106,6 +106,11 @@ pub struct OverlapReport {
     /// The contact that lifted most, by its sides
     /// (`Simulation::contact_side`).
     pub lifted_by: Option<[u32; 2]>,
+    /// Corrections without a solution, because hard rows do not let the bodies apart, or one that
+    /// was not found: they move nothing, and the overlap stays.
+    pub unsolved: usize,
+    /// The contact that missed most in one of these, by its sides.
+    pub unsolved_by: Option<[u32; 2]>,
 }
 
 impl OverlapReport {
@@ -117,6 +122,8 @@ impl OverlapReport {
         self.lifted += earlier.lifted;
         self.paid += earlier.paid;
         self.held_back = self.held_back.max(earlier.held_back);
+        self.unsolved += earlier.unsolved;
+        self.unsolved_by = self.unsolved_by.or(earlier.unsolved_by);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Stabilisation: positions back onto the hard constraints.
 
 use crate::motion::Motion;
-use crate::observe::{Account, Step, energy, violation};
+use crate::observe::{Account, Step, correction_error, energy, violation};
 use crate::sleep;
 use crate::system::System;
 use crate::{Error, Stabilisation};
@@ -89,10 +89,12 @@ fn solve(
             time,
             violation,
         }),
-        _ => Err(Error::CorrectionNotConverged {
+        _ => Err(correction_error(
+            system,
+            &end.state,
             time,
-            residual: report.residual.relative,
-        }),
+            report.residual.relative,
+        )),
     }
 }
 

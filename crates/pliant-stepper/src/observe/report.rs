@@ -19,7 +19,25 @@ pub(crate) fn is_at_bound(force: f64, (lower, upper): (f64, f64)) -> bool {
 
 /// Largest violation of a row that is held by its position (m, rad).
 pub(crate) fn violation(system: &System, state: &State) -> f64 {
-    let mut worst = 0.0f64;
+    worst_row(system, state).map_or(0.0, |worst| worst.1)
+}
+
+/// The error of a solve for hard rows that ended at a relative residual, with the row that is
+/// violated most.
+pub(crate) fn correction_error(system: &System, state: &State, time: f64, residual: f64) -> Error {
+    let (row, violation) = worst_row(system, state).unwrap_or_default();
+    Error::CorrectionNotConverged {
+        what: system.model.describe_row(row),
+        violation,
+        time,
+        residual,
+    }
+}
+
+/// The row that is violated most of those that are held by their position, and by how much (m,
+/// rad); none if nothing is violated.
+fn worst_row(system: &System, state: &State) -> Option<(usize, f64)> {
+    let mut worst = None;
     for group in system.model.row_groups() {
         let phi = system.model.positions(state, group.node);
         for (k, phi) in phi.iter().enumerate() {
@@ -29,8 +47,9 @@ pub(crate) fn violation(system: &System, state: &State) -> f64 {
                 .map_or(0.0, |m| m.end.0);
             let gap = (phi - target).abs();
             // A NaN must not hide behind `max`.
-            if system.evaluation.holds_position(&system.model, group, k) && (gap > worst || gap.is_nan()) {
-                worst = gap;
+            let is_worse = gap > worst.map_or(0.0, |w: (usize, f64)| w.1) || gap.is_nan();
+            if is_worse && system.evaluation.holds_position(&system.model, group, k) {
+                worst = Some((group.first_row + k, gap));
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::{RowForces, System};
 use crate::Error;
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Trace};
+use crate::observe::{DampingLaw, Trace, correction_error};
 use pliant_kkt::Scheme;
 use pliant_model::{Evaluation, Model, Problem, Space, State};
 use pliant_solvers::{SolveReport, Status};
@@ -213,10 +213,12 @@ impl System {
                 time: motion.time,
                 violation: violation * h,
             }),
-            _ => Err(Error::CorrectionNotConverged {
-                time: motion.time,
-                residual: solved.residual.relative,
-            }),
+            _ => Err(correction_error(
+                self,
+                &motion.state,
+                motion.time,
+                solved.residual.relative,
+            )),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Step;
 use super::element::{BlockShape, RowWindow, Shape, add_product, contract, expand, pull};
-use super::geometry::{Geometry, filter, form, share_of, takes_shares};
+use super::geometry::{GeometricLoad, filter, form, share_of, takes_shares};
 use super::response::Target;
 use crate::plan::{Bundle, DependencyCoordinate, Plan, Run, Sizes, sum_of};
 use crate::{KktError, Scheme};
@@ -144,12 +144,12 @@ pub(super) struct Wanted<'a> {
     pub(super) fields: bool,
     pub(super) damping: bool,
     /// Geometric stiffness of the forces of one origin.
-    pub(super) geometry: Option<Geometry<'a>>,
+    pub(super) geometry: Option<GeometricLoad<'a>>,
 }
 
 impl<'a> Wanted<'a> {
     /// Geometric stiffness alone.
-    pub(super) fn geometry(geometry: Geometry<'a>) -> Self {
+    pub(super) fn geometry(geometry: GeometricLoad<'a>) -> Self {
         Self {
             masses: None,
             fields: false,
@@ -266,11 +266,11 @@ impl Runs {
         plan: &Plan,
         evaluation: &mut Evaluation,
         bundle: usize,
-        wanted: Option<&Geometry<'_>>,
+        wanted: Option<&GeometricLoad<'_>>,
     ) -> bool {
         let acting = &mut self.acting[bundle];
         for (acts, hanging) in acting.iter_mut().zip(&plan.bundles[bundle].hanging) {
-            *acts = wanted.is_some_and(|Geometry { step, gamma, .. }| {
+            *acts = wanted.is_some_and(|GeometricLoad { step, gamma, .. }| {
                 let range = step.problem.nodes()[hanging.node].velocity_range();
                 plan.nodes[hanging.node].geometric
                     && gamma[range].iter().any(|g| *g != 0.0)
@@ -289,7 +289,7 @@ impl Runs {
     pub(super) fn visit_geometry(
         &mut self,
         evaluation: &mut Evaluation,
-        geometry: Geometry<'_>,
+        geometry: GeometricLoad<'_>,
         mut visit: impl FnMut((usize, usize), &[f64]),
     ) {
         for at in 0..geometry.plan.bundles.len() {
@@ -307,7 +307,7 @@ impl Runs {
     pub(super) fn geometry_form(
         &mut self,
         evaluation: &Evaluation,
-        geometry: Geometry<'_>,
+        geometry: GeometricLoad<'_>,
         u: &[f64],
     ) -> f64 {
         let mut sum = 0.0;
@@ -343,7 +343,7 @@ fn in_pieces(problem: &Problem, node: usize) -> bool {
 impl<'a> RunInput<'a> {
     /// The values for the geometric stiffness of one bundle alone.
     fn of_geometry(
-        geometry: Geometry<'a>,
+        geometry: GeometricLoad<'a>,
         evaluation: &'a Evaluation,
         bundle: usize,
         acting: &'a [bool],
@@ -490,7 +490,7 @@ impl<'a> RunInput<'a> {
         order: &[usize],
         slot: &mut Slot,
     ) -> bool {
-        let Some(Geometry {
+        let Some(GeometricLoad {
             step,
             mode,
             gamma,

@@ -104,8 +104,8 @@ impl Loads {
         plan: &'a Plan,
         step: Step<'a>,
         origin: GeometricOrigin,
-    ) -> Geometry<'a> {
-        Geometry {
+    ) -> GeometricLoad<'a> {
+        GeometricLoad {
             step,
             plan,
             mode: origin.mode,
@@ -140,7 +140,7 @@ fn mass_diagonal(problem: &Problem) -> Vec<f64> {
 
 /// The geometric stiffness of the forces of one origin in a step.
 #[derive(Clone, Copy)]
-pub(super) struct Geometry<'a> {
+pub(super) struct GeometricLoad<'a> {
     pub(super) step: Step<'a>,
     pub(super) plan: &'a Plan,
     /// The part of it that enters.
@@ -151,7 +151,7 @@ pub(super) struct Geometry<'a> {
     pub(super) masses: &'a [f64],
 }
 
-impl Geometry<'_> {
+impl GeometricLoad<'_> {
     /// Adds `-h^2 alpha beta G` of the mapped nodes that are not bundled to `W`, and `h^2 alpha G v`
     /// to the right-hand side.
     pub(super) fn add_elements(

@@ -1,7 +1,7 @@
 //! Products with `W` that is never assembled.
 
 use super::element::add_product;
-use super::geometry::{Geometry, bodies, takes_shares};
+use super::geometry::{GeometricLoad, bodies, takes_shares};
 use super::response::{ElementBlocks, Response};
 use super::{Assembler, Step, StepInput};
 use crate::Scheme;
@@ -76,7 +76,7 @@ impl Products {
     /// Appends that of the elements of mapped nodes that are not bundled.
     fn gather_elements(
         &mut self,
-        geometry: &Geometry<'_>,
+        geometry: &GeometricLoad<'_>,
         blocks: &mut ElementBlocks,
         evaluation: &mut Evaluation,
     ) {

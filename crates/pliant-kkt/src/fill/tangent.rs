@@ -130,7 +130,7 @@ impl Assembler {
     }
 }
 
-/// What the rows of a problem are off by, one number per row.
+/// The deficits of the rows of a problem, one number per row.
 #[derive(Clone, Copy)]
 struct Deficits<'a> {
     problem: &'a Problem,

@@ -1,7 +1,7 @@
 //! The work that the geometric stiffness of a step does.
 
 use super::Step;
-use super::geometry::{Geometry, bodies, form};
+use super::geometry::{GeometricLoad, bodies, form};
 use super::response::{ElementBlocks, Response};
 use crate::plan::Plan;
 use pliant_model::{ElementIndex, Evaluation, NodeKind};
@@ -40,7 +40,7 @@ impl Response {
     }
 }
 
-impl Geometry<'_> {
+impl GeometricLoad<'_> {
     /// `-h^2 alpha u^T G u` of the angular accelerations of bodies.
     fn bodies_form(&self, blocks: &mut ElementBlocks, velocity: &[f64]) -> f64 {
         let gain = self.step.geometric_gain();

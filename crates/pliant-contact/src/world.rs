@@ -54,30 +54,54 @@ struct PairLaw {
 /// Buffers; their contents mean nothing between calls.
 #[derive(Clone, Debug, Default)]
 struct Workspace {
-    boxes: Vec<Aabb>,
-    boxed: Vec<u32>,
-    tree: Bvh,
-    stack: Vec<u32>,
-    pairs: Vec<(u32, u32)>,
-    near: Vec<u32>,
-    touches: Vec<Touch>,
-    rest: Vec<Touch>,
-    /// Spot, order, and where on the sheet.
-    soft: Vec<(u64, usize, Touch, found::Weights)>,
-    swept: Vec<(f64, Touch, [u64; 2])>,
-    scratch: Scratch,
-    corners: Vec<Corner>,
-    moved: [cast::Moved; 2],
-    found: Vec<Found>,
-    unnamed: Vec<Unnamed>,
-    matching: Matching,
-    remembered: Vec<Remembered>,
+    broad: Broad,
+    narrow: Narrow,
     sheets: sheets::SheetWorkspace,
+    naming: Naming,
+    found: Vec<Found>,
+    /// Nodes of a tree that a search has yet to visit.
+    stack: Vec<u32>,
     /// By how much the velocity of any point of each piece differs from that of the last update
     /// (m/s).
     deviations: Vec<f64>,
     /// The pieces do not have the velocities of the last update any more.
     searched_again: bool,
+}
+
+/// The search for pairs of pieces that may meet.
+#[derive(Clone, Debug, Default)]
+struct Broad {
+    /// Boxes of all pieces but half spaces, and their pieces.
+    boxes: Vec<Aabb>,
+    boxed: Vec<u32>,
+    tree: Bvh,
+    /// Pairs of pieces, sorted.
+    pairs: Vec<(u32, u32)>,
+}
+
+/// The touches of one pair of pieces.
+#[derive(Clone, Debug, Default)]
+struct Narrow {
+    /// Elements of a sheet that are near.
+    near: Vec<u32>,
+    touches: Vec<Touch>,
+    /// Those that are still to be sorted.
+    rest: Vec<Touch>,
+    /// Spot, order, and where on the sheet.
+    soft: Vec<(u64, usize, Touch, found::Weights)>,
+    /// Time of the impact, touch, feature.
+    swept: Vec<(f64, Touch, [u64; 2])>,
+    scratch: Scratch,
+    corners: Vec<Corner>,
+    moved: [cast::Moved; 2],
+}
+
+/// The search for the names of contacts.
+#[derive(Clone, Debug, Default)]
+struct Naming {
+    unnamed: Vec<Unnamed>,
+    matching: Matching,
+    remembered: Vec<Remembered>,
 }
 
 impl Default for World {
@@ -294,7 +318,7 @@ impl World {
 
     /// Pairs of pieces that may meet, sorted.
     fn broad(&mut self) {
-        let (pieces, work) = (&self.pieces, &mut self.work);
+        let (pieces, work) = (&self.pieces, &mut self.work.broad);
         work.boxes.clear();
         work.boxed.clear();
         work.pairs.clear();
@@ -317,7 +341,7 @@ impl World {
         for (n, &i) in work.boxed.iter().enumerate() {
             let (pairs, boxed) = (&mut work.pairs, &work.boxed);
             work.tree
-                .query(&work.boxes, &work.boxes[n], &mut work.stack, |m| {
+                .query(&work.boxes, &work.boxes[n], &mut self.work.stack, |m| {
                     let j = boxed[m];
                     if i < j && meet(&pieces.list[i as usize], &pieces.list[j as usize]) {
                         pairs.push((i, j));
@@ -340,29 +364,25 @@ impl World {
 
     /// Gives every contact found the key it had, or a new one.
     fn name(&mut self) {
-        let work = &mut self.work;
+        let (found, naming) = (&mut self.work.found, &mut self.work.naming);
         // Within a pair of colliders the order of detection stays; a stable sort would allocate.
-        work.found.sort_unstable_by_key(|f| (f.colliders, f.order));
-        work.remembered.clear();
+        found.sort_unstable_by_key(|f| (f.colliders, f.order));
+        naming.remembered.clear();
         let old = &self.memory.entries;
         let kept = |e: &&Remembered| resting(&self.rest, e.colliders.map(ColliderId));
-        work.remembered.extend(old.iter().filter(kept));
+        naming.remembered.extend(old.iter().filter(kept));
         let mut start = 0;
-        while start < work.found.len() {
-            let pair = work.found[start].colliders;
-            let end = start
-                + work.found[start..]
-                    .iter()
-                    .take_while(|f| f.colliders == pair)
-                    .count();
-            work.unnamed.clear();
-            work.unnamed
-                .extend(work.found[start..end].iter().map(|f| f.unnamed(&self.pieces)));
+        while start < found.len() {
+            let pair = found[start].colliders;
+            let end = start + found[start..].iter().take_while(|f| f.colliders == pair).count();
+            naming.unnamed.clear();
+            let unnamed = found[start..end].iter().map(|f| f.unnamed(&self.pieces));
+            naming.unnamed.extend(unnamed);
             let key = pair.map(|c| c.0);
             let first = old.partition_point(|e| e.colliders < key);
             let last = first + old[first..].iter().take_while(|e| e.colliders == key).count();
-            let names = work.matching.run(&old[first..last], &work.unnamed);
-            for ((found, contact), name) in work.found[start..end].iter().zip(&work.unnamed).zip(names) {
+            let names = naming.matching.run(&old[first..last], &naming.unnamed);
+            for ((found, contact), name) in found[start..end].iter().zip(&naming.unnamed).zip(names) {
                 let (serial, age) = match name {
                     Some(k) => (old[first + k].serial, old[first + k].age.saturating_add(1)),
                     None => (self.memory.next_serial, 0),
@@ -370,19 +390,19 @@ impl World {
                 if name.is_none() {
                     self.memory.next_serial += 1;
                 }
-                work.remembered.push(found.remembered(contact, serial, age));
+                naming.remembered.push(found.remembered(contact, serial, age));
             }
             start = end;
         }
         // What is found comes behind what rests, in the order of what was found.
-        let named = work.remembered.len() - work.found.len();
+        let named = naming.remembered.len() - found.len();
         for k in 0..self.work.found.len() {
-            let Remembered { serial, age, .. } = self.work.remembered[named + k];
+            let Remembered { serial, age, .. } = self.work.naming.remembered[named + k];
             let contact = self.contact(&self.work.found[k], serial, age);
             self.contacts.push(contact);
         }
         self.contacts.sort_unstable_by_key(|c| c.key);
-        let remembered = &mut self.work.remembered;
+        let remembered = &mut self.work.naming.remembered;
         remembered.sort_unstable_by_key(|e| (e.colliders, e.serial));
         std::mem::swap(&mut self.memory.entries, remembered);
     }

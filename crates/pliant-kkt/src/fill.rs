@@ -14,13 +14,14 @@ mod work;
 pub use product::ResponseOperator;
 pub use stiffness::StiffnessRatio;
 
-use crate::jacobian::ColumnSource;
-use crate::plan::{Plan, Sizes};
-use crate::{GeometricStiffness, GeometricTerms, KktError, Scheme};
-use pliant_model::{ComponentId, Evaluation, NodeId, NodeKind, Problem, RowGroup, RowLaw, State};
+use crate::jacobian::Jacobians;
+use crate::plan::Plan;
+use crate::{KktError, Scheme, Tail};
+use pliant_model::{ComponentId, Evaluation, Model, NodeId, Problem, RowGroup, RowLaw, State};
 use pliant_solvers::KktSystem;
-use pliant_sparse::Threads;
-use response::Terms;
+use pliant_sparse::{CsrMatrix, Threads};
+use response::{Response, Terms};
+use rows::{LawScratch, Magnitudes, Rows};
 
 /// Inputs of a step besides the evaluation of the problem.
 #[derive(Clone, Copy, Debug)]
@@ -65,33 +66,32 @@ pub enum Metric {
     Elastic,
 }
 
+/// A problem in a state, for a step of a scheme.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    problem: &'a Problem,
+    scheme: &'a Scheme,
+    state: &'a State,
+}
+
+impl Step<'_> {
+    /// `h^2 alpha`, the factor of geometric stiffness.
+    fn geometric_gain(&self) -> f64 {
+        self.scheme.h * self.scheme.h * self.scheme.alpha
+    }
+}
+
 /// Fills one [`KktSystem`] from one model. The system's pattern never changes; fixed coordinates
 /// may.
 #[derive(Debug)]
 pub struct Assembler {
-    pub(crate) plan: Plan,
+    plan: Plan,
     system: KktSystem,
-    /// Velocity-sized scratch over all nodes: right-hand side, forces for geometric stiffness.
-    rhs: Vec<f64>,
-    force_gamma: Vec<f64>,
-    row_gamma: Vec<f64>,
-    node_block: Vec<f64>,
-    stack: Vec<f64>,
-    product: Vec<f64>,
-    site_block: Vec<f64>,
-    geometry: Vec<f64>,
-    eigen: Vec<f64>,
+    response: Response,
+    /// Minus the prescribed change of the velocity.
     shift: Vec<f64>,
-    /// Dense scratch for the law of a row block with damping of its own.
-    law: rows::LawScratch,
-    slots: Vec<bundle::Slot>,
-    /// With threads, for each bundle and each piece of its runs.
-    cuts: Vec<Vec<bundle::Cut>>,
-    threads: Threads,
-    /// Diagonal of the masses on independent nodes.
-    mass_diagonal: Vec<f64>,
-    /// Largest coordinate of each node.
-    magnitude: Vec<f64>,
+    law: LawScratch,
+    magnitudes: Magnitudes,
     products: product::Products,
 }
 
@@ -115,41 +115,13 @@ impl Assembler {
     ) -> Result<Self, KktError> {
         let (plan, mut system) = Plan::new(problem, evaluation, transient)?;
         system.fixed.copy_from_slice(problem.fixed());
-        let (mut width, mut stack) = (6, 6);
-        let places = problem
-            .nodes()
-            .iter()
-            .enumerate()
-            .flat_map(|(index, node)| (0..node.count).map(move |e| ColumnSource::Element(index, e)));
-        for place in places.chain(plan.coupled.iter().map(|c| c.site.place)) {
-            width = width.max(plan.jacobians.width_of(place));
-            stack = stack.max(plan.jacobians.stack_height(place));
-        }
-        // The block of one element, of any space.
-        let own = problem.nodes().iter().map(|n| n.space.velocity_size());
-        let own = own.max().unwrap_or(0).max(6);
-        let all = problem.velocity_count();
-        let sizes = plan.bundles.iter().map(|b| b.sizes(problem, &plan.jacobians));
-        let sizes = sizes.fold(Sizes::default(), Sizes::max);
         Ok(Self {
+            response: Response::new(problem, &plan),
             plan,
             system,
-            rhs: vec![0.0; all],
-            force_gamma: vec![0.0; all],
-            row_gamma: vec![0.0; all],
-            node_block: vec![0.0; own * own],
-            stack: vec![0.0; stack * width],
-            product: vec![0.0; stack.max(own) * width],
-            site_block: vec![0.0; width * width],
-            geometry: vec![0.0; (stack * stack).max(9)],
-            eigen: vec![0.0; (2 * stack * stack).max(18)],
             shift: vec![0.0; problem.dof_count()],
-            law: rows::LawScratch::new(problem, evaluation),
-            slots: vec![bundle::Slot::new(sizes)],
-            cuts: Vec::new(),
-            threads: Threads::one(),
-            mass_diagonal: mass_diagonal(problem),
-            magnitude: vec![0.0; problem.nodes().len()],
+            law: LawScratch::new(problem, evaluation),
+            magnitudes: Magnitudes::new(problem),
             products: product::Products::default(),
         })
     }
@@ -161,24 +133,13 @@ impl Assembler {
     /// # Errors
     /// [`KktError::Sparse`] if the system refuses to start them.
     pub fn share(&mut self, threads: usize) -> Result<(), KktError> {
-        let threads = threads.max(1);
-        if self.plan.bundles.is_empty() || threads == self.threads.count() {
-            return Ok(());
-        }
-        self.threads = Threads::new(threads).map_err(pliant_sparse::SparseError::from)?;
-        let slots = if threads > 1 { bundle::SIDE_BY_SIDE } else { 1 };
-        let one = self.slots[0].clone();
-        self.slots.resize(slots, one);
-        self.cuts.clear();
-        if threads > 1 {
-            self.plan_cuts();
-        }
-        Ok(())
+        let w = self.system.w.pattern();
+        self.response.runs.share(threads, &self.plan, w)
     }
 
     /// The threads that it shares work among, for who evaluates its model.
     pub fn threads(&self) -> &Threads {
-        &self.threads
+        self.response.runs.threads()
     }
 
     /// The system as last filled.
@@ -224,25 +185,25 @@ impl Assembler {
         scheme: &Scheme,
         input: StepInput<'_>,
     ) {
-        self.plan.jacobians.fill(evaluation);
-        self.measure(problem, input.state);
-        self.gather_gamma(problem, evaluation, scheme, input.multipliers);
+        let step = Step {
+            problem,
+            scheme,
+            state: input.state,
+        };
+        self.magnitudes.measure(problem, input.state);
+        self.gather_loads(step, evaluation, input.multipliers);
         let h = scheme.h;
-        for ((r, f), i) in self
-            .rhs
-            .iter_mut()
-            .zip(evaluation.force())
-            .zip(evaluation.inertial_force())
-        {
+        let forces = evaluation.force().iter().zip(evaluation.inertial_force());
+        for (r, (f, i)) in self.response.rhs.iter_mut().zip(forces) {
             *r = h * (f + i);
         }
-        self.system.w.clear();
-        self.fill_response(problem, evaluation, scheme, input.state, Terms::All);
-        evaluation.pull_back(problem, &mut self.rhs);
+        self.fill_response(step, evaluation, Terms::All);
+        let rhs = &mut self.response.rhs;
+        evaluation.pull_back(problem, rhs);
         for node in problem.nodes() {
             if let Some(first) = node.first_dof() {
                 let from = node.velocity_range();
-                self.system.c[first..first + from.len()].copy_from_slice(&self.rhs[from]);
+                self.system.c[first..first + from.len()].copy_from_slice(&rhs[from]);
             }
         }
         for (c, p) in self.system.c.iter_mut().zip(input.impulse) {
@@ -250,7 +211,7 @@ impl Assembler {
         }
         self.system.r.clear();
         for group in problem.row_groups() {
-            self.fill_jacobian_rows(group);
+            fill_jacobian_rows(&self.plan.jacobians, group, &mut self.system.j);
             let rows = group.first_row..group.first_row + group.size * group.count;
             if let (ComponentId::ForceField(i), Some(motion)) = (group.component, input.motion.get(rows))
                 && motion.iter().any(|m| *m != RowMotion::default())
@@ -258,15 +219,17 @@ impl Assembler {
             {
                 evaluation.shift_compliance(problem, input.state, i, motion.iter().map(|m| m.start));
             }
-            self.fill_row_law(rows::Rows {
+            let rows = Rows {
                 problem,
                 evaluation,
                 scheme,
                 input,
                 group,
-            });
+            };
+            let rounding = self.magnitudes.rounding(problem, group);
+            rows.fill(rounding, &mut self.system, &mut self.law);
         }
-        self.fill_bounds(problem, scheme);
+        rows::fill_bounds(problem, scheme, &mut self.system.bounds);
         if input.fixed_change.iter().any(|d| *d != 0.0) {
             // x = y + d with y = 0 at fixed coordinates.
             let KktSystem { w, j, c, b, .. } = &mut self.system;
@@ -289,24 +252,27 @@ impl Assembler {
         input: StepInput<'_>,
         metric: Metric,
     ) {
-        self.plan.jacobians.fill(evaluation);
-        self.measure(problem, input.state);
-        self.gather_gamma(problem, evaluation, scheme, input.multipliers);
-        self.system.w.clear();
+        let step = Step {
+            problem,
+            scheme,
+            state: input.state,
+        };
+        self.magnitudes.measure(problem, input.state);
+        self.gather_loads(step, evaluation, input.multipliers);
         let terms = match metric {
             Metric::Mass => Terms::Masses,
             Metric::Response | Metric::Elastic => Terms::All,
         };
-        self.fill_response(problem, evaluation, scheme, input.state, terms);
+        self.fill_response(step, evaluation, terms);
         self.system.c.fill(0.0);
         self.system.r.clear();
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
         for group in problem.row_groups() {
-            self.fill_jacobian_rows(group);
+            fill_jacobian_rows(&self.plan.jacobians, group, &mut self.system.j);
             let node = problem.node(group.node);
             let x = &input.state.positions[node.position_range()];
             let rows = group.first_row..group.first_row + group.size * group.count;
-            let rounding = self.rounding(problem, group);
+            let rounding = self.magnitudes.rounding(problem, group);
             self.system.b_rounding[rows].fill(rounding);
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
@@ -335,109 +301,96 @@ impl Assembler {
         }
     }
 
-    /// Refills the largest coordinate of each node.
-    fn measure(&mut self, problem: &Problem, state: &State) {
-        for (largest, node) in self.magnitude.iter_mut().zip(problem.nodes()) {
-            let positions = &state.positions[node.position_range()];
-            *largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        }
-    }
-
-    /// Rounding of the coordinates that the rows of a group are made of: the largest of its node's
-    /// parents, times a hundred roundings for the arithmetic of the mapping.
-    fn rounding(&self, problem: &Problem, group: &RowGroup) -> f64 {
-        let parents = match &problem.node(group.node).kind {
-            NodeKind::Mapped { parents, .. } => &parents[..],
-            NodeKind::Independent { .. } => std::slice::from_ref(&group.node),
-        };
-        let largest = parents.iter().map(|p| self.magnitude[p.index()]);
-        100.0 * f64::EPSILON * largest.fold(0.0, f64::max)
-    }
-
-    /// Total forces on all nodes that the geometric stiffness is made of, where there is any: by
-    /// origin, or together if both enter alike.
-    fn gather_gamma(
+    /// The energy that the geometric stiffness of the last fill took from the motion (J): the work
+    /// of its impulse `h^2 alpha G u` by the velocities `u` with which positions moved,
+    /// `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its
+    /// mode took. `velocity` has `u` of all nodes, mapped ones by the Jacobians of the fill;
+    /// `evaluation` and `state` are as they were at the fill, and so is the scheme. Cost: as much
+    /// as filling it. Allocates nothing.
+    ///
+    /// # Panics
+    /// If `velocity` is shorter than
+    /// [`Model::velocity_count`](pliant_model::Model::velocity_count).
+    pub fn geometry_work(
         &mut self,
         problem: &Problem,
-        evaluation: &Evaluation,
+        evaluation: &mut Evaluation,
         scheme: &Scheme,
-        multipliers: &[f64],
-    ) {
-        let GeometricTerms {
-            forces,
-            multipliers: rows,
-        } = scheme.geometry;
-        let nodes = &self.plan.nodes;
-        let above = |node: usize| nodes[node].geometric_above;
-        self.force_gamma.fill(0.0);
-        self.row_gamma.fill(0.0);
-        if forces != GeometricStiffness::None {
-            self.force_gamma.copy_from_slice(evaluation.force());
-        }
-        if rows != GeometricStiffness::None {
-            let target = if rows == forces {
-                &mut self.force_gamma
-            } else {
-                &mut self.row_gamma
-            };
-            for group in problem.row_groups() {
-                let lambda = &multipliers[group.first_row..group.first_row + group.size * group.count];
-                for (g, l) in target[problem.node(group.node).velocity_range()]
-                    .iter_mut()
-                    .zip(lambda)
-                {
-                    *g += l;
-                }
-            }
-            if rows != forces {
-                evaluation.pull_back_some(problem, above, &mut self.row_gamma);
-            }
-        }
-        if forces != GeometricStiffness::None {
-            evaluation.pull_back_some(problem, above, &mut self.force_gamma);
-        }
+        state: &State,
+        velocity: &[f64],
+    ) -> f64 {
+        let step = Step {
+            problem,
+            scheme,
+            state,
+        };
+        self.response
+            .geometry_work(&self.plan, evaluation, step, velocity)
     }
 
-    fn fill_jacobian_rows(&mut self, group: &RowGroup) {
-        let node = group.node.index();
-        for e in 0..group.count {
-            let width = self.plan.jacobians.width(node, e);
-            for i in 0..group.size {
-                // Columns of an element and of a CSR row are both ascending in the degree of
-                // freedom.
-                let slots = self
-                    .system
-                    .j
-                    .pattern()
-                    .row_slots(group.first_row + e * group.size + i);
-                let row = &mut self.system.j.values_mut()[slots];
-                match self.plan.jacobians.block(node, e) {
-                    Some(block) => row.copy_from_slice(&block[i * width..(i + 1) * width]),
-                    None => {
-                        row.fill(0.0);
-                        row[i] = 1.0;
-                    }
-                }
-            }
-        }
+    /// For every force field whose treatment is open: its largest `h^2 K_ii S_ii`, with the inverse
+    /// effective mass `S = J diag(M)^-1 J^T` of each coordinate. Infinite where a coordinate has no
+    /// mass.
+    pub fn stiffness_ratios(
+        &mut self,
+        problem: &Problem,
+        evaluation: &mut Evaluation,
+        state: &State,
+        h: f64,
+    ) -> Vec<StiffnessRatio> {
+        let step = Step {
+            problem,
+            scheme: &Scheme::implicit_euler(h),
+            state,
+        };
+        self.fill_response(step, evaluation, Terms::Masses);
+        stiffness::ratios(&self.plan.jacobians, &self.system, step)
+    }
+
+    /// Jacobians and velocities of transient rows, with the model's own Jacobians as
+    /// [`Assembler::fill`] left them. Cost: a product of its rows with the Jacobian of every
+    /// element that is acted on.
+    ///
+    /// # Errors
+    /// [`KktError::NotPlanned`] if a block acts on a node that [`Assembler::with_transient`] was
+    /// not told of, [`KktError::Space`] if that is not made of bodies or points of space.
+    pub fn project(&self, model: &Model, state: &State, tail: &mut Tail) -> Result<(), KktError> {
+        tail.project(&self.plan.jacobians, model, state)
+    }
+
+    /// Sums the forces that the geometric stiffness of a step is made of.
+    fn gather_loads(&mut self, step: Step<'_>, evaluation: &Evaluation, multipliers: &[f64]) {
+        let terms = step.scheme.geometry;
+        self.response
+            .loads
+            .gather(&self.plan, step.problem, evaluation, terms, multipliers);
+    }
+
+    /// Fills the Jacobians of the nodes and with them some terms of `W`.
+    fn fill_response(&mut self, step: Step<'_>, evaluation: &mut Evaluation, terms: Terms) {
+        self.plan.jacobians.fill(evaluation);
+        let w = &mut self.system.w;
+        w.clear();
+        self.response.fill(&self.plan, evaluation, step, terms, w);
     }
 }
 
-/// Diagonal of the masses on independent nodes.
-fn mass_diagonal(problem: &Problem) -> Vec<f64> {
-    let mut out = vec![0.0; problem.dof_count()];
-    for attachment in problem.masses() {
-        let node = problem.node(attachment.node);
-        let Some(first) = node.first_dof() else { continue };
-        let size = node.space.velocity_size();
-        for (g, list) in attachment.component.groups().lists(node.count).iter().enumerate() {
-            let width = list.len() * size;
-            let mut block = vec![0.0; width * width];
-            attachment.component.add_block(node.space, g, &mut block);
-            for i in 0..width {
-                out[first + list[i / size] * size + i % size] += block[i * width + i];
+/// Fills the rows of a group into `J`.
+fn fill_jacobian_rows(jacobians: &Jacobians, group: &RowGroup, j: &mut CsrMatrix) {
+    let node = group.node.index();
+    for e in 0..group.count {
+        let width = jacobians.width(node, e);
+        for i in 0..group.size {
+            // Columns of an element and of a CSR row are both ascending in the degree of freedom.
+            let slots = j.pattern().row_slots(group.first_row + e * group.size + i);
+            let row = &mut j.values_mut()[slots];
+            match jacobians.block(node, e) {
+                Some(block) => row.copy_from_slice(&block[i * width..(i + 1) * width]),
+                None => {
+                    row.fill(0.0);
+                    row[i] = 1.0;
+                }
             }
         }
     }
-    out
 }

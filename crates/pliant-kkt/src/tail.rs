@@ -1,7 +1,7 @@
 //! Transient rows behind those of the model: contacts come and go, the plan of the model stays.
 
-use crate::jacobian::Column;
-use crate::{Assembler, KktError};
+use crate::KktError;
+use crate::jacobian::{Column, Jacobians};
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::KktSystem;
@@ -128,7 +128,7 @@ impl Tail {
     }
 
     /// The velocity `u` of every row (m/s, rad/s) at the start of the step, as
-    /// [`Assembler::project`] found it.
+    /// [`Assembler::project`](crate::Assembler::project) found it.
     pub fn velocity(&self) -> &[f64] {
         &self.velocity
     }
@@ -193,25 +193,21 @@ impl Tail {
         runs.map(|(dof, j)| j.iter().enumerate().map(|(k, j)| j * x(dof + k)).sum::<f64>())
             .sum()
     }
-}
 
-impl Assembler {
-    /// Jacobians and velocities of transient rows, with the model's own Jacobians as
-    /// [`Assembler::fill`] left them. Cost: a product of its rows with the Jacobian of every
-    /// element that is acted on.
-    ///
-    /// # Errors
-    /// [`KktError::NotPlanned`] if a block acts on a node that [`Assembler::with_transient`] was
-    /// not told of, [`KktError::Space`] if that is not made of bodies or points of space.
-    pub fn project(&self, model: &Model, state: &State, tail: &mut Tail) -> Result<(), KktError> {
-        tail.columns.clear();
-        tail.values.clear();
-        tail.velocity.clear();
-        let jacobians = &self.plan.jacobians;
-        for b in 0..tail.blocks.len() {
-            let block = tail.blocks[b];
-            let supports = &tail.supports[block.supports.0..block.supports.1];
-            let first = tail.columns.len();
+    /// Finds the Jacobians and velocities of all rows from the Jacobians of the nodes.
+    pub(crate) fn project(
+        &mut self,
+        jacobians: &Jacobians,
+        model: &Model,
+        state: &State,
+    ) -> Result<(), KktError> {
+        self.columns.clear();
+        self.values.clear();
+        self.velocity.clear();
+        for b in 0..self.blocks.len() {
+            let block = self.blocks[b];
+            let supports = &self.supports[block.supports.0..block.supports.1];
+            let first = self.columns.len();
             for s in supports {
                 let node = model.node(s.node);
                 if !matches!(node.space, Space::Rigid3 | Space::Real(3)) {
@@ -227,19 +223,19 @@ impl Assembler {
                     });
                 }
                 for c in jacobians.columns(s.node.index(), s.element) {
-                    if !tail.columns[first..].iter().any(|o| o.dof == c.dof) {
-                        tail.columns.push(*c);
+                    if !self.columns[first..].iter().any(|o| o.dof == c.dof) {
+                        self.columns.push(*c);
                     }
                 }
             }
-            tail.columns[first..].sort_unstable_by_key(|c| c.dof);
+            self.columns[first..].sort_unstable_by_key(|c| c.dof);
             let mut width = 0;
-            for c in &mut tail.columns[first..] {
+            for c in &mut self.columns[first..] {
                 c.at = width;
                 width += c.size;
             }
-            let first_value = tail.values.len();
-            tail.values.resize(first_value + block.rows * width, 0.0);
+            let first_value = self.values.len();
+            self.values.resize(first_value + block.rows * width, 0.0);
             for i in 0..block.rows {
                 let axis = Vec3::from(block.axes[i]);
                 let quantity = if i < block.first_spin {
@@ -248,7 +244,7 @@ impl Assembler {
                     Quantity::Spin
                 };
                 let mut velocity = 0.0;
-                let row = &mut tail.values[first_value + i * width..][..width];
+                let row = &mut self.values[first_value + i * width..][..width];
                 for s in supports {
                     let (local, size) = local_row(model, state, quantity, &axis, s);
                     let node = model.node(s.node);
@@ -258,7 +254,7 @@ impl Assembler {
                     let index = s.node.index();
                     let inner = jacobians.width(index, s.element);
                     for c in jacobians.columns(index, s.element) {
-                        let target = tail.columns[first..].iter().find(|o| o.dof == c.dof);
+                        let target = self.columns[first..].iter().find(|o| o.dof == c.dof);
                         let Some(target) = target.map(|t| t.at) else {
                             continue;
                         };
@@ -274,10 +270,10 @@ impl Assembler {
                         }
                     }
                 }
-                tail.velocity.push(velocity);
+                self.velocity.push(velocity);
             }
-            tail.blocks[b] = Block {
-                columns: (first, tail.columns.len()),
+            self.blocks[b] = Block {
+                columns: (first, self.columns.len()),
                 width,
                 first_value,
                 ..block

@@ -1,7 +1,7 @@
 //! Stabilised bi-conjugate gradients.
 
-use crate::drive::{End, Frame, Pace, Pass, krylov_solver, resize_all};
-use crate::{LinearOperator, Preconditioner, axpy, dot, norm};
+use crate::drive::{Correction, End, Frame, Pace, Pass, krylov_solver, resize_all};
+use crate::{axpy, dot, norm};
 
 /// BiCGSTAB for any `A`, preconditioned from the right by any `M`.
 ///
@@ -55,14 +55,7 @@ impl Pass for BicgstabWorkspace {
         );
     }
 
-    fn run(
-        &mut self,
-        a: &dyn LinearOperator,
-        m: &dyn Preconditioner,
-        r: &mut [f64],
-        d: &mut [f64],
-        pace: &mut Pace<'_>,
-    ) -> End {
+    fn run(&mut self, Correction { a, m, r, d }: Correction<'_>, pace: &mut Pace<'_>) -> End {
         let Self {
             shadow,
             p,

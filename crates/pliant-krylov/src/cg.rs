@@ -1,7 +1,7 @@
 //! Conjugate gradients.
 
-use crate::drive::{End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
-use crate::{Breakdown, LinearOperator, Preconditioner, axpy, curvature, dot, norm, xpby};
+use crate::drive::{Correction, End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
+use crate::{Breakdown, axpy, curvature, dot, norm, xpby};
 
 /// Conjugate gradients for symmetric positive (semi)definite `A`, with a symmetric positive
 /// definite preconditioner `M`.
@@ -49,14 +49,7 @@ impl Pass for CgWorkspace {
         resize_all([&mut self.z, &mut self.p, &mut self.ap], n);
     }
 
-    fn run(
-        &mut self,
-        a: &dyn LinearOperator,
-        m: &dyn Preconditioner,
-        r: &mut [f64],
-        d: &mut [f64],
-        pace: &mut Pace<'_>,
-    ) -> End {
+    fn run(&mut self, Correction { a, m, r, d }: Correction<'_>, pace: &mut Pace<'_>) -> End {
         let Self { z, p, ap } = self;
         m.apply(r, z);
         p.copy_from_slice(z);

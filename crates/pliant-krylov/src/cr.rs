@@ -1,8 +1,8 @@
 //! Conjugate residuals.
 
 use crate::cg::preconditioned;
-use crate::drive::{End, Frame, Pace, Pass, krylov_solver, resize_all};
-use crate::{LinearOperator, Preconditioner, axpy, dot, norm, xpby};
+use crate::drive::{Correction, End, Frame, Pace, Pass, krylov_solver, resize_all};
+use crate::{axpy, dot, norm, xpby};
 
 /// Conjugate residuals for symmetric `A`, with a symmetric positive definite preconditioner `M`.
 ///
@@ -49,14 +49,7 @@ impl Pass for CrWorkspace {
         );
     }
 
-    fn run(
-        &mut self,
-        a: &dyn LinearOperator,
-        m: &dyn Preconditioner,
-        r: &mut [f64],
-        d: &mut [f64],
-        pace: &mut Pace<'_>,
-    ) -> End {
+    fn run(&mut self, Correction { a, m, r, d }: Correction<'_>, pace: &mut Pace<'_>) -> End {
         let Self { z, az, p, ap, map } = self;
         m.apply(r, z);
         if let Err(end) = preconditioned(r, z) {

@@ -49,7 +49,16 @@ impl End {
     }
 }
 
-/// One pass of a method: `A d = r` from `d = 0`.
+/// The equation of a pass: `A d = r` from `d = 0`, preconditioned by `M`.
+pub(crate) struct Correction<'a> {
+    pub(crate) a: &'a dyn LinearOperator,
+    pub(crate) m: &'a dyn Preconditioner,
+    /// Free for the iterations to overwrite.
+    pub(crate) r: &'a mut [f64],
+    pub(crate) d: &'a mut [f64],
+}
+
+/// One pass of a method.
 pub(crate) trait Pass {
     /// Whether the energy `d^T A d / 2 - d^T r` decreases from iteration to iteration, though the
     /// residual may not.
@@ -58,15 +67,8 @@ pub(crate) trait Pass {
     /// Makes room for `n` unknowns, and a basis of `restart` vectors.
     fn resize(&mut self, n: usize, restart: usize);
 
-    /// Iterates until `pace` says stop. `r` is the residual of `d`, which is zero at the start.
-    fn run(
-        &mut self,
-        a: &dyn LinearOperator,
-        m: &dyn Preconditioner,
-        r: &mut [f64],
-        d: &mut [f64],
-        pace: &mut Pace<'_>,
-    ) -> End;
+    /// Iterates until `pace` says stop.
+    fn run(&mut self, equation: Correction<'_>, pace: &mut Pace<'_>) -> End;
 }
 
 /// Counts iterations and decides when a pass has done enough.
@@ -226,7 +228,13 @@ pub(crate) fn drive<P: Pass>(
             unit,
             history: options.history.then_some(&mut frame.history),
         };
-        let end = method.run(a, m, &mut frame.scaled, &mut frame.correction, &mut pace);
+        let equation = Correction {
+            a,
+            m,
+            r: &mut frame.scaled,
+            d: &mut frame.correction,
+        };
+        let end = method.run(equation, &mut pace);
         iterations = pace.iterations;
         for (t, (x, d)) in frame.trial.iter_mut().zip(x.iter().zip(&frame.correction)) {
             *t = x + unit * d;

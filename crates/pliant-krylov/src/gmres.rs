@@ -1,6 +1,6 @@
 //! The generalised minimal residual method with restarts.
 
-use crate::drive::{End, Frame, Pace, Pass, krylov_solver, resize_all};
+use crate::drive::{Correction, End, Frame, Pace, Pass, krylov_solver, resize_all};
 use crate::{LinearOperator, Preconditioner, axpy, dot, norm};
 
 /// GMRES(k) for any `A`, preconditioned from the right by any `M`.
@@ -76,14 +76,7 @@ impl Pass for FlexibleWork {
         self.directions.resize(restart * n, 0.0);
     }
 
-    fn run(
-        &mut self,
-        a: &dyn LinearOperator,
-        m: &dyn Preconditioner,
-        r: &mut [f64],
-        d: &mut [f64],
-        pace: &mut Pace<'_>,
-    ) -> End {
+    fn run(&mut self, Correction { a, m, r, d }: Correction<'_>, pace: &mut Pace<'_>) -> End {
         let (columns, end) = self.work.arnoldi(a, m, r, pace, Some(&mut self.directions));
         self.work.coefficients(columns);
         let n = self.work.n.max(1);
@@ -107,14 +100,7 @@ impl Pass for GmresWorkspace {
         self.rotations.resize(restart, (1.0, 0.0));
     }
 
-    fn run(
-        &mut self,
-        a: &dyn LinearOperator,
-        m: &dyn Preconditioner,
-        r: &mut [f64],
-        d: &mut [f64],
-        pace: &mut Pace<'_>,
-    ) -> End {
+    fn run(&mut self, Correction { a, m, r, d }: Correction<'_>, pace: &mut Pace<'_>) -> End {
         let (columns, end) = self.arnoldi(a, m, r, pace, None);
         self.coefficients(columns);
         r.fill(0.0);

@@ -1,8 +1,8 @@
 //! The minimal residual method for symmetric matrices.
 
 use crate::cg::indefinite;
-use crate::drive::{End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
-use crate::{LinearOperator, Preconditioner, axpy, dot, norm};
+use crate::drive::{Correction, End, Frame, Pace, Pass, krylov_solver, positive_product, resize_all};
+use crate::{axpy, dot, norm};
 
 /// MINRES for symmetric `A`, definite or not, singular or not, with a symmetric positive definite
 /// preconditioner `M`.
@@ -49,14 +49,7 @@ impl Pass for MinresWorkspace {
         );
     }
 
-    fn run(
-        &mut self,
-        a: &dyn LinearOperator,
-        m: &dyn Preconditioner,
-        r: &mut [f64],
-        d: &mut [f64],
-        pace: &mut Pace<'_>,
-    ) -> End {
+    fn run(&mut self, Correction { a, m, r, d }: Correction<'_>, pace: &mut Pace<'_>) -> End {
         let Self { r1, r2, v, y, w } = self;
         w.iter_mut().for_each(|w| w.fill(0.0));
         r1.copy_from_slice(r);

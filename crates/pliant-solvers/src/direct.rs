@@ -8,21 +8,22 @@ mod many;
 mod pivoted;
 mod plan;
 mod rank;
+mod refinement;
+mod rows;
 mod scale;
 mod stationary;
 mod sweep;
 mod times;
 
-use crate::bounds::{BoundState, BoundsReport, put_held};
+use crate::bounds::{BoundsReport, put_held};
 use crate::order::Elimination;
-use crate::redundant::NullSpace;
-use crate::residual::{ResidualWorkspace, evaluate};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 pub use many::RightHandSide;
 pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
-use pliant_sparse::{OrderReport, Reach, SparseError, Threads};
-use scale::Rules;
+use pliant_sparse::{OrderReport, SparseError, Threads};
+use refinement::Refinement;
+use rows::Rows;
 pub use stationary::{Kind, StationarySolver};
 use times::Laps;
 pub use times::TimeSplit;
@@ -125,30 +126,12 @@ pub struct DirectSolver {
     ready: bool,
     /// Order to use in the next analysis, if it fits.
     imposed: Option<Elimination>,
-    /// Rows that a small pivot wrongly called redundant: their multiplier does exert a force.
-    trusted: Vec<bool>,
-    /// Rows whose pivot may be the rounding of a redundant one: they are dropped at a higher
-    /// threshold, and must then prove to exert no force at all.
-    suspected: Vec<bool>,
-    /// Rows dropped as redundant in the last factorisation.
-    dropped: Vec<bool>,
-    /// Rows that a [`BoxSolver`](crate::BoxSolver) holds at a bound; empty if there are none.
-    states: Vec<BoundState>,
+    rows: Rows,
     inertia: (usize, usize),
-    null_space: NullSpace,
-    residual: ResidualWorkspace,
-    rhs: Vec<f64>,
-    column: Vec<f64>,
-    b: Vec<f64>,
-    /// `J_d^T` of a dropped row, n.
-    force: Vec<f64>,
-    /// Of contradictions.
-    sizes: rank::Sizes,
-    best: Solution,
+    redundancy: rank::Redundancy,
+    refinement: Refinement,
     many: many::Scratch,
-    /// Of quadratic forms.
-    reach: Reach,
-    scaled: Vec<(usize, usize, f64)>,
+    gram: apply::Gram,
 }
 
 impl DirectSolver {
@@ -211,10 +194,7 @@ impl DirectSolver {
                 None => self.order(system, &vec![false; system.row_blocks().len() - 1])?,
             };
             self.analyse(system, order)?;
-            for marks in [&mut self.trusted, &mut self.suspected] {
-                marks.clear();
-                marks.resize(system.m(), false);
-            }
+            self.rows.reset(system.m());
         }
         let mut rounds = 0;
         loop {
@@ -248,7 +228,7 @@ impl DirectSolver {
             laps.add_to(&mut self.times.rank);
             match wrong {
                 None => break,
-                Some(row) => self.trusted[row] = true,
+                Some(row) => self.rows.trusted[row] = true,
             }
         }
         self.ready = true;
@@ -289,17 +269,12 @@ impl DirectSolver {
     fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         let mut laps = Laps::start();
-        let rules = Rules {
-            rank_threshold: self.options.rank_threshold,
-            trusted: &self.trusted,
-            suspected: &self.suspected,
-            states: &self.states,
-        };
-        let looks = self.options.small_update || !self.states.is_empty();
+        let rules = self.rows.rules(self.options.rank_threshold);
+        let looks = self.options.small_update || !self.rows.states.is_empty();
         let columns = plan.kernel.columns();
         let factored = if looks && plan.kernel.is_by_blocks() {
             plan.rescale(system, rules)?;
-            plan.factor_changes(system, &self.states)
+            plan.factor_changes(system, &self.rows.states)
                 .map_err(SolveError::from)
         } else if plan.kernel.is_swept() {
             plan.changes.forget();
@@ -323,15 +298,7 @@ impl DirectSolver {
         })?;
         self.counters.columns += columns;
         self.inertia = (report.positive, report.negative);
-        self.dropped.clear();
-        self.dropped.resize(system.m(), false);
-        if report.dropped > 0 {
-            for k in (0..plan.elimination.sequence.len()).filter(|k| plan.kernel.is_dropped(*k)) {
-                if let Variable::Row(row) = plan.variable(k, n) {
-                    self.dropped[row] = true;
-                }
-            }
-        }
+        self.rows.note_dropped(plan, report.dropped, n, system.m());
         let free = system.fixed.iter().filter(|f| !**f).count();
         Ok((report.positive != free).then(|| {
             // By Sylvester's law W is not positive definite on the null space of J, wherever the
@@ -382,9 +349,9 @@ impl DirectSolver {
             });
         }
         let mut laps = Laps::start();
-        self.b.clear();
-        self.b.extend_from_slice(&system.b);
-        self.null_space.remove(&mut self.b);
+        let null_space = &self.redundancy.null_space;
+        let refinement = &mut self.refinement;
+        refinement.agree(&system.b, null_space);
 
         // From zero: the first correction is the solution, later ones refine it. The best one is
         // kept.
@@ -393,59 +360,34 @@ impl DirectSolver {
         solution.mu.clear();
         solution.mu.resize(m, 0.0);
         // Here, not at the first refinement, which may come many steps late.
-        self.best.x.resize(n, 0.0);
-        self.best.mu.resize(m, 0.0);
-        if put_held(&self.states, &system.bounds, &mut solution.mu) {
-            evaluate(
-                system,
-                solution,
-                &self.b,
-                &self.dropped,
-                &self.states,
-                &mut self.residual,
-            );
+        refinement.best.x.resize(n, 0.0);
+        refinement.best.mu.resize(m, 0.0);
+        if put_held(&self.rows.states, &system.bounds, &mut solution.mu) {
+            refinement.measure(system, &system.c, &self.rows, solution);
         } else {
-            self.residual.start(&system.c, &self.b);
+            refinement.residual.start(&system.c, &refinement.b);
         }
         let mut measure = KktResidual::default();
         let mut best = f64::INFINITY;
         let mut refinements = 0;
         for pass in 0..=self.options.max_refinements {
             laps.add_to(&mut self.times.judge);
-            plan.gather(
-                &self.residual.primal,
-                &self.residual.row,
-                &self.states,
-                &mut self.rhs,
-            );
-            plan.kernel.solve_in_place(&mut self.rhs);
+            let Refinement { residual, rhs, .. } = refinement;
+            plan.gather(&residual.primal, &residual.row, &self.rows.states, rhs);
+            plan.kernel.solve_in_place(rhs);
             self.counters.solves += 1;
-            plan.add_scaled(&self.rhs, solution);
-            self.null_space.remove(&mut solution.mu);
+            plan.add_scaled(rhs, solution);
+            null_space.remove(&mut solution.mu);
             laps.add_to(if pass == 0 {
                 &mut self.times.solve
             } else {
                 &mut self.times.refine
             });
-            measure = evaluate(
-                system,
-                solution,
-                &self.b,
-                &self.dropped,
-                &self.states,
-                &mut self.residual,
-            );
+            measure = refinement.measure(system, &system.c, &self.rows, solution);
             refinements = pass;
             if measure.relative >= best {
-                std::mem::swap(solution, &mut self.best);
-                measure = evaluate(
-                    system,
-                    solution,
-                    &self.b,
-                    &self.dropped,
-                    &self.states,
-                    &mut self.residual,
-                );
+                std::mem::swap(solution, &mut refinement.best);
+                measure = refinement.measure(system, &system.c, &self.rows, solution);
                 break;
             }
             best = measure.relative;
@@ -454,7 +396,7 @@ impl DirectSolver {
             if best < 1e-14 || pass == self.options.max_refinements {
                 break;
             }
-            self.best.clone_from(solution);
+            refinement.best.clone_from(solution);
         }
         laps.add_to(&mut self.times.judge);
         if !measure.is_finite() {
@@ -472,7 +414,11 @@ impl DirectSolver {
         } else {
             Status::Stagnated
         };
-        if let Some((row, violation)) = self.contradiction(system, &system.b, &solution.x) {
+        let tolerance = self.options.incompatibility;
+        let found = self
+            .redundancy
+            .contradiction(system, &system.b, &solution.x, refinement, tolerance);
+        if let Some((row, violation)) = found {
             status = Status::Incompatible { row, violation };
         }
         Ok(SolveReport {

@@ -88,18 +88,25 @@ pub struct KktMemory {
     pub active_set: Vec<BoundState>,
 }
 
+/// The methods of a solver that are those of the type itself.
+macro_rules! own_methods {
+    () => {
+        fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+            self.prepare(system)
+        }
+
+        fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
+            self.solve(system, solution)
+        }
+    };
+}
+
 impl KktSolver for DirectSolver {
     fn name(&self) -> &'static str {
         "sparse L D L^T"
     }
 
-    fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        self.prepare(system)
-    }
-
-    fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
-        self.solve(system, solution)
-    }
+    own_methods!();
 
     fn counters(&self) -> SolverCounters {
         self.counters()
@@ -126,13 +133,7 @@ impl KktSolver for BoxSolver {
         true
     }
 
-    fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        self.prepare(system)
-    }
-
-    fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
-        self.solve(system, solution)
-    }
+    own_methods!();
 
     fn counters(&self) -> SolverCounters {
         self.counters()
@@ -157,13 +158,7 @@ impl KktSolver for DenseSolver {
         self.options.method.name()
     }
 
-    fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        self.prepare(system)
-    }
-
-    fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
-        self.solve(system, solution)
-    }
+    own_methods!();
 
     /// A dense factor has no order to remember.
     fn impose(&mut self, _: &KktMemory) {}
@@ -174,13 +169,7 @@ impl KktSolver for PivotedSolver {
         "sparse L B L^T with pivoting"
     }
 
-    fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        self.prepare(system)
-    }
-
-    fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
-        self.solve(system, solution)
-    }
+    own_methods!();
 
     /// Everything is computed anew by every `prepare`.
     fn impose(&mut self, _: &KktMemory) {}

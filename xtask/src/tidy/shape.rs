@@ -7,7 +7,7 @@ use crate::shapes::{Shapes, crate_of};
 const MOST_FIELDS: usize = 15;
 /// The functions of a type of these crates lie in at most this many files.
 const MOST_FILES: usize = 4;
-const SPREAD: &[&str] = &["crates/pliant"];
+const SPREAD: &[&str] = &["crates/pliant", "crates/pliant-kkt"];
 
 pub(super) fn fields(shapes: &Shapes) -> Vec<Finding> {
     let is_library = |path: &str| layering::is_library(crate_of(path).trim_start_matches("crates/"));

@@ -7,9 +7,10 @@
 
 use pliant_dense::{Vec3, rotation};
 
+use super::Narrow;
 use super::found::Pair;
 use super::pieces::Placed;
-use crate::narrow::{Cylinder, Part, Scratch, Touch, axis, collide};
+use crate::narrow::{Cylinder, Part, axis, collide};
 use crate::shape::polytope::triangle_normal;
 
 /// Advances before a near miss counts as an impact.
@@ -133,16 +134,20 @@ impl Course<'_> {
     }
 }
 
-/// Follows two parts to their first impact within the horizon and adds its points to `out`.
+/// Follows two parts to their first impact within the horizon and adds its points to the touches.
 pub(super) fn first(
     a: &Part<'_>,
     b: &Part<'_>,
     courses: [Course<'_>; 2],
     pair: Pair,
-    moved: &mut [Moved; 2],
-    scratch: &mut Scratch,
-    out: &mut Vec<Touch>,
+    narrow: &mut Narrow,
 ) -> Cast {
+    let Narrow {
+        moved,
+        scratch,
+        touches: out,
+        ..
+    } = narrow;
     let size = a.extent().min(b.extent()).max(a.radius.max(b.radius));
     let near = (0.5 * pair.margin).max(1e-6 * size);
     let [moved_a, moved_b] = moved;

@@ -1,9 +1,9 @@
 //! From pairs of pieces to contact points.
 
-use super::World;
 use super::cast::{self, Course};
 use super::found::{Found, Pair, Weights, near_enough, push};
 use super::pieces::{Form, Pieces};
+use super::{Narrow, World};
 use crate::narrow::axis::stay_apart;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
 
@@ -11,8 +11,8 @@ impl World {
     /// The contacts of all pairs, in `work.found`.
     pub(super) fn narrow(&mut self, horizon: f64) {
         self.work.found.clear();
-        for n in 0..self.work.pairs.len() {
-            let (i, j) = self.work.pairs[n];
+        for n in 0..self.work.broad.pairs.len() {
+            let (i, j) = self.work.broad.pairs[n];
             let (i, j) = (i as usize, j as usize);
             let pair = Pair::of(&self.pieces, i, j, horizon);
             let [a, b] = [i, j].map(|k| &self.pieces.list[k].form);
@@ -47,7 +47,7 @@ impl World {
             return;
         };
         let limit = pair.margin + self.closing(pair);
-        let work = &mut self.work;
+        let work = &mut self.work.narrow;
         work.touches.clear();
         plane::collide(
             self.pieces.placed[half_space].plane,
@@ -118,7 +118,7 @@ impl World {
             return;
         };
         let closing = self.closing(pair);
-        let work = &mut self.work;
+        let work = &mut self.work.narrow;
         work.touches.clear();
         let (i, j) = (pair.i, pair.j);
         if closing > 0.5 * self.pieces.thin(i).min(self.pieces.thin(j)) {
@@ -126,15 +126,7 @@ impl World {
                 Course::Rigid(&self.pieces.placed[i]),
                 Course::Rigid(&self.pieces.placed[j]),
             ];
-            let cast = cast::first(
-                &a,
-                &b,
-                course,
-                pair,
-                &mut work.moved,
-                &mut work.scratch,
-                &mut work.touches,
-            );
+            let cast = cast::first(&a, &b, course, pair, work);
             match cast {
                 cast::Cast::Touching => {}
                 cast::Cast::Free => return,
@@ -161,46 +153,40 @@ impl World {
 
     /// Keeps those of the touches of one pair that can close, at most four of each normal.
     pub(super) fn keep_clusters(&mut self, pair: Pair) {
-        std::mem::swap(&mut self.work.touches, &mut self.work.rest);
-        while let Some(first) = self.work.rest.first().copied() {
+        let Narrow { touches, rest, .. } = &mut self.work.narrow;
+        std::mem::swap(touches, rest);
+        while let Some(first) = self.work.narrow.rest.first().copied() {
+            let Narrow { touches, rest, .. } = &mut self.work.narrow;
             let alike = |t: &Touch| t.normal.dot(&first.normal) > 0.999;
-            self.work.touches.clear();
-            self.work
-                .touches
-                .extend(self.work.rest.iter().filter(|t| alike(t)));
-            self.work.rest.retain(|t| !alike(t));
+            touches.clear();
+            touches.extend(rest.iter().filter(|t| alike(t)));
+            rest.retain(|t| !alike(t));
             self.keep(pair, 0, [None, None]);
         }
     }
 
     /// Keeps those of the touches that can close within the horizon, reduced to four.
     fn keep(&mut self, pair: Pair, element: u64, weights: [Option<Weights>; 2]) {
-        let mut found = std::mem::take(&mut self.work.found);
-        let pieces = &self.pieces;
+        let (pieces, touches) = (&self.pieces, &mut self.work.narrow.touches);
         let places = [pair.i, pair.j].map(|k| self.colliders[pieces.list[k].collider.index()].placement);
-        self.work
-            .touches
-            .retain(|t| near_enough(pieces, &places, pair, t, weights));
-        reduce(&mut self.work.touches, 0, pieces.smaller(pair.i, pair.j));
-        for k in 0..self.work.touches.len() {
-            let touch = self.work.touches[k];
+        touches.retain(|t| near_enough(pieces, &places, pair, t, weights));
+        reduce(touches, 0, pieces.smaller(pair.i, pair.j));
+        for touch in touches {
             push(
                 pieces,
                 &self.colliders,
                 pair,
-                touch,
+                *touch,
                 [element, touch.feature],
                 weights,
                 false,
-                &mut found,
+                &mut self.work.found,
             );
         }
-        self.work.found = found;
     }
 
     fn keep_swept(&mut self, pair: Pair) {
-        let mut found = std::mem::take(&mut self.work.found);
-        for touch in &self.work.touches {
+        for touch in &self.work.narrow.touches {
             let feature = [0, touch.feature];
             push(
                 &self.pieces,
@@ -210,10 +196,9 @@ impl World {
                 feature,
                 [None, None],
                 true,
-                &mut found,
+                &mut self.work.found,
             );
         }
-        self.work.found = found;
     }
 
     /// Adds a contact between soft points if it can close within the horizon.

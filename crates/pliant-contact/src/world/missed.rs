@@ -45,7 +45,7 @@ impl World {
                 .place(&self.colliders, model, positions, velocities, horizon)?;
             self.broad();
             let (pieces, of) = (&self.pieces, &deviations);
-            self.work.pairs.retain(|&(i, j)| {
+            self.work.broad.pairs.retain(|&(i, j)| {
                 let (i, j) = (i as usize, j as usize);
                 let depth = horizon * (of[i] + of[j]);
                 !known || depth > SHALLOW * pieces.thickness(i, j)

@@ -2,11 +2,11 @@
 
 use pliant_dense::{Vec3, rotation};
 
-use super::World;
 use super::cast::{self, Course};
 use super::detect::passes;
 use super::found::{Pair, Weights, push};
 use super::pieces::Pieces;
+use super::{Narrow, World};
 use crate::narrow::{Part, Touch, collide};
 use crate::shape::mesh::{Element, Sides};
 
@@ -24,13 +24,13 @@ impl World {
         let (boxes, tree) = self.pieces.elements(sheet);
         let soft = self.pieces.is_soft(sheet);
         let rigid_closing = self.closing(pair);
-        let work = &mut self.work;
+        let work = &mut self.work.narrow;
         work.near.clear();
         let near = &mut work.near;
         tree.query(
             boxes,
             &self.pieces.placed[solid].swept,
-            &mut work.stack,
+            &mut self.work.stack,
             |element| near.push(element as u32),
         );
         near.sort_unstable();
@@ -86,15 +86,7 @@ impl World {
                 } else {
                     (&part, &piece, [course_solid, course_sheet])
                 };
-                let cast = cast::first(
-                    a,
-                    b,
-                    courses,
-                    pair,
-                    &mut work.moved,
-                    &mut work.scratch,
-                    &mut work.touches,
-                );
+                let cast = cast::first(a, b, courses, pair, work);
                 match cast {
                     cast::Cast::Touching => {}
                     cast::Cast::Free => continue,
@@ -141,9 +133,9 @@ impl World {
         if soft {
             self.keep_soft(pair, flipped);
         } else {
-            drop_doubtful(&mut self.work.touches, &mut self.work.rest, pair.margin);
+            drop_doubtful(&mut work.touches, &mut work.rest, pair.margin);
             if surface_solid(&self.pieces, sheet) {
-                drop_far_sides(&mut self.work.touches);
+                drop_far_sides(&mut work.touches);
             }
             self.keep_clusters(pair);
         }
@@ -154,8 +146,8 @@ impl World {
     /// elements share, one.
     fn keep_soft(&mut self, pair: Pair, flipped: bool) {
         let mut found = std::mem::take(&mut self.work.found);
-        self.work.soft.sort_unstable_by_key(|s| (s.0, s.1));
-        let soft = &self.work.soft;
+        self.work.narrow.soft.sort_unstable_by_key(|s| (s.0, s.1));
+        let soft = &self.work.narrow.soft;
         let near = 1e-9 * self.pieces.smaller(pair.i, pair.j);
         for (k, (code, _, touch, weights)) in soft.iter().enumerate() {
             let same = soft[..k].iter().rev().take_while(|s| s.0 == *code);
@@ -175,20 +167,18 @@ impl World {
 
     /// Of the impacts with the elements of a sheet those that come first.
     fn keep_earliest(&mut self, pair: Pair, soft: Option<(usize, bool)>) {
-        let first = self.work.swept.iter().map(|s| s.0).fold(f64::INFINITY, f64::min);
+        let Narrow { swept, touches, .. } = &mut self.work.narrow;
+        let first = swept.iter().map(|s| s.0).fold(f64::INFINITY, f64::min);
         let last = first * (1.0 + 1e-6) + 1e-9 * pair.horizon;
-        let mut found = std::mem::take(&mut self.work.found);
-        self.work.touches.clear();
-        for (_, touch, feature) in self.work.swept.iter().filter(|s| s.0 <= last) {
-            if self
-                .work
-                .touches
+        touches.clear();
+        for (_, touch, feature) in swept.iter().filter(|s| s.0 <= last) {
+            if touches
                 .iter()
                 .any(|t| (t.a - touch.a).norm() < 1e-9 && t.normal.dot(&touch.normal) > 0.99)
             {
                 continue;
             }
-            self.work.touches.push(*touch);
+            touches.push(*touch);
             let mut sides = [None, None];
             if let Some((sheet, flipped)) = soft
                 && let Some(surface) = self.pieces.surface(sheet)
@@ -209,10 +199,9 @@ impl World {
                 *feature,
                 sides,
                 true,
-                &mut found,
+                &mut self.work.found,
             );
         }
-        self.work.found = found;
     }
 }
 

@@ -1,18 +1,19 @@
 //! The response of bundles: run by run, on threads if there are any.
 
-use super::Assembler;
+use super::Step;
 use super::element::{BlockShape, RowWindow, Shape, add_product, contract, expand, pull};
-use super::geometry::{filter, form, share_of, takes_shares};
-use crate::Scheme;
+use super::geometry::{GeometricLoad, filter, form, share_of, takes_shares};
+use super::response::Target;
 use crate::plan::{Bundle, DependencyCoordinate, Plan, Run, Sizes, sum_of};
-use crate::scheme::GeometricOrigin;
-use pliant_model::{ComponentId, ElementIndex, Evaluation, NodeKind, Problem, State};
+use crate::{KktError, Scheme};
+use pliant_model::{ComponentId, ElementIndex, Evaluation, NodeKind, Problem};
+use pliant_sparse::{Pattern, SparseError, Threads};
 use std::convert::Infallible;
 use std::ops::Range;
 
 /// Scratch of one run, and what it gives.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+struct Slot {
     point: Vec<f64>,
     own: Vec<f64>,
     product: Vec<f64>,
@@ -35,7 +36,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn new(s: Sizes) -> Self {
+    fn new(s: Sizes) -> Self {
         Self {
             point: vec![0.0; s.point * s.point],
             own: vec![0.0; s.own * s.own],
@@ -57,86 +58,116 @@ impl Slot {
 /// Where the rows of `W` are cut between threads that add a piece of the runs to them: degrees of
 /// freedom, and where their values begin.
 #[derive(Clone, Debug)]
-pub(super) struct Cut {
+struct Cut {
     dofs: Vec<usize>,
     values: Vec<usize>,
 }
 
-impl Assembler {
-    /// Finds for each piece of the runs of each bundle the cuts that give as many threads as there
-    /// are the same to add. No bit depends on where they are: every row is added to in the order of
-    /// the runs.
-    pub(super) fn plan_cuts(&mut self) {
-        let (parts, w) = (self.threads.count(), self.system.w.pattern());
-        let (all, end) = (w.rows(), w.len());
-        let value = |dof: usize| if dof < all { w.row_slots(dof).start } else { end };
-        let of_piece = |runs: &[Run]| {
-            let mut rows: Vec<usize> = Vec::new();
-            for run in runs {
-                for (rank, c) in self.plan.jacobians.columns_of(run.site.place).iter().enumerate() {
-                    rows.extend(std::iter::repeat_n(c.dof, rank + 1));
-                }
-            }
-            rows.sort_unstable();
-            let inner = (1..parts).map(|p| rows.get(p * rows.len() / parts).copied().unwrap_or(all));
-            let dofs: Vec<usize> = std::iter::once(0).chain(inner).chain([all]).collect();
-            let values = dofs.iter().map(|d| value(*d)).collect();
-            Cut { dofs, values }
-        };
-        let of_bundle = |b: &Bundle| b.runs.chunks(SIDE_BY_SIDE).map(of_piece).collect();
-        self.cuts = self.plan.bundles.iter().map(of_bundle).collect();
+/// The runs of all bundles, and the threads that share them.
+#[derive(Debug)]
+pub(super) struct Runs {
+    threads: Threads,
+    /// One for each run that is computed side by side.
+    slots: Vec<Slot>,
+    /// With threads, for each bundle and each piece of its runs.
+    cuts: Vec<Vec<Cut>>,
+    /// For each bundle whether what hangs on it has geometric stiffness in the fill at hand.
+    acting: Vec<Vec<bool>>,
+}
+
+impl Runs {
+    pub(super) fn new(problem: &Problem, plan: &Plan) -> Self {
+        let sizes = plan.bundles.iter().map(|b| b.sizes(problem, &plan.jacobians));
+        let acting = plan.bundles.iter().map(|b| vec![false; b.hanging.len()]);
+        Self {
+            threads: Threads::one(),
+            slots: vec![Slot::new(sizes.fold(Sizes::default(), Sizes::max))],
+            cuts: Vec::new(),
+            acting: acting.collect(),
+        }
     }
+
+    pub(super) fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// Takes so many threads, for the given pattern of `W`; 0 counts as 1.
+    pub(super) fn share(&mut self, threads: usize, plan: &Plan, w: &Pattern) -> Result<(), KktError> {
+        let threads = threads.max(1);
+        if plan.bundles.is_empty() || threads == self.threads.count() {
+            return Ok(());
+        }
+        self.threads = Threads::new(threads).map_err(SparseError::from)?;
+        let slots = if threads > 1 { SIDE_BY_SIDE } else { 1 };
+        let one = self.slots[0].clone();
+        self.slots.resize(slots, one);
+        self.cuts.clear();
+        if threads > 1 {
+            self.cuts = plan_cuts(plan, w, threads);
+        }
+        Ok(())
+    }
+}
+
+/// Finds for each piece of the runs of each bundle the cuts that give so many threads the same to
+/// add. No bit depends on where they are: every row is added to in the order of the runs.
+fn plan_cuts(plan: &Plan, w: &Pattern, parts: usize) -> Vec<Vec<Cut>> {
+    let (all, end) = (w.rows(), w.len());
+    let value = |dof: usize| if dof < all { w.row_slots(dof).start } else { end };
+    let of_piece = |runs: &[Run]| {
+        let mut rows: Vec<usize> = Vec::new();
+        for run in runs {
+            for (rank, c) in plan.jacobians.columns_of(run.site.place).iter().enumerate() {
+                rows.extend(std::iter::repeat_n(c.dof, rank + 1));
+            }
+        }
+        rows.sort_unstable();
+        let inner = (1..parts).map(|p| rows.get(p * rows.len() / parts).copied().unwrap_or(all));
+        let dofs: Vec<usize> = std::iter::once(0).chain(inner).chain([all]).collect();
+        let values = dofs.iter().map(|d| value(*d)).collect();
+        Cut { dofs, values }
+    };
+    let of_bundle = |b: &Bundle| b.runs.chunks(SIDE_BY_SIDE).map(of_piece).collect();
+    plan.bundles.iter().map(of_bundle).collect()
 }
 
 /// Runs between two looks at the system: with threads they are computed side by side, and then
 /// added in their order.
-pub(super) const SIDE_BY_SIDE: usize = 128;
+const SIDE_BY_SIDE: usize = 128;
 
 /// The terms of the response that are wanted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
     /// Masses, times this.
     pub(super) masses: Option<f64>,
     /// Springs, and dampers if wanted.
     pub(super) fields: bool,
     pub(super) damping: bool,
     /// Geometric stiffness of the forces of one origin.
-    pub(super) geometry: Option<GeometricOrigin>,
+    pub(super) geometry: Option<GeometricLoad<'a>>,
 }
 
-impl Wanted {
-    /// Geometric stiffness alone, of the forces of one origin.
-    pub(super) fn geometry(origin: GeometricOrigin) -> Self {
+impl<'a> Wanted<'a> {
+    /// Geometric stiffness alone.
+    pub(super) fn geometry(geometry: GeometricLoad<'a>) -> Self {
         Self {
             masses: None,
             fields: false,
             damping: false,
-            geometry: Some(origin),
+            geometry: Some(geometry),
         }
     }
 }
 
-/// A problem as evaluated in a state, for steps of a scheme.
-#[derive(Clone, Copy)]
-struct Evaluated<'a> {
-    problem: &'a Problem,
-    evaluation: &'a Evaluation,
-    scheme: &'a Scheme,
-    state: &'a State,
-}
-
 /// The values that are read while a run is computed.
 struct RunInput<'a> {
-    problem: &'a Problem,
+    step: Step<'a>,
     evaluation: &'a Evaluation,
-    scheme: &'a Scheme,
-    state: &'a State,
     plan: &'a Plan,
     bundle: &'a Bundle,
-    mass_diagonal: &'a [f64],
-    /// Total forces on all nodes that geometric stiffness is made of.
-    gamma: &'a [f64],
-    wanted: Wanted,
+    /// Whether what hangs on the bundle has geometric stiffness.
+    acting: &'a [bool],
+    wanted: Wanted<'a>,
 }
 
 /// An element `q` of the node of a bundle, on which others hang.
@@ -162,47 +193,39 @@ impl pulp::NullaryFnOnce for Job<'_, '_> {
     }
 }
 
-impl Assembler {
+impl Runs {
     /// Adds what bundles have to `W` and to the right-hand side of all nodes.
-    pub(super) fn fill_bundles(
+    pub(super) fn fill(
         &mut self,
-        problem: &Problem,
+        plan: &Plan,
         evaluation: &mut Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        wanted: Wanted,
+        step: Step<'_>,
+        wanted: Wanted<'_>,
+        target: &mut Target<'_>,
     ) {
-        for at in 0..self.plan.bundles.len() {
-            let geometric = self.find_hanging_geometry(problem, evaluation, state, at, wanted.geometry);
-            let bundle = &self.plan.bundles[at];
+        for (at, bundle) in plan.bundles.iter().enumerate() {
+            let geometric = self.find_hanging_geometry(plan, evaluation, at, wanted.geometry.as_ref());
             let nodes = || std::iter::once(bundle.node).chain(bundle.hanging.iter().map(|h| h.node));
             let attached = |n: usize| {
-                let sites = &self.plan.nodes[n];
+                let sites = &plan.nodes[n];
                 wanted.masses.is_some() && !sites.masses.is_empty()
                     || wanted.fields && !sites.stiffnesses.is_empty()
             };
             if !geometric && !nodes().any(attached) {
                 continue;
             }
-            let gamma = match wanted.geometry {
-                Some(origin) if origin.from_rows => &self.row_gamma,
-                _ => &self.force_gamma,
-            };
             let input = RunInput {
-                problem,
+                step,
                 evaluation,
-                scheme,
-                state,
-                plan: &self.plan,
+                plan,
                 bundle,
-                mass_diagonal: &self.mass_diagonal,
-                gamma,
+                acting: &self.acting[at],
                 wanted,
             };
             let arch = pulp::Arch::new();
             let (d, m) = bundle.shape;
             let (size, together) = (d * m, self.slots.len());
-            let first = problem.nodes()[bundle.node].first_velocity;
+            let first = step.problem.nodes()[bundle.node].first_velocity;
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
                 let slots = &mut self.slots[..runs.len()];
                 for (k, slot) in slots.iter_mut().enumerate() {
@@ -212,11 +235,10 @@ impl Assembler {
                     .for_each(slots, |slot| arch.dispatch(Job { input: &input, slot }));
                 for (run, slot) in runs.iter().zip(&self.slots) {
                     let terms = &slot.rhs[..run.elements.len() * size];
-                    let rhs = &mut self.rhs[first + run.elements.start * size..];
+                    let rhs = &mut target.rhs[first + run.elements.start * size..];
                     rhs.iter_mut().zip(terms).for_each(|(r, t)| *r += t);
                 }
-                let values = self.system.w.values_mut();
-                let plan = &self.plan;
+                let values = target.w.values_mut();
                 let Some(cut) = self.cuts.get(at).and_then(|c| c.get(piece)) else {
                     for (run, slot) in runs.iter().zip(&self.slots) {
                         plan.add_sums_to_response(d, run, &slot.sums, 0..usize::MAX, 0, values);
@@ -241,118 +263,62 @@ impl Assembler {
     /// all elements at once; whether there is any.
     pub(super) fn find_hanging_geometry(
         &mut self,
-        problem: &Problem,
+        plan: &Plan,
         evaluation: &mut Evaluation,
-        state: &State,
         bundle: usize,
-        wanted: Option<GeometricOrigin>,
+        wanted: Option<&GeometricLoad<'_>>,
     ) -> bool {
-        let mut geometric = false;
-        for hanging in &mut self.plan.bundles[bundle].hanging {
-            hanging.acts = false;
-            if let Some(origin) = wanted {
-                let gamma = if origin.from_rows {
-                    &self.row_gamma
-                } else {
-                    &self.force_gamma
-                };
-                let range = problem.nodes()[hanging.node].velocity_range();
-                hanging.acts = self.plan.nodes[hanging.node].geometric
+        let acting = &mut self.acting[bundle];
+        for (acts, hanging) in acting.iter_mut().zip(&plan.bundles[bundle].hanging) {
+            *acts = wanted.is_some_and(|GeometricLoad { step, gamma, .. }| {
+                let range = step.problem.nodes()[hanging.node].velocity_range();
+                plan.nodes[hanging.node].geometric
                     && gamma[range].iter().any(|g| *g != 0.0)
-                    && (in_pieces(problem, hanging.node)
+                    && (in_pieces(step.problem, hanging.node)
                         || evaluation
-                            .geometric_stiffness(problem, state, hanging.node, gamma)
-                            .is_some());
-                geometric |= hanging.acts;
-            }
+                            .geometric_stiffness(step.problem, step.state, hanging.node, gamma)
+                            .is_some())
+            });
         }
-        geometric
+        acting.contains(&true)
     }
 
-    /// Visits `-h^2 alpha G` of all that hangs on bundles, as much as the mode takes of it,
-    /// evaluated under the forces of one origin: the first of the coordinates of all nodes that it
-    /// acts on and how many, and the block.
-    pub(super) fn visit_bundles_geometry(
+    /// Visits `-h^2 alpha G` of all that hangs on bundles, as much as the mode takes of it: the
+    /// first of the coordinates of all nodes that it acts on and how many, and the block. `G` is
+    /// evaluated.
+    pub(super) fn visit_geometry(
         &mut self,
-        problem: &Problem,
         evaluation: &mut Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        origin: GeometricOrigin,
+        geometry: GeometricLoad<'_>,
         mut visit: impl FnMut((usize, usize), &[f64]),
     ) {
-        for at in 0..self.plan.bundles.len() {
-            if !self.find_hanging_geometry(problem, evaluation, state, at, Some(origin)) {
-                continue;
+        for at in 0..geometry.plan.bundles.len() {
+            if self.find_hanging_geometry(geometry.plan, evaluation, at, Some(&geometry)) {
+                let input = RunInput::of_geometry(geometry, evaluation, at, &self.acting[at]);
+                for run in &input.bundle.runs {
+                    input.visit_geometry(run, &mut self.slots[0], &mut visit);
+                }
             }
-            let mut slots = std::mem::take(&mut self.slots);
-            let evaluated = Evaluated {
-                problem,
-                evaluation,
-                scheme,
-                state,
-            };
-            let input = self.reading(evaluated, at, origin);
-            for run in &input.bundle.runs {
-                input.visit_geometry(run, &mut slots[0], &mut visit);
-            }
-            self.slots = slots;
-        }
-    }
-
-    /// The values for the geometric stiffness of one bundle alone, of the forces of one origin.
-    fn reading<'a>(
-        &'a self,
-        evaluated: Evaluated<'a>,
-        bundle: usize,
-        origin: GeometricOrigin,
-    ) -> RunInput<'a> {
-        let Evaluated {
-            problem,
-            evaluation,
-            scheme,
-            state,
-        } = evaluated;
-        RunInput {
-            problem,
-            evaluation,
-            scheme,
-            state,
-            plan: &self.plan,
-            bundle: &self.plan.bundles[bundle],
-            mass_diagonal: &self.mass_diagonal,
-            gamma: self.gamma(origin),
-            wanted: Wanted::geometry(origin),
         }
     }
 
     /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the
     /// velocities `u` of all nodes. Where there is any it is evaluated.
-    pub(super) fn bundles_geometry_form(
+    pub(super) fn geometry_form(
         &mut self,
-        problem: &Problem,
         evaluation: &Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        origin: GeometricOrigin,
+        geometry: GeometricLoad<'_>,
         u: &[f64],
     ) -> f64 {
-        let mut all = std::mem::take(&mut self.slots);
-        let evaluated = Evaluated {
-            problem,
-            evaluation,
-            scheme,
-            state,
-        };
         let mut sum = 0.0;
-        for (at, bundle) in self.plan.bundles.iter().enumerate() {
-            if bundle.hanging.iter().all(|h| !h.acts) {
+        for (at, bundle) in geometry.plan.bundles.iter().enumerate() {
+            if !self.acting[at].contains(&true) {
                 continue;
             }
-            let input = self.reading(evaluated, at, origin);
-            let together = all.len();
+            let input = RunInput::of_geometry(geometry, evaluation, at, &self.acting[at]);
+            let together = self.slots.len();
             for (piece, runs) in bundle.runs.chunks(together).enumerate() {
-                let slots = &mut all[..runs.len()];
+                let slots = &mut self.slots[..runs.len()];
                 for (k, slot) in slots.iter_mut().enumerate() {
                     slot.run = piece * together + k;
                 }
@@ -362,7 +328,6 @@ impl Assembler {
                 sum += slots.iter().map(|s| s.form).sum::<f64>();
             }
         }
-        self.slots = all;
         sum
     }
 }
@@ -375,7 +340,24 @@ fn in_pieces(problem: &Problem, node: usize) -> bool {
     }
 }
 
-impl RunInput<'_> {
+impl<'a> RunInput<'a> {
+    /// The values for the geometric stiffness of one bundle alone.
+    fn of_geometry(
+        geometry: GeometricLoad<'a>,
+        evaluation: &'a Evaluation,
+        bundle: usize,
+        acting: &'a [bool],
+    ) -> Self {
+        Self {
+            step: geometry.step,
+            evaluation,
+            plan: geometry.plan,
+            bundle: &geometry.plan.bundles[bundle],
+            acting,
+            wanted: Wanted::geometry(geometry),
+        }
+    }
+
     #[inline(always)]
     fn compute(&self, slot: &mut Slot) {
         let run: &Run = &self.bundle.runs[slot.run];
@@ -391,14 +373,14 @@ impl RunInput<'_> {
             let at = k * size;
             slot.rhs[at..at + size].fill(0.0);
             self.add_own(self.bundle.node, q, &mut slot.point, &mut slot.rhs[at..at + size]);
-            for hanging in &self.bundle.hanging {
+            for (hanging, acts) in self.bundle.hanging.iter().zip(self.acting) {
                 for e in hanging.on(q) {
                     let of = ElementIndex {
                         node: hanging.node,
                         element: *e,
                     };
                     self.add_hanging(of, at..at + size, slot);
-                    if hanging.acts {
+                    if *acts {
                         self.add_geometry(of, RunElement { q, shape }, blocks.block(q), run, slot);
                     }
                 }
@@ -422,13 +404,13 @@ impl RunInput<'_> {
     #[inline(always)]
     fn add_own(&self, node: usize, e: usize, block: &mut [f64], rhs: &mut [f64]) -> bool {
         let sites = &self.plan.nodes[node];
-        let node = &self.problem.nodes()[node];
+        let node = &self.step.problem.nodes()[node];
         let size = node.space.velocity_size();
         let block = &mut block[..size * size];
         let mut any = false;
         if let (Some(gain), false) = (self.wanted.masses, sites.masses.is_empty()) {
             for i in &sites.masses {
-                self.problem.masses()[*i]
+                self.step.problem.masses()[*i]
                     .component
                     .add_block(node.space, e, block);
             }
@@ -436,11 +418,11 @@ impl RunInput<'_> {
             any = true;
         }
         if self.wanted.fields {
-            let Scheme { h, beta, .. } = *self.scheme;
+            let Scheme { h, beta, .. } = *self.step.scheme;
             let first = node.first_velocity + e * size;
-            let v = &self.state.velocities[first..first + size];
+            let v = &self.step.state.velocities[first..first + size];
             for i in &sites.stiffnesses {
-                let alpha = self.scheme.alpha_of(ComponentId::ForceField(*i));
+                let alpha = self.step.scheme.alpha_of(ComponentId::ForceField(*i));
                 let stiffness = self.evaluation.stiffness(*i).block(e);
                 if self.wanted.damping && self.evaluation.is_damped(*i) {
                     let damping = self.evaluation.damping(*i).block(e);
@@ -463,7 +445,7 @@ impl RunInput<'_> {
     #[inline(always)]
     fn add_hanging(&self, at: ElementIndex, rhs: Range<usize>, slot: &mut Slot) {
         let (ElementIndex { node, element: e }, width) = (at, rhs.len());
-        let size = self.problem.nodes()[node].space.velocity_size();
+        let size = self.step.problem.nodes()[node].space.velocity_size();
         slot.own[..size * size].fill(0.0);
         slot.force[..size].fill(0.0);
         if let Some(j) = self.evaluation.jacobian(node)
@@ -489,10 +471,10 @@ impl RunInput<'_> {
         let size = shape.d * shape.m;
         let block = &slot.geometry[..size * size];
         for (t, b) in slot.point.iter_mut().zip(block) {
-            *t += self.scheme.beta * b;
+            *t += self.step.scheme.beta * b;
         }
-        let first = self.problem.nodes()[self.bundle.node].first_velocity + q * size;
-        let v = &self.state.velocities[first..first + size];
+        let first = self.step.problem.nodes()[self.bundle.node].first_velocity + q * size;
+        let v = &self.step.state.velocities[first..first + size];
         let rhs = &mut slot.rhs[(q - run.elements.start) * size..][..size];
         add_product(block, -1.0, v, rhs);
     }
@@ -508,14 +490,21 @@ impl RunInput<'_> {
         order: &[usize],
         slot: &mut Slot,
     ) -> bool {
-        let Some(GeometricOrigin { mode, .. }) = self.wanted.geometry else {
+        let Some(GeometricLoad {
+            step,
+            mode,
+            gamma,
+            masses,
+            ..
+        }) = self.wanted.geometry
+        else {
             return false;
         };
         let size = shape.d * shape.m;
-        let gain = self.scheme.h * self.scheme.h * self.scheme.alpha;
+        let gain = step.geometric_gain();
         let block = &mut slot.geometry[..size * size];
         let evaluation = self.evaluation;
-        if !evaluation.write_geometric_stiffness(self.problem, self.state, at, self.gamma, block) {
+        if !evaluation.write_geometric_stiffness(step.problem, step.state, at, gamma, block) {
             let Some(source) = evaluation.geometric_blocks(at.node) else {
                 return false;
             };
@@ -536,12 +525,12 @@ impl RunInput<'_> {
                         a: order[k / shape.d],
                         i: k % shape.d,
                     };
-                    *b = self.scheme.beta * sum_of(&slot.sums, shape.n, at(r), at(c));
+                    *b = self.step.scheme.beta * sum_of(&slot.sums, shape.n, at(r), at(c));
                 }
             }
             let run_columns = self.plan.jacobians.columns(self.bundle.node, q);
             let dofs = || run_columns.iter().flat_map(|c| c.dof..c.dof + c.size);
-            let share = share_of(mode, on_dofs, dofs, self.mass_diagonal);
+            let share = share_of(mode, on_dofs, dofs, masses);
             if share == 0.0 {
                 return false;
             }
@@ -569,8 +558,9 @@ impl RunInput<'_> {
         let n = blocks.width(run.elements.start);
         let (shape, size) = (Shape { d, m, n }, d * m);
         for q in run.elements.clone() {
-            let first = self.problem.nodes()[self.bundle.node].first_velocity + q * size;
-            for hanging in self.bundle.hanging.iter().filter(|h| h.acts) {
+            let first = self.step.problem.nodes()[self.bundle.node].first_velocity + q * size;
+            let hanging = self.bundle.hanging.iter().zip(self.acting);
+            for (hanging, _) in hanging.filter(|(_, acts)| **acts) {
                 for e in hanging.on(q) {
                     let at = ElementIndex {
                         node: hanging.node,

@@ -1,13 +1,14 @@
 //! Geometric stiffness: of the mappings, and of the angular acceleration of bodies.
 
-use super::{Assembler, bundle::Wanted, response::congruence};
+use super::Step;
+use super::response::{ElementBlocks, Target};
 use crate::jacobian::ColumnSource;
-use crate::plan::NodeSites;
+use crate::plan::{NodeSites, Plan};
 use crate::scheme::GeometricOrigin;
-use crate::{GeometricStiffness, Scheme};
+use crate::{GeometricStiffness, GeometricTerms};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
-use pliant_model::{ElementIndex, Evaluation, NodeKind, Problem, State};
+use pliant_model::{ElementIndex, Evaluation, NodeKind, Problem};
 
 /// A rigid body with a mass of its own.
 pub(super) struct Body {
@@ -33,43 +34,137 @@ pub(super) fn bodies(problem: &Problem) -> impl Iterator<Item = Body> + '_ {
     })
 }
 
-impl Assembler {
-    /// `W -= h^2 alpha beta G` and `rhs += h^2 alpha G v` for the forces gathered before, with the
-    /// part of angular accelerations if the motion has any.
-    pub(super) fn fill_geometry(
-        &mut self,
-        problem: &Problem,
-        evaluation: &mut Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        inertial: bool,
-    ) {
-        for origin in scheme.geometry.origins() {
-            if inertial {
-                self.add_inertial_geometry(problem, scheme, state, origin);
-            }
-            self.add_geometry(problem, evaluation, scheme, state, origin);
-            // Those of the other origin were filled with the rest of the response.
-            if origin.from_rows {
-                self.fill_bundles(problem, evaluation, scheme, state, Wanted::geometry(origin));
-            }
+/// The forces on all nodes that geometric stiffness is made of, by their origin, and the masses that
+/// it is measured by.
+#[derive(Debug)]
+pub(super) struct Loads {
+    /// Those of all but rows, and of rows too where both enter alike.
+    forces: Vec<f64>,
+    /// Those of rows alone.
+    rows: Vec<f64>,
+    /// Diagonal of the masses on independent nodes.
+    masses: Vec<f64>,
+}
+
+impl Loads {
+    pub(super) fn new(problem: &Problem) -> Self {
+        Self {
+            forces: vec![0.0; problem.velocity_count()],
+            rows: vec![0.0; problem.velocity_count()],
+            masses: mass_diagonal(problem),
         }
     }
 
-    /// `W -= h^2 alpha beta G`, `rhs += h^2 alpha G v` for the forces of one origin.
-    fn add_geometry(
+    /// Sums the forces, where there is any geometric stiffness.
+    pub(super) fn gather(
         &mut self,
+        plan: &Plan,
         problem: &Problem,
-        evaluation: &mut Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        origin: GeometricOrigin,
+        evaluation: &Evaluation,
+        terms: GeometricTerms,
+        multipliers: &[f64],
     ) {
-        for (index, node) in problem.nodes().iter().enumerate() {
+        let GeometricTerms {
+            forces,
+            multipliers: rows,
+        } = terms;
+        let above = |node: usize| plan.nodes[node].geometric_above;
+        self.forces.fill(0.0);
+        self.rows.fill(0.0);
+        if forces != GeometricStiffness::None {
+            self.forces.copy_from_slice(evaluation.force());
+        }
+        if rows != GeometricStiffness::None {
+            let target = if rows == forces {
+                &mut self.forces
+            } else {
+                &mut self.rows
+            };
+            for group in problem.row_groups() {
+                let lambda = &multipliers[group.first_row..group.first_row + group.size * group.count];
+                for (g, l) in target[problem.node(group.node).velocity_range()]
+                    .iter_mut()
+                    .zip(lambda)
+                {
+                    *g += l;
+                }
+            }
+            if rows != forces {
+                evaluation.pull_back_some(problem, above, &mut self.rows);
+            }
+        }
+        if forces != GeometricStiffness::None {
+            evaluation.pull_back_some(problem, above, &mut self.forces);
+        }
+    }
+
+    /// The geometric stiffness of the forces of one origin.
+    pub(super) fn geometry<'a>(
+        &'a self,
+        plan: &'a Plan,
+        step: Step<'a>,
+        origin: GeometricOrigin,
+    ) -> GeometricLoad<'a> {
+        GeometricLoad {
+            step,
+            plan,
+            mode: origin.mode,
+            gamma: if origin.from_rows {
+                &self.rows
+            } else {
+                &self.forces
+            },
+            masses: &self.masses,
+        }
+    }
+}
+
+/// Diagonal of the masses on independent nodes.
+fn mass_diagonal(problem: &Problem) -> Vec<f64> {
+    let mut out = vec![0.0; problem.dof_count()];
+    for attachment in problem.masses() {
+        let node = problem.node(attachment.node);
+        let Some(first) = node.first_dof() else { continue };
+        let size = node.space.velocity_size();
+        for (g, list) in attachment.component.groups().lists(node.count).iter().enumerate() {
+            let width = list.len() * size;
+            let mut block = vec![0.0; width * width];
+            attachment.component.add_block(node.space, g, &mut block);
+            for i in 0..width {
+                out[first + list[i / size] * size + i % size] += block[i * width + i];
+            }
+        }
+    }
+    out
+}
+
+/// The geometric stiffness of the forces of one origin in a step.
+#[derive(Clone, Copy)]
+pub(super) struct GeometricLoad<'a> {
+    pub(super) step: Step<'a>,
+    pub(super) plan: &'a Plan,
+    /// The part of it that enters.
+    pub(super) mode: GeometricStiffness,
+    /// Total forces on all nodes.
+    pub(super) gamma: &'a [f64],
+    /// Diagonal of the masses on independent nodes.
+    pub(super) masses: &'a [f64],
+}
+
+impl GeometricLoad<'_> {
+    /// Adds `-h^2 alpha beta G` of the mapped nodes that are not bundled to `W`, and `h^2 alpha G v`
+    /// to the right-hand side.
+    pub(super) fn add_elements(
+        &self,
+        evaluation: &mut Evaluation,
+        blocks: &mut ElementBlocks,
+        target: &mut Target<'_>,
+    ) {
+        for (index, node) in self.step.problem.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.evaluate_geometry(problem, evaluation, state, index, origin) {
+            if !self.evaluate(evaluation, index) {
                 continue;
             }
             for e in 0..node.count {
@@ -77,17 +172,13 @@ impl Assembler {
                     node: index,
                     element: e,
                 };
-                let Some((on_dofs, scale)) = self.scaled_element(evaluation, scheme, origin.mode, at) else {
+                let Some(scale) = self.scaled_element(evaluation, at, blocks) else {
                     continue;
                 };
-                let (height, block) = (self.height(at), &self.geometry);
-                let on_dofs = match on_dofs {
-                    OnDofs::Site(width) => &self.site_block[..width * width],
-                    OnDofs::Own => &block[..height * height],
-                };
                 let site = &self.plan.nodes[index].sites[e];
-                self.plan
-                    .add_to_response(site, on_dofs, self.system.w.values_mut());
+                let on_dofs = blocks.on_dofs(&self.plan.jacobians, site.place);
+                self.plan.add_to_response(site, on_dofs, target.w.values_mut());
+                let (height, block) = (self.height(at), &blocks.sources);
                 let list = evaluation.dependencies(index, e);
                 let coordinates = |d: &pliant_model::Dependency| {
                     let (_, first, space) = ranges[d.parent];
@@ -98,8 +189,8 @@ impl Assembler {
                 for d in list {
                     for i in coordinates(d) {
                         let terms = list.iter().flat_map(coordinates).zip(&block[row * height..]);
-                        let sum: f64 = terms.map(|(k, b)| b * state.velocities[k]).sum();
-                        self.rhs[i] -= scale * sum;
+                        let sum: f64 = terms.map(|(k, b)| b * self.step.state.velocities[k]).sum();
+                        target.rhs[i] -= scale * sum;
                         row += 1;
                     }
                 }
@@ -107,40 +198,22 @@ impl Assembler {
         }
     }
 
-    /// Evaluates `G` of a mapped node that is not bundled, under the forces of one origin. Whether
-    /// it has any.
-    pub(super) fn evaluate_geometry(
-        &self,
-        problem: &Problem,
-        evaluation: &mut Evaluation,
-        state: &State,
-        index: usize,
-        origin: GeometricOrigin,
-    ) -> bool {
-        self.has_geometry(problem, index, origin)
+    /// Evaluates `G` of a mapped node that is not bundled. Whether it has any.
+    pub(super) fn evaluate(&self, evaluation: &mut Evaluation, index: usize) -> bool {
+        let Step { problem, state, .. } = self.step;
+        self.acts_on(index)
             && evaluation
-                .geometric_stiffness(problem, state, index, self.gamma(origin))
+                .geometric_stiffness(problem, state, index, self.gamma)
                 .is_some()
     }
 
-    /// Total forces on all nodes that geometric stiffness is made of: those of one origin.
-    pub(super) fn gamma(&self, origin: GeometricOrigin) -> &[f64] {
-        if origin.from_rows {
-            &self.row_gamma
-        } else {
-            &self.force_gamma
-        }
-    }
-
-    /// Whether a mapped node is not bundled and forces of one origin act on it that give it
-    /// geometric stiffness.
-    pub(super) fn has_geometry(&self, problem: &Problem, index: usize, origin: GeometricOrigin) -> bool {
-        let gamma = self.gamma(origin);
+    /// Whether a mapped node is not bundled and forces act on it that give it geometric stiffness.
+    pub(super) fn acts_on(&self, index: usize) -> bool {
         let NodeSites {
             geometric, bundled, ..
         } = self.plan.nodes[index];
-        let range = problem.nodes()[index].velocity_range();
-        geometric && !bundled && gamma[range].iter().any(|g| *g != 0.0)
+        let range = self.step.problem.nodes()[index].velocity_range();
+        geometric && !bundled && self.gamma[range].iter().any(|g| *g != 0.0)
     }
 
     /// Rows of the Jacobians of all parents of an element: the size of its block `G`.
@@ -150,45 +223,24 @@ impl Assembler {
     }
 
     /// The terms that an element adds to `W`, from the block `G` that was evaluated last:
-    /// `h^2 alpha beta` times the share of `-G` that its mode takes, on the degrees of freedom. The
-    /// factor is that by which `self.geometry` is `h^2 alpha` times this share on the parents.
+    /// `h^2 alpha beta` times the share of `-G` that the mode takes, on the degrees of freedom. The
+    /// factor is that by which `blocks.sources` is `h^2 alpha` times this share on the parents.
     /// `None` if none is taken.
     fn scaled_element(
-        &mut self,
+        &self,
         evaluation: &Evaluation,
-        scheme: &Scheme,
-        mode: GeometricStiffness,
         at: ElementIndex,
-    ) -> Option<(OnDofs, f64)> {
-        self.filtered_element(evaluation, mode, at)?;
-        let gain = scheme.h * scheme.h * scheme.alpha;
+        blocks: &mut ElementBlocks,
+    ) -> Option<f64> {
+        self.filtered_element(evaluation, at, blocks)?;
+        let (gain, beta) = (self.step.geometric_gain(), self.step.scheme.beta);
+        let jacobians = &self.plan.jacobians;
         let place = ColumnSource::Element(at.node, at.element);
-        let height = self.height(at);
-        let block = &mut self.geometry[..height * height];
-        let identity = self.plan.jacobians.stack_is_identity(place);
-        let width = self.plan.jacobians.width(at.node, at.element);
-        if !identity {
-            self.plan
-                .jacobians
-                .stack(place, &mut self.stack[..height * width]);
-            congruence(
-                block,
-                &self.stack,
-                height,
-                width,
-                &mut self.product,
-                &mut self.site_block,
-            );
-        }
-        let on_dofs = if identity {
-            &mut *block
-        } else {
-            &mut self.site_block[..width * width]
-        };
-        on_dofs.iter_mut().for_each(|b| *b *= gain * scheme.beta);
-        let columns = self.plan.jacobians.columns(at.node, at.element);
+        let on_dofs = blocks.pull(jacobians, place);
+        on_dofs.iter_mut().for_each(|b| *b *= gain * beta);
+        let columns = jacobians.columns_of(place);
         let dofs = || columns.iter().flat_map(|c| c.dof..c.dof + c.size);
-        let share = share_of(mode, on_dofs, dofs, &self.mass_diagonal);
+        let share = share_of(self.mode, on_dofs, dofs, self.masses);
         if share == 0.0 {
             return None;
         }
@@ -196,48 +248,47 @@ impl Assembler {
             on_dofs.iter_mut().for_each(|b| *b *= share);
         }
         // The identity stack was scaled in place.
-        Some(if identity {
-            (OnDofs::Own, scheme.beta.recip())
+        Some(if jacobians.stack_is_identity(place) {
+            beta.recip()
         } else {
-            (OnDofs::Site(width), gain * share)
+            gain * share
         })
     }
 
-    /// `-G` of an element as its mode filters it, into `self.geometry`.
+    /// `-G` of an element as the mode filters it, into `blocks.sources`.
     fn filtered_element(
-        &mut self,
+        &self,
         evaluation: &Evaluation,
-        mode: GeometricStiffness,
         at: ElementIndex,
+        blocks: &mut ElementBlocks,
     ) -> Option<()> {
         let height = self.height(at);
-        let block = &mut self.geometry[..height * height];
+        let block = &mut blocks.sources[..height * height];
         let source = evaluation.geometric_blocks(at.node)?;
         // K_geo = -G.
         for (b, g) in block.iter_mut().zip(source.block(at.element)) {
             *b = -g;
         }
-        filter(mode, height, block, &mut self.eigen);
+        filter(self.mode, height, block, &mut blocks.eigen);
         Some(())
     }
 
     /// `h^2 alpha` times what the mode takes of `-G` of an element, on its parents in
-    /// `self.geometry` but for the factor that is returned; `None` if it takes none.
+    /// `blocks.sources` but for the factor that is returned; `None` if it takes none.
     pub(super) fn taken_element(
-        &mut self,
+        &self,
         evaluation: &Evaluation,
-        scheme: &Scheme,
-        mode: GeometricStiffness,
         at: ElementIndex,
+        blocks: &mut ElementBlocks,
     ) -> Option<f64> {
-        if takes_shares(mode) {
-            return Some(self.scaled_element(evaluation, scheme, mode, at)?.1);
+        if takes_shares(self.mode) {
+            return self.scaled_element(evaluation, at, blocks);
         }
-        self.filtered_element(evaluation, mode, at)?;
-        Some(scheme.h * scheme.h * scheme.alpha)
+        self.filtered_element(evaluation, at, blocks)?;
+        Some(self.step.geometric_gain())
     }
 
-    /// The part of the geometric stiffness of a body that belongs to its angular acceleration
+    /// Adds the part of the geometric stiffness of bodies that belongs to their angular acceleration
     /// `w' = I^-1 tau`.
     ///
     /// The torque `tau` of all forces on a body is balanced by the inertial load `-dm w' x r` of
@@ -245,43 +296,41 @@ impl Assembler {
     /// moment of mass. With it the whole load is in equilibrium, where the symmetric part of `G` is
     /// the exact one (docs/notation.md); without it a force across a thin link couples its spin
     /// about the long axis with bending, and `W` turns indefinite for no physical reason.
-    fn add_inertial_geometry(
-        &mut self,
-        problem: &Problem,
-        scheme: &Scheme,
-        state: &State,
-        origin: GeometricOrigin,
-    ) {
-        let gain = scheme.h * scheme.h * scheme.alpha;
+    pub(super) fn add_bodies(&self, blocks: &mut ElementBlocks, target: &mut Target<'_>) {
+        let Step {
+            problem,
+            scheme,
+            state,
+        } = self.step;
+        let gain = self.step.geometric_gain();
         for body in bodies(problem) {
-            if !self.inertial_block(scheme, origin, &body) {
+            if !self.inertial_block(&body, blocks) {
                 continue;
             }
             let Body { at, dof, .. } = body;
-            let block = &self.geometry[..9];
+            let block = &blocks.sources[..9];
             let w = &state.velocities[at..at + 3];
             for i in 0..3 {
-                self.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
+                target.rhs[at + i] -= gain * (0..3).map(|j| block[3 * i + j] * w[j]).sum::<f64>();
                 let row = dof + i;
                 // The diagonal block of a body is stored whole: its last entry is the diagonal of
                 // the row.
-                let diagonal = self.system.w.pattern().row_slots(row).end - 1;
+                let diagonal = target.w.pattern().row_slots(row).end - 1;
                 for j in 0..=i {
-                    self.system.w.values_mut()[diagonal - i + j] += gain * scheme.beta * block[3 * i + j];
+                    target.w.values_mut()[diagonal - i + j] += gain * scheme.beta * block[3 * i + j];
                 }
             }
         }
     }
 
-    /// The share, by its mode, of the part of a body under the torque of one origin, `3 x 3` in
-    /// `self.geometry`. False if there is none.
+    /// The share, by the mode, of the part of a body under its torque, `3 x 3` in `blocks.sources`.
+    /// False if there is none.
     pub(super) fn inertial_block(
-        &mut self,
-        scheme: &Scheme,
-        origin: GeometricOrigin,
+        &self,
         &Body { inertia, at, dof }: &Body,
+        blocks: &mut ElementBlocks,
     ) -> bool {
-        let torque = vec3(self.gamma(origin), at);
+        let torque = vec3(self.gamma, at);
         if torque == Vec3::zeros() {
             return false;
         }
@@ -290,31 +339,23 @@ impl Assembler {
         };
         let second = Mat3::identity() * (0.5 * inertia.trace()) - inertia;
         let g = -skew(acceleration) * second;
-        let block = &mut self.geometry[..9];
+        let block = &mut blocks.sources[..9];
         for i in 0..3 {
             for j in 0..3 {
                 block[3 * i + j] = -0.5 * (g[(i, j)] + g[(j, i)]);
             }
         }
-        filter(origin.mode, 3, block, &mut self.eigen);
-        let gain = scheme.h * scheme.h * scheme.alpha;
+        filter(self.mode, 3, block, &mut blocks.eigen);
+        let gain = self.step.geometric_gain();
         let mut scaled = [0.0; 9];
         let pairs = scaled.iter_mut().zip(&*block);
-        pairs.for_each(|(s, b)| *s = gain * scheme.beta * b);
-        let share = share_of(origin.mode, &scaled, || dof..dof + 3, &self.mass_diagonal);
+        pairs.for_each(|(s, b)| *s = gain * self.step.scheme.beta * b);
+        let share = share_of(self.mode, &scaled, || dof..dof + 3, self.masses);
         if share != 1.0 {
             block.iter_mut().for_each(|b| *b *= share);
         }
         share != 0.0
     }
-}
-
-/// Where the block of an element over degrees of freedom lies.
-enum OnDofs {
-    /// In the block on its parents, which are the degrees of freedom.
-    Own,
-    /// In the block of its site, of this width.
-    Site(usize),
 }
 
 /// `v^T A v` for a square block `A`, which may lie at the beginning of more.

@@ -1,10 +1,11 @@
 //! Products with `W` that is never assembled.
 
 use super::element::add_product;
-use super::geometry::{bodies, takes_shares};
-use super::{Assembler, StepInput};
+use super::geometry::{GeometricLoad, bodies, takes_shares};
+use super::response::{ElementBlocks, Response};
+use super::{Assembler, Step, StepInput};
 use crate::Scheme;
-use crate::scheme::GeometricOrigin;
+use crate::plan::Plan;
 use pliant_model::{ComponentId, ElementIndex, Evaluation, NodeKind, Problem, State, Treatment};
 use pliant_sparse::{LinearOperator, Threads};
 use std::cell::RefCell;
@@ -44,6 +45,55 @@ impl Products {
         let first = self.blocks.len();
         self.elements.push(Element { first, on });
         self.blocks.extend(block);
+    }
+
+    /// Collects the geometric stiffness of a step.
+    fn gather(&mut self, plan: &Plan, response: &mut Response, evaluation: &mut Evaluation, step: Step<'_>) {
+        self.blocks.clear();
+        self.elements.clear();
+        let Response {
+            loads, blocks, runs, ..
+        } = response;
+        for origin in step.scheme.geometry.origins() {
+            let geometry = loads.geometry(plan, step, origin);
+            for body in bodies(step.problem) {
+                if geometry.inertial_block(&body, blocks) {
+                    let on = On::Own {
+                        first: body.at,
+                        size: 3,
+                    };
+                    let gain = step.geometric_gain();
+                    self.push(on, blocks.sources[..9].iter().map(|b| gain * b));
+                }
+            }
+            self.gather_elements(&geometry, blocks, evaluation);
+            runs.visit_geometry(evaluation, geometry, |(first, size), block| {
+                self.push(On::Own { first, size }, block.iter().copied());
+            });
+        }
+    }
+
+    /// Appends that of the elements of mapped nodes that are not bundled.
+    fn gather_elements(
+        &mut self,
+        geometry: &GeometricLoad<'_>,
+        blocks: &mut ElementBlocks,
+        evaluation: &mut Evaluation,
+    ) {
+        for (node, entry) in geometry.step.problem.nodes().iter().enumerate() {
+            let mapped = matches!(entry.kind, NodeKind::Mapped { .. });
+            if !mapped || !geometry.evaluate(evaluation, node) {
+                continue;
+            }
+            for element in 0..entry.count {
+                let at = ElementIndex { node, element };
+                if let Some(scale) = geometry.taken_element(evaluation, at, blocks) {
+                    let height = geometry.height(at);
+                    let block = blocks.sources[..height * height].iter();
+                    self.push(On::Parents { node, element }, block.map(|b| scale * b));
+                }
+            }
+        }
     }
 }
 
@@ -108,13 +158,14 @@ impl Assembler {
         if takes_shares(modes.forces) || takes_shares(modes.multipliers) {
             self.plan.jacobians.fill(evaluation);
         }
-        self.gather_gamma(problem, evaluation, scheme, multipliers);
-        let mut products = std::mem::take(&mut self.products);
-        products.blocks.clear();
-        products.elements.clear();
-        for origin in modes.origins() {
-            self.gather_geometry(problem, evaluation, scheme, state, origin, &mut products);
-        }
+        let step = Step {
+            problem,
+            scheme,
+            state,
+        };
+        self.gather_loads(step, evaluation, multipliers);
+        let products = &mut self.products;
+        products.gather(&self.plan, &mut self.response, evaluation, step);
         if products.scratch.is_empty() {
             let fields = problem.force_fields().iter().enumerate();
             let widths = fields.map(|(i, field)| {
@@ -124,63 +175,16 @@ impl Assembler {
             let all = 2 * (problem.velocity_count() + widths.max().unwrap_or(0));
             products.scratch.resize(all, 0.0);
         }
-        self.products = products;
         ResponseOperator {
             problem,
             evaluation,
             scheme,
             fixed: &self.system.fixed,
-            threads: &self.threads,
-            blocks: &self.products.blocks,
-            elements: &self.products.elements,
-            scratch: RefCell::new(&mut self.products.scratch),
+            threads: self.response.runs.threads(),
+            blocks: &products.blocks,
+            elements: &products.elements,
+            scratch: RefCell::new(&mut products.scratch),
         }
-    }
-
-    /// Appends the geometric stiffness under the forces of one origin.
-    fn gather_geometry(
-        &mut self,
-        problem: &Problem,
-        evaluation: &mut Evaluation,
-        scheme: &Scheme,
-        state: &State,
-        origin: GeometricOrigin,
-        products: &mut Products,
-    ) {
-        let gain = scheme.h * scheme.h * scheme.alpha;
-        for body in bodies(problem) {
-            if self.inertial_block(scheme, origin, &body) {
-                let on = On::Own {
-                    first: body.at,
-                    size: 3,
-                };
-                products.push(on, self.geometry[..9].iter().map(|b| gain * b));
-            }
-        }
-        for (node, entry) in problem.nodes().iter().enumerate() {
-            let mapped = matches!(entry.kind, NodeKind::Mapped { .. });
-            if !mapped || !self.evaluate_geometry(problem, evaluation, state, node, origin) {
-                continue;
-            }
-            for element in 0..entry.count {
-                let at = ElementIndex { node, element };
-                if let Some(scale) = self.taken_element(evaluation, scheme, origin.mode, at) {
-                    let height = self.height(at);
-                    let block = self.geometry[..height * height].iter();
-                    products.push(On::Parents { node, element }, block.map(|b| scale * b));
-                }
-            }
-        }
-        self.visit_bundles_geometry(
-            problem,
-            evaluation,
-            scheme,
-            state,
-            origin,
-            |(first, size), block| {
-                products.push(On::Own { first, size }, block.iter().copied());
-            },
-        );
     }
 }
 

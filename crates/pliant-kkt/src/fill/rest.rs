@@ -1,7 +1,7 @@
 //! The system of rest: what Newton's method on the static equations solves.
 
-use super::Assembler;
 use super::response::Terms;
+use super::{Assembler, Step, fill_jacobian_rows};
 use crate::{GeometricTerms, Scheme};
 use pliant_model::{ComponentId, Evaluation, Problem, RowLaw, State};
 
@@ -24,13 +24,16 @@ impl Assembler {
             geometry: GeometricTerms::default(),
             ..Scheme::implicit_euler(1.0)
         };
-        self.plan.jacobians.fill(evaluation);
-        self.gather_gamma(problem, evaluation, &scheme, multipliers);
-        self.system.w.clear();
-        self.fill_response(problem, evaluation, &scheme, state, Terms::Stiffness);
+        let step = Step {
+            problem,
+            scheme: &scheme,
+            state,
+        };
+        self.gather_loads(step, evaluation, multipliers);
+        self.fill_response(step, evaluation, Terms::Stiffness);
         self.system.r.clear();
         for group in problem.row_groups() {
-            self.fill_jacobian_rows(group);
+            fill_jacobian_rows(&self.plan.jacobians, group, &mut self.system.j);
             let ComponentId::ForceField(i) = group.component else {
                 continue;
             };

@@ -1,8 +1,9 @@
 //! The law of each row: `R` and `b`.
 
-use super::{Assembler, StepInput};
+use super::StepInput;
 use crate::Scheme;
-use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw};
+use pliant_model::{ComponentId, Evaluation, Level, NodeKind, Problem, RowGroup, RowLaw, State};
+use pliant_solvers::KktSystem;
 
 /// The values that the rows of one group are filled from.
 #[derive(Clone, Copy)]
@@ -43,50 +44,83 @@ impl LawScratch {
     }
 }
 
-impl Assembler {
-    /// `R` and `b` in the velocity-change form (docs/notation.md).
-    pub(super) fn fill_row_law(&mut self, rows: Rows<'_>) {
-        self.fill_rounding(rows);
-        match rows.group.component {
-            ComponentId::ForceField(i) => match rows.problem.row_law(rows.group) {
-                RowLaw::Viscous => self.fill_dashpot(rows, i),
-                _ => self.fill_spring(rows, i),
-            },
-            ComponentId::Constraint(i) => {
-                let level = rows.problem.constraints()[i].component.level;
-                self.fill_constraint(rows, level);
-            }
-            ComponentId::Mass(_) => {}
+/// Largest coordinate of each node.
+#[derive(Debug)]
+pub(super) struct Magnitudes(Vec<f64>);
+
+impl Magnitudes {
+    pub(super) fn new(problem: &Problem) -> Self {
+        Self(vec![0.0; problem.nodes().len()])
+    }
+
+    /// Takes those of a state.
+    pub(super) fn measure(&mut self, problem: &Problem, state: &State) {
+        for (largest, node) in self.0.iter_mut().zip(problem.nodes()) {
+            let positions = &state.positions[node.position_range()];
+            *largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         }
     }
 
-    /// Bounds of the multipliers, which are impulses.
-    pub(super) fn fill_bounds(&mut self, problem: &Problem, scheme: &Scheme) {
-        let h = scheme.h;
-        for group in problem.row_groups() {
-            let none = (f64::NEG_INFINITY, f64::INFINITY);
-            let rows = group.first_row..group.first_row + group.size * group.count;
-            // Steps backwards have none, which must not be turned round.
-            let bounds = problem.bounds(group).map(|(lower, upper)| (lower * h, upper * h));
-            self.system.bounds[rows].fill(bounds.unwrap_or(none));
+    /// Rounding of the coordinates that the rows of a group are made of: the largest of its node's
+    /// parents, times a hundred roundings for the arithmetic of the mapping.
+    pub(super) fn rounding(&self, problem: &Problem, group: &RowGroup) -> f64 {
+        let parents = match &problem.node(group.node).kind {
+            NodeKind::Mapped { parents, .. } => &parents[..],
+            NodeKind::Independent { .. } => std::slice::from_ref(&group.node),
+        };
+        let largest = parents.iter().map(|p| self.0[p.index()]);
+        100.0 * f64::EPSILON * largest.fold(0.0, f64::max)
+    }
+}
+
+/// Bounds of the multipliers, which are impulses.
+pub(super) fn fill_bounds(problem: &Problem, scheme: &Scheme, out: &mut [(f64, f64)]) {
+    let h = scheme.h;
+    for group in problem.row_groups() {
+        let none = (f64::NEG_INFINITY, f64::INFINITY);
+        let rows = group.first_row..group.first_row + group.size * group.count;
+        // Steps backwards have none, which must not be turned round.
+        let bounds = problem.bounds(group).map(|(lower, upper)| (lower * h, upper * h));
+        out[rows].fill(bounds.unwrap_or(none));
+    }
+}
+
+impl Rows<'_> {
+    /// `R` and `b` in the velocity-change form (docs/notation.md), and the error of `b`, for the
+    /// rounding of the coordinates.
+    pub(super) fn fill(self, rounding: f64, system: &mut KktSystem, scratch: &mut LawScratch) {
+        self.fill_rounding(rounding, &mut system.b_rounding);
+        match self.group.component {
+            ComponentId::ForceField(i) => match self.problem.row_law(self.group) {
+                RowLaw::Viscous => self.fill_dashpot(i, system),
+                _ => {
+                    self.fill_spring(i, system);
+                    self.fill_damping_matrix(i, system, scratch);
+                }
+            },
+            ComponentId::Constraint(i) => {
+                let level = self.problem.constraints()[i].component.level;
+                self.fill_constraint(level, &mut system.b);
+            }
+            ComponentId::Mass(_) => {}
         }
     }
 
     /// The error that each `b` is known to have: the rounding of coordinates, and what linearising
     /// the constraint over the last step has left, `min(|phi|/h, h |(dJ/dt) v|)`. Redundant rows of
     /// a loop in motion disagree by that much, and do not contradict.
-    fn fill_rounding(&mut self, rows: Rows<'_>) {
-        let Rows {
+    fn fill_rounding(self, rounding: f64, out: &mut [f64]) {
+        let Self {
             problem,
             evaluation,
             scheme,
             input,
             group,
-        } = rows;
+        } = self;
         let h = scheme.h.abs();
         let node = problem.node(group.node);
         let size = |values: &[f64]| values.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let rounding = self.rounding(problem, group) / h;
+        let rounding = rounding / h;
         for e in 0..group.count {
             let own = e * group.size..(e + 1) * group.size;
             let gap = |k: usize| {
@@ -96,21 +130,21 @@ impl Assembler {
             let gap = own.clone().fold(0.0f64, |a, k| a.max(gap(k).abs()));
             let curvature = size(&evaluation.bias()[node.velocity_range()][own.clone()]);
             let rows = group.first_row + own.start..group.first_row + own.end;
-            self.system.b_rounding[rows].fill(rounding + (gap / h).min(h * curvature));
+            out[rows].fill(rounding + (gap / h).min(h * curvature));
         }
     }
 
     /// Springs: `Y = h alpha C D + h alpha (h beta + d) I`, `R = Y^-1 C`,
     /// `b = h Y^-1 (phi + (C D + d + alpha h) u)`, less what the motion they are driven by accounts
     /// for.
-    fn fill_spring(&mut self, rows: Rows<'_>, i: usize) {
-        let Rows {
+    fn fill_spring(self, i: usize, system: &mut KktSystem) {
+        let Self {
             problem,
             evaluation,
             scheme,
             input,
             group,
-        } = rows;
+        } = self;
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
         let node = problem.node(group.node);
@@ -127,7 +161,7 @@ impl Assembler {
                 // C = 0 of the compliant law at alpha = 1: phi + d dphi/dt = 0 at the end of the
                 // step.
                 let (phi, u, target) = (x[k], u[k], motion.end);
-                self.system.b[row] = if d > 0.0 {
+                system.b[row] = if d > 0.0 {
                     (phi - target.0 + (d + h) * u - d * target.1) / (h * beta + d)
                 } else if corrected {
                     u - target.1
@@ -139,31 +173,30 @@ impl Assembler {
             // Averages over the step, as those of the force.
             let mean = |of: fn((f64, f64)) -> f64| (1.0 - alpha) * of(motion.start) + alpha * of(motion.end);
             let (target, rate) = (mean(|m| m.0), mean(|m| m.1));
-            self.system.b[row] = (phi[k] - target + (d + alpha * h) * u[k] - d * rate) / gain(k);
+            system.b[row] = (phi[k] - target + (d + alpha * h) * u[k] - d * rate) / gain(k);
         }
         for k in 0..group.size * group.count {
             let (g, first) = evaluation.group_of(i, group.size, k);
             let width = evaluation.compliance(i).width(g);
             let local = k - first;
             let c = &evaluation.compliance(i).block(g)[local * width..][..=local];
-            let slots = self.system.r.pattern().row_slots(group.first_row + k);
-            for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
+            let slots = system.r.pattern().row_slots(group.first_row + k);
+            for (r, c) in system.r.values_mut()[slots].iter_mut().zip(c) {
                 *r = c / (h * gain(k));
             }
         }
-        self.fill_damping_matrix(rows, i);
     }
 
     /// Springs with a damping matrix `D`: `Y` is one for each group of coordinates, and what
     /// [`Self::fill_spring`] left is its part without `D`.
-    fn fill_damping_matrix(&mut self, rows: Rows<'_>, i: usize) {
-        let Rows {
+    fn fill_damping_matrix(self, i: usize, system: &mut KktSystem, scratch: &mut LawScratch) {
+        let Self {
             problem,
             evaluation,
             scheme,
             input,
             group,
-        } = rows;
+        } = self;
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
         let u = &input.state.velocities[problem.node(group.node).velocity_range()];
@@ -175,7 +208,6 @@ impl Assembler {
         for g in 0..damping.len() {
             let n = damping.width(g);
             let (c, d_block) = (evaluation.compliance(i).block(g), damping.block(g));
-            let scratch = &mut self.law;
             let (y, yc, b) = (
                 &mut scratch.y[..n * n],
                 &mut scratch.c[..n * n],
@@ -196,7 +228,7 @@ impl Assembler {
                     let rate = (1.0 - alpha) * motion.start.1 + alpha * motion.end.1;
                     damped += cd * (u[first + k] - rate);
                 }
-                b[r] = h * (self.system.b[row] * gain(first + r) + damped);
+                b[r] = h * (system.b[row] * gain(first + r) + damped);
             }
             // A hard coordinate has a zero row in C, so Y keeps its diagonal there and the row
             // stays what it is.
@@ -204,10 +236,10 @@ impl Assembler {
             for r in 0..n {
                 let row = group.first_row + first + r;
                 if !evaluation.is_hard(group, first + r) {
-                    self.system.b[row] = b[r];
+                    system.b[row] = b[r];
                 }
-                let slots = self.system.r.pattern().row_slots(row);
-                for (k, target) in self.system.r.values_mut()[slots].iter_mut().enumerate() {
+                let slots = system.r.pattern().row_slots(row);
+                for (k, target) in system.r.values_mut()[slots].iter_mut().enumerate() {
                     *target = 0.5 * (yc[r * n + k] + yc[k * n + r]);
                 }
             }
@@ -216,14 +248,14 @@ impl Assembler {
     }
 
     /// Dashpots: `R = C/(h alpha)`, `b = u/alpha`; hard ones hold the velocity, `b = u`.
-    fn fill_dashpot(&mut self, rows: Rows<'_>, i: usize) {
-        let Rows {
+    fn fill_dashpot(self, i: usize, system: &mut KktSystem) {
+        let Self {
             problem,
             evaluation,
             scheme,
             input,
             group,
-        } = rows;
+        } = self;
         let (h, alpha) = (scheme.h, scheme.alpha_of(group.component));
         let u = &input.state.velocities[problem.node(group.node).velocity_range()];
         for k in 0..group.size * group.count {
@@ -233,11 +265,11 @@ impl Assembler {
             let width = evaluation.compliance(i).width(g);
             let c = &evaluation.compliance(i).block(g)[(k - first) * width..][..=k - first];
             let hard = evaluation.is_hard(group, k);
-            let slots = self.system.r.pattern().row_slots(row);
-            for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
+            let slots = system.r.pattern().row_slots(row);
+            for (r, c) in system.r.values_mut()[slots].iter_mut().zip(c) {
                 *r = c / (h * alpha);
             }
-            self.system.b[row] = if hard {
+            system.b[row] = if hard {
                 u[k] - motion.end.1
             } else {
                 (u[k] - (1.0 - alpha) * motion.start.1 - alpha * motion.end.1) / alpha
@@ -246,14 +278,14 @@ impl Assembler {
     }
 
     /// Hard constraints.
-    fn fill_constraint(&mut self, rows: Rows<'_>, level: Level) {
-        let Rows {
+    fn fill_constraint(self, level: Level, b: &mut [f64]) {
+        let Self {
             problem,
             evaluation,
             scheme,
             input,
             group,
-        } = rows;
+        } = self;
         let (h, beta) = (scheme.h, scheme.beta);
         let node = problem.node(group.node);
         let phi = &input.state.positions[node.position_range()];
@@ -265,7 +297,7 @@ impl Assembler {
             let row = group.first_row + k;
             let motion = input.motion.get(row).copied().unwrap_or_default();
             let (gap, rate) = (phi[k] - motion.end.0, motion.end.1);
-            self.system.b[row] = match level {
+            b[row] = match level {
                 Level::Position | Level::CurvedPosition if corrected => u[k] - rate,
                 Level::Position => (gap / h + u[k]) / beta,
                 Level::CurvedPosition => (gap / h + u[k] + 0.5 * h * bias[k]) / beta,

@@ -1,9 +1,9 @@
 //! Inputs of Newton's method on the equations of a step beside the matrices: masses and Jacobians
 //! alone, and right-hand sides made of residuals.
 
-use super::Assembler;
 use super::response::Terms;
-use super::rows::solve_in_place;
+use super::rows::{LawScratch, solve_in_place};
+use super::{Assembler, Step, fill_jacobian_rows};
 use crate::Scheme;
 use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw, State};
 
@@ -17,12 +17,15 @@ impl Assembler {
         scheme: &Scheme,
         state: &State,
     ) {
-        self.plan.jacobians.fill(evaluation);
-        self.system.w.clear();
-        self.fill_response(problem, evaluation, scheme, state, Terms::Masses);
+        let step = Step {
+            problem,
+            scheme,
+            state,
+        };
+        self.fill_response(step, evaluation, Terms::Masses);
         self.system.r.clear();
         for group in problem.row_groups() {
-            self.fill_jacobian_rows(group);
+            fill_jacobian_rows(&self.plan.jacobians, group, &mut self.system.j);
         }
         self.system.c.fill(0.0);
         self.system.b.fill(0.0);
@@ -80,9 +83,13 @@ impl Assembler {
         deficit: &[f64],
         mu: &[f64],
     ) {
-        for group in problem.row_groups() {
-            self.divide_deficit(problem, evaluation, scheme, group, deficit);
-        }
+        let deficits = Deficits {
+            problem,
+            evaluation,
+            scheme,
+            deficit,
+        };
+        deficits.divide(&mut self.system.b, &mut self.law);
         for ((c, p), fixed) in self.system.c.iter_mut().zip(primal).zip(&self.system.fixed) {
             *c = if *fixed { 0.0 } else { -p };
         }
@@ -112,21 +119,47 @@ impl Assembler {
         deficit: &[f64],
         out: &mut [f64],
     ) {
-        for group in problem.row_groups() {
-            self.divide_deficit(problem, evaluation, scheme, group, deficit);
-        }
+        let deficits = Deficits {
+            problem,
+            evaluation,
+            scheme,
+            deficit,
+        };
+        deficits.divide(&mut self.system.b, &mut self.law);
         out.copy_from_slice(&self.system.b);
     }
+}
 
-    /// `b = h Y^-1 deficit` of one group of rows.
-    fn divide_deficit(
-        &mut self,
-        problem: &Problem,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        group: &RowGroup,
-        deficit: &[f64],
-    ) {
+/// The deficits of the rows of a problem, one number per row.
+#[derive(Clone, Copy)]
+struct Deficits<'a> {
+    problem: &'a Problem,
+    evaluation: &'a Evaluation,
+    scheme: &'a Scheme,
+    deficit: &'a [f64],
+}
+
+impl Deficits<'_> {
+    /// `b = h Y^-1 deficit` of all rows.
+    fn divide(self, b: &mut [f64], scratch: &mut LawScratch) {
+        for group in self.problem.row_groups() {
+            self.divide_group(group, b);
+            if let ComponentId::ForceField(i) = group.component
+                && self.problem.row_law(group) != RowLaw::Viscous
+            {
+                self.divide_by_damping(group, i, b, scratch);
+            }
+        }
+    }
+
+    /// The same of one group of rows, without damping matrices.
+    fn divide_group(self, group: &RowGroup, b: &mut [f64]) {
+        let Self {
+            problem,
+            evaluation,
+            scheme,
+            deficit,
+        } = self;
         let (h, beta) = (scheme.h, scheme.beta);
         let alpha = scheme.alpha_of(group.component);
         let rows = group.first_row..group.first_row + group.size * group.count;
@@ -138,7 +171,7 @@ impl Assembler {
                     Level::Baumgarte { rate } => 1.0 + rate * h * beta,
                 };
                 for row in rows {
-                    self.system.b[row] = deficit[row] / divisor;
+                    b[row] = deficit[row] / divisor;
                 }
             }
             ComponentId::ForceField(i) => {
@@ -152,10 +185,7 @@ impl Assembler {
                         (false, true) => h * beta + d,
                         (false, false) => alpha * (h * beta + d),
                     };
-                    self.system.b[row] = deficit[row] / divisor;
-                }
-                if !viscous {
-                    self.divide_by_damping(problem, evaluation, scheme, group, i, deficit);
+                    b[row] = deficit[row] / divisor;
                 }
             }
             ComponentId::Mass(_) => {}
@@ -163,15 +193,13 @@ impl Assembler {
     }
 
     /// The same of springs with a damping matrix, whose `Y` couples the coordinates of a group.
-    fn divide_by_damping(
-        &mut self,
-        problem: &Problem,
-        evaluation: &Evaluation,
-        scheme: &Scheme,
-        group: &RowGroup,
-        i: usize,
-        deficit: &[f64],
-    ) {
+    fn divide_by_damping(self, group: &RowGroup, i: usize, b: &mut [f64], scratch: &mut LawScratch) {
+        let Self {
+            problem,
+            evaluation,
+            scheme,
+            deficit,
+        } = self;
         let Some(damping) = evaluation.row_damping(i) else {
             return;
         };
@@ -181,8 +209,7 @@ impl Assembler {
         for g in 0..damping.len() {
             let n = damping.width(g);
             let (c, d_block) = (evaluation.compliance(i).block(g), damping.block(g));
-            let scratch = &mut self.law;
-            let (y, yc, b) = (
+            let (y, yc, own) = (
                 &mut scratch.y[..n * n],
                 &mut scratch.c[..n * n],
                 &mut scratch.b[..n],
@@ -191,14 +218,14 @@ impl Assembler {
             for r in 0..n {
                 for k in 0..n {
                     let cd: f64 = (0..n).map(|l| c[r * n + l] * d_block[l * n + k]).sum();
-                    let own = h * alpha * (h * beta + problem.relaxation_time(i, first + r));
-                    y[r * n + k] = h * alpha * cd + if r == k { own } else { 0.0 };
+                    let diagonal = h * alpha * (h * beta + problem.relaxation_time(i, first + r));
+                    y[r * n + k] = h * alpha * cd + if r == k { diagonal } else { 0.0 };
                 }
-                b[r] = h * deficit[group.first_row + first + r];
+                own[r] = h * deficit[group.first_row + first + r];
             }
-            solve_in_place(n, y, yc, b);
+            solve_in_place(n, y, yc, own);
             for r in (0..n).filter(|r| !evaluation.is_hard(group, first + r)) {
-                self.system.b[group.first_row + first + r] = b[r];
+                b[group.first_row + first + r] = own[r];
             }
             first += n;
         }

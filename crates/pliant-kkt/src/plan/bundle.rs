@@ -25,8 +25,6 @@ pub(crate) struct Hanging {
     /// Its elements, by the element they hang on, and where those of each begin.
     elements: Vec<usize>,
     starts: Vec<usize>,
-    /// Whether it has geometric stiffness in the fill at hand.
-    pub(crate) acts: bool,
 }
 
 impl Hanging {
@@ -123,7 +121,6 @@ impl Hanging {
             starts: starts.collect(),
             node,
             elements,
-            acts: false,
         }
     }
 }

@@ -70,21 +70,114 @@ pub struct ConicSolver {
     /// The system without what its rows with cones take of the variables: they act by their
     /// multipliers.
     held: Option<KktSystem>,
-    /// Pattern of `J` of the whole.
-    pattern: Option<Pattern>,
     problem: Option<Problem>,
-    laws: Vec<Option<Cone>>,
-    /// Row of the system of each row with a cone.
-    rows: Vec<usize>,
-    /// Cones of those rows, and their boundaries.
+    layout: Layout,
+    /// The cones of the layout, with their numbers of the moment.
     list: Vec<Cone>,
-    boundaries: Vec<usize>,
-    states: Vec<BoundState>,
     r: Vec<f64>,
     u: Vec<f64>,
     /// Order of the bilateral part for the next operator.
     operator: Option<Elimination>,
     ready: bool,
+}
+
+/// Which rows have cones or bounds, and of how many rows each cone is.
+#[derive(Debug, Default)]
+struct Layout {
+    /// Pattern of `J` of the whole.
+    pattern: Option<Pattern>,
+    laws: Vec<Option<Cone>>,
+    /// Row of the system of each row with a cone.
+    rows: Vec<usize>,
+    /// Boundaries of the cones among those rows.
+    boundaries: Vec<usize>,
+    /// Of each row of the system: [`BoundState::Both`] if it has a cone.
+    states: Vec<BoundState>,
+}
+
+impl Layout {
+    fn new(system: &KktSystem, cones: &[Option<Cone>]) -> Result<Self, ProblemError> {
+        let (mut rows, mut boundaries) = (Vec::new(), vec![0]);
+        for (k, w) in system.row_blocks().windows(2).enumerate() {
+            match cones[k] {
+                Some(cone) if cone.rows() == w[1] - w[0] => {
+                    rows.extend(w[0]..w[1]);
+                    boundaries.push(rows.len());
+                }
+                Some(cone) => {
+                    return Err(ProblemError::Size {
+                        what: "a row block for its cone",
+                        expected: cone.rows(),
+                        found: w[1] - w[0],
+                    });
+                }
+                None => {
+                    for i in w[0]..w[1] {
+                        let (lower, upper) = system.bounds[i];
+                        if lower.is_finite() || upper.is_finite() {
+                            rows.push(i);
+                            boundaries.push(rows.len());
+                        }
+                    }
+                }
+            }
+        }
+        let mut states = vec![BoundState::Free; system.m()];
+        rows.iter().for_each(|i| states[*i] = BoundState::Both);
+        Ok(Self {
+            pattern: Some(system.j.pattern().clone()),
+            laws: cones.to_vec(),
+            rows,
+            boundaries,
+            states,
+        })
+    }
+
+    /// The system without what its rows with cones take of the variables; its values are to come.
+    fn held(&self, system: &KktSystem) -> Result<KktSystem, ProblemError> {
+        let mut j = PatternBuilder::new(system.m(), system.n());
+        for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
+            for k in system.j.pattern().row(i) {
+                j.insert(i, *k as usize);
+            }
+        }
+        let mut held = KktSystem::new(
+            system.w.pattern().clone(),
+            j.finish()?,
+            system.r.pattern().clone(),
+            system.primal_blocks().to_vec(),
+            system.row_blocks().to_vec(),
+        )?;
+        held.fixed.copy_from_slice(&system.fixed);
+        Ok(held)
+    }
+
+    /// Whether it is that of a system with the given cones, up to their numbers.
+    fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {
+        let blocks = system.row_blocks();
+        let bounded = |i: usize| system.bounds[i].0.is_finite() || system.bounds[i].1.is_finite();
+        self.pattern.as_ref() == Some(system.j.pattern())
+            && (0..cones.len()).all(|k| match (self.laws[k], cones[k]) {
+                (Some(old), Some(new)) => old.rows() == new.rows(),
+                (None, None) => {
+                    (blocks[k]..blocks[k + 1]).all(|i| bounded(i) == (self.states[i] == BoundState::Both))
+                }
+                _ => false,
+            })
+    }
+
+    /// Lists the cones of the rows that have one, with the given numbers.
+    fn list_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>], list: &mut Vec<Cone>) {
+        self.laws.clear();
+        self.laws.extend_from_slice(cones);
+        list.clear();
+        for w in self.boundaries.windows(2) {
+            let row = self.rows[w[0]];
+            let block = system.row_blocks().partition_point(|first| *first <= row) - 1;
+            let (lower, upper) = system.bounds[row];
+            list.push(cones[block].unwrap_or(Cone::Box { lower, upper }));
+        }
+    }
 }
 
 /// Memory of a [`ConicSolver`], as plain values.
@@ -165,12 +258,12 @@ impl ConicSolver {
     /// as of the last `solve`.
     pub fn free_velocities(&self) -> impl Iterator<Item = (usize, f64)> {
         let b = self.problem.as_ref().map_or(&[][..], Problem::b);
-        self.rows.iter().copied().zip(b.iter().copied())
+        self.layout.rows.iter().copied().zip(b.iter().copied())
     }
 
     /// Rows of the system with cones or bounds, and their velocities, as of the last `solve`.
     pub fn velocities(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.rows.iter().copied().zip(self.u.iter().copied())
+        self.layout.rows.iter().copied().zip(self.u.iter().copied())
     }
 
     /// Work of the factor of the bilateral part so far.
@@ -181,8 +274,8 @@ impl ConicSolver {
     /// The diagonal block of the operator at the block with a cone that starts at this row of the
     /// system, row by row; `None` if none does.
     pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
-        let at = self.rows.binary_search(&row).ok()?;
-        let block = self.boundaries.binary_search(&at).ok()?;
+        let at = self.layout.rows.binary_search(&row).ok()?;
+        let block = self.layout.boundaries.binary_search(&at).ok()?;
         Some(self.problem.as_ref()?.diagonal_block(block))
     }
 
@@ -190,18 +283,20 @@ impl ConicSolver {
     /// `(row, (A r)_row)`. Cost: the columns of the block. Empty if no block of as many rows starts
     /// at this row of the system.
     pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
-        let (Some(problem), Ok(at)) = (&self.problem, self.rows.binary_search(&row)) else {
+        let (Some(problem), Ok(at)) = (&self.problem, self.layout.rows.binary_search(&row)) else {
             return Vec::new();
         };
-        if at + r.len() > self.rows.len() {
+        if at + r.len() > self.layout.rows.len() {
             return Vec::new();
         }
-        let mut columns = vec![0.0; self.rows.len() * r.len()];
+        let mut columns = vec![0.0; self.layout.rows.len() * r.len()];
         let range = at..at + r.len();
-        problem.delassus().block(0..self.rows.len(), range, &mut columns);
+        problem
+            .delassus()
+            .block(0..self.layout.rows.len(), range, &mut columns);
         let lines = columns.chunks_exact(r.len());
         let velocities = lines.map(|line| line.iter().zip(r).map(|(a, r)| a * r).sum());
-        self.rows.iter().copied().zip(velocities).collect()
+        self.layout.rows.iter().copied().zip(velocities).collect()
     }
 
     /// Analyses the pattern if it changed, and takes the values. One entry of `cones` per row
@@ -222,54 +317,48 @@ impl ConicSolver {
         if cones.len() + 1 != blocks.len() {
             return Err(size("cones, one per row block,", blocks.len() - 1, cones.len()));
         }
-        let bounded = |i: usize| system.bounds[i].0.is_finite() || system.bounds[i].1.is_finite();
         let same_pattern = |h: &KktSystem| {
             h.row_blocks() == blocks
                 && h.fixed == system.fixed
                 && h.w.pattern() == system.w.pattern()
-                && self.pattern.as_ref() == Some(system.j.pattern())
                 && h.r.pattern() == system.r.pattern()
         };
-        let unchanged = self.held.as_ref().is_some_and(same_pattern)
-            && (0..cones.len()).all(|k| match (self.laws[k], cones[k]) {
-                (Some(old), Some(new)) => old.rows() == new.rows(),
-                (None, None) => {
-                    (blocks[k]..blocks[k + 1]).all(|i| bounded(i) == (self.states[i] == BoundState::Both))
-                }
-                _ => false,
-            });
-        if !unchanged {
-            self.lay_out(system, cones)?;
+        if !(self.held.as_ref().is_some_and(same_pattern) && self.layout.fits(system, cones)) {
+            self.problem = None;
+            self.held = None;
+            self.layout = Layout::new(system, cones)?;
+            self.held = Some(self.layout.held(system)?);
         }
+        let layout = &mut self.layout;
         // First, because it names variables and rows of the whole system where something is wrong.
         if let Some(held) = &mut self.held {
             held.w.values_mut().copy_from_slice(system.w.values());
-            for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
+            for i in (0..system.m()).filter(|i| layout.states[*i] != BoundState::Both) {
                 let (to, from) = (held.j.pattern().row_slots(i), system.j.pattern().row_slots(i));
                 held.j.values_mut()[to].copy_from_slice(&system.j.values()[from]);
             }
             held.r.values_mut().copy_from_slice(system.r.values());
             held.b_rounding.copy_from_slice(&system.b_rounding);
-            self.direct.hold(&self.states);
+            self.direct.hold(&layout.states);
             self.direct.prepare_safely(held)?;
         }
         let updated = match &mut self.problem {
             Some(problem) => problem.update(system)?,
             None => false,
         };
-        self.list_cones(system, cones);
+        layout.list_cones(system, cones, &mut self.list);
         match &mut self.problem {
             Some(problem) if updated => problem.set_cones(&self.list)?,
             _ => {
                 let delassus = SaddleDelassus::ordered(
                     system,
-                    &self.rows,
-                    &self.boundaries,
+                    &layout.rows,
+                    &layout.boundaries,
                     DelassusChoice::Auto,
                     self.direct.options.threads.max(1),
                     self.operator.take(),
                 )?;
-                let b = vec![0.0; self.rows.len()];
+                let b = vec![0.0; layout.rows.len()];
                 self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
             }
         }
@@ -284,81 +373,17 @@ impl ConicSolver {
     /// and those of [`Problem::set_cones`].
     pub fn set_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         let same = |(a, b): (&Option<Cone>, &Option<Cone>)| a.map(|c| c.rows()) == b.map(|c| c.rows());
-        if !self.ready || self.laws.len() != cones.len() || !self.laws.iter().zip(cones).all(same) {
+        if !self.ready
+            || self.layout.laws.len() != cones.len()
+            || !self.layout.laws.iter().zip(cones).all(same)
+        {
             return Err(crate::SolveError::NotPrepared.into());
         }
-        self.list_cones(system, cones);
+        self.layout.list_cones(system, cones, &mut self.list);
         match &mut self.problem {
             Some(problem) => problem.set_cones(&self.list),
             None => Err(crate::SolveError::NotPrepared.into()),
         }
-    }
-
-    /// The cones of the rows that have one, with their numbers of the moment.
-    fn list_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>]) {
-        self.laws.clear();
-        self.laws.extend_from_slice(cones);
-        self.list.clear();
-        for w in self.boundaries.windows(2) {
-            let row = self.rows[w[0]];
-            let block = system.row_blocks().partition_point(|first| *first <= row) - 1;
-            let (lower, upper) = system.bounds[row];
-            self.list.push(cones[block].unwrap_or(Cone::Box { lower, upper }));
-        }
-    }
-
-    /// Which rows are rows of cones, and which cones.
-    fn lay_out(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
-        self.problem = None;
-        self.held = None;
-        self.laws.clear();
-        self.laws.extend_from_slice(cones);
-        self.rows.clear();
-        let mut blocks = vec![0];
-        for (k, w) in system.row_blocks().windows(2).enumerate() {
-            match cones[k] {
-                Some(cone) if cone.rows() == w[1] - w[0] => {
-                    self.rows.extend(w[0]..w[1]);
-                    blocks.push(self.rows.len());
-                }
-                Some(cone) => {
-                    return Err(ProblemError::Size {
-                        what: "a row block for its cone",
-                        expected: cone.rows(),
-                        found: w[1] - w[0],
-                    });
-                }
-                None => {
-                    for i in w[0]..w[1] {
-                        let (lower, upper) = system.bounds[i];
-                        if lower.is_finite() || upper.is_finite() {
-                            self.rows.push(i);
-                            blocks.push(self.rows.len());
-                        }
-                    }
-                }
-            }
-        }
-        self.states = vec![BoundState::Free; system.m()];
-        self.rows.iter().for_each(|i| self.states[*i] = BoundState::Both);
-        let mut j = PatternBuilder::new(system.m(), system.n());
-        for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
-            for k in system.j.pattern().row(i) {
-                j.insert(i, *k as usize);
-            }
-        }
-        let mut held = KktSystem::new(
-            system.w.pattern().clone(),
-            j.finish()?,
-            system.r.pattern().clone(),
-            system.primal_blocks().to_vec(),
-            system.row_blocks().to_vec(),
-        )?;
-        held.fixed.copy_from_slice(&system.fixed);
-        self.held = Some(held);
-        self.pattern = Some(system.j.pattern().clone());
-        self.boundaries = blocks;
-        Ok(())
     }
 
     /// Solves with [`Auto`]; where that fails from the multipliers in the solution, once more from
@@ -380,14 +405,14 @@ impl ConicSolver {
             Some(own) => own.as_mut(),
             None => &mut auto,
         };
-        let warm = self
-            .rows
+        let rows = &self.layout.rows;
+        let warm = rows
             .iter()
             .any(|i| solution.mu.get(*i).is_some_and(|r| *r != 0.0));
         let mut found = self.solve_with(solver, system, solution);
         if let Ok(first) = &found
             && warm
-            && first.cones.iterations * self.rows.len() < self.options.work
+            && first.cones.iterations * self.layout.rows.len() < self.options.work
             && first.outcome != Outcome::Converged
         {
             let kept = solution.clone();
@@ -425,20 +450,21 @@ impl ConicSolver {
         if system.n() != held.n() || system.m() != held.m() {
             return Err(crate::SolveError::NotPrepared.into());
         }
+        let rows = &self.layout.rows;
         self.r.clear();
-        if solution.mu.len() == system.m() && self.rows.iter().all(|i| solution.mu[*i].is_finite()) {
-            self.r.extend(self.rows.iter().map(|i| solution.mu[*i]));
+        if solution.mu.len() == system.m() && rows.iter().all(|i| solution.mu[*i].is_finite()) {
+            self.r.extend(rows.iter().map(|i| solution.mu[*i]));
         } else {
-            self.r.resize(self.rows.len(), 0.0);
+            self.r.resize(rows.len(), 0.0);
         }
         held.c.copy_from_slice(&system.c);
         held.b.copy_from_slice(&system.b);
-        self.rows.iter().for_each(|i| held.bounds[*i] = (0.0, 0.0));
+        rows.iter().for_each(|i| held.bounds[*i] = (0.0, 0.0));
         self.direct.solve_held(held, solution)?;
-        velocities(system, &self.rows, solution, &mut self.u);
+        velocities(system, rows, solution, &mut self.u);
         problem.set_b(&self.u)?;
         let cones = solver.solve(problem, &mut self.r)?;
-        for (i, r) in self.rows.iter().zip(&self.r) {
+        for (i, r) in rows.iter().zip(&self.r) {
             held.bounds[*i] = (*r, *r);
             for slot in system.j.pattern().row_slots(*i) {
                 let k = system.j.pattern().indices()[slot] as usize;
@@ -446,7 +472,7 @@ impl ConicSolver {
             }
         }
         let linear = self.direct.solve_held(held, solution)?;
-        velocities(system, &self.rows, solution, &mut self.u);
+        velocities(system, rows, solution, &mut self.u);
         let residual = problem.residual_at(&self.r, &self.u);
         let exact = problem.residual_by(Cone::exact, &self.r, &self.u);
         let holds = residual.measure() <= self.options.limits.tolerance;

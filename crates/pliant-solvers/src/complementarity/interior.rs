@@ -10,7 +10,9 @@ use super::report::Tracker;
 use super::shifted::Shifted;
 use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
-use inside::{Disc, Inner, ROUNDING};
+use direction::Direction;
+use inside::{Iterate, ROUNDING};
+use scaling::Metric;
 
 /// How [`InteriorPoint`] follows De Saxcé's shift, which depends on the velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -87,27 +89,20 @@ pub struct InteriorPoint {
     pub options: InteriorPointOptions,
     tracker: Tracker,
     shifted: Shifted,
-    blocks: Vec<Inner>,
-    discs: Vec<Disc>,
-    /// `T`: to the eigenvectors of the scaling, in which `E` is diagonal.
-    turn: Vec<f64>,
-    e: Vec<f64>,
-    r: Vec<f64>,
-    dr: Vec<f64>,
-    /// `T^-T dr`.
-    q: Vec<f64>,
-    /// `T^-1 E q`: what complementarity takes from the velocities.
-    push: Vec<f64>,
-    /// Velocities that complementarity wants.
-    g: Vec<f64>,
+    iterate: Iterate,
+    metric: Metric,
+    shift: Shift,
+    direction: Direction,
     /// `A r + b` with De Saxcé's shift.
     w: Vec<f64>,
-    rhs: Vec<f64>,
-    y: Vec<f64>,
-    scratch: Vec<f64>,
-    /// De Saxcé's shift of each block; its derivatives `mu_i u_i/|u_i|` by row, and those in the
-    /// coordinates of `E`, times `T^-T`.
-    shift: Vec<f64>,
+}
+
+/// De Saxcé's shift at the iterate.
+#[derive(Clone, Debug, Default)]
+struct Shift {
+    /// Of each block.
+    values: Vec<f64>,
+    /// Derivatives `mu_i u_i/|u_i|` by row, and those in the coordinates of `E`, times `T^-T`.
     slope: Vec<f64>,
     turned: Vec<f64>,
     /// Whether the derivative of the shift is in the factor.
@@ -128,6 +123,75 @@ const SHORT: f64 = 0.1;
 /// Iterations with a shift that is not predicted.
 const LAGGED: usize = 10;
 
+impl Shift {
+    /// Makes room for those of a problem, all zero.
+    fn reset(&mut self, problem: &Problem) {
+        for v in [&mut self.slope, &mut self.turned] {
+            v.clear();
+            v.resize(problem.size(), 0.0);
+        }
+        self.values.clear();
+        self.values.resize(problem.blocks(), 0.0);
+        self.lagged = 0;
+    }
+
+    /// Takes the shifts `mu |u_t|` anew, and adds them to `w`; returns the mean work of what the
+    /// derivative does not know
+    /// of their changes, as far as it is more than rounding of the velocities; infinity without
+    /// derivative.
+    fn set(&mut self, problem: &Problem, step: ShiftStep, r: &[f64], w: &mut [f64]) -> f64 {
+        let newton = !matches!(step, ShiftStep::Lagged { .. }) && self.lagged == 0;
+        let mut sum = 0.0f64;
+        let speed = |k: usize| problem.scale(k) * r[problem.rows(k).start].abs();
+        let rounding = ROUNDING * (0..problem.blocks()).fold(0.0, |a: f64, k| a.max(speed(k)));
+        for (k, cone) in problem.cones().iter().enumerate() {
+            if cone.bounds().is_some() {
+                continue;
+            }
+            let rows = problem.rows(k);
+            let first = rows.start;
+            let s = cone.shift(&w[rows.clone()]);
+            let moves = newton && !cone.is_convex();
+            let s = match step {
+                ShiftStep::Newton | ShiftStep::Alternating => s,
+                ShiftStep::Lagged { share } => share * s + (1.0 - share) * self.values[k],
+            };
+            let along: f64 = rows.skip(1).map(|i| self.slope[i] * w[i]).sum();
+            let all: f64 = cone.discs().iter().map(|(mu, _)| mu).sum();
+            sum += r[first] * ((s - along).abs() - all * rounding).max(0.0);
+            self.values[k] = s;
+            for (mu, own) in cone.discs() {
+                let length = length(&w[first + own.start..first + own.end]);
+                for i in own.map(|i| first + i) {
+                    let slides = moves && length > 0.0;
+                    self.slope[i] = if slides { mu * w[i] / length } else { 0.0 };
+                }
+            }
+            w[first] += s;
+        }
+        if newton {
+            sum / problem.blocks().max(1) as f64
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Takes `T^-T` times the derivative.
+    fn turn(&mut self, problem: &Problem, turn: &[f64]) {
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let rows = problem.rows(k);
+            let (d, square) = (rows.len(), problem.square(k).start);
+            for l in 0..d {
+                let along = (1..d).map(|i| self.slope[rows.start + i] * turn[square + l * d + i]);
+                // `S^2 = 1` but for the normal; the rows of several discs are at right angles to
+                // it.
+                let apart = l == 0 && cone.friction().is_none();
+                self.turned[rows.start + l] = if apart { 0.0 } else { along.sum() };
+            }
+        }
+    }
+}
+
 impl InteriorPoint {
     /// A solver with given options.
     pub fn new(options: InteriorPointOptions) -> Self {
@@ -137,91 +201,40 @@ impl InteriorPoint {
         }
     }
 
-    /// Takes the shifts `mu |u_t|` anew; returns the mean work of what the derivative does not know
-    /// of their changes, as far as it is more than rounding of the velocities; infinity without
-    /// derivative.
-    fn set_shift(&mut self, problem: &Problem) -> f64 {
-        let newton = !matches!(self.options.shift, ShiftStep::Lagged { .. }) && self.lagged == 0;
-        let mut sum = 0.0f64;
-        let speed = |k: usize| problem.scale(k) * self.r[problem.rows(k).start].abs();
-        let rounding = ROUNDING * (0..problem.blocks()).fold(0.0, |a: f64, k| a.max(speed(k)));
-        for (k, cone) in problem.cones().iter().enumerate() {
-            if cone.bounds().is_some() {
-                continue;
-            }
-            let rows = problem.rows(k);
-            let first = rows.start;
-            let s = cone.shift(&self.w[rows.clone()]);
-            let moves = newton && !cone.is_convex();
-            let s = match self.options.shift {
-                ShiftStep::Newton | ShiftStep::Alternating => s,
-                ShiftStep::Lagged { share } => share * s + (1.0 - share) * self.shift[k],
-            };
-            let along: f64 = rows.skip(1).map(|i| self.slope[i] * self.w[i]).sum();
-            let all: f64 = cone.discs().iter().map(|(mu, _)| mu).sum();
-            sum += self.r[first] * ((s - along).abs() - all * rounding).max(0.0);
-            self.shift[k] = s;
-            for (mu, own) in cone.discs() {
-                let length = length(&self.w[first + own.start..first + own.end]);
-                for i in own.map(|i| first + i) {
-                    let slides = moves && length > 0.0;
-                    self.slope[i] = if slides { mu * self.w[i] / length } else { 0.0 };
-                }
-            }
-            self.w[first] += s;
-        }
-        if newton {
-            sum / problem.blocks().max(1) as f64
-        } else {
-            f64::INFINITY
-        }
-    }
-
     /// Makes room, and puts impulses and velocities inside.
     fn prepare(&mut self, problem: &Problem, r: &[f64]) -> Result<(), ProblemError> {
         let m = problem.size();
         self.shifted.prepare(problem)?;
-        self.r.clear();
-        self.r.extend_from_slice(r);
-        for v in [
-            &mut self.e,
-            &mut self.dr,
-            &mut self.q,
-            &mut self.push,
-            &mut self.g,
-            &mut self.w,
-            &mut self.rhs,
-            &mut self.y,
-            &mut self.scratch,
-            &mut self.slope,
-            &mut self.turned,
-        ] {
-            v.clear();
-            v.resize(m, 0.0);
-        }
-        self.turn.clear();
-        self.turn.resize(problem.squares(), 0.0);
-        self.shift.clear();
-        self.shift.resize(problem.blocks(), 0.0);
-        self.begin(problem);
-        self.lagged = 0;
+        self.direction.reset(m);
+        self.metric.reset(problem);
+        self.shift.reset(problem);
+        self.w.clear();
+        self.w.resize(m, 0.0);
+        self.iterate.begin(problem, r);
         Ok(())
     }
 
     /// Factors the equations at the iterate; the means of complementarity and of what the
     /// derivative of the shift does not know. `None` if it fails.
     fn linearise(&mut self, problem: &Problem) -> Option<(f64, f64)> {
-        let gap = self.scale(problem);
-        problem.velocity_into(&self.r, &mut self.w);
-        let mismatch = self.set_shift(problem);
-        self.unsymmetric = self.slope.iter().any(|s| *s != 0.0);
+        let Self {
+            iterate,
+            metric,
+            shift,
+            w,
+            ..
+        } = self;
+        let gap = iterate.scale(problem, metric);
+        problem.velocity_into(&iterate.r, w);
+        let mismatch = shift.set(problem, self.options.shift, &iterate.r, w);
+        shift.unsymmetric = shift.slope.iter().any(|s| *s != 0.0);
         let ready = gap.is_finite()
-            && if self.unsymmetric {
-                self.turn_slope(problem);
+            && if shift.unsymmetric {
+                shift.turn(problem, &metric.turn);
                 self.shifted
-                    .factor_unsymmetric(problem, &self.turn, &self.e, &self.turned)
+                    .factor_unsymmetric(problem, &metric.turn, &metric.e, &shift.turned)
             } else {
-                self.shifted.factor(problem, &self.turn, &self.e)
+                self.shifted.factor(problem, &metric.turn, &metric.e)
             };
         ready.then_some((gap, mismatch))
     }
@@ -231,8 +244,8 @@ impl InteriorPoint {
         let mut sum = 0.0;
         for (k, cone) in problem.cones().iter().enumerate() {
             if cone.bounds().is_none() {
-                let works = problem.rows(k).zip(self.velocity(problem, k));
-                let works = works.map(|(i, v)| self.r[i] * (self.w[i] - v));
+                let works = problem.rows(k).zip(self.iterate.velocity(problem, k));
+                let works = works.map(|(i, v)| self.iterate.r[i] * (self.w[i] - v));
                 sum += works.sum::<f64>().abs();
             }
         }
@@ -277,8 +290,8 @@ impl Solver for InteriorPoint {
                     end = Some(Outcome::Breakdown);
                     break;
                 };
-                self.direction(problem, 0.0, false);
-                let affine = self.largest_step(problem).min(1.0);
+                self.find_direction(problem, 0.0, false);
+                let affine = self.iterate.largest_step(problem, &self.direction.dr).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
                 // Short steps of the barrier while the shift still moves, and always where nothing
                 // predicts it.
@@ -286,24 +299,24 @@ impl Solver for InteriorPoint {
                 if stalls > 0 {
                     tau = tau.max(self.unbalanced_work(problem).min(gap));
                 }
-                self.direction(problem, tau, true);
-                if self.dr.iter().any(|d| !d.is_finite()) {
+                self.find_direction(problem, tau, true);
+                if self.direction.dr.iter().any(|d| !d.is_finite()) {
                     end = Some(Outcome::Breakdown);
                     break;
                 }
                 // The nearer the predictor comes to the boundary, the nearer the step may: the last
                 // digits come faster than by a constant factor.
                 let back = (1.0 - 0.1 * (1.0 - affine)).clamp(BACK, NEAREST);
-                let share = (back * self.largest_step(problem)).min(1.0);
-                self.advance(share);
+                let share = (back * self.iterate.largest_step(problem, &self.direction.dr)).min(1.0);
+                self.iterate.advance(share, &self.direction.dr);
                 short = if share < SHORT { short + 1 } else { 0 };
-                let stalled = self.unsymmetric && short >= 2;
-                self.lagged = self.lagged.saturating_sub(1);
+                let stalled = self.shift.unsymmetric && short >= 2;
+                self.shift.lagged = self.shift.lagged.saturating_sub(1);
                 if stalled && shift == ShiftStep::Alternating {
-                    self.lagged = LAGGED;
+                    self.shift.lagged = LAGGED;
                     (stalls, short) = (stalls + 1, 0);
                 }
-                r.copy_from_slice(&self.r);
+                r.copy_from_slice(&self.iterate.r);
                 problem.project(r);
                 problem.velocity_into(r, &mut self.tracker.u);
                 end = self.tracker.look_at(problem, r);

@@ -23,21 +23,8 @@ const SQUARE: usize = ROWS * ROWS;
 pub(crate) struct Shifted {
     system: Option<KktSystem>,
     direct: DirectSolver,
-    /// Patterns that were analysed.
-    seen: Vec<Pattern>,
-    offsets: Vec<usize>,
-    rows: Vec<usize>,
-    fixed: Vec<bool>,
-    saddle: bool,
-    /// Saddle-point form: for every entry of the own `J`, the entries of its column in the rows of
-    /// the block, of the source.
-    columns: Vec<[u32; ROWS]>,
-    /// For every entry of the own `R` the entry of the source.
-    entries: Vec<u32>,
-    /// Other forms: pairs of coupled blocks, the second not after the first.
-    pairs: Vec<(u32, u32)>,
-    /// Block of each row of the system, and its number within; `ABSENT` for bilateral rows.
-    place: Vec<(u32, u32)>,
+    shape: Shape,
+    sources: Sources,
     rhs: Vec<f64>,
     z: Vec<f64>,
     ready: bool,
@@ -47,11 +34,77 @@ pub(crate) struct Shifted {
     unsymmetric: Option<Unsymmetric>,
     /// Whether the symmetric factor has yet to see this problem.
     stale: bool,
-    /// Whether the system has rows without a cone.
-    bilateral: bool,
     /// Scratch: the identity for every block, and the blocks' scales by row.
     unit: Vec<f64>,
     scale: Vec<f64>,
+}
+
+/// The shape of the problem that was analysed.
+#[derive(Debug, Default)]
+struct Shape {
+    /// Patterns of its operator.
+    seen: Vec<Pattern>,
+    offsets: Vec<usize>,
+    /// Whether the operator is a Schur complement; then the rows of its system that are those of
+    /// the problem, and the fixed variables.
+    saddle: bool,
+    rows: Vec<usize>,
+    fixed: Vec<bool>,
+    /// Whether that system has rows without a cone.
+    bilateral: bool,
+}
+
+impl Shape {
+    fn of(problem: &Problem) -> Self {
+        let mut out = Self {
+            offsets: problem.offsets().to_vec(),
+            ..Self::default()
+        };
+        match problem.delassus().form() {
+            Form::Opaque => {}
+            Form::Sparse(a) => out.seen.push(a.pattern().clone()),
+            Form::Saddle { system, rows } => {
+                let patterns = [system.w.pattern(), system.j.pattern(), system.r.pattern()];
+                out.seen = patterns.map(Pattern::clone).to_vec();
+                out.saddle = true;
+                out.rows = rows.to_vec();
+                out.fixed.clone_from(&system.fixed);
+                out.bilateral = rows.len() < system.m();
+            }
+        }
+        out
+    }
+
+    fn fits(&self, problem: &Problem) -> bool {
+        if self.offsets != problem.offsets() {
+            return false;
+        }
+        match problem.delassus().form() {
+            Form::Opaque => !self.saddle && self.seen.is_empty(),
+            Form::Sparse(a) => !self.saddle && self.seen.first() == Some(a.pattern()),
+            Form::Saddle { system, rows } => {
+                let patterns = [system.w.pattern(), system.j.pattern(), system.r.pattern()];
+                self.saddle
+                    && self.rows == rows
+                    && self.fixed == system.fixed
+                    && self.seen.iter().zip(patterns).all(|(a, b)| a == b)
+            }
+        }
+    }
+}
+
+/// Where the entries of the system come from.
+#[derive(Debug, Default)]
+struct Sources {
+    /// Saddle-point form: for every entry of the own `J`, the entries of its column in the rows of
+    /// the block, of the source.
+    columns: Vec<[u32; ROWS]>,
+    /// For every entry of the own `R` the entry of the source.
+    entries: Vec<u32>,
+    /// Block of each row of the system, and its number within; `ABSENT` for bilateral rows.
+    place: Vec<(u32, u32)>,
+    /// Other forms: pairs of coupled blocks, the second not after the first.
+    pairs: Vec<(u32, u32)>,
 }
 
 // A clone makes its factors anew.
@@ -84,75 +137,27 @@ fn between((t, a): (&[f64], usize), (v, b): (&[f64], usize), block: &[f64; SQUAR
     out
 }
 
-impl Shifted {
-    fn fits(&self, problem: &Problem) -> bool {
-        if self.system.is_none() || self.offsets != problem.offsets() {
-            return false;
-        }
-        match problem.delassus().form() {
-            Form::Opaque => !self.saddle && self.seen.is_empty(),
-            Form::Sparse(a) => !self.saddle && self.seen.first() == Some(a.pattern()),
-            Form::Saddle { system, rows } => {
-                let patterns = [system.w.pattern(), system.j.pattern(), system.r.pattern()];
-                self.saddle
-                    && self.rows == rows
-                    && self.fixed == system.fixed
-                    && self.seen.iter().zip(patterns).all(|(a, b)| a == b)
-            }
-        }
-    }
-
-    /// The order of elimination in use.
-    pub(crate) fn order(&self) -> Option<Elimination> {
-        self.system.as_ref().and(self.direct.elimination()).cloned()
-    }
-
-    /// The order for the next pattern.
-    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
-        self.imposed = order;
-    }
-
-    /// Takes the pattern of a problem. Allocates only for a new one.
-    pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
-        self.ready = false;
-        self.stale = true;
-        if self.fits(problem) {
-            return Ok(());
-        }
-        self.offsets.clear();
-        self.offsets.extend_from_slice(problem.offsets());
-        self.seen.clear();
-        self.rows.clear();
-        self.pairs.clear();
-        self.unsymmetric = None;
-        self.direct.forget(self.imposed.take());
-        let form = problem.delassus().form();
-        self.saddle = matches!(form, Form::Saddle { .. });
-        self.bilateral = matches!(form, Form::Saddle { system, rows } if rows.len() < system.m());
-        self.system = Some(match form {
-            Form::Saddle { system, rows } => self.analyse_saddle(problem, system, rows)?,
-            other => self.analyse_matrix(problem, other)?,
-        });
-        Ok(())
-    }
-
-    fn analyse_saddle(
-        &mut self,
+impl Sources {
+    /// Those of the system of an operator in saddle-point form, and the system to be filled.
+    fn of_saddle(
         problem: &Problem,
         system: &KktSystem,
         rows: &[usize],
-    ) -> Result<KktSystem, ProblemError> {
+    ) -> Result<(KktSystem, Self), ProblemError> {
         let (n, m) = (system.n(), system.m());
-        self.place = vec![(ABSENT, 0); m];
+        let mut sources = Self {
+            place: vec![(ABSENT, 0); m],
+            ..Self::default()
+        };
         for k in 0..problem.blocks() {
             for (l, i) in problem.rows(k).enumerate() {
-                self.place[rows[i]] = (k as u32, l as u32);
+                sources.place[rows[i]] = (k as u32, l as u32);
             }
         }
         let mut j = PatternBuilder::new(m, n);
         let mut r = PatternBuilder::new(m, m);
         for i in 0..m {
-            let k = self.place[i].0;
+            let k = sources.place[i].0;
             let own = if k == ABSENT {
                 &rows[..0]
             } else {
@@ -177,10 +182,8 @@ impl Shifted {
                 .for_each(|row| r.insert(i, *row));
         }
         let (j, r) = (j.finish()?, r.finish()?);
-        self.columns.clear();
-        self.entries.clear();
         for i in 0..m {
-            let k = self.place[i].0;
+            let k = sources.place[i].0;
             let mut own = [i; ROWS];
             let mut count = 1;
             if k != ABSENT {
@@ -196,80 +199,57 @@ impl Shifted {
                         .slot(*row, *c as usize)
                         .map_or(ABSENT, |s| s as u32);
                 }
-                self.columns.push(slots);
+                sources.columns.push(slots);
             }
             for c in r.row(i) {
                 let slot = system.r.pattern().slot(i, *c as usize);
-                self.entries.push(slot.map_or(ABSENT, |s| s as u32));
+                sources.entries.push(slot.map_or(ABSENT, |s| s as u32));
             }
         }
-        self.rows.extend_from_slice(rows);
-        self.fixed.clone_from(&system.fixed);
-        self.seen = vec![
-            system.w.pattern().clone(),
-            system.j.pattern().clone(),
-            system.r.pattern().clone(),
-        ];
         let blocks = (system.primal_blocks().to_vec(), system.row_blocks().to_vec());
         let mut out = KktSystem::new(system.w.pattern().clone(), j, r, blocks.0, blocks.1)?;
         out.fixed.copy_from_slice(&system.fixed);
-        Ok(out)
+        Ok((out, sources))
     }
 
-    fn analyse_matrix(&mut self, problem: &Problem, form: Form<'_>) -> Result<KktSystem, ProblemError> {
+    /// Those of an operator in another form, and the system to be filled.
+    fn of_matrix(problem: &Problem, form: Form<'_>) -> Result<(KktSystem, Self), ProblemError> {
+        let mut sources = Self::default();
         let m = problem.size();
         let blocks = problem.blocks();
         let mut of = Vec::with_capacity(m);
         (0..blocks).for_each(|k| of.extend(problem.rows(k).map(|_| k as u32)));
         for k in 0..blocks {
-            let start = self.pairs.len();
-            self.pairs.push((k as u32, k as u32));
+            let start = sources.pairs.len();
+            sources.pairs.push((k as u32, k as u32));
             if let Form::Sparse(a) = form {
                 for i in problem.rows(k) {
                     let columns = a.pattern().row(i).iter().map(|c| of[*c as usize]);
-                    self.pairs
+                    sources
+                        .pairs
                         .extend(columns.filter(|l| *l < k as u32).map(|l| (k as u32, l)));
                 }
-                self.pairs[start..].sort_unstable();
+                sources.pairs[start..].sort_unstable();
             } else {
-                self.pairs.extend((0..k as u32).map(|l| (k as u32, l)));
+                sources.pairs.extend((0..k as u32).map(|l| (k as u32, l)));
             }
         }
-        self.pairs.dedup();
+        sources.pairs.dedup();
         let mut w = PatternBuilder::new(m, m);
-        for (k, l) in &self.pairs {
+        for (k, l) in &sources.pairs {
             let (a, b) = (problem.rows(*k as usize), problem.rows(*l as usize));
             w.insert_block((a.start, b.start), (a.len(), b.len()), true);
         }
         let mut bounds = problem.offsets().to_vec();
-        if let Form::Sparse(a) = form {
-            self.seen = vec![a.pattern().clone()];
-        } else if m > 0 {
+        if matches!(form, Form::Opaque) && m > 0 {
             bounds = vec![0, m];
         }
-        matrix(w.finish()?, bounds)
+        Ok((matrix(w.finish()?, bounds)?, sources))
     }
 
-    /// Factors with `T` as one square matrix per block, row by row, and `E` as one number per row.
-    /// False if it fails.
-    pub(crate) fn factor(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
-        self.ready = false;
-        self.fill(problem, turn, e);
-        self.ready = self
-            .system
-            .as_ref()
-            .is_some_and(|own| self.direct.prepare(own).is_ok());
-        // Rows that turned out to be redundant may have changed the order.
-        if self.unsymmetric.as_ref().map(|b| &b.order) != self.direct.elimination() {
-            self.unsymmetric = None;
-        }
-        self.ready
-    }
-
-    /// The values of the system.
-    fn fill(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) {
-        let Some(own) = &mut self.system else { return };
-        if let Form::Saddle { system, .. } = problem.delassus().form() {
+    /// Fills the values of the system.
+    fn fill(&self, problem: &Problem, turn: &[f64], e: &[f64], own: &mut KktSystem) {
+        if let Form::Saddle { system, rows: all } = problem.delassus().form() {
             own.w.values_mut().copy_from_slice(system.w.values());
             for i in 0..own.m() {
                 let (k, l) = self.place[i];
@@ -293,7 +273,7 @@ impl Shifted {
             for k in 0..problem.blocks() {
                 let rows = problem.rows(k);
                 let d = rows.len();
-                let place = &self.rows[rows.clone()];
+                let place = &all[rows.clone()];
                 let mut block = [0.0; SQUARE];
                 for i in 0..d {
                     for l in 0..d {
@@ -341,6 +321,52 @@ impl Shifted {
             }
         }
     }
+}
+
+impl Shifted {
+    /// The order of elimination in use.
+    pub(crate) fn order(&self) -> Option<Elimination> {
+        self.system.as_ref().and(self.direct.elimination()).cloned()
+    }
+
+    /// The order for the next pattern.
+    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+        self.imposed = order;
+    }
+
+    /// Takes the pattern of a problem. Allocates only for a new one.
+    pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
+        self.ready = false;
+        self.stale = true;
+        if self.system.is_some() && self.shape.fits(problem) {
+            return Ok(());
+        }
+        self.unsymmetric = None;
+        self.direct.forget(self.imposed.take());
+        let (system, sources) = match problem.delassus().form() {
+            Form::Saddle { system, rows } => Sources::of_saddle(problem, system, rows)?,
+            other => Sources::of_matrix(problem, other)?,
+        };
+        self.system = Some(system);
+        self.sources = sources;
+        self.shape = Shape::of(problem);
+        Ok(())
+    }
+
+    /// Factors with `T` as one square matrix per block, row by row, and `E` as one number per row.
+    /// False if it fails.
+    pub(crate) fn factor(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
+        self.ready = false;
+        if let Some(own) = &mut self.system {
+            self.sources.fill(problem, turn, e, own);
+            self.ready = self.direct.prepare(own).is_ok();
+        }
+        // Rows that turned out to be redundant may have changed the order.
+        if self.unsymmetric.as_ref().map(|b| &b.order) != self.direct.elimination() {
+            self.unsymmetric = None;
+        }
+        self.ready
+    }
 
     /// `x = (T A T^T + E)^-1 rhs`, without refinement. Cost: two triangular solves.
     pub(crate) fn solve(&mut self, rhs: &[f64], x: &mut [f64]) {
@@ -348,19 +374,19 @@ impl Shifted {
             x.fill(0.0);
             return;
         };
-        if !self.saddle {
+        if !self.shape.saddle {
             self.direct.apply_factors(rhs, x);
             return;
         }
         let n = own.n();
         self.rhs.clear();
         self.rhs.resize(n + own.m(), 0.0);
-        for (row, value) in self.rows.iter().zip(rhs) {
+        for (row, value) in self.shape.rows.iter().zip(rhs) {
             self.rhs[n + row] = -value;
         }
         self.z.resize(n + own.m(), 0.0);
         self.direct.apply_factors(&self.rhs, &mut self.z);
-        for (row, x) in self.rows.iter().zip(x) {
+        for (row, x) in self.shape.rows.iter().zip(x) {
             *x = self.z[n + row];
         }
     }

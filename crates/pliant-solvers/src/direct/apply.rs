@@ -3,6 +3,15 @@
 use super::DirectSolver;
 use super::kernel::Kernel;
 use super::plan::ABSENT;
+use pliant_sparse::Reach;
+
+/// Scratch of quadratic forms.
+#[derive(Debug, Default)]
+pub(super) struct Gram {
+    reach: Reach,
+    /// Entries of the scaled vectors.
+    scaled: Vec<(usize, usize, f64)>,
+}
 
 impl DirectSolver {
     /// Order `n + m` of the system that the factors belong to, if there are any.
@@ -19,18 +28,19 @@ impl DirectSolver {
         let Some(plan) = self.plan.as_mut().filter(|_| self.ready) else {
             return;
         };
-        let n = z.len() - self.dropped.len();
-        self.null_space.remove(&mut z[n..]);
+        let n = z.len() - self.rows.dropped.len();
+        self.redundancy.null_space.remove(&mut z[n..]);
         let order = &plan.elimination.sequence;
-        self.rhs.clear();
-        self.rhs.extend(order.iter().map(|v| plan.scale[*v] * z[*v]));
-        plan.kernel.solve_in_place(&mut self.rhs);
+        let rhs = &mut self.refinement.rhs;
+        rhs.clear();
+        rhs.extend(order.iter().map(|v| plan.scale[*v] * z[*v]));
+        plan.kernel.solve_in_place(rhs);
         for ((v, position), scale) in z.iter_mut().zip(&plan.position).zip(&plan.scale) {
             if *position != ABSENT {
-                *v = scale * self.rhs[*position as usize];
+                *v = scale * rhs[*position as usize];
             }
         }
-        self.null_space.remove(&mut z[n..]);
+        self.redundancy.null_space.remove(&mut z[n..]);
     }
 
     /// As [`Self::apply_factors`] for as many right-hand sides as `r` holds one after another;
@@ -42,14 +52,14 @@ impl DirectSolver {
             return;
         };
         let size = plan.position.len();
-        let n = size - self.dropped.len();
+        let n = size - self.rows.dropped.len();
         let order = &plan.elimination.sequence;
         if order.is_empty() {
             return;
         }
         self.many.rhs.clear();
         for z in z.chunks_exact_mut(size) {
-            self.null_space.remove(&mut z[n..]);
+            self.redundancy.null_space.remove(&mut z[n..]);
             self.many.rhs.extend(order.iter().map(|v| plan.scale[*v] * z[*v]));
         }
         plan.kernel.solve_in_place(&mut self.many.rhs);
@@ -60,7 +70,7 @@ impl DirectSolver {
             for (v, x) in order.iter().zip(y) {
                 z[*v] = plan.scale[*v] * x;
             }
-            self.null_space.remove(&mut z[n..]);
+            self.redundancy.null_space.remove(&mut z[n..]);
         }
     }
 
@@ -77,13 +87,14 @@ impl DirectSolver {
         let Kernel::Blocks { symbolic, factor } = &plan.kernel else {
             return None;
         };
-        self.scaled.clear();
+        let Gram { reach, scaled: list } = &mut self.gram;
+        list.clear();
         let scaled = entries.iter().map(|(vector, i, value)| {
             let position = plan.position[*i] as usize;
             (*vector, position, plan.scale[*i] * value)
         });
-        self.scaled.extend(scaled);
-        factor.add_gram(symbolic, count, &self.scaled, &mut self.reach, out);
-        Some(self.reach.visited())
+        list.extend(scaled);
+        factor.add_gram(symbolic, count, list, reach, out);
+        Some(reach.visited())
     }
 }

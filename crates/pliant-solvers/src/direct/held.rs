@@ -38,13 +38,8 @@ impl DirectSolver {
     /// `prepare_held`. An empty list brings them all back. Allocates only if the number of rows
     /// grew.
     pub(crate) fn hold(&mut self, states: &[BoundState]) {
-        if self.states != states {
+        if self.rows.hold(states) {
             self.ready = false;
-            self.states.clear();
-            self.states.extend_from_slice(states);
-            // Rows that are independent of one set of rows may be redundant beside another.
-            self.trusted.fill(false);
-            self.suspected.fill(false);
         }
     }
 
@@ -55,7 +50,7 @@ impl DirectSolver {
 
     /// Whether any row is out of the matrix.
     pub(crate) fn is_holding(&self) -> bool {
-        (0..self.states.len()).any(|i| is_held(&self.states, i))
+        (0..self.rows.states.len()).any(|i| is_held(&self.rows.states, i))
     }
 
     /// The factors do not count any more: the next thing must be a `prepare`.
@@ -65,29 +60,35 @@ impl DirectSolver {
 
     /// Whether the last factorisation dropped rows.
     pub(crate) fn has_redundant_rows(&self) -> bool {
-        !self.null_space.is_empty()
+        !self.redundancy.null_space.is_empty()
     }
 
     /// The rows that the last factorisation dropped.
     pub(crate) fn dropped(&self) -> &[bool] {
-        &self.dropped
+        &self.rows.dropped
     }
 
     /// Row `i` as of the last solve. Cost: the non-zeros of the row, and the number of redundant
     /// rows.
     pub(crate) fn row(&self, system: &KktSystem, i: usize) -> Row {
-        let held = is_held(&self.states, i);
-        let terms = self.residual.row_scale[i].max(system.b[i].abs());
-        let size = terms.max(self.residual.row_floor(system, i));
+        let (residual, agreed) = (&self.refinement.residual, self.refinement.b[i]);
+        let held = is_held(&self.rows.states, i);
+        let terms = residual.row_scale[i].max(system.b[i].abs());
+        let size = terms.max(residual.row_floor(system, i));
         let roundoff = roundoff(system) * size;
+        let (share, contradiction) = if held {
+            (0.0, 0.0)
+        } else {
+            (self.redundancy.null_space.diagonal(i), system.b[i] - agreed)
+        };
         Row {
-            w: self.residual.row[i],
-            share: if held { 0.0 } else { self.null_space.diagonal(i) },
-            contradiction: if held { 0.0 } else { system.b[i] - self.b[i] },
+            w: residual.row[i],
+            share,
+            contradiction,
             size,
             noise: system.b_rounding[i] + roundoff,
             roundoff,
-            dropped: self.dropped.get(i).copied().unwrap_or(false),
+            dropped: self.rows.dropped.get(i).copied().unwrap_or(false),
         }
     }
 }

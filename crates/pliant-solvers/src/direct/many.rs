@@ -3,7 +3,6 @@
 use super::DirectSolver;
 use super::times::Laps;
 use crate::bounds::BoundsReport;
-use crate::residual::evaluate_for;
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 
 /// The right-hand side of one of several solves with the same matrices.
@@ -84,24 +83,27 @@ impl DirectSolver {
         );
         let mut laps = Laps::start();
         for pass in 0..=self.options.max_refinements {
+            let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
             self.many.rhs.clear();
             for k in 0..count {
                 if !self.many.done[k] {
                     let side = &right_hand_sides[k];
-                    self.agree(&side.b);
+                    let refinement = &mut self.refinement;
+                    refinement.agree(&side.b, &self.redundancy.null_space);
                     if pass == 0 {
-                        self.residual.start(&side.c, &self.b);
+                        refinement.residual.start(&side.c, &refinement.b);
                     } else {
                         // The answer before the last correction is in `best`, its residual is gone.
-                        self.measure(system, &side.c, &solutions[k]);
+                        refinement.measure(system, &side.c, &self.rows, &solutions[k]);
                     }
-                    self.gather();
+                    let residual = &refinement.residual;
+                    plan.gather(&residual.primal, &residual.row, &[], &mut self.many.one);
+                    self.many.rhs.extend_from_slice(&self.many.one);
                 }
             }
             if self.many.rhs.is_empty() {
                 break;
             }
-            let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
             laps.add_to(&mut self.times.judge);
             plan.kernel.solve_in_place(&mut self.many.rhs);
             laps.add_to(if pass == 0 {
@@ -119,20 +121,19 @@ impl DirectSolver {
                 if pass > 0 {
                     self.many.best[k].clone_from(solution);
                 }
-                if let Some(plan) = &self.plan {
-                    plan.add_scaled(&self.many.rhs[at..at + size], solution);
-                }
+                plan.add_scaled(&self.many.rhs[at..at + size], solution);
                 at += size;
-                self.null_space.remove(&mut solution.mu);
-                let side = &right_hand_sides[k];
-                self.agree(&side.b);
-                let mut measure = self.measure(system, &side.c, solution);
+                let null_space = &self.redundancy.null_space;
+                null_space.remove(&mut solution.mu);
+                let (side, refinement) = (&right_hand_sides[k], &mut self.refinement);
+                refinement.agree(&side.b, null_space);
+                let mut measure = refinement.measure(system, &side.c, &self.rows, solution);
                 let report = &mut reports[k];
                 report.refinements = pass;
                 let better = measure.relative < report.residual.relative;
                 if !better && pass > 0 {
                     std::mem::swap(solution, &mut self.many.best[k]);
-                    measure = self.measure(system, &side.c, solution);
+                    measure = refinement.measure(system, &side.c, &self.rows, solution);
                 }
                 report.residual = measure;
                 let last = pass == self.options.max_refinements;
@@ -147,7 +148,10 @@ impl DirectSolver {
                     if measure.relative <= self.options.tolerance {
                         report.status = Status::Converged;
                     }
-                    let found = self.contradiction(system, &side.b, &solution.x);
+                    let tolerance = self.options.incompatibility;
+                    let found =
+                        self.redundancy
+                            .contradiction(system, &side.b, &solution.x, refinement, tolerance);
                     if let Some((row, violation)) = found {
                         reports[k].status = Status::Incompatible { row, violation };
                     }
@@ -156,34 +160,6 @@ impl DirectSolver {
             laps.add_to(&mut self.times.judge);
         }
         Ok(())
-    }
-
-    /// The part of `b` that redundant rows agree on.
-    fn agree(&mut self, b: &[f64]) {
-        self.b.clear();
-        self.b.extend_from_slice(b);
-        self.null_space.remove(&mut self.b);
-    }
-
-    fn measure(&mut self, system: &KktSystem, c: &[f64], solution: &Solution) -> KktResidual {
-        evaluate_for(
-            system,
-            solution,
-            c,
-            &self.b,
-            &self.dropped,
-            &[],
-            &mut self.residual,
-        )
-    }
-
-    /// Appends the residual at hand to the right-hand sides.
-    fn gather(&mut self) {
-        if let Some(plan) = &self.plan {
-            let scratch = &mut self.many;
-            plan.gather(&self.residual.primal, &self.residual.row, &[], &mut scratch.one);
-            scratch.rhs.extend_from_slice(&scratch.one);
-        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::DirectSolver;
 use super::plan::Plan;
+use super::refinement::Refinement;
 use super::scale::{NEGLIGIBLE, SUSPICION};
 use crate::bounds::is_held;
+use crate::redundant::NullSpace;
 use crate::residual::{ResidualWorkspace, roundoff};
 use crate::{KktSystem, Solution, SolveError};
 
@@ -65,7 +67,7 @@ impl DirectSolver {
         let pivot = |row: usize| plan.kernel.pivots()[plan.position[system.n() + row] as usize];
         let found = || {
             (0..system.m())
-                .filter(|row| self.dropped[*row] || (signs_wrong && pivot(*row) > 0.0))
+                .filter(|row| self.rows.dropped[*row] || (signs_wrong && pivot(*row) > 0.0))
                 .map(|row| block_of(system, row))
         };
         if found().all(|k| deferred[k]) {
@@ -80,18 +82,20 @@ impl DirectSolver {
     /// around long loops, rounding alone may leave a redundant row a pivot above it. Says whether
     /// there were new ones. A compliant row has its own `R`, and is none.
     pub(super) fn suspect_more(&mut self, system: &KktSystem) -> bool {
-        let Some(plan) = &self.plan else { return false };
+        let (Some(plan), rows) = (&self.plan, &mut self.rows) else {
+            return false;
+        };
         let mut found = false;
         for row in 0..system.m() {
             let position = plan.position[system.n() + row] as usize;
             let is_small = plan.kernel.pivots()[position] > -SUSPICION;
             if is_small
-                && !(self.dropped[row] || self.trusted[row] || self.suspected[row])
-                && !is_held(&self.states, row)
+                && !(rows.dropped[row] || rows.trusted[row] || rows.suspected[row])
+                && !is_held(&rows.states, row)
                 && plan.elimination.deferred[block_of(system, row)]
                 && system.r_diagonal(row) <= NEGLIGIBLE * system.row_scale(row)
             {
-                self.suspected[row] = true;
+                rows.suspected[row] = true;
                 found = true;
             }
         }
@@ -105,13 +109,13 @@ impl DirectSolver {
     /// between heavy ones), not because it is redundant.
     pub(super) fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
         let m = system.m();
-        self.null_space.reset(m);
+        self.redundancy.null_space.reset(m);
         let mut next = 0;
         loop {
             let mut rows = [0; TOGETHER];
             let mut count = 0;
             while next < m && count < TOGETHER {
-                if self.dropped[next] {
+                if self.rows.dropped[next] {
                     rows[count] = next;
                     count += 1;
                 }
@@ -138,24 +142,35 @@ impl DirectSolver {
         }
         let mut least = [f64::INFINITY; TOGETHER];
         let mut done = [false; TOGETHER];
-        let mut right = std::mem::take(&mut self.rhs);
+        let Redundancy {
+            null_space,
+            column,
+            force,
+            ..
+        } = &mut self.redundancy;
+        let Refinement {
+            b,
+            residual,
+            rhs: right,
+            ..
+        } = &mut self.refinement;
         right.clear();
-        zeros(&mut self.b, m);
+        zeros(b, m);
         for d in rows {
             // W x - J^T mu = J_d^T with the rows that are left: where they can say what row d says,
             // x is zero and n = mu + e_d.
-            zeros(&mut self.force, n);
+            zeros(force, n);
             for (i, a) in system.j.row_entries(*d) {
-                self.force[i] = a;
+                force[i] = a;
             }
-            plan.gather(&self.force, &self.b, &self.states, &mut scratch.one);
+            plan.gather(force, b, &self.rows.states, &mut scratch.one);
             right.extend_from_slice(&scratch.one);
         }
         for _ in 0..=MOST_REFINEMENTS {
             if right.is_empty() {
                 break;
             }
-            std::mem::swap(&mut right, &mut scratch.rhs);
+            std::mem::swap(right, &mut scratch.rhs);
             right.clear();
             plan.kernel.solve_in_place(&mut scratch.rhs);
             let mut answers = scratch.rhs.chunks_exact(plan.elimination.sequence.len());
@@ -166,65 +181,77 @@ impl DirectSolver {
                 let Some(answer) = answers.next() else { break };
                 self.counters.solves += 1;
                 let solution = &mut scratch.best[k];
-                self.column.clone_from(&solution.mu);
+                column.clone_from(&solution.mu);
                 plan.add_scaled(answer, solution);
                 // As the other rows see it.
                 solution.mu[*d] = 0.0;
-                let share = self.residual.combine(system, solution, *d);
+                let share = residual.combine(system, solution, *d);
                 done[k] = share <= FORCELESS || share > 0.5 * least[k];
                 if share > least[k] {
-                    solution.mu.copy_from_slice(&self.column);
+                    solution.mu.copy_from_slice(column);
                 }
                 least[k] = least[k].min(share);
                 if !done[k] {
-                    let (primal, row) = (&self.residual.primal, &self.residual.row);
-                    plan.gather(primal, row, &self.states, &mut scratch.one);
+                    plan.gather(
+                        &residual.primal,
+                        &residual.row,
+                        &self.rows.states,
+                        &mut scratch.one,
+                    );
                     right.extend_from_slice(&scratch.one);
                 }
             }
         }
-        self.rhs = right;
         for (k, d) in rows.iter().enumerate() {
-            let limit = if self.suspected[*d] {
+            let limit = if self.rows.suspected[*d] {
                 NO_FORCE_AT_ALL
             } else {
                 NO_FORCE
             };
-            if !self.trusted[*d] && least[k] > limit {
+            if !self.rows.trusted[*d] && least[k] > limit {
                 return Ok(Some(*d));
             }
             let vector = &mut scratch.best[k].mu;
             vector[*d] = 1.0;
-            self.null_space.push(vector);
+            null_space.push(vector);
         }
         Ok(None)
     }
+}
 
+/// The combinations of rows that exert no force.
+#[derive(Debug, Default)]
+pub(super) struct Redundancy {
+    pub(super) null_space: NullSpace,
+    /// A combination before its last refinement.
+    column: Vec<f64>,
+    /// `J^T` of a combination of rows, n.
+    force: Vec<f64>,
+    sizes: Sizes,
+}
+
+impl Redundancy {
     /// The row whose right-hand side contradicts others most, if they do: along a combination `n`
     /// of rows that exerts no force, `n . b` must vanish up to what the rows are known to be off
     /// by, `sum |n_i| (rounding_i + tolerance size_i)`. Rows whose pivot is small but true leave a
     /// force `f = J^T n` that is small but true: as every solution has `n . b = -f . x`, they
     /// contradict each other only beyond what the velocities, `x` or those without rows, can do
     /// along `f`.
-    ///
-    /// The part of `b` that the rows agree on is `self.b`.
-    pub(super) fn contradiction(&mut self, system: &KktSystem, b: &[f64], x: &[f64]) -> Option<(usize, f64)> {
-        let mut force = std::mem::take(&mut self.force);
-        let mut sizes = std::mem::take(&mut self.sizes);
-        let found = self.find_contradiction(system, b, x, &mut force, &mut sizes);
-        (self.force, self.sizes) = (force, sizes);
-        found
-    }
-
-    fn find_contradiction(
-        &self,
+    pub(super) fn contradiction(
+        &mut self,
         system: &KktSystem,
         b: &[f64],
         x: &[f64],
-        force: &mut Vec<f64>,
-        sizes: &mut Sizes,
+        solved: &Refinement,
+        tolerance: f64,
     ) -> Option<(usize, f64)> {
-        sizes.measure(system, b, &self.residual);
+        let Self {
+            null_space,
+            force,
+            sizes,
+            ..
+        } = self;
+        sizes.measure(system, b, &solved.residual);
         let Sizes {
             free,
             speed,
@@ -232,10 +259,10 @@ impl DirectSolver {
         } = sizes;
         let mut worst = (1.0, None);
         let mut allowed = 0.0;
-        for q in self.null_space.columns() {
+        for q in null_space.columns() {
             let involved = || q.iter().enumerate().filter(|(_, n)| **n != 0.0);
             let size = involved().fold(0.0f64, |a, (i, _)| a.max(speed[i]));
-            let share = self.options.incompatibility * size;
+            let share = tolerance * size;
             let (mut sum, mut limit) = (0.0, 0.0);
             for (i, n) in involved() {
                 sum += n * b[i];
@@ -257,7 +284,7 @@ impl DirectSolver {
             }
         }
         let q = worst.1?;
-        let removed = |i: usize| (b[i] - self.b[i]).abs();
+        let removed = |i: usize| (b[i] - solved.b[i]).abs();
         let share = |i: usize| removed(i) / (allowed + rounding[i]).max(f64::MIN_POSITIVE);
         let involved = (0..system.m()).filter(|i| q[*i] != 0.0);
         let row = involved.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;

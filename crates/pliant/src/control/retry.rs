@@ -128,6 +128,8 @@ mod tests {
             paid: 19.0 * x,
             held_back: 31.0 * x,
             lifted_by: Some([k as u32, 0]),
+            unsolved: 41 * k,
+            unsolved_by: Some([k as u32, 1]),
         };
         c.sleep.stilled = 29.0 * x;
         let ms = |n: u64| Duration::from_millis(n * k as u64);
@@ -165,6 +167,8 @@ mod tests {
                 )
             );
             let (c, sums, worse) = (&both.contacts, &both_of.contacts, &large.contacts);
+            assert_eq!(c.corrections.unsolved, sums.corrections.unsolved);
+            assert_eq!(c.corrections.unsolved_by, second.contacts.corrections.unsolved_by);
             assert_eq!(
                 (c.residual, c.velocity_residual, c.de_saxce, c.restitution),
                 (

@@ -1,8 +1,8 @@
 //! Newton's direction of the interior-point method.
 
-use super::InteriorPoint;
-use super::inside::{Disc, Inner};
-use super::scaling::{product, quotient};
+use super::inside::Iterate;
+use super::scaling::{Metric, product, quotient};
+use super::{InteriorPoint, Shift};
 use crate::complementarity::Problem;
 use crate::complementarity::cone::ROWS;
 use crate::complementarity::shifted::Shifted;
@@ -17,14 +17,45 @@ const PASSES: usize = 4;
 /// Share of the infeasibility that the linear system may leave.
 const GAIN: f64 = 0.01;
 
+/// Newton's direction, and what it is computed from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Direction {
+    pub(super) dr: Vec<f64>,
+    /// `T^-T dr`.
+    q: Vec<f64>,
+    /// `T^-1 E q`: what complementarity takes from the velocities.
+    push: Vec<f64>,
+    /// Velocities that complementarity wants.
+    g: Vec<f64>,
+    rhs: Vec<f64>,
+    y: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Direction {
+    /// Makes room for so many rows.
+    pub(super) fn reset(&mut self, size: usize) {
+        for v in [
+            &mut self.dr,
+            &mut self.q,
+            &mut self.push,
+            &mut self.g,
+            &mut self.rhs,
+            &mut self.y,
+            &mut self.scratch,
+        ] {
+            v.clear();
+            v.resize(size, 0.0);
+        }
+    }
+}
+
 /// Parts of the linear system.
 struct System<'a> {
     problem: &'a Problem,
     shifted: &'a mut Shifted,
-    turn: &'a [f64],
-    e: &'a [f64],
-    slope: &'a [f64],
-    unsymmetric: bool,
+    metric: &'a Metric,
+    shift: &'a Shift,
     scratch: &'a mut [f64],
 }
 
@@ -32,7 +63,7 @@ impl System<'_> {
     /// `q = T^-T (A + V^-1 E)^-1 x`.
     fn solve(&mut self, x: &[f64], q: &mut [f64]) {
         self.turned(false, x);
-        if self.unsymmetric {
+        if self.shift.unsymmetric {
             self.shifted.solve_unsymmetric(self.scratch, q);
         } else {
             self.shifted.solve(self.scratch, q);
@@ -48,7 +79,7 @@ impl System<'_> {
             for i in 0..d {
                 for l in 0..d {
                     let t = if transpose { l * d + i } else { i * d + l };
-                    y[i] += self.turn[self.problem.square(k).start + t] * x[rows.start + l];
+                    y[i] += self.metric.turn[self.problem.square(k).start + t] * x[rows.start + l];
                 }
             }
             self.scratch[rows].copy_from_slice(&y[..d]);
@@ -63,21 +94,21 @@ impl System<'_> {
 
     /// `push = T^-1 E q`, with `T^-1 = S^2 T^T`, `S = diag(mu, 1, 1)`; that of several discs leans
     /// on the normal.
-    fn push(&mut self, q: &[f64], push: &mut [f64], blocks: &[Inner], discs: &[Disc]) {
+    fn push(&mut self, q: &[f64], push: &mut [f64], iterate: &Iterate) {
         for i in 0..q.len() {
-            self.scratch[i] = self.e[i] * q[i];
+            self.scratch[i] = self.metric.e[i] * q[i];
         }
-        for (k, (inner, cone)) in blocks.iter().zip(self.problem.cones()).enumerate() {
+        for (k, (inner, cone)) in iterate.blocks.iter().zip(self.problem.cones()).enumerate() {
             let rows = self.problem.rows(k);
             let (d, first) = (rows.len(), rows.start);
             let force = |at: usize| self.scratch[at] - inner.floor * q[at];
             let turned = |i: usize, from: usize| -> f64 {
                 let square = self.problem.square(k).start;
-                let terms = (from..d).map(|l| self.turn[square + l * d + i] * force(first + l));
+                let terms = (from..d).map(|l| self.metric.turn[square + l * d + i] * force(first + l));
                 terms.sum()
             };
             if cone.bounds().is_none() && cone.friction().is_none() {
-                let leaning = discs[inner.discs()]
+                let leaning = iterate.discs[inner.discs()]
                     .iter()
                     .map(|x| x.lean * force(x.rows().start));
                 push[first] = force(first) + leaning.sum::<f64>();
@@ -99,37 +130,22 @@ impl System<'_> {
             let rows = self.problem.rows(k);
             let first = rows.start;
             for i in rows.skip(1) {
-                y[first] -= sign * self.slope[i] * push[i];
+                y[first] -= sign * self.shift.slope[i] * push[i];
             }
         }
     }
 }
 
 impl InteriorPoint {
-    /// `T^-T` times the derivative of the shift.
-    pub(super) fn turn_slope(&mut self, problem: &Problem) {
-        for (k, cone) in problem.cones().iter().enumerate() {
-            let rows = problem.rows(k);
-            let (d, square) = (rows.len(), problem.square(k).start);
-            for l in 0..d {
-                let along = (1..d).map(|i| self.slope[rows.start + i] * self.turn[square + l * d + i]);
-                // `S^2 = 1` but for the normal; the rows of several discs are at right angles to
-                // it.
-                let apart = l == 0 && cone.friction().is_none();
-                self.turned[rows.start + l] = if apart { 0.0 } else { along.sum() };
-            }
-        }
-    }
-
     /// Largest entry of `w - v`.
     fn infeasibility(&self, problem: &Problem) -> f64 {
         let mut out = 0.0f64;
-        for (k, (cone, inner)) in problem.cones().iter().zip(&self.blocks).enumerate() {
+        for (k, (cone, inner)) in problem.cones().iter().zip(&self.iterate.blocks).enumerate() {
             let rows = problem.rows(k);
             let miss = match cone.bounds() {
                 Some(_) => (self.w[rows.start] - inner.v[0] + inner.v[1]).abs(),
                 None => rows
-                    .zip(self.velocity(problem, k))
+                    .zip(self.iterate.velocity(problem, k))
                     .map(|(i, v)| (self.w[i] - v).abs())
                     .fold(0.0, f64::max),
             };
@@ -147,37 +163,34 @@ impl InteriorPoint {
     ///
     /// is solved as `(A + V^-1 E) dr = V^-1 (g - w)`, and the corrector's is refined against `A` as
     /// it is.
-    pub(super) fn direction(&mut self, problem: &Problem, tau: f64, correct: bool) {
-        self.wanted(problem, tau, correct);
+    pub(super) fn find_direction(&mut self, problem: &Problem, tau: f64, correct: bool) {
+        self.iterate.wanted(problem, tau, correct, &mut self.direction.g);
         // The corrector's answer is the step: it is to gain feasibility, whatever the size of the
         // rest of the right-hand side.
         let passes = if correct { PASSES } else { 1 };
         let enough = GAIN * self.infeasibility(problem);
         let Self {
             shifted,
-            turn,
-            e,
-            slope,
-            scratch,
-            unsymmetric,
-            q,
-            push,
-            rhs,
-            y,
-            g,
+            metric,
+            shift,
+            iterate,
             w,
-            dr,
-            blocks,
-            discs,
             ..
         } = self;
+        let Direction {
+            dr,
+            q,
+            push,
+            g,
+            rhs,
+            y,
+            scratch,
+        } = &mut self.direction;
         let mut system = System {
             problem,
             shifted,
-            turn,
-            e,
-            slope,
-            unsymmetric: *unsymmetric,
+            metric,
+            shift,
             scratch,
         };
         let m = problem.size();
@@ -194,7 +207,7 @@ impl InteriorPoint {
             if pass > 0 {
                 // What is left of the equations themselves, without floors and rounding of the
                 // factor.
-                system.push(q, push, blocks, discs);
+                system.push(q, push, iterate);
                 system.back(q, dr);
                 problem.delassus().rows_times(0..m, dr, y);
                 for i in 0..m {
@@ -213,13 +226,15 @@ impl InteriorPoint {
             }
         }
         system.back(q, dr);
-        system.push(q, push, blocks, discs);
-        self.velocities(problem, tau);
+        system.push(q, push, iterate);
+        iterate.find_velocities(problem, tau, metric, &mut self.direction);
     }
+}
 
+impl Iterate {
     /// Velocities that complementarity wants.
-    fn wanted(&mut self, problem: &Problem, tau: f64, correct: bool) {
-        self.g.fill(0.0);
+    fn wanted(&mut self, problem: &Problem, tau: f64, correct: bool, g: &mut [f64]) {
+        g.fill(0.0);
         for disc in &mut self.discs {
             if !correct {
                 (disc.correction, disc.g) = ([0.0; 3], [0.0; 3]);
@@ -229,8 +244,8 @@ impl InteriorPoint {
             let q = quotient(&disc.scaling.lambda, &[tau - c[0], -c[1], -c[2]]);
             let q = disc.scaling.times(&q);
             disc.g = [disc.mu * q[0], q[1], q[2]];
-            self.g[disc.normal] += disc.g[0];
-            self.g[disc.rows()].copy_from_slice(&disc.g[1..=disc.rows().len()]);
+            g[disc.normal] += disc.g[0];
+            g[disc.rows()].copy_from_slice(&disc.g[1..=disc.rows().len()]);
         }
         for (k, cone) in problem.cones().iter().enumerate() {
             let row = problem.rows(k).start;
@@ -239,7 +254,7 @@ impl InteriorPoint {
                 inner.correction = [0.0; 2];
             }
             let c = inner.correction;
-            let (r, g) = (self.r[row], &mut self.g[row]);
+            let (r, g) = (self.r[row], &mut g[row]);
             match cone.bounds() {
                 None if inner.discs().is_empty() => *g = (tau - c[0]) / r,
                 Some((lower, upper)) if lower < upper => {
@@ -256,7 +271,8 @@ impl InteriorPoint {
     }
 
     /// Changes of the velocities, and the correction of second order that they make.
-    fn velocities(&mut self, problem: &Problem, tau: f64) {
+    fn find_velocities(&mut self, problem: &Problem, tau: f64, metric: &Metric, direction: &mut Direction) {
+        let Direction { dr, q, push: all, .. } = direction;
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
             let inner = &mut self.blocks[k];
@@ -267,36 +283,35 @@ impl InteriorPoint {
                     let discs = &mut self.discs[inner.discs()];
                     let several = cone.friction().is_none();
                     if discs.is_empty() {
-                        self.dr[first + 1..rows.end].fill(0.0);
-                        inner.dv[0] = (tau - c[0] - inner.v[0] * self.dr[first]) / r - inner.v[0];
-                        inner.correction[0] = inner.dv[0] * self.dr[first];
+                        dr[first + 1..rows.end].fill(0.0);
+                        inner.dv[0] = (tau - c[0] - inner.v[0] * dr[first]) / r - inner.v[0];
+                        inner.correction[0] = inner.dv[0] * dr[first];
                     }
                     for disc in discs {
-                        let mut push = [self.push[first], 0.0, 0.0];
+                        let mut push = [all[first], 0.0, 0.0];
                         for (to, i) in push[1..].iter_mut().zip(disc.rows()) {
-                            *to = self.push[i];
+                            *to = all[i];
                         }
                         if several {
                             // Its own part of what they push in the normal.
                             let own = disc.rows().start;
-                            push[0] = disc.e * self.q[first]
-                                + disc.lean * (self.e[own] - inner.floor) * self.q[own];
+                            push[0] = disc.e * q[first] + disc.lean * (metric.e[own] - inner.floor) * q[own];
                         }
                         for i in 0..3 {
                             disc.dv[i] = disc.g[i] - disc.v[i] - push[i];
                         }
-                        let x = disc.scaling.times(&disc.impulse(&self.dr));
+                        let x = disc.scaling.times(&disc.impulse(dr));
                         let y = disc.scaling.over(&disc.velocity(&disc.dv));
                         disc.correction = product(&x, &y);
                     }
                     if several {
                         for (_, own) in cone.discs().into_iter().filter(|(mu, _)| *mu == 0.0) {
-                            self.dr[first + own.start..first + own.end].fill(0.0);
+                            dr[first + own.start..first + own.end].fill(0.0);
                         }
                     }
                 }
                 Some((lower, upper)) if lower < upper => {
-                    let dr = self.dr[first];
+                    let dr = dr[first];
                     for (l, (bound, sign)) in [(lower, 1.0), (upper, -1.0)].into_iter().enumerate() {
                         if bound.is_finite() {
                             let room = sign * (r - bound);
@@ -306,7 +321,7 @@ impl InteriorPoint {
                         }
                     }
                 }
-                Some((lower, upper)) if lower == upper => self.dr[first] = 0.0,
+                Some((lower, upper)) if lower == upper => dr[first] = 0.0,
                 _ => {}
             }
         }

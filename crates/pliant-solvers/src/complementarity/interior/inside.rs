@@ -1,7 +1,7 @@
 //! Impulses and velocities inside their cones.
 
-use super::scaling::{Scaling, least, step};
-use super::{BACK, InteriorPoint};
+use super::BACK;
+use super::scaling::{Metric, Scaling, least, step};
 use crate::complementarity::Problem;
 use crate::complementarity::cone::{ROWS, length};
 use std::ops::Range;
@@ -122,7 +122,15 @@ impl Block<'_> {
     }
 }
 
-impl InteriorPoint {
+/// Impulses inside their cones, and velocities inside the dual ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Iterate {
+    pub(super) r: Vec<f64>,
+    pub(super) blocks: Vec<Inner>,
+    pub(super) discs: Vec<Disc>,
+}
+
+impl Iterate {
     /// Velocity of a contact in the dual of its cone.
     pub(super) fn velocity(&self, problem: &Problem, k: usize) -> [f64; ROWS] {
         let (inner, first) = (&self.blocks[k], problem.rows(k).start);
@@ -137,8 +145,10 @@ impl InteriorPoint {
         out
     }
 
-    /// Puts impulse and velocities inside.
-    pub(super) fn begin(&mut self, problem: &Problem) {
+    /// Puts the given impulses and velocities inside.
+    pub(super) fn begin(&mut self, problem: &Problem, r: &[f64]) {
+        self.r.clear();
+        self.r.extend_from_slice(r);
         let v = problem.b().iter().fold(0.0f64, |a, b| a.max(b.abs()));
         let v = if v > 0.0 { v } else { 1.0 };
         self.blocks.clear();
@@ -194,18 +204,18 @@ impl InteriorPoint {
     /// Scales all blocks and fills `T` and `E`; returns the mean of complementarity. (Contacts that
     /// rounding keeps off the boundary do not count: their impulse is large, and the smallest ones
     /// still have digits to gain.)
-    pub(super) fn scale(&mut self, problem: &Problem) -> f64 {
+    pub(super) fn scale(&mut self, problem: &Problem, metric: &mut Metric) -> f64 {
         let (mut gap, mut count) = (0.0, 0usize);
-        self.turn.fill(0.0);
-        self.e.fill(0.0);
+        metric.turn.fill(0.0);
+        metric.e.fill(0.0);
         for (k, cone) in problem.cones().iter().enumerate() {
             let rows = problem.rows(k);
             let (d, first) = (rows.len(), rows.start);
             let scale = problem.scale(k);
             let inner = &mut self.blocks[k];
             let mut block = Block {
-                e: &mut self.e[rows],
-                turn: &mut self.turn[problem.square(k)],
+                e: &mut metric.e[rows],
+                turn: &mut metric.turn[problem.square(k)],
                 size: d,
             };
             for i in 0..d {
@@ -263,7 +273,7 @@ impl InteriorPoint {
 
     /// Where a step has come so close to the boundary of a cone that rounding decides on which side
     /// it is: a few roundings inside.
-    pub(super) fn keep_inside(&mut self) {
+    fn keep_inside(&mut self) {
         for disc in &mut self.discs {
             let limit = |t: f64| (1.0 + ROUNDING) * t;
             let least = [
@@ -277,11 +287,11 @@ impl InteriorPoint {
         }
     }
 
-    /// Largest step, at most 1, that stays inside.
-    pub(super) fn largest_step(&self, problem: &Problem) -> f64 {
+    /// Largest step along a direction, at most 1, that stays inside.
+    pub(super) fn largest_step(&self, problem: &Problem, dr: &[f64]) -> f64 {
         let mut out = 1.0 / BACK;
         for disc in &self.discs {
-            let impulses = (disc.impulse(&self.r), disc.impulse(&self.dr));
+            let impulses = (disc.impulse(&self.r), disc.impulse(dr));
             let velocities = (disc.velocity(&disc.v), disc.velocity(&disc.dv));
             for (x, dx) in [impulses, velocities] {
                 out = out.min(step(&x, &dx));
@@ -290,7 +300,7 @@ impl InteriorPoint {
         for (k, cone) in problem.cones().iter().enumerate() {
             let inner = &self.blocks[k];
             let row = problem.rows(k).start;
-            let (r, dr) = (self.r[row], self.dr[row]);
+            let (r, dr) = (self.r[row], dr[row]);
             let mut scalar = |x: f64, dx: f64| {
                 if dx < 0.0 {
                     out = out.min(-x / dx);
@@ -315,9 +325,9 @@ impl InteriorPoint {
         out
     }
 
-    /// A step.
-    pub(super) fn advance(&mut self, share: f64) {
-        for (r, d) in self.r.iter_mut().zip(&self.dr) {
+    /// A step along a direction.
+    pub(super) fn advance(&mut self, share: f64, dr: &[f64]) {
+        for (r, d) in self.r.iter_mut().zip(dr) {
             *r += share * d;
         }
         for inner in &mut self.blocks {

@@ -1,6 +1,26 @@
 //! The scaling of Nesterov and Todd for one friction cone, in coordinates in which it is the
 //! self-dual cone `|x_t| <= x_0`.
 
+use crate::complementarity::Problem;
+
+/// The scalings of all blocks, as one matrix.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Metric {
+    /// `T`: to the eigenvectors of the scaling, in which `E` is diagonal.
+    pub(super) turn: Vec<f64>,
+    pub(super) e: Vec<f64>,
+}
+
+impl Metric {
+    /// Makes room for that of a problem.
+    pub(super) fn reset(&mut self, problem: &Problem) {
+        self.turn.clear();
+        self.turn.resize(problem.squares(), 0.0);
+        self.e.clear();
+        self.e.resize(problem.size(), 0.0);
+    }
+}
+
 /// Sum of products of the tangential parts.
 fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
     a[1] * b[1] + a[2] * b[2]

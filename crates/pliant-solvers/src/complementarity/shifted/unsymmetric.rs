@@ -147,13 +147,13 @@ impl Shifted {
         if !self.analyse_unsymmetric(problem, turn, e) {
             return false;
         }
-        self.fill(problem, turn, e);
-        let (Some(own), Some(unsymmetric)) = (&self.system, &mut self.unsymmetric) else {
+        let (Some(own), Some(unsymmetric)) = (&mut self.system, &mut self.unsymmetric) else {
             return false;
         };
+        self.sources.fill(problem, turn, e, own);
         unsymmetric.symmetric_part(own);
         let target = unsymmetric.factor.values_mut();
-        let sign = if self.saddle { -1.0 } else { 1.0 };
+        let sign = if self.shape.saddle { -1.0 } else { 1.0 };
         for k in 0..problem.blocks() {
             let rows = problem.rows(k);
             if slope[rows.clone()].iter().all(|s| *s == 0.0) {
@@ -202,18 +202,18 @@ impl Shifted {
         own.w.values_mut().copy_from_slice(system.w.values());
         own.r.values_mut().fill(0.0);
         for i in 0..own.m() {
-            let (k, l) = self.place[i];
+            let (k, l) = self.sources.place[i];
             let l = if k == ABSENT { 0 } else { l as usize };
             for slot in own.j.pattern().row_slots(i) {
-                let from = self.columns[slot][l] as usize;
+                let from = self.sources.columns[slot][l] as usize;
                 own.j.values_mut()[slot] = system.j.values().get(from).copied().unwrap_or(0.0);
             }
             for slot in own.r.pattern().row_slots(i) {
-                let other = self.place[own.r.pattern().indices()[slot] as usize].0;
+                let other = self.sources.place[own.r.pattern().indices()[slot] as usize].0;
                 let value = system
                     .r
                     .values()
-                    .get(self.entries[slot] as usize)
+                    .get(self.sources.entries[slot] as usize)
                     .copied()
                     .unwrap_or(0.0);
                 if k == ABSENT && other == ABSENT {
@@ -226,21 +226,23 @@ impl Shifted {
         unsymmetric.symmetric_part(own);
         let target = unsymmetric.factor.values_mut();
         for i in 0..own.m() {
-            let (k, l) = self.place[i];
+            let (k, l) = self.sources.place[i];
             if k == ABSENT {
                 continue;
             }
             let (k, l) = (k as usize, l as usize);
             let rows = problem.rows(k);
             let (d, s) = (rows.len(), problem.scale(k));
-            let at = &self.rows[rows];
+            let at = &self.shape.rows[rows];
             let first = problem.square(k).start + l * d;
             let g = |c: usize| by_u[first + c];
             for slot in own.j.pattern().row_slots(i) {
                 let value = |slot: u32| system.j.values().get(slot as usize).copied().unwrap_or(0.0);
                 let [own_slot, mirror] = unsymmetric.slots[1][slot];
                 if let Some(target) = target.get_mut(own_slot as usize) {
-                    *target = -(0..d).map(|c| g(c) * value(self.columns[slot][c])).sum::<f64>();
+                    *target = -(0..d)
+                        .map(|c| g(c) * value(self.sources.columns[slot][c]))
+                        .sum::<f64>();
                 }
                 if let Some(target) = target.get_mut(mirror as usize) {
                     *target /= s;
@@ -265,7 +267,7 @@ impl Shifted {
     /// Whether the symmetric factor is to come first: it knows the order, and in every solve anew
     /// which bilateral rows are redundant, whatever the contacts do.
     fn needs_symmetric(&self) -> bool {
-        self.unsymmetric.is_none() || self.stale && self.bilateral
+        self.unsymmetric.is_none() || self.stale && self.shape.bilateral
     }
 
     /// The plan of the unsymmetric factor.
@@ -277,7 +279,7 @@ impl Shifted {
             self.stale = false;
         }
         if self.unsymmetric.is_none() {
-            let (rows, saddle) = (&self.rows, self.saddle);
+            let (rows, saddle) = (&self.shape.rows, self.shape.saddle);
             let Some(own) = &self.system else { return false };
             let unknown = |i: usize| if saddle { own.n() + rows[i] } else { i };
             self.unsymmetric = Unsymmetric::new(own, &self.direct, problem, unknown);
@@ -292,9 +294,14 @@ impl Shifted {
         else {
             return;
         };
-        let (first, sign) = if self.saddle { (own.n(), -1.0) } else { (0, 1.0) };
-        let place =
-            |i: usize| unsymmetric.position[first + if self.saddle { self.rows[i] } else { i }] as usize;
+        let (first, sign) = if self.shape.saddle {
+            (own.n(), -1.0)
+        } else {
+            (0, 1.0)
+        };
+        let place = |i: usize| {
+            unsymmetric.position[first + if self.shape.saddle { self.shape.rows[i] } else { i }] as usize
+        };
         unsymmetric.x.fill(0.0);
         for (i, value) in rhs.iter().enumerate() {
             unsymmetric.x[place(i)] = sign * value;

@@ -60,8 +60,8 @@ pub enum Metric {
     Mass,
     /// The response matrix `W` of the step.
     Response,
-    /// The same with the springs that are rows, `W + h^2 alpha beta J^T C^-1 J`: what is elastic
-    /// goes along whatever its treatment.
+    /// The response matrix with the springs that are rows, `W + h^2 alpha beta J^T C^-1 J`: what is
+    /// elastic goes along whatever its treatment.
     Elastic,
 }
 

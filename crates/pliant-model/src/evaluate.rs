@@ -52,7 +52,7 @@ struct FieldBlocks {
     damping: Blocks,
     compliance: Blocks,
     row_damping: Blocks,
-    /// As a compliance, of each coordinate of the node.
+    /// Deformation of each coordinate of the node, of a law treated as a compliance.
     deformation: Vec<f64>,
     /// The compliance view has damping beside the relaxation time.
     damped: bool,

@@ -74,7 +74,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Nothing has been found yet.
+    /// A trace of a step that has not begun.
     pub(crate) fn new() -> Self {
         Self {
             h: 0.0,

@@ -10,7 +10,7 @@ use pliant_model::{ComponentId, Evaluation, Problem, State};
 pub(super) enum Terms {
     /// The masses alone.
     Masses,
-    /// Those of a step.
+    /// The terms of a step.
     All,
     /// Stiffness and geometric stiffness: of rest.
     Stiffness,

@@ -12,7 +12,7 @@ use pliant_sparse::{
 const SMALLEST_BLOCK: f64 = 1.8;
 /// Entries of the blocks of the matrix per entry of it above which blocks stop paying.
 const LARGEST_PADDING: f64 = 4.0;
-/// The same from which single entries may be faster.
+/// Entries of the blocks per entry of the matrix from which single entries may be faster.
 const PADDING_OF_ENTRIES: f64 = 1.6;
 /// Operations per entry of `L` from which nothing beats fronts.
 const LARGEST_FILL: usize = 150;
@@ -177,7 +177,7 @@ impl Kernel {
         self.values_mut()
     }
 
-    /// The same as they are.
+    /// The values as they are stored, to be written.
     pub(super) fn values_mut(&mut self) -> &mut [f64] {
         match self {
             Self::Blocks { factor, .. } => factor.values_mut(),

@@ -8,13 +8,13 @@ use pliant_solvers::complementarity::Method;
 pub struct ContactsReport {
     /// Possible contacts.
     pub count: usize,
-    /// Those with an impulse.
+    /// Contacts with an impulse.
     pub active: usize,
     /// Active ones that slip.
     pub slipping: usize,
     /// Groups of elements that contacts and constraints connect.
     pub islands: usize,
-    /// Those of them for which the forces of the last step were the answer.
+    /// Islands for which the forces of the last step were the answer.
     pub settled: usize,
     /// The law that was solved.
     pub friction_coupling: FrictionCoupling,

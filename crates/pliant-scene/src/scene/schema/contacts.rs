@@ -53,7 +53,7 @@ shared! {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "friction_model")]
 pub enum FrictionModelSpec {
-    /// The same in all directions.
+    /// A circle: friction is the same in all directions.
     #[default]
     Cone,
     /// Bounded by a regular polygon.

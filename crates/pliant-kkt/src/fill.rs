@@ -104,7 +104,8 @@ impl Assembler {
         Self::with_transient(problem, evaluation, &[])
     }
 
-    /// The same, with Jacobians of the given nodes too, on which transient rows are going to act.
+    /// Plans the system of a model with Jacobians of the given nodes too, on which transient rows
+    /// are going to act.
     ///
     /// # Errors
     /// As [`Self::new`].

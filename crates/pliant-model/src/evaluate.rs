@@ -384,7 +384,7 @@ impl Evaluation {
         self.evaluate_after(problem, state, 0.0)
     }
 
-    /// The same, where the internal variables of force fields with a memory are those of `elapsed`
+    /// Evaluates where the internal variables of force fields with a memory are those of `elapsed`
     /// seconds ago. Others do not see the difference. Allocates nothing.
     ///
     /// # Errors

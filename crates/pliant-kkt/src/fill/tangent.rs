@@ -162,7 +162,8 @@ impl Assembler {
         }
     }
 
-    /// The same of springs with a damping matrix, whose `Y` couples the coordinates of a group.
+    /// Divides the deficit of springs with a damping matrix, whose `Y` couples the coordinates of a
+    /// group.
     fn divide_by_damping(
         &mut self,
         problem: &Problem,

@@ -38,8 +38,8 @@ fn cost_by_blocks(pattern: &BlockPattern) -> f64 {
     100.0 * pattern.len() as f64 + 3.0 * pattern.updates() as f64 + pattern.flops() as f64 / 7.0
 }
 
-/// The same by entries, for the pattern of blocks of one, with the time of clearing and filling
-/// them; a fit to chains and grids.
+/// Predicted nanoseconds of the factorisation by entries, for the pattern of blocks of one, with
+/// the time of clearing and filling them; a fit to chains and grids.
 fn cost_by_entries(pattern: &BlockPattern) -> f64 {
     2.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + 1.2 * pattern.updates() as f64
 }

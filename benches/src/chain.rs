@@ -92,8 +92,8 @@ impl Chain {
             out.rise = out
                 .rise
                 .max((report.energies.total() - energy) / c.reference_energy);
-            out.solves += report.geometry_passes as f64 / steps as f64;
-            out.clamped += f64::from(u8::from(report.geometry_clamped)) / steps as f64;
+            out.solves += report.solve.geometry_passes as f64 / steps as f64;
+            out.clamped += f64::from(u8::from(report.solve.geometry_clamped)) / steps as f64;
             energy = report.energies.total();
         }
         Ok(out)

@@ -76,7 +76,7 @@ pub fn with_and_without_parts(
             let report = report?;
             if step > 0 {
                 times[which].push(time);
-                clamped += usize::from(report.geometry_clamped);
+                clamped += usize::from(report.solve.geometry_clamped);
             }
         }
     }

@@ -212,8 +212,8 @@ impl Problem {
             let report = s.step(h)?;
             out.seconds += clock.elapsed().as_secs_f64();
             out.energy = out.energy.max((report.energies.total() - start).abs());
-            out.redundant.0 = out.redundant.0.min(report.redundant_rows);
-            out.redundant.1 = out.redundant.1.max(report.redundant_rows);
+            out.redundant.0 = out.redundant.0.min(report.solve.redundant_rows);
+            out.redundant.1 = out.redundant.1.max(report.solve.redundant_rows);
             out.violation = out.violation.max(report.violation);
             if k == known {
                 out.error = self.error(&s);

@@ -16,6 +16,7 @@ const PATH: &str = "docs/catalogue.md";
 const CODE: &[&str] = &[
     "crates/pliant-model/src/",
     "crates/pliant-continuum/src/",
+    "crates/pliant-stepper/src/",
     "crates/pliant/src/",
 ];
 /// Parts of the paths of scenes, and of examples, reference cases and tests.

@@ -160,8 +160,8 @@ fn ours(scene: &Scene, coupling: FrictionCoupling, split: bool) -> Result<Row, E
         let report = report?;
         let c = report.contacts;
         let counts = row.counts.get_or_insert([0.0; 3]);
-        counts[0] += c.iterations as f64;
-        counts[1] += c.islands as f64;
+        counts[0] += c.solve.iterations as f64;
+        counts[1] += c.solve.islands as f64;
         counts[2] += c.count as f64;
         row.residual = Some(row.residual.unwrap_or(0.0).max(c.residual));
         row.de_saxce.push(c.de_saxce);

@@ -147,7 +147,7 @@ fn linkages(scale: usize) -> Result<(), Error> {
             let report = simulation.step(0.01)?;
             time += start.elapsed();
             violation = violation.max(report.violation);
-            redundant = redundant.max(report.redundant_rows);
+            redundant = redundant.max(report.solve.redundant_rows);
             force = simulation.multipliers().iter().fold(force, |a, l| a.max(l.abs()));
         }
         let per_step = time.as_secs_f64() / steps as f64;
@@ -276,7 +276,7 @@ fn time(run: &Run) -> Result<(), pliant::Error> {
         let report = chain.simulation.step(0.01)?;
         if step > 0 {
             spent += clock.elapsed().as_secs_f64();
-            passes += report.geometry_passes;
+            passes += report.solve.geometry_passes;
             let t = report.timings;
             for (sum, part) in split.iter_mut().zip([t.fill, t.factor, t.solve, t.update]) {
                 *sum += part.as_secs_f64();

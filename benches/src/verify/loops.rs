@@ -72,7 +72,7 @@ fn slider_crank(checks: &mut Checks) -> Result<(), Error> {
         let (mut s, [.., slider]) = crank()?;
         while s.time() < 0.2 - 0.5 * h {
             let report = s.step(h)?;
-            redundant.push(report.redundant_rows);
+            redundant.push(report.solve.redundant_rows);
         }
         errors.push((s.positions(slider)[0] - exact[1]).abs());
     }
@@ -173,7 +173,7 @@ fn parallelogram(checks: &mut Checks) -> Result<(), Error> {
         let mut s = Simulation::with_options(model, plain())?;
         while s.time() < 0.4 - 0.5 * h {
             let report = s.step(h)?;
-            redundant.push(report.redundant_rows);
+            redundant.push(report.solve.redundant_rows);
         }
         errors.push(distance(&s.positions(rods)[7..9], &exact));
     }

@@ -5,17 +5,14 @@
 pub(crate) mod adaptive;
 pub(crate) mod retry;
 pub(crate) mod settle;
-pub(crate) mod sleep;
 mod start;
 
-pub use adaptive::{
-    Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Drive, Event, EventKind, Events,
-};
-pub(crate) use adaptive::{AdaptiveWorkspace, Guards};
+pub(crate) use adaptive::AdaptiveWorkspace;
+pub use adaptive::{Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events};
 pub use settle::{Settle, SettleReport};
 pub(crate) use start::StepStart;
 
-use crate::options::Weights;
+use pliant_stepper::options::Weights;
 
 /// Conditions of a step beside its length and the options.
 #[derive(Clone, Copy, Debug, Default)]

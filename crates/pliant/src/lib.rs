@@ -29,32 +29,21 @@
 //! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant`
 //! runs them.
 
-pub mod contact;
 mod control;
-mod error;
-pub mod integrator;
-mod ledger;
-mod method;
-mod motion;
-mod observe;
-mod options;
-mod report;
 mod simulation;
 mod statics;
-mod system;
 
-pub use control::{
-    Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Drive, Event, EventKind, Events, Settle,
-    SettleReport,
-};
-pub use error::Error;
-pub use integrator::Integrator;
-pub use ledger::{Ledger, NumericalParts};
-pub use method::implicit::IntegratorMemory;
-pub use method::{Capabilities, ContactCapability, HardRowCapability, Method, OwnWeightCapability};
-pub use motion::{Checkpoint, Controls, Motion, SolverMemory, Treatments};
-pub use observe::{Axes, LedgerMemory, On, Trace, Wrench};
-pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation, Tuning};
+/// Contacts: where two surfaces may touch, the law between them, and its options.
+pub mod contact {
+    pub use pliant_stepper::contact::{
+        Contact, ContactEvent, ContactFinder, ContactKey, ContactLaw, ContactList, ContactMemory,
+        ContactOptions, ContactReading, ContactSolveReport, ContactState, ContactsReport, FrictionCoupling,
+        FrictionModel, Impacts, Overlap, OverlapReport, Rest, Restitution, SleepMemory, SleepReport,
+        Sleeping,
+    };
+}
+
+pub use control::{Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events, Settle, SettleReport};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
@@ -63,13 +52,21 @@ pub use pliant_krylov as krylov;
 pub use pliant_model as model;
 pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
-pub use report::{Counters, NewtonReport, StepReport, Timings};
+pub use pliant_stepper::guards::EventKind;
+pub use pliant_stepper::integrator;
+pub use pliant_stepper::method::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};
+pub use pliant_stepper::motion::{AdaptiveMemory, Checkpoint, Controls, SolverMemory, Treatments};
+pub use pliant_stepper::observe::{Axes, On, Wrench};
+pub use pliant_stepper::{
+    BoundedRows, Control, Counters, EquilibriumReport, Error, Gyroscopic, Integrator, IntegratorMemory,
+    Ledger, LedgerMemory, LinearSolver, Method, Motion, NewtonReport, NumericalParts, Options,
+    Preconditioner, Stabilisation, StepReport, StepSolveReport, System, Timings, Trace, TreatmentChoice,
+    Tuning,
+};
 pub use simulation::Simulation;
 pub use statics::{
-    Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
-    PathPoint, StaticMethod,
+    Continuation, CriticalKind, CriticalPoint, Equilibrium, Loads, Path, PathEnd, PathPoint, StaticMethod,
 };
-pub use system::{System, TreatmentChoice};
 
 /// Names that most programs need.
 pub mod prelude {

@@ -4,21 +4,21 @@ mod checkpoint;
 mod environment;
 mod run;
 
-use crate::contact::step;
-use crate::control::{AdaptiveWorkspace, Conditions, retry, sleep};
-use crate::method::{Method, Methods, capabilities};
-use crate::motion::Motion;
-use crate::observe::{self, Axes, LedgerMemory, On, Step, Trace, Wrench, energy, stored_energies};
-use crate::options::Weights;
-use crate::report::{Counters, StepReport};
-use crate::system::{System, TreatmentChoice};
+use crate::control::{AdaptiveWorkspace, Conditions, retry};
 use crate::{Error, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{
     ComponentId, Energies, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
 };
-use pliant_solvers::DirectOptions;
+use pliant_stepper::contact::step;
+use pliant_stepper::method::{Method, Methods, capabilities};
+use pliant_stepper::motion::Motion;
+use pliant_stepper::observe::{self, Axes, LedgerMemory, On, Step, Trace, Wrench, energy, stored_energies};
+use pliant_stepper::options::Weights;
+use pliant_stepper::report::{Counters, StepReport};
+use pliant_stepper::sleep;
+use pliant_stepper::system::{System, TreatmentChoice};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -60,7 +60,7 @@ impl Simulation {
             start: motion.clone(),
             motion,
             system,
-            trace: Trace::new(),
+            trace: Trace::default(),
             scheme: Scheme::implicit_euler(1.0),
             methods: Methods::default(),
             adaptive: AdaptiveWorkspace::default(),
@@ -337,12 +337,7 @@ impl Simulation {
     fn start_step(&mut self, h: f64, weights: Weights, keep_treatments: bool) -> Result<(), Error> {
         self.options
             .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
-        self.system.solver.configure(&self.options);
-        self.system.corrector.options = self.options.tuning.solver;
-        self.share_filling()?;
-        if self.system.options != self.options {
-            self.system.options.clone_from(&self.options);
-        }
+        self.system.configure(&self.options)?;
         if !keep_treatments {
             self.choose_treatments(h)?;
         }
@@ -367,7 +362,7 @@ impl Simulation {
         woken?;
         let (start, end) = (&self.start, &mut self.motion);
         method.step(&mut self.system, start, h, end, &mut self.trace)?;
-        self.trace.solver = self.system.solver.name(self.system.assembler.system());
+        self.trace.solver = self.system.solver_name();
         self.finish_step(h)
     }
 
@@ -491,7 +486,7 @@ impl Simulation {
         self.motion.dissipated = report.dissipated;
         self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
         self.motion.time = report.time;
-        self.system.counters.steps += 1;
+        self.system.set_steps(self.system.counters().steps + 1);
     }
 
     /// How the force fields that were added as [`Treatment::Auto`](pliant_model::Treatment::Auto)
@@ -527,16 +522,5 @@ impl Simulation {
     /// The wrench of some parts of a joint.
     pub fn wrench_of(&self, joint: &JointHandle, parts: &[ComponentId], on: On, axes: Axes) -> Wrench {
         observe::wrench_of(&self.system, &self.motion, joint, parts, on, axes)
-    }
-
-    /// Lets the assembler, and with it the evaluation, have as many threads as the solver; more
-    /// than the solver takes are its error.
-    fn share_filling(&mut self) -> Result<(), Error> {
-        let threads = self.options.tuning.solver.threads;
-        if threads <= DirectOptions::MOST_THREADS {
-            self.system.assembler.share(threads)?;
-            self.system.evaluation.share(self.system.assembler.threads());
-        }
-        Ok(())
     }
 }

@@ -29,7 +29,6 @@ mod types;
 mod workspace;
 
 pub use types::{
-    Continuation, Control, CriticalKind, CriticalPoint, Equilibrium, EquilibriumReport, Loads, Path, PathEnd,
-    PathPoint, StaticMethod,
+    Continuation, CriticalKind, CriticalPoint, Equilibrium, Loads, Path, PathEnd, PathPoint, StaticMethod,
 };
 pub(crate) use workspace::{Search, Setting, Workspace};

@@ -5,16 +5,6 @@
 pub(super) const ALLOWED_FOR_NOW: &[(&str, &str, &str)] = &[
     (
         "fields",
-        "crates/pliant/src/contact/report.rs",
-        "one field per figure of a step's contacts",
-    ),
-    (
-        "fields",
-        "crates/pliant/src/report.rs",
-        "one field per figure of a step",
-    ),
-    (
-        "fields",
         "crates/pliant-contact/src/world.rs",
         "one field per list of a search; not split yet",
     ),

@@ -33,6 +33,18 @@ const TABLE: &[(&str, Allowed)] = &[
     ),
     ("pliant-contact", These(&["pliant-dense", "pliant-model"])),
     (
+        "pliant-stepper",
+        These(&[
+            "pliant-dense",
+            "pliant-sparse",
+            "pliant-solvers",
+            "pliant-krylov",
+            "pliant-model",
+            "pliant-kkt",
+            "pliant-contact",
+        ]),
+    ),
+    (
         "pliant",
         These(&[
             "pliant-dense",
@@ -43,6 +55,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-continuum",
             "pliant-kkt",
             "pliant-contact",
+            "pliant-stepper",
         ]),
     ),
     (
@@ -84,6 +97,7 @@ const LIBRARIES: &[&str] = &[
     "pliant-continuum",
     "pliant-kkt",
     "pliant-contact",
+    "pliant-stepper",
     "pliant",
 ];
 const NOT_IN_LIBRARIES: &[&str] = &["clap", "indicatif", "ron", "serde_json"];
@@ -102,6 +116,7 @@ const NEVER_REACHES: &[(&str, &str)] = &[
     ("pliant-solvers", "pliant-kkt"),
     ("pliant-solvers", "pliant"),
     ("pliant-kkt", "pliant-krylov"),
+    ("pliant-stepper", "pliant-continuum"),
     ("pliant", "pliant-lab"),
     ("pliant-model", "pliant-sparse"),
     ("pliant-model", "pliant-solvers"),

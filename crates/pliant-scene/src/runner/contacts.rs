@@ -76,23 +76,23 @@ impl ContactSummary {
         self.most = self.most.max(report.count);
         self.most_active = self.most_active.max(report.active);
         self.most_slipping = self.most_slipping.max(report.slipping);
-        self.most_islands = self.most_islands.max(report.islands);
-        self.friction_coupling = report.friction_coupling;
+        self.most_islands = self.most_islands.max(report.solve.islands);
+        self.friction_coupling = report.solve.friction_coupling;
         self.residual.add(report.residual);
         self.de_saxce.add(report.de_saxce);
         self.overlap.add(report.overlap);
-        self.iterations += report.iterations;
-        self.halvings += report.halvings;
+        self.iterations += report.solve.iterations;
+        self.halvings += report.solve.halvings;
         self.missed += report.missed;
-        self.corrections += report.corrections;
-        self.most_asleep = self.most_asleep.max(report.asleep);
-        self.asleep = report.asleep;
-        self.stilled += report.stilled;
+        self.corrections += report.corrections.count;
+        self.most_asleep = self.most_asleep.max(report.sleep.asleep);
+        self.asleep = report.sleep.asleep;
+        self.stilled += report.sleep.stilled;
         self.work += report.work;
         self.least_restitution = self.least_restitution.min(report.restitution);
-        self.lifted += report.lifted;
-        self.paid += report.paid;
-        self.held_back = self.held_back.max(report.held_back);
+        self.lifted += report.corrections.lifted;
+        self.paid += report.corrections.paid;
+        self.held_back = self.held_back.max(report.corrections.held_back);
     }
 }
 

@@ -303,15 +303,15 @@ impl Summary {
         self.time = report.time;
         self.residual.add(report.residual.relative);
         self.violation.add(report.violation);
-        self.solver = report.solver;
-        self.iterations += report.iterations;
-        self.refinements += report.refinements;
-        self.redundant_rows = self.redundant_rows.max(report.redundant_rows);
-        self.extra_geometry_passes += report.geometry_passes.saturating_sub(1);
-        self.newton_iterations += report.newton.iterations;
-        self.newton_halvings += report.newton.step_halvings;
-        self.clamped_steps += usize::from(report.geometry_clamped);
-        self.projected_tangents = self.projected_tangents.max(report.projected_tangents);
+        self.solver = report.solve.solver;
+        self.iterations += report.solve.iterations;
+        self.refinements += report.solve.refinements;
+        self.redundant_rows = self.redundant_rows.max(report.solve.redundant_rows);
+        self.extra_geometry_passes += report.solve.geometry_passes.saturating_sub(1);
+        self.newton_iterations += report.solve.newton.iterations;
+        self.newton_halvings += report.solve.newton.step_halvings;
+        self.clamped_steps += usize::from(report.solve.geometry_clamped);
+        self.projected_tangents = self.projected_tangents.max(report.solve.projected_tangents);
         self.energy_end = report.energies.into();
         self.dissipated = report.dissipated;
         if let Some(contacts) = &mut self.contacts {

@@ -2,22 +2,22 @@
 //! [`guards`]: what may close; [`locate`]: when).
 
 mod error;
-mod guards;
 mod locate;
 mod types;
 
-pub(crate) use guards::Guards;
-pub use types::{Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Event, EventKind, Events};
+pub use types::{Adaptive, AdaptiveReport, AdaptiveSummary, Event, Events};
 
 use super::retry::together;
-use super::{Conditions, StepStart, sleep};
-use crate::contact::step;
-use crate::options::Weights;
-use crate::system::System;
+use super::{Conditions, StepStart};
 use crate::{Error, Integrator, Options, Simulation, StepReport};
 use error::Measured;
-use guards::Nearest;
 use pliant_model::State;
+use pliant_stepper::contact::step;
+use pliant_stepper::guards::{Closing, EventKind, Nearest, Way};
+use pliant_stepper::motion::AdaptiveMemory;
+use pliant_stepper::options::Weights;
+use pliant_stepper::sleep;
+use pliant_stepper::system::System;
 
 /// Buffers of adaptive steps.
 #[derive(Debug, Default)]
@@ -184,9 +184,9 @@ impl Trials<'_> {
 
     /// Begins again with a shorter trial, which may call for other treatments.
     fn begin_again(&mut self, h: f64) -> Result<(), Error> {
-        let plans = self.simulation.system.counters.plans;
+        let plans = self.simulation.system.counters().plans;
         self.simulation.choose_treatments(h)?;
-        if self.simulation.system.counters.plans != plans {
+        if self.simulation.system.counters().plans != plans {
             self.watch(self.simulation.system.guards.are_shut(), h)?;
             self.take_start();
         }
@@ -231,7 +231,7 @@ impl Trials<'_> {
         let limits = simulation.options.contacts.sleeping;
         sleep::look(&mut simulation.system, &mut simulation.motion, limits);
         step::find_present(&mut simulation.system, &mut simulation.motion, h)?;
-        let closing = guards::Closing {
+        let closing = Closing {
             soon: 2.0 * events.resolution(simulation.motion.time, h),
             h,
             allowed: self.how.position * h.max(self.how.position_kink),
@@ -371,7 +371,7 @@ impl Trials<'_> {
     /// Finds the guard nearest to closing in the last part of the step, of length `h` (s).
     fn nearest(&self, h: f64) -> Option<Nearest> {
         let simulation = &*self.simulation;
-        let way = guards::Way {
+        let way = Way {
             start: &simulation.start.state,
             h,
             weight: match simulation.options.integrator {

@@ -2,8 +2,8 @@
 //! Newton's method do not converge.
 
 use super::Conditions;
-use crate::contact::step;
-use crate::{Error, Integrator, Simulation, StepReport, Timings};
+use crate::{Error, Integrator, Simulation, StepReport};
+use pliant_stepper::contact::step;
 
 /// A step under the options, in halves where it does not converge and they allow it.
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
@@ -78,68 +78,23 @@ pub(crate) fn put_back(simulation: &mut Simulation) -> Result<(), Error> {
 /// Report of the two halves of a step that did not converge.
 fn both(first: &StepReport, second: &StepReport) -> StepReport {
     let mut out = together(first, second);
-    out.newton.step_halvings += 1;
-    out.contacts.halvings += usize::from(out.newton.iterations == 0);
+    out.solve.newton.step_halvings += 1;
+    out.contacts.solve.halvings += usize::from(out.solve.newton.iterations == 0);
     out
 }
 
 /// Report of two steps together.
 pub(crate) fn together(first: &StepReport, second: &StepReport) -> StepReport {
     let mut out = *second;
-    out.h = first.h + second.h;
-    if first.residual.relative > second.residual.relative {
-        (out.residual, out.status) = (first.residual, first.status);
-    }
-    let mut ledger = first.ledger;
-    ledger += second.ledger;
-    out.ledger = ledger;
-    out.refinements += first.refinements;
-    out.geometry_passes += first.geometry_passes;
-    out.geometry_clamped |= first.geometry_clamped;
-    out.projected_tangents = out.projected_tangents.max(first.projected_tangents);
-    out.newton.iterations += first.newton.iterations;
-    out.newton.halvings += first.newton.halvings;
-    out.newton.step_halvings += first.newton.step_halvings;
-    out.corrections.0 += first.corrections.0;
-    out.corrections.1 += first.corrections.1;
-    out.timings = sum(&first.timings, &second.timings);
-    let (a, b) = (&first.contacts, &mut out.contacts);
-    if a.residual > b.residual {
-        (b.residual, b.velocity_residual) = (a.residual, a.velocity_residual);
-    }
-    b.de_saxce = b.de_saxce.max(a.de_saxce);
-    b.halvings += a.halvings;
-    b.missed += a.missed;
-    b.impacts += a.impacts;
-    b.iterations += a.iterations;
-    b.corrections += a.corrections;
-    if a.lifted > b.lifted {
-        b.lifted_by = a.lifted_by;
-    }
-    b.lifted += a.lifted;
-    b.paid += a.paid;
-    b.held_back = b.held_back.max(a.held_back);
-    b.work += a.work;
-    b.stilled += a.stilled;
-    b.restitution = b.restitution.min(a.restitution);
+    out.take_in(first);
     out
-}
-
-fn sum(a: &Timings, b: &Timings) -> Timings {
-    Timings {
-        fill: a.fill + b.fill,
-        factor: a.factor + b.factor,
-        solve: a.solve + b.solve,
-        stabilise: a.stabilise + b.stabilise,
-        contacts: a.contacts + b.contacts,
-        update: a.update + b.update,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NewtonReport;
+    use crate::contact::OverlapReport;
+    use crate::{NewtonReport, Timings};
     use pliant_model::{Mass, Model};
     use std::time::Duration;
 
@@ -152,24 +107,29 @@ mod tests {
         let x = k as f64;
         report.residual.relative = 3.0 * x;
         report.residual.primal = 5.0 * x;
-        report.refinements = 2 * k;
-        report.geometry_passes = 3 * k;
-        report.newton = NewtonReport {
+        report.ledger.friction = 19.0 * x;
+        let s = &mut report.solve;
+        (s.refinements, s.geometry_passes) = (2 * k, 3 * k);
+        s.newton = NewtonReport {
             iterations: 5 * k,
             halvings: 7 * k,
             step_halvings: 11 * k,
         };
-        report.corrections = (13 * k, 17 * k);
-        report.projected_tangents = 19 * k;
-        report.ledger.friction = 19.0 * x;
+        s.corrections = (13 * k, 17 * k);
+        s.projected_tangents = 19 * k;
         let c = &mut report.contacts;
         (c.residual, c.velocity_residual, c.de_saxce) = (7.0 * x, 11.0 * x, 13.0 * x);
-        (c.halvings, c.missed, c.impacts) = (19 * k, 23 * k, 29 * k);
-        (c.iterations, c.corrections) = (31 * k, 37 * k);
-        (c.lifted, c.paid, c.work, c.stilled) = (17.0 * x, 19.0 * x, 23.0 * x, 29.0 * x);
-        c.held_back = 31.0 * x;
-        c.lifted_by = Some([k as u32, 0]);
-        c.restitution = -x;
+        (c.missed, c.work, c.restitution) = (23 * k, 23.0 * x, -x);
+        let s = &mut c.solve;
+        (s.halvings, s.impacts, s.iterations) = (19 * k, 29 * k, 31 * k);
+        c.corrections = OverlapReport {
+            count: 37 * k,
+            lifted: 17.0 * x,
+            paid: 19.0 * x,
+            held_back: 31.0 * x,
+            lifted_by: Some([k as u32, 0]),
+        };
+        c.sleep.stilled = 29.0 * x;
         let ms = |n: u64| Duration::from_millis(n * k as u64);
         report.timings = Timings {
             fill: ms(2),
@@ -191,49 +151,43 @@ mod tests {
             let both_of = report(3);
             assert_eq!((both.h, both.time), (0.375, second.time));
             assert_eq!(both.residual, large.residual);
-            assert_eq!(both.projected_tangents, large.projected_tangents);
-            assert_eq!(
-                (
-                    both.refinements,
-                    both.geometry_passes,
-                    both.newton,
-                    both.corrections
-                ),
-                (
-                    both_of.refinements,
-                    both_of.geometry_passes,
-                    both_of.newton,
-                    both_of.corrections
-                )
-            );
             assert_eq!(both.ledger.friction, both_of.ledger.friction);
             assert_eq!(both.timings, both_of.timings);
-            let (c, sums, worse) = (&both.contacts, &both_of.contacts, &large.contacts);
+            let (s, sums, worse) = (&both.solve, &both_of.solve, &large.solve);
+            assert_eq!(s.projected_tangents, worse.projected_tangents);
             assert_eq!(
-                (c.residual, c.velocity_residual, c.de_saxce),
-                (worse.residual, worse.velocity_residual, worse.de_saxce)
-            );
-            assert_eq!((c.lifted_by, c.restitution), (worse.lifted_by, worse.restitution));
-            assert_eq!(c.held_back, worse.held_back);
-            assert_eq!(
+                (s.refinements, s.geometry_passes, s.newton, s.corrections),
                 (
-                    c.halvings,
-                    c.missed,
-                    c.impacts,
-                    c.iterations,
-                    c.corrections,
-                    c.stilled
-                ),
-                (
-                    sums.halvings,
-                    sums.missed,
-                    sums.impacts,
-                    sums.iterations,
-                    sums.corrections,
-                    sums.stilled
+                    sums.refinements,
+                    sums.geometry_passes,
+                    sums.newton,
+                    sums.corrections
                 )
             );
-            assert_eq!((c.lifted, c.paid, c.work), (sums.lifted, sums.paid, sums.work));
+            let (c, sums, worse) = (&both.contacts, &both_of.contacts, &large.contacts);
+            assert_eq!(
+                (c.residual, c.velocity_residual, c.de_saxce, c.restitution),
+                (
+                    worse.residual,
+                    worse.velocity_residual,
+                    worse.de_saxce,
+                    worse.restitution
+                )
+            );
+            assert_eq!(
+                (c.missed, c.work, c.sleep.stilled),
+                (sums.missed, sums.work, sums.sleep.stilled)
+            );
+            assert_eq!(
+                (c.solve.halvings, c.solve.impacts, c.solve.iterations),
+                (sums.solve.halvings, sums.solve.impacts, sums.solve.iterations)
+            );
+            let expected = OverlapReport {
+                held_back: worse.corrections.held_back,
+                lifted_by: worse.corrections.lifted_by,
+                ..sums.corrections
+            };
+            assert_eq!(c.corrections, expected);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The start of a step, to go back to.
 
 use crate::Error;
-use crate::contact::{Observation, step};
-use crate::motion::Motion;
-use crate::system::System;
+use pliant_stepper::contact::{Observation, step};
+use pliant_stepper::motion::Motion;
+use pliant_stepper::system::System;
 
 /// The motion at the start of a step, with what the system knows of it, in buffers that are used
 /// again. Solvers keep what they have planned.
@@ -28,7 +28,7 @@ impl StepStart {
         if let Some(c) = &system.contacts {
             self.observation.clone_from(c.observed.observation());
         }
-        self.steps = system.counters.steps;
+        self.steps = system.counters().steps;
     }
 
     /// Goes back to the start from a motion that began with it.
@@ -39,7 +39,7 @@ impl StepStart {
         let same_sleepers = motion.sleep.has_islands_of(&self.motion.sleep);
         motion.clone_from(&self.motion);
         step::go_back(system, motion, &self.observation)?;
-        system.counters.steps = self.steps;
+        system.set_steps(self.steps);
         system.recall(motion, same_sleepers)
     }
 }

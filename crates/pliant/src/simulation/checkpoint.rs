@@ -1,11 +1,10 @@
 //! Saving what changes, and going back to it.
 
 use super::Simulation;
-use crate::contact::step;
-use crate::control::sleep;
-use crate::motion::SolverMemory;
 use crate::{Checkpoint, Error};
 use pliant_model::{Energies, ModelError};
+use pliant_stepper::contact::step;
+use pliant_stepper::sleep;
 
 impl Simulation {
     /// The present motion, as plain values.
@@ -15,11 +14,7 @@ impl Simulation {
             .fixed
             .clone_from(&self.system.assembler.system().fixed);
         out.controls.inputs = self.system.model.parameters().inputs().to_vec();
-        out.solver = SolverMemory {
-            elimination: self.system.solver.elimination().cloned(),
-            correction_elimination: self.system.corrector.elimination().cloned(),
-            active_set: self.system.solver.active_set().to_vec(),
-        };
+        out.solver = self.system.solver_memory();
         step::save_solvers(&self.system, &mut out);
         out
     }
@@ -52,11 +47,7 @@ impl Simulation {
         self.motion.clone_from(checkpoint);
         (self.motion.state, self.motion.treatments) = (state, treatments);
         self.system.assembler.fixed_mut().copy_from_slice(&controls.fixed);
-        self.system.solver.forget(solver.elimination.clone());
-        self.system.solver.impose_active_set(&solver.active_set);
-        self.system
-            .corrector
-            .forget(solver.correction_elimination.clone());
+        self.system.restore_solvers(solver);
         sleep::recall(&mut self.system, &checkpoint.sleep);
         step::restore(&mut self.system, &mut self.motion)
     }
@@ -77,12 +68,12 @@ impl Simulation {
             ),
             (
                 "fixed coordinates",
-                self.system.scratch.impulse.len(),
+                self.system.model.dof_count(),
                 checkpoint.controls.fixed.len(),
             ),
             (
                 "held velocities",
-                self.system.scratch.impulse.len(),
+                self.system.model.dof_count(),
                 checkpoint.controls.held.len(),
             ),
             (

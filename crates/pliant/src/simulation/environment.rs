@@ -3,11 +3,11 @@
 
 use super::Simulation;
 use crate::Error;
-use crate::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
-use crate::control::sleep;
 use pliant_model::NodeId;
 use pliant_model::{ComponentId, ModelError, PrescribedMotion};
 use pliant_solvers::complementarity::Problem;
+use pliant_stepper::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
+use pliant_stepper::sleep;
 
 impl Simulation {
     /// Drives a hard constraint or a compliance from now on: its coordinates are held at the motion

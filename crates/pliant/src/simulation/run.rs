@@ -2,7 +2,7 @@
 //! paths of them.
 
 use super::Simulation;
-use crate::control::{StepStart, adaptive, settle, sleep};
+use crate::control::{StepStart, adaptive, settle};
 use crate::statics::path::{self, Next, Walk};
 use crate::statics::{Search, Setting, Workspace, equilibrium, refuse};
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     StepReport,
 };
 use pliant_model::NodeId;
+use pliant_stepper::sleep;
 
 impl Simulation {
     /// Takes one step of a length that follows from the tolerances, at most to the time `end` (s;
@@ -107,7 +108,7 @@ impl Simulation {
         };
         let fallen = sleep::fall_asleep(&mut self.system, &mut self.motion, limits, h)?;
         if let Some(stilled) = fallen {
-            report.contacts.stilled = stilled;
+            report.contacts.sleep.stilled = stilled;
             let awake = report.energies;
             report.energies = self.energies(true);
             let [kinetic, potential] = [
@@ -119,7 +120,7 @@ impl Simulation {
             report.ledger.corrections += kinetic + potential;
             report.momentum = self.system.model.momentum(&self.motion.state);
         }
-        report.contacts.asleep = self.system.sleep.asleep();
+        report.contacts.sleep.asleep = sleep::count(&self.system);
         Ok(())
     }
 

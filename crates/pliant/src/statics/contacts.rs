@@ -17,10 +17,10 @@ mod step;
 mod tangent;
 
 use crate::Error;
-use crate::contact::{ContactKey, ContactList, ContactRows};
 use pliant_dense::Vec3;
 use pliant_kkt::{Assembler, Tail};
 use pliant_model::{Model, State};
+use pliant_stepper::contact::{ContactKey, ContactList, ContactRows};
 use step::ConeStep;
 use tangent::ActiveRows;
 

@@ -3,12 +3,13 @@
 
 use super::residual::{SideRule, find_residual};
 use super::workspace::{Iterate, Setting, Workspace, Worst};
-use super::{Equilibrium, EquilibriumReport, StaticMethod, contacts};
+use super::{Equilibrium, StaticMethod, contacts};
 use super::{flow, newton, refuse, relaxation};
+use crate::EquilibriumReport;
 use crate::Error;
-use crate::system::System;
 use pliant_model::State;
 use pliant_solvers::Variable;
+use pliant_stepper::system::System;
 
 /// An angle (rad) or share of the model's length beyond which a linear system is not trusted.
 pub(crate) const FAR: f64 = 0.5;

@@ -6,7 +6,7 @@ use super::newton::{Tangent, factor_tangent, newton, take_share};
 use super::residual::fill_tangent;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
-use crate::system::System;
+use pliant_stepper::system::System;
 
 /// By what the resistance falls after a step that went as predicted, and rises after one that did
 /// not.

@@ -1,9 +1,9 @@
 //! How large the residual of the equations of rest is.
 
 use super::workspace::{Setting, Workspace, Worst};
-use crate::system::System;
 use pliant_model::{ComponentId, Model, State};
 use pliant_solvers::Variable;
+use pliant_stepper::system::System;
 
 /// A hundred roundings for the arithmetic of the mappings.
 const ROUNDING: f64 = 100.0 * f64::EPSILON;

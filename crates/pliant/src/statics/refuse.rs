@@ -2,8 +2,8 @@
 
 use super::{Loads, StaticMethod};
 use crate::Error;
-use crate::system::System;
 use pliant_model::{ComponentId, Level, RowLaw};
+use pliant_stepper::system::System;
 
 /// Refuses what has no meaning at rest, and loads that are none. `held` are the velocities of fixed
 /// coordinates.

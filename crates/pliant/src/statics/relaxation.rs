@@ -6,7 +6,7 @@ use super::newton::Tangent;
 use super::residual::{SideRule, fill_tangent, find_residual};
 use super::workspace::{Metric, Setting, Workspace};
 use crate::Error;
-use crate::system::System;
+use pliant_stepper::system::System;
 
 /// Steps between two looks at the residual, with new masses.
 const BETWEEN: usize = 10;

@@ -3,8 +3,8 @@
 use super::newton::Tangent;
 use super::workspace::{Setting, Unknowns, Workspace};
 use crate::Error;
-use crate::system::{System, gather};
 use pliant_model::{ComponentId, RowGroup, RowLaw, Treatment};
+use pliant_stepper::system::{System, gather};
 
 /// A gap of this share of the length of the model is rounding.
 const TOUCHING: f64 = 1e-12;
@@ -74,7 +74,7 @@ pub(crate) fn find_residual(at: &mut Setting<'_>, work: &mut Workspace, rule: Si
 
 /// Value at which a row is held.
 fn target(system: &System, work: &Workspace, row: usize) -> f64 {
-    let target = system.row_motion.get(row).map_or(0.0, |m| m.end.0);
+    let target = system.row_target(row);
     if work.loads.drives(row) {
         work.unknowns.factor * target
     } else {
@@ -247,7 +247,7 @@ pub(crate) fn find_load_rate(
     let here = there.and_then(|()| find_residual(at, work, SideRule::Keep));
     rate.deficit.clear();
     for row in 0..work.unknowns.lambda.len() {
-        let target = at.system.row_motion.get(row).map_or(0.0, |m| m.end.0);
+        let target = at.system.row_target(row);
         let acts = work.loads.drives(row) && work.unknowns.sides[row] == 0;
         rate.deficit.push(if acts { -target } else { 0.0 });
     }

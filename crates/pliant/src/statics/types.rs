@@ -1,6 +1,6 @@
 //! Rest by the equations of rest, without time: equilibria, and paths of them over a load factor.
 
-use crate::Error;
+use crate::{Control, Error};
 use pliant_model::{ComponentId, State};
 
 /// How an equilibrium is looked for.
@@ -65,44 +65,6 @@ impl Equilibrium {
     }
 }
 
-/// Result of a search for an equilibrium.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EquilibriumReport {
-    /// Iterations of Newton's method, steps of the flow and of relaxation.
-    pub iterations: usize,
-    /// How many of them were steps of the pseudo-static flow.
-    pub flow_steps: usize,
-    /// Tangents factored.
-    pub factorisations: usize,
-    /// Largest force that is missing, as a share of the size of the terms of its equation; of rows,
-    /// deformations.
-    pub residual: f64,
-    /// Largest violation of a hard row that acts [m, rad], gap of a contact that is active or
-    /// overlap of one that does not.
-    pub violation: f64,
-    /// Negative eigenvalues of the tangent on the constraints: 0 where the equilibrium is stable,
-    /// else it is a saddle. `None` if the tangent was not factored, in dynamic relaxation, where
-    /// contacts are active (how curved surfaces roll on each other is not in the tangent), and
-    /// where [`projected_tangents`](Self::projected_tangents) is not zero.
-    pub negative_modes: Option<usize>,
-    /// Directions in which nothing resists and nothing pushes: mechanisms, free rigid motion.
-    pub free_modes: usize,
-    /// Hard rows that depend on others.
-    pub redundant_rows: usize,
-    /// Contacts that carry a force.
-    pub contacts: usize,
-    /// Elements whose tangent is indefinite there and was taken with its positive part, as their
-    /// material was asked to. The equilibrium is none the less one.
-    pub projected_tangents: usize,
-}
-
-impl EquilibriumReport {
-    /// Whether every small displacement is resisted, but for those in which nothing resists.
-    pub fn is_stable(&self) -> bool {
-        self.negative_modes == Some(0)
-    }
-}
-
 /// The loads that a load factor scales; all others stay whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loads {
@@ -114,24 +76,6 @@ pub struct Loads {
     /// Force fields treated as stiffnesses, whose force is scaled; driven constraints and
     /// compliances, whose motion is.
     pub components: Vec<ComponentId>,
-}
-
-/// Parameter that a path is followed by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename = "control")
-)]
-pub enum Control {
-    /// The load factor: stops at limit points. With contacts each step is an increment, with
-    /// friction against the way slipped in it, and critical points are not looked for.
-    Load,
-    /// The arc length in displacements and load together (pseudo-arclength, Keller 1977; Riks
-    /// 1979): passes limit points of the load and turning points of the displacements. Both are
-    /// weighted so that they are equal where the path begins. Contacts without friction only.
-    #[default]
-    ArcLength,
 }
 
 /// How a path of equilibria is followed.
@@ -199,9 +143,9 @@ pub struct PathPoint {
     pub free_modes: usize,
     /// Hard rows that depend on others.
     pub redundant_rows: usize,
-    /// As in [`EquilibriumReport`].
+    /// As in [`EquilibriumReport`](crate::EquilibriumReport).
     pub residual: f64,
-    /// As in [`EquilibriumReport`].
+    /// As in [`EquilibriumReport`](crate::EquilibriumReport).
     pub violation: f64,
     /// Iterations from the point before.
     pub iterations: usize,

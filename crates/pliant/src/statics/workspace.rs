@@ -1,13 +1,14 @@
 //! The setting of a search for rest, and its workspace.
 
+use super::Loads;
 use super::contacts::{KeptContacts, RestContacts};
 use super::loads::ScaledLoads;
-use super::{EquilibriumReport, Loads};
-use crate::motion::Motion;
-use crate::system::System;
+use crate::EquilibriumReport;
 use crate::{Error, Options};
 use pliant_model::{Model, Problem, Space, State};
 use pliant_solvers::{Kind, Solution, StationarySolver, Variable};
+use pliant_stepper::motion::Motion;
+use pliant_stepper::system::System;
 
 /// The system whose equations of rest are solved, and the motion whose positions are their
 /// unknowns.

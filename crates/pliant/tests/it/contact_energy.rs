@@ -79,7 +79,8 @@ fn held_coordinates_do_not_pay() {
     let report = s.step(0.01).unwrap().contacts;
     let lifted = MASS * 9.81 * 0.003;
     assert!(
-        (report.lifted - lifted).abs() < 1e-12 && (report.paid - lifted).abs() < 1e-12,
+        (report.corrections.lifted - lifted).abs() < 1e-12
+            && (report.corrections.paid - lifted).abs() < 1e-12,
         "{report:?}"
     );
     let v = s.velocities(p);
@@ -101,10 +102,13 @@ fn what_is_let_down_does_not_pay() {
     // The second falls by g h^2 in the step, and is let down by the rest.
     let down = 0.01 - 9.81 * 1e-4;
     assert!(
-        (report.lifted - MASS * 9.81 * (0.003 - down)).abs() < 1e-9,
+        (report.corrections.lifted - MASS * 9.81 * (0.003 - down)).abs() < 1e-9,
         "{report:?}"
     );
-    assert!((report.paid - MASS * 9.81 * 0.003).abs() < 1e-9, "{report:?}");
+    assert!(
+        (report.corrections.paid - MASS * 9.81 * 0.003).abs() < 1e-9,
+        "{report:?}"
+    );
     assert!((s.velocities(p)[4] - 1.0).abs() < 1e-12);
 }
 
@@ -127,11 +131,11 @@ fn springs_that_are_rows_are_paid_for() {
         let report = s.step(0.01).unwrap().contacts;
         let stored = 0.5 * 1e3 * 0.003f64.powi(2);
         assert!(
-            (report.lifted - stored).abs() < 1e-6 * stored,
+            (report.corrections.lifted - stored).abs() < 1e-6 * stored,
             "{treatment:?} {report:?}"
         );
         assert!(
-            (report.paid - stored).abs() < 1e-6 * stored,
+            (report.corrections.paid - stored).abs() < 1e-6 * stored,
             "{treatment:?} {report:?}"
         );
         let v = s.velocities(p)[1];
@@ -188,11 +192,12 @@ fn what_is_connected_pays_for_each_other() {
         let mut s = simulation(m, p);
         let contacts = s.step(0.01).unwrap().contacts;
         assert!(
-            contacts.lifted > 0.5 * MASS * 9.81 * 0.003,
+            contacts.corrections.lifted > 0.5 * MASS * 9.81 * 0.003,
             "{spring} {contacts:?}"
         );
         assert!(
-            (contacts.paid - contacts.lifted).abs() < 1e-9 * contacts.lifted,
+            (contacts.corrections.paid - contacts.corrections.lifted).abs()
+                < 1e-9 * contacts.corrections.lifted,
             "{spring} {contacts:?}"
         );
         assert_eq!(s.velocities(copy), s.velocities(p));
@@ -283,8 +288,14 @@ fn what_is_held_connects_nobody() {
     s.set_contacts(Table(p)).unwrap();
     let contacts = s.step(0.01).unwrap().contacts;
     let one = MASS * 9.81 * 0.003;
-    assert!((contacts.lifted - 2.0 * one).abs() < 1e-9 * one, "{contacts:?}");
-    assert!((contacts.paid - one).abs() < 1e-9 * one, "{contacts:?}");
+    assert!(
+        (contacts.corrections.lifted - 2.0 * one).abs() < 1e-9 * one,
+        "{contacts:?}"
+    );
+    assert!(
+        (contacts.corrections.paid - one).abs() < 1e-9 * one,
+        "{contacts:?}"
+    );
 }
 
 /// A floor that is higher by `RISE` where x is above 1, of which nothing is known before.
@@ -355,10 +366,10 @@ fn corrections_lift_no_more_than_there_is() {
         let own = 0.5 * MASS * speed * speed;
         let close = |a: f64, b: f64| (a - b).abs() < 1e-8 * whole;
         assert!(
-            close(c.lifted, whole + own + lost) && close(c.paid, whole + own),
+            close(c.corrections.lifted, whole + own + lost) && close(c.corrections.paid, whole + own),
             "{c:?}"
         );
-        assert!(close(c.held_back, whole - own - lost), "{c:?}");
+        assert!(close(c.corrections.held_back, whole - own - lost), "{c:?}");
         let height = (own + lost) / (MASS * 9.81);
         assert!((s.positions(p)[2] - height).abs() < 1e-9 && (s.positions(p)[5] - RISE).abs() < 1e-9);
         assert!((c.overlap - (RISE - height)).abs() < 1e-9, "{c:?}");
@@ -373,7 +384,7 @@ fn corrections_lift_no_more_than_there_is() {
         // Pushed to 1 m/s, it pays for the rest.
         s.set_force(p, 0, &[200.0, 0.0, 0.0]).unwrap();
         let c = s.step(0.01).unwrap().contacts;
-        assert!(c.held_back == 0.0 && c.overlap < 1e-6, "{c:?}");
+        assert!(c.corrections.held_back == 0.0 && c.overlap < 1e-6, "{c:?}");
         assert!((s.positions(p)[2] - RISE).abs() < 1e-9);
     }
 }
@@ -388,8 +399,11 @@ fn corrections_are_paid_by_what_friction_takes() {
     s.set_force(p, 0, &[pull, 0.0, 0.0]).unwrap();
     let c = s.step(h).unwrap().contacts;
     let there = 0.5 * MASS * speed * speed + pull * h * speed;
-    assert!((c.lifted - there).abs() < 1e-8 * there, "{c:?} {there}");
-    assert!((s.positions(p)[2] - there / (MASS * 9.81)).abs() < 1e-9 && c.held_back > 0.0);
+    assert!(
+        (c.corrections.lifted - there).abs() < 1e-8 * there,
+        "{c:?} {there}"
+    );
+    assert!((s.positions(p)[2] - there / (MASS * 9.81)).abs() < 1e-9 && c.corrections.held_back > 0.0);
 }
 
 /// Once what a state was set with is taken back, the next overlap is ours again; and a state that
@@ -401,16 +415,19 @@ fn only_what_was_set_is_taken_back_for_nothing() {
     let x = s.model().node(p).position_range().start;
     (state.positions[x], state.positions[x + 2]) = (0.9991, -1e-5);
     s.set_state(&state).unwrap();
-    assert_eq!(s.step(0.01).unwrap().contacts.held_back, 0.0);
+    assert_eq!(s.step(0.01).unwrap().contacts.corrections.held_back, 0.0);
     let before = s.problem().energies(s.state()).total();
     let c = s.step(0.01).unwrap().contacts;
-    assert!(s.positions(p)[0] > 1.0 && c.held_back > 0.0, "{c:?}");
+    assert!(s.positions(p)[0] > 1.0 && c.corrections.held_back > 0.0, "{c:?}");
     assert!(s.problem().energies(s.state()).total() < before + 1e-12);
     let mut state = s.state().clone();
     state.positions[x + 2] = 0.0;
     s.set_state(&state).unwrap();
     let c = s.step(0.01).unwrap().contacts;
-    assert!(s.positions(p)[2] > RISE - 1e-9 && c.held_back == 0.0, "{c:?}");
+    assert!(
+        s.positions(p)[2] > RISE - 1e-9 && c.corrections.held_back == 0.0,
+        "{c:?}"
+    );
 }
 
 /// Overlap that a state was set with is taken back over several steps, by the speed of recovery in
@@ -426,7 +443,7 @@ fn overlap_that_was_set_is_taken_back_for_nothing() {
         let other = s.checkpoint();
         let c = s.step(0.01).unwrap().contacts;
         assert!(
-            (s.positions(p)[2] - expected).abs() < 1e-9 && c.held_back == 0.0,
+            (s.positions(p)[2] - expected).abs() < 1e-9 && c.corrections.held_back == 0.0,
             "{c:?}"
         );
         let (mut restored, _) = deep(0.5);
@@ -457,7 +474,7 @@ fn springs_take_part_in_corrections() {
             "{treatment:?} {z:?} {moved}"
         );
         assert!(
-            (report.lifted - stored).abs() < 1e-6 * stored,
+            (report.corrections.lifted - stored).abs() < 1e-6 * stored,
             "{treatment:?} {report:?} {stored}"
         );
     }

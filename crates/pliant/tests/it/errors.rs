@@ -39,7 +39,7 @@ fn a_contradictory_joint_is_named() {
     );
     s.options.accept_failed_steps = true;
     let report = s.step(0.01).unwrap();
-    assert!(matches!(report.status, Status::Incompatible { .. }) && report.redundant_rows == 1);
+    assert!(matches!(report.status, Status::Incompatible { .. }) && report.solve.redundant_rows == 1);
     assert!((s.positions(bead)[0] - 1.05).abs() < 1e-12);
 }
 

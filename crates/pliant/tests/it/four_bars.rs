@@ -78,7 +78,7 @@ fn error(n: usize, h: f64, time: f64, exact: f64) -> f64 {
     for _ in 0..(time / h).round() as usize {
         let report = s.step(h).unwrap();
         assert!(
-            report.redundant_rows >= 3 * n && report.violation < 1e-10,
+            report.solve.redundant_rows >= 3 * n && report.violation < 1e-10,
             "{report:?}"
         );
     }

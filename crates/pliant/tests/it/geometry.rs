@@ -46,7 +46,7 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
     // h^2 load / (m l) = 10: the transverse W is negative with the full geometric stiffness.
     let (mut s, _) = strut(100.0, GeometricTerms::default());
     let first = s.step(0.01).unwrap();
-    assert!(first.geometry_clamped && first.geometry_passes == 2);
+    assert!(first.solve.geometry_clamped && first.solve.geometry_passes == 2);
     // An error if clamping is not allowed.
     let (mut s, _) = strut(100.0, GeometricTerms::default());
     s.options.tuning.clamp_geometry = false;
@@ -66,10 +66,10 @@ fn compression_beyond_the_mass_is_clamped_and_reported() {
             },
         );
         s.options.tuning.clamp_geometry = false;
-        assert!(!s.step(0.01).unwrap().geometry_clamped);
+        assert!(!s.step(0.01).unwrap().solve.geometry_clamped);
     }
     let (mut s, _) = strut(1.0, GeometricTerms::default());
-    assert!(!s.step(0.01).unwrap().geometry_clamped);
+    assert!(!s.step(0.01).unwrap().solve.geometry_clamped);
 }
 
 /// Under tension the positive part is all of it.
@@ -227,5 +227,5 @@ fn a_force_across_a_thin_link_keeps_w_definite() {
         .unwrap();
     let mut s = Simulation::new(model).unwrap();
     let report = s.step(0.01).unwrap();
-    assert!(!report.geometry_clamped && report.inertia == (6, 0));
+    assert!(!report.solve.geometry_clamped && report.solve.inertia == (6, 0));
 }

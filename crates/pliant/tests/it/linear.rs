@@ -118,16 +118,20 @@ fn every_linear_solver_takes_the_same_steps() {
     ];
     for (name, model) in models {
         let (direct, report) = run(model(), options(LinearSolver::Direct));
-        assert!(report.solver.contains("L D L^T"), "{}", report.solver);
+        assert!(report.solve.solver.contains("L D L^T"), "{}", report.solve.solver);
         for solver in solvers {
             let (found, report) = run(model(), options(solver));
             let d = differ(&direct, &found);
             assert!(d < SAME, "{name}, {solver:?}: {d:e}");
             assert_eq!(report.status, Status::Converged, "{name}, {solver:?}");
             assert!(report.residual.relative <= TOLERANCE, "{name}, {solver:?}");
-            assert!(!report.solver.contains("L D L^T"), "{}", report.solver);
+            assert!(
+                !report.solve.solver.contains("L D L^T"),
+                "{}",
+                report.solve.solver
+            );
             let iterative = solver != LinearSolver::DenseCholesky;
-            assert_eq!(report.iterations > 0, iterative, "{name}, {solver:?}");
+            assert_eq!(report.solve.iterations > 0, iterative, "{name}, {solver:?}");
         }
     }
     let (direct, _) = run(net(), options(LinearSolver::Direct));
@@ -181,7 +185,7 @@ fn limits_by_gauss_seidel_are_those_of_the_active_set() {
         let mut s = Simulation::with_options(model, options).unwrap();
         let (mut solver, mut forces) = ("", Vec::new());
         for _ in 0..60 {
-            solver = s.step(0.01).unwrap().solver;
+            solver = s.step(0.01).unwrap().solve.solver;
             forces.extend_from_slice(s.reaction(stop));
         }
         (s.state().positions.clone(), forces, solver)

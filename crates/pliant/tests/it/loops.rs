@@ -70,8 +70,8 @@ fn ten_seconds(s: &mut Simulation, h: f64) -> Run {
         let report = s.step(h).unwrap();
         out.violation = out.violation.max(report.violation);
         out.energy = out.energy.max((report.energies.total() - start).abs());
-        out.redundant.0 = out.redundant.0.min(report.redundant_rows);
-        out.redundant.1 = out.redundant.1.max(report.redundant_rows);
+        out.redundant.0 = out.redundant.0.min(report.solve.redundant_rows);
+        out.redundant.1 = out.redundant.1.max(report.solve.redundant_rows);
         out.multiplier = s.multipliers().iter().fold(out.multiplier, |a, l| a.max(l.abs()));
     }
     out
@@ -226,7 +226,7 @@ fn parallelogram_runs_ten_seconds() {
         let mut run = Run::default();
         for _ in 0..(10.0 / h).round() as usize {
             let report = s.step(h).unwrap();
-            assert_eq!(report.redundant_rows, 3);
+            assert_eq!(report.solve.redundant_rows, 3);
             run.violation = run.violation.max(report.violation);
             run.multiplier = s.multipliers().iter().fold(run.multiplier, |a, l| a.max(l.abs()));
             let now = s.positions(angle)[0] + 0.5;

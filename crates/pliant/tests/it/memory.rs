@@ -124,7 +124,7 @@ fn redundant_rows_allocate_nothing() {
     model.add_constraint("rods", rods, Level::Position).unwrap();
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..3 {
-        assert_eq!(s.step(0.01).unwrap().redundant_rows, 3);
+        assert_eq!(s.step(0.01).unwrap().solve.redundant_rows, 3);
     }
     let found = allocation_counter::measure(|| {
         for _ in 0..5 {

@@ -291,7 +291,11 @@ fn the_way_of_points_counts() {
         s.set_state(&state).unwrap();
         let contacts = s.step(0.1).unwrap().contacts;
         // What is never done with surprises would be taken in halves, where the end is slower.
-        assert_eq!((contacts.missed, contacts.halvings), (expected, 0), "{height}");
+        assert_eq!(
+            (contacts.missed, contacts.solve.halvings),
+            (expected, 0),
+            "{height}"
+        );
         let fallen = height - s.positions(particle)[2];
         assert!(
             (fallen - (0.5 * G * 0.01f64).min(height)).abs() < 1e-9,

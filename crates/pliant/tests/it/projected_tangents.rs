@@ -55,16 +55,16 @@ fn steps_say_how_many_tangents_they_projected() {
             } else {
                 after
             };
-            assert_eq!(report.projected_tangents, at);
+            assert_eq!(report.solve.projected_tangents, at);
             most = most.max(at);
         }
         assert!(most >= 8, "{most}");
         let (mut s, _) = pressed(Tangent::PositiveSemidefinite, 1.0, false, options());
-        assert_eq!(s.step(1e-3).unwrap().projected_tangents, 0);
+        assert_eq!(s.step(1e-3).unwrap().solve.projected_tangents, 0);
         let (mut s, _) = pressed(Tangent::PositiveSemidefinite, 0.4, true, options());
-        assert!(s.step(1e-3).unwrap().projected_tangents > 0);
+        assert!(s.step(1e-3).unwrap().solve.projected_tangents > 0);
         let (mut s, _) = pressed(Tangent::Exact, 0.4, false, options());
-        assert_eq!(s.step(1e-5).unwrap().projected_tangents, 0);
+        assert_eq!(s.step(1e-5).unwrap().solve.projected_tangents, 0);
     }
 }
 

@@ -34,9 +34,9 @@ fn a_duplicated_joint_shares_its_load() {
         (s.positions(body).to_vec(), s.multipliers().to_vec(), report)
     };
     let (x, one, report) = run(1);
-    assert_eq!(report.redundant_rows, 0);
+    assert_eq!(report.solve.redundant_rows, 0);
     let (y, two, report) = run(2);
-    assert_eq!((report.redundant_rows, report.inertia), (3, (6, 3)));
+    assert_eq!((report.solve.redundant_rows, report.solve.inertia), (3, (6, 3)));
     for (a, b) in x.iter().zip(&y) {
         assert!((a - b).abs() < 1e-11);
     }
@@ -71,7 +71,7 @@ fn an_overbraced_square_is_solved() {
     let hard = model.add_constraint("rods", rods, Level::Position).unwrap();
     let mut s = Simulation::new(model).unwrap();
     let report = s.step(0.01).unwrap();
-    assert_eq!(report.redundant_rows, 1);
+    assert_eq!(report.solve.redundant_rows, 1);
     // Least-norm forces by symmetry and equilibrium of the two free corners: unknown s (sides), b
     // (bottom), g (diagonals) with s + g/sqrt2 = -9.81 (vertical, tension negative) and b +
     // g/sqrt2 = 0 (horizontal), minimising 2 s^2 + b^2 + 2 g^2.
@@ -117,7 +117,7 @@ fn stabilisation_reaches_the_constraints() {
             }
             let mut s = Simulation::with_options(model, options).unwrap();
             let report = s.step(0.01).unwrap();
-            let used = report.corrections.0 + report.corrections.1;
+            let used = report.solve.corrections.0 + report.solve.corrections.1;
             assert!(
                 report.violation < 1e-12 && (3..8).contains(&used),
                 "{metric:?} {pre}: {report:?}"
@@ -157,7 +157,7 @@ fn a_redundant_frame_at_rest_stays_at_rest() {
     let mut s = Simulation::new(model).unwrap();
     for _ in 0..20 {
         // Ten rods, nine rigid-body-free coordinates.
-        assert_eq!(s.step(0.001).unwrap().redundant_rows, 1);
+        assert_eq!(s.step(0.001).unwrap().solve.redundant_rows, 1);
     }
     assert!(s.velocities(p).iter().all(|v| v.abs() < 1e-8));
 }
@@ -202,7 +202,7 @@ fn a_hinge_of_two_ball_joints_swings_a_rod() {
         .unwrap();
         for _ in 0..(0.5f64 / h).round() as usize {
             let report = s.step(h).unwrap();
-            assert_eq!((report.redundant_rows, report.inertia), (1, (6, 5)));
+            assert_eq!((report.solve.redundant_rows, report.solve.inertia), (1, (6, 5)));
         }
         let x = s.positions(rod);
         errors.push((x[0] + 0.04511460428684).hypot(x[1] + 0.4979605129727));

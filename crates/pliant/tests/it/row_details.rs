@@ -296,7 +296,7 @@ fn a_slow_pendulum_takes_one_pass() {
     let mut s = Simulation::new(model).unwrap();
     s.step(0.001).unwrap();
     for _ in 0..50 {
-        assert_eq!(s.step(0.001).unwrap().geometry_passes, 1);
+        assert_eq!(s.step(0.001).unwrap().solve.geometry_passes, 1);
     }
 }
 

@@ -20,7 +20,7 @@ fn bits(s: &Simulation, node: NodeId) -> Vec<u64> {
 
 fn until_asleep(s: &mut Simulation, count: usize) {
     for _ in 0..600 {
-        if s.step(H).unwrap().contacts.asleep == count {
+        if s.step(H).unwrap().contacts.sleep.asleep == count {
             return;
         }
     }
@@ -44,7 +44,7 @@ fn tower_and_a_thrown_box() -> (Simulation, NodeId) {
 fn a_tower_sleeps_until_something_falls_on_it() {
     let (mut s, node) = tower_and_a_thrown_box();
     let first = s.step(H).unwrap();
-    assert_eq!((first.inertia.0, first.contacts.count), (24, 12));
+    assert_eq!((first.solve.inertia.0, first.contacts.count), (24, 12));
     until_asleep(&mut s, 3);
     assert!((0..3).all(|k| s.is_asleep(node, k)) && !s.is_asleep(node, 3));
     let held = bits(&s, node);
@@ -52,12 +52,12 @@ fn a_tower_sleeps_until_something_falls_on_it() {
     let woke = loop {
         let gap = s.positions(node)[23] - 3.5;
         let report = s.step(H).unwrap();
-        if report.contacts.asleep == 0 {
+        if report.contacts.sleep.asleep == 0 {
             // Within the step it would have gone through.
             let speed = -s.time() * 9.81;
             break (gap, gap + H * speed);
         }
-        assert_eq!((report.inertia.0, report.contacts.count), (6, 0));
+        assert_eq!((report.solve.inertia.0, report.contacts.count), (6, 0));
         assert_eq!(bits(&s, node)[..21], held[..21]);
         steps += 1;
     };
@@ -86,11 +86,11 @@ fn the_energy_that_sleep_takes_is_reported() {
     let report = s.step(H).unwrap();
     let taken = 2.0 * (9.81 * H).powi(2) / 2.0;
     assert!(
-        (report.contacts.stilled - taken).abs() < 1e-14,
+        (report.contacts.sleep.stilled - taken).abs() < 1e-14,
         "{:?}",
         report.contacts
     );
-    assert_eq!((report.energies.kinetic, report.contacts.asleep), (0.0, 1));
+    assert_eq!((report.energies.kinetic, report.contacts.sleep.asleep), (0.0, 1));
     assert_eq!(report.momentum.linear, [0.0; 3]);
     // It is in the books of the step.
     let l = report.ledger;
@@ -102,7 +102,10 @@ fn the_energy_that_sleep_takes_is_reported() {
     assert!(s.velocities(node).iter().all(|v| *v == 0.0));
     let held = bits(&s, node);
     let report = s.step(H).unwrap();
-    assert_eq!((report.contacts.stilled, report.inertia), (0.0, (0, 0)));
+    assert_eq!(
+        (report.contacts.sleep.stilled, report.solve.inertia),
+        (0.0, (0, 0))
+    );
     assert_eq!(bits(&s, node), held);
 }
 
@@ -119,7 +122,7 @@ fn what_spins_does_not_sleep() {
         let mut state = s.state().clone();
         state.velocities[s.model().node(node).velocity_range()][5] = spin;
         s.set_state(&state).unwrap();
-        assert_eq!(s.step(H).unwrap().contacts.asleep, asleep, "{spin}");
+        assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, asleep, "{spin}");
     }
 }
 
@@ -142,21 +145,21 @@ fn on_a_table() -> (Simulation, NodeId) {
 fn what_changes_wakes() {
     let (mut s, node) = on_a_table();
     s.set_force(node, 1, &[0.0; 6]).unwrap();
-    assert_eq!(s.step(H).unwrap().contacts.asleep, 1);
+    assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, 1);
     // It is not held by a support, and the table has no force to bear but its own weight.
     assert!(s.support_force(node, 1).iter().all(|f| *f == 0.0));
     assert!((s.support_force(node, 0)[2] - 5.0 * 9.81).abs() < 1e-9);
 
     // A force: `F/m - mu g` along.
     s.set_force(node, 1, &[8.0, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
-    assert_eq!(s.step(H).unwrap().contacts.asleep, 0);
+    assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, 0);
     let v = s.velocities(node)[6];
     assert!((v - H * (8.0 - 0.5 * 9.81)).abs() < 1e-6, "{v}");
 
     // What holds it lets go: both fall.
     let (mut s, node) = on_a_table();
     s.release(node, 0, &[true; 6]).unwrap();
-    assert_eq!(s.step(H).unwrap().contacts.asleep, 0);
+    assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, 0);
     assert!((0..2).all(|k| (s.velocities(node)[6 * k + 2] + 9.81 * H).abs() < 1e-9));
 
     // What holds it moves: it is carried upwards and along.
@@ -165,7 +168,7 @@ fn what_changes_wakes() {
         let motion = [0.01, 0.0, 0.02, 0.0, 0.0, 0.0].map(|v| share * v);
         s.hold(node, 0, &[true; 6], &motion).unwrap();
         for _ in 0..20 {
-            assert_eq!(s.step(H).unwrap().contacts.asleep, 0);
+            assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, 0);
         }
         for k in 0..3 {
             assert!((s.velocities(node)[6 + k] - motion[k]).abs() < 1e-6);
@@ -179,7 +182,7 @@ fn what_changes_wakes() {
     assert!(!s.is_asleep(node, 1));
     let report = s.step(H).unwrap();
     // The contacts of its sleep are the same ones, so that nothing has begun, and it rests on them.
-    assert_eq!((report.contacts.asleep, report.contacts.active), (0, 4));
+    assert_eq!((report.contacts.sleep.asleep, report.contacts.active), (0, 4));
     assert!(s.contact_events().is_empty());
     until_asleep(&mut s, 1);
     for (x, y) in bits(&s, node).iter().zip(&held) {
@@ -197,7 +200,7 @@ fn what_changes_wakes() {
     until_asleep(&mut s, 1);
     s.options.contacts.sleeping = None;
     let report = s.step(H).unwrap();
-    assert_eq!((report.contacts.asleep, report.contacts.active), (0, 4));
+    assert_eq!((report.contacts.sleep.asleep, report.contacts.active), (0, 4));
 }
 
 /// A weight on a hard rod, and one on a second rod whose end is driven: rows of what sleeps ask for
@@ -223,7 +226,7 @@ fn rows_among_sleepers_keep_their_forces() {
     until_asleep(&mut s, 2);
     for _ in 0..3 {
         let report = s.step(H).unwrap();
-        assert_eq!((report.inertia.0, report.contacts.asleep), (0, 2));
+        assert_eq!((report.solve.inertia.0, report.contacts.sleep.asleep), (0, 2));
         for rod in rods {
             assert!((s.reaction(rod)[0].abs() - 3.0 * 9.81).abs() < 1e-9);
         }
@@ -232,7 +235,7 @@ fn rows_among_sleepers_keep_their_forces() {
     let motion = PrescribedMotion::ramp(-0.1 * s.time(), 0.1);
     s.set_motion(rods[1], Some(motion)).unwrap();
     for _ in 0..30 {
-        assert_eq!(s.step(H).unwrap().contacts.asleep, 1);
+        assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, 1);
     }
     let now = bits(&s, weights);
     assert_eq!((&now[..3], &now[6..9]), (&held[..3], &held[6..9]));
@@ -257,7 +260,7 @@ fn a_motion_that_goes_on_wakes() {
     assert!(s.time() < 0.2);
     while s.time() < 3.0 {
         let before = s.time();
-        let asleep = s.step(H).unwrap().contacts.asleep;
+        let asleep = s.step(H).unwrap().contacts.sleep.asleep;
         assert_eq!(asleep == 1, before + H < 2.0 + 1e-9, "{before}");
     }
     assert!((s.positions(weight)[2] + 1.0 + 0.1 * (s.time() - 2.0)).abs() < 1e-9);
@@ -293,7 +296,7 @@ fn what_holds_by_rows_and_springs_wakes() {
         };
         let (mut s, points) = make();
         s.release(points, 0, &[true; 3]).unwrap();
-        assert_eq!(s.step(H).unwrap().contacts.asleep, 0);
+        assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, 0);
         // Both fall with the acceleration of gravity on the whole.
         let v = s.velocities(points);
         assert!((v[2] + v[5] + 2.0 * 9.81 * H).abs() < 1e-9, "{v:?}");
@@ -302,7 +305,7 @@ fn what_holds_by_rows_and_springs_wakes() {
             let (mut s, points) = make();
             s.hold(points, 0, &[true; 3], &[0.0, 0.0, speed]).unwrap();
             for _ in 0..120 {
-                assert_eq!(s.step(H).unwrap().contacts.asleep, 0);
+                assert_eq!(s.step(H).unwrap().contacts.sleep.asleep, 0);
             }
             assert!((s.velocities(points)[5] / speed - 1.0).abs() < 0.1);
         }
@@ -329,7 +332,7 @@ fn sleep_goes_on_from_a_checkpoint_bit_for_bit() {
         }
         let mut asleep = Vec::new();
         while s.time() < 3.0 {
-            asleep.push(s.step(H).unwrap().contacts.asleep);
+            asleep.push(s.step(H).unwrap().contacts.sleep.asleep);
         }
         (bits(&s, node), asleep, saved)
     };
@@ -362,9 +365,9 @@ fn a_heap_falls_asleep_for_good() {
         // Turning in a step makes overlap, which is taken back at the cost of what the step lost.
         assert!(energy <= before + 1e-9, "{energy} {before}");
         before = energy;
-        slept += usize::from(report.contacts.asleep > count);
-        woke += usize::from(report.contacts.asleep < count);
-        count = report.contacts.asleep;
+        slept += usize::from(report.contacts.sleep.asleep > count);
+        woke += usize::from(report.contacts.sleep.asleep < count);
+        count = report.contacts.sleep.asleep;
     }
     assert!(count == 8 && slept > 1 && woke > 0, "{count} {slept} {woke}");
     let held = bits(&s, node);
@@ -372,7 +375,7 @@ fn a_heap_falls_asleep_for_good() {
     let info = allocation_counter::measure(|| {
         for _ in 0..10 {
             let report = s.step(H).unwrap();
-            assert_eq!((report.inertia, report.contacts.count), ((0, 0), 0));
+            assert_eq!((report.solve.inertia, report.contacts.count), ((0, 0), 0));
         }
     });
     assert_eq!(info.count_total, 0);
@@ -423,7 +426,10 @@ fn a_row_that_is_violated_sleeps_with_its_body() {
         time: 0.0,
     });
     let first = s.step(H).unwrap();
-    assert!(first.contacts.asleep == 1 && first.violation > 1e-4, "{first:?}");
+    assert!(
+        first.contacts.sleep.asleep == 1 && first.violation > 1e-4,
+        "{first:?}"
+    );
     let held = bits(&s, bob);
     for _ in 0..3 {
         let report = s.step(H).unwrap();

@@ -109,7 +109,7 @@ fn towers_stand_still() {
         for _ in 0..3600 {
             let report = s.step(1.0 / 60.0).unwrap();
             assert!(report.contacts.residual <= 1e-8);
-            iterations += report.contacts.iterations;
+            iterations += report.contacts.solve.iterations;
         }
         let top = s.pose(boxes, 9).unwrap().position;
         let moved = (Vec3::from(top) - Vec3::new(0.0, 0.0, 9.5)).norm();

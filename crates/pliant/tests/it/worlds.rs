@@ -135,7 +135,7 @@ fn what_falls_from_rest_is_seen_before_it_sinks() {
     // 0.5 mm above the ground; gravity takes 4 mm in the step.
     let (mut s, node) = boxes(&[(half, 1.0, Pose::at([0.0, 0.0, 0.5005]))], rough(0.5));
     let report = s.step(0.02).unwrap();
-    assert_eq!((report.contacts.count, report.contacts.corrections), (4, 0));
+    assert_eq!((report.contacts.count, report.contacts.corrections.count), (4, 0));
     assert!((s.positions(node)[2] - 0.5).abs() < 1e-9);
 }
 
@@ -191,7 +191,7 @@ fn step_without_gain(s: &mut Simulation, h: f64) -> (StepReport, f64) {
         .iter()
         .map(|c| c.impulse.map(f64::abs).iter().sum::<f64>());
     let solver = 2.0 * c.velocity_residual * impulses.sum::<f64>();
-    let unpaid = (c.lifted - c.paid).max(0.0);
+    let unpaid = (c.corrections.lifted - c.corrections.paid).max(0.0);
     let after = report.energies.total();
     let allowed = solver + 1e-13 * (1.0 + before.abs());
     assert!(
@@ -281,15 +281,22 @@ fn lifting_is_paid_with_velocity_by_what_is_lifted() {
     let (mut s, node) = moving_boxes(&list, &moving, rough(0.0));
     let report = s.step(0.01).unwrap().contacts;
     let [moving, resting] = [2.0 * 9.81 * 0.003, 3.0 * 9.81 * 0.001];
-    assert!((report.lifted - moving - resting).abs() < 1e-9, "{report:?}");
-    assert!((report.paid - moving).abs() < 1e-9, "{report:?}");
+    assert!(
+        (report.corrections.lifted - moving - resting).abs() < 1e-9,
+        "{report:?}"
+    );
+    assert!((report.corrections.paid - moving).abs() < 1e-9, "{report:?}");
     // Nothing acts between the two that touch.
     assert!(
         s.contacts()
             .iter()
             .any(|c| c.contact.sides == [1, 2] && c.state == ContactState::Open)
     );
-    let lifter = report.lifted_by.unwrap().map(|side| s.contact_side(side));
+    let lifter = report
+        .corrections
+        .lifted_by
+        .unwrap()
+        .map(|side| s.contact_side(side));
     assert_eq!(lifter, ["`ground`", "`box 0`"]);
     let v = s.velocities(node);
     assert!(

@@ -54,7 +54,7 @@ fn to_the_end(run: &mut Runner) -> f64 {
     let (start, mut unpaid) = (energy(run), 0.0);
     while !run.is_done() {
         let report = step(run);
-        unpaid += (report.contacts.lifted - report.contacts.paid).max(0.0);
+        unpaid += (report.contacts.corrections.lifted - report.contacts.corrections.paid).max(0.0);
     }
     unpaid / start.abs()
 }
@@ -325,7 +325,10 @@ fn dominoes_fall_in_order() {
     let (mut lifted, mut paid) = (0.0, 0.0);
     while !run.is_done() {
         let contacts = step(&mut run).contacts;
-        (lifted, paid) = (lifted + contacts.lifted, paid + contacts.paid);
+        (lifted, paid) = (
+            lifted + contacts.corrections.lifted,
+            paid + contacts.corrections.paid,
+        );
         for (k, time) in fell.iter_mut().enumerate() {
             if body(&run, "stones", k).0[2] < 0.036 {
                 *time = time.min(run.simulation().time());

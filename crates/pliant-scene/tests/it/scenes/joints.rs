@@ -37,7 +37,7 @@ fn four_bar_swings_with_the_period_of_its_pendulum() {
     let (mut last, mut crossings, mut redundant) = (0.0, Vec::new(), 0);
     while crossings.len() < 3 {
         let report = run.step().unwrap();
-        redundant = redundant.max(report.redundant_rows);
+        redundant = redundant.max(report.solve.redundant_rows);
         assert!(report.violation < 1e-9);
         let angle = value(&run, "left.angle") + 0.5;
         if last * angle < 0.0 {
@@ -102,7 +102,7 @@ fn bricard_moves_and_holds_together() {
     while !run.is_done() {
         let report = run.step().unwrap();
         assert!(report.violation < 1e-8, "{}", report.violation);
-        redundant = redundant.max(report.redundant_rows);
+        redundant = redundant.max(report.solve.redundant_rows);
         let now = run.simulation().pose(bars, 2).unwrap().position;
         let distance = (0..3).map(|k| (now[k] - start[k]).powi(2)).sum::<f64>().sqrt();
         moved = moved.max(distance);

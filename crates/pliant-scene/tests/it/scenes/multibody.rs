@@ -27,7 +27,7 @@ fn four_bars_pass_their_singular_position() {
         let mut worst = [0.0f64; 2];
         while !run.is_done() {
             let report = run.step().unwrap();
-            assert!(report.redundant_rows >= 6 && report.violation < 1e-10);
+            assert!(report.solve.redundant_rows >= 6 && report.violation < 1e-10);
             let half = usize::from(report.time > 5.0);
             worst[half] = worst[half].max((report.energies.total() - start).abs());
             let [a, b, c] = ["foot 0.angle", "foot 1.angle", "foot 2.angle"].map(|node| value(&run, node).0);
@@ -87,7 +87,7 @@ fn squeezer_is_where_the_test_set_says() {
         let start = energy(&run);
         for _ in 0..(0.03 / h).round() as usize {
             let report = run.step().unwrap();
-            assert!(report.redundant_rows == 9 && report.violation < 1e-12);
+            assert!(report.solve.redundant_rows == 9 && report.violation < 1e-12);
         }
         let mut worst = [0.0f64; 2];
         for (name, start, angle, speed) in published {

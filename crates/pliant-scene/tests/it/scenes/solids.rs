@@ -262,7 +262,7 @@ fn projected_tangents_are_in_the_summary() {
         let mut run = runner(&file, &[], None);
         let mut most = 0;
         while !run.is_done() {
-            most = most.max(run.step().unwrap().projected_tangents);
+            most = most.max(run.step().unwrap().solve.projected_tangents);
         }
         assert_eq!(run.finish(None).summary.projected_tangents, most);
         assert_eq!(most > 0, projects);

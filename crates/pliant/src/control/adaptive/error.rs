@@ -1,8 +1,8 @@
 //! Difference between the step at once and its two halves.
 
 use super::Adaptive;
-use crate::contact::Sleeping;
 use pliant_model::{Model, Node, Space, State};
+use pliant_stepper::contact::Sleeping;
 use std::ops::Range;
 
 /// How far a trial is from its tolerance.

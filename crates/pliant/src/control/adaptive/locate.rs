@@ -1,9 +1,8 @@
 //! When something closes.
 
-use super::EventKind;
 use super::Trials;
-use super::guards::Nearest;
 use crate::Error;
+use pliant_stepper::guards::{EventKind, Nearest};
 
 /// Every so many steps the bracket is halved, however well the secants do.
 const BISECT: usize = 4;

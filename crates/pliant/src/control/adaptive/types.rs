@@ -1,8 +1,8 @@
 //! Steps that choose their length.
 
-use crate::contact::{ContactKey, Sleeping};
 use crate::{Error, StepReport};
-use pliant_model::ComponentId;
+use pliant_stepper::contact::Sleeping;
+use pliant_stepper::guards::EventKind;
 
 /// How accurate steps that choose their length are to be, and at what they stop
 /// ([`Simulation::step_adaptively`](crate::Simulation::step_adaptively)).
@@ -239,24 +239,6 @@ impl Adaptive {
     }
 }
 
-/// Memory of steps that choose their length, part of every checkpoint.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AdaptiveMemory {
-    /// The step to be tried next (s); `None` before the first.
-    pub next: Option<f64>,
-    /// The error of the last step, as a share of what is allowed; `None` before the first and after
-    /// an event.
-    pub error: Option<f64>,
-    /// For how long everything has been slow (s).
-    pub slow: f64,
-    /// When the second began in which events are counted (s), and how many were located in it.
-    pub window: f64,
-    /// See [`window`](Self::window).
-    pub located: usize,
-    /// The last step ended at an event, so that the next one holds an impact.
-    pub impact: bool,
-}
-
 /// Something at which a step ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
@@ -265,27 +247,6 @@ pub struct Event {
     pub time: f64,
     /// Kind of the event.
     pub kind: EventKind,
-}
-
-/// Kind of an event.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum EventKind {
-    /// The gap of a contact closed, between two things of the finder
-    /// ([`Simulation::contact_side`](crate::Simulation::contact_side)).
-    Contact {
-        /// Which contact.
-        key: ContactKey,
-        /// The two things.
-        sides: [u32; 2],
-    },
-    /// A coordinate whose force has one sign reached zero: a limit, a rope.
-    Row {
-        /// The constraint or compliance.
-        component: ComponentId,
-        /// Which of its rows.
-        row: usize,
-    },
 }
 
 /// The report of one step that chose its length.

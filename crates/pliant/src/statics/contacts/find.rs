@@ -2,14 +2,14 @@
 
 use super::{KeptContacts, RestContacts};
 use crate::Error;
-use crate::contact::{
+use pliant_dense::Vec3;
+use pliant_model::State;
+use pliant_stepper::contact::{
     Contact, ContactKey, ContactList, ContactOptions, ContactRows, ContactsReport, Detection,
     FrictionCoupling, Solved, check, step,
 };
-use crate::motion::Motion;
-use crate::system::System;
-use pliant_dense::Vec3;
-use pliant_model::State;
+use pliant_stepper::motion::Motion;
+use pliant_stepper::system::System;
 
 /// Least cosine between normals of a contact that is named anew.
 const ALIKE: f64 = 0.9;
@@ -231,13 +231,13 @@ pub(crate) fn show(
         return;
     };
     let mut report = ContactsReport {
-        friction_coupling: options.friction_coupling,
         restitution: 1.0,
         residual: t.missed,
         de_saxce: t.missed,
-        iterations: t.flow.take_iterations(),
         ..ContactsReport::default()
     };
+    report.solve.friction_coupling = options.friction_coupling;
+    report.solve.iterations = t.flow.take_iterations();
     let mut ways = Vec::with_capacity(t.kept.force.len());
     for (i, first) in t.firsts().enumerate() {
         let mut w = [0.0; 6];

@@ -1,13 +1,13 @@
 //! One step of the pseudo-static flow with all cones.
 
 use super::RestContacts;
-use crate::contact::auto_options;
 use crate::statics::workspace::Residual;
-use crate::system::System;
 use crate::{Error, Options};
 use pliant_kkt::Extended;
 use pliant_solvers::Solution;
 use pliant_solvers::complementarity::{Cone, IslandSolver, Outcome, ProblemError};
+use pliant_stepper::contact::auto_options;
+use pliant_stepper::system::System;
 
 /// Measure that the solver of a step is asked for, relative to the displacements that there are
 /// without contacts.

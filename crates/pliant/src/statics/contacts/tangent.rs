@@ -2,10 +2,10 @@
 
 use super::RestContacts;
 use crate::Error;
-use crate::system::System;
 use pliant_kkt::{Extended, Tail};
 use pliant_model::State;
 use pliant_solvers::KktSystem;
+use pliant_stepper::system::System;
 
 /// Rows of the contacts that are active, behind those of the model.
 #[derive(Debug, Default)]

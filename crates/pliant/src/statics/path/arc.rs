@@ -7,8 +7,9 @@ use super::super::residual::{LoadRate, fill_tangent, find_load_rate};
 use super::super::workspace::{Iterate, Metric, Setting, Workspace};
 use super::critical::{Change, find_critical};
 use super::{LONGEST, Next, SHORTEST, growth, stuck};
+use crate::Control;
 use crate::Error;
-use crate::statics::{Continuation, Control, Path};
+use crate::statics::{Continuation, Path};
 
 /// Iterations of one step at most.
 const ITERATIONS: usize = 15;

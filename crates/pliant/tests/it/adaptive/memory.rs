@@ -128,13 +128,13 @@ fn sleep_goes_with_steps_that_choose_their_length() {
     let mut s = sleeper();
     let report = loop {
         let report = s.step_adaptively(&how(), f64::INFINITY).unwrap();
-        if report.step.contacts.asleep > 0 {
+        if report.step.contacts.sleep.asleep > 0 {
             break report;
         }
     };
     // It lands at 0.4515 s.
     assert!((0.4615..0.8).contains(&s.time()), "{}", s.time());
-    assert_eq!(report.step.contacts.asleep, 1);
+    assert_eq!(report.step.contacts.sleep.asleep, 1);
     let before = s.state().clone();
     s.advance_to(&how(), s.time() + 1.0).unwrap();
     assert_eq!(s.state().positions, before.positions);

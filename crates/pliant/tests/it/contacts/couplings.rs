@@ -30,7 +30,7 @@ fn the_associated_law_hovers() {
         // Coulomb's law has no impulse at a gap that does not close: what there is makes the
         // velocity g h, of v.
         assert!(report.de_saxce > 0.5 * G * h / v, "{report:?}");
-        assert_eq!(report.friction_coupling, FrictionCoupling::Convex);
+        assert_eq!(report.solve.friction_coupling, FrictionCoupling::Convex);
     }
     let (mut s, p) = particle(0.0, friction(mu), [0.0; 3], [v, 0.0, 0.0]);
     s.options.contacts.friction_coupling = FrictionCoupling::Convex;

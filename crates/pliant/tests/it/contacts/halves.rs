@@ -53,7 +53,7 @@ fn a_half_does_not_go_on_with_names_that_are_forgotten() {
         searches: Arc::clone(&searches),
     })
     .unwrap();
-    assert_eq!(s.step(H).unwrap().contacts.halvings, 1);
+    assert_eq!(s.step(H).unwrap().contacts.solve.halvings, 1);
     // Of the start and the end of the step, of those of its first half, of the end of the second.
     assert_eq!(searches.load(Ordering::Relaxed), 5);
 }
@@ -124,11 +124,11 @@ fn a_step_is_what_its_halves_are() {
 
     let (mut halves, other) = trap(0.004, 1);
     let report = halves.step(H).unwrap();
-    assert_eq!((report.contacts.halvings, report.h, report.time), (1, H, H));
+    assert_eq!((report.contacts.solve.halvings, report.h, report.time), (1, H, H));
     assert_eq!(report.counters.steps, 2);
     for _ in 0..2 {
         let one = s.step(0.5 * H).unwrap();
-        assert_eq!(one.contacts.halvings, 0);
+        assert_eq!(one.contacts.solve.halvings, 0);
     }
     assert_eq!(s.positions(particles), halves.positions(other));
     assert_eq!(s.velocities(particles), halves.velocities(other));
@@ -254,7 +254,7 @@ fn busy(halvings: usize) -> (Simulation, NodeId) {
 fn a_report_of_halves_is_that_of_both() {
     let (mut halves, particles) = busy(1);
     let whole = halves.step(H).unwrap();
-    assert_eq!(whole.contacts.halvings, 1);
+    assert_eq!(whole.contacts.solve.halvings, 1);
     let (mut after_failure, _) = busy(0);
     after_failure.step(H).unwrap_err();
     let (mut fresh, _) = busy(0);
@@ -268,11 +268,11 @@ fn a_report_of_halves_is_that_of_both() {
     }
     type Part = fn(&StepReport) -> f64;
     let sums: [(&str, Part); 8] = [
-        ("iterations", |r| r.contacts.iterations as f64),
+        ("iterations", |r| r.contacts.solve.iterations as f64),
         ("missed", |r| r.contacts.missed as f64),
-        ("corrections", |r| r.contacts.corrections as f64),
-        ("lifted", |r| r.contacts.lifted),
-        ("paid", |r| r.contacts.paid),
+        ("corrections", |r| r.contacts.corrections.count as f64),
+        ("lifted", |r| r.contacts.corrections.lifted),
+        ("paid", |r| r.contacts.corrections.paid),
         ("work", |r| r.contacts.work),
         ("friction", |r| r.ledger.friction),
         ("numerical", |r| r.ledger.numerical),
@@ -291,6 +291,6 @@ fn a_report_of_halves_is_that_of_both() {
         assert_eq!(part(&whole), first.max(second), "{name}");
     }
     // The particle that overlapped.
-    assert_eq!(both[0].contacts.lifted_by, Some([0, 2]));
-    assert_eq!(whole.contacts.lifted_by, Some([0, 2]));
+    assert_eq!(both[0].contacts.corrections.lifted_by, Some([0, 2]));
+    assert_eq!(whole.contacts.corrections.lifted_by, Some([0, 2]));
 }

@@ -102,7 +102,7 @@ fn newton_converges_with_its_square() {
             s.set_force(e, 0, &force).unwrap();
             let report = s.step(1.0).unwrap();
             // Ten times the strain of yield in one step, out, back and across.
-            assert!(report.newton.iterations <= 6, "{:?}", report.newton);
+            assert!(report.solve.newton.iterations <= 6, "{:?}", report.solve.newton);
             assert!(report.residual.relative < 1e-9);
         }
     }

@@ -107,7 +107,11 @@ fn reports_are_those_of_all_parts() {
 
         let mut s = Simulation::with_options(pendulum(), with(method.clone())).unwrap();
         let report = s.step(0.01).unwrap();
-        assert!(report.newton.iterations >= parts, "{name}: {:?}", report.newton);
+        assert!(
+            report.solve.newton.iterations >= parts,
+            "{name}: {:?}",
+            report.solve.newton
+        );
 
         let soft = elastic_pendulum(Treatment::Compliance, 0.0);
         let mut s = Simulation::with_options(soft, with(method.clone())).unwrap();
@@ -266,5 +270,5 @@ fn a_part_that_fails_undoes_the_step() {
     }
     s.options.tuning.newton.halvings = 3;
     let report = s.step(0.1).unwrap();
-    assert!(report.newton.step_halvings > 0 && report.violation < 1e-10 && s.time() == 0.101);
+    assert!(report.solve.newton.step_halvings > 0 && report.violation < 1e-10 && s.time() == 0.101);
 }

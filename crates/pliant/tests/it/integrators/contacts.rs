@@ -250,7 +250,7 @@ fn failing_steps_say_so() {
     };
     let mut s = build(few);
     let report = s.step(0.3).unwrap();
-    assert!(report.newton.step_halvings > 0 && report.status == Status::Converged);
+    assert!(report.solve.newton.step_halvings > 0 && report.status == Status::Converged);
     assert!(s.state().positions[1] > -1e-9);
 }
 

@@ -24,7 +24,7 @@ fn a_step_without_solution_is_an_error_and_changes_nothing() {
     else {
         panic!("there is no solution");
     };
-    assert!(report.residual.relative > tolerance && report.newton.iterations > 1);
+    assert!(report.residual.relative > tolerance && report.solve.newton.iterations > 1);
     assert_ne!(report.status, Status::Converged);
     assert_eq!(s.state(), &before.state);
     assert_eq!(s.time(), 0.0);
@@ -35,7 +35,7 @@ fn halves_of_the_step_have_a_solution() {
     let mut s = fast();
     s.options.tuning.newton.halvings = 3;
     let report = s.step(0.05).unwrap();
-    assert!(report.newton.step_halvings > 0);
+    assert!(report.solve.newton.step_halvings > 0);
     assert!(report.violation < 1e-10 && report.h == 0.05 && s.time() == 0.05);
 }
 

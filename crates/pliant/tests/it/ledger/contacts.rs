@@ -152,7 +152,7 @@ fn contacts_are_no_part_of_what_is_numerical() {
 fn corrections_of_overlap() {
     let mut s = particle(-0.003, [2.0, 0.0, 0.0], G, ContactLaw::default(), apart());
     let report = s.step(0.01).unwrap();
-    assert!((report.contacts.lifted - 2.0 * G * 0.003).abs() < 1e-12);
+    assert!((report.contacts.corrections.lifted - 2.0 * G * 0.003).abs() < 1e-12);
     expect(&report.ledger, &[], 1e-12);
     let mut s = particle(-0.003, [0.0; 3], G, ContactLaw::default(), apart());
     let l = s.step(0.01).unwrap().ledger;

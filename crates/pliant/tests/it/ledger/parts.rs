@@ -258,7 +258,7 @@ fn a_pendulum() {
                 let number = alpha * beta * h * h * tension.abs() / (2.0 * length);
                 let taken = match mode {
                     Mode::None => 0.0,
-                    _ if report.geometry_clamped => tension.abs(),
+                    _ if report.solve.geometry_clamped => tension.abs(),
                     Mode::PositivePart => tension.max(0.0),
                     Mode::WhereNeeded | Mode::JustEnough if number <= 1.0 => 0.0,
                     Mode::JustEnough => tension * (1.0 - 1.0 / number),
@@ -267,7 +267,7 @@ fn a_pendulum() {
                 seen[0] += usize::from(taken > 0.0 && taken < tension);
                 seen[1] += usize::from(taken == tension && tension > 0.0);
                 seen[2] += usize::from(taken == 0.0 && tension > 0.0);
-                seen[3] += usize::from(report.geometry_clamped);
+                seen[3] += usize::from(report.solve.geometry_clamped);
                 let expected = [
                     ("inertia", (0.5 - beta) * 2.0 * change),
                     ("rows", h * s.multipliers()[0] * along),

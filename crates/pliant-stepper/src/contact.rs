@@ -1,0 +1,154 @@
+//! Contacts: the points where two surfaces may touch, the law between them, and the impulses that
+//! solve it.
+//!
+//! In a step they are found (`detect`), made rows of a cone each (`law`) behind the system of
+//! the model (`rows`), struck together where there are impacts (`impact`), solved (`solve`,
+//! of Newton's method `newton`), read (`observed`), looked for where the search missed them
+//! (`missed`), and moved out of overlap at its end (`penetration`). `step` has these stages
+//! as functions of a system and a motion.
+
+mod detect;
+mod finder;
+mod impact;
+mod law;
+mod list;
+mod memory;
+mod missed;
+mod newton;
+mod observed;
+mod options;
+mod penetration;
+mod report;
+mod rows;
+mod solve;
+pub mod step;
+mod world;
+
+pub use crate::sleep::SleepMemory;
+pub use finder::ContactFinder;
+pub use law::ContactLaw;
+pub use list::{Contact, ContactKey, ContactList};
+pub use memory::ContactMemory;
+pub use options::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
+pub use pliant_contact::{FrictionModel, Rest};
+pub use report::{
+    ContactEvent, ContactReading, ContactSolveReport, ContactState, ContactsReport, OverlapReport,
+    SleepReport,
+};
+
+pub use detect::Detection;
+pub use detect::{Search, check, predict};
+pub use law::ContactRows;
+pub(crate) use newton::ContactIterate;
+pub use observed::Solved;
+pub use observed::{Observation, Observed};
+
+use crate::{Error, Motion, Options};
+use impact::Impact;
+use newton::NewtonRows;
+use penetration::Penetration;
+use pliant_kkt::{Assembler, Scheme};
+use pliant_model::Problem;
+use pliant_solvers::KktSystem;
+use pliant_solvers::complementarity::{self, AutoOptions, IslandSolver, Limits, ProblemError};
+use rows::RowSystem;
+
+/// The contacts of a system: their source, their rows, and the readings of the last step. All that
+/// is remembered from step to step is the [`ContactMemory`] of the motion.
+#[derive(Debug)]
+pub struct Contacts {
+    /// The search, and the contacts that it found.
+    pub detection: Detection,
+    rows: RowSystem,
+    newton: NewtonRows,
+    impact: Impact,
+    penetration: Penetration,
+    /// Readings of the last step.
+    pub observed: Observed,
+}
+
+impl Contacts {
+    pub(crate) fn new(finder: Box<dyn ContactFinder>) -> Self {
+        Self {
+            detection: Detection::new(finder),
+            rows: RowSystem::default(),
+            newton: NewtonRows::default(),
+            impact: Impact::default(),
+            penetration: Penetration::default(),
+            observed: Observed::default(),
+        }
+    }
+
+    /// Energy in compliant contacts at the start of the step (J).
+    pub(crate) fn stored_at_start(&self) -> f64 {
+        penetration::stored(self.detection.list())
+    }
+
+    /// Deepest overlap of the hard contacts at the start of the step (m).
+    pub(crate) fn deepest_at_start(&self) -> f64 {
+        penetration::deepest(self.detection.list(), &self.detection.guards)
+    }
+
+    /// The problem of the island with the largest residual in the last step that was tried.
+    pub fn worst_problem(&self) -> Option<&complementarity::Problem> {
+        let failed = self.observed.failed.as_ref().and_then(|solver| solver.problem());
+        failed.or_else(|| self.rows.solver.worst_problem())
+    }
+
+    /// Keeps the solver of the worst island, before all solvers forget what they know.
+    pub fn keep_failed(&mut self) {
+        if let Some(worst) = self.rows.solver.take_worst() {
+            self.observed.failed = Some(worst);
+        }
+    }
+}
+
+/// The filled system of a model at a motion.
+#[derive(Clone, Copy)]
+pub(crate) struct Base<'a> {
+    pub(crate) model: &'a Problem,
+    pub(crate) assembler: &'a Assembler,
+    /// The motion at whose state the assembler was filled.
+    pub(crate) motion: &'a Motion,
+    pub(crate) options: &'a Options,
+    pub(crate) scheme: &'a Scheme,
+}
+
+impl<'a> Base<'a> {
+    fn system(&self) -> &'a KktSystem {
+        self.assembler.system()
+    }
+
+    /// Number of row blocks of the model.
+    fn row_blocks(&self) -> usize {
+        self.system().row_blocks().len() - 1
+    }
+
+    /// An error of the solver in the words of the model.
+    fn error(&self, error: ProblemError) -> Error {
+        match error {
+            ProblemError::Bilateral(e) => Error::from_solver(e, self.model, self.motion.time),
+            other => Error::Contacts(other),
+        }
+    }
+}
+
+/// Options of the solver that chooses its method by itself.
+pub fn auto_options(options: &ContactOptions) -> AutoOptions {
+    AutoOptions {
+        limits: Limits {
+            tolerance: options.tolerance,
+            max_iterations: options.max_iterations,
+            ..Limits::default()
+        },
+        ..AutoOptions::default()
+    }
+}
+
+/// Gives the options of a simulation to the solver of its islands.
+fn set_options(solver: &mut IslandSolver, options: &Options) {
+    solver.options = auto_options(&options.contacts);
+    solver.only = options.contacts.solver;
+    solver.bounds = options.tuning.bounds;
+    solver.bounds.direct = options.tuning.solver;
+}

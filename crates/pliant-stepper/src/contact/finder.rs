@@ -1,0 +1,68 @@
+//! The interface between a simulation and its source of contacts.
+
+use super::ContactList;
+use crate::Error;
+use pliant_contact::Rest;
+use pliant_model::{Model, NodeId, State};
+
+/// Finds contacts. Given to a simulation by
+/// `Simulation::set_contacts`.
+///
+/// The contacts found may depend on the state and on the finder's own memory only (identities of
+/// contacts), and [`save`](Self::save) and [`restore`](Self::restore) hold all of that memory: then
+/// checkpoints go on bit for bit.
+pub trait ContactFinder: std::fmt::Debug + Send + Sync {
+    /// The nodes on which contacts may act.
+    fn nodes(&self) -> Vec<NodeId>;
+
+    /// Lists, into an empty list, the contacts that are closed or may close within `horizon` (s) at
+    /// the velocities of the state, which are those that gravity alone would make until then.
+    ///
+    /// # Errors
+    /// Whatever keeps it from knowing.
+    fn find(
+        &mut self,
+        model: &Model,
+        state: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<(), Error>;
+
+    /// Lists, into an empty list, the contacts that the last search missed and through which the
+    /// sides pass on the way from the positions of the state at its velocities, over the `horizon`
+    /// (s): the start of a step, and how it moved. They count as listed then. A finder that leaves
+    /// this out lets bodies pass where it did not predict a contact.
+    ///
+    /// # Errors
+    /// Whatever keeps it from knowing.
+    fn find_missed(
+        &mut self,
+        _model: &Model,
+        _state: &State,
+        _horizon: f64,
+        _out: &mut ContactList,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Says before a search which elements of nodes move, which stand and which sleep: contacts
+    /// between a sleeper and another sleeper or a standing element need not be listed, and keep
+    /// their identity.
+    fn set_rest(&mut self, _of: &dyn Fn(NodeId, usize) -> Rest) {}
+
+    /// Appends its memory as plain numbers.
+    fn save(&self, _out: &mut Vec<u64>) {}
+
+    /// Takes back the memory that [`save`](Self::save) appended.
+    ///
+    /// # Errors
+    /// If it never saved such a memory.
+    fn restore(&mut self, _memory: &[u64]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Name of one side of its contacts.
+    fn name(&self, side: u32) -> String {
+        format!("thing {side}")
+    }
+}

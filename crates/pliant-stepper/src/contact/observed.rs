@@ -1,0 +1,407 @@
+//! Readings of the contacts of a step: impulses, velocities, work, and how well their law is
+//! solved.
+
+use super::impact::Unconverged;
+use super::{
+    Contact, ContactEvent, ContactKey, ContactList, ContactMemory, ContactReading, ContactRows, ContactState,
+    ContactsReport, Detection, FrictionCoupling,
+};
+use crate::motion::clone_into_buffers;
+use crate::{Error, StepReport};
+use pliant_dense::Vec3;
+use pliant_model::{Model, NodeId, Space};
+use pliant_solvers::Status;
+use pliant_solvers::complementarity::{ConicSolver, IslandReport, Outcome};
+use std::ops::Range;
+
+/// Share of the largest friction by which that of a contact that slips may be off (rounding of its
+/// solve).
+const ON_CONE: f64 = 1e-3;
+
+/// A contact does not slip below this share of its velocity at the start of the step, and of the
+/// largest velocity that there is without impulses (for which there are this many tolerances at
+/// least).
+const AT_REST: f64 = 1e-6;
+const TOLERANCES_AT_REST: f64 = 10.0;
+
+/// The readings of a step, and the quality of its solution.
+#[derive(Debug)]
+pub struct Observed {
+    observation: Observation,
+    /// Average force and torque over the step in the world (N, N m), by key, ascending.
+    forces: Vec<(ContactKey, [f64; 6])>,
+    pub(crate) work: ContactWork,
+    outcome: Outcome,
+    /// Row block of the system that misses its cone most.
+    worst: usize,
+    /// Velocity that counts as none (m/s).
+    noise: f64,
+    /// The solver that failed in the last step that was taken in halves in vain.
+    pub failed: Option<Box<ConicSolver>>,
+}
+
+/// Observed contacts of the last step, as plain values.
+#[derive(Debug, Default)]
+pub struct Observation {
+    /// Length of the last step (s).
+    step: f64,
+    /// Its contacts.
+    list: ContactList,
+    readings: Vec<ContactReading>,
+    events: Vec<ContactEvent>,
+    report: ContactsReport,
+}
+
+clone_into_buffers!(Observation {
+    step,
+    list,
+    readings,
+    events,
+    report,
+});
+
+/// Energy that the impulses of the contacts brought in over a step (J).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ContactWork {
+    /// Of all impulses, at the mean velocity.
+    all: f64,
+    pub(crate) friction: f64,
+    /// Along the normals of hard contacts.
+    pub(crate) impacts: f64,
+    /// By the damping of compliant ones.
+    pub(crate) damping: f64,
+    /// Numerically, by the compliance of compliant ones.
+    pub(crate) stiffness: f64,
+    /// Work of the impulses of friction and impacts on the change of the velocity.
+    pub(crate) on_change: f64,
+}
+
+/// The contacts of a step with their rows, as solved.
+#[derive(Clone, Copy, Debug)]
+pub struct Solved<'a> {
+    /// The contacts.
+    pub list: &'a ContactList,
+    /// Their rows.
+    pub rows: &'a [ContactRows],
+    /// Velocities of the rows at the start of the step.
+    pub before: &'a [f64],
+    /// Velocities of the rows at its end.
+    pub after: &'a [f64],
+    /// Impulses of the rows.
+    pub impulses: &'a [f64],
+    /// Length of the step (s); positions move by `h (beta u+ + (1 - beta) u)`.
+    pub h: f64,
+    /// Weight of the velocity at the end.
+    pub beta: f64,
+}
+
+/// How far a solution is from the law of its contacts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quality {
+    outcome: Outcome,
+    residual: f64,
+    de_saxce: f64,
+    velocity_residual: f64,
+}
+
+impl Quality {
+    pub(super) fn of(found: &IslandReport) -> Self {
+        Self {
+            outcome: found.outcome,
+            residual: found.residual.measure(),
+            de_saxce: found.exact,
+            velocity_residual: found.residual.natural,
+        }
+    }
+
+    /// The worse of it and of the impact before, if that did not converge.
+    pub(super) fn worsen(&mut self, impact: Option<Unconverged>) {
+        let (measure, natural) = impact.map_or((0.0, 0.0), |i| (i.measure, i.natural));
+        self.outcome = impact.map_or(self.outcome, |i| i.outcome);
+        self.residual = self.residual.max(measure);
+        self.de_saxce = self.de_saxce.max(measure);
+        self.velocity_residual = self.velocity_residual.max(natural);
+    }
+}
+
+impl Default for Observed {
+    fn default() -> Self {
+        Self {
+            observation: Observation {
+                step: 1.0,
+                ..Observation::default()
+            },
+            forces: Vec::new(),
+            work: ContactWork::default(),
+            outcome: Outcome::Converged,
+            worst: 0,
+            noise: 0.0,
+            failed: None,
+        }
+    }
+}
+
+impl Observed {
+    /// The contacts of the step in numbers.
+    pub fn report(&self) -> &ContactsReport {
+        &self.observation.report
+    }
+
+    /// A copy, to be completed.
+    pub fn report_mut(&mut self) -> &mut ContactsReport {
+        &mut self.observation.report
+    }
+
+    /// The contacts of the step, in the order of the finder.
+    pub fn readings(&self) -> &[ContactReading] {
+        &self.observation.readings
+    }
+
+    /// The contacts that began and those that ended to carry an impulse.
+    pub fn events(&self) -> &[ContactEvent] {
+        &self.observation.events
+    }
+
+    /// Length of the step that the readings are of (s).
+    pub fn step(&self) -> f64 {
+        self.observation.step
+    }
+
+    /// All readings, to be kept.
+    pub fn observation(&self) -> &Observation {
+        &self.observation
+    }
+
+    /// Goes back to an earlier observation.
+    pub(crate) fn go_back(&mut self, observation: &Observation) {
+        self.observation.clone_from(observation);
+    }
+
+    /// A step begins whose search missed so many contacts.
+    pub(super) fn begin(&mut self, friction_coupling: FrictionCoupling, missed: usize) {
+        let report = &mut self.observation.report;
+        *report = ContactsReport::default();
+        report.missed = missed;
+        report.solve.friction_coupling = friction_coupling;
+        self.outcome = Outcome::Converged;
+    }
+
+    /// Enters the numbers of a solve.
+    pub(super) fn take(&mut self, found: &IslandReport, quality: Quality) {
+        self.outcome = quality.outcome;
+        self.worst = found.worst;
+        let report = &mut self.observation.report;
+        report.residual = quality.residual;
+        report.de_saxce = quality.de_saxce;
+        report.velocity_residual = quality.velocity_residual;
+        report.solve.iterations += found.iterations;
+        report.solve.method = found.method;
+        report.solve.islands = found.islands;
+        report.solve.settled = found.settled;
+    }
+
+    /// Velocities that count as none, of contacts that are solved to a tolerance; `largest` is the
+    /// largest velocity without impulses (m/s).
+    pub(super) fn set_noise(&mut self, tolerance: f64, largest: f64) {
+        let share = AT_REST.max(TOLERANCES_AT_REST * tolerance);
+        self.noise = share * largest;
+    }
+
+    /// Velocities below this count as none (m/s).
+    pub fn take_as_rest(&mut self, velocity: f64) {
+        self.noise = velocity;
+    }
+
+    /// Reads impulses and velocities of the contacts.
+    pub fn read(&mut self, solved: &Solved<'_>) {
+        let noise = self.noise;
+        let observation = &mut self.observation;
+        observation.list.clone_from(solved.list);
+        observation.readings.clear();
+        self.forces.clear();
+        self.work = ContactWork::default();
+        let mut row = 0;
+        let (mut active, mut slipping) = (0, 0);
+        for (contact, own) in solved.list.contacts().iter().zip(solved.rows) {
+            self.work.add(solved, contact, row..row + own.count);
+            let reading = solved.read(contact, own, row, noise);
+            row += own.count;
+            if reading.state != ContactState::Open {
+                active += 1;
+                let [f, t] = [reading.impulse, reading.torque_impulse].map(|r| Vec3::from(r) / solved.h);
+                self.forces.push((contact.key, [f.x, f.y, f.z, t.x, t.y, t.z]));
+            }
+            slipping += usize::from(reading.state == ContactState::Slipping);
+            observation.readings.push(reading);
+        }
+        self.forces.sort_unstable_by_key(|f| f.0);
+        let report = &mut observation.report;
+        (report.count, report.active, report.slipping) = (solved.list.len(), active, slipping);
+        report.work = self.work.all;
+    }
+
+    /// The step, of length `h` (s), stands: its forces are those of the past, and events are told
+    /// by them.
+    pub(super) fn stand(&mut self, memory: &mut ContactMemory, h: f64) {
+        let Observation {
+            step,
+            readings,
+            events,
+            ..
+        } = &mut self.observation;
+        events.clear();
+        for reading in readings.iter().filter(|r| r.state != ContactState::Open) {
+            if !memory.had_force(reading.contact.key) {
+                events.push(ContactEvent::Begun(reading.contact.key));
+            }
+        }
+        for (key, _) in &memory.forces {
+            if self.forces.binary_search_by_key(key, |f| f.0).is_err() {
+                events.push(ContactEvent::Ended(*key));
+            }
+        }
+        *step = h;
+        std::mem::swap(&mut memory.forces, &mut self.forces);
+    }
+
+    /// The contacts belong to another state now.
+    pub(crate) fn forget(&mut self) {
+        self.observation.readings.clear();
+        self.observation.events.clear();
+        self.observation.report.stored = 0.0;
+    }
+
+    /// Sum of the contacts on one element of a node: average force (N) and torque about its
+    /// position (N m; zero for points), in world axes.
+    pub fn force_on(&self, model: &Model, node: NodeId, element: usize) -> ([f64; 3], [f64; 3]) {
+        let Observation {
+            step, list, readings, ..
+        } = &self.observation;
+        let (mut force, mut torque) = (Vec3::zeros(), Vec3::zeros());
+        for (reading, (_, supports)) in readings.iter().zip(list.with_supports()) {
+            for s in supports.iter().filter(|s| s.node == node && s.element == element) {
+                let f = s.weight / step * Vec3::from(reading.impulse);
+                force += f;
+                if model.node(node).space == Space::Rigid3 {
+                    let own = s.weight / step * Vec3::from(reading.torque_impulse);
+                    torque += Vec3::from(s.arm).cross(&f) + own;
+                }
+            }
+        }
+        (force.into(), torque.into())
+    }
+
+    /// Whether the contacts of the step solve their law, with so many row blocks of the model
+    /// before them.
+    ///
+    /// # Errors
+    /// [`Error::ContactsNotConverged`] with the contact that misses its law most.
+    pub(super) fn check(
+        &self,
+        detection: &Detection,
+        row_blocks: usize,
+        report: &StepReport,
+        held: Held,
+    ) -> Result<(), Error> {
+        let list = detection.list();
+        let fine = self.outcome == Outcome::Converged || report.status != Status::Converged;
+        if list.is_empty() || fine {
+            return Ok(());
+        }
+        let worst = self.worst.checked_sub(row_blocks);
+        let worst = worst.and_then(|i| list.contacts().get(i));
+        let contact = worst.map_or_else(
+            || "a row of bounded force".to_owned(),
+            |worst| format!("the contact of {}", detection.pair(worst)),
+        );
+        Err(Error::ContactsNotConverged {
+            contact,
+            time: held.time,
+            tolerance: held.tolerance,
+            report: Box::new(*report),
+        })
+    }
+}
+
+/// Time at the start of a step (s), and the tolerance that its contacts are held to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) time: f64,
+    pub(super) tolerance: f64,
+}
+
+impl Solved<'_> {
+    /// The reading of one contact, whose rows begin at `row`.
+    fn read(&self, contact: &Contact, own: &ContactRows, row: usize, noise: f64) -> ContactReading {
+        let all = row..row + own.count;
+        let rows = all.start..all.start + own.velocities().len();
+        let (mut impulse, mut velocity, mut torque) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());
+        for ((k, axis), unit) in rows.clone().zip(own.velocities()).zip(own.units) {
+            impulse += self.impulses[k] * Vec3::from(*axis);
+            velocity += self.after[k] / (unit * unit) * Vec3::from(*axis);
+        }
+        for (k, axis) in (rows.end..all.end).zip(own.spins()) {
+            torque += self.impulses[k] * Vec3::from(*axis);
+        }
+        let normal = Vec3::from(contact.normal);
+        let slip = (velocity - normal * normal.dot(&velocity)).norm();
+        let start = &self.before[rows.clone()];
+        let size = start.iter().fold(0.0f64, |a, u| a.max(u.abs()));
+        // Within the cone nothing slips, whatever rounding leaves of the velocity.
+        let along = impulse.dot(&normal);
+        let on_cone = contact.law.used_friction(&self.impulses[rows]) >= 1.0 - ON_CONE;
+        let state = if along <= 0.0 {
+            ContactState::Open
+        } else if on_cone && slip > (AT_REST * size).max(noise) {
+            ContactState::Slipping
+        } else {
+            ContactState::Sticking
+        };
+        ContactReading {
+            contact: *contact,
+            impulse: impulse.into(),
+            torque_impulse: torque.into(),
+            velocity: velocity.into(),
+            state,
+        }
+    }
+}
+
+impl ContactWork {
+    /// Adds the work of a contact with these rows.
+    fn add(&mut self, solved: &Solved<'_>, contact: &Contact, rows: Range<usize>) {
+        let Solved {
+            before,
+            after,
+            impulses,
+            h,
+            beta,
+            ..
+        } = *solved;
+        let (law, gap, row) = (&contact.law, contact.gap, rows.start);
+        let way = h * (beta * after[row] + (1.0 - beta) * before[row]);
+        if law.compliance > 0.0 && impulses[row] > 0.0 {
+            let dashpot = law.relaxation_at(gap) / law.compliance * after[row];
+            self.damping -= dashpot * way;
+            let elastic = impulses[row] / h + dashpot;
+            let (start, end) = (gap.min(0.0), (gap + way).min(0.0));
+            self.stiffness += elastic * way + 0.5 * (end * end - start * start) / law.compliance;
+        } else if law.compliance > 0.0 && gap < 0.0 {
+            // It does not pull: what is still pressed in comes out against its own damping.
+            let end = (gap + way).min(0.0);
+            self.damping += 0.5 * (end * end - gap * gap) / law.compliance;
+        }
+        for k in rows {
+            let one = 0.5 * impulses[k] * (before[k] + after[k]);
+            self.all += one;
+            if k > row {
+                self.friction += one;
+            } else if law.compliance == 0.0 {
+                self.impacts += one;
+            } else {
+                continue;
+            }
+            self.on_change += impulses[k] * (after[k] - before[k]);
+        }
+    }
+}

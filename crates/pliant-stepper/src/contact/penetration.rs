@@ -1,0 +1,426 @@
+//! Overlap at the end of a step, and positions corrected because of it.
+
+mod compensation;
+
+use super::detect::{ContactGuards, Search};
+use super::{Contact, ContactKey, ContactList, Overlap, auto_options};
+use crate::system::System;
+use crate::{Error, Motion};
+use compensation::{Compensation, Correction};
+use pliant_kkt::{Extended, GeometricTerms, Metric, Quantity, Scheme, StepInput, Tail};
+use pliant_model::{Problem, RowLaw, State, Treatment};
+use pliant_solvers::Solution;
+use pliant_solvers::complementarity::{Cone, IslandSolver, Outcome, ProblemError};
+
+/// Rounds of corrections of overlap: turning a body may bring others of its corners down.
+const CORRECTIONS: usize = 5;
+
+/// Trials to find how far a correction may go that would make energy.
+const SHARES: usize = 20;
+
+/// The correction of overlap at the end of a step.
+#[derive(Debug, Default)]
+pub(super) struct Penetration {
+    tail: Tail,
+    cones: Vec<Option<Cone>>,
+    extended: Extended,
+    pub(super) solver: IslandSolver,
+    solution: Solution,
+    compensation: Compensation,
+    /// The state before the correction, at rest: the forces are those of the potential then.
+    resting: State,
+    /// The most energy that one correction of the step lifted (J).
+    most_lifted: f64,
+    /// Contacts that were so deep at the first correction of the step that they take longer, by
+    /// key, ascending.
+    recovering: Vec<ContactKey>,
+    /// The energy that corrections of the present step may bring in, beyond the share of motion:
+    /// the energy that the step lost (J). Without one, all that they ask for.
+    margin: Option<f64>,
+}
+
+/// The motion whose overlap is taken back: start and end of a step.
+pub(crate) struct Ends<'a> {
+    pub(crate) start: &'a Motion,
+    pub(crate) end: &'a mut Motion,
+}
+
+/// The recovery that a correction asks for: contacts deeper than `shallow` (m) recover by `most`
+/// (m), the others wholly.
+#[derive(Clone, Copy)]
+struct Recovery {
+    shallow: f64,
+    most: f64,
+}
+
+/// The metric of a correction, with its geometric stiffness.
+#[derive(Clone, Copy)]
+struct CorrectionMetric {
+    metric: Metric,
+    geometry: GeometricTerms,
+}
+
+/// A correction whose problem has no solution, or one that was not found.
+struct Unsolved {
+    /// The sides of the contact that misses most.
+    worst: Option<[u32; 2]>,
+}
+
+/// Energy of the compliant contacts that overlap (J).
+pub(super) fn stored(list: &ContactList) -> f64 {
+    let closed = list.contacts().iter();
+    let closed = closed.filter(|c| c.law.compliance > 0.0 && c.gap < 0.0);
+    closed.map(|c| 0.5 * c.gap * c.gap / c.law.compliance).sum()
+}
+
+/// Deepest overlap of the hard contacts that take part (m).
+pub(super) fn deepest(list: &ContactList, guards: &ContactGuards) -> f64 {
+    hard(list, guards).fold(0.0, |a, c| a.max(-c.gap))
+}
+
+/// The hard contacts that take part.
+fn hard<'a>(list: &'a ContactList, guards: &'a ContactGuards) -> impl Iterator<Item = &'a Contact> {
+    let contacts = list.contacts().iter();
+    contacts.filter(|c| c.law.compliance == 0.0 && guards.take(c))
+}
+
+impl Penetration {
+    /// Whether a contact is deeper than a step recovers, or was at its first correction.
+    fn has_its_share(&self, contact: &Contact, shallow: f64) -> bool {
+        contact.gap < -shallow || self.recovering.binary_search(&contact.key).is_ok()
+    }
+
+    /// Whether a hard contact overlaps by more than is allowed, and is to be corrected.
+    fn asks(
+        &self,
+        list: &ContactList,
+        guards: &ContactGuards,
+        allowed: f64,
+        Recovery { shallow, most }: Recovery,
+    ) -> bool {
+        let mut deep = hard(list, guards).filter(|c| c.gap < -allowed);
+        deep.any(|c| most > 0.0 || !self.has_its_share(c, shallow))
+    }
+
+    /// The sides of the contact that has the largest share `mu_i (J dx)_i` in a correction that
+    /// lifted by so much, if none lifted more in the step.
+    fn lifter<'a>(
+        &mut self,
+        contacts: impl Iterator<Item = &'a Contact>,
+        base_rows: usize,
+        lifted: f64,
+    ) -> Option<[u32; 2]> {
+        let shares = self.solution.mu[base_rows..].iter().zip(&self.tail.b);
+        let largest = shares
+            .map(|(mu, b)| -mu * b)
+            .zip(contacts)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let (_, contact) = largest.filter(|_| lifted > self.most_lifted)?;
+        self.most_lifted = lifted;
+        Some(contact.sides)
+    }
+}
+
+/// Whether a model has stiffness, or springs that are rows.
+fn is_elastic(model: &Problem) -> bool {
+    let mut fields = model.force_fields().iter().enumerate();
+    fields.any(|(i, f)| {
+        model.treatment(i) == Treatment::Stiffness || f.component.law.row_law() == RowLaw::Elastic
+    })
+}
+
+/// Finds the contacts at the end of a step of length `h` (s), which become those of the motion. If
+/// corrections of their overlap may take no more energy than the step lost, the energy that is
+/// stored in them (J), which that depends on.
+pub(crate) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
+    search(system, end, h)?;
+    let overlap = system.options.contacts.overlap;
+    let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) else {
+        return Ok(None);
+    };
+    let Overlap::Correct { allowed, speed } = overlap else {
+        return Ok(None);
+    };
+    let p = &mut c.penetration;
+    p.most_lifted = 0.0;
+    p.recovering.clear();
+    let shallow = h * speed;
+    let recovery = Recovery {
+        shallow,
+        most: shallow,
+    };
+    let bounded =
+        end.ledger.overlap <= allowed && p.asks(&memory.list, &c.detection.guards, allowed, recovery);
+    Ok(bounded.then(|| stored(&memory.list)))
+}
+
+/// Searches the contacts of the end.
+fn search(system: &mut System, end: &mut Motion, h: f64) -> Result<(), Error> {
+    let found = Search::of(system, &end.state);
+    let (Some((c, search)), Some(memory)) = (found, &mut end.contacts) else {
+        return Ok(());
+    };
+    c.detection.source.search(search, h, &mut memory.list)?;
+    memory.horizon = Some(h);
+    Ok(())
+}
+
+/// Takes overlap at the end of the step back, if that is asked for, with no more energy than the
+/// step `lost` (J) and motion has; without it, with all that it asks for.
+pub(crate) fn recover_overlap(
+    system: &mut System,
+    ends: Ends<'_>,
+    scheme: &Scheme,
+    lost: Option<f64>,
+) -> Result<(), Error> {
+    let Ends { start, end } = ends;
+    let (h, overlap) = (scheme.h, system.options.contacts.overlap);
+    if let Overlap::Correct { allowed, speed } = overlap {
+        let shallow = h * speed;
+        let mut recovery = Recovery {
+            shallow,
+            most: shallow,
+        };
+        if let Some(c) = &mut system.contacts {
+            c.penetration.margin = lost;
+        }
+        for _ in 0..CORRECTIONS {
+            let (Some(c), Some(memory)) = (&system.contacts, &end.contacts) else {
+                return Ok(());
+            };
+            let guards = &c.detection.guards;
+            if !c.penetration.asks(&memory.list, guards, allowed, recovery) {
+                break;
+            }
+            if !correct(system, start, end, scheme, recovery)? {
+                break;
+            }
+            search(system, end, h)?;
+            if let Some(c) = &mut system.contacts {
+                c.observed.report_mut().corrections.count += 1;
+            }
+            // Deeper ones have had their share in the first round, and are not to sink.
+            recovery.most = 0.0;
+        }
+    }
+    let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) else {
+        return Ok(());
+    };
+    if let Overlap::Correct { .. } = overlap {
+        let left = deepest(&memory.list, &c.detection.guards);
+        end.ledger.overlap = end.ledger.overlap.min(left);
+    }
+    let overlaps = memory.list.contacts().iter();
+    let report = c.observed.report_mut();
+    report.overlap = overlaps.fold(0.0f64, |a, c| a.max(-c.gap));
+    report.stored = stored(&memory.list);
+    Ok(())
+}
+
+/// Finds and takes a displacement, `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and
+/// `N dx >= -phi` on the hard contacts, in the metric of the step's `W` with springs that are rows
+/// where there is anything elastic, for by masses alone the light nodes of stiff bodies would go
+/// all the way, else of the masses. Returns whether there is one; else nothing moves, and the report
+/// has the contact that missed most.
+fn correct(
+    system: &mut System,
+    start: &Motion,
+    end: &mut Motion,
+    scheme: &Scheme,
+    recovery: Recovery,
+) -> Result<bool, Error> {
+    let System {
+        model,
+        options,
+        evaluation,
+        contacts: Some(c),
+        ..
+    } = system
+    else {
+        return Ok(false);
+    };
+    let p = &mut c.penetration;
+    p.resting.positions.clone_from(&end.state.positions);
+    p.resting.velocities.clear();
+    p.resting.velocities.resize(end.state.velocities.len(), 0.0);
+    p.resting.internal.clone_from(&end.state.internal);
+    evaluation.evaluate(model, &p.resting)?;
+    p.compensation.force.clear();
+    p.compensation.force.extend_from_slice(evaluation.force());
+    evaluation.pull_back(model, &mut p.compensation.force);
+    // Compressed parts may have no metric with all of their geometric stiffness, and have one with
+    // the absolute value of that.
+    let plain = options.geometry;
+    let elastic = is_elastic(model);
+    let mut geometries = [plain, plain.clamped()].into_iter().filter(|_| elastic);
+    let mut solve = |metric, geometry| {
+        let metric = CorrectionMetric { metric, geometry };
+        solve(system, end, scheme, metric, recovery)
+    };
+    let solved = geometries.any(|geometry| matches!(solve(Metric::Elastic, geometry), Ok(None)));
+    if !solved && let Some(Unsolved { worst }) = solve(Metric::Mass, plain)? {
+        if let Some(c) = &mut system.contacts {
+            let report = &mut c.observed.report_mut().corrections;
+            report.unsolved += 1;
+            report.unsolved_by = report.unsolved_by.or(worst);
+        }
+        return Ok(false);
+    }
+    if let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts)
+        && recovery.most > 0.0
+    {
+        let deep = memory.list.contacts().iter();
+        let deep = deep.filter(|c| c.gap < -recovery.shallow);
+        c.penetration.recovering.extend(deep.map(|c| c.key));
+        c.penetration.recovering.sort_unstable();
+    }
+    take(system, start, end)?;
+    Ok(true)
+}
+
+/// Finds the displacement, if there is one.
+fn solve(
+    system: &mut System,
+    end: &Motion,
+    scheme: &Scheme,
+    CorrectionMetric { metric, geometry }: CorrectionMetric,
+    recovery: Recovery,
+) -> Result<Option<Unsolved>, Error> {
+    let System {
+        model,
+        options,
+        evaluation,
+        assembler,
+        row_motion,
+        scratch,
+        sleep,
+        contacts,
+        ..
+    } = system;
+    let (Some(c), Some(memory)) = (contacts, &end.contacts) else {
+        return Ok(None);
+    };
+    let (p, guards) = (&mut c.penetration, &c.detection.guards);
+    let scheme = scheme.with_geometry(geometry);
+    let input = StepInput {
+        state: &end.state,
+        multipliers: &end.lagged,
+        impulse: &scratch.impulse,
+        fixed_change: &scratch.fixed_change,
+        motion: row_motion,
+    };
+    assembler.fill_correction(model, evaluation, &scheme, input, metric);
+    sleep.hold_rows(assembler);
+    p.tail.clear();
+    for (contact, supports) in memory.list.with_supports() {
+        if contact.law.compliance == 0.0 && guards.take(contact) {
+            let rows = p.tail.push(Quantity::Velocity, &[contact.normal], supports);
+            let deep = p.has_its_share(contact, recovery.shallow);
+            p.tail.b[rows.start] = if deep { -recovery.most } else { contact.gap };
+        }
+    }
+    assembler.project(model, &end.state, &mut p.tail)?;
+    let base = assembler.system();
+    p.cones.clear();
+    p.cones.resize(base.row_blocks().len() - 1, None);
+    let cones = std::iter::repeat_n(Some(Cone::NonNegative), p.tail.rows());
+    p.cones.extend(cones);
+    let filled = p.extended.fill(base, &[], &p.tail)?;
+    p.solver.options = auto_options(&options.contacts);
+    p.solver.only = options.contacts.solver;
+    p.solver.bounds.direct = options.tuning.solver;
+    let words = |error| match error {
+        ProblemError::Bilateral(e) => Error::from_solver(e, model, end.time),
+        other => Error::Contacts(other),
+    };
+    p.solver.prepare(filled, &p.cones).map_err(words)?;
+    p.solution.mu.clear();
+    let found = p.solver.solve(filled, &mut p.solution).map_err(words)?;
+    let last = metric == Metric::Mass && options.accept_failed_steps;
+    if found.outcome == Outcome::Converged || last {
+        return Ok(None);
+    }
+    let base_blocks = base.row_blocks().len() - 1;
+    let mut contacts = hard(&memory.list, guards);
+    let worst = contacts.nth(found.worst.saturating_sub(base_blocks));
+    Ok(Some(Unsolved {
+        worst: worst.map(|contact| contact.sides),
+    }))
+}
+
+/// Takes the displacement that was found, as far as energy for it is at hand; the motion gives its
+/// share.
+fn take(system: &mut System, start: &Motion, end: &mut Motion) -> Result<(), Error> {
+    let System {
+        model,
+        evaluation,
+        assembler,
+        sleep,
+        contacts,
+        ..
+    } = system;
+    let Motion {
+        state,
+        contacts: memory,
+        sleep: sleepers,
+        ..
+    } = end;
+    let (Some(c), Some(memory)) = (contacts, memory) else {
+        return Ok(());
+    };
+    let (p, report) = (&mut c.penetration, c.observed.report_mut());
+    let Some(solved) = p.extended.system() else {
+        return Ok(());
+    };
+    let base_rows = assembler.system().m();
+    let before = model.energies(state).potential;
+    let mut trials = 0;
+    let (lifted, paid) = loop {
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let step = &p.solution.x[first..first + node.velocity_range().len()];
+            node.space
+                .retract(&mut state.positions[node.position_range()], step);
+        }
+        sleep.hold_positions(model, sleepers, &start.state, state);
+        evaluation.propagate(model, state)?;
+        let lifted = model.energies(state).potential - before;
+        let correction = Correction {
+            system: solved,
+            base_rows,
+            mu: &p.solution.mu,
+            displacement: &p.solution.x,
+            lifted,
+        };
+        let paid = p.compensation.apportion(correction, model, evaluation, state);
+        let Some(margin) = p.margin else {
+            break (lifted, paid);
+        };
+        let new = lifted - paid;
+        let left = margin.max(0.0);
+        let rounding = 1e-9 * lifted.abs() + 4.0 * f64::EPSILON * before.abs();
+        // After the last trial nothing was moved at all.
+        if new <= left + rounding || trials > SHARES {
+            p.margin = Some(margin - new);
+            break (lifted, paid);
+        }
+        if trials == 0 {
+            report.corrections.held_back = report.corrections.held_back.max(new - left);
+        }
+        if trials < SHARES {
+            p.compensation.shorten(&mut p.solution.x, left, new);
+        } else {
+            p.solution.x.fill(0.0);
+        }
+        trials += 1;
+        state.positions.clone_from(&p.resting.positions);
+    };
+    report.corrections.lifted += lifted;
+    report.corrections.paid += paid;
+    p.compensation.apply(solved, model, evaluation, state)?;
+    let contacts = hard(&memory.list, &c.detection.guards);
+    if let Some(sides) = p.lifter(contacts, base_rows, lifted) {
+        report.corrections.lifted_by = Some(sides);
+    }
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! The solve of a linear step with contacts: impacts, then all rows at once.
+
+use super::observed::Quality;
+use super::rows::LawOfStep;
+use super::{Base, ContactMemory, Contacts, Impacts, Restitution, set_options};
+use crate::Error;
+use pliant_solvers::complementarity::Outcome;
+use pliant_solvers::{Solution, SolveError, SolveReport};
+
+/// Unknowns of a step, and the change of velocity that fixed coordinates make.
+pub(super) struct Unknowns<'a> {
+    /// The solution of the model's rows, without the change of fixed coordinates.
+    pub(super) solution: &'a mut Solution,
+    /// The change of velocity and the impulses of all rows.
+    pub(super) change: &'a mut Solution,
+    pub(super) fixed_change: &'a [f64],
+}
+
+impl Contacts {
+    /// Makes the rows of the contacts behind the filled system, factors it, and takes the impacts
+    /// that go before the step.
+    pub(super) fn prepare(
+        &mut self,
+        base: &Base<'_>,
+        memory: &ContactMemory,
+        fixed_change: &[f64],
+    ) -> Result<(), Error> {
+        let contacts = &base.options.contacts;
+        let poisson = contacts.restitution == Restitution::Poisson;
+        self.impact.forget();
+        self.rows.gather(base, &self.detection)?;
+        let list = &self.detection.list;
+        let hits = poisson && self.impact.find_expansions(base, list, &mut self.rows)?;
+        self.observed.report_mut().restitution = 1.0;
+        self.rows.bounced = poisson;
+        self.fill_laws(base, if poisson { 0.0 } else { 1.0 });
+        let (rows, list) = (&mut self.rows, &self.detection.list);
+        rows.given.clear();
+        rows.given.resize(rows.tail.rows(), 0.0);
+        rows.fill(base, fixed_change)?;
+        rows.start_from_last(base, list, memory);
+        set_options(&mut rows.solver, base.options);
+        let Some(system) = rows.extended.system() else {
+            return Ok(());
+        };
+        let prepared = rows.solver.prepare(system, &rows.cones);
+        prepared.map_err(|e| base.error(e))?;
+        if hits {
+            self.impact
+                .take_by_poisson(base, list, rows, self.observed.report_mut())?;
+            self.fill_laws(base, 0.0);
+        } else if !poisson && contacts.impacts == Impacts::InSequence && self.bounces() {
+            self.take_in_sequence(base)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the impacts one after the other; the step is without restitution then.
+    fn take_in_sequence(&mut self, base: &Base<'_>) -> Result<(), Error> {
+        let report = self.observed.report_mut();
+        let settled = self
+            .rows
+            .take_impacts_in_sequence(base, &self.detection.list, report)?;
+        let impacts = report.solve.impacts;
+        self.rows.bounced = true;
+        self.fill_laws(base, 0.0);
+        if settled {
+            Ok(())
+        } else {
+            Err(Error::Impacts {
+                time: base.motion.time,
+                impacts,
+            })
+        }
+    }
+
+    /// Whether a contact has restitution.
+    pub(super) fn bounces(&self) -> bool {
+        let mut contacts = self.detection.list.contacts().iter();
+        contacts.any(|c| c.law.restitution > 0.0)
+    }
+
+    /// The laws of all rows with a share of the restitution.
+    fn fill_laws(&mut self, base: &Base<'_>, share: f64) {
+        let law = LawOfStep {
+            h: base.scheme.h,
+            beta: base.scheme.beta,
+            overlap: base.options.contacts.overlap,
+            share,
+        };
+        self.rows
+            .fill_laws(&self.detection.list, self.impact.expansions(), law);
+    }
+
+    /// Solves the prepared system with its contacts, from the solution of the last solve of the
+    /// step. Where different coefficients of restitution at once would make energy, with the
+    /// largest common share of them that does not, to 1/64.
+    pub(super) fn solve(
+        &mut self,
+        base: &Base<'_>,
+        unknowns: &mut Unknowns<'_>,
+    ) -> Result<SolveReport, Error> {
+        let mut solved = self.solve_once(base, unknowns)?;
+        let bounces = !self.rows.bounced && self.bounces();
+        if bounces && self.gains(base, unknowns.change) {
+            let (mut least, mut most) = (0.0, 1.0);
+            for _ in 0..6 {
+                let share = 0.5 * (least + most);
+                solved = self.solve_with_share(base, unknowns, share)?;
+                if self.gains(base, unknowns.change) {
+                    most = share;
+                } else {
+                    least = share;
+                }
+            }
+            if self.observed.report().restitution != least {
+                solved = self.solve_with_share(base, unknowns, least)?;
+            }
+        }
+        Ok(solved)
+    }
+
+    /// Whether the impulses make energy, beyond rounding and the residual that is allowed.
+    fn gains(&self, base: &Base<'_>, change: &Solution) -> bool {
+        let impulses = &change.mu[base.system().m()..];
+        let tolerance = base.options.contacts.tolerance.max(1e-12);
+        let allowed = tolerance * self.rows.exchanged(impulses);
+        self.rows.gain(impulses) > allowed
+    }
+
+    fn solve_with_share(
+        &mut self,
+        base: &Base<'_>,
+        unknowns: &mut Unknowns<'_>,
+        share: f64,
+    ) -> Result<SolveReport, Error> {
+        self.fill_laws(base, share);
+        self.observed.report_mut().restitution = share;
+        self.solve_once(base, unknowns)
+    }
+
+    /// One solve.
+    fn solve_once(&mut self, base: &Base<'_>, unknowns: &mut Unknowns<'_>) -> Result<SolveReport, Error> {
+        let rows = &mut self.rows;
+        rows.fill(base, unknowns.fixed_change)?;
+        let m = base.system().m();
+        let Some(system) = rows.extended.system() else {
+            return Err(Error::Solve(SolveError::NotPrepared));
+        };
+        let solved = rows.solver.solve(system, &mut rows.solution);
+        let found = solved.map_err(|e| base.error(e))?;
+        let (solution, change) = (&mut *unknowns.solution, &mut *unknowns.change);
+        solution.x.clone_from(&rows.solution.x);
+        solution.mu.clear();
+        solution.mu.extend_from_slice(&rows.solution.mu[..m]);
+        change.clone_from(&rows.solution);
+        for (x, d) in change.x.iter_mut().zip(unknowns.fixed_change) {
+            *x += d;
+        }
+        rows.tail.product_into(&change.x, &mut rows.after);
+        for (after, u) in rows.after.iter_mut().zip(rows.tail.velocity()) {
+            *after += u;
+        }
+        let mut quality = Quality::of(&found);
+        let converged = found.outcome == Outcome::Converged;
+        quality.worsen(self.impact.unconverged().filter(|_| converged));
+        self.observed.take(&found, quality);
+        let rows = &self.rows;
+        let free = rows.solver.free_velocities();
+        let free = &free[free.len() - rows.tail.rows()..];
+        let largest = free.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let tolerance = base.options.contacts.tolerance;
+        self.observed.set_noise(tolerance, largest);
+        Ok(found.linear)
+    }
+}

@@ -1,0 +1,396 @@
+//! The contacts of a step, stage by stage: functions of a system and a motion. Systems without
+//! contacts pass them all.
+
+use super::rows::RowSystem;
+use super::solve::Unknowns;
+use super::{Base, ContactFinder, ContactIterate, ContactMemory, Contacts, Observation, Search, Solved};
+use crate::motion::Checkpoint;
+use crate::system::System;
+use crate::{Error, Motion, StepReport};
+use pliant_kkt::Scheme;
+use pliant_model::ModelError;
+use pliant_solvers::complementarity::IslandMemory;
+use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
+
+pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
+
+/// Gives a system a source of contacts, and a motion the memory of it.
+pub fn set_finder(system: &mut System, motion: &mut Motion, finder: Box<dyn ContactFinder>) {
+    let mut contacts = Contacts::new(finder);
+    let mut memory = ContactMemory::default();
+    contacts.detection.source.save(&mut memory);
+    system.contacts = Some(Box::new(contacts));
+    motion.contacts = Some(memory);
+}
+
+/// Whether the present step has contacts.
+pub(crate) fn is_in_contact(system: &System) -> bool {
+    listed(system).is_some()
+}
+
+/// The contacts of the system, if the present step has any.
+pub(crate) fn listed(system: &System) -> Option<&Contacts> {
+    let contacts = system.contacts.as_deref();
+    contacts.filter(|c| !c.detection.list.is_empty())
+}
+
+/// The system of the step, with the rows of contacts if there are any, and its solution, as the
+/// formulation has it.
+pub(crate) fn whole_system(system: &System) -> (&KktSystem, &Solution) {
+    let rows = listed(system).map(|c| &c.rows);
+    let extended = rows.and_then(RowSystem::system);
+    let solution = rows.map_or(&system.solution, |rows| &rows.solution);
+    (extended.unwrap_or_else(|| system.assembler.system()), solution)
+}
+
+/// A step begins whose missed contacts are not known yet.
+pub fn begin(system: &mut System) {
+    if let Some(c) = &mut system.contacts {
+        c.detection.begin();
+    }
+}
+
+/// Takes the contacts that the search missed into those of the step, which is to be taken again;
+/// whether it may be.
+pub fn take_missed(system: &mut System) -> bool {
+    let contacts = system.contacts.as_mut();
+    contacts.is_some_and(|c| c.detection.take_missed())
+}
+
+/// The contacts of a system, and the other parts that their stages read and write.
+struct Parts<'a> {
+    contacts: &'a mut Contacts,
+    base: Base<'a>,
+    unknowns: Unknowns<'a>,
+}
+
+impl<'a> Parts<'a> {
+    /// Parts of a system that is filled, or to be filled, at a motion; none if it has no contacts.
+    fn of(system: &'a mut System, motion: &'a Motion, scheme: &'a Scheme) -> Option<Self> {
+        let System {
+            model,
+            options,
+            assembler,
+            scratch,
+            solution,
+            change,
+            contacts,
+            ..
+        } = system;
+        Some(Self {
+            contacts: contacts.as_deref_mut()?,
+            base: Base {
+                model,
+                assembler,
+                motion,
+                options,
+                scheme,
+            },
+            unknowns: Unknowns {
+                solution,
+                change,
+                fixed_change: &scratch.fixed_change,
+            },
+        })
+    }
+}
+
+/// Finds the contacts at the start of a step of length `h` (s), unless they are known.
+pub(crate) fn find(system: &mut System, motion: &Motion, h: f64) -> Result<(), Error> {
+    let coupling = system.options.contacts.friction_coupling;
+    let found = Search::of(system, &motion.state);
+    let (Some((c, search)), Some(memory)) = (found, &motion.contacts) else {
+        return Ok(());
+    };
+    c.observed.begin(coupling, c.detection.missed.count);
+    c.detection.find(search, memory, h)?;
+    c.rows.list_rows(search.model, &c.detection.list);
+    Ok(())
+}
+
+/// Finds the contacts of a motion within `h` (s), unless they are known: it remembers them.
+pub fn find_present(system: &mut System, motion: &mut Motion, h: f64) -> Result<(), Error> {
+    find(system, motion, h)?;
+    let (Some(c), Some(memory)) = (&mut system.contacts, &mut motion.contacts) else {
+        return Ok(());
+    };
+    memory.list.clone_from(&c.detection.list);
+    memory.horizon = c.detection.horizon;
+    c.detection.stand(memory);
+    Ok(())
+}
+
+/// Makes the rows of the contacts behind the filled system of the step, factors it, and takes the
+/// impacts that go before the step.
+pub(crate) fn prepare(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(), Error> {
+    match (Parts::of(system, motion, scheme), &motion.contacts) {
+        (Some(parts), Some(memory)) => {
+            let fixed_change = parts.unknowns.fixed_change;
+            parts.contacts.prepare(&parts.base, memory, fixed_change)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Solves the prepared system with its contacts, from the solution of the last solve of the step.
+/// Leaves the change of velocity and the impulses of all rows in the change of the system, those of
+/// the model's rows, without the change of fixed coordinates, in its solution.
+pub(crate) fn solve(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<SolveReport, Error> {
+    let Some(mut parts) = Parts::of(system, motion, scheme) else {
+        return Err(Error::Solve(SolveError::NotPrepared));
+    };
+    parts.contacts.solve(&parts.base, &mut parts.unknowns)
+}
+
+/// Reads the contacts after the solves of a step.
+pub(crate) fn read(system: &mut System, scheme: &Scheme) {
+    let Some(c) = &mut system.contacts else {
+        return;
+    };
+    let (rows, list) = (&mut c.rows, &c.detection.list);
+    if list.is_empty() {
+        rows.tail.clear();
+        rows.after.clear();
+    } else {
+        let m = system.assembler.system().m();
+        for (r, last) in rows.given.iter_mut().zip(&system.change.mu[m..]) {
+            *r += last;
+        }
+    }
+    c.observed.read(&Solved {
+        list,
+        rows: &rows.rows,
+        before: rows.tail.velocity(),
+        after: &rows.after,
+        impulses: &rows.given,
+        h: scheme.h,
+        beta: scheme.beta,
+    });
+}
+
+/// Looks for contacts that the search missed and that bodies went through in the step that has just
+/// been made.
+///
+/// # Errors
+/// [`Error::ContactsMissed`] if there are any.
+pub(crate) fn look_for_missed(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    h: f64,
+) -> Result<(), Error> {
+    let accept_failed = system.options.accept_failed_steps;
+    match Search::of(system, &end.state) {
+        Some((c, search)) => c.detection.look_for_missed(search, start, h, accept_failed),
+        None => Ok(()),
+    }
+}
+
+/// Whether the contacts of the step solve their law.
+///
+/// # Errors
+/// [`Error::ContactsNotConverged`].
+pub fn check(system: &System, motion: &Motion, report: &StepReport) -> Result<(), Error> {
+    let Some(c) = &system.contacts else {
+        return Ok(());
+    };
+    let row_blocks = system.assembler.system().row_blocks().len() - 1;
+    let held = super::observed::Held {
+        time: motion.time,
+        tolerance: system.options.contacts.tolerance,
+    };
+    c.observed.check(&c.detection, row_blocks, report, held)
+}
+
+/// The step, of length `h` (s), stands: its contacts are those of the past.
+pub fn stand(system: &mut System, end: &mut Motion, h: f64) {
+    if let (Some(c), Some(memory)) = (&mut system.contacts, &mut end.contacts) {
+        c.observed.stand(memory, h);
+        c.detection.stand(memory);
+    }
+}
+
+/// The step does not stand: the finder remembers what it did at its start, to which the motion is
+/// put back.
+pub fn undo(system: &mut System, start: &mut Motion) -> Result<(), Error> {
+    match (&mut system.contacts, &mut start.contacts) {
+        (Some(c), Some(memory)) => c.detection.undo(memory),
+        _ => Ok(()),
+    }
+}
+
+/// The contacts of the motions are to be found anew.
+pub fn find_again<const N: usize>(system: &mut System, motions: [&mut Motion; N]) {
+    if let Some(c) = &mut system.contacts {
+        c.detection.forget();
+    }
+    for memory in motions.into_iter().filter_map(|m| m.contacts.as_mut()) {
+        memory.forget_list();
+    }
+}
+
+/// The contacts belong to another state now, and their forces are forgotten.
+pub fn forget(system: &mut System, motion: &mut Motion) {
+    if let (Some(c), Some(memory)) = (&mut system.contacts, &mut motion.contacts) {
+        c.detection.forget();
+        c.observed.forget();
+        memory.forget();
+    }
+}
+
+/// Goes back to a motion, which has its contacts again, and to what was read of them.
+pub fn go_back(system: &mut System, motion: &Motion, observation: &Observation) -> Result<(), Error> {
+    match (&mut system.contacts, &motion.contacts) {
+        (Some(c), Some(memory)) => {
+            c.observed.go_back(observation);
+            c.detection.restore(memory)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Adds the memory of the solvers to that of a motion, for a checkpoint.
+pub fn save_solvers(system: &System, checkpoint: &mut Checkpoint) {
+    if let (Some(c), Some(memory)) = (&system.contacts, &mut checkpoint.contacts) {
+        memory.solver = c.rows.solver.memory();
+        memory.correction_solver = c.penetration.solver.memory();
+    }
+}
+
+/// Goes on from the memory of a checkpoint, which the motion has.
+///
+/// # Errors
+/// [`Error::Model`] if either it or the system has no contacts; those of the finder.
+pub fn restore(system: &mut System, motion: &mut Motion) -> Result<(), Error> {
+    match (&mut system.contacts, &mut motion.contacts) {
+        (Some(c), Some(memory)) => {
+            c.observed.forget();
+            c.detection.restore(memory)?;
+            c.rows.solver.impose(&memory.solver);
+            c.penetration.solver.impose(&memory.correction_solver);
+            memory.solver = IslandMemory::default();
+            memory.correction_solver = IslandMemory::default();
+            Ok(())
+        }
+        (None, None) => Ok(()),
+        (ours, _) => Err(ModelError::State {
+            what: "sources of contacts",
+            expected: usize::from(ours.is_some()),
+            found: usize::from(ours.is_none()),
+        }
+        .into()),
+    }
+}
+
+/// Makes the rows of the contacts of the start of a step of Newton's method, whose state must be
+/// evaluated; the impulses of the last step go into `impulses`.
+pub(crate) fn start_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    h: f64,
+    impulses: &mut Vec<f64>,
+) -> Result<(), Error> {
+    impulses.clear();
+    if !is_in_contact(system) {
+        return Ok(());
+    }
+    system
+        .assembler
+        .fill_kinematics(&system.model, &mut system.evaluation, scheme, &motion.state);
+    match (Parts::of(system, motion, scheme), &motion.contacts) {
+        (Some(parts), Some(memory)) => parts.contacts.start_newton(&parts.base, memory, h, impulses),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the system at an iterate with the rows of the contacts, factored.
+pub(crate) fn prepare_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
+) -> Result<(), Error> {
+    let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) else {
+        return Ok(());
+    };
+    contacts.fill_iterate(&base, at)?;
+    contacts.prepare_iterate(&base)
+}
+
+/// Finds the scales of the rows of contacts, for the merit.
+pub(crate) fn weigh_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
+) -> Result<(), Error> {
+    if !is_in_contact(system) {
+        return Ok(());
+    }
+    let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) else {
+        return Ok(());
+    };
+    let filled = contacts.fill_iterate(&base, at);
+    contacts.weigh(base.system().m());
+    filled
+}
+
+/// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance
+/// of their solver.
+pub(crate) fn merit(system: &mut System, at: ContactIterate<'_>) -> f64 {
+    match &mut system.contacts {
+        Some(c) if !c.detection.list.is_empty() => c.merit(at, system.options.contacts.tolerance),
+        _ => 0.0,
+    }
+}
+
+/// Solves the prepared system of an iterate; the impulses of the model's rows go into the solution
+/// of the system, those of the contacts into `out`.
+pub(crate) fn solve_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
+    out: &mut Vec<f64>,
+) -> Result<SolveReport, Error> {
+    if is_in_contact(system)
+        && let Some(parts) = Parts::of(system, motion, scheme)
+    {
+        let solution = parts.unknowns.solution;
+        return parts.contacts.solve_iterate(&parts.base, at, solution, out);
+    }
+    let solved = system
+        .solver
+        .solve(system.assembler.system(), &mut system.solution);
+    solved.map_err(|e| Error::from_solver(e, &system.model, motion.time))
+}
+
+/// Whether contacts with different coefficients of restitution make energy in the step.
+pub(crate) fn restitution_makes_energy(system: &mut System, at: ContactIterate<'_>) -> bool {
+    match &mut system.contacts {
+        Some(c) if !c.detection.list.is_empty() => c.makes_energy(at, system.options.contacts.tolerance),
+        _ => false,
+    }
+}
+
+/// Takes the laws of the contacts with a share of their restitution.
+pub(crate) fn share_restitution(system: &mut System, motion: &Motion, scheme: &Scheme, share: f64) {
+    if let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) {
+        contacts.take_laws(&base, scheme.h, share);
+        contacts.observed.report_mut().restitution = share;
+    }
+}
+
+/// Reads the contacts after the last iteration of a step of length `h` (s).
+pub(crate) fn read_newton(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    at: ContactIterate<'_>,
+    h: f64,
+) {
+    if let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme) {
+        contacts.read_iterate(&base, at, h);
+    }
+}

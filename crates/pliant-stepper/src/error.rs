@@ -1,0 +1,291 @@
+//! Errors, in the user's names.
+
+use crate::Control;
+use crate::contact::FrictionCoupling;
+use crate::{EquilibriumReport, StepReport};
+use pliant_kkt::KktError;
+use pliant_model::{ModelError, Problem};
+use pliant_solvers::{SolveError, Variable};
+
+/// Why a simulation could not be set up or a step not be taken. A failed step leaves the state as
+/// it was.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The model, or a mapping where the system is.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The system could not be planned.
+    #[error(transparent)]
+    Plan(#[from] KktError),
+    /// A number that must lie in a range.
+    #[error("{what} is {value}, but must be {bound}")]
+    OutOfRange {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// Range that it must be in, in words.
+        bound: &'static str,
+    },
+    /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia
+    /// carries in one step.
+    #[error(
+        "{what} has no inertia left at t = {time} s (W_ii = {diagonal:.2e}): it has no mass, or geometric stiffness of \
+         compression outweighs it (smaller step, or geometric stiffness `PositivePart`)"
+    )]
+    NotPositiveDefinite {
+        /// The degree of freedom in words.
+        what: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Its entry of `W`.
+        diagonal: f64,
+    },
+    /// A number overflowed or became NaN.
+    #[error("{what} is not finite at t = {time} s")]
+    NotFinite {
+        /// Degree of freedom or row in words.
+        what: String,
+        /// Time at the start of the step (s).
+        time: f64,
+    },
+    /// Hard constraints contradict each other.
+    #[error(
+        "{constraint} contradicts other hard constraints at t = {time} s: the best compromise violates it by {violation:.2e} m/s or rad/s"
+    )]
+    Incompatible {
+        /// The row in words.
+        constraint: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Violation of the compromise, in the units of velocity.
+        violation: f64,
+    },
+    /// Rows of bounded force kept changing sides.
+    #[error(
+        "which forces are at their bounds did not settle at t = {time} s: {constraint} still misses its law by {residual:.2e}"
+    )]
+    Unsettled {
+        /// The row in words.
+        constraint: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Natural-map residual, in the units of velocity.
+        residual: f64,
+    },
+    /// The residual stayed above the tolerance.
+    #[error(
+        "the step from t = {time} s did not converge: relative residual {:.2e}, allowed {tolerance:e}",
+        .report.residual.relative
+    )]
+    NotConverged {
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Relative residual allowed.
+        tolerance: f64,
+        /// The report of the step that was not taken.
+        report: Box<StepReport>,
+    },
+    /// Contacts and friction stayed above their tolerance.
+    #[error(
+        "contacts did not converge at t = {time} s: residual {:.2e}, allowed {tolerance:e}; {contact} misses its law most",
+        .report.contacts.residual
+    )]
+    ContactsNotConverged {
+        /// The worst contact in words.
+        contact: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Residual allowed.
+        tolerance: f64,
+        /// The report of the step that was not taken.
+        report: Box<StepReport>,
+    },
+    /// Bodies that were apart went through each other, however often the step was taken again with
+    /// the contacts that its search had missed.
+    #[error(
+        "{contact} go through each other in the step from t = {time} s, which was taken {searches} times again with the contacts that it had missed; take shorter steps"
+    )]
+    ContactsMissed {
+        /// Two things that do, in words.
+        contact: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// How often the step was taken again.
+        searches: usize,
+    },
+    /// Impacts in sequence did not end.
+    #[error(
+        "after {impacts} impacts one by one at t = {time} s there is still another (option `impacts`: `Together` takes all at once)"
+    )]
+    Impacts {
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Impacts taken.
+        impacts: usize,
+    },
+    /// A [`FrictionCoupling`] that does not go with something.
+    #[error("the friction coupling {coupling:?} does not go with {what}; `Exact` does")]
+    FrictionCoupling {
+        /// The coupling.
+        coupling: FrictionCoupling,
+        /// Feature that it does not go with, in words.
+        what: String,
+    },
+    /// Shapes, colliders, or their placement.
+    #[error(transparent)]
+    Collision(pliant_contact::ContactError),
+    /// The problem of the contacts could not be stated.
+    #[error("contacts: {0}")]
+    Contacts(pliant_solvers::complementarity::ProblemError),
+    /// The linear solve of a position correction (stabilisation), or of the accelerations on hard
+    /// rows, ended above the tolerance.
+    #[error(
+        "the correction of the hard rows at t = {time} s did not converge (relative residual {residual:.2e}): {what} is off by {violation:.2e}"
+    )]
+    CorrectionNotConverged {
+        /// The row that is violated most, in words.
+        what: String,
+        /// Its violation (m, rad).
+        violation: f64,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Relative residual reached.
+        residual: f64,
+    },
+    /// The implicit equation of a spinning body has no solution near: the step is too long for the
+    /// spin.
+    #[error(
+        "the gyroscopic equation of {what} did not converge at t = {time} s: it turns too far in one step"
+    )]
+    Gyroscopic {
+        /// The body in words.
+        what: String,
+        /// Time at the start of the step (s).
+        time: f64,
+    },
+    /// A linear solver that was chosen does not solve something in the model.
+    #[error("{solver} does not solve {what}; the direct solver does (`linear: Direct`)")]
+    LinearSolver {
+        /// Its name.
+        solver: String,
+        /// Feature that it does not solve, in words.
+        what: String,
+    },
+    /// The integrator has no answer to something in the model or the options.
+    #[error("{integrator} does not take {what}; the theta method does")]
+    Unsupported {
+        /// Its name.
+        integrator: String,
+        /// Feature that it does not take, in words.
+        what: String,
+    },
+    /// A material whose force depends on its past, where there is no answer to that.
+    #[error("{what} does not take `{name}`, whose force depends on its past")]
+    Memory {
+        /// The material.
+        name: String,
+        /// The integrator or option.
+        what: String,
+    },
+    /// Hard rows that the theta method keeps only to the square of its length, where it is to
+    /// choose that: what is left would be a jump of velocity for the next, shorter step.
+    #[error(
+        "steps of the linear integrator that choose their length need `post_stabilisation` (or `pre_stabilisation`) to hold {what}; other integrators do not"
+    )]
+    NeedsStabilisation {
+        /// The row in words.
+        what: String,
+    },
+    /// The smallest step of those that choose their length (`Adaptive`) misses
+    /// the tolerance.
+    #[error(
+        "at t = {time} s a step of {step:e} s still has an estimated error of {error:.2e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed"
+    )]
+    StepTooSmall {
+        /// The coordinate with the largest error in words.
+        what: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Its length (s).
+        step: f64,
+        /// The estimated error (m, rad, or m/s, rad/s).
+        error: f64,
+        /// Error allowed, in the same unit.
+        allowed: f64,
+    },
+    /// Settling stopped before it was at rest.
+    #[error("not at rest after {steps} steps: still moving by {motion:.2e} per step, allowed {tolerance:e}")]
+    NotSettled {
+        /// Steps taken.
+        steps: usize,
+        /// Largest change of a coordinate in the last step.
+        motion: f64,
+        /// Motion per step allowed [m, rad].
+        tolerance: f64,
+    },
+    /// No equilibrium was found; the state is as it was.
+    #[error(
+        "no equilibrium after {} iterations: {what} still misses {:.2e} of its terms, allowed {tolerance:e}{}",
+        .report.iterations, .report.residual,
+        .free.as_ref().map_or(String::new(), |f| format!("; nothing holds {f}"))
+    )]
+    NoEquilibrium {
+        /// The coordinate or row that missed most, in words.
+        what: String,
+        /// A coordinate that can move freely there, in words.
+        free: Option<String>,
+        /// Relative residual allowed.
+        tolerance: f64,
+        /// Of the best iterate.
+        report: Box<EquilibriumReport>,
+    },
+    /// A path of equilibria does not go on.
+    #[error(
+        "the path of equilibria does not go on at the load factor {load}: no step is short enough; {}",
+        match (.free, .control) {
+            (Some(free), _) => format!("nothing holds {free} there: hold it, or begin where loads do"),
+            (None, Control::Load) => "steps of the load end at a limit point, which arc length passes where nothing rubs".to_owned(),
+            (None, Control::ArcLength) => "it may have a corner there, or end".to_owned(),
+        }
+    )]
+    StuckPath {
+        /// Load factor of its last point.
+        load: f64,
+        /// A coordinate that can move freely there, in words.
+        free: Option<String>,
+        /// Parameter that the path was followed by.
+        control: Control,
+    },
+    /// Something without a meaning at rest.
+    #[error("statics does not take {what}")]
+    NotStatic {
+        /// Feature that has no meaning at rest, in words.
+        what: String,
+    },
+    /// A solver error without a name in the model.
+    #[error(transparent)]
+    Solve(SolveError),
+}
+
+impl Error {
+    /// A solver error in the model's words.
+    pub fn from_solver(error: SolveError, model: &Problem, time: f64) -> Self {
+        match error {
+            SolveError::NotPositiveDefinite { dof, diagonal } => Self::NotPositiveDefinite {
+                what: model.describe_dof(dof),
+                time,
+                diagonal,
+            },
+            SolveError::NotFinite { variable } => {
+                let what = match variable {
+                    Variable::Dof(i) => model.describe_dof(i),
+                    Variable::Row(i) => model.describe_row(i),
+                };
+                Self::NotFinite { what, time }
+            }
+            other => Self::Solve(other),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Capabilities of each method: one table, and one function that asks it.
+
+use crate::contact::{Impacts, Restitution};
+use crate::system::System;
+use crate::system::linear::{self, Demands};
+use crate::{Error, Integrator, LinearSolver, Options};
+use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, Problem, RowGroup, RowLaw};
+
+/// Which contacts a method takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactCapability {
+    /// None.
+    None,
+    /// Contacts with impacts at once by Newton's law of restitution.
+    Simultaneous,
+    /// All laws of impact.
+    All,
+}
+
+/// Which hard rows a method takes: constraints and compliances of zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HardRowCapability {
+    /// None: every row has a force by its law.
+    None,
+    /// Rows that hold positions.
+    Positions,
+    /// All.
+    All,
+}
+
+/// Which components may have a weight `alpha` of their own ([`Options::own_alpha`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnWeightCapability {
+    /// None.
+    None,
+    /// Force fields that are rows.
+    Rows,
+    /// All force fields.
+    All,
+}
+
+/// Features of a method. The step, the runner of scenes and `pliant check` ask this table and no
+/// other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Contacts.
+    pub contacts: ContactCapability,
+    /// Rows of bounded force: motors, dry friction, limits, ropes.
+    pub bounded_rows: bool,
+    /// Hard rows: constraints and compliances of zero.
+    pub hard_rows: HardRowCapability,
+    /// Damping of force fields that are rows.
+    pub row_damping: bool,
+    /// Compliances that are hard in some direction of several coordinates.
+    pub coupled_hard_rows: bool,
+    /// Masses on nonlinear mappings.
+    pub curved_masses: bool,
+    /// Materials whose force depends on their past.
+    pub memories: bool,
+    /// Sleeping islands ([`Sleeping`](crate::contact::Sleeping)).
+    pub sleeping: bool,
+    /// Corrections of positions ([`Stabilisation`](crate::Stabilisation)).
+    pub stabilisation: bool,
+    /// Components with a weight of their own.
+    pub own_weights: OwnWeightCapability,
+}
+
+impl Capabilities {
+    /// Everything that can be modelled.
+    pub const ALL: Self = Self {
+        contacts: ContactCapability::All,
+        bounded_rows: true,
+        hard_rows: HardRowCapability::All,
+        row_damping: true,
+        coupled_hard_rows: true,
+        curved_masses: true,
+        memories: true,
+        sleeping: true,
+        stabilisation: true,
+        own_weights: OwnWeightCapability::All,
+    };
+
+    /// Of the nonlinear step by the weights `alpha` and `beta`.
+    pub const NONLINEAR: Self = Self {
+        contacts: ContactCapability::Simultaneous,
+        sleeping: false,
+        stabilisation: false,
+        own_weights: OwnWeightCapability::Rows,
+        ..Self::ALL
+    };
+
+    /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod).
+    pub const IMPLICIT: Self = Self {
+        contacts: ContactCapability::None,
+        own_weights: OwnWeightCapability::None,
+        ..Self::NONLINEAR
+    };
+
+    /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod) that needs the acceleration of
+    /// the start.
+    pub const IMPLICIT_WITH_ACCELERATION: Self = Self {
+        bounded_rows: false,
+        ..Self::IMPLICIT
+    };
+
+    /// Of methods whose forces are those of known states: force by the law for every row, no
+    /// damping that would have to be implicit.
+    pub const EXPLICIT: Self = Self {
+        bounded_rows: false,
+        hard_rows: HardRowCapability::None,
+        coupled_hard_rows: false,
+        memories: false,
+        own_weights: OwnWeightCapability::All,
+        ..Self::IMPLICIT
+    };
+
+    /// Of RATTLE and its compositions.
+    pub const RATTLE: Self = Self {
+        hard_rows: HardRowCapability::Positions,
+        row_damping: false,
+        curved_masses: false,
+        ..Self::EXPLICIT
+    };
+}
+
+impl Integrator {
+    /// Returns the features that the method supports.
+    pub fn capabilities(&self) -> Capabilities {
+        match self {
+            Self::Theta => Capabilities::ALL,
+            Self::Nonlinear => Capabilities::NONLINEAR,
+            Self::Implicit(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
+            Self::Implicit(_) => Capabilities::IMPLICIT,
+            Self::Rattle | Self::Rattle4 | Self::Rattle6 => Capabilities::RATTLE,
+            Self::SymplecticEuler | Self::RungeKutta4 => Capabilities::EXPLICIT,
+        }
+    }
+}
+
+/// Refuses a model or options that a method of this name has no answer to.
+///
+/// # Errors
+/// [`Error::Unsupported`] or [`Error::Memory`], which names the first feature that does not fit.
+pub fn check(system: &System, options: &Options, takes: Capabilities, name: &str) -> Result<(), Error> {
+    check_memories(&system.model, options, takes, name)?;
+    if options.linear != LinearSolver::Direct {
+        linear::check(options, &demands(system))?;
+    }
+    let first = first_unsupported(system, options, takes);
+    first.map_or(Ok(()), |what| {
+        Err(Error::Unsupported {
+            integrator: name.to_owned(),
+            what,
+        })
+    })
+}
+
+/// The features of a model that not every linear solver takes.
+fn demands(system: &System) -> Demands<'_> {
+    let model = &system.model;
+    let groups = model.row_groups();
+    let name_of = |g: &RowGroup| model.component_name(g.component);
+    let is_hard = |g: &RowGroup| {
+        !matches!(g.component, ComponentId::ForceField(_))
+            || (0..g.size * g.count).any(|k| system.evaluation.is_hard(g, k))
+    };
+    Demands {
+        contacts: system.contacts.is_some(),
+        bounded: groups.iter().find(|g| model.bounds(g).is_some()).map(name_of),
+        hard: groups.iter().find(|g| is_hard(g)).map(name_of),
+    }
+}
+
+/// Materials with a past, which sleeping and damping in proportion to stiffness have no answer to
+/// either.
+fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &str) -> Result<(), Error> {
+    let Some(material) = model.first_memory() else {
+        return Ok(());
+    };
+    let what = if !takes.memories {
+        name
+    } else if options.contacts.sleeping.is_some() {
+        "sleeping"
+    } else if model.rayleigh().stiffness > 0.0 {
+        "damping in proportion to the stiffness of the model"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Memory {
+        name: material.to_owned(),
+        what: what.to_owned(),
+    })
+}
+
+/// The first feature that does not fit, in words.
+fn first_unsupported(system: &System, options: &Options, takes: Capabilities) -> Option<String> {
+    if takes == Capabilities::ALL {
+        return None;
+    }
+    let (model, contacts) = (&system.model, &options.contacts);
+    if system.contacts.is_some() {
+        match takes.contacts {
+            ContactCapability::None => return Some("contacts".to_owned()),
+            ContactCapability::Simultaneous if contacts.restitution == Restitution::Poisson => {
+                return Some("Poisson's law of impacts".to_owned());
+            }
+            ContactCapability::Simultaneous if contacts.impacts == Impacts::InSequence => {
+                return Some("impacts in sequence".to_owned());
+            }
+            _ => {}
+        }
+    }
+    if contacts.sleeping.is_some() && !takes.sleeping {
+        return Some("sleeping".to_owned());
+    }
+    let stabilised = options.pre_stabilisation.is_some() || options.post_stabilisation.is_some();
+    if stabilised && !takes.stabilisation {
+        let what = "stabilisation (its rows hold positions at the end of the step)";
+        return Some(what.to_owned());
+    }
+    unsupported_weight(model, options, takes.own_weights)
+        .or_else(|| unsupported_bounds(model, takes))
+        .or_else(|| {
+            model
+                .row_groups()
+                .iter()
+                .find_map(|g| unsupported_rows(system, g, takes))
+        })
+        .or_else(|| unsupported_mass(model, takes))
+}
+
+fn unsupported_weight(model: &Problem, options: &Options, takes: OwnWeightCapability) -> Option<String> {
+    let is_row = |c: &ComponentId| model.row_groups().iter().any(|g| g.component == *c);
+    let mut own = options.own_alpha.iter().map(|(component, _)| component);
+    let name = |c: &ComponentId| model.component_name(*c).to_owned();
+    match takes {
+        OwnWeightCapability::All => None,
+        OwnWeightCapability::None => own
+            .next()
+            .map(|c| format!("an alpha of its own of `{}`", name(c))),
+        OwnWeightCapability::Rows => own
+            .find(|c| !is_row(c))
+            .map(|c| format!("an alpha of its own of `{}`, which is a stiffness", name(c))),
+    }
+}
+
+fn unsupported_bounds(model: &Problem, takes: Capabilities) -> Option<String> {
+    if takes.bounded_rows {
+        return None;
+    }
+    let group = model.row_groups().iter().find(|g| model.bounds(g).is_some())?;
+    let name = model.component_name(group.component);
+    Some(format!("the bounded forces of `{name}`"))
+}
+
+fn unsupported_rows(system: &System, group: &RowGroup, takes: Capabilities) -> Option<String> {
+    let (model, evaluation) = (&system.model, &system.evaluation);
+    let name = model.component_name(group.component);
+    match group.component {
+        ComponentId::Constraint(i) => {
+            let level = model.constraints()[i].component.level;
+            match takes.hard_rows {
+                HardRowCapability::All => None,
+                HardRowCapability::None => Some(format!("the hard rows of `{name}`")),
+                HardRowCapability::Positions if matches!(level, Level::Position | Level::CurvedPosition) => {
+                    None
+                }
+                HardRowCapability::Positions => {
+                    Some(format!("`{name}`, which is not held at the level of positions"))
+                }
+            }
+        }
+        ComponentId::ForceField(i) => {
+            let law = &model.force_fields()[i].component.law;
+            let damped = law.row_law() == RowLaw::Viscous || evaluation.row_damping(i).is_some();
+            (0..group.size * group.count).find_map(|k| {
+                let hard = evaluation.is_hard(group, k);
+                if hard && takes.hard_rows == HardRowCapability::None {
+                    Some(format!("the hard rows of `{name}`"))
+                } else if !takes.row_damping && (damped || model.relaxation_time(i, k) > 0.0) {
+                    Some(format!(
+                        "the damping of `{name}`, unless it is treated as a stiffness"
+                    ))
+                } else if !takes.coupled_hard_rows && !hard && system.rows.undetermined[group.first_row + k] {
+                    Some(format!("`{name}`, whose coupled rows are hard in part"))
+                } else {
+                    None
+                }
+            })
+        }
+        ComponentId::Mass(_) => None,
+    }
+}
+
+fn unsupported_mass(model: &Model, takes: Capabilities) -> Option<String> {
+    if takes.curved_masses {
+        return None;
+    }
+    let mass = model.masses().iter().find(|m| is_curved(model, m.node))?;
+    Some(format!("the mass `{}` on a nonlinear mapping", mass.name))
+}
+
+/// Whether a mapping above a node is nonlinear.
+fn is_curved(model: &Model, node: NodeId) -> bool {
+    match &model.node(node).kind {
+        NodeKind::Mapped { mapping, parents, .. } => {
+            !mapping.is_linear() || parents.iter().any(|p| is_curved(model, *p))
+        }
+        NodeKind::Independent { .. } => false,
+    }
+}

@@ -1,0 +1,399 @@
+//! Steps by an [`ImplicitMethod`]: Newton's method on the equations of the step, watched by a merit
+//! of their residual.
+//!
+//! Unknown are the velocities `v+` and the multipliers `lambda`. With the relations of the method,
+//! `w` its weight and the weight `w_r` of each row (1 for most methods) the equations are
+//!
+//! ```math
+//! w (M a - f)(x+, v+) + (1 - w) (M a - f)(x, v) - sum_r (w_r J+ + (1 - w_r) J)_r^T lambda_r = 0
+//! C lambda + w_r (phi + d dphi/dt + C D dphi/dt)+ + (1 - w_r) (phi + d dphi/dt + C D dphi/dt) = 0    or    phi+ = 0
+//! ```
+//!
+//! In units of velocity they are the system that the theta method fills, for a step `1/g` with
+//! weights `w` and `k g`, made at the iterate. It is symmetric: the derivative of gyroscopic
+//! torques, of the masses of mapped nodes and the unsymmetric part of the geometric stiffness are
+//! left out, which costs iterations, not accuracy.
+
+mod anderson;
+mod measure;
+mod newton;
+mod residual;
+
+pub(crate) use anderson::Anderson;
+
+use super::theta::recover;
+use super::{Capabilities, Method};
+use crate::Error;
+use crate::contact::{ContactIterate, step};
+use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Past, Relation, Start};
+use crate::method::sizes::{Missed, TermSizes};
+use crate::motion::{Motion, clone_into_buffers};
+use crate::observe::{DampingLaw, Trace};
+use crate::system::System;
+use pliant_kkt::Scheme;
+use pliant_sparse::CsrMatrix;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Memory of an integrator from step to step.
+#[derive(Debug, Default, PartialEq)]
+pub struct IntegratorMemory {
+    /// The method it belongs to; empty before any.
+    pub method: String,
+    /// Length of the last step (s), `None` before the first.
+    pub previous: Option<f64>,
+    /// Its vectors, one after the other.
+    pub vectors: Vec<f64>,
+}
+
+impl IntegratorMemory {
+    /// Forgets everything: the next step is the first.
+    pub fn forget(&mut self) {
+        self.method.clear();
+        self.previous = None;
+        self.vectors.clear();
+    }
+}
+
+clone_into_buffers!(IntegratorMemory {
+    method,
+    previous,
+    vectors,
+});
+
+/// Room for implicit steps.
+#[derive(Debug, Default)]
+pub(crate) struct NewtonWorkspace {
+    relation: Relation,
+    /// Length of the step, for force fields with a memory (s).
+    elapsed: f64,
+    iterate: Iterate,
+    /// Multipliers of the rows at the iterate (N, N m).
+    multipliers: Vec<f64>,
+    /// The last iterate that was accepted, and the best one.
+    accepted: Iterate,
+    best: Iterate,
+    equations: StartEquations,
+    residual: Residual,
+    /// Impulses of the contacts as last solved for.
+    contact_impulses: Vec<f64>,
+    displacement: Vec<f64>,
+    /// Accelerations of the independent coordinates.
+    rate: Vec<f64>,
+    /// On all nodes: accelerations; forces, then what they lack.
+    acceleration: Vec<f64>,
+    node_force: Vec<f64>,
+    /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
+    inertia: Vec<f64>,
+    sizes: TermSizes,
+}
+
+/// An iterate of Newton's method.
+#[derive(Debug, Default)]
+struct Iterate {
+    /// Velocities of the independent coordinates at the end of the step.
+    velocity: Vec<f64>,
+    /// Impulses `lambda/g` of the rows, and of the contacts.
+    mu: Vec<f64>,
+    contacts: Vec<f64>,
+    /// Whether the iterate came by a whole Newton step: then the contacts are as solved for.
+    whole: bool,
+}
+
+/// The equations of the start of the step: velocities of the independent coordinates and forces on
+/// them, masses, Jacobian, deformations of the rows.
+#[derive(Debug, Default)]
+struct StartEquations {
+    velocity: Vec<f64>,
+    mass: Option<CsrMatrix>,
+    jacobian: Option<CsrMatrix>,
+    force: Vec<f64>,
+    deficit: Vec<f64>,
+}
+
+/// The parts of the equations that an iterate misses: impulses, deformations, and those as
+/// velocities.
+#[derive(Debug, Default)]
+struct Residual {
+    primal: Vec<f64>,
+    deficit: Vec<f64>,
+    row_velocity: Vec<f64>,
+}
+
+impl NewtonWorkspace {
+    /// The iterate, as contacts see it.
+    fn contact_iterate(&self) -> ContactIterate<'_> {
+        ContactIterate {
+            start: &self.equations.velocity,
+            end: &self.iterate.velocity,
+            mu: &self.iterate.mu,
+            impulses: &self.iterate.contacts,
+        }
+    }
+
+    /// The parts of the equations that the iterate misses.
+    fn missed(&self) -> Missed<'_> {
+        Missed {
+            primal: &self.residual.primal,
+            mu: &self.iterate.mu,
+            row_velocity: &self.residual.row_velocity,
+        }
+    }
+}
+
+/// Newton's method on the equations of one step.
+struct Iteration<'a> {
+    system: &'a mut System,
+    start: &'a Motion,
+    end: &'a mut Motion,
+    /// The scheme whose matrices are those of the equations: a step `1/g` with weights `w` and
+    /// `k g`.
+    scheme: &'a Scheme,
+    work: &'a mut NewtonWorkspace,
+}
+
+impl Iteration<'_> {
+    /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the
+    /// last multipliers.
+    fn guess(&mut self) -> Result<(), Error> {
+        let gain = self.work.relation.acceleration_gain;
+        let s = &mut *self.work;
+        s.iterate.velocity.clone_from(&s.equations.velocity);
+        for (end, change) in s
+            .iterate
+            .velocity
+            .iter_mut()
+            .zip(&self.system.scratch.fixed_change)
+        {
+            *end += change;
+        }
+        s.iterate.mu.clear();
+        s.iterate
+            .mu
+            .extend(self.start.multipliers.iter().map(|l| l / gain));
+        s.iterate.whole = false;
+        self.place()
+    }
+
+    /// Puts the state where the velocities of the iterate lead.
+    fn place(&mut self) -> Result<(), Error> {
+        let s = &mut *self.work;
+        s.displacement.clone_from(&s.relation.displacement);
+        for (d, v) in s.displacement.iter_mut().zip(&s.iterate.velocity) {
+            *d += s.relation.displacement_gain * v;
+        }
+        let held = Some(&self.start.controls.held[..]);
+        let state = &mut self.end.state;
+        self.system.place(
+            &self.start.state,
+            &s.iterate.velocity,
+            &s.displacement,
+            held,
+            state,
+        )
+    }
+}
+
+impl NewtonWorkspace {
+    /// Prepares the memory of the method in `end`, if it is not its own or belongs to another
+    /// motion.
+    fn start_method(
+        &mut self,
+        method: &dyn ImplicitMethod,
+        system: &mut System,
+        weights: &Scheme,
+        h: f64,
+        end: &mut Motion,
+    ) -> Result<(), Error> {
+        let n = system.model.dof_count();
+        system.velocities(&end.state, &mut self.equations.velocity);
+        let known = !end.fresh && end.integrator.method == method.name();
+        if known && end.integrator.vectors.len() == method.memory() * n {
+            return Ok(());
+        }
+        if method.needs_acceleration() {
+            system.find_accelerations(weights, end, h)?;
+        }
+        end.integrator.method = method.name().to_owned();
+        end.integrator.previous = None;
+        end.integrator.vectors.clear();
+        end.integrator.vectors.resize(method.memory() * n, 0.0);
+        let start = Start {
+            h,
+            velocity: &self.equations.velocity,
+            acceleration: if method.needs_acceleration() {
+                &system.solution.x
+            } else {
+                &[]
+            },
+        };
+        method.start(&start, &mut end.integrator.vectors);
+        Ok(())
+    }
+
+    /// The relations of the step. Returns the scheme that fills the matrices of its equations.
+    fn relate(
+        &mut self,
+        method: &dyn ImplicitMethod,
+        weights: &Scheme,
+        h: f64,
+        end: &Motion,
+    ) -> Result<Scheme, Error> {
+        let n = self.equations.velocity.len();
+        self.relation.acceleration.resize(n, 0.0);
+        self.relation.displacement.resize(n, 0.0);
+        let past = Past {
+            h,
+            previous: end.integrator.previous,
+            velocity: &self.equations.velocity,
+            memory: &end.integrator.vectors,
+        };
+        method.relate(&past, &mut self.relation);
+        let gain = self.relation.acceleration_gain;
+        let reach = self.relation.displacement_gain;
+        for (what, value) in [
+            ("the acceleration gain of an integrator", gain),
+            ("the displacement gain of an integrator", reach),
+        ] {
+            if !(value > 0.0 && value.is_finite()) {
+                let bound = "positive and finite";
+                return Err(Error::OutOfRange { what, value, bound });
+            }
+        }
+        Ok(Scheme {
+            h: gain.recip(),
+            alpha: method.weight(),
+            beta: reach * gain,
+            velocity_rows: false,
+            ..weights.clone()
+        })
+    }
+
+    /// Multipliers of the rows, and the forces that held the fixed coordinates: the residual there.
+    fn read_forces(&self, system: &System, end: &mut Motion) {
+        let gain = self.relation.acceleration_gain;
+        for (lambda, mu) in end.multipliers.iter_mut().zip(&self.iterate.mu) {
+            *lambda = gain * mu;
+        }
+        let fixed = &system.assembler.system().fixed;
+        for ((support, primal), fixed) in end.supports.iter_mut().zip(&self.residual.primal).zip(fixed) {
+            *support = if *fixed { gain * primal } else { 0.0 };
+        }
+    }
+
+    /// Lets the method remember the step.
+    fn finish_method(&mut self, method: &dyn ImplicitMethod, system: &System, h: f64, end: &mut Motion) {
+        system.velocities(&end.state, &mut self.iterate.velocity);
+        self.rate.resize(self.equations.velocity.len(), 0.0);
+        let relation = &self.relation;
+        for ((a, a_0), v) in self
+            .rate
+            .iter_mut()
+            .zip(&relation.acceleration)
+            .zip(&self.iterate.velocity)
+        {
+            *a = a_0 + relation.acceleration_gain * v;
+        }
+        let step = Finished {
+            h,
+            old_velocity: &self.equations.velocity,
+            velocity: &self.iterate.velocity,
+            acceleration: &self.rate,
+            displacement: &self.displacement,
+            previous: end.integrator.previous,
+        };
+        method.finish(&step, &mut end.integrator.vectors);
+        end.integrator.previous = Some(h);
+    }
+}
+
+/// An implicit method: one of [`ImplicitMethod`], or the weights of the step.
+#[derive(Debug, Default)]
+pub(crate) struct Implicit {
+    /// The method; without one, the nonlinear step by the weights of the scheme.
+    pub(crate) method: Option<Arc<dyn ImplicitMethod>>,
+    work: NewtonWorkspace,
+}
+
+impl Method for Implicit {
+    fn name(&self) -> &str {
+        self.method.as_ref().map_or("the nonlinear step", |m| m.name())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        match &self.method {
+            None => Capabilities::NONLINEAR,
+            Some(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
+            Some(_) => Capabilities::IMPLICIT,
+        }
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        let weights = trace.scheme.clone();
+        let weighted = EndWeighted {
+            alpha: weights.alpha,
+            beta: weights.beta,
+        };
+        let own = self.method.is_none();
+        let method: &dyn ImplicitMethod = self.method.as_deref().unwrap_or(&weighted);
+        method.check()?;
+        let work = &mut self.work;
+        let clock = Instant::now();
+        system.set_row_motion(start.time, start.time + h);
+        system.evaluate(end, 0.0)?;
+        system.find_fixed_change(end);
+        work.start_method(method, system, &weights, h, end)?;
+        let scheme = work.relate(method, &weights, h, end)?;
+        trace.timings.fill += clock.elapsed();
+        let clock = Instant::now();
+        step::find(system, end, h)?;
+        trace.timings.contacts += clock.elapsed();
+        let clock = Instant::now();
+        trace.account.add_stored_contacts(system, end);
+        let mut iteration = Iteration {
+            system,
+            start,
+            end,
+            scheme: &scheme,
+            work,
+        };
+        let impulses = &mut iteration.work.iterate.contacts;
+        step::start_newton(iteration.system, iteration.end, &scheme, h, impulses)?;
+        iteration.record_start(h, method.weight())?;
+        trace.timings.fill += clock.elapsed();
+        let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut trace.timings)?;
+        (trace.solved, trace.newton, trace.geometry_clamped) = (solved, newton, clamped);
+        let clock = Instant::now();
+        trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
+        work.read_forces(system, end);
+        step::read_newton(system, end, &scheme, work.contact_iterate(), h);
+        trace.timings.update += clock.elapsed();
+        let clock = Instant::now();
+        step::look_for_missed(system, start, end, h)?;
+        trace.timings.contacts += clock.elapsed();
+        let clock = Instant::now();
+        system.take_rows_by_law();
+        // The work of dampers is that of the mean force on the mean velocity.
+        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        let (alpha, beta) = if method.weight() == 1.0 && !own {
+            (0.5, 0.5)
+        } else {
+            (method.weight(), weights.beta)
+        };
+        trace.scheme = scheme.with_weights(alpha, beta).with_step(h);
+        trace.tally(system, start, end, h, DampingLaw::Mean);
+        trace.timings.update += clock.elapsed();
+        let clock = Instant::now();
+        recover(system, start, end, trace, h)?;
+        trace.timings.contacts += clock.elapsed();
+        work.finish_method(method, system, h, end);
+        Ok(())
+    }
+}

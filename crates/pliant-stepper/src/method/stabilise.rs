@@ -1,0 +1,121 @@
+//! Stabilisation: positions back onto the hard constraints.
+
+use crate::motion::Motion;
+use crate::observe::{Account, Step, correction_error, energy, violation};
+use crate::sleep;
+use crate::system::System;
+use crate::{Error, Stabilisation};
+use pliant_kkt::{Metric, Scheme, StepInput};
+use pliant_solvers::{SolveError, Status};
+
+/// Gauss-Newton on the hard constraints of `end`; velocities keep their coordinates. Enters the
+/// energy that it lifts. Returns the number of corrections.
+///
+/// # Errors
+/// [`Error::Incompatible`], [`Error::CorrectionNotConverged`], and those of the linear solver.
+pub(crate) fn correct(
+    system: &mut System,
+    start: &Motion,
+    end: &mut Motion,
+    scheme: &Scheme,
+    how: Stabilisation,
+    account: &mut Account,
+) -> Result<usize, Error> {
+    for iteration in 0..how.iterations {
+        if violation(system, &end.state) <= how.tolerance {
+            return Ok(iteration);
+        }
+        system.evaluation.evaluate(&system.model, &end.state)?;
+        solve(system, start, end, scheme, how.metric)?;
+        let potential = |system: &System, end: &Motion, account: &mut Account| {
+            let step = Step {
+                system,
+                start,
+                end,
+                scheme,
+            };
+            energy::energies(step, true, &mut account.room.first).potential
+        };
+        let before = potential(system, end, account);
+        for node in system.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let step = &system.scratch.correction.x[first..first + node.velocity_range().len()];
+            node.space
+                .retract(&mut end.state.positions[node.position_range()], step);
+        }
+        sleep::hold_positions(system, &start.state, end);
+        system.propagate(&mut end.state)?;
+        account.corrected += potential(system, end, account) - before;
+    }
+    Ok(how.iterations)
+}
+
+/// Solves for the displacement, which is left in the scratch of the system.
+fn solve(
+    system: &mut System,
+    start: &Motion,
+    end: &Motion,
+    scheme: &Scheme,
+    metric: Metric,
+) -> Result<(), Error> {
+    fill(system, end, scheme, metric);
+    let mut prepared = system.corrector.prepare(system.assembler.system());
+    let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
+    if indefinite && metric != Metric::Mass && system.options.tuning.clamp_geometry {
+        // As in a step: the response matrix with the absolute value of the geometric stiffness is
+        // definite.
+        let clamped = scheme.with_geometry(scheme.geometry.clamped());
+        fill(system, end, &clamped, metric);
+        prepared = system.corrector.prepare(system.assembler.system());
+    }
+    let System {
+        model,
+        assembler,
+        corrector,
+        scratch,
+        options,
+        ..
+    } = system;
+    let time = start.time;
+    let in_words = |e| Error::from_solver(e, model, time);
+    prepared.map_err(in_words)?;
+    let solved = corrector.solve(assembler.system(), &mut scratch.correction);
+    let report = solved.map_err(in_words)?;
+    match report.status {
+        Status::Converged => Ok(()),
+        _ if options.accept_failed_steps => Ok(()),
+        Status::Incompatible { row, violation } => Err(Error::Incompatible {
+            constraint: model.describe_row(row),
+            time,
+            violation,
+        }),
+        _ => Err(correction_error(
+            system,
+            &end.state,
+            time,
+            report.residual.relative,
+        )),
+    }
+}
+
+/// Fills the system of a correction at the present state, which must be evaluated.
+fn fill(system: &mut System, end: &Motion, scheme: &Scheme, metric: Metric) {
+    let System {
+        model,
+        evaluation,
+        assembler,
+        scratch,
+        row_motion,
+        sleep,
+        ..
+    } = system;
+    let input = StepInput {
+        state: &end.state,
+        multipliers: &end.lagged,
+        impulse: &scratch.impulse,
+        fixed_change: &scratch.fixed_change,
+        motion: row_motion,
+    };
+    assembler.fill_correction(model, evaluation, scheme, input, metric);
+    sleep.hold_rows(assembler);
+}

@@ -1,0 +1,359 @@
+//! The linearly implicit theta method: one linear system for the change of velocity.
+
+use super::{Capabilities, Method, stabilise};
+use crate::contact::step;
+use crate::method::gyroscopic;
+use crate::motion::Motion;
+use crate::observe::{DampingLaw, PartsWorkspace, Trace, find_parts};
+use crate::report::Timings;
+use crate::sleep;
+use crate::system::System;
+use crate::{Error, Gyroscopic};
+use pliant_kkt::{GeometricTerms, Scheme, StepInput};
+use pliant_model::ComponentId;
+use pliant_solvers::{SolveReport, Status};
+use std::time::{Duration, Instant};
+
+/// The theta method, with its scratch.
+#[derive(Debug, Default)]
+pub(crate) struct Theta {
+    parts: PartsWorkspace,
+    /// Multipliers that the geometric stiffness of rows is made of (N, N m).
+    multipliers: Vec<f64>,
+}
+
+/// The motions and the scheme that make the equations of a step: the motion at its start, and the
+/// same after the stages ahead of the solve (controls, memories of force fields).
+#[derive(Clone, Copy)]
+struct Equations<'a> {
+    start: &'a Motion,
+    end: &'a Motion,
+    scheme: &'a Scheme,
+}
+
+/// A clock that is read in laps.
+struct Laps(Instant);
+
+impl Laps {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// The time since the last lap.
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
+    }
+}
+
+impl Method for Theta {
+    fn name(&self) -> &str {
+        "the theta method"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::ALL
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        let scheme = trace.scheme.clone();
+        let mut clock = Laps::start();
+        system.set_row_motion(start.time, start.time);
+        if let Some(how) = system.options.pre_stabilisation {
+            trace.corrections.0 = stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
+        }
+        trace.account.forgotten += system.advance_memory(&mut end.state, 0.0);
+        trace.timings.stabilise += clock.lap();
+        system.set_row_motion(start.time, start.time + h);
+        evaluate(system, end, &scheme)?;
+        trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
+        trace.timings.fill += clock.lap();
+        step::find(system, end, h)?;
+        trace.timings.contacts += clock.lap();
+        trace.account.add_stored_contacts(system, end);
+
+        system.find_fixed_change(end);
+        if end.fresh {
+            system.first_multipliers(&scheme, end);
+        }
+        self.multipliers.clone_from(&end.lagged);
+        let equations = Equations {
+            start,
+            end,
+            scheme: &scheme,
+        };
+        trace.solved = solve_in_passes(system, equations, &mut self.multipliers, &mut clock, trace)?;
+        read(system, end, &scheme);
+        trace.timings.solve += clock.lap();
+        if system.options.numerical_parts {
+            let geometry = system.options.geometry;
+            let scheme = scheme.with_geometry(match trace.geometry_clamped {
+                true => geometry.clamped(),
+                false => geometry,
+            });
+            let account = &mut trace.account;
+            find_parts(system, start, end, &scheme, &mut self.parts, account);
+        }
+        update(system, start, end, &scheme)?;
+        trace.timings.update += clock.lap();
+        step::look_for_missed(system, start, end, h)?;
+        trace.timings.contacts += clock.lap();
+        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        trace.tally(system, start, end, h, DampingLaw::Tangent);
+        trace.timings.update += clock.lap();
+        if let Some(how) = system.options.post_stabilisation {
+            trace.corrections.1 = stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
+        }
+        trace.timings.stabilise += clock.lap();
+        recover(system, start, end, trace, h)?;
+        trace.timings.contacts += clock.lap();
+        end.integrator.forget();
+        Ok(())
+    }
+}
+
+/// Forces of the motion, with the share of the start in those of both ends, and gyroscopic
+/// impulses.
+fn evaluate(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(), Error> {
+    let System {
+        model,
+        options,
+        evaluation,
+        scratch,
+        ..
+    } = system;
+    evaluation.evaluate_after(model, &motion.state, scheme.h)?;
+    let at_start = |i| 1.0 - scheme.alpha_of(ComponentId::ForceField(i));
+    evaluation.add_present_share(model, &motion.state, at_start);
+    evaluation.add_force(&motion.controls.external);
+    gyroscopic::impulses(
+        model,
+        &motion.state,
+        options.gyroscopic,
+        scheme,
+        motion.time,
+        &mut scratch.impulse,
+    )
+}
+
+/// Solves the system, and again where its geometric stiffness is indefinite, or made of multipliers
+/// that have changed; these become the new ones.
+fn solve_in_passes(
+    system: &mut System,
+    equations: Equations<'_>,
+    multipliers: &mut [f64],
+    clock: &mut Laps,
+    trace: &mut Trace,
+) -> Result<SolveReport, Error> {
+    let scheme = equations.scheme;
+    let clamped = scheme.with_geometry(scheme.geometry.clamped());
+    trace.geometry_passes = 0;
+    loop {
+        let with = |scheme| Equations { scheme, ..equations };
+        let plain = with(if trace.geometry_clamped { &clamped } else { scheme });
+        let mut solved = match prepare_and_solve(system, plain, multipliers, clock, &mut trace.timings) {
+            Err(Error::NotPositiveDefinite { .. })
+                if !trace.geometry_clamped
+                    && system.options.tuning.clamp_geometry
+                    && scheme.geometry != GeometricTerms::NONE =>
+            {
+                trace.geometry_clamped = true;
+                prepare_and_solve(system, with(&clamped), multipliers, clock, &mut trace.timings)?
+            }
+            other => other?,
+        };
+        if system.options.gyroscopic == Gyroscopic::LinearlyImplicit {
+            solved = turn_implicitly(system, equations, solved, clock, &mut trace.timings)?;
+        }
+        trace.geometry_passes += 1;
+        if trace.geometry_passes >= system.options.tuning.geometry_passes
+            || !system.refresh_multipliers(scheme, multipliers)
+        {
+            return Ok(solved);
+        }
+    }
+}
+
+/// Fills, factors and solves the system, with geometric stiffness of these multipliers.
+fn prepare_and_solve(
+    system: &mut System,
+    equations: Equations<'_>,
+    multipliers: &[f64],
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<SolveReport, Error> {
+    let Equations { start, end, scheme } = equations;
+    let input = StepInput {
+        state: &end.state,
+        multipliers,
+        impulse: &system.scratch.impulse,
+        fixed_change: &system.scratch.fixed_change,
+        motion: &system.row_motion,
+    };
+    system
+        .assembler
+        .fill(&system.model, &mut system.evaluation, scheme, input);
+    system.sleep.hold_rows(&mut system.assembler);
+    system.guards.deactivate_rows(&mut system.assembler);
+    system.find_soft_rows();
+    timings.fill += clock.lap();
+    let prepared = if system.in_contact() {
+        step::prepare(system, end, scheme)
+    } else {
+        let prepared = system.solver.prepare(system.assembler.system());
+        prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))
+    };
+    timings.factor += clock.lap();
+    prepared?;
+    solve(system, equations, clock, timings)
+}
+
+/// Solves the prepared system; where refinement stagnates, plans the order of elimination anew,
+/// from the values at hand, and tries once more.
+fn solve(
+    system: &mut System,
+    equations: Equations<'_>,
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<SolveReport, Error> {
+    let Equations { start, end, scheme } = equations;
+    let solved = if system.in_contact() {
+        step::solve(system, end, scheme)?
+    } else {
+        let System {
+            model,
+            assembler,
+            solver,
+            solution,
+            ..
+        } = &mut *system;
+        let in_words = |e| Error::from_solver(e, model, start.time);
+        let kkt = assembler.system();
+        let mut solved = solver.solve(kkt, solution).map_err(in_words)?;
+        if solved.status == Status::Stagnated {
+            solver.forget(None);
+            solver.prepare(kkt).map_err(in_words)?;
+            timings.factor += clock.lap();
+            solved = solver.solve(kkt, solution).map_err(in_words)?;
+        }
+        solved
+    };
+    let mu = &mut system.solution.mu;
+    system.sleep.keep_multipliers(&start.multipliers, scheme.h, mu);
+    timings.solve += clock.lap();
+    Ok(solved)
+}
+
+/// Iterates the solution until the right-hand side holds the gyroscopic torques' change over the
+/// step, `-h alpha B dv`. The iteration contracts while `h alpha` times the spin is below about
+/// one.
+fn turn_implicitly(
+    system: &mut System,
+    equations: Equations<'_>,
+    mut solved: SolveReport,
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<SolveReport, Error> {
+    let Equations { start, end, scheme } = equations;
+    let weight = scheme.h * scheme.alpha;
+    let spin = system.largest_free_velocity(&end.state);
+    let n = system.model.dof_count();
+    let scratch = &mut system.scratch;
+    scratch.right_hand_side.clone_from(&system.assembler.system().c);
+    scratch.previous_change.clear();
+    scratch.previous_change.resize(n, 0.0);
+    for _ in 0..200 {
+        let System {
+            model,
+            assembler,
+            scratch,
+            solution,
+            change,
+            ..
+        } = &mut *system;
+        change.clone_from(solution);
+        for (x, d) in change.x.iter_mut().zip(&scratch.fixed_change) {
+            *x += d;
+        }
+        let pairs = change.x.iter().zip(&scratch.previous_change);
+        let difference = pairs.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
+        if difference <= 1e-14 * spin {
+            return Ok(solved);
+        }
+        scratch.previous_change.copy_from_slice(&change.x);
+        let rhs = assembler.right_hand_side_mut();
+        rhs.copy_from_slice(&scratch.right_hand_side);
+        gyroscopic::add_linearised(model, &end.state, weight, &scratch.previous_change, rhs);
+        solved = solve(system, equations, clock, timings)?;
+    }
+    Err(Error::Gyroscopic {
+        what: "the bodies (linearly implicit)".to_owned(),
+        time: start.time,
+    })
+}
+
+/// Reads the solution: forces of supports and rows into `end`; the unknown becomes the whole change
+/// of velocity.
+fn read(system: &mut System, end: &mut Motion, scheme: &Scheme) {
+    let h = scheme.h;
+    // Before the unknown is changed: the support is what the fixed rows of the system lack.
+    let (whole, solution) = step::whole_system(system);
+    whole.support_into(solution, &mut end.supports);
+    system.sleep.forget_supports(&end.sleep, &mut end.supports);
+    end.supports.iter_mut().for_each(|s| *s /= h);
+    let changes = &system.scratch.fixed_change;
+    for (x, d) in system.solution.x.iter_mut().zip(changes) {
+        *x += d;
+    }
+    step::read(system, scheme);
+    for (lambda, mu) in end.multipliers.iter_mut().zip(&system.solution.mu) {
+        *lambda = mu / h;
+    }
+}
+
+/// `v+ = v + dv`, `x+ = x (+) h (beta v+ + (1 - beta) v)`, then everything mapped.
+fn update(system: &mut System, start: &Motion, end: &mut Motion, scheme: &Scheme) -> Result<(), Error> {
+    let (h, beta) = (scheme.h, scheme.beta);
+    for node in system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let range = node.velocity_range();
+        let step = &mut system.scratch.displacement[first..first + range.len()];
+        let change = &system.solution.x[first..first + range.len()];
+        let fixed = &system.assembler.system().fixed[first..];
+        let held = &end.controls.held[first..];
+        let velocities = end.state.velocities[range].iter_mut();
+        for (k, (v, d)) in velocities.zip(&mut *step).enumerate() {
+            let old = *v;
+            // To the bit: v + (held - v) may differ from it by a rounding.
+            *v = if fixed[k] { held[k] } else { *v + change[k] };
+            *d = h * (beta * *v + (1.0 - beta) * old);
+        }
+        node.space
+            .retract(&mut end.state.positions[node.position_range()], step);
+    }
+    sleep::hold_positions(system, &start.state, end);
+    system.propagate(&mut end.state)
+}
+
+/// Finds the contacts at the end of a step of length `h`, and takes overlap back, with no more
+/// energy than the step lost.
+pub(crate) fn recover(
+    system: &mut System,
+    start: &Motion,
+    end: &mut Motion,
+    trace: &mut Trace,
+    h: f64,
+) -> Result<(), Error> {
+    let stored = step::find_at_end(system, end, h)?;
+    let lost = stored.map(|stored| trace.lost(system, start, end, stored));
+    step::recover_overlap(system, step::Ends { start, end }, &trace.scheme, lost)?;
+    trace.account.forgotten += system.advance_memory(&mut end.state, 0.0);
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Everything that changes during a simulation, as one value.
+
+use crate::contact::{ContactMemory, SleepMemory};
+use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
+use pliant_model::State;
+use pliant_solvers::{BoundState, Elimination};
+
+/// Everything that changes during a simulation. A step reads the motion at its start and writes the
+/// motion at its end; a step that fails leaves no trace but in its own copy. A checkpoint is such a
+/// value: restored into a simulation of the same model and options, the motion goes on bit for bit.
+#[derive(Debug, Default, PartialEq)]
+pub struct Motion {
+    /// Time (s).
+    pub time: f64,
+    /// Positions and velocities.
+    pub state: State,
+    /// Multipliers of the last step, average forces over it, one per row (N, N m).
+    pub multipliers: Vec<f64>,
+    /// Multipliers that the next step's geometric stiffness is made of (N, N m).
+    pub lagged: Vec<f64>,
+    /// Whether no step has been taken from this state, so that multipliers are not known.
+    pub fresh: bool,
+    /// Forces that held the fixed coordinates over the last step (N, N m).
+    pub supports: Vec<f64>,
+    /// Values that the user imposes.
+    pub controls: Controls,
+    /// Energy taken out by damping so far (J).
+    pub dissipated: f64,
+    /// The energies that the next ledger starts from.
+    pub ledger: LedgerMemory,
+    /// The memory of the integrator.
+    pub integrator: IntegratorMemory,
+    /// The memory of steps that choose their length.
+    pub adaptive: AdaptiveMemory,
+    /// The treatments chosen for automatic force fields.
+    pub treatments: Treatments,
+    /// The memory of the linear solvers.
+    pub solver: SolverMemory,
+    /// Contacts: those of the state, forces of the last step, and the memory of the finder.
+    pub contacts: Option<ContactMemory>,
+    /// Islands that sleep, and for how long the others have been slow.
+    pub sleep: SleepMemory,
+}
+
+/// The present motion as a value to save and to restore.
+pub type Checkpoint = Motion;
+
+/// Values that the user imposes on a simulation between steps.
+#[derive(Debug, Default, PartialEq)]
+pub struct Controls {
+    /// Which independent coordinates are fixed.
+    pub fixed: Vec<bool>,
+    /// Velocities that fixed coordinates have at the end of the next step (m/s, rad/s).
+    pub held: Vec<f64>,
+    /// Forces from outside the model, on all nodes (N, N m).
+    pub external: Vec<f64>,
+    /// Inputs of all force fields, one after the other.
+    pub inputs: Vec<f64>,
+}
+
+/// The treatments chosen for force fields that leave theirs open.
+#[derive(Debug, Default, PartialEq)]
+pub struct Treatments {
+    /// Length of the step that they were chosen for (s); `None` before the first choice.
+    pub chosen_for: Option<f64>,
+    /// The choices.
+    pub choices: Vec<TreatmentChoice>,
+}
+
+/// The memory of the linear solvers.
+#[derive(Debug, Default, PartialEq)]
+pub struct SolverMemory {
+    /// Order of elimination that the solver of the step has settled on.
+    pub elimination: Option<Elimination>,
+    /// The order of elimination of the solver of position corrections.
+    pub correction_elimination: Option<Elimination>,
+    /// Which rows of bounded force are at a bound.
+    pub active_set: Vec<BoundState>,
+}
+
+/// Memory of steps that choose their length, part of every checkpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AdaptiveMemory {
+    /// The step to be tried next (s); `None` before the first.
+    pub next: Option<f64>,
+    /// The error of the last step, as a share of what is allowed; `None` before the first and after
+    /// an event.
+    pub error: Option<f64>,
+    /// For how long everything has been slow (s).
+    pub slow: f64,
+    /// When the second began in which events are counted (s), and how many were located in it.
+    pub window: f64,
+    /// See [`window`](Self::window).
+    pub located: usize,
+    /// The last step ended at an event, so that the next one holds an impact.
+    pub impact: bool,
+}
+
+/// Implements `Clone` so that `clone_from` copies into the buffers that are there: a warm step
+/// allocates nothing.
+macro_rules! clone_into_buffers {
+    ($type:ty { $($field:ident),* $(,)? }) => {
+        impl Clone for $type {
+            fn clone(&self) -> Self {
+                Self { $($field: self.$field.clone()),* }
+            }
+
+            fn clone_from(&mut self, source: &Self) {
+                $(self.$field.clone_from(&source.$field);)*
+            }
+        }
+    };
+}
+
+clone_into_buffers!(Motion {
+    time,
+    state,
+    multipliers,
+    lagged,
+    fresh,
+    supports,
+    controls,
+    dissipated,
+    ledger,
+    integrator,
+    adaptive,
+    treatments,
+    solver,
+    contacts,
+    sleep,
+});
+clone_into_buffers!(Controls {
+    fixed,
+    held,
+    external,
+    inputs,
+});
+clone_into_buffers!(Treatments { chosen_for, choices });
+clone_into_buffers!(SolverMemory {
+    elimination,
+    correction_elimination,
+    active_set,
+});
+
+pub(crate) use clone_into_buffers;

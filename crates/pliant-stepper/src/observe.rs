@@ -1,0 +1,149 @@
+//! Observation of a step: energies, the ledger, forces and the report, as functions of the system,
+//! the motions at both ends and the trace.
+
+pub mod energy;
+mod forces;
+mod ledger;
+mod parts;
+mod report;
+
+pub use forces::{Axes, On, Wrench};
+pub use forces::{force_of, pose, reaction, wrench_of};
+pub(crate) use ledger::DampingLaw;
+pub use ledger::LedgerMemory;
+pub use ledger::{Account, stored_energies};
+pub(crate) use parts::{PartsWorkspace, find_parts};
+pub use report::{check, report};
+pub(crate) use report::{correction_error, violation};
+
+use crate::motion::Motion;
+use crate::report::{NewtonReport, Timings};
+use crate::system::System;
+use pliant_kkt::Scheme;
+use pliant_solvers::{BoundsReport, KktResidual, SolveReport, Status};
+
+/// A step between two motions, as observers see it: nothing here can be changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The system after the step.
+    pub system: &'a System,
+    /// The motion at its start.
+    pub start: &'a Motion,
+    /// The motion at its end.
+    pub end: &'a Motion,
+    /// The weights by which the step is accounted for.
+    pub scheme: &'a Scheme,
+}
+
+/// Buffers for the coordinates of any one node, twice.
+#[derive(Debug, Default)]
+pub struct Room {
+    /// Coordinates of one node.
+    pub first: Vec<f64>,
+    pub(crate) second: Vec<f64>,
+}
+
+impl Room {
+    /// Has room for the nodes of the model of a system.
+    pub(crate) fn fit(&mut self, system: &System) {
+        let size = system.scratch.shifted.len();
+        self.first.resize(size, 0.0);
+        self.second.resize(size, 0.0);
+    }
+}
+
+/// Findings of a method on the way from one motion to the next, beside the motion itself.
+#[derive(Debug)]
+pub struct Trace {
+    /// Length of the step (s).
+    pub h: f64,
+    /// How the equations of the step were solved.
+    pub solved: SolveReport,
+    /// The name of the linear solver.
+    pub solver: &'static str,
+    /// Newton's method, where it solved the step.
+    pub newton: NewtonReport,
+    /// Iterations of the position corrections, before and after.
+    pub corrections: (usize, usize),
+    /// Linear solves of the step.
+    pub geometry_passes: usize,
+    /// Whether the geometric stiffness was replaced by its absolute value.
+    pub geometry_clamped: bool,
+    /// Elements whose tangent was taken with its positive part.
+    pub projected_tangents: usize,
+    /// Time spent.
+    pub timings: Timings,
+    /// The weights by which the step is accounted for.
+    pub scheme: Scheme,
+    /// The energy account of the step.
+    pub account: Account,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self {
+            h: 0.0,
+            solved: unsolved(),
+            solver: "",
+            newton: NewtonReport::default(),
+            corrections: (0, 0),
+            geometry_passes: 1,
+            geometry_clamped: false,
+            projected_tangents: 0,
+            timings: Timings::default(),
+            scheme: Scheme::implicit_euler(1.0),
+            account: Account::default(),
+        }
+    }
+}
+
+impl Trace {
+    /// Enters the work of all impulses of a part of the step, of length `h` (s), with the weights
+    /// of the trace.
+    pub(crate) fn tally(&mut self, system: &System, start: &Motion, end: &Motion, h: f64, how: DampingLaw) {
+        let step = Step {
+            system,
+            start,
+            end,
+            scheme: &self.scheme,
+        };
+        self.account.tally(step, h, how);
+    }
+
+    /// The energy that the step lost up to now (J), where compliant contacts have `stored` (J) at
+    /// its end.
+    pub(crate) fn lost(&mut self, system: &System, start: &Motion, end: &Motion, stored: f64) -> f64 {
+        let step = Step {
+            system,
+            start,
+            end,
+            scheme: &self.scheme,
+        };
+        self.account.lost(step, stored)
+    }
+
+    /// Forgets the last step; buffers stay.
+    pub fn clear(&mut self) {
+        self.solved = unsolved();
+        self.solver = "";
+        self.newton = NewtonReport::default();
+        self.corrections = (0, 0);
+        self.geometry_passes = 1;
+        self.geometry_clamped = false;
+        self.projected_tangents = 0;
+        self.timings = Timings::default();
+    }
+}
+
+/// The report of equations that nobody has solved.
+fn unsolved() -> SolveReport {
+    SolveReport {
+        status: Status::MaxIterations,
+        residual: KktResidual::default(),
+        iterations: 0,
+        refinements: 0,
+        redundant_rows: 0,
+        inertia: (0, 0),
+        bounds: BoundsReport::default(),
+    }
+}

@@ -1,0 +1,300 @@
+//! The ledger of a step: the work of everything that is not stored.
+
+use super::{Room, Step, energy, report};
+use crate::motion::Motion;
+use crate::system::System;
+use crate::{Ledger, NumericalParts};
+use pliant_kkt::Scheme;
+use pliant_model::{At, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
+
+/// The entry of the ledger to which the work of a group of rows belongs.
+#[derive(Clone, Copy)]
+pub(super) enum Entry {
+    Motion,
+    Motors,
+    Friction,
+    Impacts,
+}
+
+/// Values of the last step that the ledger of the next one needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LedgerMemory {
+    /// Energies at the end of the last step; `None` if the state, a motion or the contacts were
+    /// changed since.
+    pub energies: Option<Energies>,
+    /// Change of the potential energy by inputs that were set since (J).
+    pub inputs: f64,
+    /// The energies are without those of compliant contacts.
+    pub without_contacts: bool,
+    /// Overlap of hard contacts that the state was set with, as far as it is still there (m): it is
+    /// taken back whatever that costs.
+    pub overlap: f64,
+}
+
+/// Power (W) of the force fields without a potential, less their damping, at a state and the
+/// `velocity` of each coordinate of the nodes.
+pub(super) fn power_without_potential(
+    model: &Problem,
+    state: &State,
+    room: &mut Room,
+    velocity: impl Fn(usize) -> f64,
+) -> f64 {
+    let mut sum = 0.0;
+    for (i, field) in model.force_fields().iter().enumerate() {
+        let law = &field.component.law;
+        if law.has_potential() {
+            continue;
+        }
+        let node = model.node(field.node);
+        let range = node.velocity_range();
+        let (force, still) = (&mut room.first[..range.len()], &mut room.second[..range.len()]);
+        force.fill(0.0);
+        still.fill(0.0);
+        let at = At {
+            v: still,
+            ..model.at(i, state)
+        };
+        law.add_force(at, force);
+        sum += force.iter().zip(range).map(|(f, k)| f * velocity(k)).sum::<f64>();
+    }
+    sum
+}
+
+/// The energy account of one step.
+#[derive(Debug, Default)]
+pub struct Account {
+    /// Energies of its start.
+    pub(crate) start: Energies,
+    /// The energies of the start are without those of compliant contacts.
+    pub(crate) stored_is_missing: bool,
+    /// The entries so far.
+    pub(crate) ledger: Ledger,
+    /// Parts of the numerical part by cause; `None` for methods that are not taken apart.
+    pub(crate) parts: Option<NumericalParts>,
+    /// Kinetic energy of mapped masses that the change of velocity would end with, were their
+    /// Jacobians those of the start (J).
+    pub(crate) mapped: f64,
+    /// Energy that position corrections lifted (J).
+    pub(crate) corrected: f64,
+    /// Energy that force fields with a memory dissipated (J).
+    pub(crate) forgotten: f64,
+    /// Energy that damping forces took (J).
+    pub(crate) damped: f64,
+    /// Buffers of one node.
+    pub room: Room,
+}
+
+/// Energies of a motion by the laws of the components, but for compliant contacts (J).
+pub fn stored_energies(system: &mut System, motion: &Motion, scheme: &Scheme, room: &mut Room) -> Energies {
+    system.set_row_motion(motion.time, motion.time);
+    room.fit(system);
+    let step = Step {
+        system,
+        start: motion,
+        end: motion,
+        scheme,
+    };
+    let mut energies = energy::energies(step, false, &mut room.first);
+    energies.potential -= system
+        .contacts
+        .as_ref()
+        .map_or(0.0, |c| c.observed.report().stored);
+    energies
+}
+
+impl LedgerMemory {
+    /// The next step starts from these energies of a state that was set, without those of compliant
+    /// contacts.
+    pub fn of_state(energies: Energies) -> Self {
+        Self {
+            energies: Some(energies),
+            inputs: 0.0,
+            without_contacts: true,
+            overlap: 0.0,
+        }
+    }
+
+    /// The last step ended with these energies, and left so much of the overlap (m) that the state
+    /// was set with.
+    pub fn of_step(energies: Energies, overlap: f64) -> Self {
+        Self {
+            energies: Some(energies),
+            inputs: 0.0,
+            without_contacts: false,
+            overlap,
+        }
+    }
+}
+
+impl Account {
+    /// Opens the account of a step at the energies of its start.
+    pub fn open(&mut self, system: &mut System, start: &Motion, scheme: &Scheme) {
+        self.corrected = 0.0;
+        self.forgotten = 0.0;
+        self.damped = 0.0;
+        self.parts = None;
+        self.room.fit(system);
+        let known = start.ledger.energies.is_some();
+        self.stored_is_missing = start.ledger.without_contacts || !known;
+        self.start = match start.ledger.energies {
+            Some(energies) => energies,
+            None => stored_energies(system, start, scheme, &mut self.room),
+        };
+    }
+
+    /// Enters the work of all impulses of the step, at the velocities of both ends, before
+    /// positions are corrected. The multipliers and the forces of supports are those of the end.
+    pub(crate) fn tally(&mut self, step: Step<'_>, h: f64, how: DampingLaw) {
+        let damped = report::damping_work(step, h, how, &mut self.room);
+        self.damped += damped;
+        let mut ledger = Ledger {
+            damping: -damped,
+            inputs: if step.start.ledger.energies.is_some() {
+                step.start.ledger.inputs
+            } else {
+                0.0
+            },
+            ..Ledger::default()
+        };
+        let mean = |k: usize| 0.5 * (step.end.state.velocities[k] + step.start.state.velocities[k]);
+        for (k, f) in step.end.controls.external.iter().enumerate() {
+            if *f == 0.0 {
+                continue;
+            }
+            ledger.forces += h * f * mean(k);
+        }
+        ledger.forces +=
+            h * power_without_potential(&step.system.model, &step.start.state, &mut self.room, mean);
+        for node in step.system.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, velocity) in node.velocity_range().enumerate() {
+                ledger.motion += h * step.end.supports[first + k] * mean(velocity);
+            }
+        }
+        for group in step.system.model.row_groups() {
+            let driven = step.system.model.motion(group).is_some();
+            let Some(entry) = entry_of(&step.system.model, group, driven) else {
+                continue;
+            };
+            let first = step.system.model.node(group.node).first_velocity;
+            let work: f64 = (0..group.size * group.count)
+                .map(|k| {
+                    let row = group.first_row + k;
+                    let lambda = step.end.multipliers[row];
+                    match group.component {
+                        ComponentId::ForceField(_) if !step.system.evaluation.is_hard(group, k) => {
+                            let motion = step.system.row_motion[row];
+                            if step.system.model.row_law(group) == RowLaw::Viscous {
+                                0.5 * h * lambda * (motion.start.1 + motion.end.1)
+                            } else {
+                                lambda * (motion.end.0 - motion.start.0)
+                            }
+                        }
+                        _ => h * lambda * mean(first + k),
+                    }
+                })
+                .sum();
+            *match entry {
+                Entry::Motion => &mut ledger.motion,
+                Entry::Motors => &mut ledger.motors,
+                Entry::Friction => &mut ledger.friction,
+                Entry::Impacts => &mut ledger.impacts,
+            } += work;
+        }
+        if let Some(c) = &step.system.contacts {
+            ledger.friction += c.observed.work.friction;
+            ledger.impacts += c.observed.work.impacts;
+            ledger.damping += c.observed.work.damping;
+        }
+        self.ledger = ledger;
+        self.close_inertia(step);
+    }
+
+    /// Adds the energy of the compliant contacts at the start of the step, once they are found, and
+    /// notes in `end` the overlap of a state that was set.
+    pub(crate) fn add_stored_contacts(&mut self, system: &System, end: &mut Motion) {
+        if let (true, Some(c)) = (self.stored_is_missing, &system.contacts) {
+            self.start.potential += c.stored_at_start();
+            end.ledger.overlap = c.deepest_at_start();
+        }
+    }
+
+    /// Energy that the step lost up to now (J): energies of its start and the work since, less the
+    /// energies of its end, in which compliant contacts have `stored`.
+    pub(crate) fn lost(&mut self, step: Step<'_>, stored: f64) -> f64 {
+        let l = &self.ledger;
+        let brought = l.forces + l.motion + l.motors + l.inputs + self.corrected;
+        let end = energy::energies(step, true, &mut self.room.first);
+        self.start.total() + brought - end.total() - stored
+    }
+
+    /// The closed ledger of a step that ends with these energies.
+    pub(crate) fn close(&self, system: &System, end: &Energies) -> Ledger {
+        let mut ledger = self.ledger;
+        ledger.damping -= self.forgotten;
+        let contacts = system.contacts.as_ref().map(|c| c.observed.report());
+        ledger.corrections =
+            self.corrected + contacts.map_or(0.0, |c| c.corrections.lifted - c.corrections.paid);
+        ledger.close(
+            end.kinetic - self.start.kinetic,
+            end.potential - self.start.potential,
+            self.parts,
+        );
+        ledger
+    }
+
+    /// After the step has moved: what the turning Jacobians of mapped masses changed in their
+    /// kinetic energy.
+    fn close_inertia(&mut self, step: Step<'_>) {
+        let Some(found) = &mut self.parts else {
+            return;
+        };
+        let model = &step.system.model;
+        let mut mapped = 0.0;
+        for attachment in model.masses() {
+            let node = model.node(attachment.node);
+            if node.first_dof().is_some() {
+                continue;
+            }
+            let v = &step.end.state.velocities[node.velocity_range()];
+            let p = &mut self.room.first[..v.len()];
+            p.fill(0.0);
+            attachment.component.add_product(node.space, 1.0, v, p);
+            mapped += 0.5 * p.iter().zip(v).map(|(p, v)| p * v).sum::<f64>();
+        }
+        found.inertia += mapped - self.mapped;
+    }
+}
+
+/// The force of damping laws that are not linear in the velocity, in the work that they are said to
+/// have done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DampingLaw {
+    /// The force at the start and its tangent for the change, as the theta method has it.
+    Tangent,
+    /// The mean of the forces at both ends.
+    Mean,
+}
+
+/// Where the work of a group of rows is entered; nowhere if it stores it, or does none but by
+/// linearising.
+pub(super) fn entry_of(model: &Problem, group: &RowGroup, driven: bool) -> Option<Entry> {
+    let bounds = model.bounds(group);
+    if let ComponentId::ForceField(_) = group.component
+        && !driven
+    {
+        return None;
+    }
+    if let ComponentId::Constraint(i) = group.component
+        && let Level::Restitution { .. } = model.constraints()[i].component.level
+    {
+        return Some(Entry::Impacts);
+    }
+    match bounds {
+        Some((lower, upper)) if lower == 0.0 || upper == 0.0 => Some(Entry::Impacts),
+        Some(_) if driven => Some(Entry::Motors),
+        Some(_) => Some(Entry::Friction),
+        None if driven => Some(Entry::Motion),
+        None => None,
+    }
+}

@@ -1,0 +1,340 @@
+//! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
+
+mod dynamics;
+pub(crate) mod linear;
+mod rows;
+pub(crate) mod treatments;
+
+pub use dynamics::gather;
+pub(crate) use dynamics::gather_forces;
+pub use treatments::TreatmentChoice;
+
+use crate::contact::Contacts;
+use crate::guards::Guards;
+use crate::motion::{Controls, Motion, SolverMemory};
+use crate::report::Counters;
+use crate::sleep::{self, Sleep};
+use crate::system::treatments::group_of_field;
+use crate::{Error, Options};
+use linear::StepSolver;
+use pliant_kkt::{Assembler, RowMotion};
+use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
+use pliant_solvers::{DirectOptions, DirectSolver, Solution};
+
+/// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the
+/// motion but through its arguments: what a step remembers is in [`Motion`].
+#[derive(Debug)]
+pub struct System {
+    /// The model with the parameters of the present simulation.
+    pub model: Problem,
+    /// The options of the present step.
+    pub(crate) options: Options,
+    /// Forces, Jacobians and stiffnesses at the state of the last evaluation.
+    pub evaluation: Evaluation,
+    /// The KKT system, planned once and filled in every step.
+    pub assembler: Assembler,
+    pub(crate) solver: StepSolver,
+    /// The solver of position corrections and accelerations, which have other rows.
+    pub(crate) corrector: DirectSolver,
+    pub(crate) solution: Solution,
+    /// The change of velocity and the impulses of all rows.
+    pub(crate) change: Solution,
+    pub(crate) rows: RowForces,
+    /// The motion that each row is held at over the present step; empty if none is driven.
+    pub(crate) row_motion: Vec<RowMotion>,
+    pub(crate) scratch: Scratch,
+    /// The contacts, if the simulation has a source of them.
+    pub contacts: Option<Box<Contacts>>,
+    pub(crate) sleep: Sleep,
+    /// Contacts and rows that are left out of the present step, which ends where one closes.
+    pub guards: Guards,
+    pub(crate) counters: Counters,
+}
+
+/// Forces of the rows by their laws.
+#[derive(Debug, Default)]
+pub(crate) struct RowForces {
+    /// Of each row, its force by its law.
+    pub(crate) law_force: Vec<f64>,
+    /// Rows whose compliance is so large that their force is that of their law.
+    pub(crate) soft: Vec<bool>,
+    /// Rows whose law gives no force.
+    pub(crate) undetermined: Vec<bool>,
+    /// The rows of each force field that has any.
+    pub(crate) group_of_field: Vec<Option<usize>>,
+}
+
+/// Buffers without meaning between two calls.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// Gyroscopic impulses on the independent coordinates (N s, N m s).
+    pub impulse: Vec<f64>,
+    pub(crate) displacement: Vec<f64>,
+    /// The solution of a position correction.
+    pub(crate) correction: Solution,
+    /// Changes of velocity that held coordinates make over the step.
+    pub(crate) fixed_change: Vec<f64>,
+    /// Right-hand side of the linearly implicit gyroscopic torque, and its last iterate.
+    pub(crate) right_hand_side: Vec<f64>,
+    pub(crate) previous_change: Vec<f64>,
+    /// Coordinates of one node, twice.
+    pub(crate) shifted: Vec<f64>,
+    /// Forces of all nodes, forces and given accelerations of the independent coordinates.
+    pub(crate) node_force: Vec<f64>,
+    pub(crate) primal: Vec<f64>,
+    pub(crate) rate: Vec<f64>,
+    /// Internal variables of force fields with a memory before the step.
+    pub(crate) internal_before: Vec<f64>,
+}
+
+impl System {
+    /// Plans the system of a model at its initial state.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined, [`Error::Plan`] if the system is too large.
+    pub fn new(model: Problem, options: Options) -> Result<Self, Error> {
+        let mut evaluation = Evaluation::new(&model);
+        let mut state = model.initial_state()?;
+        evaluation.propagate(&model, &mut state)?;
+        evaluation.evaluate(&model, &state)?;
+        let assembler = Assembler::new(&model, &evaluation)?;
+        let (rows, dofs) = (model.row_count(), model.dof_count());
+        let nodes = model.nodes().iter();
+        let largest = nodes.map(|n| n.position_range().len().max(n.velocity_range().len()));
+        let room = 2 * largest.max().unwrap_or(0);
+        Ok(Self {
+            options,
+            evaluation,
+            assembler,
+            solver: StepSolver::default(),
+            corrector: DirectSolver::default(),
+            solution: Solution::default(),
+            change: Solution::default(),
+            rows: RowForces {
+                law_force: vec![0.0; rows],
+                soft: vec![true; rows],
+                undetermined: Vec::new(),
+                group_of_field: group_of_field(&model),
+            },
+            row_motion: Vec::new(),
+            scratch: Scratch {
+                impulse: vec![0.0; dofs],
+                displacement: vec![0.0; dofs],
+                fixed_change: vec![0.0; dofs],
+                shifted: vec![0.0; room],
+                ..Scratch::default()
+            },
+            contacts: None,
+            sleep: Sleep::default(),
+            guards: Guards::default(),
+            counters: Counters {
+                plans: 1,
+                ..Counters::default()
+            },
+            model,
+        })
+    }
+
+    /// The motion of the model at its initial state, at time zero.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined.
+    pub fn initial_motion(&mut self) -> Result<Motion, Error> {
+        let model = &self.model;
+        let mut state = model.initial_state()?;
+        self.evaluation.propagate(model, &mut state)?;
+        let (rows, dofs) = (model.row_count(), model.dof_count());
+        Ok(Motion {
+            state,
+            multipliers: vec![0.0; rows],
+            lagged: vec![0.0; rows],
+            fresh: true,
+            supports: vec![0.0; dofs],
+            controls: Controls {
+                fixed: self.assembler.system().fixed.clone(),
+                held: vec![0.0; dofs],
+                external: vec![0.0; model.velocity_count()],
+                inputs: model.parameters().inputs().to_vec(),
+            },
+            ..Motion::default()
+        })
+    }
+
+    /// Takes the options of the coming step.
+    ///
+    /// # Errors
+    /// [`Error::Plan`] where the threads to fill the system cannot be had.
+    pub fn configure(&mut self, options: &Options) -> Result<(), Error> {
+        let threads = options.tuning.solver.threads;
+        if threads <= DirectOptions::MOST_THREADS {
+            self.assembler.share(threads)?;
+            self.evaluation.share(self.assembler.threads());
+        }
+        self.solver.configure(options);
+        self.corrector.options = options.tuning.solver;
+        if self.options != *options {
+            self.options.clone_from(options);
+        }
+        Ok(())
+    }
+
+    /// The work done so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            solver: self.solver.counters(),
+            ..self.counters
+        }
+    }
+
+    /// Sets the number of steps taken.
+    pub fn set_steps(&mut self, steps: usize) {
+        self.counters.steps = steps;
+    }
+
+    /// The name of the linear solver of the step.
+    pub fn solver_name(&mut self) -> &'static str {
+        self.solver.name(self.assembler.system())
+    }
+
+    /// The memory of the linear solvers.
+    pub fn solver_memory(&self) -> SolverMemory {
+        SolverMemory {
+            elimination: self.solver.elimination().cloned(),
+            correction_elimination: self.corrector.elimination().cloned(),
+            active_set: self.solver.active_set().to_vec(),
+        }
+    }
+
+    /// Gives the linear solvers a memory in place of their own.
+    pub fn restore_solvers(&mut self, memory: &SolverMemory) {
+        self.solver.forget(memory.elimination.clone());
+        self.solver.impose_active_set(&memory.active_set);
+        self.corrector.forget(memory.correction_elimination.clone());
+    }
+
+    /// The value at which a row is held at the end of the present step (m, rad): zero where nothing
+    /// drives it.
+    pub fn row_target(&self, row: usize) -> f64 {
+        self.row_motion.get(row).map_or(0.0, |m| m.end.0)
+    }
+
+    /// Writes into a motion what only the system knows of it: fixed coordinates, inputs, the active
+    /// set.
+    pub fn record(&self, motion: &mut Motion) {
+        let Motion { controls, solver, .. } = motion;
+        controls.fixed.clone_from(&self.assembler.system().fixed);
+        controls.inputs.clear();
+        controls
+            .inputs
+            .extend_from_slice(self.model.parameters().inputs());
+        solver.active_set.clear();
+        solver.active_set.extend_from_slice(self.solver.active_set());
+    }
+
+    /// Goes on from a motion that was recorded: imposes its fixed coordinates, inputs and active
+    /// set, and pushes its state down the mappings. With `same_sleepers` the islands that sleep are
+    /// those of the present.
+    ///
+    /// # Errors
+    /// [`Error::Model`] for the motion of another model.
+    pub fn recall(&mut self, motion: &mut Motion, same_sleepers: bool) -> Result<(), Error> {
+        let controls = &motion.controls;
+        if self.assembler.system().fixed != controls.fixed {
+            self.assembler.fixed_mut().copy_from_slice(&controls.fixed);
+        }
+        let mut inputs = controls.inputs.iter();
+        for i in 0..self.model.force_fields().len() {
+            for k in 0..self.model.inputs(i).len() {
+                let value = inputs.next().copied().unwrap_or(0.0);
+                if self.model.inputs(i)[k] != value {
+                    self.model.set_input(ComponentId::ForceField(i), k, value)?;
+                }
+            }
+        }
+        self.solver.impose_active_set(&motion.solver.active_set);
+        if !same_sleepers {
+            sleep::recall(self, &motion.sleep);
+        }
+        self.propagate(&mut motion.state)?;
+        self.set_row_motion(motion.time, motion.time);
+        Ok(())
+    }
+
+    /// Evaluates forces, Jacobians and stiffnesses of a motion, with the forces from outside; force
+    /// fields with a memory remember the state of `elapsed` seconds ago.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a stiffness became infinite.
+    pub(crate) fn evaluate(&mut self, motion: &Motion, elapsed: f64) -> Result<(), Error> {
+        self.evaluation
+            .evaluate_after(&self.model, &motion.state, elapsed)?;
+        self.evaluation.add_force(&motion.controls.external);
+        Ok(())
+    }
+
+    /// Pushes positions and velocities of the independent coordinates down the graph of mappings.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined.
+    pub fn propagate(&mut self, state: &mut State) -> Result<(), Error> {
+        self.evaluation.propagate(&self.model, state)?;
+        Ok(())
+    }
+
+    /// Moves what force fields with a memory remember on to the present positions, `elapsed`
+    /// seconds after what they remember. Returns the energy that they dissipated (J).
+    pub fn advance_memory(&mut self, state: &mut State, elapsed: f64) -> f64 {
+        self.model
+            .advance_memory(state, elapsed, &mut self.scratch.internal_before)
+    }
+
+    /// Whether the present step has contacts.
+    pub(crate) fn in_contact(&self) -> bool {
+        crate::contact::step::listed(self).is_some()
+    }
+
+    /// Lets everything take part in the next step.
+    pub fn open_guards(&mut self) {
+        self.guards.open(self.contacts.as_deref_mut());
+    }
+
+    /// Finds the change of velocity that fixed coordinates make over the step.
+    pub(crate) fn find_fixed_change(&mut self, motion: &Motion) {
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, v) in motion.state.velocities[node.velocity_range()].iter().enumerate() {
+                let fixed = self.assembler.system().fixed[first + k];
+                self.scratch.fixed_change[first + k] = if fixed {
+                    motion.controls.held[first + k] - v
+                } else {
+                    0.0
+                };
+            }
+        }
+    }
+
+    /// Largest velocity of a coordinate that is not fixed.
+    pub fn largest_free_velocity(&self, state: &State) -> f64 {
+        let mut largest = 0.0f64;
+        for node in self.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, v) in state.velocities[node.velocity_range()].iter().enumerate() {
+                if !self.assembler.system().fixed[first + k] {
+                    largest = largest.max(v.abs());
+                }
+            }
+        }
+        largest
+    }
+}
+
+impl Motion {
+    /// Fixed coordinates are to keep the velocities of the present state.
+    pub fn hold_present_velocities(&mut self, model: &Model) {
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let v = &self.state.velocities[node.velocity_range()];
+            self.controls.held[first..first + v.len()].copy_from_slice(v);
+        }
+    }
+}

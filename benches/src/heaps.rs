@@ -56,9 +56,9 @@ impl Piece {
 /// Bodies over the ground `z < 0`, and fixed pieces.
 #[derive(Clone, Debug)]
 pub struct Heap {
-    /// Those that move.
+    /// Bodies that move.
     pub bodies: Vec<Piece>,
-    /// Those that do not; their mass means nothing.
+    /// Bodies that do not move; their mass has no effect.
     pub fixed: Vec<Piece>,
     /// Coefficient of friction of everything.
     pub friction: f64,
@@ -67,7 +67,7 @@ pub struct Heap {
 /// Position, rotation (scalar first), velocity and angular velocity in body axes of a body.
 pub type Motion = ([f64; 3], [f64; 4], [f64; 3], [f64; 3]);
 
-/// Those of all bodies.
+/// Motions of all bodies at one time.
 pub type Moment = Vec<Motion>;
 
 impl Heap {

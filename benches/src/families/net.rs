@@ -96,7 +96,7 @@ pub fn stiffness(side: usize) -> Result<KktSystem, SolveError> {
     Ok(weighted(out))
 }
 
-/// The same net by its compliance: `W = M` (diagonal), a row `B` for each spring with
+/// The net of [`stiffness`] in compliance form: `W = M` (diagonal), a row `B` for each spring with
 /// `R = 1 / (h^2 k)`. `n = 3 side^2 - 12`, `m = 4 side^2 - 6 side + 2`; blocks of 3 and rows of 1.
 ///
 /// # Errors

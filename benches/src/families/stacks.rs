@@ -90,7 +90,7 @@ impl Stack {
         Self { bodies, contacts }
     }
 
-    /// The same with the top moved along x by [`PUSH`].
+    /// Moves the top along x by [`PUSH`].
     #[must_use]
     pub fn pushed(mut self) -> Self {
         let top = self.bodies.iter().fold(0.0f64, |z, b| z.max(b.at[2]));

@@ -103,7 +103,7 @@ impl Bvh {
         self.refit(boxes);
     }
 
-    /// The same tree over boxes that have moved.
+    /// Updates the tree for boxes that have moved.
     pub(crate) fn refit(&mut self, boxes: &[Aabb]) {
         for k in (0..self.nodes.len()).rev() {
             let node = self.nodes[k];

@@ -30,7 +30,7 @@ impl MaterialId {
 /// The way a shape is placed, and so moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Placement {
-    /// Nothing: it stands in the world at this pose.
+    /// Placement by this pose in the world, which does not change.
     Fixed(Pose),
     /// An element of a node of rigid bodies; the pose is in the axes of the body, from its centre
     /// of mass.
@@ -49,17 +49,17 @@ pub enum Placement {
 /// The state of rest of a collider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rest {
-    /// It moves, or may.
+    /// A collider that moves, or may.
     #[default]
     Moves,
-    /// It is held where it is, and was before.
+    /// A collider that is held where it is, and was before.
     Stands,
-    /// It has come to rest, and is left alone until something wakes it.
+    /// A collider that came to rest, and is left alone until something wakes it.
     Sleeps,
 }
 
 impl Rest {
-    /// Of two together: they move if one does, and sleep if else one does.
+    /// Combines two: a pair moves if one of them does, and sleeps if otherwise one of them does.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

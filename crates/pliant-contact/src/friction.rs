@@ -47,7 +47,7 @@ impl FrictionModel {
         }
     }
 
-    /// That of a pair is the greater one.
+    /// Rank of a model: a pair of materials takes the model of the greater rank.
     pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Cone => 0,

@@ -47,7 +47,7 @@ impl ContactMemory {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unnamed {
     pub(crate) feature: [u64; 2],
-    /// As in [`Remembered`], of this update.
+    /// Places on both surfaces, as in [`Remembered`], of this update.
     pub(crate) next: [[f64; 3]; 2],
     /// Where a remembered place would be found if the contact had stayed there.
     pub(crate) now: [[f64; 3]; 2],

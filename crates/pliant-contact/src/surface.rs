@@ -82,8 +82,8 @@ impl Surface<'_> {
         self.permits_within(spot, normal, ANGLE)
     }
 
-    /// The same, where what is beside an edge or a corner may come before it by an angle of this
-    /// sine.
+    /// Tells as [`permits`](Self::permits), where what is beside an edge or a corner may come
+    /// before it by an angle of this sine.
     pub(crate) fn permits_within(&self, spot: Spot, normal: Vec3, angle: f64) -> bool {
         match spot {
             Spot::Face(f) => self.two_sided() || self.normal(f as usize).dot(&normal) >= 0.0,

@@ -205,7 +205,7 @@ impl Sheet {
         self.add_on(model, name, nodes, mesh)
     }
 
-    /// The same on a node that is there: points of space, one for each node of the mesh.
+    /// Adds the sheet on a node that is there: points of space, one for each node of the mesh.
     ///
     /// # Errors
     /// As [`add_to`](Self::add_to).

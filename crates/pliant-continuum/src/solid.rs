@@ -211,8 +211,8 @@ impl Solid {
         self.add_on(model, name, nodes, mesh)
     }
 
-    /// The same on a node that is there: points of space, one for each node of the mesh, which is
-    /// at rest where the mesh is.
+    /// Adds the solid on a node that is there: points of space, one for each node of the mesh,
+    /// which is at rest where the mesh is.
     ///
     /// # Errors
     /// As [`add_to`](Self::add_to).

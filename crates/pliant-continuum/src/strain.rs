@@ -138,7 +138,7 @@ pub(crate) fn matrix(f: &[f64]) -> Mat3 {
     Mat3::from_row_slice(&f[..9])
 }
 
-/// The same the other way.
+/// Writes a matrix as nine numbers, rows first.
 pub(crate) fn write_matrix(m: &Mat3, out: &mut [f64]) {
     for i in 0..3 {
         for j in 0..3 {

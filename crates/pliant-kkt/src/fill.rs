@@ -61,8 +61,8 @@ pub enum Metric {
     Mass,
     /// The response matrix `W` of the step.
     Response,
-    /// The same with the springs that are rows, `W + h^2 alpha beta J^T C^-1 J`: what is elastic
-    /// goes along whatever its treatment.
+    /// The response matrix with the springs that are rows, `W + h^2 alpha beta J^T C^-1 J`: what is
+    /// elastic goes along whatever its treatment.
     Elastic,
 }
 
@@ -104,7 +104,8 @@ impl Assembler {
         Self::with_transient(problem, evaluation, &[])
     }
 
-    /// The same, with Jacobians of the given nodes too, on which transient rows are going to act.
+    /// Plans the system of a model with Jacobians of the given nodes too, on which transient rows
+    /// are going to act.
     ///
     /// # Errors
     /// As [`Self::new`].

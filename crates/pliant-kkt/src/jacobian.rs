@@ -278,7 +278,7 @@ impl Jacobians {
         &self.nodes[node].elements[element].columns
     }
 
-    /// The same, if there is such an element.
+    /// Column runs of one element; none if there is no such element.
     pub(crate) fn known_columns(&self, node: usize, element: usize) -> &[Column] {
         let element = self.nodes.get(node).and_then(|n| n.elements.get(element));
         element.map_or(&[], |e| &e.columns)

@@ -71,7 +71,8 @@ impl GeometricTerms {
         multipliers: GeometricStiffness::None,
     };
 
-    /// The same with the absolute value wherever there is any: always positive semidefinite.
+    /// The choice with the absolute value wherever there is geometric stiffness: always positive
+    /// semidefinite.
     #[must_use]
     pub fn clamped(self) -> Self {
         let clamp = |mode| match mode {
@@ -116,7 +117,7 @@ impl Scheme {
         }
     }
 
-    /// The same with another geometric stiffness.
+    /// A copy with another geometric stiffness.
     #[must_use]
     pub fn with_geometry(&self, geometry: GeometricTerms) -> Self {
         Self {
@@ -125,7 +126,7 @@ impl Scheme {
         }
     }
 
-    /// The same with other weights.
+    /// A copy with other weights.
     #[must_use]
     pub fn with_weights(&self, alpha: f64, beta: f64) -> Self {
         Self {
@@ -135,7 +136,7 @@ impl Scheme {
         }
     }
 
-    /// The same with another length of the step (s).
+    /// A copy with another length of the step (s).
     #[must_use]
     pub fn with_step(&self, h: f64) -> Self {
         Self { h, ..self.clone() }

@@ -84,7 +84,7 @@ impl Tail {
         }
     }
 
-    /// The same with rows of both kinds, at most three of each: velocities along some axes, then
+    /// Adds rows of both kinds, at most three of each: velocities along some axes, then
     /// spins about others.
     ///
     /// # Panics

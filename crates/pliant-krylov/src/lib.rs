@@ -158,7 +158,7 @@ impl std::fmt::Display for KrylovStatus {
             Self::Converged => f.write_str("converged"),
             Self::MaxIterations => f.write_str("iterations ran out"),
             Self::Stagnated => f.write_str("stagnated"),
-            Self::Breakdown { kind } => write!(f, "breakdown: {kind:?}"),
+            Self::Breakdown { kind } => write!(f, "breakdown: {kind}"),
         }
     }
 }
@@ -182,6 +182,27 @@ pub enum Breakdown {
     ZeroInnerProduct,
     /// A product with the operator or the preconditioner is not finite.
     NotFinite,
+}
+
+impl std::fmt::Display for Breakdown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Indefinite { curvature } => {
+                write!(
+                    f,
+                    "the matrix is not positive definite (curvature {curvature:.1e})"
+                )
+            }
+            Self::IndefinitePreconditioner { curvature } => {
+                write!(
+                    f,
+                    "the preconditioner is not positive definite (curvature {curvature:.1e})"
+                )
+            }
+            Self::ZeroInnerProduct => f.write_str("an inner product to divide by is zero"),
+            Self::NotFinite => f.write_str("a product is not finite"),
+        }
+    }
 }
 
 /// Result of a Krylov solve, and its work.

@@ -119,7 +119,7 @@ pub struct LinearAuto {
     pivoted: PivotedSolver,
     krylov: KktKrylov,
     attempts: Vec<Attempt>,
-    /// Those of `prepare` among the attempts, which the next solve keeps.
+    /// Number of attempts of `prepare`, which the next solve keeps.
     failed: usize,
     best: Solution,
 }

@@ -165,8 +165,8 @@ impl<'a> KktOperator<'a> {
         })
     }
 
-    /// The same with products of another `W` than that of the system, as one that is not assembled:
-    /// it has to be `P W P + I - P`, where `P` takes the fixed variables out, as
+    /// The whole matrix with products of another `W` than that of the system, as one that is not
+    /// assembled: it has to be `P W P + I - P`, where `P` takes the fixed variables out, as
     /// [`SymmetricOperator`] is.
     ///
     /// # Errors

@@ -103,7 +103,7 @@ impl<'a> Cursor<'a> {
         &rest[..length]
     }
 
-    /// So many bytes.
+    /// The next `count` bytes.
     pub(super) fn bytes(&mut self, count: u64, expected: &str) -> Result<&'a [u8], MeshError> {
         self.last = self.position;
         let rest = self.rest();

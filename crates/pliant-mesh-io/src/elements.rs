@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Quadrangle,
     /// Its corners, then the middles of 01, 12, 23, 30.
     Quadrangle8,
-    /// The same, then its centre.
+    /// Nodes of [`Quadrangle8`](Self::Quadrangle8), then the centre.
     Quadrangle9,
     Tetrahedron,
     /// A volume that is no linear tetrahedron.

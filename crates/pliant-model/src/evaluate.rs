@@ -52,7 +52,7 @@ struct FieldBlocks {
     damping: Blocks,
     compliance: Blocks,
     row_damping: Blocks,
-    /// As a compliance, of each coordinate of the node.
+    /// Deformation of each coordinate of the node, of a law treated as a compliance.
     deformation: Vec<f64>,
     /// The compliance view has damping beside the relaxation time.
     damped: bool,
@@ -384,7 +384,7 @@ impl Evaluation {
         self.evaluate_after(problem, state, 0.0)
     }
 
-    /// The same, where the internal variables of force fields with a memory are those of `elapsed`
+    /// Evaluates where the internal variables of force fields with a memory are those of `elapsed`
     /// seconds ago. Others do not see the difference. Allocates nothing.
     ///
     /// # Errors

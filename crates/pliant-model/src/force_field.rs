@@ -21,7 +21,7 @@ pub struct NotInvertible {
 /// may be driven and bounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowLaw {
-    /// Nothing: it is treated as a stiffness.
+    /// No law of rows: the force field is treated as a stiffness.
     #[default]
     None,
     /// A spring: `C lambda = -(phi + C D dphi/dt + d dphi/dt)`.
@@ -37,7 +37,7 @@ pub enum Groups {
     /// Every element alone.
     #[default]
     Each,
-    /// These lists of distinct elements.
+    /// Groups by lists of distinct elements.
     Of(Vec<Vec<usize>>),
 }
 
@@ -103,13 +103,13 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The same with velocities.
+    /// Adds the velocities.
     #[must_use]
     pub fn moving(self, v: &'a [f64]) -> Self {
         Self { v, ..self }
     }
 
-    /// The same with inputs.
+    /// Adds the inputs.
     #[must_use]
     pub fn with_inputs(self, inputs: &'a [f64]) -> Self {
         Self { inputs, ..self }
@@ -231,9 +231,9 @@ pub trait ForceField: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The same a few elements at a time, for who shares the work among threads; `None` (the
-    /// default) where all are made together. Whoever has it couples no elements, has no memory, and
-    /// is evaluated by it alone as a stiffness.
+    /// The evaluation of a few elements at a time, for who shares the work among threads; `None`
+    /// (the default) where all are made together. Whoever has it couples no elements, has no
+    /// memory, and is evaluated by it alone as a stiffness.
     fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
         None
     }

@@ -50,7 +50,7 @@ impl<'a> Parents<'a> {
         }
     }
 
-    /// The same with the positions of the child.
+    /// Adds the positions of the child.
     #[must_use]
     pub fn with_child(self, child: &'a [f64]) -> Self {
         Self { child, ..self }
@@ -150,8 +150,8 @@ pub trait Mapping: Debug + Send + Sync {
     /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a
     /// square block over its dependencies (docs/notation.md).
     fn geometric_stiffness(&self, _parents: Parents<'_>, _force: &[f64], _out: &mut Blocks) {}
-    /// The same a few elements at a time, for who shares the work among threads or wants a block
-    /// where it is used; `None` (the default) where all are made together. Whoever has it is
+    /// The evaluation of a few elements at a time, for who shares the work among threads or wants a
+    /// block where it is used; `None` (the default) where all are made together. Whoever has it is
     /// evaluated by it alone.
     fn pieces(&self) -> Option<&dyn MappingPieces> {
         None

@@ -81,7 +81,7 @@ pub enum Level {
     /// `phi + h (beta J v+ + (1 - beta) J v) = 0`: the linearised constraint holds at the end of
     /// the step.
     Position,
-    /// The same with the curvature of the constraint,
+    /// The row of `Position` with the curvature of the constraint,
     /// `phi + h (beta J v+ + (1 - beta) J v) + h^2/2 (dJ/dt) v = 0`: drift is third instead of
     /// second order in `h`. For smooth motion; where bodies jitter by more than about a radian per
     /// step the extrapolated curvature is worth less than none.

@@ -107,7 +107,7 @@ impl Equilibrated {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refined<'a> {
     pub(crate) system: &'a KktSystem,
-    /// The same, equilibrated: the factor is one of this matrix.
+    /// The equilibrated matrix: the factor is one of this matrix.
     pub(crate) scaled: &'a Equilibrated,
     pub(crate) max_refinements: usize,
     /// Largest [`KktResidual::relative`] that counts as converged.

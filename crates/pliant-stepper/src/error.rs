@@ -31,7 +31,7 @@ pub enum Error {
     /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia
     /// carries in one step.
     #[error(
-        "{what} has no inertia left at t = {time} s (W_ii = {diagonal:e}): it has no mass, or geometric stiffness of \
+        "{what} has no inertia left at t = {time} s (W_ii = {diagonal:.2e}): it has no mass, or geometric stiffness of \
          compression outweighs it (smaller step, or geometric stiffness `PositivePart`)"
     )]
     NotPositiveDefinite {
@@ -52,7 +52,7 @@ pub enum Error {
     },
     /// Hard constraints contradict each other.
     #[error(
-        "{constraint} contradicts other hard constraints at t = {time} s: the best compromise violates it by {violation:e}"
+        "{constraint} contradicts other hard constraints at t = {time} s: the best compromise violates it by {violation:.2e} m/s or rad/s"
     )]
     Incompatible {
         /// The row in words.
@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// Rows of bounded force kept changing sides.
     #[error(
-        "which forces are at their bounds did not settle at t = {time} s: {constraint} still misses its law by {residual:e}"
+        "which forces are at their bounds did not settle at t = {time} s: {constraint} still misses its law by {residual:.2e}"
     )]
     Unsettled {
         /// The row in words.
@@ -76,7 +76,7 @@ pub enum Error {
     },
     /// The residual stayed above the tolerance.
     #[error(
-        "the step from t = {time} s did not converge: relative residual {:e}, allowed {tolerance:e}",
+        "the step from t = {time} s did not converge: relative residual {:.2e}, allowed {tolerance:e}",
         .report.residual.relative
     )]
     NotConverged {
@@ -89,7 +89,7 @@ pub enum Error {
     },
     /// Contacts and friction stayed above their tolerance.
     #[error(
-        "contacts did not converge at t = {time} s: residual {:e}, allowed {tolerance:e}; {contact} misses its law most",
+        "contacts did not converge at t = {time} s: residual {:.2e}, allowed {tolerance:e}; {contact} misses its law most",
         .report.contacts.residual
     )]
     ContactsNotConverged {
@@ -142,7 +142,7 @@ pub enum Error {
     /// The linear solve of a position correction (stabilisation), or of the accelerations on hard
     /// rows, ended above the tolerance.
     #[error(
-        "the correction of the hard rows at t = {time} s did not converge (relative residual {residual:e}): {what} is off by {violation:e}"
+        "the correction of the hard rows at t = {time} s did not converge (relative residual {residual:.2e}): {what} is off by {violation:.2e}"
     )]
     CorrectionNotConverged {
         /// The row that is violated most, in words.
@@ -201,7 +201,7 @@ pub enum Error {
     /// The smallest step of those that choose their length (`Adaptive`) misses
     /// the tolerance.
     #[error(
-        "at t = {time} s a step of {step:e} s still has an estimated error of {error:e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed"
+        "at t = {time} s a step of {step:e} s still has an estimated error of {error:.2e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed"
     )]
     StepTooSmall {
         /// The coordinate with the largest error in words.
@@ -216,7 +216,7 @@ pub enum Error {
         allowed: f64,
     },
     /// Settling stopped before it was at rest.
-    #[error("not at rest after {steps} steps: still moving by {motion:e} per step, allowed {tolerance:e}")]
+    #[error("not at rest after {steps} steps: still moving by {motion:.2e} per step, allowed {tolerance:e}")]
     NotSettled {
         /// Steps taken.
         steps: usize,
@@ -227,7 +227,7 @@ pub enum Error {
     },
     /// No equilibrium was found; the state is as it was.
     #[error(
-        "no equilibrium after {} iterations: {what} still misses {:e} of its terms, allowed {tolerance:e}{}",
+        "no equilibrium after {} iterations: {what} still misses {:.2e} of its terms, allowed {tolerance:e}{}",
         .report.iterations, .report.residual,
         .free.as_ref().map_or(String::new(), |f| format!("; nothing holds {f}"))
     )]

@@ -72,7 +72,7 @@ pub struct Treatments {
 pub struct SolverMemory {
     /// Order of elimination that the solver of the step has settled on.
     pub elimination: Option<Elimination>,
-    /// The same of the solver of position corrections.
+    /// The order of elimination of the solver of position corrections.
     pub correction_elimination: Option<Elimination>,
     /// Which rows of bounded force are at a bound.
     pub active_set: Vec<BoundState>,

@@ -48,7 +48,7 @@ impl Simulation {
         Self::with_options(model, Options::default())
     }
 
-    /// The same with given options.
+    /// A simulation of a model with given options.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -168,7 +168,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The same with internal variables as they are.
+    /// Takes a state, but for the internal variables, which stay.
     fn take_state(&mut self, state: &State) -> Result<(), Error> {
         let mut new = state.clone();
         self.system.model.normalize(&mut new)?;
@@ -397,7 +397,7 @@ impl Simulation {
         result
     }
 
-    /// Nothing has been found of the present step; its account opens at the energies of its start.
+    /// Opens the account of the present step at the energies of its start.
     fn open_account(&mut self) {
         self.trace.clear();
         self.trace.scheme = self.scheme.clone();
@@ -519,7 +519,7 @@ impl Simulation {
         self.wrench_of(joint, &parts, on, axes)
     }
 
-    /// The same of some of its parts.
+    /// The wrench of some parts of a joint.
     pub fn wrench_of(&self, joint: &JointHandle, parts: &[ComponentId], on: On, axes: Axes) -> Wrench {
         observe::wrench_of(&self.system, &self.motion, joint, parts, on, axes)
     }

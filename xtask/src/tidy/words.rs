@@ -95,16 +95,41 @@ pub(super) fn check(sources: &Sources, shapes: &Shapes) -> Vec<Finding> {
     findings
 }
 
-/// Documentation begins with a noun or a verb, not with a clause in place of one.
+/// Beginnings of documentation that stand in place of a noun or a verb.
+const OPENINGS: &[&str] = &[
+    "What ",
+    "It ",
+    "They ",
+    "These ",
+    "Those ",
+    "The same of ",
+    "The same with ",
+    "The same by ",
+    "The same, ",
+];
+
+/// Documentation begins with a noun or a verb, not with a clause or a pronoun in place of one.
 pub(super) fn openings(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in sources.ending(".rs") {
+        let mut is_first = true;
         for (index, line) in file.text.lines().enumerate() {
-            let line = line.trim_start();
-            if line.starts_with("/// What ") || line.starts_with("//! What ") {
-                let message = "documentation that begins with `What`: begin with a noun or a verb";
+            let text = ["/// ", "//! "]
+                .iter()
+                .find_map(|mark| line.trim_start().strip_prefix(mark));
+            let opening = OPENINGS
+                .iter()
+                .find(|start| text.is_some_and(|text| text.starts_with(**start)));
+            if let Some(opening) = opening.filter(|opening| is_first || **opening == "What ") {
+                let message = format!(
+                    "documentation that begins with `{}`: begin with a noun or a verb",
+                    opening.trim()
+                );
                 findings.push(Finding::problem(&file.path, index + 1, message));
             }
+            is_first = !["///", "//!"]
+                .iter()
+                .any(|mark| line.trim_start().starts_with(mark));
         }
     }
     findings
@@ -150,10 +175,11 @@ mod tests {
     use crate::shapes::shapes;
 
     #[test]
-    fn clauses_are_no_openings() {
-        let sources = Sources::of(&[("a.rs", "    /// What it is.\n/// The rest.\n// What of it?\n")]);
-        let lines: Vec<usize> = openings(&sources).into_iter().map(|f| f.line).collect();
-        assert_eq!(lines, [1]);
+    fn clauses_and_pronouns_are_no_openings() {
+        let text = "    /// What it is.\n/// The rest.\n// What of it?\n/// It is one.\nx\n/// A whole.\n/// It has parts.\n";
+        let lines = openings(&Sources::of(&[("a.rs", text)]));
+        let lines: Vec<usize> = lines.into_iter().map(|f| f.line).collect();
+        assert_eq!(lines, [1, 4]);
     }
 
     #[test]

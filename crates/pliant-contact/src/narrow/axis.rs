@@ -127,8 +127,8 @@ struct Best {
     axis: Option<Axis>,
     /// The difference (m) that does not count as better.
     slack: f64,
-    /// The same where parts touch: bodies at rest overlap by what the solver leaves or the user
-    /// allows, and a face is to stay a face.
+    /// The slack (m) where parts touch: bodies at rest overlap by what the solver leaves or the
+    /// user allows, and a face is to stay a face.
     touch: f64,
     /// The greatest separation along normals that neighbours of a triangle forbid.
     barred: f64,

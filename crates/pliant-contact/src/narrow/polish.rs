@@ -34,8 +34,8 @@ pub(super) fn polish(a: &Part<'_>, b: &Part<'_>, start: Vec3) -> Vec3 {
     best
 }
 
-/// The same, across a direction if one is given. A step that does not increase `s` is halved a few
-/// times, then it ends.
+/// Newton's method from a start, across a direction if one is given. A step that does not increase
+/// `s` is halved a few times, then it ends.
 fn newton(a: &Part<'_>, b: &Part<'_>, start: Vec3, across: Option<Vec3>) -> Vec3 {
     let measure = |n: Vec3| -b.reach(-n) - a.reach(n);
     let onto = |n: Vec3, d: Vec3| (n - d * n.dot(&d)).try_normalize(0.0);

@@ -26,11 +26,11 @@ pub(super) enum Course<'a> {
 
 /// The outcome of a cast of two parts along their motion.
 pub(super) enum Cast {
-    /// They are near already.
+    /// Parts that are near already.
     Touching,
-    /// They do not meet within the horizon.
+    /// Parts that do not meet within the horizon.
     Free,
-    /// They meet at this time; the touches are those of then, with the gap as it is now.
+    /// Parts that meet at this time (s); the touches are those of then, with the present gap.
     At(f64),
 }
 

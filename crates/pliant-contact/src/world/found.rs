@@ -93,7 +93,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Those at the place of an element that is nearest to a point.
+    /// Weights at the place of an element that is nearest to a point.
     pub(super) fn at(point: Vec3, mesh: &Mesh, element: usize, corners: &[Vec3; 3]) -> Self {
         let names = mesh.corners(element);
         let all = match names.len() {

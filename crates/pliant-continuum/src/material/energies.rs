@@ -153,8 +153,8 @@ impl StrainEnergy {
         }
     }
 
-    /// As a function of invariants: of Ogden's the part of the volume, none of the corotational
-    /// energy, which is not one.
+    /// Value and derivatives with respect to the invariants: of Ogden's energy its volume part, not
+    /// a number for the corotational energy, which is no function of them.
     pub(super) fn at(&self, i1: f64, i2: f64, j: f64) -> Derivatives {
         match *self {
             Self::Corotational { .. } => Derivatives {

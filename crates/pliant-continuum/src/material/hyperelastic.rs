@@ -17,7 +17,7 @@ use std::ops::Range;
     serde(rename = "tangent")
 )]
 pub enum Tangent {
-    /// Nothing: it is exact.
+    /// The exact tangent.
     #[default]
     Exact,
     /// Negative eigenvalues of each point become zero. The force stays exact; a step is another,

@@ -70,7 +70,7 @@ impl PlaneElastic {
         self
     }
 
-    /// The same with these moduli those of fast strains, which relax.
+    /// A law that relaxes, with these moduli for fast strains.
     pub(crate) fn relaxing(&self, series: PronySeries) -> Result<Relaxing, ContinuumError> {
         match &self.moduli {
             Some(d) => Relaxing::new(d.as_slice(), &self.weights, series),

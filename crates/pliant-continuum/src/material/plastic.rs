@@ -109,7 +109,7 @@ pub struct ElasticPlastic {
     bulk: f64,
     plasticity: Plasticity,
     volumes: Vec<f64>,
-    /// It leaves the volume to others.
+    /// Whether the law leaves the change of volume to volume rows.
     deviatoric: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Viscoelastic {
     bulk: f64,
     series: PronySeries,
     volumes: Vec<f64>,
-    /// It leaves the volume to others.
+    /// Whether the law leaves the change of volume to volume rows.
     deviatoric: bool,
 }
 

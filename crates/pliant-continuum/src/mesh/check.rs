@@ -53,7 +53,7 @@ pub enum Defect {
         /// The element.
         element: usize,
     },
-    /// Its nodes are in the order of the mirror image; a repair puts them right.
+    /// An element with its nodes in the order of the mirror image; a repair puts them right.
     #[error("element {element} is inside out: its nodes are in the order of its mirror image")]
     InsideOut {
         /// The element.
@@ -107,7 +107,7 @@ pub struct Repair {
 }
 
 impl Mesh {
-    /// Everything that is wrong, by elements and then by nodes. Where lists or numbers are broken,
+    /// All defects, by elements and then by nodes. Where lists or numbers are broken,
     /// only that is reported.
     pub fn defects(&self) -> Vec<Defect> {
         let mut out = self.broken();
@@ -154,7 +154,7 @@ impl Mesh {
         out
     }
 
-    /// Nothing if the mesh is sound, otherwise the first defect.
+    /// Fails with the first defect if the mesh is not sound.
     ///
     /// # Errors
     /// [`ContinuumError::Mesh`], [`ContinuumError::Empty`].
@@ -172,7 +172,7 @@ impl Mesh {
         Ok(())
     }
 
-    /// The same mesh with elements that are inside out put right and nodes of no element left out;
+    /// A copy with elements that are inside out put right and nodes of no element left out;
     /// all other defects stay for [`check`](Self::check).
     pub fn repaired(&self) -> (Self, Repair) {
         let mut mesh = self.clone();

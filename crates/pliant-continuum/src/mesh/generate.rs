@@ -135,9 +135,9 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// The same nodes in tetrahedra of four nodes: every linear element is cut along the diagonals
-    /// of its faces that leave the node of the lowest number, so that neighbours agree. Elements of
-    /// other kinds stay as they are.
+    /// Cuts the mesh into tetrahedra of four nodes on its nodes: every linear element is cut along
+    /// the diagonals of its faces that leave the node of the lowest number, so that neighbours
+    /// agree. Elements of other kinds stay as they are.
     #[must_use]
     pub fn into_tetrahedra(self) -> Self {
         if !self.broken().is_empty() {

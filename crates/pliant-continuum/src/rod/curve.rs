@@ -78,7 +78,8 @@ impl RodCurve {
         Ok(frames)
     }
 
-    /// The same, and of a closed curve how the section arrives at the first point.
+    /// Poses of the points, and of a closed curve the pose in which the section arrives at the
+    /// first one.
     pub(super) fn ends(&self) -> Result<Vec<Pose>, ContinuumError> {
         let (along, lengths) = self.segments()?;
         let tangents = tangents(&along, self.closed)?;

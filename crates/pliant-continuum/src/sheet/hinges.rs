@@ -11,7 +11,7 @@ use pliant_model::{DihedralAngle, End};
 pub(super) struct Hinges {
     /// One angle for each of the hinges.
     pub(super) angles: DihedralAngle,
-    /// Those at edges, in the order of `sides`, two at edges of quadrangles; then those at the
+    /// Hinges at edges, in the order of `sides`, two at edges of quadrangles; then hinges at the
     /// diagonals of quadrangles.
     pub(super) list: Vec<Hinge>,
     /// Edges of the angles: elements at both sides; at a clamped or mirrored edge only one.

@@ -64,7 +64,7 @@ impl Flat {
         &self.gradients[..self.count]
     }
 
-    /// The same of a sheet that is smaller by a factor (none).
+    /// Scales the mesh at rest down by a factor (none).
     pub(crate) fn shrunk(mut self, factor: f64) -> Self {
         self.area /= factor * factor;
         self.gradients = self.gradients.map(|g| g.map(|g| g * factor));

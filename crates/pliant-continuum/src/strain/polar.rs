@@ -28,8 +28,8 @@ impl Polar {
         Self::of_parts(r, 0.5 * (u + u.transpose()))
     }
 
-    /// The same where `U` is known; none also where it is too near a singular one for `R = F U^-1`
-    /// to keep its digits.
+    /// The decomposition where `U` is known; none also where it is too near a singular one for
+    /// `R = F U^-1` to keep its digits.
     pub(crate) fn of_stretch(f: &Mat3, u: &Mat3) -> Option<Self> {
         if u.determinant() <= 0.02 * u.norm().powi(3) {
             return None;

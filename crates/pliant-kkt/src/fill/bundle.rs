@@ -20,7 +20,7 @@ struct Slot {
     geometry: Vec<f64>,
     eigen: Vec<f64>,
     half: Vec<f64>,
-    /// The same of one element.
+    /// Block of one element.
     alone: Vec<f64>,
     /// Sums of the run, for each pair of coordinates of a parent.
     sums: Vec<f64>,
@@ -28,7 +28,7 @@ struct Slot {
     matrix: Vec<f64>,
     /// Terms of the right-hand side of the elements of the run.
     rhs: Vec<f64>,
-    /// The same of one element that hangs on one.
+    /// Terms of the right-hand side of one element that hangs on one.
     force: Vec<f64>,
     /// A form of the run.
     form: f64,
@@ -440,7 +440,7 @@ impl<'a> RunInput<'a> {
         any
     }
 
-    /// The same of an element that hangs on one of `width` coordinates, pulled to it; its
+    /// Adds the blocks of an element that hangs on one of `width` coordinates, pulled to it; its
     /// right-hand side begins at `at` in that of the run.
     #[inline(always)]
     fn add_hanging(&self, at: ElementIndex, rhs: Range<usize>, slot: &mut Slot) {

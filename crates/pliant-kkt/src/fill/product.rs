@@ -34,7 +34,7 @@ struct Element {
 /// The coordinates that a block of geometric stiffness acts on.
 #[derive(Clone, Copy, Debug)]
 enum On {
-    /// So many coordinates of all nodes, from the first on.
+    /// Coordinates of all nodes, `size` of them from `first` on.
     Own { first: usize, size: usize },
     /// The parents of an element of a mapped node.
     Parents { node: usize, element: usize },

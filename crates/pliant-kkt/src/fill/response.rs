@@ -13,7 +13,7 @@ use pliant_sparse::CsrMatrix;
 pub(super) enum Terms {
     /// The masses alone.
     Masses,
-    /// Those of a step.
+    /// The terms of a step.
     All,
     /// Stiffness and geometric stiffness: of rest.
     Stiffness,

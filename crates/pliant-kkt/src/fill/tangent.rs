@@ -192,7 +192,8 @@ impl Deficits<'_> {
         }
     }
 
-    /// The same of springs with a damping matrix, whose `Y` couples the coordinates of a group.
+    /// Divides the deficit of springs with a damping matrix, whose `Y` couples the coordinates of a
+    /// group.
     fn divide_by_damping(self, group: &RowGroup, i: usize, b: &mut [f64], scratch: &mut LawScratch) {
         let Self {
             problem,

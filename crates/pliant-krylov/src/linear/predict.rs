@@ -15,7 +15,7 @@ pub struct Prediction {
     pub direct: f64,
     /// Work of one iteration of the Krylov method in question.
     pub iteration: f64,
-    /// That method, if any suits the system.
+    /// The Krylov method, if any suits the system.
     pub krylov: Option<KktMethod>,
 }
 

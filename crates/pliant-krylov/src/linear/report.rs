@@ -65,9 +65,9 @@ impl std::fmt::Display for Reason {
 /// To what end a method was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It came up with an answer.
+    /// The method gave an answer.
     Solved(Status),
-    /// It could not be prepared or broke down.
+    /// The method could not be prepared, or broke down.
     Failed(SolveError),
 }
 

@@ -88,7 +88,7 @@ fn files_are_what_the_generator_writes() {
 
 /// Claim of a solver about a problem, and whether it is true.
 struct Verdict {
-    /// It says that it solved it.
+    /// Whether the solver says that it solved the problem.
     claims: bool,
     /// The judge's residual; infinite if there is no answer.
     residual: f64,

@@ -20,7 +20,7 @@ pub(crate) fn stl_text() -> String {
     out + "endsolid a box\n"
 }
 
-/// The same with 32-bit numbers; the title may begin like a text.
+/// The box with 32-bit numbers; the title may begin like a text.
 pub(crate) fn stl_binary() -> Vec<u8> {
     let mut out = b"solid but binary".to_vec();
     out.resize(80, b' ');

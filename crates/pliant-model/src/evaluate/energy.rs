@@ -41,7 +41,7 @@ impl Problem {
         self.energies_without(state, |_| false)
     }
 
-    /// The same without the potential of the force fields (by place) that `skip` says.
+    /// Energies without the potential of the force fields (by place) that `skip` says.
     pub fn energies_without(&self, state: &State, skip: impl Fn(usize) -> bool) -> Energies {
         let mut out = Energies::default();
         for attachment in self.masses() {

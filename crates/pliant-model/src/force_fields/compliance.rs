@@ -79,7 +79,7 @@ impl DiagonalCompliance {
         self
     }
 
-    /// The same with a relaxation time for each compliance (s).
+    /// Sets a relaxation time (s) for each compliance.
     #[must_use]
     pub fn with_relaxation_times(mut self, d: &[f64]) -> Self {
         self.relaxation_times = d.to_vec();

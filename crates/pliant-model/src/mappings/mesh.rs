@@ -28,11 +28,11 @@ pub enum Cell {
     serde(rename = "outside")
 )]
 pub enum Outside {
-    /// They are an error.
+    /// Points outside of the mesh are an error.
     #[default]
     Refuse,
-    /// They get weights of the nearest cell outside the range from zero to one. A point off a
-    /// segment or off the plane of a triangle is projected on it.
+    /// Points outside of the mesh get weights of the nearest cell outside the range from zero to
+    /// one. A point off a segment or off the plane of a triangle is projected on it.
     Extrapolate,
 }
 

@@ -104,7 +104,7 @@ impl Projection {
         Self::of_parents(&list)
     }
 
-    /// The same for elements of several parents: each with its direction (none).
+    /// Projections of elements of several parents: each with its direction (none).
     pub fn of_parents(points: &[(Dependency, [f64; 3])]) -> Self {
         Self {
             dimension: 3,

@@ -60,7 +60,7 @@ impl SegmentAngle {
         self
     }
 
-    /// The same for points of the plane; the angle still has no sign.
+    /// Angles between points of the plane, which have no sign either.
     #[must_use]
     pub fn in_plane(mut self) -> Self {
         self.dimension = 2;

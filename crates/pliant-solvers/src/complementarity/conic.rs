@@ -23,8 +23,8 @@ pub struct ConicReport {
     /// Rows with cones, from their velocities `J x + R mu + b` as given (not from a Delassus
     /// operator).
     pub residual: Residual,
-    /// The same by the [exact](Cone::exact) laws of contacts whose shift is known; equal to
-    /// [`residual`](Self::residual) without such.
+    /// Residual of the rows with cones by the [exact](Cone::exact) laws of contacts whose shift is
+    /// known; equal to [`residual`](Self::residual) without such.
     pub exact: Residual,
     /// Report of the complementarity solver.
     pub cones: Report,

@@ -21,9 +21,9 @@ pub enum ShiftStep {
     /// steps in a row are short, from where [`Newton`](super::Newton) may find the rest.
     #[default]
     Newton,
-    /// The same, but where it would end it takes ten iterations with the shift of the last iterate,
-    /// and then goes on; from there on the barrier does not fall below the work of what the
-    /// velocities are off by.
+    /// As [`Newton`](Self::Newton), but where that would end it takes ten iterations with the shift
+    /// of the last iterate, and then goes on; from there on the barrier does not fall below the
+    /// work of what the velocities are off by.
     Alternating,
     /// Its value at the last iterate, as if it were constant (Picard): a convex problem whose data
     /// move. Slower, and it does not run into the boundary where many contacts slip: in heaps of

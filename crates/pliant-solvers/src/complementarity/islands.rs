@@ -36,7 +36,7 @@ pub struct IslandReport {
     pub method: Option<Method>,
     /// Parts with cones.
     pub islands: usize,
-    /// Those of them whose start was an answer already.
+    /// Number of islands whose start was an answer already.
     pub settled: usize,
 }
 

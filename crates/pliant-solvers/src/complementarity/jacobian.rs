@@ -48,9 +48,9 @@ enum Way {
 /// The property to choose a factor by, where there is a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// That of the saddle-point system.
+    /// Speed of the factor of the saddle-point system.
     Speed,
-    /// One that exchanges rows.
+    /// Exchange of rows.
     Pivots,
 }
 

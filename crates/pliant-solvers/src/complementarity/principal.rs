@@ -46,8 +46,8 @@ pub fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> Option<
     solve_on_any(a, free, rhs, true)
 }
 
-/// The same, without an answer where `A_FF` is singular and symmetric, unless `redundant` rows are
-/// wanted.
+/// `x` as of [`solve_on`], without an answer where `A_FF` is singular and symmetric, unless
+/// `redundant` rows are wanted.
 fn solve_on_any(
     a: &DMatrix<f64>,
     free: &[usize],

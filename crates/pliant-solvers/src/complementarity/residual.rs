@@ -94,7 +94,7 @@ impl Problem {
         self.residual_by(|cone| *cone, r, u)
     }
 
-    /// The same by laws made of those of the problem.
+    /// The residual by laws made of those of the problem.
     pub(crate) fn residual_by(&self, law: impl Fn(&Cone) -> Cone, r: &[f64], u: &[f64]) -> Residual {
         let mut out = Residual::default();
         let mut impulse = 0.0;

@@ -81,7 +81,7 @@ pub struct DelassusReport {
     /// sweeps with them, in nanoseconds of a common processor: weights of counts, never measured.
     /// None if they were not analysed, for their memory or by choice.
     pub explicit_work: Option<f64>,
-    /// The same of the factor of `K`, the diagonal blocks and the products through it, where that
+    /// Work of the factor of `K`, the diagonal blocks and the products through it, where that
     /// was of interest.
     pub free_work: Option<f64>,
 }
@@ -230,7 +230,8 @@ impl SaddleDelassus {
         Self::ordered(system, rows, blocks, choice, threads, None)
     }
 
-    /// The same, in an order of the bilateral part that was once found, if it fits.
+    /// The operator as by [`Self::with`], in an order of the bilateral part that was once found, if
+    /// it fits.
     pub(crate) fn ordered(
         system: &KktSystem,
         rows: &[usize],

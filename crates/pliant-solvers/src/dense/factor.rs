@@ -40,7 +40,7 @@ pub struct Inertia {
     pub positive: usize,
     /// Negative ones.
     pub negative: usize,
-    /// Those that are zero up to rounding.
+    /// Number of eigenvalues that are zero up to rounding.
     pub zero: usize,
 }
 

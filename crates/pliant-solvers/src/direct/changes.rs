@@ -13,7 +13,7 @@ pub(super) struct Changes {
     /// Scaled entries of the last factorisation, if it is one to build on.
     entries: Vec<f64>,
     known: bool,
-    /// Those of the next.
+    /// Scaled entries of the next factorisation.
     next: Vec<f64>,
     /// Block column of each; `ABSENT` for fixed variables.
     columns: Vec<u32>,

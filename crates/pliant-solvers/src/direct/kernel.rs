@@ -12,7 +12,7 @@ use pliant_sparse::{
 const SMALLEST_BLOCK: f64 = 1.8;
 /// Entries of the blocks of the matrix per entry of it above which blocks stop paying.
 const LARGEST_PADDING: f64 = 4.0;
-/// The same from which single entries may be faster.
+/// Entries of the blocks per entry of the matrix from which single entries may be faster.
 const PADDING_OF_ENTRIES: f64 = 1.6;
 /// Operations per entry of `L` from which nothing beats fronts.
 const LARGEST_FILL: usize = 150;
@@ -38,8 +38,8 @@ fn cost_by_blocks(pattern: &BlockPattern) -> f64 {
     100.0 * pattern.len() as f64 + 3.0 * pattern.updates() as f64 + pattern.flops() as f64 / 7.0
 }
 
-/// The same by entries, for the pattern of blocks of one, with the time of clearing and filling
-/// them; a fit to chains and grids.
+/// Predicted nanoseconds of the factorisation by entries, for the pattern of blocks of one, with
+/// the time of clearing and filling them; a fit to chains and grids.
 fn cost_by_entries(pattern: &BlockPattern) -> f64 {
     2.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + 1.2 * pattern.updates() as f64
 }
@@ -177,7 +177,7 @@ impl Kernel {
         self.values_mut()
     }
 
-    /// The same as they are.
+    /// The values as they are stored, to be written.
     pub(super) fn values_mut(&mut self) -> &mut [f64] {
         match self {
             Self::Blocks { factor, .. } => factor.values_mut(),

@@ -14,7 +14,7 @@ pub(super) struct Sweep {
     /// elimination.
     columns: Vec<u32>,
     column_ends: Vec<u32>,
-    /// The same of runs of consecutive rows of the system, each with its end: `i < n` is a row of
+    /// Runs of consecutive rows of the system, each with its end: `i < n` is a row of
     /// `W`, `n + i` one of `J` and `R`.
     runs: Vec<(u32, u32)>,
     run_ends: Vec<u32>,

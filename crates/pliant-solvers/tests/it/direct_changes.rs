@@ -19,8 +19,8 @@ fn with_sides(mut system: KktSystem, random: &mut Random) -> KktSystem {
     system
 }
 
-/// The same by a solver that looks for changes and by one that does not: the bits, and the block
-/// columns that the former eliminated.
+/// Compares a step by a solver that looks for changes and by one that does not: the bits, and the
+/// block columns that the former eliminated.
 fn step(looking: &mut DirectSolver, whole: &mut DirectSolver, system: &KktSystem) -> usize {
     let before = looking.counters().columns;
     let mut answers = Vec::new();

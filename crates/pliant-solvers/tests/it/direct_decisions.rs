@@ -41,7 +41,7 @@ fn a_light_mass_does_not_make_rows_redundant() {
     }
 }
 
-/// The same with a share of 1e-4: a combination of rows that exerts less than a thousandth of its
+/// Rows are one by a share of 1e-4: a combination of rows that exerts less than a thousandth of its
 /// terms counts as one that exerts none. Also where the pivot is below the roundings of its terms,
 /// whatever the share.
 #[test]

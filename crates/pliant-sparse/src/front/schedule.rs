@@ -28,7 +28,7 @@ pub(super) struct Schedule {
 pub(super) struct Task {
     /// All fronts, those of the tasks it waits for included.
     pub(super) fronts: Range<usize>,
-    /// Those of its own, the last ones.
+    /// Columns of its own, the last ones.
     pub(super) own: Range<usize>,
     /// Tasks it waits for, in the order of their fronts.
     pub(super) waits: Vec<usize>,

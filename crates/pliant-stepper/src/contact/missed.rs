@@ -9,7 +9,7 @@ use crate::Error;
 use crate::Motion;
 use pliant_model::{Model, Space, State};
 
-/// So often a step is taken again.
+/// Searches for missed contacts after one step at most.
 const MOST_SEARCHES: usize = 10;
 
 /// The start of a step, with velocities by which everything came to its end; bodies turn with the

@@ -147,7 +147,7 @@ impl Observed {
         &self.observation.report
     }
 
-    /// The same, to be completed.
+    /// The contacts of the step in numbers, to be completed.
     pub fn report_mut(&mut self) -> &mut ContactsReport {
         &mut self.observation.report
     }

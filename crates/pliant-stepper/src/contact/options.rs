@@ -6,7 +6,7 @@ use pliant_solvers::complementarity::Method;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Overlap {
-    /// It stays, and is reported.
+    /// Overlap stays, and is reported.
     Keep,
     /// Positions are corrected after the step, as little as possible in the metric of the step's
     /// `W` where there is stiffness (stiff parts go along), else of the masses, without friction

@@ -9,7 +9,7 @@ use pliant_solvers::complementarity::Method;
 pub struct ContactsReport {
     /// Possible contacts.
     pub count: usize,
-    /// Those with an impulse.
+    /// Contacts with an impulse.
     pub active: usize,
     /// Active ones that slip.
     pub slipping: usize,
@@ -72,7 +72,7 @@ pub struct ContactSolveReport {
     pub iterations: usize,
     /// Groups of elements that contacts and constraints connect.
     pub islands: usize,
-    /// Those of them for which the forces of the last step were the answer.
+    /// Islands for which the forces of the last step were the answer.
     pub settled: usize,
     /// Impacts that were taken one by one ([`Impacts::InSequence`](super::Impacts::InSequence)).
     pub impacts: usize,

@@ -22,7 +22,7 @@ pub enum ContactCapability {
 pub enum HardRowCapability {
     /// None: every row has a force by its law.
     None,
-    /// Those that hold positions.
+    /// Rows that hold positions.
     Positions,
     /// All.
     All,

@@ -96,7 +96,7 @@ struct Iterate {
     /// Impulses `lambda/g` of the rows, and of the contacts.
     mu: Vec<f64>,
     contacts: Vec<f64>,
-    /// It came by a whole Newton step: then the contacts are as solved for.
+    /// Whether the iterate came by a whole Newton step: then the contacts are as solved for.
     whole: bool,
 }
 

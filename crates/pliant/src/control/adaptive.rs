@@ -114,7 +114,7 @@ struct Trials<'a> {
     /// The step holds an impact: between both ends positions would move with the mean of the
     /// velocities before and after it.
     impact: bool,
-    /// It ends where an event is due.
+    /// Whether the trial ends where an event is due.
     locating: bool,
 }
 
@@ -182,7 +182,7 @@ impl Trials<'_> {
         Ok(())
     }
 
-    /// The same for a shorter trial, which may call for other treatments.
+    /// Begins again with a shorter trial, which may call for other treatments.
     fn begin_again(&mut self, h: f64) -> Result<(), Error> {
         let plans = self.simulation.system.counters().plans;
         self.simulation.choose_treatments(h)?;

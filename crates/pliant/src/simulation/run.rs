@@ -28,8 +28,8 @@ impl Simulation {
         self.step_adaptively_with(how, end, &mut |_, _| Ok(()))
     }
 
-    /// The same with inputs that depend on the time ([`set_input`](Self::set_input)): `drive` is
-    /// called before each part of each trial with the time at which its forces act.
+    /// Steps adaptively with inputs that depend on the time ([`set_input`](Self::set_input)):
+    /// `drive` is called before each part of each trial with the time at which its forces act.
     ///
     /// # Errors
     /// As [`step_adaptively`](Self::step_adaptively), and those of `drive`.

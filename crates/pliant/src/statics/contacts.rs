@@ -32,7 +32,7 @@ pub(crate) struct RestContacts {
     kept: KeptContacts,
     rows: Vec<ContactRows>,
     tail: Tail,
-    /// Those that are active, as rows of the tangent.
+    /// Active contacts, as rows of the tangent.
     active: ActiveRows,
     /// The step of the flow.
     flow: ConeStep,

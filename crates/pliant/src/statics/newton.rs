@@ -20,9 +20,9 @@ const LEAST: f64 = 1e-5;
 /// The rows of the tangent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tangent {
-    /// Those of the model, then those of the contacts that are active.
+    /// Rows of the model, then those of the contacts that are active.
     Whole,
-    /// Those of the model alone: the flow solves contacts with their law.
+    /// Rows of the model alone: the flow solves contacts with their law.
     Model,
 }
 

@@ -15,7 +15,7 @@ const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 pub(crate) enum SideRule {
     /// Anew: at a bound, the multiplier becomes it.
     Take,
-    /// They stay as they are.
+    /// Sides stay as they are.
     Keep,
     /// Multipliers are no unknowns, but the forces of the laws at the positions.
     ByLaw,

@@ -156,8 +156,8 @@ pub struct PathPoint {
 pub enum CriticalKind {
     /// The load factor turns round: a limit point.
     Limit,
-    /// It goes on, and stability changes: another branch crosses here, or a row comes to or leaves
-    /// its bound.
+    /// A path that goes on while stability changes: another branch crosses here, or a row comes to
+    /// or leaves its bound.
     Bifurcation,
 }
 

@@ -216,8 +216,9 @@ fn beyond(axis: usize, length: f64) -> Affine {
     Affine::new(1, &[-length], &[entry(0, -1.0), entry(1, 1.0)])
 }
 
-/// The same of a row of constant coefficients, which nothing but `J` knows of: two particles of one
-/// velocity along y, one of which is lifted.
+/// The motion of both particles of a row pays for lifting one of them, also with a row of constant
+/// coefficients, which nothing but `J` knows of: two particles of one velocity along y, one of
+/// which is lifted.
 #[test]
 fn what_a_row_connects_pays_for_each_other() {
     let (mut m, p) = room(

@@ -280,8 +280,8 @@ fn looking_for_contacts_counts_as_that() {
     }
 }
 
-/// The same of points: with the trapezoidal rule they move by half of the velocity that they come
-/// to have from rest.
+/// Points are looked for along their way: with the trapezoidal rule they move by half of the
+/// velocity that they come to have from rest.
 #[test]
 fn the_way_of_points_counts() {
     for (height, expected) in [(0.07, 0), (0.03, 1)] {

@@ -26,7 +26,8 @@ fn scalar(x: f64, v: f64, mass: f64) -> (Model, NodeId) {
     (model, node)
 }
 
-/// It holds the rate of its motion, and no position: nothing is violated however far away it is.
+/// A rigid dashpot holds the rate of its motion, and no position: nothing is violated however far
+/// away it is.
 #[test]
 fn a_rigid_dashpot_goes_with_its_motion() {
     let (mut model, x) = scalar(0.5, 0.0, 2.0);

@@ -22,7 +22,7 @@ pub(crate) fn boxes(list: &[([f64; 3], f64, Pose)], material: Material) -> (Simu
     moving_boxes(list, &[], material)
 }
 
-/// The same, the first of which have these linear and angular velocities.
+/// Boxes, the first of which have these linear and angular velocities.
 fn moving_boxes(
     list: &[([f64; 3], f64, Pose)],
     velocities: &[[[f64; 3]; 2]],

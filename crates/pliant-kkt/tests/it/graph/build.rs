@@ -110,7 +110,7 @@ pub(super) fn build(seed: u64) -> Build {
     build_with(seed, true)
 }
 
-/// The same, with nets that do not say what they are.
+/// Builds the graph, if wanted with nets that do not say what they are.
 pub(super) fn build_with(seed: u64, says_so: bool) -> Build {
     let mut random = Random::new(seed);
     let mut m = Model::new();

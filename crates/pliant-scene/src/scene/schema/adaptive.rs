@@ -20,7 +20,7 @@ pub struct AdaptiveSpec {
     /// Steps shorter than this may have the error of positions of one that long.
     #[serde(default)]
     pub position_kink: Option<Number>,
-    /// The same of velocities.
+    /// Steps shorter than this may have the error of velocities of one that long.
     #[serde(default)]
     pub velocity_kink: Option<Number>,
     /// The first step, and the first after an event.

@@ -97,7 +97,8 @@ pub enum LevelSpec {
     /// The linearised constraint holds at the end of the step.
     #[default]
     Position,
-    /// The same with the curvature of the constraint: third-order drift in smooth motion.
+    /// The row of `Position` with the curvature of the constraint: third-order drift in smooth
+    /// motion.
     CurvedPosition,
     /// Only velocities are constrained; drift is left to stabilisation.
     Velocity(VelocityLevelSpec),

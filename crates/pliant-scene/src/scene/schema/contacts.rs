@@ -53,7 +53,7 @@ shared! {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "friction_model")]
 pub enum FrictionModelSpec {
-    /// The same in all directions.
+    /// A circle: friction is the same in all directions.
     #[default]
     Cone,
     /// Bounded by a regular polygon.
@@ -219,7 +219,7 @@ shared! {
         /// Pairs of points; by default the edges of a net, of other nodes each point and the next.
         #[serde(default)]
         pub segments: Option<Vec<[Number; 2]>>,
-        /// It collides with itself where points are more than this many segments apart; without, it
+        /// Collision with itself where points are more than this many segments apart; without, it
         /// does not.
         #[serde(default)]
         pub self_contact: Option<Number>,
@@ -238,7 +238,7 @@ shared! {
         /// Triples of points; by default the triangles of the mesh of the node.
         #[serde(default)]
         pub triangles: Option<Vec<Triple>>,
-        /// It collides with itself where points are more than this many edges apart; without, it
+        /// Collision with itself where points are more than this many edges apart; without, it
         /// does not.
         #[serde(default)]
         pub self_contact: Option<Number>,

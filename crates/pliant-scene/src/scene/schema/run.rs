@@ -130,9 +130,9 @@ pub enum IntegratorSpec {
     Bdf2,
     /// Symplectic, with hard rows.
     Rattle,
-    /// The same of order 4.
+    /// RATTLE of order 4, by composition.
     Rattle4,
-    /// The same of order 6.
+    /// RATTLE of order 6, by composition.
     Rattle6,
     /// Explicit, order 1.
     SymplecticEuler,

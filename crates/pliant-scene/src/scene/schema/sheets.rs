@@ -108,7 +108,7 @@ pub struct SheetRectangle {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "material")]
 pub enum SheetMaterial {
-    /// The same in all directions.
+    /// One stiffness in all directions.
     Isotropic(super::YoungSpec),
     /// Different warp and weft.
     Woven(WovenSpec),

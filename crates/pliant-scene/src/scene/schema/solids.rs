@@ -218,7 +218,7 @@ pub enum SolidElements {
 pub enum SolidMaterial {
     /// Linear elasticity: small strains, small rotations.
     Linear(YoungSpec),
-    /// The same at any rotation.
+    /// Linear elasticity at any rotation of the elements.
     Corotational(YoungSpec),
     /// St Venant and Kirchhoff's.
     StVenantKirchhoff(YoungSpec),

@@ -12,7 +12,7 @@ const DROPPED: f64 = -1e100;
 /// `[W -J^T; -J -R]` with both triangles, in the order of elimination of the symmetric factor.
 #[derive(Debug)]
 pub(super) struct Unsymmetric {
-    /// That of the symmetric factor when this was made.
+    /// Order of the symmetric factor when this was made.
     pub(super) order: Elimination,
     symbolic: FrontSymbolic,
     factor: UnsymmetricFactor,

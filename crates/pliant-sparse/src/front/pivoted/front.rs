@@ -222,7 +222,7 @@ impl DenseFront {
         Pivot::One(1.0 / d)
     }
 
-    /// The same with the next two.
+    /// `A -= L D L^T` with the next two variables.
     fn two(&mut self, inertia: &mut Inertia, seen: &mut f64) -> Pivot {
         let (k, order) = (self.done, self.order());
         let (a, b, c) = (self.at(k, k), self.at(k + 1, k), self.at(k + 1, k + 1));

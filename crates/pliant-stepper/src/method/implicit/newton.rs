@@ -27,7 +27,7 @@ pub(crate) struct Watch {
     best: f64,
     /// Steps since that did not decrease the merit.
     tentative: usize,
-    /// These did not pay: from the best iterate by line search.
+    /// Whether whole steps did not pay, so that the line search goes on from the best iterate.
     searching: bool,
 }
 

@@ -96,8 +96,8 @@ impl Elastic<'_> {
         self.without_damping(k, self.step.end.multipliers[self.group.first_row + k], self.alpha)
     }
 
-    /// That the energy of the start was made of: of the last step, or by the law where there was
-    /// none.
+    /// The force that the energy of the start was made of: of the last step, or by the law where
+    /// there was none.
     fn at_start(&self, k: usize) -> f64 {
         let s = self.step;
         let by_law = self.by_law(k);

@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(crate) struct Measured {
     /// The largest error as a share of what is allowed; infinite where one is not a number.
     pub(crate) share: f64,
-    /// That error, and the coordinate that has the largest part of it.
+    /// The largest error, and the coordinate that has the largest part of it.
     pub(crate) worst: f64,
     pub(crate) dof: usize,
     /// Largest error of a position, of a velocity.

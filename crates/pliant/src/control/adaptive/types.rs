@@ -43,7 +43,8 @@ pub struct Adaptive {
     /// Steps shorter than this may have the error of positions of one of this length (s), not
     /// negative.
     pub position_kink: f64,
-    /// The same of velocities.
+    /// Steps shorter than this may have the error of velocities of one of this length (s), not
+    /// negative.
     pub velocity_kink: f64,
     /// The first step to be tried, and the first one after an event (s).
     pub first: f64,

@@ -182,7 +182,7 @@ struct Taken {
     stride: Stride,
     /// The iterations that it took, `None` if it failed.
     iterations: Option<usize>,
-    /// It ends at the last load factor.
+    /// Whether the step ends at the last load factor.
     last: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::statics::{CriticalKind, CriticalPoint};
 
 /// Halvings of the step: to rounding.
 const HALVINGS: usize = 40;
-/// Those after which slopes are still read: nearer, they are rounding.
+/// Halvings up to which slopes are read: nearer to the point, they are rounding.
 const CLEAR: usize = 12;
 
 /// A step in which the number of negative modes changed.

@@ -81,7 +81,7 @@ fn ball(angle: f64, law: ContactLaw, v: [f64; 3], w: [f64; 3]) -> (Simulation, N
     (s, b)
 }
 
-/// It comes to rest after `v^2/(2 a)`, `a = (5/7) g rolling/R`, and stays.
+/// A rolling ball comes to rest after `v^2/(2 a)`, `a = (5/7) g rolling/R`, and stays.
 #[test]
 fn a_rolling_ball_comes_to_rest() {
     let law = ContactLaw {

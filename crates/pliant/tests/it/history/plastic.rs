@@ -126,7 +126,7 @@ fn oscillator(options: &Options) -> Simulation {
     Simulation::with_options(model, options.clone()).unwrap()
 }
 
-/// The same by fine steps of the rate equations of shear alone: `tau = G (y - y_p)`, yield at
+/// The answer by fine steps of the rate equations of shear alone: `tau = G (y - y_p)`, yield at
 /// `|tau - H_k y_p/3| = (s_0 + H_i |y_p|/sqrt 3)/sqrt 3`.
 fn exact(time: f64) -> f64 {
     let n = 400_000;

@@ -12,7 +12,7 @@ fn problem(redundant: bool) -> Problem {
     with_compliance(redundant, false, 0.0)
 }
 
-/// The same, with a compliance between the first two contacts if wanted, and the last row so far
+/// The problem with a compliance between the first two contacts if wanted, and the last row so far
 /// from the one before.
 fn with_compliance(redundant: bool, between: bool, apart: f64) -> Problem {
     let (n, contacts) = (12, 4);

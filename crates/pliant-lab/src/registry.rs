@@ -181,7 +181,6 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
                 limits,
                 row: RowFunction::NaturalMap,
                 contact: ContactFunction::AlartCurnier,
-                ..NewtonOptions::default()
             }))
         },
     },
@@ -194,7 +193,6 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
                 limits,
                 row: RowFunction::FischerBurmeister,
                 contact: ContactFunction::JeanMoreau,
-                ..NewtonOptions::default()
             }))
         },
     },

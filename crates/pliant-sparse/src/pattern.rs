@@ -95,8 +95,14 @@ impl PatternBuilder {
 }
 
 /// Offsets and ascending columns of the rows, each entry once: a bucket sort by columns, then one
-/// by rows.
+/// by rows, unless the entries are in order.
 fn by_rows(entries: &[(u32, u32)], rows: usize, columns: usize) -> (Vec<u32>, Vec<u32>) {
+    if entries.is_sorted_by(|a, b| a < b) {
+        let mut offsets = vec![0u32; rows + 1];
+        entries.iter().for_each(|(i, _)| offsets[*i as usize + 1] += 1);
+        (0..rows).for_each(|i| offsets[i + 1] += offsets[i]);
+        return (offsets, entries.iter().map(|(_, j)| *j).collect());
+    }
     let mut at = vec![0u32; columns + 1];
     for (_, j) in entries {
         at[*j as usize + 1] += 1;
@@ -331,6 +337,21 @@ mod tests {
         a.add_transpose_product(-1.0, &[1.0, 2.0], &mut x);
         assert_eq!(x, [-8.0, 0.0, -8.0]);
         assert_eq!((a.get(1, 2), a.get(0, 1)), (4.0, 0.0));
+    }
+
+    #[test]
+    fn the_order_of_insertion_does_not_matter() {
+        let entries = [(0, 0), (0, 2), (2, 1), (2, 2)];
+        let built = |order: &[usize]| {
+            let mut b = PatternBuilder::new(4, 3);
+            order.iter().for_each(|k| b.insert(entries[*k].0, entries[*k].1));
+            b.finish().unwrap()
+        };
+        let sorted = built(&[0, 1, 2, 3]);
+        assert_eq!(sorted.offsets(), [0, 2, 2, 4, 4]);
+        assert_eq!(sorted.indices(), [0, 2, 1, 2]);
+        assert_eq!(built(&[3, 0, 2, 0, 1]), sorted);
+        assert_eq!(built(&[0, 1, 1, 2, 3]), sorted);
     }
 
     #[test]

@@ -118,7 +118,6 @@ pub(crate) fn newton(tolerance: f64, row: RowFunction, contact: ContactFunction)
         limits: limits(tolerance, 300),
         row,
         contact,
-        sweeps: 5,
     })
 }
 

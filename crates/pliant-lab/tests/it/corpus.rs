@@ -8,7 +8,7 @@ use exceptions::{EXCEPTIONS, Ends};
 use pliant_lab::exchange::{Answer, Expected, Layout, Record, Statement};
 use pliant_lab::registry::{COMPLEMENTARITY, KKT};
 use pliant_solvers::KktSystem;
-use pliant_solvers::complementarity::{Limits, Outcome, Problem, ProblemError};
+use pliant_solvers::complementarity::{Auto, Limits, Outcome, Problem, ProblemError, Solver};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -86,6 +86,40 @@ fn files_are_what_the_generator_writes() {
     assert!(bytes < 2_000_000, "{bytes} bytes");
 }
 
+/// The problems that a stage of `Auto` is there for end with that stage; some are scenes.
+#[test]
+fn every_stage_of_auto_is_needed() {
+    let records = load();
+    for (place, names) in Auto::needed_by().enumerate() {
+        assert!(!names.is_empty(), "stage {place}");
+        for name in names {
+            let Some(record) = records.iter().find(|record| record.name == *name) else {
+                let scene = format!("../../scenes/{name}.ron");
+                let scene = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(scene);
+                assert!(scene.is_file(), "stage {place}: {name}");
+                continue;
+            };
+            let condensed;
+            let problem = match &record.statement {
+                Statement::Complementarity(problem) => problem,
+                Statement::Mixed(mixed) => {
+                    condensed = mixed.condense().unwrap();
+                    &condensed.problem
+                }
+                Statement::Kkt(_) => panic!("{name}"),
+            };
+            let mut r = vec![0.0; problem.size()];
+            let report = Auto::default().solve(problem, &mut r).unwrap();
+            let last = report.stages.last().map(|stage| stage.place);
+            assert_eq!(
+                (report.outcome, last),
+                (Outcome::Converged, Some(place)),
+                "{name}"
+            );
+        }
+    }
+}
+
 /// Claim of a solver about a problem, and whether it is true.
 struct Verdict {
     /// Whether the solver says that it solved the problem.
@@ -158,6 +192,7 @@ fn run_cones(record: &Record, problem: &Problem, solver: usize) -> Option<Verdic
     let report = match (entry.make)(limits).solve(problem, &mut r) {
         Ok(report) => report,
         Err(ProblemError::Unsuitable { .. }) if !entry.friction && problem.has_friction() => return None,
+        Err(ProblemError::Pyramid { .. }) => return None,
         Err(error) => panic!("{}, {}: {error}", record.name, entry.name),
     };
     let mut u = vec![0.0; problem.size()];

@@ -4,19 +4,19 @@ mod stages;
 
 use super::report::Tracker;
 use super::{
-    AcceleratedGradient, Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath, GaussSeidel,
-    GaussSeidelOptions, InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, Newton,
-    NewtonOptions, NonlinearCg, Outcome, Problem, ProblemError, Report, Solver, Stage, Stages,
+    Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions,
+    InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, Outcome,
+    Problem, ProblemError, Report, Solver, Stage, Stages,
 };
 use crate::Elimination;
 pub(super) use stages::STAGES;
-use stages::{Attempt, LEMKE, Most, Start, Traits};
+use stages::{Attempt, Rule, Start, Traits};
 
 /// Options of [`Auto`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AutoOptions {
     /// Tolerance and history for every stage; `max_iterations` is that of the last, iterative,
-    /// resort.
+    /// resort, `patience` has no effect.
     pub limits: Limits,
     /// Rows up to which a dense factorisation is thought cheap.
     pub dense_rows: usize,
@@ -46,20 +46,14 @@ const WORK: usize = 4_000_000;
 /// holds.
 ///
 /// - Without friction and with few rows: block pivoting, then Lemke; then as with friction. Without
-///   a start and with more than 60 rows block pivoting ends before Lemke as soon as rows of its set
-///   are redundant, as of things that lie on each other (of such sets there are many), and goes on
-///   after it.
+///   a start and with more than 60 rows block pivoting ends as soon as rows of its set are
+///   redundant, as of bodies that lie on each other (of such sets there are many).
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior
 ///   points gain nothing from them otherwise), Newton (up to 60 rows), interior points, Newton,
 ///   [alternating](super::ShiftStep::Alternating) interior points, Newton, the
-///   [central path](CentralPath) around its turning points, Newton, interior points with the shift
-///   [lagged](super::ShiftStep::Lagged), Newton, the same with half of the new shift, Newton with
-///   many sweeps, from Lemke's pyramids (up to 200 rows) with both functions, a tenth and three
-///   tenths of the new shift, Newton with both functions from rest (if few rows), conjugate
-///   gradients over Gauss-Seidel, alternating directions, accelerated gradients. With a
-///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions,
-///   accelerated gradients. With a [`Cone::Rolling`](super::Cone::Rolling) Newton comes before
-///   interior points whatever the size.
+///   [central path](CentralPath) around its turning points, alternating directions. With a
+///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions. With a
+///   [`Cone::Rolling`](super::Cone::Rolling) Newton comes before interior points whatever the size.
 ///
 /// None of them is begun once [`work`](AutoOptions::work) has been done.
 ///
@@ -75,13 +69,10 @@ pub struct Auto {
     interior: InteriorPoint,
     path: CentralPath,
     newton: Newton,
-    cg: NonlinearCg,
     admm: Admm,
-    gradient: AcceleratedGradient,
     pivoting: BlockPivoting,
     lemke: Lemke,
     trial: Vec<f64>,
-    pyramid: Vec<f64>,
 }
 
 /// Orders of elimination of the solvers of [`Auto`] that factor sparse systems.
@@ -119,21 +110,21 @@ impl Auto {
         self.newton.impose(orders.newton);
     }
 
+    /// Names of problems of the corpus (`pliant-lab/tests/corpus`) and of scenes (`scenes`) of which
+    /// a solve ends with a stage, for each stage: without them it would not be there.
+    pub fn needed_by() -> impl Iterator<Item = &'static [&'static str]> {
+        STAGES.iter().map(|rule| rule.needed_by)
+    }
+
     /// The solver of a stage, with the limits of the stage.
-    fn solver(&mut self, attempt: Attempt, most: Option<Most>) -> &mut dyn Solver {
+    fn solver(&mut self, rule: &Rule) -> &mut dyn Solver {
         let own = self.options.limits;
-        let limits = most.map_or(
-            Limits {
-                patience: own.max_iterations,
-                ..own
-            },
-            |most| Limits {
-                max_iterations: most.iterations,
-                patience: most.patience,
-                ..own
-            },
-        );
-        match attempt {
+        let limits = Limits {
+            max_iterations: rule.most.iterations.unwrap_or(own.max_iterations),
+            patience: rule.most.patience,
+            ..own
+        };
+        match rule.attempt {
             Attempt::BlockPivoting { redundant } => {
                 self.pivoting.options = BlockPivotingOptions {
                     limits,
@@ -156,11 +147,9 @@ impl Auto {
                 };
                 &mut self.gauss_seidel
             }
-            Attempt::Newton { contact, sweeps } => {
+            Attempt::Newton => {
                 self.newton.options = NewtonOptions {
                     limits,
-                    contact,
-                    sweeps,
                     ..NewtonOptions::default()
                 };
                 &mut self.newton
@@ -173,10 +162,6 @@ impl Auto {
                 self.path.limits = limits;
                 &mut self.path
             }
-            Attempt::NonlinearCg => {
-                self.cg.limits = limits;
-                &mut self.cg
-            }
             Attempt::Admm => {
                 self.admm.options = AdmmOptions {
                     limits,
@@ -184,21 +169,7 @@ impl Auto {
                 };
                 &mut self.admm
             }
-            Attempt::AcceleratedGradient => {
-                self.gradient.limits = limits;
-                &mut self.gradient
-            }
         }
-    }
-
-    /// Puts Lemke's solution of the pyramids into `pyramid`; its pivots.
-    fn solve_pyramids(&mut self, problem: &Problem) -> Result<usize, ProblemError> {
-        let mut start = std::mem::take(&mut self.pyramid);
-        start.clear();
-        start.resize(problem.size(), 0.0);
-        let found = self.solver(Attempt::Lemke, LEMKE).solve(problem, &mut start);
-        self.pyramid = start;
-        Ok(found?.iterations)
     }
 }
 
@@ -220,33 +191,21 @@ impl Solver for Auto {
         let mut tried = Stages::default();
         let mut iterations = 0;
         let mut ray = false;
-        let mut pyramid = false;
-        let mut before = None;
         let mut trial = std::mem::take(&mut self.trial);
-        for rule in STAGES.iter().filter(|rule| (rule.applies)(&traits)) {
+        let rules = STAGES.iter().enumerate();
+        for (place, rule) in rules.filter(|(_, rule)| (rule.applies)(&traits)) {
             if !tried.is_empty() && iterations * problem.size() >= self.options.work {
                 break;
             }
-            let own = (rule.attempt, rule.start);
-            if rule.start == Start::Best && before.replace(own) == Some(own) {
-                continue;
-            }
-            before = Some(own);
             trial.clear();
             match rule.start {
                 Start::Best => trial.extend_from_slice(r),
                 Start::Rest => trial.resize(r.len(), 0.0),
-                Start::Pyramid => {
-                    if !pyramid {
-                        iterations += self.solve_pyramids(problem)?;
-                        pyramid = true;
-                    }
-                    trial.extend_from_slice(&self.pyramid);
-                }
             }
-            let found = self.solver(rule.attempt, rule.most).solve(problem, &mut trial)?;
+            let found = self.solver(rule).solve(problem, &mut trial)?;
             let measure = found.residual.measure();
             tried.push(Stage {
+                place,
                 method: found.method,
                 outcome: found.outcome,
                 iterations: found.iterations,

@@ -15,7 +15,7 @@ use inside::{Iterate, ROUNDING};
 use scaling::Metric;
 
 /// How [`InteriorPoint`] follows De Saxcé's shift, which depends on the velocity.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShiftStep {
     /// Its derivative is part of the linear system. Quick where it converges; ends as soon as two
     /// steps in a row are short, from where [`Newton`](super::Newton) may find the rest.
@@ -23,16 +23,9 @@ pub enum ShiftStep {
     Newton,
     /// As [`Newton`](Self::Newton), but where that would end it takes ten iterations with the shift
     /// of the last iterate, and then goes on; from there on the barrier does not fall below the
-    /// work of what the velocities are off by.
+    /// work of what the velocities are off by. A shift that is constant for an iteration (Picard)
+    /// makes a convex problem, which does not run into the boundary where many contacts slip.
     Alternating,
-    /// Its value at the last iterate, as if it were constant (Picard): a convex problem whose data
-    /// move. Slower, and it does not run into the boundary where many contacts slip: in heaps of
-    /// boxes that fall it goes on where the other stalls.
-    Lagged {
-        /// Weight of the last iterate, above 0 and at most 1; the rest is that of the shift before.
-        /// Less than 1 helps where it alternates.
-        share: f64,
-    },
 }
 
 /// Options of [`InteriorPoint`].
@@ -136,11 +129,10 @@ impl Shift {
     }
 
     /// Takes the shifts `mu |u_t|` anew, and adds them to `w`; returns the mean work of what the
-    /// derivative does not know
-    /// of their changes, as far as it is more than rounding of the velocities; infinity without
-    /// derivative.
-    fn set(&mut self, problem: &Problem, step: ShiftStep, r: &[f64], w: &mut [f64]) -> f64 {
-        let newton = !matches!(step, ShiftStep::Lagged { .. }) && self.lagged == 0;
+    /// derivative does not know of their changes, as far as it is more than rounding of the
+    /// velocities; infinity without derivative.
+    fn set(&mut self, problem: &Problem, r: &[f64], w: &mut [f64]) -> f64 {
+        let newton = self.lagged == 0;
         let mut sum = 0.0f64;
         let speed = |k: usize| problem.scale(k) * r[problem.rows(k).start].abs();
         let rounding = ROUNDING * (0..problem.blocks()).fold(0.0, |a: f64, k| a.max(speed(k)));
@@ -152,10 +144,6 @@ impl Shift {
             let first = rows.start;
             let s = cone.shift(&w[rows.clone()]);
             let moves = newton && !cone.is_convex();
-            let s = match step {
-                ShiftStep::Newton | ShiftStep::Alternating => s,
-                ShiftStep::Lagged { share } => share * s + (1.0 - share) * self.values[k],
-            };
             let along: f64 = rows.skip(1).map(|i| self.slope[i] * w[i]).sum();
             let all: f64 = cone.discs().iter().map(|(mu, _)| mu).sum();
             sum += r[first] * ((s - along).abs() - all * rounding).max(0.0);
@@ -226,7 +214,7 @@ impl InteriorPoint {
         } = self;
         let gap = iterate.scale(problem, metric);
         problem.velocity_into(&iterate.r, w);
-        let mismatch = shift.set(problem, self.options.shift, &iterate.r, w);
+        let mismatch = shift.set(problem, &iterate.r, w);
         shift.unsymmetric = shift.slope.iter().any(|s| *s != 0.0);
         let ready = gap.is_finite()
             && if shift.unsymmetric {
@@ -271,14 +259,6 @@ impl Solver for InteriorPoint {
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         problem.refuse_pyramids(self.method())?;
         let InteriorPointOptions { limits, shift } = self.options;
-        if let ShiftStep::Lagged { share } = shift
-            && !(share > 0.0 && share <= 1.0)
-        {
-            return Err(ProblemError::Option {
-                what: "the share of the new shift, above 0 and at most 1,",
-                value: share,
-            });
-        }
         let mut end = self.tracker.start(problem, r, limits)?;
         let mut iterations = 0;
         if end.is_none() {

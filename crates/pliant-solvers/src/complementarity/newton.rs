@@ -31,6 +31,9 @@ pub enum ContactFunction {
     JeanMoreau,
 }
 
+/// Gauss-Seidel sweeps at the start, and whenever the line search fails.
+const SWEEPS: usize = 5;
+
 /// Options of [`Newton`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonOptions {
@@ -40,8 +43,6 @@ pub struct NewtonOptions {
     pub row: RowFunction,
     /// For contacts.
     pub contact: ContactFunction,
-    /// Gauss-Seidel sweeps at the start, and whenever the line search fails.
-    pub sweeps: usize,
 }
 
 impl Default for NewtonOptions {
@@ -54,7 +55,6 @@ impl Default for NewtonOptions {
             },
             row: RowFunction::default(),
             contact: ContactFunction::default(),
-            sweeps: 5,
         }
     }
 }
@@ -196,7 +196,7 @@ impl Solver for Newton {
             let mut proximal = 0.1f64;
             while end.is_none() && iterations < options.limits.max_iterations {
                 if relax {
-                    for _ in 0..options.sweeps {
+                    for _ in 0..SWEEPS {
                         sweep(problem, r, 1.0, false);
                     }
                     end = self.tracker.look(problem, r);
@@ -209,7 +209,6 @@ impl Solver for Newton {
                 let e = (proximal * self.tracker.last).clamp(1e-13, 0.1);
                 iterations += 1;
                 if !self.direction(problem, r, e) {
-                    end = (options.sweeps == 0).then_some(Outcome::Breakdown);
                     continue;
                 }
                 let allowed = memory.iter().fold(0.0f64, |a, b| a.max(*b));
@@ -241,8 +240,6 @@ impl Solver for Newton {
                 proximal = proximal.clamp(1e-6, 10.0);
                 if !relax {
                     end = self.tracker.look(problem, r);
-                } else if options.sweeps == 0 {
-                    end = Some(Outcome::Stagnated);
                 }
             }
         }

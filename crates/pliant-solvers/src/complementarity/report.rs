@@ -141,6 +141,8 @@ pub enum Outcome {
 /// One solver's part in a solve by [`Auto`](super::Auto).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
+    /// Place in the order of all stages, that of [`Auto::needed_by`].
+    pub place: usize,
     /// Which solver.
     pub method: Method,
     /// How it ended.
@@ -173,6 +175,7 @@ impl Stages {
 impl Default for Stages {
     fn default() -> Self {
         let none = Stage {
+            place: 0,
             method: Method::Auto,
             outcome: Outcome::Stagnated,
             iterations: 0,

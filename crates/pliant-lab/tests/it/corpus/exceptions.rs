@@ -54,7 +54,7 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         ends: Ends::Fails, reason: "the matrix is not symmetric semidefinite" },
     Exception { problems: &["lcp-skew", "lcp-three-solutions"], solvers: &["interior-point"],
         ends: Ends::Fails, reason: "the matrix is not symmetric semidefinite" },
-    Exception { problems: &["tower-10", "tower-10-pushed", "tower-10-top-heavy", "tower-50"], solvers: &["barzilai-borwein"],
+    Exception { problems: &["tower-10", "tower-10-pushed", "tower-10-top-heavy", "tower-50", "wall-square-friction"], solvers: &["barzilai-borwein"],
         ends: Ends::Fails, reason: "a gradient method on a tall or top-heavy stack" },
     Exception { problems: &["lcp-ray"], solvers: &["*"],
         ends: Ends::Fails, reason: "the matrix is neither symmetric nor semidefinite: nothing promises anything" },
@@ -84,7 +84,7 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
 
     // Another program.
     #[cfg(feature = "clarabel")]
-    Exception { problems: &["cards*", "contact-fast", "contact-heavy", "contact-light", "contact-slow", "contacts-apart", "funnel"], solvers: &["clarabel"],
+    Exception { problems: &["cards*", "contact-fast", "contact-heavy", "contact-light", "contact-slow", "contacts-apart", "funnel", "wall-square-friction"], solvers: &["clarabel"],
         ends: Ends::Fails, reason: "the iteration on the shift does not contract: the slip depends too much on the impulses" },
     #[cfg(feature = "clarabel")]
     Exception { problems: &["random-contacts-12", "random-contacts-deficient", "lcp-z-matrix"], solvers: &["clarabel"],
@@ -96,12 +96,12 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     // Time.
     Exception { problems: &["heap-*"], solvers: &["gauss-seidel", "symmetric-gauss-seidel", "jacobi", "nonlinear-cg", "modulus", "accelerated-gradient", "barzilai-borwein", "admm", "newton*", "interior-point", "lemke", "clarabel"],
         ends: Ends::Skipped, reason: "each solves some of them: what is asked is that their combination solves all" },
-    Exception { problems: &["wall-8", "tower-50"], solvers: FACTOR_FREE, ends: Ends::Skipped, reason: "seconds" },
-    Exception { problems: &["wall-8", "tower-50"], solvers: &["modulus"], ends: Ends::Skipped, reason: "seconds" },
+    Exception { problems: &["wall-8", "tower-50", "wall-square-friction"], solvers: FACTOR_FREE, ends: Ends::Skipped, reason: "seconds" },
+    Exception { problems: &["wall-8", "tower-50", "wall-square-friction"], solvers: &["modulus"], ends: Ends::Skipped, reason: "seconds" },
     #[cfg(feature = "clarabel")]
     Exception { problems: &["wall-8", "wall-4", "tower-10-top-light"], solvers: &["clarabel"], ends: Ends::Skipped, reason: "seconds" },
     Exception { problems: &["wall-8"], solvers: &["auto", "newton*"], ends: Ends::Skipped, reason: "seconds" },
-    Exception { problems: &["wall-8", "tower-50"], solvers: PIVOTING, ends: Ends::Skipped, reason: "half a minute" },
+    Exception { problems: &["wall-8", "tower-50", "wall-square-friction"], solvers: PIVOTING, ends: Ends::Skipped, reason: "half a minute" },
 ];
 
 fn matches(pattern: &str, name: &str) -> bool {

@@ -3,6 +3,7 @@
 
 use pliant_solvers::complementarity::{Cone, Problem};
 use pliant_solvers::{KktSystem, Solution};
+use std::f64::consts::TAU;
 use std::ops::Range;
 
 /// The largest of `|W x - J^T mu - c|` and `|w - law|`, `w = J x + R mu + b`, as a share of the
@@ -101,6 +102,39 @@ fn projected(mu: f64, y: &[f64]) -> Vec<f64> {
     out
 }
 
+type Vec3 = [f64; 3];
+
+fn dot(a: Vec3, b: Vec3) -> f64 {
+    (0..3).map(|k| a[k] * b[k]).sum()
+}
+
+/// The projection on the cone with these edges, in their order around it: of the points that are
+/// nearest to `y` on a face, on an edge and at the tip, the nearest; `y` itself if it is inside.
+fn onto_faces(edges: &[Vec3], y: Vec3) -> Vec3 {
+    let mut inside = true;
+    let mut near = vec![[0.0; 3]];
+    for (k, a) in edges.iter().enumerate() {
+        let b = edges[(k + 1) % edges.len()];
+        near.push(a.map(|x| x * (dot(*a, y) / dot(*a, *a)).max(0.0)));
+        // Weights of both edges in the nearest point of their plane, by the normal equations.
+        let (aa, ab, bb, ay, by) = (dot(*a, *a), dot(*a, b), dot(b, b), dot(*a, y), dot(b, y));
+        let (s, t) = (ay * bb - by * ab, by * aa - ay * ab);
+        if s >= 0.0 && t >= 0.0 {
+            let whole = aa * bb - ab * ab;
+            near.push(std::array::from_fn(|i| (s * a[i] + t * b[i]) / whole));
+        }
+        let inwards = [
+            a[1] * b[2] - a[2] * b[1],
+            a[2] * b[0] - a[0] * b[2],
+            a[0] * b[1] - a[1] * b[0],
+        ];
+        inside &= dot(inwards, y) >= 0.0;
+    }
+    let far = |p: &Vec3| (0..3).map(|i| (p[i] - y[i]).powi(2)).sum::<f64>();
+    let nearest = near.into_iter().min_by(|p, q| far(p).total_cmp(&far(q)));
+    if inside { y } else { nearest.unwrap_or(y) }
+}
+
 /// `|r - P(r - (u~)/s)| s` of one block, m/s, with `u~ = u + mu |u_t| n` for friction: the residual
 /// of De Saxce or the natural map.
 pub(super) fn law(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> f64 {
@@ -152,7 +186,17 @@ pub(super) fn law(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> f64 {
             y[0] -= shift / s;
             projected(mu, &y)
         }
-        Cone::Pyramid { .. } => unreachable!("the corpus has no pyramids"),
+        Cone::Pyramid { mu, facets, first } => {
+            let corners: Vec<Vec3> = (0..facets)
+                .map(|l| {
+                    let (sin, cos) = (first + TAU * l as f64 / facets as f64).sin_cos();
+                    [1.0, mu * cos, mu * sin]
+                })
+                .collect();
+            let slip = [0.0, u[1], u[2]];
+            let shift = corners.iter().map(|c| -dot(*c, slip)).fold(0.0, f64::max);
+            onto_faces(&corners, [step[0] - shift / s, step[1], step[2]]).to_vec()
+        }
     };
     let square: f64 = onto.iter().zip(r).map(|(p, r)| (p - r) * (p - r)).sum();
     s * square.sqrt()
@@ -208,4 +252,15 @@ fn the_measures_against_given_numbers() {
     let (r, u) = ([0.3, 0.05, -0.02], [0.01, -0.2, 0.1]);
     let miss = law(&Cone::Coulomb { mu: 0.4 }, 1.0, &r, &u);
     assert!((miss - 0.06233203348034898).abs() < 1e-15, "{miss}");
+    // Friction within a square, by hand: with the shift of half the slip, (0.9, -0.7, 0.3) goes to
+    // the impulse itself, (0.9, 0.3, 0.3) is inside, and (0.8, -0.7, 0.3) goes to
+    // (0.92, -0.46, 0.3) on a face.
+    for (r, slip, known) in [
+        ([1.0, -0.5, 0.3], 0.2, 0.0),
+        ([1.0, 0.5, 0.3], 0.2, 0.05f64.sqrt()),
+        ([1.0, -0.3, 0.3], 0.4, 0.032f64.sqrt()),
+    ] {
+        let miss = law(&Cone::friction_box(0.5), 1.0, &r, &[0.0, slip, 0.0]);
+        assert!((miss - known).abs() < 1e-15, "{r:?} {miss}");
+    }
 }

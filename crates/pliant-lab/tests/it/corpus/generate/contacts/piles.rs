@@ -3,7 +3,8 @@
 use super::bodies::{Body, Scene, Vec3, frame};
 use super::{FALL, OWN, record};
 use crate::tools::Random;
-use pliant_lab::exchange::Record;
+use pliant_lab::exchange::{Record, Statement};
+use pliant_solvers::complementarity::Cone;
 
 pub(super) fn add(out: &mut Vec<Record>) {
     let about = "a wall of 4 x 4 bricks, every course shifted by half a brick";
@@ -12,6 +13,9 @@ pub(super) fn add(out: &mut Vec<Record>) {
     out.push(record("wall-3-pushed", about, OWN, wall(3, 3, 0.3).problem()));
     let about = "a wall of 8 x 8 bricks, not condensed";
     out.push(record("wall-8", about, OWN, wall(8, 8, 0.0).mixed()));
+    let about = "a wall of 4 x 8 bricks, not condensed; the friction of each contact is bounded by a square";
+    let wall = squared(wall(4, 8, 0.0).mixed());
+    out.push(record("wall-square-friction", about, OWN, wall));
     let about = "two cards that lean on each other; without friction they fall";
     out.push(record("cards", about, OWN, cards(0.4, 0.6).problem()));
     out.push(record(
@@ -51,6 +55,18 @@ fn wall(width: usize, height: usize, push: f64) -> Scene {
         }
     }
     scene
+}
+
+/// The same with friction bounded along either tangent by itself.
+fn squared(mut statement: Statement) -> Statement {
+    if let Statement::Mixed(mixed) = &mut statement {
+        for cone in &mut mixed.cones {
+            if let Cone::Coulomb { mu } = *cone {
+                *cone = Cone::friction_box(mu);
+            }
+        }
+    }
+    statement
 }
 
 /// Two plates of length 1, tilted by `tilt` from the vertical, that meet at the top.

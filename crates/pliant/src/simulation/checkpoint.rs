@@ -5,7 +5,7 @@ use crate::contact::step;
 use crate::control::sleep;
 use crate::motion::SolverMemory;
 use crate::{Checkpoint, Error};
-use pliant_model::{Energies, ModelError};
+use pliant_model::{Energies, Field, ModelError};
 
 impl Simulation {
     /// The present motion, as plain values.
@@ -146,7 +146,8 @@ impl Simulation {
             let name = "the checkpoint".to_owned();
             return Err(ModelError::NotFinite {
                 name,
-                what: "a number",
+                field: Field::Other("a number"),
+                index: None,
                 value: *value,
             }
             .into());

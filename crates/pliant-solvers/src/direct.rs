@@ -1,6 +1,5 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
-mod apply;
 mod changes;
 mod held;
 mod kernel;

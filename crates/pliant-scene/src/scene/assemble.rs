@@ -210,15 +210,15 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         initial: None,
     };
     builder.parameters(scene, settings)?;
-    builder.duration = run::length(&mut builder, "duration", settings.duration, &scene.run.duration)?;
+    builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     nodes(&mut builder, scene)?;
-    joints::joints(&mut builder, scene)?;
-    components::components(&mut builder, scene)?;
+    joints::add_joints(&mut builder, scene)?;
+    components::add_components(&mut builder, scene)?;
     components::fixed(&mut builder, scene)?;
     run::laws_of_contact(&mut builder, &scene.run)?;
-    let world = contacts::contacts(&mut builder, scene)?;
-    let plan = run::run(&mut builder, &scene.run, settings)?;
-    let statics = statics::statics(&mut builder, &scene.run)?;
+    let world = contacts::world(&mut builder, scene)?;
+    let plan = run::plan(&mut builder, &scene.run, settings)?;
+    let statics = statics::plan(&builder, &scene.run)?;
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
     let joints = builder
@@ -261,18 +261,18 @@ fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
     }
     for node in &scene.nodes {
         match node {
-            Node::Particles(node) => nodes::particles(builder, node),
-            Node::Scalars(node) => nodes::scalars(builder, node),
-            Node::Bodies(node) => nodes::bodies(builder, node),
-            Node::Mapped(node) => mapped::mapped(builder, node),
-            Node::Cable(node) => parts::cable(builder, node),
-            Node::Rod(node) => rod::rod(builder, node),
-            Node::ElasticRod(node) => elastic_rod::elastic_rod(builder, node),
-            Node::Net(node) => meshes::net(builder, node),
-            Node::Mesh(node) => meshes::mesh_part(builder, node),
-            Node::Solid(node) => solids::solid_part(builder, node),
-            Node::EmbeddedSurface(node) => embedded::embedded_surface(builder, node),
-            Node::ElasticSheet(node) => sheets::sheet_part(builder, node),
+            Node::Particles(node) => nodes::add_particles(builder, node),
+            Node::Scalars(node) => nodes::add_scalars(builder, node),
+            Node::Bodies(node) => nodes::add_bodies(builder, node),
+            Node::Mapped(node) => mapped::add(builder, node),
+            Node::Cable(node) => parts::add_cable(builder, node),
+            Node::Rod(node) => rod::add(builder, node),
+            Node::ElasticRod(node) => elastic_rod::add(builder, node),
+            Node::Net(node) => meshes::add_net(builder, node),
+            Node::Mesh(node) => meshes::add_mesh(builder, node),
+            Node::Solid(node) => solids::add(builder, node),
+            Node::EmbeddedSurface(node) => embedded::add(builder, node),
+            Node::ElasticSheet(node) => sheets::add(builder, node),
         }?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::scene::source::Where;
 use crate::scene::{Course, Number, OneOrMany};
 use pliant::model::{ComponentId, Level, Mass, NodeId, Rayleigh};
 
-pub(super) fn components(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+pub(super) fn add_components(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
     scene.masses.iter().try_for_each(|spec| mass(builder, spec))?;
     scene
         .force_fields

@@ -65,7 +65,7 @@ fn shortest_turn(to: Vec3) -> rotation::Quaternion {
 }
 
 /// All colliders; none if the scene has none.
-pub(super) fn contacts(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<World>> {
+pub(super) fn world(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<World>> {
     let mut making = Making {
         world: World::new(),
         materials: BTreeMap::from([(DEFAULT, MaterialId::default())]),

@@ -10,7 +10,7 @@ use pliant::continuum::{Rod, RodCurve, Section};
 use pliant::model::{End, NodeId, RigidPoints};
 use pliant_output::recording::Shape;
 
-pub(super) fn elastic_rod(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
+pub(super) fn add(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let points = rod_points(builder, spec)?;

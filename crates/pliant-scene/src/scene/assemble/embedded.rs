@@ -8,7 +8,7 @@ use crate::scene::suggest;
 use pliant::continuum::{Element, ElementKind};
 use pliant::model::{Barycentric, Cell, MeshError, NodeId};
 
-pub(super) fn embedded_surface(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let name = spec.name.as_str();
     let (solid, cells) = cells_of_solid(builder, spec)?;
     let file = deformables::file_mesh(builder, name, &spec.shape)?;

@@ -27,7 +27,7 @@ pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<(
 }
 
 /// Makes the joints that are left, and the gears.
-pub(super) fn joints(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+pub(super) fn add_joints(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
     (0..scene.joints.len()).try_for_each(|index| add_joint(builder, index))?;
     scene.gears.iter().try_for_each(|gear| add_gear(builder, gear))
 }

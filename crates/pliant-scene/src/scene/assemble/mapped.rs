@@ -17,7 +17,7 @@ use pliant::model::{
     Projection, Quadratic, RelativeRotation, RigidPoints, Space, Subset,
 };
 
-pub(super) fn mapped(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
     joints::joints_of(builder, &spec.parents)?;
     let parents = ends::parents(builder, &spec.name, &spec.parents)?;
     let first = builder.model.node(parents.nodes[0]);

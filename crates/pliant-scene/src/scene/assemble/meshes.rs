@@ -16,7 +16,7 @@ struct MeshMass<'a> {
     matrix: MassMatrix,
 }
 
-pub(super) fn net(builder: &mut Builder<'_>, spec: &Net) -> Result<()> {
+pub(super) fn add_net(builder: &mut Builder<'_>, spec: &Net) -> Result<()> {
     let name = spec.name.as_str();
     let mesh = mesh(builder, name, "mesh", &spec.mesh)?;
     if !(mesh.tetrahedra.is_empty() && mesh.volumes.is_empty()) {
@@ -51,7 +51,7 @@ pub(super) fn net(builder: &mut Builder<'_>, spec: &Net) -> Result<()> {
     fix_vertices(builder, name, node, &mesh, &spec.fix, &spec.fix_groups)
 }
 
-pub(super) fn mesh_part(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()> {
+pub(super) fn add_mesh(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()> {
     let name = spec.name.as_str();
     let mesh = mesh(builder, name, "mesh", &spec.mesh)?;
     let points = vertices(builder, name, &mesh, &spec.scale, spec.position.as_ref())?;

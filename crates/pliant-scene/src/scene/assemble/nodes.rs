@@ -8,7 +8,7 @@ use pliant::dense::rotation::Quaternion;
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{Mass, NodeId, Pose, Space};
 
-pub(super) fn particles(builder: &mut Builder<'_>, spec: &Particles) -> Result<()> {
+pub(super) fn add_particles(builder: &mut Builder<'_>, spec: &Particles) -> Result<()> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let mut velocities = Vec::new();
@@ -87,7 +87,7 @@ fn triples(builder: &Builder<'_>, list: &[Triple], at: Where<'_>) -> Result<Vec<
     list.iter().map(|numbers| builder.triple(numbers, at)).collect()
 }
 
-pub(super) fn scalars(builder: &mut Builder<'_>, spec: &Scalars) -> Result<()> {
+pub(super) fn add_scalars(builder: &mut Builder<'_>, spec: &Scalars) -> Result<()> {
     let name = spec.name.as_str();
     let values = builder.numbers(&spec.values, Where::Field(name, "values"))?;
     let velocities = match &spec.velocities {
@@ -102,7 +102,7 @@ pub(super) fn scalars(builder: &mut Builder<'_>, spec: &Scalars) -> Result<()> {
     point_mass(builder, name, node, &spec.mass)
 }
 
-pub(super) fn bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()> {
+pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()> {
     let name = spec.name.as_str();
     let mut list = Vec::new();
     for body in &spec.bodies {

@@ -8,7 +8,7 @@ use crate::scene::schema::{Cable, CableEnd, Triple};
 use crate::scene::source::Where;
 use pliant::model::{Difference, Distance, End, Level, Mass, NodeId, Space, Treatment, UniformCompliance};
 
-pub(super) fn cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
+pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let links = builder.count(&spec.links, 1, field("links"))?;

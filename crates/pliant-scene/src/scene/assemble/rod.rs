@@ -16,7 +16,7 @@ use pliant::model::{
 };
 use pliant_output::recording::Shape;
 
-pub(super) fn rod(builder: &mut Builder<'_>, spec: &Rod) -> Result<()> {
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Rod) -> Result<()> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let segments = builder.count(&spec.segments, 1, field("segments"))?;

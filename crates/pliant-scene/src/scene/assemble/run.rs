@@ -44,7 +44,7 @@ pub(super) fn laws_of_contact(builder: &mut Builder<'_>, run: &Run) -> Result<()
     Ok(())
 }
 
-pub(super) fn run(builder: &mut Builder<'_>, run: &Run, settings: &Settings) -> Result<RunPlan> {
+pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) -> Result<RunPlan> {
     builder.options.integrator = integrator(builder, &run.integrator)?;
     if let Some(tolerance) = &run.newton_tolerance {
         builder.options.tuning.newton.tolerance =

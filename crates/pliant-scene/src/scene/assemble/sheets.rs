@@ -7,7 +7,7 @@ use crate::scene::source::Where;
 use pliant::continuum::{Bending, Sheet, SheetMesh};
 use pliant_mesh_io::Mesh as FileMesh;
 
-pub(super) fn sheet_part(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let name = spec.name.as_str();
     let (mut mesh, file) = sheet_mesh(builder, name, spec)?;
     let held = |key, fix, boxes, groups| Held {

@@ -29,7 +29,7 @@ fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Placement]) -> (Mesh, Vec<[
     (all, velocities, held)
 }
 
-pub(super) fn solid_part(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let name = spec.name.as_str();
     let (mesh, file) = solid_mesh(builder, name, &spec.shape)?;
     let (mut mesh, places) = if spec.repair {

@@ -34,7 +34,7 @@ impl StaticsPlan {
     }
 }
 
-pub(super) fn statics(builder: &Builder<'_>, run: &Run) -> Result<Option<StaticsPlan>> {
+pub(super) fn plan(builder: &Builder<'_>, run: &Run) -> Result<Option<StaticsPlan>> {
     let Some(spec) = &run.statics else { return Ok(None) };
     for (given, key) in [
         (run.adaptive_step.is_some(), "adaptive_step"),

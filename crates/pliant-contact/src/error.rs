@@ -49,8 +49,8 @@ pub enum ContactError {
     /// An index of a mesh points past its points.
     #[error("{what} {entry} of {shape} names point {point}, but there are {count}")]
     Index {
-        /// The shape or the collider.
-        shape: String,
+        /// The shape.
+        shape: &'static str,
         /// Triangle, segment or point.
         what: &'static str,
         /// Index of the entry.
@@ -63,8 +63,8 @@ pub enum ContactError {
     /// A mesh without extent, or with a triangle without area.
     #[error("{what} {entry} of {shape} is degenerate: {reason}")]
     Degenerate {
-        /// The shape or the collider.
-        shape: String,
+        /// The shape.
+        shape: &'static str,
         /// Triangle, segment, hull.
         what: &'static str,
         /// Index of the entry.
@@ -75,8 +75,8 @@ pub enum ContactError {
     /// An edge with more than two triangles, or two triangles that disagree about outside.
     #[error("the edge between points {from} and {to} of {shape} {reason}")]
     Edge {
-        /// The shape or the collider.
-        shape: String,
+        /// The shape.
+        shape: &'static str,
         /// A point.
         from: usize,
         /// The other point.

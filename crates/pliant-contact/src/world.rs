@@ -85,7 +85,7 @@ struct Narrow {
     /// Elements of a sheet that are near.
     near: Vec<u32>,
     touches: Vec<Touch>,
-    /// Those that are still to be sorted.
+    /// Touches that are still to be sorted.
     rest: Vec<Touch>,
     /// Spot, order, and where on the sheet.
     soft: Vec<(u64, usize, Touch, found::Weights)>,

@@ -1,25 +1,25 @@
 //! Defects of meshes and materials, in the user's terms.
 
 use crate::Defect;
-use pliant_model::ModelError;
+use pliant_model::{Field, ModelError};
 
 /// A defect of a mesh, a material or the model that they go into.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContinuumError {
     /// A number is NaN or infinite.
-    #[error("{what} is {value}, not a finite number")]
+    #[error("{field} is {value}, not a finite number")]
     NotFinite {
-        /// Which number.
-        what: &'static str,
+        /// The argument that holds it.
+        field: Field,
         /// Its value.
         value: f64,
     },
     /// A number outside its range.
-    #[error("{what} is {value}, but must be {bound}")]
+    #[error("{field} is {value}, but must be {bound}")]
     OutOfRange {
-        /// Which number.
-        what: &'static str,
+        /// The argument that holds it.
+        field: Field,
         /// Its value.
         value: f64,
         /// The requirement.
@@ -79,10 +79,10 @@ pub enum ContinuumError {
         reason: &'static str,
     },
     /// A choice that does not go with another.
-    #[error("{what} cannot be had with {with}: {reason}")]
+    #[error("{field} cannot be had with {with}: {reason}")]
     Conflict {
         /// The option that was asked for.
-        what: &'static str,
+        field: Field,
         /// The option that it does not go with.
         with: &'static str,
         /// Why, as a clause.

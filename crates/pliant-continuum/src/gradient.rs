@@ -2,7 +2,9 @@
 
 use crate::mesh::RestPoint;
 use crate::{ContinuumError, ElementKind, Mesh};
-use pliant_model::{Blocks, Degenerate, Dependency, Mapping, MappingPieces, ModelError, Parents, Space};
+use pliant_model::{
+    Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
+};
 use std::ops::Range;
 
 /// Deformation gradients of a mesh, one element of nine coordinates per quadrature point.
@@ -123,6 +125,7 @@ impl Mapping for DeformationGradient {
         if *count != self.node_count {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Parents,
                 what: "points, one for each node of the mesh",
                 expected: self.node_count,
                 found: *count,

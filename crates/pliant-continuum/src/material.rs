@@ -24,7 +24,7 @@ pub use tissue::{Fibres, Fung};
 pub use viscoelastic::Viscoelastic;
 pub use viscosity::Viscosity;
 
-use pliant_model::{ModelError, Space};
+use pliant_model::{Field, ModelError, Space};
 
 /// Checks the node of a material: elements of the size of a point, one volume for each.
 fn check_points(
@@ -44,6 +44,7 @@ fn check_points(
     if volumes.len() != count {
         return Err(ModelError::Size {
             name: name.into(),
+            field: Field::Volumes,
             what: "volumes, one for each quadrature point",
             expected: count,
             found: volumes.len(),
@@ -51,7 +52,7 @@ fn check_points(
     }
     volumes
         .iter()
-        .try_for_each(|v| check_positive(name, "a volume", *v))
+        .try_for_each(|v| check_positive(name, Field::Volumes, *v))
 }
 
 /// The coordinates of a quadrature point, and their name for errors.
@@ -70,42 +71,44 @@ const GRADIENTS: PointSpace = PointSpace {
     wanted: "deformation gradients (elements of nine coordinates)",
 };
 
-fn check_finite(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
+fn check_finite(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
     if value.is_finite() {
         return Ok(());
     }
     Err(ModelError::NotFinite {
         name: name.into(),
-        what,
+        field,
+        index: None,
         value,
     })
 }
 
 fn check_range(
     name: &str,
-    what: &'static str,
+    field: Field,
     value: f64,
     holds: bool,
     bound: &'static str,
 ) -> Result<(), ModelError> {
-    check_finite(name, what, value)?;
+    check_finite(name, field, value)?;
     if holds {
         return Ok(());
     }
     Err(ModelError::OutOfRange {
         name: name.into(),
-        what,
+        field,
+        index: None,
         value,
         bound,
     })
 }
 
-fn check_positive(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
-    check_range(name, what, value, value > 0.0, "positive")
+fn check_positive(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
+    check_range(name, field, value, value > 0.0, "positive")
 }
 
-fn check_not_negative(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
-    check_range(name, what, value, value >= 0.0, "zero or more")
+fn check_not_negative(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
+    check_range(name, field, value, value >= 0.0, "zero or more")
 }
 
 /// Shear and bulk modulus (Pa) for Young's modulus (Pa) and a Poisson's ratio below 1/2.

@@ -9,8 +9,8 @@ pub use section::Section;
 use crate::{ContinuumError, PronySeries, Relaxing};
 use pliant_dense::rotation::{conjugate, multiply};
 use pliant_model::{
-    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, ForceField, JointFrame, Mass, Model, NodeId,
-    Pose, PrescribedMotion, RigidMass, Treatment,
+    BeamSegment, BeamStrain, ComponentId, DiagonalCompliance, Field, ForceField, JointFrame, Mass, Model,
+    NodeId, Pose, PrescribedMotion, RigidMass, Treatment,
 };
 
 /// An elastic rod: bodies at the points of a curve, and between them the strains of a geometrically
@@ -241,37 +241,37 @@ impl Rod {
     fn check(&self) -> Result<(), ContinuumError> {
         let s = &self.section;
         let positive = [
-            ("Young's modulus", self.young),
-            ("the density", self.density),
-            ("the area of the section", s.area),
-            ("a second moment of the section", s.second_moments[0]),
-            ("a second moment of the section", s.second_moments[1]),
-            ("the torsion constant of the section", s.torsion_constant),
-            ("a shear factor of the section", s.shear_factors[0]),
-            ("a shear factor of the section", s.shear_factors[1]),
+            (Field::Young, self.young),
+            (Field::Density, self.density),
+            (Field::Area, s.area),
+            (Field::SecondMoments, s.second_moments[0]),
+            (Field::SecondMoments, s.second_moments[1]),
+            (Field::TorsionConstant, s.torsion_constant),
+            (Field::ShearFactors, s.shear_factors[0]),
+            (Field::ShearFactors, s.shear_factors[1]),
         ];
-        for (what, value) in positive {
-            check_number(what, value, value > 0.0, "positive")?;
+        for (field, value) in positive {
+            check_number(field, value, value > 0.0, "positive")?;
         }
         let (value, bound) = (self.poisson, "above -1 and at most 1/2");
-        check_number("Poisson's ratio", value, value > -1.0 && value <= 0.5, bound)?;
+        check_number(Field::Poisson, value, value > -1.0 && value <= 0.5, bound)?;
         if self.series.is_some() {
             let with = "a material with a past";
-            let conflict = |what, reason| Err(ContinuumError::Conflict { what, with, reason });
+            let conflict = |field, reason| Err(ContinuumError::Conflict { field, with, reason });
             if self.inextensible {
-                return conflict("an inextensible rod", "hard stretch and shear have no stiffness");
+                return conflict(Field::Inextensible, "hard stretch and shear have no stiffness");
             }
             if self.treatment() == Treatment::Compliance {
                 let reason = "its force is not a function of the strain alone";
-                return conflict("a compliance", reason);
+                return conflict(Field::ComplianceTreatment, reason);
             }
             if self.relaxation_time != 0.0 {
-                return conflict("a relaxation time", "give the series a term for it");
+                return conflict(Field::RelaxationTimes, "give the series a term for it");
             }
         }
         if self.inextensible && self.treatment() != Treatment::Compliance {
             return Err(ContinuumError::Conflict {
-                what: "a stiffness",
+                field: Field::StiffnessTreatment,
                 with: "an inextensible rod",
                 reason: "hard stretch and shear have no stiffness; make it a compliance",
             });
@@ -282,16 +282,16 @@ impl Rod {
 
 /// A number that must be finite and hold to a bound.
 pub(crate) fn check_number(
-    what: &'static str,
+    field: Field,
     value: f64,
     holds: bool,
     bound: &'static str,
 ) -> Result<(), ContinuumError> {
     if !value.is_finite() {
-        return Err(ContinuumError::NotFinite { what, value });
+        return Err(ContinuumError::NotFinite { field, value });
     }
     if !holds {
-        return Err(ContinuumError::OutOfRange { what, value, bound });
+        return Err(ContinuumError::OutOfRange { field, value, bound });
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::{ContinuumError, PlaneElastic, PronySeries, Relaxing, SymmetryPlane};
 use curvature::curvatures;
 use hinges::{Hinge, Hinges, hinges};
 use pliant_model::{
-    ComponentId, DiagonalCompliance, ForceField, Mass, Model, NodeId, Treatment, quadratic_bending,
+    ComponentId, DiagonalCompliance, Field, ForceField, Mass, Model, NodeId, Treatment, quadratic_bending,
 };
 
 /// How a sheet resists bending.
@@ -219,7 +219,7 @@ impl Sheet {
         self.check()?;
         if self.bending == Bending::Shell && !mesh.quadrangles.is_empty() {
             return Err(ContinuumError::Conflict {
-                what: "the bending of a shell",
+                field: Field::ShellBending,
                 with: "quadrangles",
                 reason: "it is that of triangles; cut them, or take hinges",
             });
@@ -393,53 +393,53 @@ impl Sheet {
     }
 
     fn check(&self) -> Result<(), ContinuumError> {
-        for (what, value) in [
-            ("the thickness", self.thickness),
-            ("the density", self.density),
-            ("the stretch", self.stretch),
+        for (field, value) in [
+            (Field::Thickness, self.thickness),
+            (Field::Density, self.density),
+            (Field::Stretch, self.stretch),
         ] {
-            check_number(what, value, value > 0.0, "positive")?;
+            check_number(field, value, value > 0.0, "positive")?;
         }
         let names = [
-            "the compliance of the warp",
-            "the compliance of the weft",
-            "the compliance of shear",
+            Field::ComplianceOfWarp,
+            Field::ComplianceOfWeft,
+            Field::ComplianceOfShear,
         ];
-        for (what, value) in names.into_iter().zip(self.compliances) {
-            check_number(what, value, value >= 0.0, "zero or more")?;
+        for (field, value) in names.into_iter().zip(self.compliances) {
+            check_number(field, value, value >= 0.0, "zero or more")?;
         }
         let [one, two, _] = self.compliances;
         let lateral = one * self.poisson * self.poisson;
         let bound = "of a square below the compliance of the weft over that of the warp (for one material, between -1 and 1)";
         check_number(
-            "Poisson's ratio",
+            Field::Poisson,
             self.poisson,
             lateral < two || lateral == 0.0,
             bound,
         )?;
         if let Bending::Hinges(d) | Bending::Quadratic(d) = self.bending {
-            check_number("the bending stiffness", d, d >= 0.0, "zero or more")?;
+            check_number(Field::Bending, d, d >= 0.0, "zero or more")?;
         }
         if self.series.is_some() {
             self.check_past()?;
         }
         if self.stretch != 1.0 && self.bending == Bending::Shell {
             return Err(ContinuumError::Conflict {
-                what: "a stretch",
+                field: Field::Prestretch,
                 with: "the bending of a shell",
                 reason: "its curvatures are those of the mesh; take hinges",
             });
         }
         if matches!(self.bending, Bending::Quadratic(_)) && !self.symmetry.is_empty() {
             return Err(ContinuumError::Conflict {
-                what: "a plane of symmetry",
+                field: Field::Symmetry,
                 with: "quadratic bending",
                 reason: "it has no angle at the boundary; take hinges",
             });
         }
         if matches!(self.bending, Bending::Quadratic(_)) && !self.clamped.is_empty() {
             return Err(ContinuumError::Conflict {
-                what: "a clamp",
+                field: Field::Clamp,
                 with: "quadratic bending",
                 reason: "it has no angle at the boundary; take hinges, or fix the nodes",
             });
@@ -449,16 +449,16 @@ impl Sheet {
 
     /// Refuses options that do not go with a past.
     fn check_past(&self) -> Result<(), ContinuumError> {
-        let conflict = |what, reason| {
+        let conflict = |field, reason| {
             let with = "a material with a past";
-            Err(ContinuumError::Conflict { what, with, reason })
+            Err(ContinuumError::Conflict { field, with, reason })
         };
         if self.treatment == Some(Treatment::Compliance) || self.compliances.contains(&0.0) {
             let reason = "its force is not a function of the strain alone";
-            return conflict("a compliance", reason);
+            return conflict(Field::ComplianceTreatment, reason);
         }
         if self.relaxation_time != 0.0 {
-            return conflict("a relaxation time", "give the series a term for it");
+            return conflict(Field::RelaxationTimes, "give the series a term for it");
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::{
     LinearElastic, Mesh, Patches, Plasticity, PronySeries, SmallStrain, StrainEnergy, Tangent, Viscoelastic,
     VolumeRatio,
 };
-use pliant_model::{ComponentId, DiagonalCompliance, ForceField, Model, NodeId, Treatment};
+use pliant_model::{ComponentId, DiagonalCompliance, Field, ForceField, Model, NodeId, Treatment};
 
 /// How the mass of a solid is given to its nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -358,44 +358,52 @@ impl Solid {
 
     /// Whether the choices go together; the numbers are checked by the components.
     fn check(&self) -> Result<(), ContinuumError> {
-        let conflict = |what, with, reason| Err(ContinuumError::Conflict { what, with, reason });
+        let conflict = |field, with, reason| Err(ContinuumError::Conflict { field, with, reason });
         let rows = self.incompressibility != Incompressibility::None;
         if self.series.is_some() && self.plasticity.is_some() {
-            return conflict("plasticity", "viscoelasticity", "there is no such law");
+            return conflict(Field::Plasticity, "viscoelasticity", "there is no such law");
         }
         if self.series.is_some() || self.plasticity.is_some() {
             let with = "a material with a past";
             if self.treatment == Treatment::Compliance {
                 return conflict(
-                    "a compliance",
+                    Field::ComplianceTreatment,
                     with,
                     "its force is not a function of the strain alone",
                 );
             }
             if self.relaxation_time != 0.0 {
-                return conflict("a relaxation time", with, "add a viscosity on strains beside it");
+                return conflict(
+                    Field::RelaxationTimes,
+                    with,
+                    "add a viscosity on strains beside it",
+                );
             }
         }
         match self.law {
             Law::Hyperelastic(energy) => {
                 let with = "a hyperelastic material";
                 if self.treatment == Treatment::Compliance {
-                    return conflict("a compliance", with, "its law is not one of strains");
+                    return conflict(Field::ComplianceTreatment, with, "its law is not one of strains");
                 }
                 if self.relaxation_time != 0.0 {
-                    return conflict("a relaxation time", with, "add a viscosity on strains beside it");
+                    return conflict(
+                        Field::RelaxationTimes,
+                        with,
+                        "add a viscosity on strains beside it",
+                    );
                 }
                 if self.plasticity.is_some() {
-                    return conflict("plasticity", with, "its law is not one of strains");
+                    return conflict(Field::Plasticity, with, "its law is not one of strains");
                 }
                 match energy.volume_part() {
                     Some(bulk) if rows && (bulk.is_nan() || bulk <= 0.0) => Err(ContinuumError::OutOfRange {
-                        what: "the bulk modulus",
+                        field: Field::BulkModulus,
                         value: bulk,
                         bound: "positive, if the volume is to be rows",
                     }),
                     None if rows => conflict(
-                        "volume rows",
+                        Field::Incompressibility,
                         "this energy",
                         "it has no part that is of the volume alone; take Mooney and Rivlin's or Ogden's",
                     ),
@@ -404,26 +412,26 @@ impl Solid {
             }
             Law::OfStrains { young, poisson, .. } => {
                 if self.tangent != Tangent::Exact {
-                    return conflict("a projection", "a law of strains", "its tangent is semidefinite");
+                    return conflict(Field::Tangent, "a law of strains", "its tangent is semidefinite");
                 }
                 if rows && self.treatment == Treatment::Compliance {
                     let reason = "what is left of the material has no stiffness against change of volume";
-                    return conflict("a compliance", "volume rows", reason);
+                    return conflict(Field::ComplianceTreatment, "volume rows", reason);
                 }
-                for (what, value, holds, bound) in [
-                    ("Young's modulus", young, young > 0.0, "positive"),
+                for (field, value, holds, bound) in [
+                    (Field::Young, young, young > 0.0, "positive"),
                     (
-                        "Poisson's ratio",
+                        Field::Poisson,
                         poisson,
                         poisson > -1.0 && poisson <= 0.5,
                         "above -1 and at most 1/2",
                     ),
                 ] {
                     if !value.is_finite() {
-                        return Err(ContinuumError::NotFinite { what, value });
+                        return Err(ContinuumError::NotFinite { field, value });
                     }
                     if !holds {
-                        return Err(ContinuumError::OutOfRange { what, value, bound });
+                        return Err(ContinuumError::OutOfRange { field, value, bound });
                     }
                 }
                 Ok(())

@@ -8,7 +8,9 @@ pub(crate) use measures::{add_determinant_hessian, cofactors};
 pub(crate) use polar::Polar;
 
 use pliant_dense::Mat3;
-use pliant_model::{Blocks, Degenerate, Dependency, Mapping, MappingPieces, ModelError, Parents, Space};
+use pliant_model::{
+    Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
+};
 use std::ops::Range;
 
 /// Small strains of deformation gradients: six per point, shears as angles.
@@ -165,6 +167,7 @@ fn check_parent(name: &str, count: usize, parents: &[(Space, usize)]) -> Result<
     if *found != count {
         return Err(ModelError::Size {
             name: name.into(),
+            field: Field::Parents,
             what: "deformation gradients",
             expected: count,
             found: *found,

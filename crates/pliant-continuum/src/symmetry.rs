@@ -2,7 +2,7 @@
 
 use crate::ContinuumError;
 use crate::rod::check_number;
-use pliant_model::{Model, NodeId};
+use pliant_model::{Field, Model, NodeId};
 
 /// A plane across an axis of space (0 is x), at a coordinate (m), that a mesh ends at: what is
 /// behind it is its mirror image, and does the same.
@@ -28,7 +28,7 @@ impl SymmetryPlane {
     /// is across none of the three axes; [`ContinuumError::NotFinite`].
     pub fn nodes(&self, places: &[[f64; 3]]) -> Result<Vec<usize>, ContinuumError> {
         let wrong = |reason| Err(self.error(reason));
-        check_number("the place of a plane of symmetry", self.at, true, "finite")?;
+        check_number(Field::SymmetryPlace, self.at, true, "finite")?;
         if self.axis > 2 {
             return wrong("it must be across axis 0, 1 or 2");
         }

@@ -18,7 +18,7 @@ pub use law::{ForceFieldCheck, force_field};
 pub use mass::{MassCheck, mapped_mass, mass};
 pub use memory::{MemoryCheck, memory};
 
-use crate::{Dependency, Mapping, Model, ModelError, NodeId, Space, State};
+use crate::{Dependency, Field, Mapping, Model, ModelError, NodeId, Space, State};
 
 /// Largest differences found, each relative to `1 +` the size of what it is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -201,6 +201,7 @@ fn model_of<M: Mapping + Clone + 'static>(
         if found < size {
             return Err(ModelError::Size {
                 name: format!("parent {k}"),
+                field: Field::Positions,
                 what: "positions",
                 expected: size,
                 found,

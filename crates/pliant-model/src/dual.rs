@@ -4,7 +4,7 @@
 //! 2011). Closures on them give user components their derivatives, and [`check`](crate::check) an
 //! independent answer for those of the library.
 
-use crate::{ModelError, Space};
+use crate::{Field, ModelError, Space};
 pub use num_dual::DualNum;
 use pliant_dense::rotation;
 
@@ -68,13 +68,14 @@ pub(crate) fn gather<'a>(
 }
 
 /// Checks that so many position numbers are not too many.
-pub(crate) fn check_limit(name: &str, what: &'static str, numbers: usize) -> Result<(), ModelError> {
+pub(crate) fn check_limit(name: &str, field: Field, numbers: usize) -> Result<(), ModelError> {
     if numbers <= LIMIT {
         return Ok(());
     }
     Err(ModelError::OutOfRange {
         name: name.into(),
-        what,
+        field,
+        index: None,
         value: numbers as f64,
         bound: "48 or fewer",
     })

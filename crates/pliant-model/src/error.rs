@@ -1,6 +1,6 @@
 //! Defects of models and states, in the user's names.
 
-use crate::{Degenerate, MeshError, Space};
+use crate::{Degenerate, Field, MeshError, Space};
 
 /// A defect of a model or of a state, naming its part by the user's name for it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -13,22 +13,26 @@ pub enum ModelError {
         name: String,
     },
     /// A number is NaN or infinite.
-    #[error("{what} of `{name}` is {value}, not a finite number")]
+    #[error("{field} of `{name}` is {value}, not a finite number{}", Entry(*.index))]
     NotFinite {
         /// Name of the node or component.
         name: String,
-        /// Which number.
-        what: &'static str,
+        /// The argument that holds it.
+        field: Field,
+        /// Its place in a list of more than one number.
+        index: Option<usize>,
         /// Its value.
         value: f64,
     },
     /// A number must be positive, or not negative.
-    #[error("{what} of `{name}` is {value}, but must be {bound}")]
+    #[error("{field} of `{name}` is {value}, but must be {bound}{}", Entry(*.index))]
     OutOfRange {
         /// Name of the node or component.
         name: String,
-        /// Which number.
-        what: &'static str,
+        /// The argument that holds it.
+        field: Field,
+        /// Its place in a list of more than one number.
+        index: Option<usize>,
         /// Its value.
         value: f64,
         /// The requirement.
@@ -55,12 +59,12 @@ pub enum ModelError {
         reason: &'static str,
     },
     /// A matrix that is not symmetric positive semidefinite.
-    #[error("the {what} matrix of `{name}` is not symmetric positive semidefinite: {reason}")]
+    #[error("{field} of `{name}` is not symmetric positive semidefinite: {reason}")]
     Matrix {
         /// Name of the component.
         name: String,
-        /// Which matrix.
-        what: &'static str,
+        /// The argument that holds it.
+        field: Field,
         /// Which rule it breaks.
         reason: &'static str,
     },
@@ -79,6 +83,8 @@ pub enum ModelError {
     Size {
         /// Name of the node or component.
         name: String,
+        /// The argument that is the list.
+        field: Field,
         /// The items that were counted.
         what: &'static str,
         /// Wanted.
@@ -212,4 +218,28 @@ pub enum ModelError {
         /// Given.
         found: usize,
     },
+}
+
+impl ModelError {
+    /// The same error of a number at a place of a list; lists of one number have no places.
+    #[must_use]
+    pub fn at(mut self, place: usize, count: usize) -> Self {
+        if let (Self::NotFinite { index, .. } | Self::OutOfRange { index, .. }, true) = (&mut self, count > 1)
+        {
+            *index = Some(place);
+        }
+        self
+    }
+}
+
+/// A place of a list, at the end of a sentence.
+struct Entry(Option<usize>);
+
+impl std::fmt::Display for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(index) => write!(f, " (entry {index})"),
+            None => Ok(()),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Force fields: energy, force and its derivatives, or the inverse view, a compliance.
 
-use crate::{Blocks, Memory, ModelError, Space};
+use crate::{Blocks, Field, Memory, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -259,40 +259,43 @@ pub trait ForceFieldPieces: Debug + Send + Sync {
     }
 }
 
-pub(crate) fn check_finite(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
+pub(crate) fn check_finite(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
     if value.is_finite() {
         Ok(())
     } else {
         Err(ModelError::NotFinite {
             name: name.into(),
-            what,
+            field,
+            index: None,
             value,
         })
     }
 }
 
-pub(crate) fn check_not_negative(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
-    check_finite(name, what, value)?;
+pub(crate) fn check_not_negative(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
+    check_finite(name, field, value)?;
     if value >= 0.0 {
         Ok(())
     } else {
         Err(ModelError::OutOfRange {
             name: name.into(),
-            what,
+            field,
+            index: None,
             value,
             bound: "zero or more",
         })
     }
 }
 
-pub(crate) fn check_positive(name: &str, what: &'static str, value: f64) -> Result<(), ModelError> {
-    check_finite(name, what, value)?;
+pub(crate) fn check_positive(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
+    check_finite(name, field, value)?;
     if value > 0.0 {
         Ok(())
     } else {
         Err(ModelError::OutOfRange {
             name: name.into(),
-            what,
+            field,
+            index: None,
             value,
             bound: "positive",
         })

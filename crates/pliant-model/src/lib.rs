@@ -23,6 +23,7 @@ pub mod check;
 pub mod dual;
 mod error;
 mod evaluate;
+mod field;
 mod force_field;
 mod force_fields;
 mod joint;
@@ -40,6 +41,7 @@ mod state;
 pub use blocks::Blocks;
 pub use error::ModelError;
 pub use evaluate::{Energies, Evaluation, Momentum};
+pub use field::Field;
 pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, FullCompliance, Gas, Potential,

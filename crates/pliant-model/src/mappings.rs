@@ -65,7 +65,7 @@ pub use volume::Volume;
 
 pub(crate) use frames::{check_pose, relative_pose};
 
-use crate::{Dependency, ModelError, Parents, Space};
+use crate::{Dependency, Field, ModelError, Parents, Space};
 
 /// One end of a difference or of a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,7 +140,7 @@ pub(crate) fn check_dependency(
 fn check_end(name: &str, end: &End, dimension: usize, parents: &[(Space, usize)]) -> Result<(), ModelError> {
     match end {
         End::Element(at) => points::check_real(name, *at, dimension, parents),
-        End::Point(p) => points::check_finite(name, "a fixed point", p),
+        End::Point(p) => points::check_finite(name, Field::FixedPoint, p),
     }
 }
 

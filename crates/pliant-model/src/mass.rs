@@ -4,7 +4,7 @@ mod meshes;
 mod shapes;
 mod surface;
 
-use crate::{Blocks, Groups, ModelError, Space};
+use crate::{Blocks, Field, Groups, ModelError, Space};
 use pliant_dense::{Mat3, vec3};
 
 /// Inertia of the elements of one node.
@@ -107,14 +107,16 @@ fn check_mass(name: &str, mass: f64) -> Result<(), ModelError> {
     if !mass.is_finite() {
         return Err(ModelError::NotFinite {
             name: name.into(),
-            what: "the mass",
+            field: Field::Mass,
+            index: None,
             value: mass,
         });
     }
     if mass <= 0.0 {
         return Err(ModelError::OutOfRange {
             name: name.into(),
-            what: "the mass",
+            field: Field::Mass,
+            index: None,
             value: mass,
             bound: "positive",
         });
@@ -130,6 +132,7 @@ impl Mass {
             } else {
                 Err(ModelError::Size {
                     name: name.into(),
+                    field: Field::Mass,
                     what: "masses",
                     expected: count,
                     found,
@@ -145,7 +148,8 @@ impl Mass {
             Self::Uniform(m) => check_mass(name, *m),
             Self::PerElement(list) => {
                 size(list.len())?;
-                list.iter().try_for_each(|m| check_mass(name, *m))
+                let mut masses = list.iter().enumerate();
+                masses.try_for_each(|(i, m)| check_mass(name, *m).map_err(|e| e.at(i, count)))
             }
             Self::Rigid(_) if space != Space::Rigid3 => Err(ModelError::Space {
                 name: name.into(),
@@ -283,6 +287,7 @@ fn check_coupled(name: &str, g: usize, mass: &CoupledMass) -> Result<(), ModelEr
     if mass.matrix.len() != n * n || n == 0 {
         return Err(ModelError::Size {
             name: name.into(),
+            field: Field::Mass,
             what: "entries of a mass matrix",
             expected: (n * n).max(1),
             found: mass.matrix.len(),

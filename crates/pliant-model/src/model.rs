@@ -5,7 +5,7 @@ mod build;
 use std::collections::HashMap;
 
 use crate::{
-    ForceField, Mapping, Mass, ModelError, Parameters, Parents, PrescribedMotion, RowLaw, Space, State,
+    Field, ForceField, Mapping, Mass, ModelError, Parameters, Parents, PrescribedMotion, RowLaw, Space, State,
 };
 
 pub(crate) use build::check_finite;
@@ -462,15 +462,23 @@ impl Model {
             }
         }
         for node in self.nodes.iter().filter(|n| n.first_dof().is_some()) {
-            check_finite(&node.name, "a position", &state.positions[node.position_range()])?;
-            check_finite(&node.name, "a velocity", &state.velocities[node.velocity_range()])?;
+            check_finite(
+                &node.name,
+                Field::Positions,
+                &state.positions[node.position_range()],
+            )?;
+            check_finite(
+                &node.name,
+                Field::Velocities,
+                &state.velocities[node.velocity_range()],
+            )?;
             if node.space == Space::Rigid3 {
                 build::normalize_rotations(&node.name, &mut state.positions[node.position_range()])?;
             }
         }
         for field in &self.force_fields {
             let internal = &state.internal[field.component.internal.clone()];
-            check_finite(&field.name, "an internal variable", internal)?;
+            check_finite(&field.name, Field::InternalVariables, internal)?;
         }
         Ok(())
     }
@@ -498,8 +506,8 @@ impl Model {
     /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
     pub fn set_rayleigh(&mut self, rayleigh: Rayleigh) -> Result<(), ModelError> {
         let name = "Rayleigh damping";
-        crate::force_field::check_not_negative(name, "the mass-proportional rate", rayleigh.mass)?;
-        crate::force_field::check_not_negative(name, "the stiffness-proportional time", rayleigh.stiffness)?;
+        crate::force_field::check_not_negative(name, Field::MassRate, rayleigh.mass)?;
+        crate::force_field::check_not_negative(name, Field::StiffnessTime, rayleigh.stiffness)?;
         self.rayleigh = rayleigh;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Prescribed motion: coordinates as functions of time.
 
-use crate::ModelError;
 use crate::dual::{Dual, DualNum};
+use crate::{Field, ModelError};
 use std::fmt;
 use std::sync::Arc;
 
@@ -149,6 +149,7 @@ impl PrescribedMotion {
         if self.len() != 1 && self.len() != coordinates {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Targets,
                 what: "motions",
                 expected: coordinates,
                 found: self.len(),
@@ -162,7 +163,8 @@ impl PrescribedMotion {
         {
             return Err(ModelError::NotFinite {
                 name: name.into(),
-                what: "a target",
+                field: Field::Targets,
+                index: None,
                 value: *value,
             });
         }

@@ -2,7 +2,7 @@
 //! them.
 
 use crate::model::check_finite;
-use crate::{ComponentId, Model, ModelError, NodeId, PrescribedMotion, RowGroup, Treatment};
+use crate::{ComponentId, Field, Model, ModelError, NodeId, PrescribedMotion, RowGroup, Treatment};
 use std::ops::Range;
 
 /// The values that may change while a model is simulated: gravity, inputs and treatments of force
@@ -152,7 +152,7 @@ impl Parameters {
     }
 
     pub(crate) fn set_gravity(&mut self, gravity: [f64; 3]) -> Result<(), ModelError> {
-        check_finite("gravity", "a coordinate", &gravity)?;
+        check_finite("gravity", Field::Gravity, &gravity)?;
         self.gravity = gravity;
         Ok(())
     }
@@ -220,7 +220,7 @@ impl Parameters {
         value: f64,
     ) -> Result<(), ModelError> {
         let name = model.component_name(component);
-        check_finite(name, "an input", &[value])?;
+        check_finite(name, Field::Inputs, &[value])?;
         let ComponentId::ForceField(i) = component else {
             return Err(ModelError::NotRows {
                 name: name.into(),
@@ -233,6 +233,7 @@ impl Parameters {
         let Some(old) = inputs.get_mut(input) else {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Inputs,
                 what: "inputs at least",
                 expected: input + 1,
                 found,

@@ -1,6 +1,5 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
-mod apply;
 mod changes;
 mod held;
 mod kernel;
@@ -131,7 +130,7 @@ pub struct DirectSolver {
     redundancy: rank::Redundancy,
     refinement: Refinement,
     many: many::Scratch,
-    gram: apply::Gram,
+    gram: many::Gram,
 }
 
 impl DirectSolver {

@@ -9,7 +9,7 @@ use crate::{Error, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{
-    ComponentId, Energies, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
+    ComponentId, Energies, Field, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
 };
 use pliant_stepper::contact::step;
 use pliant_stepper::method::{Method, Methods, capabilities};
@@ -213,6 +213,7 @@ impl Simulation {
             let (expected, found) = (coordinates.len(), velocity.len());
             return Err(ModelError::Size {
                 name: name(),
+                field: Field::Velocities,
                 what: "velocities",
                 expected,
                 found,
@@ -222,7 +223,8 @@ impl Simulation {
         if let Some(value) = velocity.iter().find(|v| !v.is_finite()) {
             return Err(ModelError::NotFinite {
                 name: name(),
-                what: "a velocity",
+                field: Field::Velocities,
+                index: None,
                 value: *value,
             }
             .into());
@@ -262,6 +264,7 @@ impl Simulation {
             let (what, found) = ("force coordinates", force.len());
             return Err(ModelError::Size {
                 name: name(),
+                field: Field::Forces,
                 what,
                 expected: size,
                 found,
@@ -271,7 +274,8 @@ impl Simulation {
         if let Some(value) = force.iter().find(|f| !f.is_finite()) {
             return Err(ModelError::NotFinite {
                 name: name(),
-                what: "a force",
+                field: Field::Forces,
+                index: None,
                 value: *value,
             }
             .into());

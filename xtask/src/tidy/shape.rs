@@ -5,9 +5,8 @@ use crate::shapes::{Shapes, crate_of};
 
 /// Structs of library crates have at most this many fields.
 const MOST_FIELDS: usize = 15;
-/// The functions of a type of these crates lie in at most this many files.
+/// The functions of a type lie in at most this many files.
 const MOST_FILES: usize = 4;
-const SPREAD: &[&str] = &["crates/pliant", "crates/pliant-kkt"];
 
 pub(super) fn fields(shapes: &Shapes) -> Vec<Finding> {
     let is_library = |path: &str| layering::is_library(crate_of(path).trim_start_matches("crates/"));
@@ -23,18 +22,19 @@ pub(super) fn fields(shapes: &Shapes) -> Vec<Finding> {
 }
 
 pub(super) fn spread(shapes: &Shapes) -> Vec<Finding> {
-    let wide = shapes
-        .impls
-        .iter()
-        .filter(|((folder, _), files)| files.len() > MOST_FILES && SPREAD.contains(&folder.as_str()));
-    let findings = wide.filter_map(|((_, name), files)| {
-        let message = format!(
-            "`impl {name}` lies in {} files, at most {MOST_FILES}",
-            files.len()
-        );
-        Some(Finding::problem(files.first()?, 1, message))
-    });
-    findings.collect()
+    let mut findings = Vec::new();
+    for ((folder, name), files) in &shapes.impls {
+        // Of several types of one name, those declared beside their functions are at home there.
+        let declaring = shapes.declared.iter().filter(|(declared, path, _)| {
+            declared == name && crate_of(path) == folder && files.contains(path)
+        });
+        let count = files.len() + 1 - declaring.count().max(1);
+        if let (true, Some(first)) = (count > MOST_FILES, files.first()) {
+            let message = format!("`impl {name}` lies in {count} files, at most {MOST_FILES}");
+            findings.push(Finding::problem(first, 1, message));
+        }
+    }
+    findings
 }
 
 #[cfg(test)]
@@ -65,6 +65,13 @@ mod tests {
                 "`A` has 16 fields, at most 15"
             )]
         );
+        let spread_over = |path: &str, text: &str| {
+            let paths: Vec<String> = (0..5).map(|k| format!("crates/a/src/{path}{k}.rs")).collect();
+            let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), text)).collect();
+            spread(&crate::shapes::shapes(&Sources::of(&files)))
+        };
+        assert_eq!(spread_over("one", "struct B;\nimpl B {}\n"), []);
+        assert_eq!(spread_over("two", "impl B {}\n").len(), 1);
         let found = spread(&shapes);
         assert_eq!(
             found,

@@ -93,7 +93,7 @@ impl Mesh {
                 if point >= points.len() {
                     let count = points.len();
                     return Err(ContactError::Index {
-                        shape: shape.into(),
+                        shape,
                         what: "triangle",
                         entry,
                         point,
@@ -113,7 +113,7 @@ impl Mesh {
             if area.is_nan() || area <= 1e-12 * longest * longest || height == 0.0 {
                 let reason = "it has no area";
                 return Err(ContactError::Degenerate {
-                    shape: shape.into(),
+                    shape,
                     what: "triangle",
                     entry,
                     reason,
@@ -147,7 +147,7 @@ impl Mesh {
         let twice = |what, entry| {
             let reason = "it names a point twice";
             ContactError::Degenerate {
-                shape: shape.into(),
+                shape,
                 what,
                 entry,
                 reason,
@@ -168,7 +168,7 @@ impl Mesh {
         if last >= u32::MAX as usize {
             let (what, entry, count) = ("an element", 0, u32::MAX as usize);
             return Err(ContactError::Index {
-                shape: shape.into(),
+                shape,
                 what,
                 entry,
                 point: last,
@@ -233,7 +233,7 @@ impl Mesh {
     /// Closed, oriented, and with its outside outside.
     fn check_solid(&self, shape: &'static str) -> Result<(), ContactError> {
         let bad = |e: [u32; 2], reason| ContactError::Edge {
-            shape: shape.into(),
+            shape,
             from: e[0] as usize,
             to: e[1] as usize,
             reason,
@@ -268,7 +268,7 @@ impl Mesh {
                 "it is inside out: its triangles are clockwise seen from outside",
             );
             Err(ContactError::Degenerate {
-                shape: shape.into(),
+                shape,
                 what,
                 entry: 0,
                 reason,

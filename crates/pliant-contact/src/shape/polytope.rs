@@ -101,7 +101,7 @@ impl Polytope {
     /// one face.
     pub(crate) fn hull(given: &[Vec3]) -> Result<Self, ContactError> {
         let flat = || ContactError::Degenerate {
-            shape: "a convex hull".into(),
+            shape: "a convex hull",
             what: "the set of points",
             entry: 0,
             reason: "its points lie in a plane, or nearly",

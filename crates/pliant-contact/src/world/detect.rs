@@ -3,6 +3,7 @@
 use super::cast::{self, Course};
 use super::found::{Found, Pair, Weights, near_enough, push};
 use super::pieces::{Form, Pieces};
+use super::sheets::sheet_sheet;
 use super::{Narrow, World};
 use crate::narrow::axis::stay_apart;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
@@ -25,7 +26,7 @@ impl World {
                 (Form::Convex { .. }, Form::Convex { .. }) => self.convex_convex(pair),
                 (Form::Convex { .. }, Form::Sheet(_)) => self.convex_sheet(pair, false),
                 (Form::Sheet(_), Form::Convex { .. }) => self.convex_sheet(pair, true),
-                (Form::Sheet(_), Form::Sheet(_)) => self.sheet_sheet(pair),
+                (Form::Sheet(_), Form::Sheet(_)) => sheet_sheet(self, pair),
             }
         }
     }

@@ -77,72 +77,70 @@ struct Close {
     touch: Touch,
 }
 
-impl World {
-    /// All pairs of spots of two sheets (or of one with itself) that are near, and nearest to each
-    /// other among their neighbours.
-    pub(super) fn sheet_sheet(&mut self, pair: Pair) {
-        let (Some(a), Some(b)) = (self.pieces.surface(pair.i), self.pieces.surface(pair.j)) else {
-            return;
-        };
-        let mut work = std::mem::take(&mut self.work.sheets);
-        let mut stack = std::mem::take(&mut self.work.stack);
-        let mut found = std::mem::take(&mut self.work.found);
-        let own = pair.i == pair.j;
-        let collider = &self.colliders[self.pieces.list[pair.i].collider.index()];
-        let ring = if own {
-            collider.self_contact.unwrap_or(1)
-        } else {
-            0
-        };
-        let (a, b) = (
-            Moving::of(&self.pieces, pair.i, a, pair.horizon),
-            Moving::of(&self.pieces, pair.j, b, pair.horizon),
-        );
-        let (boxes_a, _) = self.pieces.elements(pair.i);
-        let (boxes_b, tree_b) = self.pieces.elements(pair.j);
-        work.close.clear();
-        for i in 0..a.now.mesh.element_count() {
-            work.near.clear();
-            let near = &mut work.near;
-            tree_b.query(boxes_b, &boxes_a[i], &mut stack, |j| near.push(j as u32));
-            near.sort_unstable();
-            for n in 0..work.near.len() {
-                let j = work.near[n] as usize;
-                let speed = self.pieces.fastest(pair.i, i) + self.pieces.fastest(pair.j, j);
-                let reach = a.now.mesh.radius + b.now.mesh.radius + pair.margin + pair.horizon * speed;
-                corners_against(&a, i, &b, j, false, reach, ring, &mut work);
-                if !own {
-                    corners_against(&b, j, &a, i, true, reach, ring, &mut work);
-                }
-                if !own || i <= j {
-                    edges_against(&a, i, &b, j, reach, ring, &mut work);
-                }
+/// All pairs of spots of two sheets (or of one with itself) that are near, and nearest to each
+/// other among their neighbours.
+pub(super) fn sheet_sheet(world: &mut World, pair: Pair) {
+    let (Some(a), Some(b)) = (world.pieces.surface(pair.i), world.pieces.surface(pair.j)) else {
+        return;
+    };
+    let mut work = std::mem::take(&mut world.work.sheets);
+    let mut stack = std::mem::take(&mut world.work.stack);
+    let mut found = std::mem::take(&mut world.work.found);
+    let own = pair.i == pair.j;
+    let collider = &world.colliders[world.pieces.list[pair.i].collider.index()];
+    let ring = if own {
+        collider.self_contact.unwrap_or(1)
+    } else {
+        0
+    };
+    let (a, b) = (
+        Moving::of(&world.pieces, pair.i, a, pair.horizon),
+        Moving::of(&world.pieces, pair.j, b, pair.horizon),
+    );
+    let (boxes_a, _) = world.pieces.elements(pair.i);
+    let (boxes_b, tree_b) = world.pieces.elements(pair.j);
+    work.close.clear();
+    for i in 0..a.now.mesh.element_count() {
+        work.near.clear();
+        let near = &mut work.near;
+        tree_b.query(boxes_b, &boxes_a[i], &mut stack, |j| near.push(j as u32));
+        near.sort_unstable();
+        for n in 0..work.near.len() {
+            let j = work.near[n] as usize;
+            let speed = world.pieces.fastest(pair.i, i) + world.pieces.fastest(pair.j, j);
+            let reach = a.now.mesh.radius + b.now.mesh.radius + pair.margin + pair.horizon * speed;
+            corners_against(&a, i, &b, j, false, reach, ring, &mut work);
+            if !own {
+                corners_against(&b, j, &a, i, true, reach, ring, &mut work);
+            }
+            if !own || i <= j {
+                edges_against(&a, i, &b, j, reach, ring, &mut work);
             }
         }
-        if own {
-            for close in work.close.iter_mut().filter(|c| c.spots[0] > c.spots[1]) {
-                close.spots.swap(0, 1);
-                close.weights.swap(0, 1);
-                let t = close.touch;
-                close.touch = Touch {
-                    a: t.b,
-                    b: t.a,
-                    normal: -t.normal,
-                    ..t
-                };
-            }
-        }
-        work.close
-            .sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.touch.gap.total_cmp(&y.touch.gap)));
-        work.close.dedup_by_key(|c| c.spots);
-        for close in &work.close {
-            let feature = close.spots.map(code);
-            self.push(pair, close.touch, feature, close.weights.map(Some), &mut found);
-        }
-        self.work.sheets = work;
-        self.work.stack = stack;
-        self.work.found = found;
     }
+    if own {
+        for close in work.close.iter_mut().filter(|c| c.spots[0] > c.spots[1]) {
+            close.spots.swap(0, 1);
+            close.weights.swap(0, 1);
+            let t = close.touch;
+            close.touch = Touch {
+                a: t.b,
+                b: t.a,
+                normal: -t.normal,
+                ..t
+            };
+        }
+    }
+    work.close
+        .sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.touch.gap.total_cmp(&y.touch.gap)));
+    work.close.dedup_by_key(|c| c.spots);
+    for close in &work.close {
+        let feature = close.spots.map(code);
+        world.push(pair, close.touch, feature, close.weights.map(Some), &mut found);
+    }
+    world.work.sheets = work;
+    world.work.stack = stack;
+    world.work.found = found;
 }
 
 fn code(spot: Spot) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::{check_finite, check_not_negative, check_positive, check_range};
 use crate::ContinuumError;
-use pliant_model::ModelError;
+use pliant_model::{Field, ModelError};
 
 /// Energy density (Pa) of a hyperelastic material, as a function of `I1 = tr(F^T F)`,
 /// `I2 = (I1^2 - tr((F^T F)^2))/2` and `J = det F`, or of principal stretches.
@@ -100,7 +100,7 @@ impl StrainEnergy {
         let mut all = [[0.0; 2]; 6];
         if terms.is_empty() || terms.len() > all.len() {
             return Err(ContinuumError::OutOfRange {
-                what: "the number of Ogden's terms",
+                field: Field::OgdenTerms,
                 value: terms.len() as f64,
                 bound: "from 1 to 6",
             });
@@ -130,25 +130,25 @@ impl StrainEnergy {
             Self::NeoHookean { shear, lame }
             | Self::StableNeoHookean { shear, lame }
             | Self::Corotational { shear, lame } => {
-                check_positive(name, "the shear modulus", shear)?;
+                check_positive(name, Field::ShearModulus, shear)?;
                 let bulk = lame + 2.0 / 3.0 * shear;
-                check_range(name, "the bulk modulus", bulk, bulk > 0.0, "positive")
+                check_range(name, Field::BulkModulus, bulk, bulk > 0.0, "positive")
             }
             Self::MooneyRivlin { c1, c2, bulk } => {
-                check_not_negative(name, "the first coefficient", c1)?;
-                check_not_negative(name, "the second coefficient", c2)?;
-                check_positive(name, "the shear modulus", 2.0 * (c1 + c2))?;
-                check_not_negative(name, "the bulk modulus", bulk)
+                check_not_negative(name, Field::FirstCoefficient, c1)?;
+                check_not_negative(name, Field::SecondCoefficient, c2)?;
+                check_positive(name, Field::ShearModulus, 2.0 * (c1 + c2))?;
+                check_not_negative(name, Field::BulkModulus, bulk)
             }
             Self::Ogden { terms, bulk } => {
                 for [mu, alpha] in terms {
-                    check_finite(name, "a modulus of Ogden's terms", mu)?;
+                    check_finite(name, Field::OgdenModuli, mu)?;
                     let there = mu == 0.0 || alpha != 0.0;
-                    check_range(name, "an exponent of Ogden's terms", alpha, there, "not zero")?;
+                    check_range(name, Field::OgdenExponents, alpha, there, "not zero")?;
                 }
                 let shear = terms.iter().map(|[mu, alpha]| 0.5 * mu * alpha).sum();
-                check_positive(name, "the shear modulus of small strains", shear)?;
-                check_not_negative(name, "the bulk modulus", bulk)
+                check_positive(name, Field::SmallStrainModulus, shear)?;
+                check_not_negative(name, Field::BulkModulus, bulk)
             }
         }
     }

@@ -6,7 +6,9 @@ use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, check
 use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew};
-use pliant_model::{At, Blocks, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space};
+use pliant_model::{
+    At, Blocks, Field, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space,
+};
 use std::ops::Range;
 
 /// The rule for the tangent of a material where it is indefinite.
@@ -351,13 +353,7 @@ impl ForceField for Hyperelastic {
                         "that of shear, for the whole stress relaxes",
                     )
                 };
-                check_range(
-                    name,
-                    "a share of bulk in the Prony series",
-                    term.bulk,
-                    holds,
-                    bound,
-                )?;
+                check_range(name, Field::BulkShares, term.bulk, holds, bound)?;
             }
         }
         check_points(name, GRADIENTS, space, &self.volumes, count)

@@ -4,7 +4,9 @@ use super::{
     STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
 };
 use nalgebra::Matrix6;
-use pliant_model::{At, Blocks, ForceField, ForceFieldPieces, ModelError, NotInvertible, RowLaw, Space};
+use pliant_model::{
+    At, Blocks, Field, ForceField, ForceFieldPieces, ModelError, NotInvertible, RowLaw, Space,
+};
 use std::ops::Range;
 
 /// Linear elasticity on strains: isotropic, orthotropic, of any constant moduli.
@@ -164,20 +166,14 @@ fn definite(d: &Matrix6<f64>) -> bool {
 impl ForceField for LinearElastic {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_points(name, STRAINS, space, &self.volumes, count)?;
-        check_not_negative(name, "the relaxation time", self.relaxation_time)?;
+        check_not_negative(name, Field::RelaxationTime, self.relaxation_time)?;
         match &self.law {
             Law::Isotropic { young, poisson } => {
-                check_positive(name, "Young's modulus", *young)?;
+                check_positive(name, Field::Young, *young)?;
                 let holds = *poisson > -1.0 && *poisson <= 0.5;
-                check_range(
-                    name,
-                    "Poisson's ratio",
-                    *poisson,
-                    holds,
-                    "above -1 and at most 1/2",
-                )
+                check_range(name, Field::Poisson, *poisson, holds, "above -1 and at most 1/2")
             }
-            Law::Deviatoric { shear } => check_positive(name, "the shear modulus", *shear),
+            Law::Deviatoric { shear } => check_positive(name, Field::ShearModulus, *shear),
             Law::Orthotropic {
                 young,
                 poisson,
@@ -185,13 +181,13 @@ impl ForceField for LinearElastic {
             } => {
                 young
                     .iter()
-                    .try_for_each(|e| check_positive(name, "Young's modulus", *e))?;
+                    .try_for_each(|e| check_positive(name, Field::Young, *e))?;
                 poisson
                     .iter()
-                    .try_for_each(|n| check_finite(name, "Poisson's ratio", *n))?;
+                    .try_for_each(|n| check_finite(name, Field::Poisson, *n))?;
                 shear
                     .iter()
-                    .try_for_each(|g| check_positive(name, "a shear modulus", *g))?;
+                    .try_for_each(|g| check_positive(name, Field::ShearModuli, *g))?;
                 if self.moduli.as_ref().is_some_and(definite) {
                     return Ok(());
                 }
@@ -200,7 +196,7 @@ impl ForceField for LinearElastic {
             Law::Moduli(d) => {
                 d.as_flattened()
                     .iter()
-                    .try_for_each(|x| check_finite(name, "a modulus", *x))?;
+                    .try_for_each(|x| check_finite(name, Field::Moduli, *x))?;
                 let d = Matrix6::from_fn(|i, j| d[i][j]);
                 if (d - d.transpose()).amax() > 1e-12 * d.amax() {
                     return Err(not_semidefinite(name, "it is not symmetric"));
@@ -319,7 +315,7 @@ impl ForceFieldPieces for LinearElastic {
 fn not_semidefinite(name: &str, reason: &'static str) -> ModelError {
     ModelError::Matrix {
         name: name.into(),
-        what: "moduli",
+        field: Field::ModulusMatrix,
         reason,
     }
 }

@@ -3,7 +3,7 @@
 use super::{PointSpace, PronySeries, Relaxing, check_finite, check_not_negative, check_points, check_range};
 use crate::ContinuumError;
 use nalgebra::Matrix3;
-use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 const PLANE: PointSpace = PointSpace {
     size: 3,
@@ -75,7 +75,7 @@ impl PlaneElastic {
         match &self.moduli {
             Some(d) => Relaxing::new(d.as_slice(), &self.weights, series),
             None => Err(ContinuumError::Conflict {
-                what: "a material with a past",
+                field: Field::Series,
                 with: "a hard direction",
                 reason: "it is a stiffness; make every compliance positive",
             }),
@@ -96,25 +96,25 @@ impl PlaneElastic {
 impl ForceField for PlaneElastic {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_points(name, PLANE, space, &self.weights, count)?;
-        check_not_negative(name, "the relaxation time", self.relaxation_time)?;
-        for (what, c) in [
-            "the compliance of the warp",
-            "the compliance of the weft",
-            "the compliance of shear",
+        check_not_negative(name, Field::RelaxationTime, self.relaxation_time)?;
+        for (field, c) in [
+            Field::ComplianceOfWarp,
+            Field::ComplianceOfWeft,
+            Field::ComplianceOfShear,
         ]
         .into_iter()
         .zip(self.compliances)
         {
-            check_finite(name, what, c)?;
-            check_not_negative(name, what, c)?;
+            check_finite(name, field, c)?;
+            check_not_negative(name, field, c)?;
         }
         let [one, two, _] = self.compliances;
         let lateral = one * self.poisson * self.poisson;
         let holds = lateral < two || lateral == 0.0;
-        check_finite(name, "Poisson's ratio", self.poisson)?;
+        check_finite(name, Field::Poisson, self.poisson)?;
         check_range(
             name,
-            "Poisson's ratio",
+            Field::Poisson,
             self.poisson,
             holds,
             "of a square below the compliance of the weft over that of the warp",

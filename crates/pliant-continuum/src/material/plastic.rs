@@ -4,7 +4,7 @@ use super::{
     STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
     shear_and_bulk,
 };
-use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
+use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// When a metal yields, and how that hardens it.
 ///
@@ -57,11 +57,11 @@ impl Plasticity {
     }
 
     fn check(&self, name: &str) -> Result<(), ModelError> {
-        check_positive(name, "the yield stress", self.yield_stress)?;
-        check_not_negative(name, "the isotropic hardening", self.isotropic)?;
-        check_not_negative(name, "the kinematic hardening", self.kinematic)?;
-        check_not_negative(name, "the rise of the yield stress", self.voce[0])?;
-        check_not_negative(name, "the rate of saturation", self.voce[1])
+        check_positive(name, Field::YieldStress, self.yield_stress)?;
+        check_not_negative(name, Field::IsotropicHardening, self.isotropic)?;
+        check_not_negative(name, Field::KinematicHardening, self.kinematic)?;
+        check_not_negative(name, Field::YieldRise, self.voce[0])?;
+        check_not_negative(name, Field::RateOfSaturation, self.voce[1])
     }
 
     /// Yield stress (Pa) and its slope at a plastic strain.
@@ -264,11 +264,11 @@ const FRESH: [f64; VARIABLES] = [0.0; VARIABLES];
 impl ForceField for ElasticPlastic {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_points(name, STRAINS, space, &self.volumes, count)?;
-        check_positive(name, "the shear modulus", self.shear)?;
-        check_finite(name, "the bulk modulus", self.bulk)?;
+        check_positive(name, Field::ShearModulus, self.shear)?;
+        check_finite(name, Field::BulkModulus, self.bulk)?;
         let holds = self.bulk > 0.0 || self.deviatoric && self.bulk == 0.0;
         let bound = "positive (Poisson's ratio above -1 and below 1/2)";
-        check_range(name, "the bulk modulus", self.bulk, holds, bound)?;
+        check_range(name, Field::BulkModulus, self.bulk, holds, bound)?;
         self.plasticity.check(name)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{check_positive, check_range};
 use crate::ContinuumError;
-use pliant_model::ModelError;
+use pliant_model::{Field, ModelError};
 
 /// One term of a [`PronySeries`]: a spring and a dashpot in a row (a Maxwell branch).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,7 +60,7 @@ impl PronySeries {
     pub fn new(terms: &[PronyTerm]) -> Result<Self, ContinuumError> {
         if terms.is_empty() || terms.len() > Self::MOST {
             return Err(ContinuumError::OutOfRange {
-                what: "the number of terms of the Prony series",
+                field: Field::NumberOfPronyTerms,
                 value: terms.len() as f64,
                 bound: "from 1 to 12",
             });
@@ -97,25 +97,25 @@ impl PronySeries {
 
     pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
         for term in self.terms() {
-            check_positive(name, "a relaxation time of the Prony series", term.time)?;
-            for (what, share) in [
-                ("a share of shear in the Prony series", term.shear),
-                ("a share of bulk in the Prony series", term.bulk),
-            ] {
-                check_range(name, what, share, (0.0..=1.0).contains(&share), "between 0 and 1")?;
+            check_positive(name, Field::PronyTimes, term.time)?;
+            for (field, share) in [(Field::ShearShares, term.shear), (Field::BulkShares, term.bulk)] {
+                check_range(
+                    name,
+                    field,
+                    share,
+                    (0.0..=1.0).contains(&share),
+                    "between 0 and 1",
+                )?;
             }
         }
-        for (what, left) in [
-            "what the Prony series leaves of the shear modulus",
-            "what the Prony series leaves of the bulk modulus",
-        ]
-        .into_iter()
-        .zip(self.long_time())
+        for (field, left) in [Field::ShearShareLeft, Field::BulkShareLeft]
+            .into_iter()
+            .zip(self.long_time())
         {
             // Shares that add up to 1 may miss it by rounding.
             check_range(
                 name,
-                what,
+                field,
                 left,
                 left >= -1e-12,
                 "zero or more: its shares add up to 1 at most",

@@ -4,7 +4,7 @@ use super::prony::Branch;
 use super::{PronySeries, check_finite, check_positive, check_range};
 use crate::ContinuumError;
 use pliant_dense::eigen::symmetric_eigen;
-use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
+use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// Linear viscoelasticity of any coordinates: a stiffness that falls off by a Prony series, the
 /// same for all of them.
@@ -73,7 +73,7 @@ impl Relaxing {
         let size = stiffness.len().isqrt();
         if size == 0 || size > Self::MOST || size * size != stiffness.len() {
             return Err(ContinuumError::OutOfRange {
-                what: "the number of entries of a stiffness that relaxes",
+                field: Field::NumberOfStiffnessEntries,
                 value: stiffness.len() as f64,
                 bound: "a square of 1 to 6 rows",
             });
@@ -95,18 +95,18 @@ impl Relaxing {
     fn check_stiffness(&self, name: &str) -> Result<(), ModelError> {
         let n = self.size;
         for value in &self.stiffness {
-            check_finite(name, "the stiffness", *value)?;
+            check_finite(name, Field::Stiffness, *value)?;
         }
         let largest = self.stiffness.iter().fold(0.0, |a: f64, k| a.max(k.abs()));
         let skew = |k: usize| (self.stiffness[k] - self.stiffness[k % n * n + k / n]).abs();
         let worst = (0..n * n).map(skew).fold(0.0, f64::max);
-        let what = "the difference between two entries of the stiffness that mirror each other";
-        check_range(name, what, worst, worst <= 1e-12 * largest, "zero")?;
+        let field = Field::StiffnessSkew;
+        check_range(name, field, worst, worst <= 1e-12 * largest, "zero")?;
         let (mut matrix, mut vectors) = (self.stiffness.clone(), vec![0.0; n * n]);
         symmetric_eigen(n, &mut matrix, &mut vectors);
         let least = (0..n).map(|k| matrix[k * n + k]).fold(f64::INFINITY, f64::min);
-        let what = "the least eigenvalue of the stiffness";
-        check_range(name, what, least, least >= -1e-12 * largest, "zero or more")
+        let field = Field::LeastStiffness;
+        check_range(name, field, least, least >= -1e-12 * largest, "zero or more")
     }
 
     fn left(&self) -> f64 {
@@ -174,19 +174,20 @@ impl ForceField for Relaxing {
         if self.weights.len() != count {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::ElementWeights,
                 what: "weights or springs, one for each element",
                 expected: count,
                 found: self.weights.len(),
             });
         }
         for weight in &self.weights {
-            check_positive(name, "the weight or stiffness of an element", *weight)?;
+            check_positive(name, Field::ElementWeights, *weight)?;
         }
         self.check_stiffness(name)?;
         for term in self.series.terms() {
-            let what = "a share of bulk in the Prony series";
+            let field = Field::BulkShares;
             let bound = "that of shear: springs, rods and sheets relax by one share";
-            check_range(name, what, term.bulk, term.bulk == term.shear, bound)?;
+            check_range(name, field, term.bulk, term.bulk == term.shear, bound)?;
         }
         self.series.check(name)
     }

@@ -2,7 +2,7 @@
 
 use super::{STRAINS, check_finite, check_not_negative, check_points, check_positive};
 use pliant_dense::Vec3;
-use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
+use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 
 /// Fung's exponential material on Green and Lagrange's strains.
 ///
@@ -43,16 +43,16 @@ impl Fung {
 impl ForceField for Fung {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_points(name, STRAINS, space, &self.volumes, count)?;
-        check_positive(name, "the coefficient", self.c)?;
+        check_positive(name, Field::Coefficient, self.c)?;
         self.a
             .as_flattened()
             .iter()
-            .try_for_each(|a| check_finite(name, "an exponent", *a))?;
+            .try_for_each(|a| check_finite(name, Field::Exponents, *a))?;
         let a = nalgebra::Matrix6::from_fn(|i, j| self.a[i][j]);
         let error = |reason| {
             Err(ModelError::Matrix {
                 name: name.into(),
-                what: "exponents",
+                field: Field::ExponentMatrix,
                 reason,
             })
         };
@@ -173,19 +173,21 @@ impl Fibres {
 impl ForceField for Fibres {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_points(name, STRAINS, space, &self.volumes, count)?;
-        check_not_negative(name, "the stiffness of the fibres", self.k1)?;
-        check_not_negative(name, "the exponent of the fibres", self.k2)?;
+        check_not_negative(name, Field::FibreStiffness, self.k1)?;
+        check_not_negative(name, Field::FibreExponent, self.k2)?;
         if self.directions.len() != 1 && self.directions.len() != count {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Directions,
                 what: "directions, one for each quadrature point",
                 expected: count,
                 found: self.directions.len(),
             });
         }
         for a in &self.directions {
-            a.iter().try_for_each(|x| check_finite(name, "a direction", *x))?;
-            check_positive(name, "the length of a direction", Vec3::from(*a).norm())?;
+            a.iter()
+                .try_for_each(|x| check_finite(name, Field::Directions, *x))?;
+            check_positive(name, Field::DirectionLength, Vec3::from(*a).norm())?;
         }
         Ok(())
     }
@@ -229,6 +231,6 @@ impl ForceField for Fibres {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        check_finite(name, "the active stress", inputs[0])
+        check_finite(name, Field::ActiveStress, inputs[0])
     }
 }

@@ -2,7 +2,7 @@
 
 use super::prony::Branch;
 use super::{PronySeries, STRAINS, check_points, check_positive, check_range, isotropic, shear_and_bulk};
-use pliant_model::{At, Blocks, ForceField, Memory, ModelError, NotInvertible, Past, Space};
+use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// Linear viscoelasticity on strains: isotropic, shear and bulk moduli that fall off by a Prony
 /// series.
@@ -121,20 +121,20 @@ fn dot(a: &[f64; 6], b: &[f64; 6]) -> f64 {
 impl ForceField for Viscoelastic {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_points(name, STRAINS, space, &self.volumes, count)?;
-        check_positive(name, "the shear modulus", self.shear)?;
+        check_positive(name, Field::ShearModulus, self.shear)?;
         let bulk = self.bulk;
         let holds = bulk > 0.0 || self.deviatoric && bulk == 0.0;
         check_range(
             name,
-            "the bulk modulus",
+            Field::BulkModulus,
             bulk,
             holds,
             "positive (Poisson's ratio above -1 and below 1/2)",
         )?;
         for term in self.series.terms().iter().filter(|_| self.deviatoric) {
-            let what = "a share of bulk in the Prony series";
+            let field = Field::BulkShares;
             let bound = "zero, for the volume is left to others";
-            check_range(name, what, term.bulk, term.bulk == 0.0, bound)?;
+            check_range(name, field, term.bulk, term.bulk == 0.0, bound)?;
         }
         self.series.check(name)
     }

@@ -1,7 +1,7 @@
 //! Newtonian viscosity on strains.
 
 use super::{STRAINS, check_not_negative, check_points, isotropic};
-use pliant_model::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
+use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 
 /// Viscous stress proportional to the rate of strain.
 ///
@@ -32,8 +32,8 @@ impl Viscosity {
 
 impl ForceField for Viscosity {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
-        check_not_negative(name, "the shear viscosity", self.shear)?;
-        check_not_negative(name, "the bulk viscosity", self.bulk)?;
+        check_not_negative(name, Field::ShearViscosity, self.shear)?;
+        check_not_negative(name, Field::BulkViscosity, self.bulk)?;
         check_points(name, STRAINS, space, &self.volumes, count)
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Element, Mesh};
 use crate::{ContinuumError, ElementKind};
+use pliant_model::Field;
 use std::collections::BTreeMap;
 
 /// Half the edge of the cube in the middle of a ball, or of the square in the middle of a cylinder,
@@ -20,7 +21,7 @@ impl Mesh {
     /// [`ContinuumError::OutOfRange`] for edges that are not positive, no cells, or more than ten
     /// million.
     pub fn hexahedral_box(size: [f64; 3], cells: [usize; 3]) -> Result<Self, ContinuumError> {
-        size.iter().try_for_each(|s| positive("an edge of a box", *s))?;
+        size.iter().try_for_each(|s| positive(Field::Edges, *s))?;
         check_cells(&cells)?;
         let at = |i: usize, axis: usize| size[axis] * i as f64 / cells[axis] as f64;
         Ok(grid(cells, |i, j, k| [at(i, 0), at(j, 1), at(k, 2)]))
@@ -32,7 +33,7 @@ impl Mesh {
     /// # Errors
     /// As [`hexahedral_box`](Self::hexahedral_box).
     pub fn ball(radius: f64, cells: usize, layers: usize) -> Result<Self, ContinuumError> {
-        positive("the radius of a ball", radius)?;
+        positive(Field::BallRadius, radius)?;
         check_cells(&[cells, cells, cells])?;
         check_cells(&[cells, 6 * cells, layers])?;
         // Equal angles between the planes through the centre.
@@ -60,8 +61,8 @@ impl Mesh {
         layers: usize,
         slices: usize,
     ) -> Result<Self, ContinuumError> {
-        positive("the radius of a cylinder", radius)?;
-        positive("the length of a cylinder", length)?;
+        positive(Field::CylinderRadius, radius)?;
+        positive(Field::CylinderLength, length)?;
         check_cells(&[cells, cells, slices])?;
         check_cells(&[4 * cells, layers, slices])?;
         let at = |i: usize| (std::f64::consts::FRAC_PI_4 * (2.0 * i as f64 / cells as f64 - 1.0)).tan();
@@ -92,13 +93,13 @@ impl Mesh {
         layers: usize,
         slices: usize,
     ) -> Result<Self, ContinuumError> {
-        positive("the inner radius of a tube", inner)?;
-        positive("the wall of a tube", outer - inner)?;
-        positive("the length of a tube", length)?;
+        positive(Field::InnerRadius, inner)?;
+        positive(Field::Wall, outer - inner)?;
+        positive(Field::TubeLength, length)?;
         check_cells(&[around, layers, slices])?;
         if around < 3 {
             return Err(ContinuumError::OutOfRange {
-                what: "the number of cells around a tube",
+                field: Field::CellsAround,
                 value: around as f64,
                 bound: "three or more",
             });
@@ -262,13 +263,13 @@ fn grid(cells: [usize; 3], at: impl Fn(usize, usize, usize) -> [f64; 3]) -> Mesh
     mesh
 }
 
-fn positive(what: &'static str, value: f64) -> Result<(), ContinuumError> {
+fn positive(field: Field, value: f64) -> Result<(), ContinuumError> {
     if !value.is_finite() {
-        return Err(ContinuumError::NotFinite { what, value });
+        return Err(ContinuumError::NotFinite { field, value });
     }
     if value <= 0.0 {
         let bound = "positive";
-        return Err(ContinuumError::OutOfRange { what, value, bound });
+        return Err(ContinuumError::OutOfRange { field, value, bound });
     }
     Ok(())
 }
@@ -282,7 +283,7 @@ fn check_cells(cells: &[usize; 3]) -> Result<(), ContinuumError> {
         return Ok(());
     }
     Err(ContinuumError::OutOfRange {
-        what: "the number of cells of a mesh",
+        field: Field::Cells,
         value: product as f64,
         bound: "from 1 to ten million",
     })

@@ -4,7 +4,7 @@ use crate::ContinuumError;
 use nalgebra::{Rotation3, UnitQuaternion};
 use pliant_dense::rotation::{exp, multiply, normalize};
 use pliant_dense::{Mat3, Vec3};
-use pliant_model::Pose;
+use pliant_model::{Field, Pose};
 
 /// The line of a rod: its nodes in order, and the direction of its section.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,7 @@ impl RodCurve {
     fn segments(&self) -> Result<(Vec<Vec3>, Vec<f64>), ContinuumError> {
         if !self.twist.is_finite() {
             return Err(ContinuumError::NotFinite {
-                what: "the twist of the rod",
+                field: Field::Twist,
                 value: self.twist,
             });
         }

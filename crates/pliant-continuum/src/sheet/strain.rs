@@ -4,7 +4,7 @@ use super::SheetMesh;
 use super::mesh::Flat;
 use crate::ContinuumError;
 use pliant_dense::{Vec3, vec3};
-use pliant_model::{Blocks, Degenerate, Dependency, Mapping, Mass, ModelError, Parents, Space};
+use pliant_model::{Blocks, Degenerate, Dependency, Field, Mapping, Mass, ModelError, Parents, Space};
 
 /// Strains of Green and Lagrange in the plane of each triangle of a sheet, and at four points of
 /// each quadrangle: along the warp, along the weft, shear as an angle.
@@ -106,6 +106,7 @@ impl Mapping for MembraneStrain {
         if found.1 != self.node_count {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Parents,
                 what: "points, one for each node of the sheet",
                 expected: self.node_count,
                 found: found.1,
@@ -115,7 +116,8 @@ impl Mapping for MembraneStrain {
         match numbers.copied().find(|g| !g.is_finite()) {
             Some(value) => Err(ModelError::NotFinite {
                 name: name.into(),
-                what: "a gradient of the sheet at rest",
+                field: Field::Gradients,
+                index: None,
                 value,
             }),
             None => Ok(()),

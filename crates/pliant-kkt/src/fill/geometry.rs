@@ -38,9 +38,9 @@ pub(super) fn bodies(problem: &Problem) -> impl Iterator<Item = Body> + '_ {
 /// it is measured by.
 #[derive(Debug)]
 pub(super) struct Loads {
-    /// Those of all but rows, and of rows too where both enter alike.
+    /// Forces of all but rows, and of rows too where both enter alike.
     forces: Vec<f64>,
-    /// Those of rows alone.
+    /// Forces of rows alone.
     rows: Vec<f64>,
     /// Diagonal of the masses on independent nodes.
     masses: Vec<f64>,

@@ -16,7 +16,7 @@ pub struct StiffnessRatio {
     pub linear: bool,
 }
 
-/// Those of the force fields whose treatment is open, with the masses in the `W` of a system.
+/// Ratios of the force fields whose treatment is open, with the masses in the `W` of a system.
 pub(super) fn ratios(jacobians: &Jacobians, system: &KktSystem, step: Step<'_>) -> Vec<StiffnessRatio> {
     let Step {
         problem,

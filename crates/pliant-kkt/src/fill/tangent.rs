@@ -152,7 +152,7 @@ impl Deficits<'_> {
         }
     }
 
-    /// The same of one group of rows, without damping matrices.
+    /// Divides the deficits of one group of rows, without damping matrices.
     fn divide_group(self, group: &RowGroup, b: &mut [f64]) {
         let Self {
             problem,

@@ -3,12 +3,11 @@
 use super::number::{Real, numbers, reals};
 use super::{Answer, ExchangeError, Expected};
 use pliant_solvers::complementarity::Cone;
-use serde::de::{Error, IgnoredAny};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
 
-/// The header as it is read.
+/// The header as it is read: what is missing or too much is found out by kind.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Header {
     pub(super) format: String,
     pub(super) version: u32,
@@ -23,11 +22,6 @@ pub(super) struct Header {
     pub(super) expected: Ends,
     #[serde(default)]
     pub(super) answers: Vec<Known>,
-}
-
-/// The numbers of the problem: what is missing or too much is found out by kind.
-#[derive(Debug, Deserialize)]
-pub(super) struct Numbers {
     #[serde(rename = "W")]
     pub(super) w: Option<Matrix>,
     #[serde(rename = "J")]
@@ -50,35 +44,6 @@ pub(super) struct Numbers {
     #[serde(rename = "b_N")]
     pub(super) b_n: Option<Vec<Real>>,
     pub(super) cones: Option<Vec<Law>>,
-}
-
-/// One of [`Self::ALL`]: both parts of a header ignore those of the other.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key(String);
-
-impl Key {
-    const ALL: &str = "format version kind name about source expected answers \
-        W J R A N c b R_N b_N blocks row_blocks fixed b_rounding bounds cones";
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let key = String::deserialize(deserializer)?;
-        if Self::ALL.split(' ').any(|known| known == key) {
-            Ok(Self(key))
-        } else {
-            let words = format!("unknown field `{key}`, expected one of {}", Self::ALL);
-            Err(D::Error::custom(words))
-        }
-    }
-}
-
-/// Reads both parts of a header, and refuses keys of neither.
-pub(super) fn parse(text: &str) -> Result<(Header, Numbers), ExchangeError> {
-    let _: BTreeMap<Key, IgnoredAny> = serde_json::from_str(text).map_err(json)?;
-    let header = serde_json::from_str(text).map_err(json)?;
-    let numbers = serde_json::from_str(text).map_err(json)?;
-    Ok((header, numbers))
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

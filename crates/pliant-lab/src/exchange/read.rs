@@ -1,6 +1,6 @@
 //! From texts to a problem.
 
-use super::header::{Kind, Matrix, Numbers, check_name, length, parse};
+use super::header::{Header, Kind, Matrix, check_name, json, length};
 use super::market::MarketMatrix;
 use super::number::{Real, numbers};
 use super::statement::{Mixed, Statement, sparse};
@@ -60,7 +60,7 @@ impl<F: FnMut(&str) -> Result<String, String>> Reader<F> {
         matrix.lower(&name)
     }
 
-    fn system(&mut self, h: &mut Numbers) -> Result<KktSystem, ExchangeError> {
+    fn system(&mut self, h: &mut Header) -> Result<KktSystem, ExchangeError> {
         let c = self.reals("c", h.c.take())?;
         let b = self.reals("b", h.b.take())?;
         let (n, m) = (c.len(), b.len());
@@ -95,8 +95,8 @@ impl<F: FnMut(&str) -> Result<String, String>> Reader<F> {
         Ok(system)
     }
 
-    fn statement(&mut self, kind: Kind, h: &mut Numbers) -> Result<Statement, ExchangeError> {
-        match kind {
+    fn statement(&mut self, h: &mut Header) -> Result<Statement, ExchangeError> {
+        match h.kind {
             Kind::Kkt => Ok(self.system(h)?.into()),
             Kind::Complementarity => {
                 let b = self.reals("b", h.b.take())?;
@@ -138,13 +138,13 @@ impl<F: FnMut(&str) -> Result<String, String>> Reader<F> {
         }
     }
 
-    fn cones(&self, h: &mut Numbers) -> Result<Vec<Cone>, ExchangeError> {
+    fn cones(&self, h: &mut Header) -> Result<Vec<Cone>, ExchangeError> {
         let laws = self.need("cones", h.cones.take())?;
         Ok(laws.into_iter().map(Cone::from).collect())
     }
 
     /// Refuses fields that were not asked for.
-    fn nothing_left(&self, h: &Numbers) -> Result<(), ExchangeError> {
+    fn nothing_left(&self, h: &Header) -> Result<(), ExchangeError> {
         let left = [
             ("W", h.w.is_some()),
             ("J", h.j.is_some()),
@@ -175,7 +175,7 @@ pub(super) fn read(
     text: &str,
     load: impl FnMut(&str) -> Result<String, String>,
 ) -> Result<Record, ExchangeError> {
-    let (header, mut numbers) = parse(text)?;
+    let mut header: Header = serde_json::from_str(text).map_err(json)?;
     if header.format != FORMAT {
         return Err(ExchangeError::Format { found: header.format });
     }
@@ -189,8 +189,8 @@ pub(super) fn read(
         Kind::Mixed => "mixed",
     };
     let mut reader = Reader { kind, load };
-    let statement = reader.statement(header.kind, &mut numbers)?;
-    reader.nothing_left(&numbers)?;
+    let statement = reader.statement(&mut header)?;
+    reader.nothing_left(&header)?;
     Ok(Record {
         name: header.name,
         about: header.about,

@@ -1,7 +1,7 @@
 //! A force field against finite differences of its energy and its force.
 
 use super::relative;
-use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::map_eigenvalues;
 
 /// Largest differences found for a force field, each relative to `1 +` the size of what it is
@@ -70,13 +70,24 @@ pub fn force_field(
 ) -> Result<ForceFieldCheck, ModelError> {
     let name = "checked force field";
     let count = x.len() / space.position_size();
-    for (what, expected, found) in [
-        ("position numbers", count * space.position_size(), x.len()),
-        ("velocity numbers", count * space.velocity_size(), v.len()),
+    for (field, what, expected, found) in [
+        (
+            Field::Positions,
+            "position numbers",
+            count * space.position_size(),
+            x.len(),
+        ),
+        (
+            Field::Velocities,
+            "velocity numbers",
+            count * space.velocity_size(),
+            v.len(),
+        ),
     ] {
         if expected != found {
             return Err(ModelError::Size {
                 name: name.into(),
+                field,
                 what,
                 expected,
                 found,

@@ -1,7 +1,7 @@
 //! A law with a past against finite differences of its force.
 
 use super::relative;
-use crate::{At, Blocks, ForceField, ModelError, Past, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, Past, Space};
 
 /// Findings on a law with a past.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,6 +42,7 @@ pub fn memory(
     if past.internal.len() != memory.size(count) {
         return Err(ModelError::Size {
             name: name.into(),
+            field: Field::InternalVariables,
             what: "internal variables",
             expected: memory.size(count),
             found: past.internal.len(),

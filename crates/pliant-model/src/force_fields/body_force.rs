@@ -1,7 +1,7 @@
 //! Forces and torques fixed in the axes of a body.
 
 use crate::force_field::{check_finite, check_space};
-use crate::{At, ForceField, ModelError, Space};
+use crate::{At, Field, ForceField, ModelError, Space};
 use pliant_dense::{Vec3, rotation, vec3};
 
 /// A follower force at a point of every body, and a torque, both fixed in body axes.
@@ -39,7 +39,7 @@ impl ForceField for BodyForce {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_space(name, "rigid bodies", space, space == Space::Rigid3)?;
         for p in self.point {
-            check_finite(name, "the point of attack", p)?;
+            check_finite(name, Field::PointOfAttack, p)?;
         }
         Ok(())
     }
@@ -71,6 +71,6 @@ impl ForceField for BodyForce {
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
         inputs
             .iter()
-            .try_for_each(|f| check_finite(name, "a force or torque", *f))
+            .try_for_each(|f| check_finite(name, Field::ForceAndTorque, *f))
     }
 }

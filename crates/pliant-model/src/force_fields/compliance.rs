@@ -1,7 +1,7 @@
 //! Springs to zero: one compliance for all coordinates, or one for each.
 
 use crate::force_field::{check_not_negative, check_real};
-use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 /// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint
 /// (zero).
@@ -143,8 +143,8 @@ mod diagonal {
 impl ForceField for UniformCompliance {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_real(name, space)?;
-        check_not_negative(name, "the compliance", self.compliance)?;
-        check_not_negative(name, "the relaxation time", self.relaxation_time)
+        check_not_negative(name, Field::Compliance, self.compliance)?;
+        check_not_negative(name, Field::RelaxationTime, self.relaxation_time)
     }
 
     fn energy(&self, At { x, .. }: At<'_>) -> f64 {
@@ -186,25 +186,30 @@ impl ForceField for DiagonalCompliance {
             let found = self.compliances.len();
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Compliances,
                 what: "compliances",
                 expected: all,
                 found,
             });
         }
-        for c in &self.compliances {
-            check_not_negative(name, "a compliance", *c)?;
+        let size = self.compliances.len();
+        for (i, c) in self.compliances.iter().enumerate() {
+            check_not_negative(name, Field::Compliances, *c).map_err(|e| e.at(i, size))?;
         }
         let times = self.relaxation_times.len();
-        if times != 1 && times != self.compliances.len() {
+        if times != 1 && times != size {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::RelaxationTimes,
                 what: "relaxation times",
-                expected: self.compliances.len(),
+                expected: size,
                 found: times,
             });
         }
-        let mut times = self.relaxation_times.iter();
-        times.try_for_each(|d| check_not_negative(name, "the relaxation time", *d))
+        let mut all = self.relaxation_times.iter().enumerate();
+        all.try_for_each(|(i, d)| {
+            check_not_negative(name, Field::RelaxationTime, *d).map_err(|e| e.at(i, times))
+        })
     }
 
     fn energy(&self, At { x, .. }: At<'_>) -> f64 {

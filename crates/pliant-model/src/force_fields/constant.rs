@@ -1,7 +1,7 @@
 //! Forces that are constant in world axes.
 
 use crate::force_field::{check_finite, check_space};
-use crate::{At, ForceField, ModelError, Space};
+use crate::{At, Field, ForceField, ModelError, Space};
 use pliant_dense::{rotation, vec3};
 
 /// The same force on every element, constant in world axes; on bodies it acts at the centre of
@@ -35,6 +35,7 @@ impl ForceField for ConstantForce {
             let found = self.force.len();
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Forces,
                 what: "force coordinates",
                 expected,
                 found,
@@ -62,7 +63,9 @@ impl ForceField for ConstantForce {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        inputs.iter().try_for_each(|f| check_finite(name, "a force", *f))
+        inputs
+            .iter()
+            .try_for_each(|f| check_finite(name, Field::Forces, *f))
     }
 }
 
@@ -115,6 +118,6 @@ impl ForceField for Torque {
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
         inputs
             .iter()
-            .try_for_each(|t| check_finite(name, "the torque", *t))
+            .try_for_each(|t| check_finite(name, Field::Torque, *t))
     }
 }

@@ -1,7 +1,7 @@
 //! Viscous damping.
 
 use crate::force_field::{check_not_negative, check_space};
-use crate::{At, Blocks, ForceField, ModelError, RowLaw, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, RowLaw, Space};
 
 /// Viscous damping in proportion to the velocity.
 ///
@@ -43,8 +43,8 @@ impl Damping {
 
 impl ForceField for Damping {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
-        check_not_negative(name, "the damping", self.linear)?;
-        check_not_negative(name, "the angular damping", self.angular)?;
+        check_not_negative(name, Field::Damping, self.linear)?;
+        check_not_negative(name, Field::AngularDamping, self.angular)?;
         let fits = space == Space::Rigid3 || self.angular == 0.0;
         check_space(name, "rigid bodies (for angular damping)", space, fits)
     }

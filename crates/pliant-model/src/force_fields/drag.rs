@@ -1,7 +1,7 @@
 //! Drag of a fluid: linear and quadratic in the speed.
 
 use crate::force_field::{check_not_negative, check_space};
-use crate::{At, Blocks, ForceField, ModelError, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, Space};
 
 /// Linear and quadratic drag on every point, or on the centre of mass and the spin of every body.
 ///
@@ -49,10 +49,10 @@ fn norm(v: &[f64]) -> f64 {
 impl ForceField for Drag {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         for c in self.linear {
-            check_not_negative(name, "a drag coefficient", c)?;
+            check_not_negative(name, Field::DragCoefficients, c)?;
         }
         for c in self.angular {
-            check_not_negative(name, "an angular drag coefficient", c)?;
+            check_not_negative(name, Field::AngularDragCoefficients, c)?;
         }
         let fits = space == Space::Rigid3 || self.angular == [0.0; 2];
         check_space(name, "rigid bodies (for angular drag)", space, fits)

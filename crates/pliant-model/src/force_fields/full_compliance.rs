@@ -1,7 +1,7 @@
 //! Springs to zero whose coordinates are coupled: a full matrix.
 
 use crate::force_field::{check_finite, check_not_negative, check_real};
-use crate::{At, Blocks, ForceField, Groups, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, Field, ForceField, Groups, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::symmetric_eigen;
 
 /// A symmetric positive-semidefinite compliance or stiffness matrix, the same for every element or
@@ -188,8 +188,13 @@ fn inverse(n: usize, given: &[f64]) -> Inverse {
 impl ForceField for FullCompliance {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_real(name, space)?;
-        check_not_negative(name, "the relaxation time", self.relaxation_time)?;
+        check_not_negative(name, Field::RelaxationTime, self.relaxation_time)?;
         let width = space.velocity_size();
+        let matrix = if self.is_stiffness {
+            Field::StiffnessMatrix
+        } else {
+            Field::ComplianceMatrix
+        };
         let wanted = |elements: usize, found: usize| {
             let expected = elements * width * elements * width;
             if expected == found && found > 0 {
@@ -197,25 +202,21 @@ impl ForceField for FullCompliance {
             }
             Err(ModelError::Size {
                 name: name.into(),
+                field: matrix,
                 what: "entries of a matrix",
                 expected: expected.max(1),
                 found,
             })
         };
-        let error = |what, reason| {
+        let error = |field, reason| {
             Err(ModelError::Matrix {
                 name: name.into(),
-                what,
+                field,
                 reason,
             })
         };
         if let Inverse::Invalid(reason) = self.inverse {
-            let what = if self.is_stiffness {
-                "stiffness"
-            } else {
-                "compliance"
-            };
-            return error(what, reason);
+            return error(matrix, reason);
         }
         self.groups.check(name, count)?;
         let size = self.given.len();
@@ -228,12 +229,13 @@ impl ForceField for FullCompliance {
         };
         damping
             .iter()
-            .try_for_each(|d| check_finite(name, "an entry of the damping", *d))?;
+            .try_for_each(|d| check_finite(name, Field::DampingEntries, *d))?;
         match inverse(damping.len().isqrt(), damping) {
-            Inverse::Invalid(reason) => error("damping", reason),
+            Inverse::Invalid(reason) => error(Field::DampingMatrix, reason),
             _ if damping.len() == size => Ok(()),
             _ => Err(ModelError::Size {
                 name: name.into(),
+                field: Field::DampingMatrix,
                 what: "entries of a damping matrix",
                 expected: size,
                 found: damping.len(),

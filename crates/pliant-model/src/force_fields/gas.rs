@@ -1,7 +1,7 @@
 //! A gas in a closed volume.
 
 use crate::force_field::{check_finite, check_positive, check_space};
-use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 /// A fixed amount of gas behind every volume coordinate, against an ambient pressure.
 ///
@@ -50,9 +50,9 @@ impl Gas {
 impl ForceField for Gas {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_space(name, "scalars (volumes)", space, space == Space::Real(1))?;
-        check_positive(name, "the pressure", self.pressure)?;
-        check_positive(name, "the volume", self.volume)?;
-        check_positive(name, "the exponent", self.exponent)
+        check_positive(name, Field::Pressure, self.pressure)?;
+        check_positive(name, Field::Volume, self.volume)?;
+        check_positive(name, Field::Exponent, self.exponent)
     }
 
     fn energy(&self, At { x, inputs, .. }: At<'_>) -> f64 {
@@ -100,6 +100,6 @@ impl ForceField for Gas {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        check_finite(name, "the ambient pressure", inputs[0])
+        check_finite(name, Field::AmbientPressure, inputs[0])
     }
 }

@@ -1,7 +1,7 @@
 //! A muscle along its line: Hill's model without tendon.
 
 use crate::force_field::{check_not_negative, check_positive, check_space};
-use crate::{At, Blocks, ForceField, ModelError, NotInvertible, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 use std::f64::consts::PI;
 
 /// Width `w` of the active force-length curve (Thelen 2003).
@@ -149,14 +149,15 @@ fn erf(x: f64) -> f64 {
 impl ForceField for AxialMuscle {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_space(name, "scalars (lengths)", space, space == Space::Real(1))?;
-        check_positive(name, "the largest force", self.force)?;
-        check_positive(name, "the optimal length", self.length)?;
-        check_positive(name, "the largest speed", self.speed)?;
-        check_not_negative(name, "the damping", self.damping)?;
+        check_positive(name, Field::LargestForce, self.force)?;
+        check_positive(name, Field::OptimalLength, self.length)?;
+        check_positive(name, Field::LargestSpeed, self.speed)?;
+        check_not_negative(name, Field::Damping, self.damping)?;
         let found = self.activations.len();
         if found != 1 && found != count {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Activations,
                 what: "activations",
                 expected: count,
                 found,
@@ -206,13 +207,15 @@ impl ForceField for AxialMuscle {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        match inputs.iter().find(|a| !(0.0..=1.0).contains(*a)) {
-            Some(value) => Err(ModelError::OutOfRange {
+        match inputs.iter().position(|a| !(0.0..=1.0).contains(a)) {
+            Some(k) => Err(ModelError::OutOfRange {
                 name: name.into(),
-                what: "an activation",
-                value: *value,
+                field: Field::Activations,
+                index: None,
+                value: inputs[k],
                 bound: "between 0 and 1",
-            }),
+            }
+            .at(k, inputs.len())),
             None => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! A force field from its energy alone.
 
 use crate::dual::{self, Dual, LIMIT};
-use crate::{At, Blocks, ForceField, Groups, ModelError, NotInvertible, Space};
+use crate::{At, Blocks, Field, ForceField, Groups, ModelError, NotInvertible, Space};
 use std::fmt;
 use std::sync::Arc;
 
@@ -79,11 +79,7 @@ impl ForceField for Potential {
             Groups::Each => 1,
             Groups::Of(lists) => lists.iter().map(Vec::len).max().unwrap_or(0),
         };
-        dual::check_limit(
-            name,
-            "the number of position numbers of a group",
-            longest * space.position_size(),
-        )
+        dual::check_limit(name, Field::GroupNumbers, longest * space.position_size())
     }
 
     fn groups(&self) -> Groups {

@@ -3,7 +3,7 @@
 mod table;
 
 use crate::force_field::{check_finite, check_not_negative, check_positive, check_real};
-use crate::{At, Blocks, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use table::Table;
 
 /// A spring whose force is a function of its extension, with an optional dashpot beside it; every
@@ -165,16 +165,16 @@ fn extension(inputs: &[f64], x: f64) -> f64 {
 impl ForceField for Spring {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_real(name, space)?;
-        check_not_negative(name, "the damping", self.damping)?;
+        check_not_negative(name, Field::Damping, self.damping)?;
         match &self.curve {
-            Curve::Linear(k) | Curve::OneSided { k, .. } => check_positive(name, "the stiffness", *k),
+            Curve::Linear(k) | Curve::OneSided { k, .. } => check_positive(name, Field::Stiffness, *k),
             Curve::Saturating { k, limit } => {
-                check_positive(name, "the stiffness", *k)?;
-                check_positive(name, "the largest force", *limit)
+                check_positive(name, Field::Stiffness, *k)?;
+                check_positive(name, Field::LargestForce, *limit)
             }
             Curve::Stiffening { k, cubic } => {
-                check_positive(name, "the stiffness", *k)?;
-                check_not_negative(name, "the cubic stiffness", *cubic)
+                check_positive(name, Field::Stiffness, *k)?;
+                check_not_negative(name, Field::CubicStiffness, *cubic)
             }
             Curve::Table(table) => table.check(name),
         }
@@ -235,6 +235,6 @@ impl ForceField for Spring {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        check_finite(name, "the rest length", extension(inputs, 0.0))
+        check_finite(name, Field::RestLength, extension(inputs, 0.0))
     }
 }

@@ -3,9 +3,9 @@
 use super::{Attached, Joint, JointHandle, JointKind, Side};
 use crate::mappings::relative_pose;
 use crate::{
-    Coordinate, Damping, DiagonalCompliance, Distance, End, Gear, JointAxis, JointCoordinates, JointFrame,
-    Level, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion, RigidPoints, Space, Treatment,
-    UniformCompliance,
+    Coordinate, Damping, DiagonalCompliance, Distance, End, Field, Gear, JointAxis, JointCoordinates,
+    JointFrame, Level, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion, RigidPoints, Space,
+    Treatment, UniformCompliance,
 };
 
 /// The sides of a joint as frames of the parents that a mapping needs.
@@ -63,10 +63,10 @@ impl Model {
         if let JointKind::Screw { pitch } = joint.kind {
             // Travel less what the turns make of it.
             if !pitch.is_finite() {
-                let what = "the pitch";
                 return Err(ModelError::NotFinite {
                     name: name.into(),
-                    what,
+                    field: Field::Pitch,
+                    index: None,
                     value: pitch,
                 });
             }
@@ -106,7 +106,7 @@ impl Model {
             if force == f64::INFINITY {
                 return Ok(());
             }
-            crate::force_field::check_not_negative(part, "the largest force", force)?;
+            crate::force_field::check_not_negative(part, Field::LargestForce, force)?;
             model.set_bounds(id, -force, force)
         };
         match what {
@@ -150,7 +150,7 @@ impl Model {
             Attached::Friction(force) => {
                 let part = named("friction");
                 let id = self.add_constraint(&part, node, Level::Velocity { curvature: 0.0 })?;
-                crate::force_field::check_not_negative(&part, "the friction", *force)?;
+                crate::force_field::check_not_negative(&part, Field::Friction, *force)?;
                 self.set_bounds(id, -force, *force)?;
                 handle.attached.push(id);
             }
@@ -286,7 +286,7 @@ impl Model {
             let pose = match given {
                 Some(pose) => pose,
                 None => {
-                    crate::mappings::check_pose(name, "where it is", &joint.at)?;
+                    crate::mappings::check_pose(name, Field::JointPose, &joint.at)?;
                     relative_pose(&self.initial_pose(node, element)?, &joint.at)
                 }
             };

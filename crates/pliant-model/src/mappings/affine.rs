@@ -1,7 +1,7 @@
 //! Affine mappings: a sparse matrix and an offset.
 
 use super::check_dependency;
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// One coefficient of an [`Affine`] mapping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +72,7 @@ impl Mapping for Affine {
             let expected = self.offset.len().next_multiple_of(size);
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Offsets,
                 what: "offsets",
                 expected,
                 found: self.offset.len(),
@@ -80,7 +81,8 @@ impl Mapping for Affine {
         if let Some(value) = self.offset.iter().find(|x| !x.is_finite()) {
             return Err(ModelError::NotFinite {
                 name: name.into(),
-                what: "an offset",
+                field: Field::Offsets,
+                index: None,
                 value: *value,
             });
         }
@@ -104,7 +106,8 @@ impl Mapping for Affine {
             if !entry.value.is_finite() {
                 return Err(ModelError::NotFinite {
                     name: name.into(),
-                    what: "a coefficient",
+                    field: Field::Coefficients,
+                    index: None,
                     value: entry.value,
                 });
             }
@@ -115,6 +118,7 @@ impl Mapping for Affine {
                 if coordinate >= size {
                     return Err(ModelError::Size {
                         name: name.into(),
+                        field: Field::Coordinate,
                         what: "coordinates at least",
                         expected: coordinate + 1,
                         found: size,

@@ -1,7 +1,7 @@
 //! Areas of triangles.
 
 use super::{End, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3, skew};
 
 /// Areas of triangles less rest areas; in the plane with a sign.
@@ -94,13 +94,13 @@ impl Mapping for Area {
             name,
             points::ListNames {
                 list: "rest areas",
-                number: "a rest area",
+                field: Field::RestAreas,
             },
             &self.rests,
             self.triangles.len(),
         )?;
         if self.dimension == 3 {
-            points::check_not_negative(name, "a rest area", &self.rests)?;
+            points::check_not_negative(name, Field::RestAreas, &self.rests)?;
         }
         points::check_ends(name, &self.triangles, self.dimension, parents)
     }

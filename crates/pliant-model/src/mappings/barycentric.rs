@@ -3,7 +3,7 @@
 use super::mesh::CellLocation;
 use super::weighted::Weighted;
 use super::{Cell, MeshError, Outside, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::Vec3;
 
 /// Distance from a cell, relative to its size, up to which a point counts as inside: rounding of
@@ -183,7 +183,7 @@ impl Mapping for Barycentric {
         for group in &self.sum.groups {
             for (at, weight) in group {
                 points::check_real(name, *at, self.sum.dimension, parents)?;
-                points::check_finite(name, "a weight", &[*weight])?;
+                points::check_finite(name, Field::Weights, &[*weight])?;
             }
             let total: f64 = group.iter().map(|(_, w)| w).sum();
             let scale: f64 = group.iter().map(|(_, w)| w.abs()).sum();
@@ -191,7 +191,8 @@ impl Mapping for Barycentric {
             if (total - 1.0).abs() > 1e-9 * (1.0 + scale) {
                 return Err(ModelError::OutOfRange {
                     name: name.into(),
-                    what: "the sum of the weights of a point",
+                    field: Field::PointWeightSum,
+                    index: None,
                     value: total,
                     bound: "one",
                 });

@@ -3,7 +3,7 @@
 use super::frames::{JointFrame, check_frames, frame_dependencies, relative_pose, unit_or_nan};
 use super::joint_axis::add_through_log;
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, exp, inverse_right_jacobian, log, matrix, rotate, turned_derivative, turned_hessian,
 };
@@ -106,17 +106,21 @@ impl Mapping for BeamStrain {
             if s.length.is_nan() {
                 return Err(ModelError::NotFinite {
                     name: name.into(),
-                    what: "the length of a segment",
+                    field: Field::SegmentLengths,
+                    index: None,
                     value: s.length,
-                });
+                }
+                .at(e, self.segments.len()));
             }
             if !(s.length.is_finite() && s.length > 0.0) {
                 return Err(ModelError::OutOfRange {
                     name: name.into(),
-                    what: "the length of a segment",
+                    field: Field::SegmentLengths,
+                    index: None,
                     value: s.length,
                     bound: "positive",
-                });
+                }
+                .at(e, self.segments.len()));
             }
             if let Some(value) = s
                 .rest_stretch
@@ -126,7 +130,8 @@ impl Mapping for BeamStrain {
             {
                 return Err(ModelError::NotFinite {
                     name: name.into(),
-                    what: "a strain at rest",
+                    field: Field::RestStrains,
+                    index: None,
                     value: *value,
                 });
             }

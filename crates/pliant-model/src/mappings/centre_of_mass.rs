@@ -2,7 +2,7 @@
 
 use super::weighted::Weighted;
 use super::{check_dependency, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// Weighted means of points and positions of bodies, one point per group.
 ///
@@ -67,18 +67,21 @@ impl Mapping for CentreOfMass {
                 });
             }
         }
-        for weights in &self.weights {
-            points::check_finite(name, "a weight", weights)?;
-            points::check_not_negative(name, "a weight", weights)?;
+        for (group, weights) in self.weights.iter().enumerate() {
+            let at = |error: ModelError| error.at(group, self.weights.len());
+            points::check_finite(name, Field::Weights, weights).map_err(at)?;
+            points::check_not_negative(name, Field::Weights, weights).map_err(at)?;
             let total: f64 = weights.iter().sum();
-            points::check_finite(name, "the sum of the weights", &[total])?;
+            points::check_finite(name, Field::WeightSum, &[total]).map_err(at)?;
             if total < f64::MIN_POSITIVE {
                 return Err(ModelError::OutOfRange {
                     name: name.into(),
-                    what: "the sum of the weights",
+                    field: Field::WeightSum,
+                    index: None,
                     value: total,
                     bound: "positive",
-                });
+                }
+                .at(group, self.weights.len()));
             }
         }
         Ok(())

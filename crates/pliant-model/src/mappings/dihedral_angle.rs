@@ -1,7 +1,7 @@
 //! Angles between two triangles that share an edge.
 
 use super::{End, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 use std::f64::consts::TAU;
 
@@ -106,7 +106,7 @@ impl Mapping for DihedralAngle {
             name,
             points::ListNames {
                 list: "rest angles",
-                number: "a rest angle",
+                field: Field::RestAngles,
             },
             &self.rests,
             self.hinges.len(),

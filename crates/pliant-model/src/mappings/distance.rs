@@ -1,5 +1,6 @@
 //! Distance between two points.
 
+use super::smooth_distance::check_rests;
 use super::{End, check_pairs};
 use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
@@ -96,31 +97,7 @@ impl Mapping for Distance {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        if self.rests.len() != self.pairs.len() {
-            return Err(ModelError::Size {
-                name: name.into(),
-                what: "rest lengths",
-                expected: self.pairs.len(),
-                found: self.rests.len(),
-            });
-        }
-        for rest in &self.rests {
-            if !rest.is_finite() {
-                return Err(ModelError::NotFinite {
-                    name: name.into(),
-                    what: "a rest length",
-                    value: *rest,
-                });
-            }
-            if *rest < 0.0 {
-                return Err(ModelError::OutOfRange {
-                    name: name.into(),
-                    what: "a rest length",
-                    value: *rest,
-                    bound: "zero or more",
-                });
-            }
-        }
+        check_rests(name, &self.rests, self.pairs.len())?;
         check_pairs(name, &self.pairs, self.dimension, parents)
     }
 

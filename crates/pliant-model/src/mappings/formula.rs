@@ -2,7 +2,7 @@
 
 use super::check_dependency;
 use crate::dual::{self, Dual, LIMIT};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use std::fmt;
 use std::sync::Arc;
 
@@ -87,12 +87,13 @@ impl Mapping for Formula {
         if self.dimension == 0 {
             return Err(ModelError::OutOfRange {
                 name: name.into(),
-                what: "the dimension",
+                field: Field::Dimension,
+                index: None,
                 value: 0.0,
                 bound: "positive",
             });
         }
-        dual::check_limit(name, "the dimension", self.dimension)?;
+        dual::check_limit(name, Field::Dimension, self.dimension)?;
         let mut first: Vec<Space> = Vec::new();
         for (element, list) in self.dependencies.iter().enumerate() {
             let spaces = list
@@ -100,7 +101,7 @@ impl Mapping for Formula {
                 .map(|at| check_dependency(name, *at, parents))
                 .collect::<Result<Vec<_>, _>>()?;
             let numbers = spaces.iter().map(|s| s.position_size()).sum();
-            dual::check_limit(name, "the number of position numbers of an element", numbers)?;
+            dual::check_limit(name, Field::ElementNumbers, numbers)?;
             let fault = |reason| {
                 Err(ModelError::Degenerate {
                     name: name.into(),

@@ -1,7 +1,7 @@
 //! Frames fixed in bodies or in the world.
 
 use super::check_dependency;
-use crate::{Degenerate, Dependency, ModelError, Pose, Space};
+use crate::{Degenerate, Dependency, Field, ModelError, Pose, Space};
 use pliant_dense::Vec3;
 use pliant_dense::rotation::{conjugate, matrix, multiply};
 
@@ -74,11 +74,12 @@ pub(super) fn unit_or_nan(pose: &Pose) -> Pose {
 }
 
 /// Checks that a pose is finite and its quaternion of unit length.
-pub(crate) fn check_pose(name: &str, what: &'static str, pose: &Pose) -> Result<(), ModelError> {
+pub(crate) fn check_pose(name: &str, field: Field, pose: &Pose) -> Result<(), ModelError> {
     if let Some(value) = pose.numbers().iter().find(|x| !x.is_finite()) {
         return Err(ModelError::NotFinite {
             name: name.into(),
-            what,
+            field,
+            index: None,
             value: *value,
         });
     }
@@ -86,7 +87,8 @@ pub(crate) fn check_pose(name: &str, what: &'static str, pose: &Pose) -> Result<
     if (norm - 1.0).abs() > 1e-9 {
         return Err(ModelError::OutOfRange {
             name: name.into(),
-            what: "the length of a frame's quaternion",
+            field: Field::FrameLength,
+            index: None,
             value: norm,
             bound: "one",
         });
@@ -102,7 +104,7 @@ pub(super) fn check_frames(
     parents: &[(Space, usize)],
 ) -> Result<(), ModelError> {
     for frame in frames {
-        check_pose(name, "the pose of a frame", &frame.pose)?;
+        check_pose(name, Field::Frames, &frame.pose)?;
         if let Some(at) = frame.on {
             let found = check_dependency(name, at, parents)?;
             if found != Space::Rigid3 {

@@ -1,7 +1,7 @@
 //! Two coordinates in a fixed ratio: gears, screws, winches.
 
 use super::check_dependency;
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// One coordinate of an element of a parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,7 @@ impl Coordinate {
             Space::Real(size) if self.index < size => Ok(()),
             Space::Real(size) => Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Coordinate,
                 what: "coordinates at least",
                 expected: self.index.saturating_add(1),
                 found: size,
@@ -56,7 +57,7 @@ impl Sum {
         &self,
         name: &str,
         element: usize,
-        what: &'static str,
+        field: Field,
         parents: &[(Space, usize)],
     ) -> Result<(), ModelError> {
         for (coordinate, weight) in &self.terms {
@@ -65,7 +66,8 @@ impl Sum {
                 if !value.is_finite() {
                     return Err(ModelError::NotFinite {
                         name: name.into(),
-                        what,
+                        field,
+                        index: None,
                         value,
                     });
                 }
@@ -185,7 +187,7 @@ impl Winch {
 
 /// The same mapping for both, but for what the weights are called.
 macro_rules! linear_sum {
-    ($name:ident, $list:ident, $what:literal) => {
+    ($name:ident, $list:ident, $field:expr) => {
         impl Mapping for $name {
             fn child(&self) -> (Space, usize) {
                 (Space::Real(1), self.$list.len())
@@ -193,7 +195,7 @@ macro_rules! linear_sum {
 
             fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
                 let mut all = self.$list.iter().enumerate();
-                all.try_for_each(|(e, sum)| sum.check(name, e, $what, parents))
+                all.try_for_each(|(e, sum)| sum.check(name, e, $field, parents))
             }
 
             fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
@@ -221,5 +223,5 @@ macro_rules! linear_sum {
     };
 }
 
-linear_sum!(Gear, pairs, "a ratio or an offset");
-linear_sum!(Winch, drums, "a radius or an offset");
+linear_sum!(Gear, pairs, Field::OffsetsAndRatios);
+linear_sum!(Winch, drums, Field::OffsetsAndRadii);

@@ -1,7 +1,7 @@
 //! The coordinates of a joint as functions of the motion of one frame against another.
 
 use super::relative_motion::{Rates, Slopes, nearest_turn};
-use crate::ModelError;
+use crate::{Field, ModelError};
 use pliant_dense::rotation::{
     Quaternion, inverse_right_jacobian, inverse_right_jacobian_transpose_derivative,
 };
@@ -135,21 +135,18 @@ impl JointAxis {
             Self::Misalignment(i, j) => (i, j),
             Self::HeadingInA { about, of } | Self::HeadingInB { about, of } => (about, of),
         };
-        let fault = |what, value: usize, bound| ModelError::OutOfRange {
+        let fault = |field, value: usize, bound| ModelError::OutOfRange {
             name: name.into(),
-            what,
+            field,
+            index: None,
             value: value as f64,
             bound,
         };
         if i.max(j) > 2 {
-            return Err(fault("the number of an axis", i.max(j), "0, 1 or 2"));
+            return Err(fault(Field::Axis, i.max(j), "0, 1 or 2"));
         }
         if matches!(self, Self::HeadingInA { .. } | Self::HeadingInB { .. }) && i == j {
-            return Err(fault(
-                "the axis whose heading is measured",
-                j,
-                "another than the axis turned about",
-            ));
+            return Err(fault(Field::Heading, j, "another than the axis turned about"));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::frames::{JointFrame, check_frames, frame_dependencies};
 use super::joint_axis::{JointAxis, add_log};
 use super::relative_motion::{Relative, Slopes, nearest_log, row_mut};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{inverse_right_jacobian, matrix};
 use pliant_dense::{Mat3, Vec3};
 
@@ -127,6 +127,7 @@ impl Mapping for JointCoordinates {
             if joint.axes.len() != self.size() {
                 return Err(ModelError::Size {
                     name: name.into(),
+                    field: Field::Axes,
                     what: "axes for each joint",
                     expected: self.size(),
                     found: joint.axes.len(),

@@ -1,7 +1,7 @@
 //! Mappings that copy or subtract: identity, subset, difference.
 
 use super::{End, check_dependency, check_pairs};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// A copy of its only parent.
 ///
@@ -84,6 +84,7 @@ impl Mapping for Identity {
         let [(space, count)] = parents else {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Parents,
                 what: "parents",
                 expected: 1,
                 found: parents.len(),
@@ -99,6 +100,7 @@ impl Mapping for Identity {
         if *count != self.count {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::Parents,
                 what: "elements of its parent",
                 expected: self.count,
                 found: *count,

@@ -2,7 +2,7 @@
 //! between the ends.
 
 use super::{End, check_dependency, check_end};
-use crate::{Degenerate, Dependency, ModelError, Parents, Space};
+use crate::{Degenerate, Dependency, Field, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
 /// Shortest length (m) of a vector that has a direction: the inverse of its square still is a
@@ -54,22 +54,24 @@ pub(super) fn degenerate(name: &str, element: usize, reason: &'static str) -> Mo
     }
 }
 
-pub(super) fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
-    match values.iter().find(|x| !x.is_finite()) {
-        Some(value) => Err(ModelError::NotFinite {
+pub(super) fn check_finite(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
+    match values.iter().position(|x| !x.is_finite()) {
+        Some(k) => Err(ModelError::NotFinite {
             name: name.into(),
-            what,
-            value: *value,
-        }),
+            field,
+            index: None,
+            value: values[k],
+        }
+        .at(k, values.len())),
         None => Ok(()),
     }
 }
 
-/// The name of a list of numbers for errors, and that of one of them.
+/// A list of numbers and its name in the plural, for errors.
 #[derive(Clone, Copy)]
 pub(super) struct ListNames {
     pub(super) list: &'static str,
-    pub(super) number: &'static str,
+    pub(super) field: Field,
 }
 
 /// Checks a list of one finite number per element of the child.
@@ -82,22 +84,25 @@ pub(super) fn check_list(
     if values.len() != count {
         return Err(ModelError::Size {
             name: name.into(),
+            field: names.field,
             what: names.list,
             expected: count,
             found: values.len(),
         });
     }
-    check_finite(name, names.number, values)
+    check_finite(name, names.field, values)
 }
 
-pub(super) fn check_not_negative(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
-    match values.iter().find(|x| **x < 0.0) {
-        Some(value) => Err(ModelError::OutOfRange {
+pub(super) fn check_not_negative(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
+    match values.iter().position(|x| *x < 0.0) {
+        Some(k) => Err(ModelError::OutOfRange {
             name: name.into(),
-            what,
-            value: *value,
+            field,
+            index: None,
+            value: values[k],
             bound: "zero or more",
-        }),
+        }
+        .at(k, values.len())),
         None => Ok(()),
     }
 }

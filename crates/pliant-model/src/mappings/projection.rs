@@ -1,7 +1,7 @@
 //! Scalars that are coordinates of their parents: chosen ones, or along given directions.
 
 use super::{check_dependency, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// Chosen coordinates of elements, each a scalar of its own.
 ///
@@ -49,6 +49,7 @@ impl Mapping for Mask {
             if *coordinate >= found {
                 return Err(ModelError::Size {
                     name: name.into(),
+                    field: Field::Coordinate,
                     what: "coordinates at least",
                     expected: coordinate.saturating_add(1),
                     found,
@@ -138,14 +139,15 @@ impl Mapping for Projection {
             name,
             points::ListNames {
                 list: "offsets",
-                number: "an offset",
+                field: Field::Offsets,
             },
             &self.offsets,
             self.points.len(),
         )?;
         for (element, (at, d)) in self.points.iter().enumerate() {
             points::check_real(name, *at, self.dimension, parents)?;
-            points::check_finite(name, "a direction", d)?;
+            let checked = points::check_finite(name, Field::Directions, d);
+            checked.map_err(|e| e.at(element, self.points.len()))?;
             if d[..self.dimension].iter().all(|x| *x == 0.0) {
                 return Err(points::degenerate(name, element, "its direction is zero"));
             }

@@ -1,7 +1,7 @@
 //! Quadratic scalars of elements of any dimension.
 
 use super::points;
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use std::collections::BTreeMap;
 
 /// Checks that there are coordinates at all.
@@ -11,7 +11,8 @@ fn check_dimension(name: &str, dimension: usize) -> Result<(), ModelError> {
     }
     Err(ModelError::OutOfRange {
         name: name.into(),
-        what: "the dimension",
+        field: Field::Dimension,
+        index: None,
         value: 0.0,
         bound: "positive",
     })
@@ -67,7 +68,7 @@ impl Mapping for Quadratic {
             name,
             points::ListNames {
                 list: "factors",
-                number: "a factor",
+                field: Field::Factors,
             },
             &self.factors,
             self.elements.len(),

@@ -3,7 +3,7 @@
 use super::frames::{JointFrame, check_frames, check_pose, frame_dependencies};
 use super::joint_axis::{add_log, add_through_log};
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, inverse_left_jacobian_hessian, inverse_right_jacobian, inverse_right_jacobian_derivative,
     inverse_right_jacobian_transpose_derivative, multiply,
@@ -101,6 +101,7 @@ impl Mapping for RelativePose {
         if self.rests.len() != self.pairs.len() {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::RestPoses,
                 what: "poses at rest",
                 expected: self.pairs.len(),
                 found: self.rests.len(),
@@ -108,7 +109,7 @@ impl Mapping for RelativePose {
         }
         for (e, ((a, b), rest)) in self.pairs.iter().zip(&self.rests).enumerate() {
             check_frames(name, e, [a, b], parents)?;
-            check_pose(name, "a pose at rest", rest)?;
+            check_pose(name, Field::RestPoses, rest).map_err(|error| error.at(e, self.pairs.len()))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::check_dependency;
 use super::relative_motion::{last3, nearest_log};
 use super::rigid_points::body_rotation;
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{
     Quaternion, conjugate, inverse_right_jacobian, inverse_right_jacobian_derivative,
     inverse_right_jacobian_transpose_derivative, matrix, multiply, normalize,
@@ -92,6 +92,7 @@ impl Mapping for RelativeRotation {
         if self.rests.len() != self.pairs.len() {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::RestRotations,
                 what: "rest rotations",
                 expected: self.pairs.len(),
                 found: self.rests.len(),

@@ -3,7 +3,7 @@
 use super::check_dependency;
 use super::frames::check_pose;
 use super::rigid_points::{body_rotation, write_arm_stiffness};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{matrix, multiply};
 use pliant_dense::{Vec3, skew, vec3};
 
@@ -57,7 +57,7 @@ impl Mapping for RigidFrames {
                     found,
                 });
             }
-            check_pose(name, "the pose of a frame", pose)?;
+            check_pose(name, Field::Frames, pose)?;
         }
         Ok(())
     }

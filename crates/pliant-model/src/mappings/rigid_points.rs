@@ -2,7 +2,7 @@
 
 use super::check_dependency;
 use crate::space::quaternion;
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 
@@ -60,7 +60,8 @@ impl Mapping for RigidPoints {
             if let Some(value) = r.iter().find(|x| !x.is_finite()) {
                 return Err(ModelError::NotFinite {
                     name: name.into(),
-                    what: "a local point",
+                    field: Field::LocalPoints,
+                    index: None,
                     value: *value,
                 });
             }

@@ -2,7 +2,7 @@
 
 use super::gear::Coordinate;
 use super::{End, check_dependency};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
 /// One rope: the points it passes in order, the drums it is wound on, its length at rest.
@@ -119,14 +119,20 @@ impl Mapping for Rope {
                 name: name.into(),
                 cause: Degenerate { element, reason },
             };
-            let not_finite = |what, value| ModelError::NotFinite {
-                name: name.into(),
-                what,
-                value,
+            let not_finite = |field, value| {
+                let (name, index) = (name.into(), None);
+                ModelError::NotFinite {
+                    name,
+                    field,
+                    index,
+                    value,
+                }
+                .at(element, self.paths.len())
             };
             if path.points.len() < 2 {
                 return Err(ModelError::Size {
                     name: name.into(),
+                    field: Field::Points,
                     what: "points of a rope at least",
                     expected: 2,
                     found: path.points.len(),
@@ -146,7 +152,7 @@ impl Mapping for Rope {
                     }
                     End::Point(p) => {
                         if let Some(value) = p.iter().find(|x| !x.is_finite()) {
-                            return Err(not_finite("a fixed point", *value));
+                            return Err(not_finite(Field::FixedPoint, *value));
                         }
                     }
                 }
@@ -157,19 +163,21 @@ impl Mapping for Rope {
             for (angle, radius) in &path.drums {
                 angle.check(name, parents)?;
                 if !radius.is_finite() {
-                    return Err(not_finite("the radius of a drum", *radius));
+                    return Err(not_finite(Field::DrumRadius, *radius));
                 }
             }
             if !path.rest_length.is_finite() {
-                return Err(not_finite("a rest length", path.rest_length));
+                return Err(not_finite(Field::RestLengths, path.rest_length));
             }
             if path.rest_length < 0.0 {
                 return Err(ModelError::OutOfRange {
                     name: name.into(),
-                    what: "a rest length",
+                    field: Field::RestLengths,
+                    index: None,
                     value: path.rest_length,
                     bound: "zero or more",
-                });
+                }
+                .at(element, self.paths.len()));
             }
             if self.elements[element].is_empty() {
                 return Err(degenerate("all points of the rope are fixed, and it has no drum"));

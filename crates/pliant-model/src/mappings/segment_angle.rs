@@ -2,7 +2,7 @@
 //! straight chain.
 
 use super::{End, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 
 const SHORT: &str = "a segment has length zero, so that it has no direction";
@@ -102,12 +102,12 @@ impl Mapping for SegmentAngle {
             name,
             points::ListNames {
                 list: "rest angles",
-                number: "a rest angle",
+                field: Field::RestAngles,
             },
             &self.rests,
             self.chains.len(),
         )?;
-        points::check_not_negative(name, "a rest angle", &self.rests)?;
+        points::check_not_negative(name, Field::RestAngles, &self.rests)?;
         points::check_ends(name, &self.chains, self.dimension, parents)
     }
 

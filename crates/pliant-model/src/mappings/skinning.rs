@@ -3,7 +3,7 @@
 use super::check_dependency;
 use super::frames::unit_or_nan;
 use super::rigid_points::{frame, write_arm_stiffness};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Pose, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{conjugate, rotate};
 use pliant_dense::{Vec3, skew, vec3};
 
@@ -107,14 +107,16 @@ impl Mapping for Skinning {
                 if let Some(value) = i.local.iter().chain([&i.weight]).find(|x| !x.is_finite()) {
                     return Err(ModelError::NotFinite {
                         name: name.into(),
-                        what: "a local point or a weight",
+                        field: Field::LocalPointsAndWeights,
+                        index: None,
                         value: *value,
                     });
                 }
                 if i.weight < 0.0 {
                     return Err(ModelError::OutOfRange {
                         name: name.into(),
-                        what: "a weight",
+                        field: Field::Weights,
+                        index: None,
                         value: i.weight,
                         bound: "zero or more",
                     });
@@ -134,7 +136,8 @@ impl Mapping for Skinning {
             if !(sum.is_finite() && sum > 1e-300) {
                 return Err(ModelError::OutOfRange {
                     name: name.into(),
-                    what: "the sum of the weights of a point",
+                    field: Field::PointWeightSum,
+                    index: None,
                     value: sum,
                     bound: "positive",
                 });

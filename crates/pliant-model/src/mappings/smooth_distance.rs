@@ -1,7 +1,7 @@
 //! Distances that are smooth where the two ends meet.
 
 use super::{End, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
 const LINE: points::Stencil<1, 2> = [[1.0, -1.0]];
@@ -10,17 +10,17 @@ fn ends(pairs: &[(End, End)]) -> Vec<[End; 2]> {
     pairs.iter().map(|(a, b)| [*a, *b]).collect()
 }
 
-fn check_rests(name: &str, rests: &[f64], count: usize) -> Result<(), ModelError> {
+pub(super) fn check_rests(name: &str, rests: &[f64], count: usize) -> Result<(), ModelError> {
     points::check_list(
         name,
         points::ListNames {
             list: "rest lengths",
-            number: "a rest length",
+            field: Field::RestLengths,
         },
         rests,
         count,
     )?;
-    points::check_not_negative(name, "a rest length", rests)
+    points::check_not_negative(name, Field::RestLengths, rests)
 }
 
 /// Lengths less rest lengths, smooth at length zero.
@@ -84,11 +84,12 @@ impl Mapping for SafeDistance {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        points::check_finite(name, "the smoothing length", &[self.smoothing])?;
+        points::check_finite(name, Field::Smoothing, &[self.smoothing])?;
         if self.smoothing < points::SHORTEST {
             return Err(ModelError::OutOfRange {
                 name: name.into(),
-                what: "the smoothing length",
+                field: Field::Smoothing,
+                index: None,
                 value: self.smoothing,
                 bound: "positive",
             });

@@ -1,7 +1,7 @@
 //! Volumes of tetrahedra, and under surfaces.
 
 use super::{End, points};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, skew};
 
 /// Signed volumes of tetrahedra less rest volumes.
@@ -66,7 +66,7 @@ impl Mapping for Volume {
             name,
             points::ListNames {
                 list: "rest volumes",
-                number: "a rest volume",
+                field: Field::RestVolumes,
             },
             &self.rests,
             self.corners.len(),

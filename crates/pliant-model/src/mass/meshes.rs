@@ -1,8 +1,8 @@
 //! Masses of meshes: lumped at the nodes, or consistent with linear interpolation.
 
 use super::{CoupledMass, Mass};
-use crate::ModelError;
 use crate::force_field::{check_finite, check_positive};
+use crate::{Field, ModelError};
 use pliant_dense::Vec3;
 
 impl Mass {
@@ -171,11 +171,11 @@ pub(super) fn check_mesh<const N: usize>(
     elements: &[[usize; N]],
     density: f64,
 ) -> Result<(), ModelError> {
-    check_positive(name, "the density", density)?;
+    check_positive(name, Field::Density, density)?;
     positions
         .iter()
         .flatten()
-        .try_for_each(|x| check_finite(name, "a position", *x))?;
+        .try_for_each(|x| check_finite(name, Field::Positions, *x))?;
     match elements.iter().flatten().find(|v| **v >= positions.len()) {
         Some(element) => Err(ModelError::Element {
             name: name.into(),

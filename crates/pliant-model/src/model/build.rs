@@ -4,7 +4,7 @@ use super::{
     Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind,
     Treatment,
 };
-use crate::{At, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
+use crate::{At, Field, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
 use pliant_dense::rotation;
 
 impl Model {
@@ -61,21 +61,28 @@ impl Model {
         positions: &[f64],
         velocities: &[f64],
     ) -> Result<NodeId, ModelError> {
-        check_finite(name, "a position", positions)?;
-        check_finite(name, "a velocity", velocities)?;
+        check_finite(name, Field::Positions, positions)?;
+        check_finite(name, Field::Velocities, velocities)?;
         let count = positions.len() / space.position_size();
         let sizes = [
-            ("position numbers", count * space.position_size(), positions.len()),
             (
+                Field::Positions,
+                "position numbers",
+                count * space.position_size(),
+                positions.len(),
+            ),
+            (
+                Field::Velocities,
                 "velocity numbers",
                 count * space.velocity_size(),
                 velocities.len(),
             ),
         ];
-        for (what, expected, found) in sizes {
+        for (field, what, expected, found) in sizes {
             if expected != found {
                 return Err(ModelError::Size {
                     name: name.into(),
+                    field,
                     what,
                     expected,
                     found,
@@ -358,11 +365,12 @@ impl Model {
             });
         }
         match level {
-            Level::Velocity { curvature } => check_finite(name, "the curvature factor", &[curvature])?,
+            Level::Velocity { curvature } => check_finite(name, Field::Curvature, &[curvature])?,
             Level::Baumgarte { rate } if !(rate > 0.0 && rate.is_finite()) => {
                 return Err(ModelError::OutOfRange {
                     name: name.into(),
-                    what: "the rate",
+                    field: Field::Rate,
+                    index: None,
                     value: rate,
                     bound: "positive",
                 });
@@ -374,7 +382,8 @@ impl Model {
         {
             return Err(ModelError::OutOfRange {
                 name: name.into(),
-                what: "the coefficient of restitution",
+                field: Field::Restitution,
+                index: None,
                 value: coefficient,
                 bound: "between 0 and 1",
             });
@@ -432,6 +441,7 @@ impl Model {
         if coordinates != expected {
             return Err(ModelError::Size {
                 name,
+                field: Field::FixedCoordinates,
                 what: "coordinates",
                 expected,
                 found: coordinates,
@@ -457,8 +467,8 @@ impl Model {
         let Node {
             name, kind, space, ..
         } = &mut self.nodes[node.0];
-        check_finite(name, "a velocity", &linear)?;
-        check_finite(name, "an angular velocity", &angular)?;
+        check_finite(name, Field::Velocities, &linear)?;
+        check_finite(name, Field::AngularVelocity, &angular)?;
         let NodeKind::Independent {
             positions,
             velocities,
@@ -506,11 +516,12 @@ fn covers(groups: &Groups, count: usize) -> bool {
     }
 }
 
-pub(crate) fn check_finite(name: &str, what: &'static str, values: &[f64]) -> Result<(), ModelError> {
+pub(crate) fn check_finite(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
     match values.iter().find(|x| !x.is_finite()) {
         Some(value) => Err(ModelError::NotFinite {
             name: name.into(),
-            what,
+            field,
+            index: None,
             value: *value,
         }),
         None => Ok(()),

@@ -1,6 +1,7 @@
 //! Schema to model.
 
 mod adaptive;
+mod blame;
 mod components;
 mod contacts;
 mod courses;
@@ -30,10 +31,11 @@ use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
 use super::{Number, SceneError, SceneFile};
+use blame::{contact_error, continuum_error, model_error};
 use outlines::Outline;
 use pliant::Options;
-use pliant::collision::World;
-use pliant::continuum::Element;
+use pliant::collision::{ContactError, World};
+use pliant::continuum::{ContinuumError, Element};
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -208,15 +210,15 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         initial: None,
     };
     builder.parameters(scene, settings)?;
-    builder.duration = builder.length("duration", settings.duration, &scene.run.duration)?;
-    builder.nodes(scene)?;
-    builder.joints(scene)?;
-    builder.components(scene)?;
-    builder.fixed(scene)?;
-    builder.laws_of_contact(&scene.run)?;
-    let world = builder.contacts(scene)?;
-    let plan = builder.run(&scene.run, settings)?;
-    let statics = builder.statics(&scene.run)?;
+    builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
+    nodes(&mut builder, scene)?;
+    joints::add_joints(&mut builder, scene)?;
+    components::add_components(&mut builder, scene)?;
+    components::fixed(&mut builder, scene)?;
+    run::laws_of_contact(&mut builder, &scene.run)?;
+    let world = contacts::world(&mut builder, scene)?;
+    let plan = run::plan(&mut builder, &scene.run, settings)?;
+    let statics = statics::plan(&builder, &scene.run)?;
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
     let joints = builder
@@ -249,33 +251,44 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     })
 }
 
-impl Builder<'_> {
-    fn nodes(&mut self, scene: &Scene) -> Result<()> {
-        if let Some(gravity) = &scene.gravity {
-            let gravity = self.triple(gravity, Where::Key("gravity"))?;
-            self.model.set_gravity(gravity).map_err(|e| self.model_error(e))?;
-        }
-        for node in &scene.nodes {
-            match node {
-                Node::Particles(node) => self.particles(node),
-                Node::Scalars(node) => self.scalars(node),
-                Node::Bodies(node) => self.bodies(node),
-                Node::Mapped(node) => self.mapped(node),
-                Node::Cable(node) => self.cable(node),
-                Node::Rod(node) => self.rod(node),
-                Node::ElasticRod(node) => self.elastic_rod(node),
-                Node::Net(node) => self.net(node),
-                Node::Mesh(node) => self.mesh_part(node),
-                Node::Solid(node) => self.solid_part(node),
-                Node::EmbeddedSurface(node) => self.embedded_surface(node),
-                Node::ElasticSheet(node) => self.sheet_part(node),
-            }?;
-        }
-        Ok(())
+fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+    if let Some(gravity) = &scene.gravity {
+        let gravity = builder.triple(gravity, Where::Key("gravity"))?;
+        builder
+            .model
+            .set_gravity(gravity)
+            .map_err(|e| builder.model_error(e))?;
     }
+    for node in &scene.nodes {
+        match node {
+            Node::Particles(node) => nodes::add_particles(builder, node),
+            Node::Scalars(node) => nodes::add_scalars(builder, node),
+            Node::Bodies(node) => nodes::add_bodies(builder, node),
+            Node::Mapped(node) => mapped::add(builder, node),
+            Node::Cable(node) => parts::add_cable(builder, node),
+            Node::Rod(node) => rod::add(builder, node),
+            Node::ElasticRod(node) => elastic_rod::add(builder, node),
+            Node::Net(node) => meshes::add_net(builder, node),
+            Node::Mesh(node) => meshes::add_mesh(builder, node),
+            Node::Solid(node) => solids::add(builder, node),
+            Node::EmbeddedSurface(node) => embedded::add(builder, node),
+            Node::ElasticSheet(node) => sheets::add(builder, node),
+        }?;
+    }
+    Ok(())
+}
 
+impl Builder<'_> {
     fn model_error(&self, error: ModelError) -> SceneError {
         model_error(self.source, error)
+    }
+
+    fn continuum_error(&self, name: &str, key: &str, error: ContinuumError) -> SceneError {
+        continuum_error(self.source, name, key, error)
+    }
+
+    fn contact_error(&self, name: &str, key: &str, error: &ContactError) -> SceneError {
+        contact_error(self.source, name, key, error)
     }
 
     /// A complaint about a place.
@@ -283,54 +296,5 @@ impl Builder<'_> {
         Err(SceneError::Value(Box::new(
             self.source.about(places, message, help),
         )))
-    }
-}
-
-/// A complaint of the model at the best place that its name leads to.
-fn model_error(source: &SourceText, error: ModelError) -> SceneError {
-    let (name, what) = match &error {
-        ModelError::NotFinite { name, what, .. }
-        | ModelError::OutOfRange { name, what, .. }
-        | ModelError::Size { name, what, .. } => (name.as_str(), *what),
-        ModelError::ZeroQuaternion { name, .. } => (name.as_str(), "rotation"),
-        ModelError::Inertia { name, .. } => (name.as_str(), "inertia"),
-        ModelError::Matrix { name, .. } => (name.as_str(), "law"),
-        ModelError::Bounds { name, .. } => (name.as_str(), "bounds"),
-        ModelError::DuplicateName { name }
-        | ModelError::Element { name, .. }
-        | ModelError::Parent { name, .. }
-        | ModelError::Space { name, .. }
-        | ModelError::UnknownNode { name, .. }
-        | ModelError::NotIndependent { name, .. }
-        | ModelError::NotInvertible { name, .. }
-        | ModelError::NoCompliance { name }
-        | ModelError::FreeAxis { name, .. }
-        | ModelError::NotRows { name, .. }
-        | ModelError::Mesh { name, .. }
-        | ModelError::Degenerate { name, .. } => (name.as_str(), ""),
-        _ => ("", ""),
-    };
-    // Parts name what they make `part.something`.
-    let part = name.split_once('.').map_or(name, |(part, _)| part);
-    let longer = name.rsplit_once('.').map_or(name, |(part, _)| part);
-    let key = match what {
-        "a rest length" | "rest lengths" | "rest rotations" => "rest",
-        "masses" => "mass",
-        "forces" | "force coordinates" => "law",
-        w if w.contains("Prony series") => "viscoelastic",
-        _ => what.rsplit(' ').next().unwrap_or_default(),
-    };
-    let mut places = Vec::new();
-    for owner in [name, longer, part] {
-        if !key.is_empty() {
-            places.push(Where::Field(owner, key));
-            places.push(Where::Field(owner, "law"));
-        }
-    }
-    places.extend([name, longer, part].map(Where::Name));
-    let diagnostic = Box::new(source.about(&places, error.to_string(), None));
-    SceneError::Model {
-        diagnostic,
-        source: error,
     }
 }

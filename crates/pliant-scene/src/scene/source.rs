@@ -13,6 +13,8 @@ pub(crate) enum Where<'a> {
     Name(&'a str),
     /// The value of a key of the entry of that name.
     Field(&'a str, &'a str),
+    /// An entry of the list that is the value of a key of the entry of that name.
+    Item(&'a str, &'a str, usize),
     /// The value of a key beside that name, wherever it stands: of something that refers to a thing
     /// instead of having a name.
     Used(&'a str, &'a str),
@@ -101,6 +103,10 @@ impl SourceText {
                     .find(|i| self.is_key(*i, key))
                     .map(|i| self.value(i))
             }
+            Where::Item(name, key, index) => {
+                let mut block = self.block(self.named(name)?);
+                self.item(block.find(|i| self.is_key(*i, key))?, index)
+            }
             Where::Used(name, key) => {
                 let mut named = (0..self.tokens.len()).filter(|i| self.is_text(*i, name));
                 let key = named.find_map(|i| self.block(i).find(|i| self.is_key(*i, key)))?;
@@ -157,6 +163,33 @@ impl SourceText {
             end = token.range.end;
         }
         first.range.start..end
+    }
+
+    /// An entry of the list after `key:`, if the value is a list that has it.
+    fn item(&self, key: usize, index: usize) -> Option<Range<usize>> {
+        let open = self.tokens.get(key + 2)?;
+        if open.kind != Kind::Open || self.text[open.range.clone()] != *"[" {
+            return None;
+        }
+        let (mut depth, mut entry) = (0usize, 0);
+        let mut found: Option<Range<usize>> = None;
+        for token in &self.tokens[key + 3..] {
+            match token.kind {
+                Kind::Open => depth += 1,
+                Kind::Close if depth == 0 => break,
+                Kind::Close => depth -= 1,
+                Kind::Other(b',') if depth == 0 => {
+                    entry += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            if entry == index {
+                let start = found.map_or(token.range.start, |range| range.start);
+                found = Some(start..token.range.end);
+            }
+        }
+        found
     }
 
     /// The tokens of the innermost brackets around a token.
@@ -297,6 +330,7 @@ mod tests {
         Particles(name: "a", mass: -1.5),
         Particles(mass: (1, [2]), name: "b"),
         Mapped(name: "c", parents: ["b"]),
+        Mapped(name: "e", rest: [1, (2, [3]), 4]),
     ],
 )"#;
 
@@ -314,6 +348,10 @@ mod tests {
         assert_eq!(found(Where::Field("b", "mass")), Some("(1, [2])"));
         assert_eq!(found(Where::Field("c", "mass")), None);
         assert_eq!(found(Where::Field("d", "mass")), None);
+        assert_eq!(found(Where::Item("c", "parents", 0)), Some("\"b\""));
+        assert_eq!(found(Where::Item("c", "parents", 1)), None);
+        assert_eq!(found(Where::Item("e", "rest", 1)), Some("(2, [3])"));
+        assert_eq!(found(Where::Item("a", "mass", 0)), None);
         assert_eq!(found(Where::Literal("c", "b")), Some("\"b\""));
     }
 

@@ -52,7 +52,7 @@ error: unknown key `complience` in `Cable`
 }
 
 /// Change, message, what the carets are under, help.
-const CASES: [(&str, &str, &str, &str, &str); 24] = [
+const CASES: [(&str, &str, &str, &str, &str); 25] = [
     (
         "Particles(",
         "Particle(",
@@ -87,6 +87,13 @@ const CASES: [(&str, &str, &str, &str, &str); 24] = [
         "mass: [1, 2]",
         "needs 1 masses, found 2",
         "[1, 2]",
+        "",
+    ),
+    (
+        "positions: [(1, 0, 0)], mass: 1.0",
+        "positions: [(1, 0, 0), (2, 0, 0)], mass: [1, -2]",
+        "the mass of `bob.mass` is -2, but must be positive (entry 1)",
+        "-2",
         "",
     ),
     ("mass: 1.0", "mass: true", "found the boolean `true`", "true", ""),

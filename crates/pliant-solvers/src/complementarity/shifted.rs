@@ -138,7 +138,7 @@ fn between((t, a): (&[f64], usize), (v, b): (&[f64], usize), block: &[f64; SQUAR
 }
 
 impl Sources {
-    /// Those of the system of an operator in saddle-point form, and the system to be filled.
+    /// Sources of the system of an operator in saddle-point form, and the system to be filled.
     fn of_saddle(
         problem: &Problem,
         system: &KktSystem,
@@ -212,7 +212,7 @@ impl Sources {
         Ok((out, sources))
     }
 
-    /// Those of an operator in another form, and the system to be filled.
+    /// Sources of an operator in another form, and the system to be filled.
     fn of_matrix(problem: &Problem, form: Form<'_>) -> Result<(KktSystem, Self), ProblemError> {
         let mut sources = Self::default();
         let m = problem.size();

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::{Checkpoint, Error};
-use pliant_model::{Energies, ModelError};
+use pliant_model::{Energies, Field, ModelError};
 use pliant_stepper::contact::step;
 use pliant_stepper::sleep;
 
@@ -137,7 +137,8 @@ impl Simulation {
             let name = "the checkpoint".to_owned();
             return Err(ModelError::NotFinite {
                 name,
-                what: "a number",
+                field: Field::Other("a number"),
+                index: None,
                 value: *value,
             }
             .into());

@@ -1,7 +1,7 @@
 //! A curve through points: monotone cubics (Fritsch and Butland 1984).
 
-use crate::ModelError;
 use crate::force_field::check_finite;
+use crate::{Field, ModelError};
 
 /// Tension over extension through points, with its integral.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,22 +33,26 @@ impl Table {
         if self.points.len() < 2 {
             return Err(ModelError::Size {
                 name: name.into(),
+                field: Field::CurveExtensions,
                 what: "points of a curve, or more",
                 expected: 2,
                 found: self.points.len(),
             });
         }
-        for (x, t) in &self.points {
-            check_finite(name, "an extension of the curve", *x)?;
-            check_finite(name, "a force of the curve", *t)?;
+        let count = self.points.len();
+        for (i, (x, t)) in self.points.iter().enumerate() {
+            check_finite(name, Field::CurveExtensions, *x).map_err(|e| e.at(i, count))?;
+            check_finite(name, Field::CurveForces, *t).map_err(|e| e.at(i, count))?;
         }
-        match self.points.windows(2).find(|w| w[1].0 <= w[0].0) {
-            Some(w) => Err(ModelError::OutOfRange {
+        match self.points.windows(2).position(|w| w[1].0 <= w[0].0) {
+            Some(i) => Err(ModelError::OutOfRange {
                 name: name.into(),
-                what: "an extension of the curve",
-                value: w[1].0,
+                field: Field::CurveExtensions,
+                index: None,
+                value: self.points[i + 1].0,
                 bound: "larger than the one before",
-            }),
+            }
+            .at(i + 1, count)),
             None => Ok(()),
         }
     }

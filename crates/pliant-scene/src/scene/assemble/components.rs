@@ -1,7 +1,7 @@
 //! Masses, force fields, constraints and fixed coordinates.
 
 use super::values::{MOST_ELEMENTS, describe, owner};
-use super::{Builder, Hold, Result};
+use super::{Builder, Hold, Result, courses, laws, nodes};
 use crate::scene::schema::{
     Axis, BoundsSpec, ConstraintSpec, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene,
 };
@@ -9,210 +9,222 @@ use crate::scene::source::Where;
 use crate::scene::{Course, Number, OneOrMany};
 use pliant::model::{ComponentId, Level, Mass, NodeId, Rayleigh};
 
-impl Builder<'_> {
-    pub(super) fn components(&mut self, scene: &Scene) -> Result<()> {
-        scene.masses.iter().try_for_each(|spec| self.mass(spec))?;
-        scene
-            .force_fields
-            .iter()
-            .try_for_each(|spec| self.force_field(spec))?;
-        scene
-            .constraints
-            .iter()
-            .try_for_each(|spec| self.constraint(spec))?;
-        scene.rayleigh.iter().try_for_each(|spec| self.rayleigh(spec))
-    }
+pub(super) fn add_components(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+    scene.masses.iter().try_for_each(|spec| mass(builder, spec))?;
+    scene
+        .force_fields
+        .iter()
+        .try_for_each(|spec| laws::force_field(builder, spec))?;
+    scene
+        .constraints
+        .iter()
+        .try_for_each(|spec| constraint(builder, spec))?;
+    scene.rayleigh.iter().try_for_each(|spec| rayleigh(builder, spec))
+}
 
-    fn mass(&mut self, spec: &MassSpec) -> Result<()> {
-        let node = self.node(&spec.on, &spec.name, "on")?;
-        let at = Where::Field(&spec.name, "mass");
-        let mass = match &spec.mass {
-            OneOrMany::One(number) => Mass::Uniform(self.number(number, at)?),
-            OneOrMany::Many(list) => Mass::PerElement(self.numbers(list, at)?),
-        };
-        self.add_mass(&spec.name, node, mass)
-    }
+fn mass(builder: &mut Builder<'_>, spec: &MassSpec) -> Result<()> {
+    let node = builder.node(&spec.on, &spec.name, "on")?;
+    let at = Where::Field(&spec.name, "mass");
+    let mass = match &spec.mass {
+        OneOrMany::One(number) => Mass::Uniform(builder.number(number, at)?),
+        OneOrMany::Many(list) => Mass::PerElement(builder.numbers(list, at)?),
+    };
+    nodes::add_mass(builder, &spec.name, node, mass)
+}
 
-    fn constraint(&mut self, spec: &ConstraintSpec) -> Result<()> {
-        let name = spec.name.as_str();
-        let node = self.node(&spec.on, name, "on")?;
-        let level = self.level(&spec.level, Where::Field(name, "level"))?;
-        let id = self
-            .model
-            .add_constraint(name, node, level)
-            .map_err(|e| self.model_error(e))?;
-        self.drive(name, id, node, spec.motion.as_ref(), spec.bounds.as_ref())
-    }
+fn constraint(builder: &mut Builder<'_>, spec: &ConstraintSpec) -> Result<()> {
+    let name = spec.name.as_str();
+    let node = builder.node(&spec.on, name, "on")?;
+    let level = level(builder, &spec.level, Where::Field(name, "level"))?;
+    let id = builder
+        .model
+        .add_constraint(name, node, level)
+        .map_err(|e| builder.model_error(e))?;
+    drive(
+        builder,
+        name,
+        id,
+        node,
+        spec.motion.as_ref(),
+        spec.bounds.as_ref(),
+    )
+}
 
-    /// Motion and bounds of rows.
-    pub(super) fn drive(
-        &mut self,
-        name: &str,
-        id: ComponentId,
-        node: NodeId,
-        motion: Option<&Course>,
-        bounds: Option<&BoundsSpec>,
-    ) -> Result<()> {
-        if let Some(course) = motion {
-            let coordinates = self.model.node(node).velocity_range().len();
-            let motion = self.motion(course, coordinates, Where::Field(name, "motion"))?;
-            let driven = self.model.set_motion(id, Some(motion));
-            driven.map_err(|e| self.model_error(e))?;
-        }
-        if let Some(bounds) = bounds {
-            let limit = |number: &Option<Number>, default| match number {
-                Some(number) => self.number(number, Where::Field(name, "bounds")),
-                None => Ok(default),
-            };
-            let (lower, upper) = (
-                limit(&bounds.lower, f64::NEG_INFINITY)?,
-                limit(&bounds.upper, f64::INFINITY)?,
-            );
-            let bounded = self.model.set_bounds(id, lower, upper);
-            bounded.map_err(|e| self.model_error(e))?;
-        }
-        Ok(())
+/// Motion and bounds of rows.
+pub(super) fn drive(
+    builder: &mut Builder<'_>,
+    name: &str,
+    id: ComponentId,
+    node: NodeId,
+    motion: Option<&Course>,
+    bounds: Option<&BoundsSpec>,
+) -> Result<()> {
+    if let Some(course) = motion {
+        let coordinates = builder.model.node(node).velocity_range().len();
+        let motion = courses::motion(builder, course, coordinates, Where::Field(name, "motion"))?;
+        let driven = builder.model.set_motion(id, Some(motion));
+        driven.map_err(|e| builder.model_error(e))?;
     }
-
-    pub(super) fn level(&self, spec: &LevelSpec, at: Where<'_>) -> Result<Level> {
-        Ok(match spec {
-            LevelSpec::Position => Level::Position,
-            LevelSpec::CurvedPosition => Level::CurvedPosition,
-            LevelSpec::Velocity(v) => Level::Velocity {
-                curvature: self.number(&v.curvature, at)?,
-            },
-            LevelSpec::Baumgarte(b) => Level::Baumgarte {
-                rate: self.number(&b.rate, at)?,
-            },
-            LevelSpec::Restitution(r) => Level::Restitution {
-                coefficient: self.number(&r.coefficient, at)?,
-            },
-        })
-    }
-
-    fn rayleigh(&mut self, spec: &RayleighSpec) -> Result<()> {
-        let rate = |number| self.not_negative(number, Where::Key("rayleigh"));
-        let rayleigh = Rayleigh {
-            mass: rate(&spec.mass)?,
-            stiffness: rate(&spec.stiffness)?,
-        };
-        self.model.set_rayleigh(rayleigh).map_err(|e| self.model_error(e))
-    }
-
-    pub(super) fn fixed(&mut self, scene: &Scene) -> Result<()> {
-        scene.fixed.iter().try_for_each(|spec| self.hold(spec))
-    }
-
-    fn hold(&mut self, spec: &FixedSpec) -> Result<()> {
-        // A hold has no name of its own; complaints look for the node's name where it is fixed.
-        let name = spec.node.as_str();
-        let places = [Where::Literal("", name), Where::Key("fixed")];
-        let node = self.node(name, "", "fixed")?;
-        let entry = self.model.node(node);
-        let (count, size) = (entry.count, entry.space.velocity_size());
-        if entry.first_dof().is_none() {
-            let message = format!("`{name}` is computed from other nodes, so it cannot be fixed");
-            return self.wrong(
-                &places,
-                message,
-                Some("fix a node that it is computed from".into()),
-            );
-        }
-        let at = Where::Key("fixed");
-        let elements = match &spec.elements {
-            None => (0..count).collect(),
-            Some(list) => {
-                let whole = |n| self.whole(n, 0, MOST_ELEMENTS, at);
-                list.iter().map(whole).collect::<Result<Vec<_>>>()?
-            }
-        };
-        if let Some(element) = elements.iter().find(|e| **e >= count) {
-            let message =
-                format!("there is no element {element} to fix: `{name}` has {count}, counted from zero");
-            return self.wrong(&places, message, None);
-        }
-        let coordinates = match &spec.axes {
-            None => vec![true; size],
-            Some(axes) => self.mask(name, axes, size)?,
-        };
-        let mut velocity = match &spec.velocity {
-            None => vec![0.0; size],
-            Some(list) => self.numbers(list, at)?,
-        };
-        if size == 6 && velocity.len() == 3 {
-            velocity.resize(6, 0.0);
-        }
-        if velocity.len() != size {
-            let message = format!(
-                "the velocity of `{name}` has {} numbers, needed are {size}",
-                velocity.len()
-            );
-            return self.wrong(&places, message, None);
-        }
-        let time = |n: &Option<_>, default| match n {
-            Some(n) => self.number(n, at),
+    if let Some(bounds) = bounds {
+        let limit = |number: &Option<Number>, default| match number {
+            Some(number) => builder.number(number, Where::Field(name, "bounds")),
             None => Ok(default),
         };
-        let (from, until) = (time(&spec.from, 0.0)?, time(&spec.until, f64::INFINITY)?);
-        if from < 0.0 || until <= from {
-            let message = format!("`{name}` is fixed from {from} s until {until} s: no such time");
-            return self.wrong(&[Where::Field(name, "until"), places[0], at], message, None);
-        }
-        self.holds.push(Hold {
-            node,
-            elements,
-            coordinates,
-            velocity,
-            from,
-            until,
-        });
-        Ok(())
+        let (lower, upper) = (
+            limit(&bounds.lower, f64::NEG_INFINITY)?,
+            limit(&bounds.upper, f64::INFINITY)?,
+        );
+        let bounded = builder.model.set_bounds(id, lower, upper);
+        bounded.map_err(|e| builder.model_error(e))?;
     }
+    Ok(())
+}
 
-    /// Fixes elements for good.
-    pub(super) fn fix_always(&mut self, node: NodeId, elements: Vec<usize>) {
-        let size = self.model.node(node).space.velocity_size();
-        let (coordinates, velocity) = (vec![true; size], vec![0.0; size]);
-        self.holds.push(Hold {
-            node,
-            elements,
-            coordinates,
-            velocity,
-            from: 0.0,
-            until: f64::INFINITY,
-        });
-    }
+pub(super) fn level(builder: &Builder<'_>, spec: &LevelSpec, at: Where<'_>) -> Result<Level> {
+    Ok(match spec {
+        LevelSpec::Position => Level::Position,
+        LevelSpec::CurvedPosition => Level::CurvedPosition,
+        LevelSpec::Velocity(v) => Level::Velocity {
+            curvature: builder.number(&v.curvature, at)?,
+        },
+        LevelSpec::Baumgarte(b) => Level::Baumgarte {
+            rate: builder.number(&b.rate, at)?,
+        },
+        LevelSpec::Restitution(r) => Level::Restitution {
+            coefficient: builder.number(&r.coefficient, at)?,
+        },
+    })
+}
 
-    fn mask(&self, name: &str, axes: &[Axis], size: usize) -> Result<Vec<bool>> {
-        let mut mask = vec![false; size];
-        for axis in axes {
-            let Some(entry) = mask.get_mut(axis.index()) else {
-                let space = self
-                    .model
-                    .node_named(name)
-                    .map(|n| self.model.node(n).space.to_string());
-                let message = format!(
-                    "`{name}` has no axis `{}`: its elements are {}",
-                    axis.name(),
-                    space.unwrap_or_default()
-                );
-                return self.wrong(&[Where::Key("fixed")], message, None);
-            };
-            *entry = true;
-        }
-        Ok(mask)
-    }
+fn rayleigh(builder: &mut Builder<'_>, spec: &RayleighSpec) -> Result<()> {
+    let rate = |number| not_negative(builder, number, Where::Key("rayleigh"));
+    let rayleigh = Rayleigh {
+        mass: rate(&spec.mass)?,
+        stiffness: rate(&spec.stiffness)?,
+    };
+    builder
+        .model
+        .set_rayleigh(rayleigh)
+        .map_err(|e| builder.model_error(e))
+}
 
-    /// A number that is zero or more.
-    pub(super) fn not_negative(&self, number: &crate::scene::Number, at: Where<'_>) -> Result<f64> {
-        let value = self.number(number, at)?;
-        if value >= 0.0 {
-            return Ok(value);
-        }
-        self.wrong(
-            &[at, owner(at)],
-            format!("{} is {value}, but must be zero or more", describe(at)),
-            None,
-        )
+pub(super) fn fixed(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+    scene.fixed.iter().try_for_each(|spec| hold(builder, spec))
+}
+
+fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
+    // A hold has no name of its own; complaints look for the node's name where it is fixed.
+    let name = spec.node.as_str();
+    let places = [Where::Literal("", name), Where::Key("fixed")];
+    let node = builder.node(name, "", "fixed")?;
+    let entry = builder.model.node(node);
+    let (count, size) = (entry.count, entry.space.velocity_size());
+    if entry.first_dof().is_none() {
+        let message = format!("`{name}` is computed from other nodes, so it cannot be fixed");
+        return builder.wrong(
+            &places,
+            message,
+            Some("fix a node that it is computed from".into()),
+        );
     }
+    let at = Where::Key("fixed");
+    let elements = match &spec.elements {
+        None => (0..count).collect(),
+        Some(list) => {
+            let whole = |n| builder.whole(n, 0, MOST_ELEMENTS, at);
+            list.iter().map(whole).collect::<Result<Vec<_>>>()?
+        }
+    };
+    if let Some(element) = elements.iter().find(|e| **e >= count) {
+        let message =
+            format!("there is no element {element} to fix: `{name}` has {count}, counted from zero");
+        return builder.wrong(&places, message, None);
+    }
+    let coordinates = match &spec.axes {
+        None => vec![true; size],
+        Some(axes) => mask(builder, name, axes, size)?,
+    };
+    let mut velocity = match &spec.velocity {
+        None => vec![0.0; size],
+        Some(list) => builder.numbers(list, at)?,
+    };
+    if size == 6 && velocity.len() == 3 {
+        velocity.resize(6, 0.0);
+    }
+    if velocity.len() != size {
+        let message = format!(
+            "the velocity of `{name}` has {} numbers, needed are {size}",
+            velocity.len()
+        );
+        return builder.wrong(&places, message, None);
+    }
+    let time = |n: &Option<_>, default| match n {
+        Some(n) => builder.number(n, at),
+        None => Ok(default),
+    };
+    let (from, until) = (time(&spec.from, 0.0)?, time(&spec.until, f64::INFINITY)?);
+    if from < 0.0 || until <= from {
+        let message = format!("`{name}` is fixed from {from} s until {until} s: no such time");
+        return builder.wrong(&[Where::Field(name, "until"), places[0], at], message, None);
+    }
+    builder.holds.push(Hold {
+        node,
+        elements,
+        coordinates,
+        velocity,
+        from,
+        until,
+    });
+    Ok(())
+}
+
+/// Fixes elements for good.
+pub(super) fn fix_always(builder: &mut Builder<'_>, node: NodeId, elements: Vec<usize>) {
+    let size = builder.model.node(node).space.velocity_size();
+    let (coordinates, velocity) = (vec![true; size], vec![0.0; size]);
+    builder.holds.push(Hold {
+        node,
+        elements,
+        coordinates,
+        velocity,
+        from: 0.0,
+        until: f64::INFINITY,
+    });
+}
+
+fn mask(builder: &Builder<'_>, name: &str, axes: &[Axis], size: usize) -> Result<Vec<bool>> {
+    let mut mask = vec![false; size];
+    for axis in axes {
+        let Some(entry) = mask.get_mut(axis.index()) else {
+            let space = builder
+                .model
+                .node_named(name)
+                .map(|n| builder.model.node(n).space.to_string());
+            let message = format!(
+                "`{name}` has no axis `{}`: its elements are {}",
+                axis.name(),
+                space.unwrap_or_default()
+            );
+            return builder.wrong(&[Where::Key("fixed")], message, None);
+        };
+        *entry = true;
+    }
+    Ok(mask)
+}
+
+/// A number that is zero or more.
+pub(super) fn not_negative(
+    builder: &Builder<'_>,
+    number: &crate::scene::Number,
+    at: Where<'_>,
+) -> Result<f64> {
+    let value = builder.number(number, at)?;
+    if value >= 0.0 {
+        return Ok(value);
+    }
+    builder.wrong(
+        &[at, owner(at)],
+        format!("{} is {value}, but must be zero or more", describe(at)),
+        None,
+    )
 }

@@ -1,7 +1,7 @@
 //! Joints and gears.
 
 use super::values::{MOST_ELEMENTS, describe, owner};
-use super::{Builder, Result};
+use super::{Builder, Result, components, courses, nodes};
 use crate::scene::OneOrMany;
 use crate::scene::schema::{
     GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
@@ -12,322 +12,335 @@ use pliant::dense::rotation::{self, Quaternion, multiply, rotate};
 use pliant::dense::{Vec3, vec3};
 use pliant::model::{Joint, JointKind, NodeId, Pose, Side, Space};
 
-impl Builder<'_> {
-    /// Makes the joints that these names are coordinates of, if they are not made yet.
-    pub(super) fn joints_of(&mut self, names: &[String]) -> Result<()> {
-        let scene = self.scene;
-        for name in names {
-            let is_of =
-                |joint: &JointSpec| name.strip_prefix(&joint.name).is_some_and(|r| r.starts_with('.'));
-            if self.model.node_named(name).is_none()
-                && let Some(index) = scene.joints.iter().position(is_of)
-            {
-                self.joint(index)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the joints that are left, and the gears.
-    pub(super) fn joints(&mut self, scene: &Scene) -> Result<()> {
-        (0..scene.joints.len()).try_for_each(|index| self.joint(index))?;
-        scene.gears.iter().try_for_each(|gear| self.gear(gear))
-    }
-
-    fn joint(&mut self, index: usize) -> Result<()> {
-        let scene = self.scene;
-        if self.joints.iter().any(|(made, ..)| *made == index) {
-            return Ok(());
-        }
-        let spec = &scene.joints[index];
-        let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
-        if scene.joints[..index].iter().any(|other| other.name == name) {
-            let message = format!("the name `{name}` is used twice");
-            return self.wrong(&[Where::Name(name)], message, None);
-        }
-        let kind = self.kind(spec)?;
-        let sides = [self.side(name, "a", &spec.a)?, self.side(name, "b", &spec.b)?];
-        let body = |side: &Side| match side {
-            Side::Body(node, element) | Side::Frame(node, element, _) => Some((*node, *element)),
-            Side::World | Side::Fixed(_) => None,
-        };
-        if body(&sides[0]) == body(&sides[1]) {
-            let what = body(&sides[0]).map_or("the world", |_| "a body");
-            let message = format!("`{name}` joins {what} to itself");
-            let help = "sides are `World` (if `a` or `b` is left out), `Body(\"node\", 0)` or `Frame(..)`";
-            return self.wrong(
-                &[field("b"), field("a"), Where::Name(name)],
-                message,
-                Some(help.into()),
-            );
-        }
-        if let (false, Some(a), Some(b)) = (spec.collide, body(&sides[0]), body(&sides[1])) {
-            self.joined.push([a, b]);
-        }
-        let soft = spec.compliance.is_some() || matches!(spec.kind, JointKindSpec::Bushing(_));
-        if soft && !matches!(spec.level, LevelSpec::Position) {
-            let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
-            return self.wrong(&[field("level"), Where::Name(name)], message, None);
-        }
-        let mut joint = Joint::new(kind, sides[0], sides[1])
-            .at(self.joint_pose(spec)?)
-            .with_level(self.level(&spec.level, field("level"))?);
-        let relaxation = self.not_negative(&spec.relaxation_time, field("relaxation_time"))?;
-        joint = match (&spec.kind, &spec.compliance) {
-            (JointKindSpec::Bushing(_), Some(_)) => {
-                let message = format!("`{name}` is a bushing, whose `compliances` are its own");
-                return self.wrong(&[field("compliance"), Where::Name(name)], message, None);
-            }
-            (JointKindSpec::Bushing(bushing), None) => {
-                let list = self.numbers(&bushing.compliances, field("compliances"))?;
-                joint.with_compliance(&list, relaxation)
-            }
-            (_, Some(OneOrMany::One(number))) => {
-                joint.with_compliance(&[self.number(number, field("compliance"))?], relaxation)
-            }
-            (_, Some(OneOrMany::Many(list))) => {
-                let list = self.numbers(list, field("compliance"))?;
-                joint.with_compliance(&list, relaxation)
-            }
-            (_, None) if relaxation != 0.0 => {
-                let message = format!("`{name}` is hard, so it has no relaxation time");
-                let help = "give it a `compliance`".to_owned();
-                return self.wrong(&[field("relaxation_time")], message, Some(help));
-            }
-            (_, None) => joint,
-        };
-        joint = self.attached(spec, kind, joint)?;
-        self.grow(name, kind.free_axes().len() + 4)?;
-        let handle = self
-            .model
-            .add_joint(name, &joint)
-            .map_err(|e| self.model_error(e))?;
-        self.joints.push((index, name.to_owned(), kind, handle));
-        Ok(())
-    }
-
-    fn kind(&self, spec: &JointSpec) -> Result<JointKind> {
-        let at = |key| Where::Field(&spec.name, key);
-        Ok(match &spec.kind {
-            JointKindSpec::Hinge => JointKind::Hinge,
-            JointKindSpec::Slider => JointKind::Slider,
-            JointKindSpec::Cylindrical => JointKind::Cylindrical,
-            JointKindSpec::Universal => JointKind::Universal,
-            JointKindSpec::Ball => JointKind::Ball,
-            JointKindSpec::Fixed | JointKindSpec::Bushing(_) => JointKind::Fixed,
-            JointKindSpec::Planar => JointKind::Planar,
-            JointKindSpec::Screw(screw) => JointKind::Screw {
-                pitch: self.number(&screw.pitch, at("pitch"))?,
-            },
-            JointKindSpec::Distance(distance) => JointKind::Distance {
-                length: match &distance.length {
-                    Some(length) => Some(self.not_negative(length, at("length"))?),
-                    None => None,
-                },
-            },
-            JointKindSpec::PointOnLine => JointKind::PointOnLine,
-            JointKindSpec::PointOnPlane => JointKind::PointOnPlane,
-        })
-    }
-
-    fn side(&self, name: &str, key: &str, spec: &SideSpec) -> Result<Side> {
-        match spec {
-            SideSpec::World => Ok(Side::World),
-            SideSpec::Body(node, element) => {
-                let (node, element) = self.body(name, key, node, element)?;
-                Ok(Side::Body(node, element))
-            }
-            SideSpec::Frame(SideFrameSpec {
-                body,
-                position,
-                rotation,
-            }) => {
-                let pose = self.frame_pose(name, position.as_ref(), rotation.as_ref())?;
-                match body {
-                    None => Ok(Side::Fixed(pose)),
-                    Some((node, element)) => {
-                        let (node, element) = self.body(name, key, node, element)?;
-                        Ok(Side::Frame(node, element, pose))
-                    }
-                }
-            }
+/// Makes the joints that these names are coordinates of, if they are not made yet.
+pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<()> {
+    let scene = builder.scene;
+    for name in names {
+        let is_of = |joint: &JointSpec| name.strip_prefix(&joint.name).is_some_and(|r| r.starts_with('.'));
+        if builder.model.node_named(name).is_none()
+            && let Some(index) = scene.joints.iter().position(is_of)
+        {
+            add_joint(builder, index)?;
         }
     }
+    Ok(())
+}
 
-    /// A body that something is attached to.
-    pub(super) fn body(
-        &self,
-        name: &str,
-        key: &str,
-        node: &str,
-        element: &Number,
-    ) -> Result<(NodeId, usize)> {
-        let id = self.node(node, name, key)?;
-        let places = [
-            Where::Literal(name, node),
-            Where::Field(name, key),
-            Where::Name(name),
-        ];
-        let target = self.model.node(id);
-        if target.space != Space::Rigid3 {
-            let message = format!("`{name}` needs a body here, but `{node}` has {}", target.space);
-            return self.wrong(&places, message, None);
-        }
-        let count = target.count;
-        let element = self.whole(element, 0, MOST_ELEMENTS, Where::Field(name, key))?;
-        if element >= count {
-            let message = format!("there is no body {element}: `{node}` has {count}, counted from zero");
-            return self.wrong(&places, message, None);
-        }
-        Ok((id, element))
+/// Makes the joints that are left, and the gears.
+pub(super) fn add_joints(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+    (0..scene.joints.len()).try_for_each(|index| add_joint(builder, index))?;
+    scene.gears.iter().try_for_each(|gear| add_gear(builder, gear))
+}
+
+fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
+    let scene = builder.scene;
+    if builder.joints.iter().any(|(made, ..)| *made == index) {
+        return Ok(());
     }
-
-    fn joint_pose(&self, spec: &JointSpec) -> Result<Pose> {
-        let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
-        let position = match &spec.at {
-            Some(at) => self.triple(at, field("at"))?,
-            None => [0.0; 3],
-        };
-        let z = match &spec.axis {
-            Some(axis) => self.direction(axis, field("axis"))?,
-            None => Vec3::z(),
-        };
-        let mut rotation = shortest(Vec3::z(), z);
-        if let Some(x_axis) = &spec.x_axis {
-            let x = self.direction(x_axis, field("x_axis"))?;
-            let across = x - z * x.dot(&z);
-            if across.norm() < 1e-9 {
-                let message = format!("`x_axis` of `{name}` is parallel to its axis");
-                return self.wrong(&[field("x_axis"), Where::Name(name)], message, None);
-            }
-            let now = rotate(rotation, Vec3::x());
-            let angle = z.dot(&now.cross(&across)).atan2(now.dot(&across));
-            rotation = multiply(rotation::exp(z * angle), rotation);
-        }
-        Ok(Pose { position, rotation })
+    let spec = &scene.joints[index];
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    if scene.joints[..index].iter().any(|other| other.name == name) {
+        let message = format!("the name `{name}` is used twice");
+        return builder.wrong(&[Where::Name(name)], message, None);
     }
-
-    fn attached(&self, spec: &JointSpec, kind: JointKind, mut joint: Joint) -> Result<Joint> {
-        let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
-        let axis = |on: &Option<String>, key| self.free_axis(name, kind, on.as_deref(), key);
-        for spring in &spec.springs {
-            let axis = axis(&spring.on, "springs")?;
-            let compliance = self.not_negative(&spring.compliance, field("springs"))?;
-            let relaxation = self.not_negative(&spring.relaxation_time, field("springs"))?;
-            let rest = self.number(&spring.rest, field("rest"))?;
-            joint = joint.with_spring(axis, compliance, relaxation, rest);
-        }
-        for damper in &spec.dampers {
-            let damping = self.not_negative(&damper.damping, field("damping"))?;
-            joint = joint.with_damper(axis(&damper.on, "dampers")?, damping);
-        }
-        let largest = |force: &Option<Number>, key| match force {
-            Some(force) => self.not_negative(force, field(key)),
-            None => Ok(f64::INFINITY),
-        };
-        for motor in &spec.motors {
-            joint = match motor {
-                MotorSpec::Position(motor) => {
-                    let axis = axis(&motor.on, "motors")?;
-                    let target = self.motion(&motor.target, 1, field("target"))?;
-                    let compliance = self.not_negative(&motor.compliance, field("motors"))?;
-                    let relaxation = self.not_negative(&motor.relaxation_time, field("motors"))?;
-                    let force = largest(&motor.force, "motors")?;
-                    joint.with_position_motor(axis, target, compliance, relaxation, force)
-                }
-                MotorSpec::Velocity(motor) => {
-                    let axis = axis(&motor.on, "motors")?;
-                    let speed = self.speed(&motor.speed, field("speed"))?;
-                    joint.with_velocity_motor(axis, speed, largest(&motor.force, "motors")?)
-                }
-            };
-        }
-        for friction in &spec.friction {
-            let axis = axis(&friction.on, "friction")?;
-            joint = joint.with_friction(axis, self.not_negative(&friction.force, field("friction"))?);
-        }
-        for limits in &spec.limits {
-            let axis = axis(&limits.on, "limits")?;
-            let limit = |number: &Option<Number>, default| match number {
-                Some(number) => self.number(number, field("limits")),
-                None => Ok(default),
-            };
-            let (lower, upper) = (
-                limit(&limits.lower, f64::NEG_INFINITY)?,
-                limit(&limits.upper, f64::INFINITY)?,
-            );
-            if lower > upper {
-                let message =
-                    format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
-                return self.wrong(&[field("limits"), Where::Name(name)], message, None);
-            }
-            joint = joint.with_limits(axis, lower, upper);
-        }
-        Ok(joint)
-    }
-
-    /// The number of a free coordinate; the only one need not be named.
-    fn free_axis(&self, name: &str, kind: JointKind, on: Option<&str>, key: &str) -> Result<usize> {
-        let names: Vec<&str> = kind.free_axes().iter().map(|(_, name)| *name).collect();
-        let what = kind.name();
-        let field = Where::Field(name, key);
-        let Some(on) = on else {
-            return match names.len() {
-                1 => Ok(0),
-                0 => {
-                    let message =
-                        format!("`{name}` is a {what}: it leaves nothing free that `{key}` could act on");
-                    self.wrong(&[field, Where::Name(name)], message, None)
-                }
-                _ => {
-                    let message = format!("`{key}` of `{name}` must say `on` which coordinate they act");
-                    let help = suggest::hint("", "free coordinates", names.iter().copied());
-                    self.wrong(&[field, Where::Name(name)], message, help)
-                }
-            };
-        };
-        if let Some(axis) = names.iter().position(|known| *known == on) {
-            return Ok(axis);
-        }
-        let help = suggest::hint(on, "free coordinates", names.iter().copied());
-        let message = format!("`{name}` is a {what}: it has no free coordinate `{on}`");
-        self.wrong(
-            &[Where::Literal(name, on), field, Where::Name(name)],
+    let kind = kind(builder, spec)?;
+    let sides = [
+        side(builder, name, "a", &spec.a)?,
+        side(builder, name, "b", &spec.b)?,
+    ];
+    let body = |side: &Side| match side {
+        Side::Body(node, element) | Side::Frame(node, element, _) => Some((*node, *element)),
+        Side::World | Side::Fixed(_) => None,
+    };
+    if body(&sides[0]) == body(&sides[1]) {
+        let what = body(&sides[0]).map_or("the world", |_| "a body");
+        let message = format!("`{name}` joins {what} to itself");
+        let help = "sides are `World` (if `a` or `b` is left out), `Body(\"node\", 0)` or `Frame(..)`";
+        return builder.wrong(
+            &[field("b"), field("a"), Where::Name(name)],
             message,
-            help,
-        )
+            Some(help.into()),
+        );
     }
-
-    fn gear(&mut self, spec: &GearSpec) -> Result<()> {
-        let name = spec.name.as_str();
-        let first = self.node(&spec.first, name, "first")?;
-        let second = self.node(&spec.second, name, "second")?;
-        let ratio = self.number(&spec.ratio, Where::Field(name, "ratio"))?;
-        if first == second {
-            let message = format!("`{name}` gears `{}` to itself", spec.first);
-            return self.wrong(&[Where::Field(name, "second"), Where::Name(name)], message, None);
+    if let (false, Some(a), Some(b)) = (spec.collide, body(&sides[0]), body(&sides[1])) {
+        builder.joined.push([a, b]);
+    }
+    let soft = spec.compliance.is_some() || matches!(spec.kind, JointKindSpec::Bushing(_));
+    if soft && !matches!(spec.level, LevelSpec::Position) {
+        let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
+        return builder.wrong(&[field("level"), Where::Name(name)], message, None);
+    }
+    let mut joint = Joint::new(kind, sides[0], sides[1])
+        .at(joint_pose(builder, spec)?)
+        .with_level(components::level(builder, &spec.level, field("level"))?);
+    let relaxation = components::not_negative(builder, &spec.relaxation_time, field("relaxation_time"))?;
+    joint = match (&spec.kind, &spec.compliance) {
+        (JointKindSpec::Bushing(_), Some(_)) => {
+            let message = format!("`{name}` is a bushing, whose `compliances` are its own");
+            return builder.wrong(&[field("compliance"), Where::Name(name)], message, None);
         }
-        self.grow(name, 1)?;
-        self.model
-            .add_gear(name, first, second, ratio)
-            .map_err(|e| self.model_error(e))?;
-        Ok(())
-    }
-
-    /// A direction of any length but zero, as a unit vector.
-    pub(super) fn direction(&self, numbers: &crate::scene::schema::Triple, at: Where<'_>) -> Result<Vec3> {
-        let axis = self.triple(numbers, at)?;
-        // Scaled first: the square of a large or small axis leaves the range of numbers.
-        let size = axis.iter().fold(0.0f64, |m, c| m.max(c.abs()));
-        if size == 0.0 {
-            let message = format!("{} is a direction of length zero", describe(at));
-            return self.wrong(&[at, owner(at)], message, None);
+        (JointKindSpec::Bushing(bushing), None) => {
+            let list = builder.numbers(&bushing.compliances, field("compliances"))?;
+            joint.with_compliance(&list, relaxation)
         }
-        Ok(vec3(&axis.map(|c| c / size), 0).normalize())
+        (_, Some(OneOrMany::One(number))) => {
+            joint.with_compliance(&[builder.number(number, field("compliance"))?], relaxation)
+        }
+        (_, Some(OneOrMany::Many(list))) => {
+            let list = builder.numbers(list, field("compliance"))?;
+            joint.with_compliance(&list, relaxation)
+        }
+        (_, None) if relaxation != 0.0 => {
+            let message = format!("`{name}` is hard, so it has no relaxation time");
+            let help = "give it a `compliance`".to_owned();
+            return builder.wrong(&[field("relaxation_time")], message, Some(help));
+        }
+        (_, None) => joint,
+    };
+    joint = attached(builder, spec, kind, joint)?;
+    builder.grow(name, kind.free_axes().len() + 4)?;
+    let handle = builder
+        .model
+        .add_joint(name, &joint)
+        .map_err(|e| builder.model_error(e))?;
+    builder.joints.push((index, name.to_owned(), kind, handle));
+    Ok(())
+}
+
+fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
+    let at = |key| Where::Field(&spec.name, key);
+    Ok(match &spec.kind {
+        JointKindSpec::Hinge => JointKind::Hinge,
+        JointKindSpec::Slider => JointKind::Slider,
+        JointKindSpec::Cylindrical => JointKind::Cylindrical,
+        JointKindSpec::Universal => JointKind::Universal,
+        JointKindSpec::Ball => JointKind::Ball,
+        JointKindSpec::Fixed | JointKindSpec::Bushing(_) => JointKind::Fixed,
+        JointKindSpec::Planar => JointKind::Planar,
+        JointKindSpec::Screw(screw) => JointKind::Screw {
+            pitch: builder.number(&screw.pitch, at("pitch"))?,
+        },
+        JointKindSpec::Distance(distance) => JointKind::Distance {
+            length: match &distance.length {
+                Some(length) => Some(components::not_negative(builder, length, at("length"))?),
+                None => None,
+            },
+        },
+        JointKindSpec::PointOnLine => JointKind::PointOnLine,
+        JointKindSpec::PointOnPlane => JointKind::PointOnPlane,
+    })
+}
+
+fn side(builder: &Builder<'_>, name: &str, key: &str, spec: &SideSpec) -> Result<Side> {
+    match spec {
+        SideSpec::World => Ok(Side::World),
+        SideSpec::Body(node, element) => {
+            let (node, element) = body_at(builder, name, key, node, element)?;
+            Ok(Side::Body(node, element))
+        }
+        SideSpec::Frame(SideFrameSpec {
+            body,
+            position,
+            rotation,
+        }) => {
+            let pose = nodes::frame_pose(builder, name, position.as_ref(), rotation.as_ref())?;
+            match body {
+                None => Ok(Side::Fixed(pose)),
+                Some((node, element)) => {
+                    let (node, element) = body_at(builder, name, key, node, element)?;
+                    Ok(Side::Frame(node, element, pose))
+                }
+            }
+        }
     }
+}
+
+/// A body that something is attached to.
+pub(super) fn body_at(
+    builder: &Builder<'_>,
+    name: &str,
+    key: &str,
+    node: &str,
+    element: &Number,
+) -> Result<(NodeId, usize)> {
+    let id = builder.node(node, name, key)?;
+    let places = [
+        Where::Literal(name, node),
+        Where::Field(name, key),
+        Where::Name(name),
+    ];
+    let target = builder.model.node(id);
+    if target.space != Space::Rigid3 {
+        let message = format!("`{name}` needs a body here, but `{node}` has {}", target.space);
+        return builder.wrong(&places, message, None);
+    }
+    let count = target.count;
+    let element = builder.whole(element, 0, MOST_ELEMENTS, Where::Field(name, key))?;
+    if element >= count {
+        let message = format!("there is no body {element}: `{node}` has {count}, counted from zero");
+        return builder.wrong(&places, message, None);
+    }
+    Ok((id, element))
+}
+
+fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let position = match &spec.at {
+        Some(at) => builder.triple(at, field("at"))?,
+        None => [0.0; 3],
+    };
+    let z = match &spec.axis {
+        Some(axis) => direction(builder, axis, field("axis"))?,
+        None => Vec3::z(),
+    };
+    let mut rotation = shortest(Vec3::z(), z);
+    if let Some(x_axis) = &spec.x_axis {
+        let x = direction(builder, x_axis, field("x_axis"))?;
+        let across = x - z * x.dot(&z);
+        if across.norm() < 1e-9 {
+            let message = format!("`x_axis` of `{name}` is parallel to its axis");
+            return builder.wrong(&[field("x_axis"), Where::Name(name)], message, None);
+        }
+        let now = rotate(rotation, Vec3::x());
+        let angle = z.dot(&now.cross(&across)).atan2(now.dot(&across));
+        rotation = multiply(rotation::exp(z * angle), rotation);
+    }
+    Ok(Pose { position, rotation })
+}
+
+fn attached(builder: &Builder<'_>, spec: &JointSpec, kind: JointKind, mut joint: Joint) -> Result<Joint> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let axis = |on: &Option<String>, key| free_axis(builder, name, kind, on.as_deref(), key);
+    for spring in &spec.springs {
+        let axis = axis(&spring.on, "springs")?;
+        let compliance = components::not_negative(builder, &spring.compliance, field("springs"))?;
+        let relaxation = components::not_negative(builder, &spring.relaxation_time, field("springs"))?;
+        let rest = builder.number(&spring.rest, field("rest"))?;
+        joint = joint.with_spring(axis, compliance, relaxation, rest);
+    }
+    for damper in &spec.dampers {
+        let damping = components::not_negative(builder, &damper.damping, field("damping"))?;
+        joint = joint.with_damper(axis(&damper.on, "dampers")?, damping);
+    }
+    let largest = |force: &Option<Number>, key| match force {
+        Some(force) => components::not_negative(builder, force, field(key)),
+        None => Ok(f64::INFINITY),
+    };
+    for motor in &spec.motors {
+        joint = match motor {
+            MotorSpec::Position(motor) => {
+                let axis = axis(&motor.on, "motors")?;
+                let target = courses::motion(builder, &motor.target, 1, field("target"))?;
+                let compliance = components::not_negative(builder, &motor.compliance, field("motors"))?;
+                let relaxation = components::not_negative(builder, &motor.relaxation_time, field("motors"))?;
+                let force = largest(&motor.force, "motors")?;
+                joint.with_position_motor(axis, target, compliance, relaxation, force)
+            }
+            MotorSpec::Velocity(motor) => {
+                let axis = axis(&motor.on, "motors")?;
+                let speed = courses::speed(builder, &motor.speed, field("speed"))?;
+                joint.with_velocity_motor(axis, speed, largest(&motor.force, "motors")?)
+            }
+        };
+    }
+    for friction in &spec.friction {
+        let axis = axis(&friction.on, "friction")?;
+        joint = joint.with_friction(
+            axis,
+            components::not_negative(builder, &friction.force, field("friction"))?,
+        );
+    }
+    for limits in &spec.limits {
+        let axis = axis(&limits.on, "limits")?;
+        let limit = |number: &Option<Number>, default| match number {
+            Some(number) => builder.number(number, field("limits")),
+            None => Ok(default),
+        };
+        let (lower, upper) = (
+            limit(&limits.lower, f64::NEG_INFINITY)?,
+            limit(&limits.upper, f64::INFINITY)?,
+        );
+        if lower > upper {
+            let message = format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
+            return builder.wrong(&[field("limits"), Where::Name(name)], message, None);
+        }
+        joint = joint.with_limits(axis, lower, upper);
+    }
+    Ok(joint)
+}
+
+/// The number of a free coordinate; the only one need not be named.
+fn free_axis(
+    builder: &Builder<'_>,
+    name: &str,
+    kind: JointKind,
+    on: Option<&str>,
+    key: &str,
+) -> Result<usize> {
+    let names: Vec<&str> = kind.free_axes().iter().map(|(_, name)| *name).collect();
+    let what = kind.name();
+    let field = Where::Field(name, key);
+    let Some(on) = on else {
+        return match names.len() {
+            1 => Ok(0),
+            0 => {
+                let message =
+                    format!("`{name}` is a {what}: it leaves nothing free that `{key}` could act on");
+                builder.wrong(&[field, Where::Name(name)], message, None)
+            }
+            _ => {
+                let message = format!("`{key}` of `{name}` must say `on` which coordinate they act");
+                let help = suggest::hint("", "free coordinates", names.iter().copied());
+                builder.wrong(&[field, Where::Name(name)], message, help)
+            }
+        };
+    };
+    if let Some(axis) = names.iter().position(|known| *known == on) {
+        return Ok(axis);
+    }
+    let help = suggest::hint(on, "free coordinates", names.iter().copied());
+    let message = format!("`{name}` is a {what}: it has no free coordinate `{on}`");
+    builder.wrong(
+        &[Where::Literal(name, on), field, Where::Name(name)],
+        message,
+        help,
+    )
+}
+
+fn add_gear(builder: &mut Builder<'_>, spec: &GearSpec) -> Result<()> {
+    let name = spec.name.as_str();
+    let first = builder.node(&spec.first, name, "first")?;
+    let second = builder.node(&spec.second, name, "second")?;
+    let ratio = builder.number(&spec.ratio, Where::Field(name, "ratio"))?;
+    if first == second {
+        let message = format!("`{name}` gears `{}` to itself", spec.first);
+        return builder.wrong(&[Where::Field(name, "second"), Where::Name(name)], message, None);
+    }
+    builder.grow(name, 1)?;
+    builder
+        .model
+        .add_gear(name, first, second, ratio)
+        .map_err(|e| builder.model_error(e))?;
+    Ok(())
+}
+
+/// A direction of any length but zero, as a unit vector.
+pub(super) fn direction(
+    builder: &Builder<'_>,
+    numbers: &crate::scene::schema::Triple,
+    at: Where<'_>,
+) -> Result<Vec3> {
+    let axis = builder.triple(numbers, at)?;
+    // Scaled first: the square of a large or small axis leaves the range of numbers.
+    let size = axis.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+    if size == 0.0 {
+        let message = format!("{} is a direction of length zero", describe(at));
+        return builder.wrong(&[at, owner(at)], message, None);
+    }
+    Ok(vec3(&axis.map(|c| c / size), 0).normalize())
 }
 
 /// The shortest rotation that takes one unit vector to another; a half turn is about an axis

@@ -1,6 +1,6 @@
 //! Parts made of meshes: nets, and particles at the vertices.
 
-use super::{Builder, Result, Skin};
+use super::{Builder, Result, Skin, components, nodes, parts};
 use crate::scene::picture::PointRef;
 use crate::scene::schema::{MeshPart, Net, Triple};
 use crate::scene::source::Where;
@@ -16,184 +16,195 @@ struct MeshMass<'a> {
     matrix: MassMatrix,
 }
 
-impl Builder<'_> {
-    pub(super) fn net(&mut self, spec: &Net) -> Result<()> {
-        let name = spec.name.as_str();
-        let mesh = self.mesh(name, "mesh", &spec.mesh)?;
-        if !(mesh.tetrahedra.is_empty() && mesh.volumes.is_empty()) {
-            let message = format!("{} holds a solid", spec.mesh);
-            let help =
-                "a `Net` takes meshes of lines, triangles and polygons; a `Solid` takes volumes".to_owned();
-            let places = [Where::Field(name, "mesh"), Where::Name(name)];
-            return self.wrong(&places, message, Some(help));
+pub(super) fn add_net(builder: &mut Builder<'_>, spec: &Net) -> Result<()> {
+    let name = spec.name.as_str();
+    let mesh = mesh(builder, name, "mesh", &spec.mesh)?;
+    if !(mesh.tetrahedra.is_empty() && mesh.volumes.is_empty()) {
+        let message = format!("{} holds a solid", spec.mesh);
+        let help =
+            "a `Net` takes meshes of lines, triangles and polygons; a `Solid` takes volumes".to_owned();
+        let places = [Where::Field(name, "mesh"), Where::Name(name)];
+        return builder.wrong(&places, message, Some(help));
+    }
+    let points = vertices(builder, name, &mesh, &spec.scale, spec.position.as_ref())?;
+    let node = nodes::add_points(builder, name, &points, &[])?;
+    let mass = MeshMass {
+        mass: spec.mass.as_ref(),
+        density: spec.density.as_ref(),
+        matrix: spec.mass_matrix,
+    };
+    mesh_mass(builder, name, node, &mesh, &points, &mass)?;
+    let edges = mesh.unique_edges();
+    remember(builder, node, &mesh);
+    let pairs: Vec<_> = edges
+        .iter()
+        .map(|[a, b]| (End::element(0, *a as usize), End::element(0, *b as usize)))
+        .collect();
+    parts::lengths(
+        builder,
+        name,
+        node,
+        &pairs,
+        &spec.compliance,
+        &spec.relaxation_time,
+    )?;
+    fix_vertices(builder, name, node, &mesh, &spec.fix, &spec.fix_groups)
+}
+
+pub(super) fn add_mesh(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()> {
+    let name = spec.name.as_str();
+    let mesh = mesh(builder, name, "mesh", &spec.mesh)?;
+    let points = vertices(builder, name, &mesh, &spec.scale, spec.position.as_ref())?;
+    let node = nodes::add_points(builder, name, &points, &[])?;
+    let mass = MeshMass {
+        mass: spec.mass.as_ref(),
+        density: spec.density.as_ref(),
+        matrix: spec.mass_matrix,
+    };
+    mesh_mass(builder, name, node, &mesh, &points, &mass)?;
+    remember(builder, node, &mesh);
+    let at = |v: u32| PointRef::Node(node, v as usize);
+    builder
+        .picture
+        .triangles
+        .extend(mesh.triangles.iter().map(|t| t.map(at)));
+    for [a, b] in mesh.unique_edges() {
+        builder.picture.line(at(a), at(b));
+    }
+    fix_vertices(builder, name, node, &mesh, &spec.fix, &spec.fix_groups)
+}
+
+/// Keeps what of a mesh may touch.
+fn remember(builder: &mut Builder<'_>, node: NodeId, mesh: &Mesh) {
+    let edges = mesh.unique_edges();
+    let skin = Skin {
+        edges: edges.iter().map(|e| e.map(|v| v as usize)).collect(),
+        triangles: mesh.triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
+    };
+    builder.skins.insert(node, skin);
+}
+
+/// Vertices at their places in the scene.
+fn vertices(
+    builder: &Builder<'_>,
+    name: &str,
+    mesh: &Mesh,
+    scale: &Number,
+    position: Option<&Triple>,
+) -> Result<Vec<[f64; 3]>> {
+    let scale = builder.positive(scale, Where::Field(name, "scale"))?;
+    let origin = match position {
+        Some(position) => builder.triple(position, Where::Field(name, "position"))?,
+        None => [0.0; 3],
+    };
+    let place = |v: &[f64; 3]| [0, 1, 2].map(|k| origin[k] + scale * v[k]);
+    Ok(mesh.vertices.iter().map(place).collect())
+}
+
+/// The mass of the vertices, as `name.mass`.
+fn mesh_mass(
+    builder: &mut Builder<'_>,
+    name: &str,
+    node: NodeId,
+    mesh: &Mesh,
+    points: &[[f64; 3]],
+    spec: &MeshMass<'_>,
+) -> Result<()> {
+    let field = |key| Where::Field(name, key);
+    let mass = match (spec.mass, spec.density) {
+        (Some(_), None) if spec.matrix == MassMatrix::Consistent => {
+            let message = format!("`{name}` has a mass for each vertex, which couples nothing");
+            let help = "a consistent matrix is made of a `density`".to_owned();
+            return builder.wrong(&[field("mass_matrix"), Where::Name(name)], message, Some(help));
         }
-        let points = self.vertices(name, &mesh, &spec.scale, spec.position.as_ref())?;
-        let node = self.add_points(name, &points, &[])?;
-        let mass = MeshMass {
-            mass: spec.mass.as_ref(),
-            density: spec.density.as_ref(),
-            matrix: spec.mass_matrix,
+        (Some(OneOrMany::One(number)), None) => Mass::Uniform(builder.number(number, field("mass"))?),
+        (Some(OneOrMany::Many(list)), None) => Mass::PerElement(builder.numbers(list, field("mass"))?),
+        (None, Some(density)) => {
+            let density = builder.positive(density, field("density"))?;
+            mass_of_cells(mesh, points, density, spec.matrix).or_else(|error| {
+                let places = [field("density"), Where::Name(name)];
+                builder.wrong(&places, format!("`{name}`: {error}"), None)
+            })?
+        }
+        _ => {
+            let message = format!("`{name}` needs exactly one of `mass` and `density`");
+            return builder.wrong(&[field("density"), Where::Name(name)], message, None);
+        }
+    };
+    nodes::add_mass(builder, &format!("{name}.mass"), node, mass)
+}
+
+fn fix_vertices(
+    builder: &mut Builder<'_>,
+    name: &str,
+    node: NodeId,
+    mesh: &Mesh,
+    fix: &[Number],
+    groups: &[String],
+) -> Result<()> {
+    let field = |key| Where::Field(name, key);
+    let mut fixed = Vec::new();
+    for vertex in fix {
+        fixed.push(builder.whole(vertex, 0, mesh.vertices.len() - 1, field("fix"))?);
+    }
+    fixed.extend(group_vertices(builder, name, mesh, groups)?);
+    if !fixed.is_empty() {
+        components::fix_always(builder, node, fixed);
+    }
+    Ok(())
+}
+
+/// The vertices of groups of a mesh, by the key `fix_groups`.
+pub(super) fn group_vertices(
+    builder: &Builder<'_>,
+    name: &str,
+    mesh: &Mesh,
+    groups: &[String],
+) -> Result<Vec<usize>> {
+    let mut out = Vec::new();
+    for group in groups {
+        let found = mesh_group(builder, name, "fix_groups", mesh, group)?;
+        out.extend(mesh.group_vertices(found).iter().map(|v| *v as usize));
+    }
+    Ok(out)
+}
+
+/// A group of a mesh that the user names at that key.
+pub(super) fn mesh_group<'m>(
+    builder: &Builder<'_>,
+    name: &str,
+    key: &str,
+    mesh: &'m Mesh,
+    group: &str,
+) -> Result<&'m MeshGroup> {
+    if let Some(found) = mesh.group(group) {
+        return Ok(found);
+    }
+    let known = mesh.groups.iter().map(|g| g.name.as_str());
+    let help = suggest::hint(group, "its groups", known);
+    let places = [Where::Literal(name, group), Where::Field(name, key)];
+    builder.wrong(&places, format!("the mesh has no group `{group}`"), help)
+}
+
+/// Reads a mesh beside the scene.
+pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> Result<Mesh> {
+    let path = builder.path.parent().unwrap_or(builder.path).join(file);
+    let places = [
+        Where::Field(name, key),
+        Where::Literal(name, file),
+        Where::Name(name),
+    ];
+    read_mesh(&path).map_err(|source| {
+        let message = if source.names_file() {
+            source.to_string()
+        } else {
+            format!("{}: {source}", path.display())
         };
-        self.mesh_mass(name, node, &mesh, &points, &mass)?;
-        let edges = mesh.unique_edges();
-        self.remember(node, &mesh);
-        let pairs: Vec<_> = edges
-            .iter()
-            .map(|[a, b]| (End::element(0, *a as usize), End::element(0, *b as usize)))
-            .collect();
-        self.lengths(name, node, &pairs, &spec.compliance, &spec.relaxation_time)?;
-        self.fix_vertices(name, node, &mesh, &spec.fix, &spec.fix_groups)
-    }
-
-    pub(super) fn mesh_part(&mut self, spec: &MeshPart) -> Result<()> {
-        let name = spec.name.as_str();
-        let mesh = self.mesh(name, "mesh", &spec.mesh)?;
-        let points = self.vertices(name, &mesh, &spec.scale, spec.position.as_ref())?;
-        let node = self.add_points(name, &points, &[])?;
-        let mass = MeshMass {
-            mass: spec.mass.as_ref(),
-            density: spec.density.as_ref(),
-            matrix: spec.mass_matrix,
-        };
-        self.mesh_mass(name, node, &mesh, &points, &mass)?;
-        self.remember(node, &mesh);
-        let at = |v: u32| PointRef::Node(node, v as usize);
-        self.picture
-            .triangles
-            .extend(mesh.triangles.iter().map(|t| t.map(at)));
-        for [a, b] in mesh.unique_edges() {
-            self.picture.line(at(a), at(b));
+        SceneError::Mesh {
+            diagnostic: Box::new(builder.source.about(&places, message, None)),
+            source,
         }
-        self.fix_vertices(name, node, &mesh, &spec.fix, &spec.fix_groups)
-    }
-
-    /// Keeps what of a mesh may touch.
-    fn remember(&mut self, node: NodeId, mesh: &Mesh) {
-        let edges = mesh.unique_edges();
-        let skin = Skin {
-            edges: edges.iter().map(|e| e.map(|v| v as usize)).collect(),
-            triangles: mesh.triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
-        };
-        self.skins.insert(node, skin);
-    }
-
-    /// Vertices at their places in the scene.
-    fn vertices(
-        &self,
-        name: &str,
-        mesh: &Mesh,
-        scale: &Number,
-        position: Option<&Triple>,
-    ) -> Result<Vec<[f64; 3]>> {
-        let scale = self.positive(scale, Where::Field(name, "scale"))?;
-        let origin = match position {
-            Some(position) => self.triple(position, Where::Field(name, "position"))?,
-            None => [0.0; 3],
-        };
-        let place = |v: &[f64; 3]| [0, 1, 2].map(|k| origin[k] + scale * v[k]);
-        Ok(mesh.vertices.iter().map(place).collect())
-    }
-
-    /// The mass of the vertices, as `name.mass`.
-    fn mesh_mass(
-        &mut self,
-        name: &str,
-        node: NodeId,
-        mesh: &Mesh,
-        points: &[[f64; 3]],
-        spec: &MeshMass<'_>,
-    ) -> Result<()> {
-        let field = |key| Where::Field(name, key);
-        let mass = match (spec.mass, spec.density) {
-            (Some(_), None) if spec.matrix == MassMatrix::Consistent => {
-                let message = format!("`{name}` has a mass for each vertex, which couples nothing");
-                let help = "a consistent matrix is made of a `density`".to_owned();
-                return self.wrong(&[field("mass_matrix"), Where::Name(name)], message, Some(help));
-            }
-            (Some(OneOrMany::One(number)), None) => Mass::Uniform(self.number(number, field("mass"))?),
-            (Some(OneOrMany::Many(list)), None) => Mass::PerElement(self.numbers(list, field("mass"))?),
-            (None, Some(density)) => {
-                let density = self.positive(density, field("density"))?;
-                mass_of_cells(mesh, points, density, spec.matrix).or_else(|error| {
-                    let places = [field("density"), Where::Name(name)];
-                    self.wrong(&places, format!("`{name}`: {error}"), None)
-                })?
-            }
-            _ => {
-                let message = format!("`{name}` needs exactly one of `mass` and `density`");
-                return self.wrong(&[field("density"), Where::Name(name)], message, None);
-            }
-        };
-        self.add_mass(&format!("{name}.mass"), node, mass)
-    }
-
-    fn fix_vertices(
-        &mut self,
-        name: &str,
-        node: NodeId,
-        mesh: &Mesh,
-        fix: &[Number],
-        groups: &[String],
-    ) -> Result<()> {
-        let field = |key| Where::Field(name, key);
-        let mut fixed = Vec::new();
-        for vertex in fix {
-            fixed.push(self.whole(vertex, 0, mesh.vertices.len() - 1, field("fix"))?);
-        }
-        fixed.extend(self.group_vertices(name, mesh, groups)?);
-        if !fixed.is_empty() {
-            self.fix_always(node, fixed);
-        }
-        Ok(())
-    }
-
-    /// The vertices of groups of a mesh, by the key `fix_groups`.
-    pub(super) fn group_vertices(&self, name: &str, mesh: &Mesh, groups: &[String]) -> Result<Vec<usize>> {
-        let mut out = Vec::new();
-        for group in groups {
-            let found = self.group(name, "fix_groups", mesh, group)?;
-            out.extend(mesh.group_vertices(found).iter().map(|v| *v as usize));
-        }
-        Ok(out)
-    }
-
-    /// A group of a mesh that the user names at that key.
-    pub(super) fn group<'m>(
-        &self,
-        name: &str,
-        key: &str,
-        mesh: &'m Mesh,
-        group: &str,
-    ) -> Result<&'m MeshGroup> {
-        if let Some(found) = mesh.group(group) {
-            return Ok(found);
-        }
-        let known = mesh.groups.iter().map(|g| g.name.as_str());
-        let help = suggest::hint(group, "its groups", known);
-        let places = [Where::Literal(name, group), Where::Field(name, key)];
-        self.wrong(&places, format!("the mesh has no group `{group}`"), help)
-    }
-
-    /// Reads a mesh beside the scene.
-    pub(super) fn mesh(&self, name: &str, key: &str, file: &str) -> Result<Mesh> {
-        let path = self.path.parent().unwrap_or(self.path).join(file);
-        let places = [
-            Where::Field(name, key),
-            Where::Literal(name, file),
-            Where::Name(name),
-        ];
-        read_mesh(&path).map_err(|source| {
-            let message = if source.names_file() {
-                source.to_string()
-            } else {
-                format!("{}: {source}", path.display())
-            };
-            SceneError::Mesh {
-                diagnostic: Box::new(self.source.about(&places, message, None)),
-                source,
-            }
-        })
-    }
+    })
 }
 
 /// The mass of the cells of the highest dimension that the mesh has.

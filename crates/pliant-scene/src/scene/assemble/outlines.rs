@@ -1,6 +1,6 @@
 //! Shapes of bodies and colliders, as collision geometry and as pictures.
 
-use super::{Builder, Result};
+use super::{Builder, Result, meshes, nodes, shapes};
 use crate::scene::schema::{HeightFieldSpec, HullSpec, OutlineSpec, PartShapeSpec};
 use crate::scene::source::Where;
 use pliant::collision::{ContactError, MeshKind, Shape};
@@ -125,109 +125,112 @@ fn drawn(shape: &Shape) -> Option<Surface> {
     })
 }
 
-impl Builder<'_> {
-    pub(super) fn outline(&self, name: &str, spec: &OutlineSpec) -> Result<Outline> {
-        let size = |number, what| self.size(name, number, what);
-        let at = Where::Field(name, "shape");
-        Ok(match spec {
-            OutlineSpec::Plane(normal) => Outline::Plane {
-                normal: self.triple(normal, at)?,
-            },
-            OutlineSpec::Box([x, y, z]) => {
-                let edge = |number| size(number, "an edge");
-                let half = [edge(x)?, edge(y)?, edge(z)?].map(|s| 0.5 * s);
-                Outline::Box { half }
-            }
-            OutlineSpec::Sphere(radius) => Outline::Sphere {
-                radius: size(radius, "the radius")?,
-            },
-            OutlineSpec::Cylinder(spec) => Outline::Cylinder {
-                radius: size(&spec.radius, "the radius")?,
-                length: size(&spec.length, "the length")?,
-            },
-            OutlineSpec::Capsule(spec) => Outline::Capsule {
-                radius: size(&spec.radius, "the radius")?,
-                length: size(&spec.length, "the length")?,
-            },
-            OutlineSpec::Cone(spec) => Outline::cone(
-                size(&spec.radius, "the radius")?,
-                size(&spec.height, "the height")?,
-            ),
-            OutlineSpec::Hull(hull) => {
-                if hull.density.is_some() || !hull.centred {
-                    let message = format!("the hull of the collider `{name}` has no mass");
-                    let help = "`density` and `centred` are for the shape of a body".to_owned();
-                    return self.wrong(&[at, Where::Name(name)], message, Some(help));
-                }
-                Outline::Hull(self.hull_points(name, hull)?)
-            }
-            OutlineSpec::Surface(spec) => {
-                if spec.density.is_some() {
-                    let message = format!("the surface of the collider `{name}` has no `density`");
-                    return self.wrong(&[at, Where::Name(name)], message, None);
-                }
-                Outline::Surface(self.surface(name, &spec.file, &spec.scale)?.into())
-            }
-            OutlineSpec::Sheet(spec) => Outline::Sheet(self.surface(name, &spec.file, &spec.scale)?.into()),
-            OutlineSpec::HeightField(field) => self.height_field(name, field)?,
-            OutlineSpec::Compound(parts) => Outline::Compound(self.parts(name, parts)?),
-        })
-    }
-
-    fn height_field(&self, name: &str, spec: &HeightFieldSpec) -> Result<Outline> {
-        let at = Where::Field(name, "shape");
-        let [x, y] = &spec.spacing;
-        let spacing = [self.number(x, at)?, self.number(y, at)?];
-        let columns = spec.heights.first().map_or(0, Vec::len);
-        let mut heights = Vec::new();
-        for (k, row) in spec.heights.iter().enumerate() {
-            if row.len() != columns {
-                let message = format!(
-                    "row {k} of the heights of `{name}` has {} numbers, the first has {columns}",
-                    row.len()
-                );
-                return self.wrong(&[at, Where::Name(name)], message, None);
-            }
-            heights.extend(self.numbers(row, at)?);
+pub(super) fn outline(builder: &Builder<'_>, name: &str, spec: &OutlineSpec) -> Result<Outline> {
+    let size = |number, what| shapes::size(builder, name, number, what);
+    let at = Where::Field(name, "shape");
+    Ok(match spec {
+        OutlineSpec::Plane(normal) => Outline::Plane {
+            normal: builder.triple(normal, at)?,
+        },
+        OutlineSpec::Box([x, y, z]) => {
+            let edge = |number| size(number, "an edge");
+            let half = [edge(x)?, edge(y)?, edge(z)?].map(|s| 0.5 * s);
+            Outline::Box { half }
         }
-        Ok(Outline::HeightField {
-            heights,
-            columns,
-            spacing,
-        })
-    }
-
-    fn parts(&self, name: &str, parts: &[PartShapeSpec]) -> Result<Vec<(Pose, Outline)>> {
-        let mut list = Vec::new();
-        for part in parts {
-            if matches!(part.shape, OutlineSpec::Compound(_)) {
-                let message = format!("a part of the compound `{name}` is a compound");
-                return self.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None);
+        OutlineSpec::Sphere(radius) => Outline::Sphere {
+            radius: size(radius, "the radius")?,
+        },
+        OutlineSpec::Cylinder(spec) => Outline::Cylinder {
+            radius: size(&spec.radius, "the radius")?,
+            length: size(&spec.length, "the length")?,
+        },
+        OutlineSpec::Capsule(spec) => Outline::Capsule {
+            radius: size(&spec.radius, "the radius")?,
+            length: size(&spec.length, "the length")?,
+        },
+        OutlineSpec::Cone(spec) => Outline::cone(
+            size(&spec.radius, "the radius")?,
+            size(&spec.height, "the height")?,
+        ),
+        OutlineSpec::Hull(hull) => {
+            if hull.density.is_some() || !hull.centred {
+                let message = format!("the hull of the collider `{name}` has no mass");
+                let help = "`density` and `centred` are for the shape of a body".to_owned();
+                return builder.wrong(&[at, Where::Name(name)], message, Some(help));
             }
-            let pose = self.frame_pose(name, part.position.as_ref(), part.rotation.as_ref())?;
-            list.push((pose, self.outline(name, &part.shape)?));
+            Outline::Hull(hull_points(builder, name, hull)?)
         }
-        Ok(list)
-    }
-
-    fn hull_points(&self, name: &str, spec: &HullSpec) -> Result<Vec<[f64; 3]>> {
-        let scale = self.positive(&spec.scale, Where::Field(name, "scale"))?;
-        let at = Where::Field(name, "points");
-        let points: Vec<[f64; 3]> = match (&spec.points, &spec.file) {
-            (Some(points), None) => points.iter().map(|p| self.triple(p, at)).collect::<Result<_>>()?,
-            (None, Some(file)) => self.mesh(name, "file", file)?.vertices,
-            _ => {
-                let message = format!("the hull of `{name}` needs exactly one of `points` and `file`");
-                return self.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None);
+        OutlineSpec::Surface(spec) => {
+            if spec.density.is_some() {
+                let message = format!("the surface of the collider `{name}` has no `density`");
+                return builder.wrong(&[at, Where::Name(name)], message, None);
             }
-        };
-        Ok(points.iter().map(|p| p.map(|x| scale * x)).collect())
-    }
+            Outline::Surface(shapes::read_surface(builder, name, &spec.file, &spec.scale)?.into())
+        }
+        OutlineSpec::Sheet(spec) => {
+            Outline::Sheet(shapes::read_surface(builder, name, &spec.file, &spec.scale)?.into())
+        }
+        OutlineSpec::HeightField(field) => height_field(builder, name, field)?,
+        OutlineSpec::Compound(parts) => Outline::Compound(part_outlines(builder, name, parts)?),
+    })
+}
 
-    /// The surface of a convex hull.
-    pub(super) fn hull_surface(&self, name: &str, spec: &HullSpec) -> Result<Surface> {
-        let shape = Shape::convex_hull(&self.hull_points(name, spec)?);
-        let shape = shape.map_err(|error| self.contact_error(name, "shape", &error))?;
-        Ok(drawn(&shape).unwrap_or_default())
+fn height_field(builder: &Builder<'_>, name: &str, spec: &HeightFieldSpec) -> Result<Outline> {
+    let at = Where::Field(name, "shape");
+    let [x, y] = &spec.spacing;
+    let spacing = [builder.number(x, at)?, builder.number(y, at)?];
+    let columns = spec.heights.first().map_or(0, Vec::len);
+    let mut heights = Vec::new();
+    for (k, row) in spec.heights.iter().enumerate() {
+        if row.len() != columns {
+            let message = format!(
+                "row {k} of the heights of `{name}` has {} numbers, the first has {columns}",
+                row.len()
+            );
+            return builder.wrong(&[at, Where::Name(name)], message, None);
+        }
+        heights.extend(builder.numbers(row, at)?);
     }
+    Ok(Outline::HeightField {
+        heights,
+        columns,
+        spacing,
+    })
+}
+
+fn part_outlines(builder: &Builder<'_>, name: &str, parts: &[PartShapeSpec]) -> Result<Vec<(Pose, Outline)>> {
+    let mut list = Vec::new();
+    for part in parts {
+        if matches!(part.shape, OutlineSpec::Compound(_)) {
+            let message = format!("a part of the compound `{name}` is a compound");
+            return builder.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None);
+        }
+        let pose = nodes::frame_pose(builder, name, part.position.as_ref(), part.rotation.as_ref())?;
+        list.push((pose, outline(builder, name, &part.shape)?));
+    }
+    Ok(list)
+}
+
+fn hull_points(builder: &Builder<'_>, name: &str, spec: &HullSpec) -> Result<Vec<[f64; 3]>> {
+    let scale = builder.positive(&spec.scale, Where::Field(name, "scale"))?;
+    let at = Where::Field(name, "points");
+    let points: Vec<[f64; 3]> = match (&spec.points, &spec.file) {
+        (Some(points), None) => points
+            .iter()
+            .map(|p| builder.triple(p, at))
+            .collect::<Result<_>>()?,
+        (None, Some(file)) => meshes::mesh(builder, name, "file", file)?.vertices,
+        _ => {
+            let message = format!("the hull of `{name}` needs exactly one of `points` and `file`");
+            return builder.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None);
+        }
+    };
+    Ok(points.iter().map(|p| p.map(|x| scale * x)).collect())
+}
+
+/// The surface of a convex hull.
+pub(super) fn hull_surface(builder: &Builder<'_>, name: &str, spec: &HullSpec) -> Result<Surface> {
+    let shape = Shape::convex_hull(&hull_points(builder, name, spec)?);
+    let shape = shape.map_err(|error| builder.contact_error(name, "shape", &error))?;
+    Ok(drawn(&shape).unwrap_or_default())
 }

@@ -2,148 +2,164 @@
 
 use super::ends::ParentList;
 use super::nodes::evenly;
-use super::{Builder, Result};
+use super::{Builder, Result, components, mapped, nodes};
 use crate::scene::Number;
 use crate::scene::schema::{Cable, CableEnd, Triple};
 use crate::scene::source::Where;
 use pliant::model::{Difference, Distance, End, Level, Mass, NodeId, Space, Treatment, UniformCompliance};
 
-impl Builder<'_> {
-    pub(super) fn cable(&mut self, spec: &Cable) -> Result<()> {
-        let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
-        let links = self.count(&spec.links, 1, field("links"))?;
-        let from = self.cable_end(name, "from", spec.from.as_ref(), &spec.start)?;
-        let to = self.cable_end(name, "to", spec.to.as_ref(), &spec.end)?;
-        let points = evenly(from, to, links + 1);
-        let mut velocities = Vec::new();
-        if let Some(pluck) = &spec.pluck {
-            let pluck = self.triple(pluck, field("pluck"))?;
-            let share = |i: usize| 1.0 - (2.0 * i as f64 / links as f64 - 1.0).abs();
-            velocities.extend((0..=links).map(|i| pluck.map(|v| v * share(i))));
-        }
-        let node = self.add_points(name, &points, &velocities)?;
-        let mut masses = vec![self.number(&spec.link_mass, field("link_mass"))?; links + 1];
-        if let Some(last) = &spec.last_mass {
-            masses[links] = self.number(last, field("last_mass"))?;
-        }
-        self.add_mass(&format!("{name}.mass"), node, Mass::PerElement(masses))?;
-
-        let pairs: Vec<_> = (1..=links)
-            .map(|i| (End::element(0, i - 1), End::element(0, i)))
-            .collect();
-        self.lengths(name, node, &pairs, &spec.compliance, &spec.relaxation_time)?;
-        for (which, end, element) in [("start", &spec.start, 0), ("end", &spec.end, links)] {
-            match end {
-                CableEnd::Free => {}
-                CableEnd::Fixed => self.fix_always(node, vec![element]),
-                CableEnd::Attached(to, at) => self.attach(name, which, (node, element), to, at)?,
-            }
-        }
-        Ok(())
+pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let links = builder.count(&spec.links, 1, field("links"))?;
+    let from = cable_end(builder, name, "from", spec.from.as_ref(), &spec.start)?;
+    let to = cable_end(builder, name, "to", spec.to.as_ref(), &spec.end)?;
+    let points = evenly(from, to, links + 1);
+    let mut velocities = Vec::new();
+    if let Some(pluck) = &spec.pluck {
+        let pluck = builder.triple(pluck, field("pluck"))?;
+        let share = |i: usize| 1.0 - (2.0 * i as f64 / links as f64 - 1.0).abs();
+        velocities.extend((0..=links).map(|i| pluck.map(|v| v * share(i))));
     }
+    let node = nodes::add_points(builder, name, &points, &velocities)?;
+    let mut masses = vec![builder.number(&spec.link_mass, field("link_mass"))?; links + 1];
+    if let Some(last) = &spec.last_mass {
+        masses[links] = builder.number(last, field("last_mass"))?;
+    }
+    nodes::add_mass(builder, &format!("{name}.mass"), node, Mass::PerElement(masses))?;
 
-    /// Position of an end of a cable: as given, or else where it is attached.
-    fn cable_end(
-        &mut self,
-        name: &str,
-        key: &str,
-        point: Option<&Triple>,
-        end: &CableEnd,
-    ) -> Result<[f64; 3]> {
-        if let CableEnd::Attached(node, element) = end {
-            let target = self.attachment(name, node, element)?;
-            if point.is_some() {
-                let message = format!("`{name}` is attached there: `{key}` is not needed");
-                return self.wrong(&[Where::Field(name, key)], message, None);
-            }
-            let positions = self.initial_positions(target.0)?;
-            return Ok(positions.as_chunks::<3>().0[target.1]);
-        }
-        match point {
-            Some(point) => self.triple(point, Where::Field(name, key)),
-            None => self.wrong(
-                &[Where::Name(name)],
-                format!("missing key `{key}` in `{name}`"),
-                None,
-            ),
+    let pairs: Vec<_> = (1..=links)
+        .map(|i| (End::element(0, i - 1), End::element(0, i)))
+        .collect();
+    lengths(
+        builder,
+        name,
+        node,
+        &pairs,
+        &spec.compliance,
+        &spec.relaxation_time,
+    )?;
+    for (which, end, element) in [("start", &spec.start, 0), ("end", &spec.end, links)] {
+        match end {
+            CableEnd::Free => {}
+            CableEnd::Fixed => components::fix_always(builder, node, vec![element]),
+            CableEnd::Attached(to, at) => attach(builder, name, which, (node, element), to, at)?,
         }
     }
+    Ok(())
+}
 
-    /// An element of a node of points.
-    fn attachment(&self, name: &str, node: &str, element: &Number) -> Result<(NodeId, usize)> {
-        let at = Where::Literal(name, node);
-        let id = self.node(node, name, "end")?;
-        let target = self.model.node(id);
-        if target.space != Space::Real(3) {
-            let message = format!(
-                "`{name}` can be attached to points only, but `{node}` has {}",
-                target.space
-            );
-            let help = "map a point of the body first: `RigidPoints`".to_owned();
-            return self.wrong(&[at, Where::Name(name)], message, Some(help));
+/// Position of an end of a cable: as given, or else where it is attached.
+fn cable_end(
+    builder: &mut Builder<'_>,
+    name: &str,
+    key: &str,
+    point: Option<&Triple>,
+    end: &CableEnd,
+) -> Result<[f64; 3]> {
+    if let CableEnd::Attached(node, element) = end {
+        let target = attachment(builder, name, node, element)?;
+        if point.is_some() {
+            let message = format!("`{name}` is attached there: `{key}` is not needed");
+            return builder.wrong(&[Where::Field(name, key)], message, None);
         }
-        if target.count == 0 {
-            return self.wrong(
-                &[at, Where::Name(name)],
-                format!("`{node}` has no elements"),
-                None,
-            );
-        }
-        Ok((id, self.whole(element, 0, target.count - 1, at)?))
+        let positions = builder.initial_positions(target.0)?;
+        return Ok(positions.as_chunks::<3>().0[target.1]);
     }
+    match point {
+        Some(point) => builder.triple(point, Where::Field(name, key)),
+        None => builder.wrong(
+            &[Where::Name(name)],
+            format!("missing key `{key}` in `{name}`"),
+            None,
+        ),
+    }
+}
 
-    /// A hard joint of a particle and a point, as `name.start` or `name.end`.
-    fn attach(&mut self, name: &str, which: &str, own: (NodeId, usize), to: &str, at: &Number) -> Result<()> {
-        let (target, element) = self.attachment(name, to, at)?;
-        let joint = format!("{name}.{which}");
-        let parents = ParentList {
-            user: &joint,
-            names: &[],
-            nodes: vec![own.0, target],
-        };
-        let pair = (End::element(0, own.1), End::element(1, element));
-        let gap = self.add_mapped(&parents, 1, Difference::new(&[pair]))?;
-        self.model
-            .add_constraint(&joint, gap, Level::Position)
-            .map_err(|e| self.model_error(e))?;
-        Ok(())
+/// An element of a node of points.
+fn attachment(builder: &Builder<'_>, name: &str, node: &str, element: &Number) -> Result<(NodeId, usize)> {
+    let at = Where::Literal(name, node);
+    let id = builder.node(node, name, "end")?;
+    let target = builder.model.node(id);
+    if target.space != Space::Real(3) {
+        let message = format!(
+            "`{name}` can be attached to points only, but `{node}` has {}",
+            target.space
+        );
+        let help = "map a point of the body first: `RigidPoints`".to_owned();
+        return builder.wrong(&[at, Where::Name(name)], message, Some(help));
     }
+    if target.count == 0 {
+        return builder.wrong(
+            &[at, Where::Name(name)],
+            format!("`{node}` has no elements"),
+            None,
+        );
+    }
+    Ok((id, builder.whole(element, 0, target.count - 1, at)?))
+}
 
-    /// Distances of pairs of one node as `name.lengths`, at rest as they are, with the spring or
-    /// constraint `name.tension`.
-    pub(super) fn lengths(
-        &mut self,
-        name: &str,
-        node: NodeId,
-        pairs: &[(End, End)],
-        compliance: &Number,
-        relaxation_time: &Number,
-    ) -> Result<()> {
-        let compliance = self.not_negative(compliance, Where::Field(name, "compliance"))?;
-        let relaxation_time = self.not_negative(relaxation_time, Where::Field(name, "relaxation_time"))?;
-        let lengths = format!("{name}.lengths");
-        let parents = ParentList {
-            user: &lengths,
-            names: &[],
-            nodes: vec![node],
-        };
-        let rests = self.initial_lengths(&parents, pairs, 3)?;
-        let mapped = self.add_mapped(
-            &parents,
-            pairs.len(),
-            Distance::new(pairs).with_rest_lengths(&rests),
-        )?;
-        self.draw_pairs(&parents, pairs);
-        let tension = format!("{name}.tension");
-        let added = if compliance == 0.0 && relaxation_time == 0.0 {
-            self.model.add_constraint(&tension, mapped, Level::Position)
-        } else {
-            let law = UniformCompliance::new(compliance).with_relaxation_time(relaxation_time);
-            self.model
-                .add_force_field(&tension, mapped, law, Treatment::Compliance)
-        };
-        added.map_err(|e| self.model_error(e))?;
-        Ok(())
-    }
+/// A hard joint of a particle and a point, as `name.start` or `name.end`.
+fn attach(
+    builder: &mut Builder<'_>,
+    name: &str,
+    which: &str,
+    own: (NodeId, usize),
+    to: &str,
+    at: &Number,
+) -> Result<()> {
+    let (target, element) = attachment(builder, name, to, at)?;
+    let joint = format!("{name}.{which}");
+    let parents = ParentList {
+        user: &joint,
+        names: &[],
+        nodes: vec![own.0, target],
+    };
+    let pair = (End::element(0, own.1), End::element(1, element));
+    let gap = mapped::add_mapped(builder, &parents, 1, Difference::new(&[pair]))?;
+    builder
+        .model
+        .add_constraint(&joint, gap, Level::Position)
+        .map_err(|e| builder.model_error(e))?;
+    Ok(())
+}
+
+/// Distances of pairs of one node as `name.lengths`, at rest as they are, with the spring or
+/// constraint `name.tension`.
+pub(super) fn lengths(
+    builder: &mut Builder<'_>,
+    name: &str,
+    node: NodeId,
+    pairs: &[(End, End)],
+    compliance: &Number,
+    relaxation_time: &Number,
+) -> Result<()> {
+    let compliance = components::not_negative(builder, compliance, Where::Field(name, "compliance"))?;
+    let relaxation_time =
+        components::not_negative(builder, relaxation_time, Where::Field(name, "relaxation_time"))?;
+    let lengths = format!("{name}.lengths");
+    let parents = ParentList {
+        user: &lengths,
+        names: &[],
+        nodes: vec![node],
+    };
+    let rests = mapped::initial_lengths(builder, &parents, pairs, 3)?;
+    let mapped = mapped::add_mapped(
+        builder,
+        &parents,
+        pairs.len(),
+        Distance::new(pairs).with_rest_lengths(&rests),
+    )?;
+    mapped::draw_pairs(builder, &parents, pairs);
+    let tension = format!("{name}.tension");
+    let added = if compliance == 0.0 && relaxation_time == 0.0 {
+        builder.model.add_constraint(&tension, mapped, Level::Position)
+    } else {
+        let law = UniformCompliance::new(compliance).with_relaxation_time(relaxation_time);
+        builder
+            .model
+            .add_force_field(&tension, mapped, law, Treatment::Compliance)
+    };
+    added.map_err(|e| builder.model_error(e))?;
+    Ok(())
 }

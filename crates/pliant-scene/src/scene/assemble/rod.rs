@@ -4,7 +4,7 @@ use super::ends::ParentList;
 use super::joints::shortest;
 use super::mapped::quaternion;
 use super::outlines::Outline;
-use super::{Builder, Result};
+use super::{Builder, Result, components, joints, mapped, nodes};
 use crate::scene::OneOrMany;
 use crate::scene::schema::Rod;
 use crate::scene::source::Where;
@@ -16,138 +16,152 @@ use pliant::model::{
 };
 use pliant_output::recording::Shape;
 
-impl Builder<'_> {
-    pub(super) fn rod(&mut self, spec: &Rod) -> Result<()> {
-        let name = spec.name.as_str();
-        let field = |key| Where::Field(name, key);
-        let segments = self.count(&spec.segments, 1, field("segments"))?;
-        let base = match &spec.base {
-            Some((node, element)) => Some(self.body(name, "base", node, element)?),
-            None => None,
-        };
-        let (from, to) = (
-            self.triple(&spec.from, field("from"))?,
-            self.triple(&spec.to, field("to"))?,
-        );
-        let along = Vec3::from(to) - Vec3::from(from);
-        let length = along.norm();
-        if !(length > 0.0 && length.is_finite()) {
-            let message = format!("`{name}` has the length {length}");
-            return self.wrong(&[field("to"), Where::Name(name)], message, None);
-        }
-        let link = length / segments as f64;
-
-        // The bodies.
-        let turn = shortest(Vec3::x(), along / length);
-        let centre = |i: usize| Vec3::from(from) + along * ((i as f64 + 0.5) / segments as f64);
-        let poses: Vec<_> = (0..segments)
-            .map(|i| Pose {
-                position: centre(i).into(),
-                rotation: turn,
-            })
-            .collect();
-        self.grow(name, segments)?;
-        let bodies = self
-            .model
-            .add_rigid_bodies(name, &poses)
-            .map_err(|e| self.model_error(e))?;
-        self.rod_masses(spec, bodies, segments, link)?;
-
-        // Their two ends each, then the point of the base.
-        let half = 0.5 * link;
-        let mut points: Vec<_> = (0..segments)
-            .flat_map(|i| {
-                [
-                    (Dependency::new(0, i), [-half, 0.0, 0.0]),
-                    (Dependency::new(0, i), [half, 0.0, 0.0]),
-                ]
-            })
-            .collect();
-        let mut gaps: Vec<_> = (1..segments)
-            .map(|i| (End::element(0, 2 * i - 1), End::element(0, 2 * i)))
-            .collect();
-        let mut bends: Vec<_> = (1..segments)
-            .map(|i| (Dependency::new(0, i - 1), Dependency::new(0, i)))
-            .collect();
-        let mut nodes = vec![bodies];
-        if let Some((node, element)) = base {
-            let positions = self.initial_positions(node)?;
-            let body = positions.as_chunks::<7>().0[element];
-            let arm = Vec3::from(from) - vec3(&body, 0);
-            let local = rotate(conjugate(quaternion(&body)), arm);
-            points.push((Dependency::new(1, element), local.into()));
-            gaps.insert(0, (End::element(0, 2 * segments), End::element(0, 0)));
-            bends.insert(0, (Dependency::new(1, element), Dependency::new(0, 0)));
-            nodes.push(node);
-            self.joined.push([(node, element), (bodies, 0)]);
-        }
-        let sub = |what: &str| format!("{name}.{what}");
-        let [ends, joints, angles, tip] = ["ends", "gaps", "bends", "tip"].map(sub);
-        let list = |user, nodes: &[NodeId]| ParentList {
-            user,
-            names: &[],
-            nodes: nodes.to_vec(),
-        };
-        let ends = self.add_mapped(
-            &list(&ends, &nodes),
-            points.len(),
-            RigidPoints::of_parents(&points),
-        )?;
-        let subset = Subset::of_elements(Space::Real(3), &[2 * segments - 1]);
-        self.add_mapped(&list(&tip, &[ends]), 1, subset)?;
-        if gaps.is_empty() {
-            return Ok(());
-        }
-        let joints = self.add_mapped(&list(&joints, &[ends]), gaps.len(), Difference::new(&gaps))?;
-        self.model
-            .add_constraint(&sub("joints"), joints, Level::Position)
-            .map_err(|e| self.model_error(e))?;
-
-        let parents = list(&angles, &nodes);
-        let rests = self.initial_rotations(&parents, &bends)?;
-        let mapping = RelativeRotation::of_parents(&bends).with_rest_rotations(&rests);
-        let angles = self.add_mapped(&parents, bends.len(), mapping)?;
-        self.bending(spec, angles, bends.len(), &sub("bending"))
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Rod) -> Result<()> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let segments = builder.count(&spec.segments, 1, field("segments"))?;
+    let base = match &spec.base {
+        Some((node, element)) => Some(joints::body_at(builder, name, "base", node, element)?),
+        None => None,
+    };
+    let (from, to) = (
+        builder.triple(&spec.from, field("from"))?,
+        builder.triple(&spec.to, field("to"))?,
+    );
+    let along = Vec3::from(to) - Vec3::from(from);
+    let length = along.norm();
+    if !(length > 0.0 && length.is_finite()) {
+        let message = format!("`{name}` has the length {length}");
+        return builder.wrong(&[field("to"), Where::Name(name)], message, None);
     }
+    let link = length / segments as f64;
 
-    fn bending(&mut self, spec: &Rod, angles: NodeId, joints: usize, name: &str) -> Result<()> {
-        let at = Where::Field(&spec.name, "bending_compliance");
-        let compliances = match &spec.bending_compliance {
-            OneOrMany::One(number) => vec![self.not_negative(number, at)?; joints],
-            many @ OneOrMany::Many(_) => self.each(many, joints, at)?,
-        };
-        let relaxation =
-            self.not_negative(&spec.relaxation_time, Where::Field(&spec.name, "relaxation_time"))?;
-        let compliances: Vec<f64> = compliances.iter().flat_map(|c| [*c; 3]).collect();
-        let law = DiagonalCompliance::new(&compliances).with_relaxation_time(relaxation);
-        let added = self
-            .model
-            .add_force_field(name, angles, law, Treatment::Compliance);
-        added.map_err(|e| self.model_error(e))?;
-        Ok(())
+    // The bodies.
+    let turn = shortest(Vec3::x(), along / length);
+    let centre = |i: usize| Vec3::from(from) + along * ((i as f64 + 0.5) / segments as f64);
+    let poses: Vec<_> = (0..segments)
+        .map(|i| Pose {
+            position: centre(i).into(),
+            rotation: turn,
+        })
+        .collect();
+    builder.grow(name, segments)?;
+    let bodies = builder
+        .model
+        .add_rigid_bodies(name, &poses)
+        .map_err(|e| builder.model_error(e))?;
+    rod_masses(builder, spec, bodies, segments, link)?;
+
+    // Their two ends each, then the point of the base.
+    let half = 0.5 * link;
+    let mut points: Vec<_> = (0..segments)
+        .flat_map(|i| {
+            [
+                (Dependency::new(0, i), [-half, 0.0, 0.0]),
+                (Dependency::new(0, i), [half, 0.0, 0.0]),
+            ]
+        })
+        .collect();
+    let mut gaps: Vec<_> = (1..segments)
+        .map(|i| (End::element(0, 2 * i - 1), End::element(0, 2 * i)))
+        .collect();
+    let mut bends: Vec<_> = (1..segments)
+        .map(|i| (Dependency::new(0, i - 1), Dependency::new(0, i)))
+        .collect();
+    let mut nodes = vec![bodies];
+    if let Some((node, element)) = base {
+        let positions = builder.initial_positions(node)?;
+        let body = positions.as_chunks::<7>().0[element];
+        let arm = Vec3::from(from) - vec3(&body, 0);
+        let local = rotate(conjugate(quaternion(&body)), arm);
+        points.push((Dependency::new(1, element), local.into()));
+        gaps.insert(0, (End::element(0, 2 * segments), End::element(0, 0)));
+        bends.insert(0, (Dependency::new(1, element), Dependency::new(0, 0)));
+        nodes.push(node);
+        builder.joined.push([(node, element), (bodies, 0)]);
     }
+    let sub = |what: &str| format!("{name}.{what}");
+    let [ends, joints, angles, tip] = ["ends", "gaps", "bends", "tip"].map(sub);
+    let list = |user, nodes: &[NodeId]| ParentList {
+        user,
+        names: &[],
+        nodes: nodes.to_vec(),
+    };
+    let ends = mapped::add_mapped(
+        builder,
+        &list(&ends, &nodes),
+        points.len(),
+        RigidPoints::of_parents(&points),
+    )?;
+    let subset = Subset::of_elements(Space::Real(3), &[2 * segments - 1]);
+    mapped::add_mapped(builder, &list(&tip, &[ends]), 1, subset)?;
+    if gaps.is_empty() {
+        return Ok(());
+    }
+    let joints = mapped::add_mapped(
+        builder,
+        &list(&joints, &[ends]),
+        gaps.len(),
+        Difference::new(&gaps),
+    )?;
+    builder
+        .model
+        .add_constraint(&sub("joints"), joints, Level::Position)
+        .map_err(|e| builder.model_error(e))?;
 
-    fn rod_masses(&mut self, spec: &Rod, bodies: NodeId, segments: usize, link: f64) -> Result<()> {
-        let name = spec.name.as_str();
-        let mass = self.positive(&spec.mass, Where::Field(name, "mass"))?;
-        let width = self.positive(&spec.width, Where::Field(name, "width"))?;
-        let tip_width = match &spec.tip_width {
-            Some(tip) => self.positive(tip, Where::Field(name, "tip_width"))?,
-            None => width,
-        };
-        let width_of = |i: usize| width + (tip_width - width) * (i as f64 + 0.5) / segments as f64;
-        let volume: f64 = (0..segments).map(|i| width_of(i) * width_of(i)).sum();
-        let mut masses = Vec::with_capacity(segments);
-        for i in 0..segments {
-            let size = [link, width_of(i), width_of(i)];
-            masses.push(RigidMass::cuboid(mass * size[1] * size[1] / volume, size));
-            let half = size.map(|s| 0.5 * s);
-            self.picture.bodies.push((bodies, i, Shape::Box { half }));
-            self.outlines.insert((bodies, i), Outline::Box { half });
-            if i > 0 {
-                self.joined.push([(bodies, i - 1), (bodies, i)]);
-            }
+    let parents = list(&angles, &nodes);
+    let rests = mapped::initial_rotations(builder, &parents, &bends)?;
+    let mapping = RelativeRotation::of_parents(&bends).with_rest_rotations(&rests);
+    let angles = mapped::add_mapped(builder, &parents, bends.len(), mapping)?;
+    bending(builder, spec, angles, bends.len(), &sub("bending"))
+}
+
+fn bending(builder: &mut Builder<'_>, spec: &Rod, angles: NodeId, joints: usize, name: &str) -> Result<()> {
+    let at = Where::Field(&spec.name, "bending_compliance");
+    let compliances = match &spec.bending_compliance {
+        OneOrMany::One(number) => vec![components::not_negative(builder, number, at)?; joints],
+        many @ OneOrMany::Many(_) => builder.each(many, joints, at)?,
+    };
+    let relaxation = components::not_negative(
+        builder,
+        &spec.relaxation_time,
+        Where::Field(&spec.name, "relaxation_time"),
+    )?;
+    let compliances: Vec<f64> = compliances.iter().flat_map(|c| [*c; 3]).collect();
+    let law = DiagonalCompliance::new(&compliances).with_relaxation_time(relaxation);
+    let added = builder
+        .model
+        .add_force_field(name, angles, law, Treatment::Compliance);
+    added.map_err(|e| builder.model_error(e))?;
+    Ok(())
+}
+
+fn rod_masses(
+    builder: &mut Builder<'_>,
+    spec: &Rod,
+    bodies: NodeId,
+    segments: usize,
+    link: f64,
+) -> Result<()> {
+    let name = spec.name.as_str();
+    let mass = builder.positive(&spec.mass, Where::Field(name, "mass"))?;
+    let width = builder.positive(&spec.width, Where::Field(name, "width"))?;
+    let tip_width = match &spec.tip_width {
+        Some(tip) => builder.positive(tip, Where::Field(name, "tip_width"))?,
+        None => width,
+    };
+    let width_of = |i: usize| width + (tip_width - width) * (i as f64 + 0.5) / segments as f64;
+    let volume: f64 = (0..segments).map(|i| width_of(i) * width_of(i)).sum();
+    let mut masses = Vec::with_capacity(segments);
+    for i in 0..segments {
+        let size = [link, width_of(i), width_of(i)];
+        masses.push(RigidMass::cuboid(mass * size[1] * size[1] / volume, size));
+        let half = size.map(|s| 0.5 * s);
+        builder.picture.bodies.push((bodies, i, Shape::Box { half }));
+        builder.outlines.insert((bodies, i), Outline::Box { half });
+        if i > 0 {
+            builder.joined.push([(bodies, i - 1), (bodies, i)]);
         }
-        self.add_mass(&format!("{name}.mass"), bodies, Mass::Rigid(masses))
     }
+    nodes::add_mass(builder, &format!("{name}.mass"), bodies, Mass::Rigid(masses))
 }

@@ -1,7 +1,7 @@
 //! Options of the stepper and the length of the run.
 
 use super::values::{describe, owner};
-use super::{Builder, Result, RunPlan, Settings};
+use super::{Builder, Result, RunPlan, Settings, adaptive, contacts};
 use crate::scene::schema::{GeometrySpec, IntegratorSpec, Run, StabilisationSpec};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
@@ -16,206 +16,208 @@ const PICTURES: f64 = 50.0;
 /// Numbers of all recorded pictures together: a gigabyte.
 const MOST_RECORDED: usize = (1 << 30) / 8;
 
-impl Builder<'_> {
-    /// Laws of impact and the coupling of friction, before the materials that depend on it.
-    pub(super) fn laws_of_contact(&mut self, run: &Run) -> Result<()> {
-        self.options.contacts.impacts = run.impacts;
-        if (run.restitution_law, run.impacts) == (Restitution::Poisson, Impacts::InSequence) {
-            let message = "`impacts: InSequence` are by Newton's law only".to_owned();
-            let help = Some("take them together, or leave `restitution_law` out".to_owned());
-            return self.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
-        }
-        self.options.contacts.restitution = run.restitution_law;
-        let contacts = &mut self.options.contacts;
-        contacts.friction_coupling = run.friction_coupling;
-        let wants_exact = match (contacts.impacts, contacts.restitution) {
-            (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
-            (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
-            _ => None,
-        };
-        if let (true, Some(what)) = (contacts.friction_coupling != FrictionCoupling::Exact, wants_exact) {
-            let message = format!("{what} for `friction_coupling: Exact` only");
-            let help = Some("leave one of the two out".to_owned());
-            return self.wrong(
-                &[Where::Key("friction_coupling"), Where::Key("run")],
-                message,
-                help,
-            );
-        }
-        Ok(())
+/// Laws of impact and the coupling of friction, before the materials that depend on it.
+pub(super) fn laws_of_contact(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
+    builder.options.contacts.impacts = run.impacts;
+    if (run.restitution_law, run.impacts) == (Restitution::Poisson, Impacts::InSequence) {
+        let message = "`impacts: InSequence` are by Newton's law only".to_owned();
+        let help = Some("take them together, or leave `restitution_law` out".to_owned());
+        return builder.wrong(&[Where::Key("restitution_law"), Where::Key("run")], message, help);
     }
-
-    pub(super) fn run(&mut self, run: &Run, settings: &Settings) -> Result<RunPlan> {
-        self.options.integrator = self.integrator(&run.integrator)?;
-        if let Some(tolerance) = &run.newton_tolerance {
-            self.options.tuning.newton.tolerance =
-                self.positive(tolerance, Where::Key("newton_tolerance"))?;
-        }
-        if let Some(iterations) = &run.newton_iterations {
-            let at = Where::Key("newton_iterations");
-            self.options.tuning.newton.iterations = self.whole(iterations, 1, 10_000, at)?;
-        }
-        if let Some(halvings) = &run.newton_halvings {
-            self.options.tuning.newton.halvings =
-                self.whole(halvings, 0, 20, Where::Key("newton_halvings"))?;
-        }
-        self.options.alpha = self.weight(&run.alpha, Where::Key("alpha"))?;
-        self.options.beta = self.weight(&run.beta, Where::Key("beta"))?;
-        self.options.geometry = geometry(run.geometric_stiffness);
-        if let Some(passes) = &run.geometry_passes {
-            self.options.tuning.geometry_passes =
-                self.whole(passes, 1, 100, Where::Key("geometry_passes"))?;
-        }
-        self.options.tuning.clamp_geometry = run.clamp_geometry;
-        self.options.linear = run.linear;
-        self.options.bounded_rows = run.bounded_rows;
-        self.options.gyroscopic = run.gyroscopic;
-        self.options.pre_stabilisation = self.stabilisation(run.pre_stabilisation.as_ref())?;
-        self.options.post_stabilisation = self.stabilisation(run.post_stabilisation.as_ref())?;
-        if let Some(tolerance) = &run.tolerance {
-            self.options.tuning.solver.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
-        }
-        if let Some(tolerance) = &run.contact_tolerance {
-            self.options.contacts.tolerance = self.positive(tolerance, Where::Key("contact_tolerance"))?;
-        }
-        if let Some(iterations) = &run.contact_iterations {
-            let at = Where::Key("contact_iterations");
-            self.options.contacts.max_iterations = self.whole(iterations, 1, 1_000_000, at)?;
-        }
-        if let Some(halvings) = &run.contact_halvings {
-            let at = Where::Key("contact_halvings");
-            self.options.contacts.halvings = self.whole(halvings, 0, 20, at)?;
-        }
-        self.options.contacts.solver = run.contact_solver;
-        if let Some(overlap) = &run.overlap {
-            self.options.contacts.overlap = self.overlap(overlap)?;
-        }
-        if let Some(sleeping) = &run.sleeping {
-            self.options.contacts.sleeping = Some(self.sleeping(sleeping)?);
-        }
-        let step = self.length("step", settings.step, &run.step)?;
-        let duration = self.duration;
-        let ratio = duration / step;
-        if ratio > MOST_STEPS {
-            let message = format!(
-                "a duration of {duration} s takes {ratio:.3e} steps of {step} s, more than {MOST_STEPS:.0e}"
-            );
-            return self.wrong(&[Where::Key("step"), Where::Key("run")], message, None);
-        }
-        // A hair less than a whole number of steps is that number.
-        let steps = ((ratio - 1e-6).ceil() as usize).max(1);
-        let record_every = match &run.record_every {
-            Some(number) => self.whole(number, 1, MOST_STEPS as usize, Where::Key("record_every"))?,
-            None => ((1.0 / (PICTURES * step)).round() as usize).max(1),
-        };
-        let joints = self
-            .joints
-            .iter()
-            .map(|(.., joint)| 2 * joint.coordinates.len() + 6);
-        let numbers = (self.picture.frame_numbers(&self.model) + joints.sum::<usize>())
-            .saturating_mul(steps / record_every + 2);
-        if numbers > MOST_RECORDED {
-            let message = format!(
-                "the pictures of the whole run would take {:.1} GB",
-                numbers as f64 * 8e-9
-            );
-            let help =
-                format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
-            return self.wrong(
-                &[Where::Key("record_every"), Where::Key("run")],
-                message,
-                Some(help),
-            );
-        }
-        let adaptive = match &run.adaptive_step {
-            None => None,
-            Some(spec) => Some(self.adaptive_step(spec)?),
-        };
-        Ok(RunPlan {
-            step,
-            duration,
-            steps,
-            record_every,
-            adaptive,
-        })
+    builder.options.contacts.restitution = run.restitution_law;
+    let contacts = &mut builder.options.contacts;
+    contacts.friction_coupling = run.friction_coupling;
+    let wants_exact = match (contacts.impacts, contacts.restitution) {
+        (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
+        (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
+        _ => None,
+    };
+    if let (true, Some(what)) = (contacts.friction_coupling != FrictionCoupling::Exact, wants_exact) {
+        let message = format!("{what} for `friction_coupling: Exact` only");
+        let help = Some("leave one of the two out".to_owned());
+        return builder.wrong(
+            &[Where::Key("friction_coupling"), Where::Key("run")],
+            message,
+            help,
+        );
     }
+    Ok(())
+}
 
-    fn integrator(&self, spec: &IntegratorSpec) -> Result<Integrator> {
-        // A number of an integrator, between two bounds.
-        let within = |number: &Option<Number>, default: f64, key, (least, most): (f64, f64), help: &str| {
-            let Some(number) = number else { return Ok(default) };
-            let value = self.number(number, Where::Key(key))?;
-            if (least..=most).contains(&value) {
-                return Ok(value);
-            }
-            let message = format!("`{key}` is {value}, but must be from {least} to {most}");
-            self.wrong(
-                &[Where::Key(key), Where::Key("integrator")],
-                message,
-                Some(help.into()),
-            )
-        };
-        Ok(match spec {
-            IntegratorSpec::Theta => Integrator::Theta,
-            IntegratorSpec::Nonlinear => Integrator::Nonlinear,
-            IntegratorSpec::GeneralisedAlpha(g) => {
-                let help = "1 damps nothing, 0 takes what is far too fast in one step";
-                Integrator::generalised_alpha(within(&g.radius, 0.8, "radius", (0.0, 1.0), help)?)
-            }
-            IntegratorSpec::Newmark(n) => {
-                let help = "0.25 and 0.5 are the trapezoidal rule";
-                let position = within(&n.position, 0.25, "position", (0.01, 2.0), help)?;
-                Integrator::newmark(position, within(&n.velocity, 0.5, "velocity", (0.01, 2.0), help)?)
-            }
-            IntegratorSpec::Bdf2 => Integrator::bdf2(),
-            IntegratorSpec::Rattle => Integrator::Rattle,
-            IntegratorSpec::Rattle4 => Integrator::Rattle4,
-            IntegratorSpec::Rattle6 => Integrator::Rattle6,
-            IntegratorSpec::SymplecticEuler => Integrator::SymplecticEuler,
-            IntegratorSpec::RungeKutta4 => Integrator::RungeKutta4,
-        })
+pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) -> Result<RunPlan> {
+    builder.options.integrator = integrator(builder, &run.integrator)?;
+    if let Some(tolerance) = &run.newton_tolerance {
+        builder.options.tuning.newton.tolerance =
+            builder.positive(tolerance, Where::Key("newton_tolerance"))?;
     }
-
-    /// A positive time, from the command line or the file.
-    pub(super) fn length(&self, key: &'static str, given: Option<f64>, written: &Number) -> Result<f64> {
-        match given {
-            None => self.positive(written, Where::Key(key)),
-            Some(value) if value > 0.0 && value.is_finite() => Ok(value),
-            Some(value) => {
-                let message = format!("the {key} is {value}, but must be positive and finite");
-                Err(SceneError::Setting { message, help: None })
-            }
-        }
+    if let Some(iterations) = &run.newton_iterations {
+        let at = Where::Key("newton_iterations");
+        builder.options.tuning.newton.iterations = builder.whole(iterations, 1, 10_000, at)?;
     }
+    if let Some(halvings) = &run.newton_halvings {
+        builder.options.tuning.newton.halvings =
+            builder.whole(halvings, 0, 20, Where::Key("newton_halvings"))?;
+    }
+    builder.options.alpha = weight(builder, &run.alpha, Where::Key("alpha"))?;
+    builder.options.beta = weight(builder, &run.beta, Where::Key("beta"))?;
+    builder.options.geometry = geometry(run.geometric_stiffness);
+    if let Some(passes) = &run.geometry_passes {
+        builder.options.tuning.geometry_passes =
+            builder.whole(passes, 1, 100, Where::Key("geometry_passes"))?;
+    }
+    builder.options.tuning.clamp_geometry = run.clamp_geometry;
+    builder.options.linear = run.linear;
+    builder.options.bounded_rows = run.bounded_rows;
+    builder.options.gyroscopic = run.gyroscopic;
+    builder.options.pre_stabilisation = stabilisation(builder, run.pre_stabilisation.as_ref())?;
+    builder.options.post_stabilisation = stabilisation(builder, run.post_stabilisation.as_ref())?;
+    if let Some(tolerance) = &run.tolerance {
+        builder.options.tuning.solver.tolerance = builder.positive(tolerance, Where::Key("tolerance"))?;
+    }
+    if let Some(tolerance) = &run.contact_tolerance {
+        builder.options.contacts.tolerance = builder.positive(tolerance, Where::Key("contact_tolerance"))?;
+    }
+    if let Some(iterations) = &run.contact_iterations {
+        let at = Where::Key("contact_iterations");
+        builder.options.contacts.max_iterations = builder.whole(iterations, 1, 1_000_000, at)?;
+    }
+    if let Some(halvings) = &run.contact_halvings {
+        let at = Where::Key("contact_halvings");
+        builder.options.contacts.halvings = builder.whole(halvings, 0, 20, at)?;
+    }
+    builder.options.contacts.solver = run.contact_solver;
+    if let Some(overlap) = &run.overlap {
+        builder.options.contacts.overlap = contacts::overlap(builder, overlap)?;
+    }
+    if let Some(sleeping) = &run.sleeping {
+        builder.options.contacts.sleeping = Some(contacts::sleeping(builder, sleeping)?);
+    }
+    let step = length(builder, "step", settings.step, &run.step)?;
+    let duration = builder.duration;
+    let ratio = duration / step;
+    if ratio > MOST_STEPS {
+        let message = format!(
+            "a duration of {duration} s takes {ratio:.3e} steps of {step} s, more than {MOST_STEPS:.0e}"
+        );
+        return builder.wrong(&[Where::Key("step"), Where::Key("run")], message, None);
+    }
+    // A hair less than a whole number of steps is that number.
+    let steps = ((ratio - 1e-6).ceil() as usize).max(1);
+    let record_every = match &run.record_every {
+        Some(number) => builder.whole(number, 1, MOST_STEPS as usize, Where::Key("record_every"))?,
+        None => ((1.0 / (PICTURES * step)).round() as usize).max(1),
+    };
+    let joints = builder
+        .joints
+        .iter()
+        .map(|(.., joint)| 2 * joint.coordinates.len() + 6);
+    let numbers = (builder.picture.frame_numbers(&builder.model) + joints.sum::<usize>())
+        .saturating_mul(steps / record_every + 2);
+    if numbers > MOST_RECORDED {
+        let message = format!(
+            "the pictures of the whole run would take {:.1} GB",
+            numbers as f64 * 8e-9
+        );
+        let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
+        return builder.wrong(
+            &[Where::Key("record_every"), Where::Key("run")],
+            message,
+            Some(help),
+        );
+    }
+    let adaptive = match &run.adaptive_step {
+        None => None,
+        Some(spec) => Some(adaptive::adaptive_step(builder, spec)?),
+    };
+    Ok(RunPlan {
+        step,
+        duration,
+        steps,
+        record_every,
+        adaptive,
+    })
+}
 
-    /// A number in (0, 1].
-    pub(super) fn weight(&self, number: &Number, at: Where<'_>) -> Result<f64> {
-        let value = self.number(number, at)?;
-        if value > 0.0 && value <= 1.0 {
+fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator> {
+    // A number of an integrator, between two bounds.
+    let within = |number: &Option<Number>, default: f64, key, (least, most): (f64, f64), help: &str| {
+        let Some(number) = number else { return Ok(default) };
+        let value = builder.number(number, Where::Key(key))?;
+        if (least..=most).contains(&value) {
             return Ok(value);
         }
-        let message = format!("{} is {value}, but must be above 0 and at most 1", describe(at));
-        self.wrong(
-            &[at, owner(at)],
+        let message = format!("`{key}` is {value}, but must be from {least} to {most}");
+        builder.wrong(
+            &[Where::Key(key), Where::Key("integrator")],
             message,
-            Some("1 is implicit Euler, 0.5 the trapezoidal rule".into()),
+            Some(help.into()),
         )
-    }
+    };
+    Ok(match spec {
+        IntegratorSpec::Theta => Integrator::Theta,
+        IntegratorSpec::Nonlinear => Integrator::Nonlinear,
+        IntegratorSpec::GeneralisedAlpha(g) => {
+            let help = "1 damps nothing, 0 takes what is far too fast in one step";
+            Integrator::generalised_alpha(within(&g.radius, 0.8, "radius", (0.0, 1.0), help)?)
+        }
+        IntegratorSpec::Newmark(n) => {
+            let help = "0.25 and 0.5 are the trapezoidal rule";
+            let position = within(&n.position, 0.25, "position", (0.01, 2.0), help)?;
+            Integrator::newmark(position, within(&n.velocity, 0.5, "velocity", (0.01, 2.0), help)?)
+        }
+        IntegratorSpec::Bdf2 => Integrator::bdf2(),
+        IntegratorSpec::Rattle => Integrator::Rattle,
+        IntegratorSpec::Rattle4 => Integrator::Rattle4,
+        IntegratorSpec::Rattle6 => Integrator::Rattle6,
+        IntegratorSpec::SymplecticEuler => Integrator::SymplecticEuler,
+        IntegratorSpec::RungeKutta4 => Integrator::RungeKutta4,
+    })
+}
 
-    fn stabilisation(&self, spec: Option<&StabilisationSpec>) -> Result<Option<Stabilisation>> {
-        let Some(spec) = spec else { return Ok(None) };
-        let mut stabilisation = Stabilisation {
-            metric: spec.metric,
-            ..Stabilisation::default()
-        };
-        if let Some(iterations) = &spec.iterations {
-            stabilisation.iterations = self.whole(iterations, 1, 1000, Where::Key("iterations"))?;
+/// A positive time, from the command line or the file.
+pub(super) fn length(
+    builder: &Builder<'_>,
+    key: &'static str,
+    given: Option<f64>,
+    written: &Number,
+) -> Result<f64> {
+    match given {
+        None => builder.positive(written, Where::Key(key)),
+        Some(value) if value > 0.0 && value.is_finite() => Ok(value),
+        Some(value) => {
+            let message = format!("the {key} is {value}, but must be positive and finite");
+            Err(SceneError::Setting { message, help: None })
         }
-        if let Some(tolerance) = &spec.tolerance {
-            stabilisation.tolerance = self.positive(tolerance, Where::Key("tolerance"))?;
-        }
-        Ok(Some(stabilisation))
     }
+}
+
+/// A number in (0, 1].
+pub(super) fn weight(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<f64> {
+    let value = builder.number(number, at)?;
+    if value > 0.0 && value <= 1.0 {
+        return Ok(value);
+    }
+    let message = format!("{} is {value}, but must be above 0 and at most 1", describe(at));
+    builder.wrong(
+        &[at, owner(at)],
+        message,
+        Some("1 is implicit Euler, 0.5 the trapezoidal rule".into()),
+    )
+}
+
+fn stabilisation(builder: &Builder<'_>, spec: Option<&StabilisationSpec>) -> Result<Option<Stabilisation>> {
+    let Some(spec) = spec else { return Ok(None) };
+    let mut stabilisation = Stabilisation {
+        metric: spec.metric,
+        ..Stabilisation::default()
+    };
+    if let Some(iterations) = &spec.iterations {
+        stabilisation.iterations = builder.whole(iterations, 1, 1000, Where::Key("iterations"))?;
+    }
+    if let Some(tolerance) = &spec.tolerance {
+        stabilisation.tolerance = builder.positive(tolerance, Where::Key("tolerance"))?;
+    }
+    Ok(Some(stabilisation))
 }
 
 fn geometry(spec: GeometrySpec) -> GeometricTerms {

@@ -1,132 +1,133 @@
 //! Elastic sheets.
 
 use super::deformables::Held;
-use super::{Builder, Result};
+use super::{Builder, Result, components, deformables, solids};
 use crate::scene::schema::{BendingSpec, ElasticSheet as Spec, SheetElements, SheetMaterial, SheetShape};
 use crate::scene::source::Where;
 use pliant::continuum::{Bending, Sheet, SheetMesh};
 use pliant_mesh_io::Mesh as FileMesh;
 
-impl Builder<'_> {
-    pub(super) fn sheet_part(&mut self, spec: &Spec) -> Result<()> {
-        let name = spec.name.as_str();
-        let (mut mesh, file) = self.sheet_mesh(name, spec)?;
-        let held = |key, fix, boxes, groups| Held {
-            name,
-            key,
-            fix,
-            boxes,
-            groups,
-        };
-        let fixed = held("fix_boxes", &spec.fix, &spec.fix_boxes, &spec.fix_groups);
-        let fixed = self.held_nodes(&fixed, &mesh.nodes, file.as_ref(), None)?;
-        let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
-        let clamped = self.held_nodes(&clamped, &mesh.nodes, file.as_ref(), None)?;
-        // Nodes, triangles twice, and edges twice: half as many more than triangles; four strains
-        // of a quadrangle.
-        let parts = 5 * mesh.triangles.len() + 4 * mesh.quadrangles.len();
-        self.grow(name, mesh.nodes.len() + parts)?;
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
+    let name = spec.name.as_str();
+    let (mut mesh, file) = sheet_mesh(builder, name, spec)?;
+    let held = |key, fix, boxes, groups| Held {
+        name,
+        key,
+        fix,
+        boxes,
+        groups,
+    };
+    let fixed = held("fix_boxes", &spec.fix, &spec.fix_boxes, &spec.fix_groups);
+    let fixed = deformables::held_nodes(builder, &fixed, &mesh.nodes, file.as_ref(), None)?;
+    let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
+    let clamped = deformables::held_nodes(builder, &clamped, &mesh.nodes, file.as_ref(), None)?;
+    // Nodes, triangles twice, and edges twice: half as many more than triangles; four strains
+    // of a quadrangle.
+    let parts = 5 * mesh.triangles.len() + 4 * mesh.quadrangles.len();
+    builder.grow(name, mesh.nodes.len() + parts)?;
 
-        let place = self.placement(
-            name,
-            spec.position.as_ref(),
-            spec.rotation.as_ref(),
-            spec.velocity.as_ref(),
-        )?;
-        let mut sheet = self.sheet_of(spec)?.with_clamped(&clamped);
-        if let Some(warp) = &spec.warp {
-            let warp = self.triple(warp, Where::Field(name, "warp"))?;
-            sheet = sheet.with_warp(place.turned(warp));
-        }
-        sheet = sheet.with_symmetry(&self.symmetry(name, &spec.symmetry, &place)?);
-        let node = self.add_placed(name, &place, &mut mesh.nodes)?;
-        let parts = sheet.add_on(&mut self.model, name, node, &mesh);
-        parts.map_err(|e| self.continuum_error(name, "shape", e))?;
-
-        self.cover(node, mesh.cover());
-        let mut still = [fixed, clamped].concat();
-        still.sort_unstable();
-        still.dedup();
-        if !still.is_empty() {
-            self.fix_always(node, still);
-        }
-        Ok(())
+    let place = deformables::placement(
+        builder,
+        name,
+        spec.position.as_ref(),
+        spec.rotation.as_ref(),
+        spec.velocity.as_ref(),
+    )?;
+    let mut sheet = sheet_of(builder, spec)?.with_clamped(&clamped);
+    if let Some(warp) = &spec.warp {
+        let warp = builder.triple(warp, Where::Field(name, "warp"))?;
+        sheet = sheet.with_warp(place.turned(warp));
     }
+    sheet = sheet.with_symmetry(&deformables::symmetry(builder, name, &spec.symmetry, &place)?);
+    let node = deformables::add_placed(builder, name, &place, &mut mesh.nodes)?;
+    let parts = sheet.add_on(&mut builder.model, name, node, &mesh);
+    parts.map_err(|e| builder.continuum_error(name, "shape", e))?;
 
-    /// The mesh in the axes of the shape, and the file that it came from.
-    fn sheet_mesh(&self, name: &str, spec: &Spec) -> Result<(SheetMesh, Option<FileMesh>)> {
-        let field = |key| Where::Field(name, key);
-        let uncut = matches!(spec.elements, SheetElements::Quadrangles);
-        match &spec.shape {
-            SheetShape::Rectangle(r) => {
-                let length = |number| self.positive(number, field("size"));
-                let cells = |number| self.count(number, 1, field("cells"));
-                let size = [length(&r.size.0)?, length(&r.size.1)?];
-                let cells = [cells(&r.cells.0)?, cells(&r.cells.1)?];
-                self.check_size(name, cells[0].saturating_mul(cells[1]))?;
-                let mesh = if uncut {
-                    SheetMesh::quadrangles(size, cells)
-                } else {
-                    SheetMesh::rectangle(size, cells, !r.one_way)
-                };
-                Ok((mesh, None))
-            }
-            SheetShape::File(f) => {
-                let file = self.file_mesh(name, f)?;
-                let (triangles, quadrangles) = if uncut {
-                    file.faces()
-                } else {
-                    (file.triangles.clone(), Vec::new())
-                };
-                let mesh = SheetMesh {
-                    nodes: file.vertices.clone(),
-                    triangles: triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
-                    quadrangles: quadrangles.iter().map(|q| q.map(|v| v as usize)).collect(),
-                };
-                Ok((mesh, Some(file)))
-            }
+    deformables::cover(builder, node, mesh.cover());
+    let mut still = [fixed, clamped].concat();
+    still.sort_unstable();
+    still.dedup();
+    if !still.is_empty() {
+        components::fix_always(builder, node, still);
+    }
+    Ok(())
+}
+
+/// The mesh in the axes of the shape, and the file that it came from.
+fn sheet_mesh(builder: &Builder<'_>, name: &str, spec: &Spec) -> Result<(SheetMesh, Option<FileMesh>)> {
+    let field = |key| Where::Field(name, key);
+    let uncut = matches!(spec.elements, SheetElements::Quadrangles);
+    match &spec.shape {
+        SheetShape::Rectangle(r) => {
+            let length = |number| builder.positive(number, field("size"));
+            let cells = |number| builder.count(number, 1, field("cells"));
+            let size = [length(&r.size.0)?, length(&r.size.1)?];
+            let cells = [cells(&r.cells.0)?, cells(&r.cells.1)?];
+            builder.check_size(name, cells[0].saturating_mul(cells[1]))?;
+            let mesh = if uncut {
+                SheetMesh::quadrangles(size, cells)
+            } else {
+                SheetMesh::rectangle(size, cells, !r.one_way)
+            };
+            Ok((mesh, None))
+        }
+        SheetShape::File(f) => {
+            let file = deformables::file_mesh(builder, name, f)?;
+            let (triangles, quadrangles) = if uncut {
+                file.faces()
+            } else {
+                (file.triangles.clone(), Vec::new())
+            };
+            let mesh = SheetMesh {
+                nodes: file.vertices.clone(),
+                triangles: triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
+                quadrangles: quadrangles.iter().map(|q| q.map(|v| v as usize)).collect(),
+            };
+            Ok((mesh, Some(file)))
         }
     }
+}
 
-    fn sheet_of(&self, spec: &Spec) -> Result<Sheet> {
-        let name = spec.name.as_str();
-        let number = |value, key| self.number(value, Where::Field(name, key));
-        let thickness = number(&spec.thickness, "thickness")?;
-        let sheet = match &spec.material {
-            SheetMaterial::Isotropic(m) => {
-                let young = self.positive(&m.young, Where::Field(name, "young"))?;
-                Sheet::isotropic(young, number(&m.poisson, "poisson")?, thickness)
-            }
-            SheetMaterial::Woven(m) => {
-                let at = Where::Field(name, "material");
-                let compliances = [
-                    self.not_negative(&m.warp, at)?,
-                    self.not_negative(&m.weft, at)?,
-                    self.not_negative(&m.shear, at)?,
-                ];
-                Sheet::orthotropic(compliances, number(&m.poisson, "poisson")?, thickness)
-            }
-        };
-        let bending = match &spec.bending {
-            BendingSpec::None => Bending::None,
-            BendingSpec::Hinges(d) => Bending::Hinges(number(d, "bending")?),
-            BendingSpec::Quadratic(d) => Bending::Quadratic(number(d, "bending")?),
-            BendingSpec::Shell => Bending::Shell,
-        };
-        let sheet = sheet
-            .with_density(number(&spec.density, "density")?)
-            .with_bending(bending)
-            .with_stretch(number(&spec.stretch, "stretch")?)
-            .with_relaxation_time(
-                self.not_negative(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?,
-            );
-        let sheet = match self.prony(name, &spec.viscoelastic)? {
-            Some(series) => sheet.with_viscoelasticity(series),
-            None => sheet,
-        };
-        Ok(match spec.treatment {
-            None => sheet,
-            Some(given) => sheet.with_treatment(given),
-        })
-    }
+fn sheet_of(builder: &Builder<'_>, spec: &Spec) -> Result<Sheet> {
+    let name = spec.name.as_str();
+    let number = |value, key| builder.number(value, Where::Field(name, key));
+    let thickness = number(&spec.thickness, "thickness")?;
+    let sheet = match &spec.material {
+        SheetMaterial::Isotropic(m) => {
+            let young = builder.positive(&m.young, Where::Field(name, "young"))?;
+            Sheet::isotropic(young, number(&m.poisson, "poisson")?, thickness)
+        }
+        SheetMaterial::Woven(m) => {
+            let at = Where::Field(name, "material");
+            let compliances = [
+                components::not_negative(builder, &m.warp, at)?,
+                components::not_negative(builder, &m.weft, at)?,
+                components::not_negative(builder, &m.shear, at)?,
+            ];
+            Sheet::orthotropic(compliances, number(&m.poisson, "poisson")?, thickness)
+        }
+    };
+    let bending = match &spec.bending {
+        BendingSpec::None => Bending::None,
+        BendingSpec::Hinges(d) => Bending::Hinges(number(d, "bending")?),
+        BendingSpec::Quadratic(d) => Bending::Quadratic(number(d, "bending")?),
+        BendingSpec::Shell => Bending::Shell,
+    };
+    let sheet = sheet
+        .with_density(number(&spec.density, "density")?)
+        .with_bending(bending)
+        .with_stretch(number(&spec.stretch, "stretch")?)
+        .with_relaxation_time(components::not_negative(
+            builder,
+            &spec.relaxation_time,
+            Where::Field(name, "relaxation_time"),
+        )?);
+    let sheet = match solids::prony(builder, name, &spec.viscoelastic)? {
+        Some(series) => sheet.with_viscoelasticity(series),
+        None => sheet,
+    };
+    Ok(match spec.treatment {
+        None => sheet,
+        Some(given) => sheet.with_treatment(given),
+    })
 }

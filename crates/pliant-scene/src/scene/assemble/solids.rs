@@ -1,7 +1,7 @@
 //! Solids of finite elements.
 
 use super::deformables::{Held, Placement};
-use super::{Builder, Result};
+use super::{Builder, Result, components, deformables, nodes};
 use crate::scene::Number;
 use crate::scene::schema::{
     PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
@@ -29,221 +29,223 @@ fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Placement]) -> (Mesh, Vec<[
     (all, velocities, held)
 }
 
-impl Builder<'_> {
-    pub(super) fn solid_part(&mut self, spec: &Spec) -> Result<()> {
-        let name = spec.name.as_str();
-        let (mesh, file) = self.solid_mesh(name, &spec.shape)?;
-        let (mut mesh, places) = if spec.repair {
-            let (mesh, repair) = mesh.repaired();
-            (mesh, Some(repair.node_map))
-        } else {
-            (mesh, None)
-        };
-        mesh.check().map_err(|e| self.continuum_error(name, "shape", e))?;
-        mesh = match spec.elements {
-            SolidElements::AsMade => mesh,
-            SolidElements::Tetrahedra => mesh.into_tetrahedra(),
-            SolidElements::Quadratic => mesh.into_quadratic(),
-            SolidElements::QuadraticTetrahedra => mesh.into_tetrahedra().into_quadratic(),
-        };
-        let held = Held {
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
+    let name = spec.name.as_str();
+    let (mesh, file) = solid_mesh(builder, name, &spec.shape)?;
+    let (mut mesh, places) = if spec.repair {
+        let (mesh, repair) = mesh.repaired();
+        (mesh, Some(repair.node_map))
+    } else {
+        (mesh, None)
+    };
+    mesh.check()
+        .map_err(|e| builder.continuum_error(name, "shape", e))?;
+    mesh = match spec.elements {
+        SolidElements::AsMade => mesh,
+        SolidElements::Tetrahedra => mesh.into_tetrahedra(),
+        SolidElements::Quadratic => mesh.into_quadratic(),
+        SolidElements::QuadraticTetrahedra => mesh.into_tetrahedra().into_quadratic(),
+    };
+    let held = Held {
+        name,
+        key: "fix_boxes",
+        fix: &spec.fix,
+        boxes: &spec.fix_boxes,
+        groups: &spec.fix_groups,
+    };
+    let fixed = deformables::held_nodes(builder, &held, &mesh.nodes, file.as_ref(), places.as_deref())?;
+    let solid = solid_of(builder, spec)?;
+    let gradients = pliant::continuum::DeformationGradient::new(&mesh)
+        .map_err(|e| builder.continuum_error(name, "shape", e))?;
+    let places = placements(builder, spec, mesh.nodes.len() + 2 * gradients.point_count())?;
+    let (mesh, velocities, fixed) = at_places(&mesh, &fixed, &places);
+    let node = nodes::add_points(builder, name, &mesh.nodes, &velocities)?;
+    let parts = solid.add_on(&mut builder.model, name, node, &mesh);
+    parts.map_err(|e| builder.continuum_error(name, "material", e))?;
+    // Of one place: those of a mirrored solid that is repeated are refused.
+    for plane in deformables::symmetry(builder, name, &spec.symmetry, &places[0])? {
+        let held = plane.hold(&mut builder.model, node, &mesh.nodes);
+        held.map_err(|e| builder.continuum_error(name, "symmetry", e))?;
+    }
+
+    deformables::cover(builder, node, mesh.surface());
+    builder.solids.insert(node, mesh.elements);
+    if !fixed.is_empty() {
+        components::fix_always(builder, node, fixed);
+    }
+    Ok(())
+}
+
+/// The places of a solid, one or as many as it is repeated; `elements` are those of one.
+fn placements(builder: &mut Builder<'_>, spec: &Spec, elements: usize) -> Result<Vec<Placement>> {
+    let name = spec.name.as_str();
+    let indices: Vec<Option<usize>> = match &spec.repeat {
+        None => vec![None],
+        Some(count) => {
+            let at = Where::Field(name, "repeat");
+            if !spec.symmetry.is_empty() {
+                let message = format!("`{name}` is repeated, so it has no planes of symmetry");
+                return builder.wrong(&[at, Where::Name(name)], message, None);
+            }
+            let count = builder.count(count, 1, at)?;
+            builder.check_size(name, count.saturating_mul(elements))?;
+            (0..count).map(Some).collect()
+        }
+    };
+    builder.grow(name, indices.len() * elements)?;
+    let mut places = Vec::with_capacity(indices.len());
+    for index in indices {
+        builder.index = index;
+        let place = deformables::placement(
+            builder,
             name,
-            key: "fix_boxes",
-            fix: &spec.fix,
-            boxes: &spec.fix_boxes,
-            groups: &spec.fix_groups,
-        };
-        let fixed = self.held_nodes(&held, &mesh.nodes, file.as_ref(), places.as_deref())?;
-        let solid = self.solid_of(spec)?;
-        let gradients = pliant::continuum::DeformationGradient::new(&mesh)
-            .map_err(|e| self.continuum_error(name, "shape", e))?;
-        let places = self.places(spec, mesh.nodes.len() + 2 * gradients.point_count())?;
-        let (mesh, velocities, fixed) = at_places(&mesh, &fixed, &places);
-        let node = self.add_points(name, &mesh.nodes, &velocities)?;
-        let parts = solid.add_on(&mut self.model, name, node, &mesh);
-        parts.map_err(|e| self.continuum_error(name, "material", e))?;
-        // Of one place: those of a mirrored solid that is repeated are refused.
-        for plane in self.symmetry(name, &spec.symmetry, &places[0])? {
-            let held = plane.hold(&mut self.model, node, &mesh.nodes);
-            held.map_err(|e| self.continuum_error(name, "symmetry", e))?;
+            spec.position.as_ref(),
+            spec.rotation.as_ref(),
+            spec.velocity.as_ref(),
+        );
+        builder.index = None;
+        places.push(place?);
+    }
+    Ok(places)
+}
+
+/// The mesh in the axes of the shape, and the file that it came from.
+fn solid_mesh(builder: &Builder<'_>, name: &str, shape: &SolidShape) -> Result<(Mesh, Option<FileMesh>)> {
+    let field = |key| Where::Field(name, key);
+    let cells = |number, key| builder.count(number, 1, field(key));
+    let length = |number, key| builder.positive(number, field(key));
+    let made = match shape {
+        SolidShape::Box(b) => {
+            let [nx, ny, nz] = &b.cells;
+            Mesh::hexahedral_box(
+                builder.triple(&b.size, field("size"))?,
+                [cells(nx, "cells")?, cells(ny, "cells")?, cells(nz, "cells")?],
+            )
         }
-
-        self.cover(node, mesh.surface());
-        self.solids.insert(node, mesh.elements);
-        if !fixed.is_empty() {
-            self.fix_always(node, fixed);
+        SolidShape::Ball(b) => Mesh::ball(
+            length(&b.radius, "radius")?,
+            cells(&b.cells, "cells")?,
+            cells(&b.layers, "layers")?,
+        ),
+        SolidShape::Cylinder(c) => Mesh::cylinder(
+            length(&c.radius, "radius")?,
+            length(&c.length, "length")?,
+            cells(&c.cells, "cells")?,
+            cells(&c.layers, "layers")?,
+            cells(&c.slices, "slices")?,
+        ),
+        SolidShape::Tube(t) => Mesh::tube(
+            [
+                length(&t.inner_radius, "inner_radius")?,
+                length(&t.outer_radius, "outer_radius")?,
+            ],
+            length(&t.length, "length")?,
+            cells(&t.around, "around")?,
+            cells(&t.layers, "layers")?,
+            cells(&t.slices, "slices")?,
+        ),
+        SolidShape::File(f) => {
+            let file = deformables::file_mesh(builder, name, f)?;
+            return Ok((file.solid(1.0), Some(file)));
         }
-        Ok(())
-    }
+    };
+    let mesh = made.map_err(|e| builder.continuum_error(name, "shape", e))?;
+    Ok((mesh, None))
+}
 
-    /// The places of a solid, one or as many as it is repeated; `elements` are those of one.
-    fn places(&mut self, spec: &Spec, elements: usize) -> Result<Vec<Placement>> {
-        let name = spec.name.as_str();
-        let indices: Vec<Option<usize>> = match &spec.repeat {
-            None => vec![None],
-            Some(count) => {
-                let at = Where::Field(name, "repeat");
-                if !spec.symmetry.is_empty() {
-                    let message = format!("`{name}` is repeated, so it has no planes of symmetry");
-                    return self.wrong(&[at, Where::Name(name)], message, None);
-                }
-                let count = self.count(count, 1, at)?;
-                self.check_size(name, count.saturating_mul(elements))?;
-                (0..count).map(Some).collect()
-            }
-        };
-        self.grow(name, indices.len() * elements)?;
-        let mut places = Vec::with_capacity(indices.len());
-        for index in indices {
-            self.index = index;
-            let place = self.placement(
-                name,
-                spec.position.as_ref(),
-                spec.rotation.as_ref(),
-                spec.velocity.as_ref(),
-            );
-            self.index = None;
-            places.push(place?);
+/// The material with what it remembers.
+fn with_past(builder: &Builder<'_>, solid: Solid, spec: &Spec) -> Result<Solid> {
+    let name = spec.name.as_str();
+    let solid = match &spec.plastic {
+        Some(plastic) => solid.with_plasticity(plasticity(builder, name, plastic)?),
+        None => solid,
+    };
+    Ok(match prony(builder, name, &spec.viscoelastic)? {
+        Some(series) => solid.with_viscoelasticity(series),
+        None => solid,
+    })
+}
+
+/// The relaxation that a spec asks for, if any.
+pub(super) fn prony(
+    builder: &Builder<'_>,
+    name: &str,
+    terms: &[PronyTermSpec],
+) -> Result<Option<PronySeries>> {
+    let at = Where::Field(name, "viscoelastic");
+    if terms.is_empty() {
+        return Ok(None);
+    }
+    let share = |given: &Option<Number>| match given {
+        Some(share) => components::not_negative(builder, share, at),
+        None => Ok(0.0),
+    };
+    let term = |t: &PronyTermSpec| {
+        let time = builder.positive(&t.time, at)?;
+        if t.share.is_some() && (t.shear.is_some() || t.bulk.is_some()) {
+            let message =
+                format!("a term of `{name}` has a `share` of all moduli, so it has no `shear` and `bulk`");
+            return builder.wrong(&[at, Where::Name(name)], message, None);
         }
-        Ok(places)
-    }
-
-    /// The mesh in the axes of the shape, and the file that it came from.
-    fn solid_mesh(&self, name: &str, shape: &SolidShape) -> Result<(Mesh, Option<FileMesh>)> {
-        let field = |key| Where::Field(name, key);
-        let cells = |number, key| self.count(number, 1, field(key));
-        let length = |number, key| self.positive(number, field(key));
-        let made = match shape {
-            SolidShape::Box(b) => {
-                let [nx, ny, nz] = &b.cells;
-                Mesh::hexahedral_box(
-                    self.triple(&b.size, field("size"))?,
-                    [cells(nx, "cells")?, cells(ny, "cells")?, cells(nz, "cells")?],
-                )
-            }
-            SolidShape::Ball(b) => Mesh::ball(
-                length(&b.radius, "radius")?,
-                cells(&b.cells, "cells")?,
-                cells(&b.layers, "layers")?,
-            ),
-            SolidShape::Cylinder(c) => Mesh::cylinder(
-                length(&c.radius, "radius")?,
-                length(&c.length, "length")?,
-                cells(&c.cells, "cells")?,
-                cells(&c.layers, "layers")?,
-                cells(&c.slices, "slices")?,
-            ),
-            SolidShape::Tube(t) => Mesh::tube(
-                [
-                    length(&t.inner_radius, "inner_radius")?,
-                    length(&t.outer_radius, "outer_radius")?,
-                ],
-                length(&t.length, "length")?,
-                cells(&t.around, "around")?,
-                cells(&t.layers, "layers")?,
-                cells(&t.slices, "slices")?,
-            ),
-            SolidShape::File(f) => {
-                let file = self.file_mesh(name, f)?;
-                return Ok((file.solid(1.0), Some(file)));
-            }
-        };
-        let mesh = made.map_err(|e| self.continuum_error(name, "shape", e))?;
-        Ok((mesh, None))
-    }
-
-    /// The material with what it remembers.
-    fn with_past(&self, solid: Solid, spec: &Spec) -> Result<Solid> {
-        let name = spec.name.as_str();
-        let solid = match &spec.plastic {
-            Some(plastic) => solid.with_plasticity(self.plasticity(name, plastic)?),
-            None => solid,
-        };
-        Ok(match self.prony(name, &spec.viscoelastic)? {
-            Some(series) => solid.with_viscoelasticity(series),
-            None => solid,
-        })
-    }
-
-    /// The relaxation that a spec asks for, if any.
-    pub(super) fn prony(&self, name: &str, terms: &[PronyTermSpec]) -> Result<Option<PronySeries>> {
-        let at = Where::Field(name, "viscoelastic");
-        if terms.is_empty() {
-            return Ok(None);
+        if t.share.is_some() {
+            return Ok(PronyTerm::new(time, share(&t.share)?));
         }
-        let share = |given: &Option<Number>| match given {
-            Some(share) => self.not_negative(share, at),
-            None => Ok(0.0),
-        };
-        let term = |t: &PronyTermSpec| {
-            let time = self.positive(&t.time, at)?;
-            if t.share.is_some() && (t.shear.is_some() || t.bulk.is_some()) {
-                let message = format!(
-                    "a term of `{name}` has a `share` of all moduli, so it has no `shear` and `bulk`"
-                );
-                return self.wrong(&[at, Where::Name(name)], message, None);
-            }
-            if t.share.is_some() {
-                return Ok(PronyTerm::new(time, share(&t.share)?));
-            }
-            let (shear, bulk) = (share(&t.shear)?, share(&t.bulk)?);
-            Ok(PronyTerm { time, shear, bulk })
-        };
-        let terms = terms.iter().map(term).collect::<Result<Vec<_>>>()?;
-        let series = PronySeries::new(&terms).map_err(|e| self.continuum_error(name, "viscoelastic", e))?;
-        Ok(Some(series))
-    }
+        let (shear, bulk) = (share(&t.shear)?, share(&t.bulk)?);
+        Ok(PronyTerm { time, shear, bulk })
+    };
+    let terms = terms.iter().map(term).collect::<Result<Vec<_>>>()?;
+    let series = PronySeries::new(&terms).map_err(|e| builder.continuum_error(name, "viscoelastic", e))?;
+    Ok(Some(series))
+}
 
-    fn plasticity(&self, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {
-        let number = |value: &Number, key| self.not_negative(value, Where::Field(name, key));
-        let yield_stress = self.positive(&spec.yield_stress, Where::Field(name, "yield_stress"))?;
-        Ok(Plasticity::perfect(yield_stress)
-            .with_isotropic_hardening(number(&spec.isotropic, "isotropic")?)
-            .with_kinematic_hardening(number(&spec.kinematic, "kinematic")?)
-            .with_saturation(number(&spec.rise, "rise")?, number(&spec.rate, "rate")?))
-    }
+fn plasticity(builder: &Builder<'_>, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {
+    let number = |value: &Number, key| components::not_negative(builder, value, Where::Field(name, key));
+    let yield_stress = builder.positive(&spec.yield_stress, Where::Field(name, "yield_stress"))?;
+    Ok(Plasticity::perfect(yield_stress)
+        .with_isotropic_hardening(number(&spec.isotropic, "isotropic")?)
+        .with_kinematic_hardening(number(&spec.kinematic, "kinematic")?)
+        .with_saturation(number(&spec.rise, "rise")?, number(&spec.rate, "rate")?))
+}
 
-    fn solid_of(&self, spec: &Spec) -> Result<Solid> {
-        let name = spec.name.as_str();
-        let number = |value: &Number, key| self.number(value, Where::Field(name, key));
-        let moduli = |y: &YoungSpec| Ok((number(&y.young, "young")?, number(&y.poisson, "poisson")?));
-        let of = |make: fn(f64, f64) -> Solid, y: &YoungSpec| {
-            let (young, poisson) = moduli(y)?;
-            Ok(make(young, poisson))
-        };
-        let solid = match &spec.material {
-            SolidMaterial::Linear(y) => of(Solid::linear, y)?,
-            SolidMaterial::Corotational(y) => of(Solid::corotational, y)?,
-            SolidMaterial::StVenantKirchhoff(y) => of(Solid::st_venant_kirchhoff, y)?,
-            SolidMaterial::NeoHookean(y) => {
-                of(|e, n| Solid::hyperelastic(StrainEnergy::neo_hookean(e, n)), y)?
-            }
-            SolidMaterial::StableNeoHookean(y) => of(
-                |e, n| Solid::hyperelastic(StrainEnergy::stable_neo_hookean(e, n)),
-                y,
-            )?,
-            SolidMaterial::MooneyRivlin(m) => Solid::hyperelastic(StrainEnergy::MooneyRivlin {
-                c1: number(&m.c1, "c1")?,
-                c2: number(&m.c2, "c2")?,
-                bulk: number(&m.bulk, "bulk")?,
-            }),
-            SolidMaterial::Ogden(o) => {
-                let terms = o.terms.iter();
-                let terms = terms.map(|t| Ok([number(&t.mu, "mu")?, number(&t.alpha, "alpha")?]));
-                let energy =
-                    StrainEnergy::ogden(&terms.collect::<Result<Vec<_>>>()?, number(&o.bulk, "bulk")?);
-                Solid::hyperelastic(energy.map_err(|e| self.continuum_error(name, "terms", e))?)
-            }
-        };
-        let solid = self.with_past(solid, spec)?;
-        Ok(solid
-            .with_density(self.positive(&spec.density, Where::Field(name, "density"))?)
-            .with_mass(spec.mass_matrix)
-            .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))
-            .with_incompressibility(spec.incompressibility)
-            .with_tangent(spec.tangent)
-            .with_relaxation_time(
-                self.not_negative(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?,
-            ))
-    }
+fn solid_of(builder: &Builder<'_>, spec: &Spec) -> Result<Solid> {
+    let name = spec.name.as_str();
+    let number = |value: &Number, key| builder.number(value, Where::Field(name, key));
+    let moduli = |y: &YoungSpec| Ok((number(&y.young, "young")?, number(&y.poisson, "poisson")?));
+    let of = |make: fn(f64, f64) -> Solid, y: &YoungSpec| {
+        let (young, poisson) = moduli(y)?;
+        Ok(make(young, poisson))
+    };
+    let solid = match &spec.material {
+        SolidMaterial::Linear(y) => of(Solid::linear, y)?,
+        SolidMaterial::Corotational(y) => of(Solid::corotational, y)?,
+        SolidMaterial::StVenantKirchhoff(y) => of(Solid::st_venant_kirchhoff, y)?,
+        SolidMaterial::NeoHookean(y) => of(|e, n| Solid::hyperelastic(StrainEnergy::neo_hookean(e, n)), y)?,
+        SolidMaterial::StableNeoHookean(y) => of(
+            |e, n| Solid::hyperelastic(StrainEnergy::stable_neo_hookean(e, n)),
+            y,
+        )?,
+        SolidMaterial::MooneyRivlin(m) => Solid::hyperelastic(StrainEnergy::MooneyRivlin {
+            c1: number(&m.c1, "c1")?,
+            c2: number(&m.c2, "c2")?,
+            bulk: number(&m.bulk, "bulk")?,
+        }),
+        SolidMaterial::Ogden(o) => {
+            let terms = o.terms.iter();
+            let terms = terms.map(|t| Ok([number(&t.mu, "mu")?, number(&t.alpha, "alpha")?]));
+            let energy = StrainEnergy::ogden(&terms.collect::<Result<Vec<_>>>()?, number(&o.bulk, "bulk")?);
+            Solid::hyperelastic(energy.map_err(|e| builder.continuum_error(name, "terms", e))?)
+        }
+    };
+    let solid = with_past(builder, solid, spec)?;
+    Ok(solid
+        .with_density(builder.positive(&spec.density, Where::Field(name, "density"))?)
+        .with_mass(spec.mass_matrix)
+        .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))
+        .with_incompressibility(spec.incompressibility)
+        .with_tangent(spec.tangent)
+        .with_relaxation_time(components::not_negative(
+            builder,
+            &spec.relaxation_time,
+            Where::Field(name, "relaxation_time"),
+        )?))
 }

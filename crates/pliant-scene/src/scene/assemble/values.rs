@@ -77,9 +77,11 @@ impl Builder<'_> {
 
     pub(super) fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {
         let name = match at {
-            Where::Name(name) | Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => {
-                name
-            }
+            Where::Name(name)
+            | Where::Field(name, _)
+            | Where::Item(name, ..)
+            | Where::Used(name, _)
+            | Where::Literal(name, _) => name,
             Where::Key(_) => "",
         };
         let ExpressionError { message, range, help } = error;
@@ -215,7 +217,9 @@ impl Builder<'_> {
 /// The name that a value belongs to.
 pub(super) fn owner(at: Where<'_>) -> Where<'_> {
     match at {
-        Where::Field(name, _) | Where::Used(name, _) | Where::Literal(name, _) => Where::Name(name),
+        Where::Field(name, _) | Where::Item(name, ..) | Where::Used(name, _) | Where::Literal(name, _) => {
+            Where::Name(name)
+        }
         other => other,
     }
 }
@@ -226,6 +230,7 @@ pub(super) fn describe(at: Where<'_>) -> String {
         Where::Key(key) => format!("`{key}`"),
         Where::Name(name) => format!("a number of `{name}`"),
         Where::Field(name, key) | Where::Used(name, key) => format!("`{key}` of `{name}`"),
+        Where::Item(name, key, index) => format!("entry {index} of `{key}` of `{name}`"),
         Where::Literal(name, text) => format!("\"{text}\" of `{name}`"),
     }
 }

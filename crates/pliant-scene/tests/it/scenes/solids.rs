@@ -453,7 +453,7 @@ fn mistakes_in_solids_are_shown_where_they_are() {
             "Corotational(young: 1e6, poisson: 0.3)",
             "Ogden(terms: [(mu: 1e5, alpha: -2)], bulk: 1e7)",
             "the shear modulus of small strains of `s.material` is -100000",
-            "s.ron:1:",
+            "s.ron:2:75",
         ),
         (
             "Corotational(young: 1e6, poisson: 0.3)",

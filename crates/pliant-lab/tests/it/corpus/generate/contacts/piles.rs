@@ -57,7 +57,7 @@ fn wall(width: usize, height: usize, push: f64) -> Scene {
     scene
 }
 
-/// The same with friction bounded along either tangent by itself.
+/// Bounds the friction of a problem along either tangent by itself.
 fn squared(mut statement: Statement) -> Statement {
     if let Statement::Mixed(mixed) = &mut statement {
         for cone in &mut mixed.cones {

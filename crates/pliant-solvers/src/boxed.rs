@@ -134,8 +134,15 @@ impl BoxSolver {
     }
 
     /// As [`DirectSolver::elimination`].
-    pub fn elimination(&self) -> Option<&Elimination> {
+    pub fn elimination(&self) -> Option<Elimination> {
         self.direct.elimination()
+    }
+
+    /// Writes [`elimination`](Self::elimination) and [`active_set`](Self::active_set) into buffers
+    /// that are there.
+    pub fn record(&self, elimination: &mut Option<Elimination>, active_set: &mut Vec<BoundState>) {
+        self.direct.record(elimination);
+        active_set.clone_from(&self.states);
     }
 
     /// Where each row was after the last solve: the start of the next. Empty if no row was bounded,

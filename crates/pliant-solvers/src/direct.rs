@@ -160,12 +160,29 @@ impl DirectSolver {
         self.imposed = order;
     }
 
-    /// The order of elimination in use, or imposed for the next analysis.
-    pub fn elimination(&self) -> Option<&Elimination> {
-        self.plan
-            .as_ref()
-            .map(|p| &p.elimination)
-            .or(self.imposed.as_ref())
+    /// The order of elimination in use, or imposed for the next analysis, with the judgements on
+    /// single rows: all that one `prepare` hands to the next.
+    pub fn elimination(&self) -> Option<Elimination> {
+        let mut out = None;
+        self.record(&mut out);
+        out
+    }
+
+    /// Writes [`elimination`](Self::elimination) into buffers that are there.
+    pub fn record(&self, out: &mut Option<Elimination>) {
+        match &self.plan {
+            Some(plan) => {
+                let out = out.get_or_insert_default();
+                out.take_order(&plan.elimination);
+                out.marks.clone_from(&self.rows.marks);
+            }
+            None => out.clone_from(&self.imposed),
+        }
+    }
+
+    /// The order of elimination of the present plan.
+    pub(crate) fn order_in_use(&self) -> Option<&Elimination> {
+        self.plan.as_ref().map(|p| &p.elimination)
     }
 
     /// Analyses the pattern if it changed, then factors the values. Allocates only when the pattern
@@ -192,8 +209,8 @@ impl DirectSolver {
                 Some(order) => order,
                 None => self.order(system, &vec![false; system.row_blocks().len() - 1])?,
             };
+            self.rows.recall(&order.marks, system.m());
             self.analyse(system, order)?;
-            self.rows.reset(system.m());
         }
         let mut rounds = 0;
         loop {
@@ -227,7 +244,7 @@ impl DirectSolver {
             laps.add_to(&mut self.times.rank);
             match wrong {
                 None => break,
-                Some(row) => self.rows.trusted[row] = true,
+                Some(row) => self.rows.marks.trusted[row] = true,
             }
         }
         self.ready = true;
@@ -269,11 +286,11 @@ impl DirectSolver {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         let mut laps = Laps::start();
         let rules = self.rows.rules(self.options.rank_threshold);
-        let looks = self.options.small_update || !self.rows.states.is_empty();
+        let looks = self.options.small_update || !self.rows.marks.held.is_empty();
         let columns = plan.kernel.columns();
         let factored = if looks && plan.kernel.is_by_blocks() {
             plan.rescale(system, rules)?;
-            plan.factor_changes(system, &self.rows.states)
+            plan.factor_changes(system, &self.rows.marks.held)
                 .map_err(SolveError::from)
         } else if plan.kernel.is_swept() {
             plan.changes.forget();
@@ -361,7 +378,7 @@ impl DirectSolver {
         // Here, not at the first refinement, which may come many steps late.
         refinement.best.x.resize(n, 0.0);
         refinement.best.mu.resize(m, 0.0);
-        if put_held(&self.rows.states, &system.bounds, &mut solution.mu) {
+        if put_held(&self.rows.marks.held, &system.bounds, &mut solution.mu) {
             refinement.measure(system, &system.c, &self.rows, solution);
         } else {
             refinement.residual.start(&system.c, &refinement.b);
@@ -372,7 +389,7 @@ impl DirectSolver {
         for pass in 0..=self.options.max_refinements {
             laps.add_to(&mut self.times.judge);
             let Refinement { residual, rhs, .. } = refinement;
-            plan.gather(&residual.primal, &residual.row, &self.rows.states, rhs);
+            plan.gather(&residual.primal, &residual.row, &self.rows.marks.held, rhs);
             plan.kernel.solve_in_place(rhs);
             self.counters.solves += 1;
             plan.add_scaled(rhs, solution);

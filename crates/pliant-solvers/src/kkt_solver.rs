@@ -114,7 +114,7 @@ impl KktSolver for DirectSolver {
 
     fn memory(&self) -> KktMemory {
         KktMemory {
-            order: self.elimination().cloned(),
+            order: self.elimination(),
             ..KktMemory::default()
         }
     }
@@ -141,7 +141,7 @@ impl KktSolver for BoxSolver {
 
     fn memory(&self) -> KktMemory {
         KktMemory {
-            order: self.elimination().cloned(),
+            order: self.elimination(),
             active_set: self.active_set().to_vec(),
             ..KktMemory::default()
         }

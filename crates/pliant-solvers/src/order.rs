@@ -15,6 +15,7 @@ mod quotient;
 #[cfg(test)]
 mod tests;
 
+use crate::bounds::BoundState;
 use crate::{KktSystem, SolveError};
 use paths::Paths;
 use pliant_sparse::{BestOrder, OrderReport};
@@ -182,11 +183,10 @@ impl Blocks {
     }
 }
 
-/// An order of elimination, as a plain value: the decisions that a solver took from the first
-/// numbers it saw. Imposed on another solver
-/// ([`DirectSolver::forget`](crate::DirectSolver::forget)) it makes that one's answers the same bit
-/// for bit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An order of elimination, as a plain value: the decisions that a solver took from the numbers it
+/// saw. Imposed on another solver ([`DirectSolver::forget`](crate::DirectSolver::forget)) it makes
+/// that one's answers the same bit for bit.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Elimination {
     /// Eliminated unknowns: `i < n` is a variable, `n + i` a row. Fixed variables do not appear.
     pub(crate) sequence: Vec<usize>,
@@ -197,6 +197,49 @@ pub struct Elimination {
     pub(crate) deferred: Vec<bool>,
     /// How the order was found and what it should cost; rows that are deferred are not counted.
     pub(crate) report: OrderReport,
+    /// Judgements on single rows, of a solver whose memory this is; empty in a new order.
+    pub(crate) marks: RowMarks,
+}
+
+/// Judgements of a factorisation on single rows, which the next one begins with.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowMarks {
+    /// Rows that a small pivot wrongly called redundant: their multiplier does exert a force.
+    pub(crate) trusted: Vec<bool>,
+    /// Rows whose pivot may be the rounding of a redundant one: they are dropped at a higher
+    /// threshold, and must then prove to exert no force at all.
+    pub(crate) suspected: Vec<bool>,
+    /// Rows that a [`BoxSolver`](crate::BoxSolver) held at a bound meanwhile; empty if there are
+    /// none.
+    pub(crate) held: Vec<BoundState>,
+}
+
+// By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
+impl Clone for RowMarks {
+    fn clone(&self) -> Self {
+        let mut out = Self::default();
+        out.clone_from(self);
+        out
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.trusted.clone_from(&source.trusted);
+        self.suspected.clone_from(&source.suspected);
+        self.held.clone_from(&source.held);
+    }
+}
+
+impl Clone for Elimination {
+    fn clone(&self) -> Self {
+        let mut out = Self::default();
+        out.clone_from(self);
+        out
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.take_order(source);
+        self.marks.clone_from(&source.marks);
+    }
 }
 
 /// The order of the quotient: long paths first, the rest by small fill.
@@ -233,6 +276,14 @@ fn best_order(blocks: &Blocks, quotient: &Quotient, deferred: &[bool]) -> Result
 }
 
 impl Elimination {
+    /// Takes another order, and keeps the marks.
+    pub(crate) fn take_order(&mut self, source: &Self) {
+        self.sequence.clone_from(&source.sequence);
+        self.bounds.clone_from(&source.bounds);
+        self.deferred.clone_from(&source.deferred);
+        self.report = source.report;
+    }
+
     /// Whether it eliminates each free variable and each row of the system once.
     pub(crate) fn fits(&self, system: &KktSystem) -> bool {
         let n = system.n();
@@ -267,6 +318,7 @@ impl Elimination {
             bounds: vec![0],
             deferred,
             report: best.report,
+            marks: RowMarks::default(),
         };
         for run in best.runs.windows(2) {
             // Blocks before this one may not be merged into.

@@ -3,6 +3,7 @@
 use crate::contact::{ContactMemory, SleepMemory};
 use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
 use pliant_model::State;
+use pliant_solvers::complementarity::{ConicMemory, IslandMemory};
 use pliant_solvers::{BoundState, Elimination};
 
 /// Everything that changes during a simulation. A step reads the motion at its start and writes the
@@ -34,7 +35,7 @@ pub struct Motion {
     pub adaptive: AdaptiveMemory,
     /// The treatments chosen for automatic force fields.
     pub treatments: Treatments,
-    /// The memory of the linear solvers.
+    /// The memory of the solvers; complete in checkpoints alone, for the solvers hold theirs.
     pub solver: SolverMemory,
     /// Contacts: those of the state, forces of the last step, and the memory of the finder.
     pub contacts: Option<ContactMemory>,
@@ -67,15 +68,22 @@ pub struct Treatments {
     pub choices: Vec<TreatmentChoice>,
 }
 
-/// The memory of the linear solvers.
+/// The memory of the solvers: everything that they hand from one step to the next.
 #[derive(Debug, Default, PartialEq)]
 pub struct SolverMemory {
-    /// Order of elimination that the solver of the step has settled on.
+    /// Order of elimination that the solver of the step has settled on, with its judgements on
+    /// rows.
     pub elimination: Option<Elimination>,
-    /// The order of elimination of the solver of position corrections.
+    /// Order of elimination of position corrections and accelerations.
     pub correction_elimination: Option<Elimination>,
     /// Which rows of bounded force are at a bound.
     pub active_set: Vec<BoundState>,
+    /// Memory of the sweeps that solve for rows of bounded force, where these were chosen.
+    pub sweeps: ConicMemory,
+    /// Memory of the islands of contacts.
+    pub islands: IslandMemory,
+    /// Memory of the islands of contacts in corrections of overlap.
+    pub correction_islands: IslandMemory,
 }
 
 /// Memory of steps that choose their length, part of every checkpoint.
@@ -140,6 +148,9 @@ clone_into_buffers!(SolverMemory {
     elimination,
     correction_elimination,
     active_set,
+    sweeps,
+    islands,
+    correction_islands,
 });
 
 pub(crate) use clone_into_buffers;

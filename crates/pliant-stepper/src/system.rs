@@ -9,7 +9,7 @@ pub use dynamics::gather;
 pub(crate) use dynamics::gather_forces;
 pub use treatments::TreatmentChoice;
 
-use crate::contact::Contacts;
+use crate::contact::{Contacts, step};
 use crate::guards::Guards;
 use crate::motion::{Controls, Motion, SolverMemory};
 use crate::report::Counters;
@@ -196,20 +196,22 @@ impl System {
         self.solver.name(self.assembler.system())
     }
 
-    /// The memory of the linear solvers.
-    pub fn solver_memory(&self) -> SolverMemory {
-        SolverMemory {
-            elimination: self.solver.elimination().cloned(),
-            correction_elimination: self.corrector.elimination().cloned(),
-            active_set: self.solver.active_set().to_vec(),
-        }
+    /// Writes the memory of all solvers into buffers that are there.
+    pub fn record_solvers(&self, out: &mut SolverMemory) {
+        self.solver.record(out);
+        self.corrector.record(&mut out.correction_elimination);
+        step::record_solvers(self, out);
     }
 
-    /// Gives the linear solvers a memory in place of their own.
+    /// Gives all solvers a memory in place of their own, unless they have the same.
     pub fn restore_solvers(&mut self, memory: &SolverMemory) {
-        self.solver.forget(memory.elimination.clone());
-        self.solver.impose_active_set(&memory.active_set);
-        self.corrector.forget(memory.correction_elimination.clone());
+        let mut own = SolverMemory::default();
+        self.record_solvers(&mut own);
+        if own != *memory {
+            self.solver.impose(memory);
+            self.corrector.forget(memory.correction_elimination.clone());
+            step::restore_solvers(self, memory);
+        }
     }
 
     /// The value at which a row is held at the end of the present step (m, rad): zero where nothing

@@ -5,7 +5,7 @@ mod environment;
 mod run;
 
 use crate::control::{AdaptiveWorkspace, Conditions, retry};
-use crate::{Error, Options};
+use crate::{Checkpoint, Error, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{
@@ -31,6 +31,8 @@ pub struct Simulation {
     pub(crate) motion: Motion,
     /// The motion at the start of the present step.
     pub(crate) start: Motion,
+    /// The checkpoint of the moment before the present step, to which one that fails goes back.
+    before: Checkpoint,
     pub(crate) system: System,
     /// Findings of the present step.
     pub(crate) trace: Trace,
@@ -58,6 +60,7 @@ impl Simulation {
         let mut simulation = Self {
             options,
             start: motion.clone(),
+            before: motion.clone(),
             motion,
             system,
             trace: Trace::default(),
@@ -326,12 +329,24 @@ impl Simulation {
     /// A step without halves. The motion is as before if it fails.
     pub(crate) fn step_at_once(&mut self, h: f64, conditions: Conditions) -> Result<StepReport, Error> {
         let weights = conditions.weights.unwrap_or_else(|| self.options.weights());
-        self.start_step(h, weights, conditions.keep_treatments)?;
-        self.check_method()?;
-        let result = retry::with_missed_contacts(self, h);
+        let started = self.start_step(h, weights, conditions.keep_treatments);
+        let fits = started.and_then(|()| self.check_method());
+        let result = fits.and_then(|()| retry::with_missed_contacts(self, h));
+        self.keep_or_go_back(result)
+    }
+
+    /// Goes back to the checkpoint before the step if it failed: what comes next is to the bit what
+    /// would come after a restored checkpoint.
+    fn keep_or_go_back(&mut self, result: Result<StepReport, Error>) -> Result<StepReport, Error> {
         if result.is_err() {
-            retry::put_back(self)?;
-            step::undo(&mut self.system, &mut self.motion)?;
+            // What failed is to be looked at, and going back forgets it.
+            if let Some(contacts) = &mut self.system.contacts {
+                contacts.keep_failed();
+            }
+            let before = std::mem::take(&mut self.before);
+            let back = self.go_to(&before);
+            self.before = before;
+            back?;
         }
         result
     }
@@ -339,6 +354,9 @@ impl Simulation {
     /// Checks the options, gives them to the system, chooses treatments, and keeps the motion that
     /// the step starts from.
     fn start_step(&mut self, h: f64, weights: Weights, keep_treatments: bool) -> Result<(), Error> {
+        let mut before = std::mem::take(&mut self.before);
+        self.record_checkpoint(&mut before);
+        self.before = before;
         self.options
             .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
         self.system.configure(&self.options)?;
@@ -391,14 +409,12 @@ impl Simulation {
     /// Those of the method; [`Error::Unsupported`] for what it does not take;
     /// [`Error::NotConverged`] and its like. The state is then as before the step.
     pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
-        self.start_step(h, self.options.weights(), false)?;
-        capabilities::check(&self.system, &self.options, method.capabilities(), method.name())?;
-        let result = self.take_step(method, h);
-        if result.is_err() {
-            retry::put_back(self)?;
-            step::undo(&mut self.system, &mut self.motion)?;
-        }
-        result
+        let started = self.start_step(h, self.options.weights(), false);
+        let (system, name) = (&self.system, method.name());
+        let fits =
+            started.and_then(|()| capabilities::check(system, &self.options, method.capabilities(), name));
+        let result = fits.and_then(|()| self.take_step(method, h));
+        self.keep_or_go_back(result)
     }
 
     /// Opens the account of the present step at the energies of its start.

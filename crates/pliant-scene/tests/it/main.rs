@@ -7,6 +7,7 @@
 
 mod errors;
 mod garbage;
+mod replays;
 mod runs;
 mod scenes;
 mod words;

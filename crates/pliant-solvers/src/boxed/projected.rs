@@ -40,6 +40,18 @@ impl ProjectedGaussSeidel {
     }
 }
 
+impl ProjectedGaussSeidel {
+    /// Writes what one solve hands to the next into buffers that are there.
+    pub fn record(&self, out: &mut ConicMemory) {
+        self.conic.record(out);
+    }
+
+    /// Forgets all plans and goes on as the solver whose memory it was.
+    pub fn go_on(&mut self, memory: ConicMemory) {
+        self.conic.impose(memory);
+    }
+}
+
 /// The error of the linear part, or that of the statement in the words of linear systems.
 fn in_words(error: ProblemError) -> SolveError {
     match error {

@@ -81,6 +81,7 @@ pub(crate) struct AutoOrders {
     interior: Option<Elimination>,
     admm: Option<Elimination>,
     newton: Option<Elimination>,
+    path: Option<Elimination>,
 }
 
 impl Auto {
@@ -92,22 +93,20 @@ impl Auto {
         }
     }
 
-    /// Orders of elimination of the solvers that factor sparse systems.
-    pub(crate) fn orders(&self) -> AutoOrders {
-        AutoOrders {
-            interior: self.interior.order(),
-            admm: self.admm.order(),
-            // The path solves the systems of Newton's method.
-            newton: self.newton.order().or_else(|| self.path.order()),
-        }
+    /// Writes the orders of elimination of the solvers that factor sparse systems.
+    pub(crate) fn record(&self, out: &mut AutoOrders) {
+        self.interior.record(&mut out.interior);
+        self.admm.record(&mut out.admm);
+        self.newton.record(&mut out.newton);
+        self.path.record(&mut out.path);
     }
 
     /// Takes orders for the next pattern, where they fit.
     pub(crate) fn impose(&mut self, orders: AutoOrders) {
         self.interior.impose(orders.interior);
         self.admm.impose(orders.admm);
-        self.path.impose(orders.newton.clone());
         self.newton.impose(orders.newton);
+        self.path.impose(orders.path);
     }
 
     /// Names of problems of the corpus (`pliant-lab/tests/corpus`) and of scenes (`scenes`) of which

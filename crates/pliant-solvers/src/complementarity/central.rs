@@ -136,9 +136,9 @@ impl CentralPath {
         }
     }
 
-    /// The order of elimination in use.
-    pub(crate) fn order(&self) -> Option<Elimination> {
-        self.jacobian.order()
+    /// Writes the order of elimination in use, or that for the next pattern.
+    pub(crate) fn record(&self, out: &mut Option<Elimination>) {
+        self.jacobian.record(out);
     }
 
     /// The order for the next pattern, if it fits.

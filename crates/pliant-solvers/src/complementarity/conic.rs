@@ -230,11 +230,19 @@ impl ConicSolver {
     /// All that one solve with [`Auto`] hands to the next, but for the start: orders of
     /// elimination.
     pub fn memory(&self) -> ConicMemory {
-        ConicMemory {
-            direct: self.direct.elimination().cloned(),
-            operator: self.problem.as_ref().and_then(Problem::order),
-            auto: self.auto.orders(),
+        let mut out = ConicMemory::default();
+        self.record(&mut out);
+        out
+    }
+
+    /// Writes [`memory`](Self::memory) into buffers that are there.
+    pub fn record(&self, out: &mut ConicMemory) {
+        self.direct.record(&mut out.direct);
+        match &self.problem {
+            Some(problem) => problem.record(&mut out.operator),
+            None => out.operator.clone_from(&self.operator),
         }
+        self.auto.record(&mut out.auto);
     }
 
     /// Forgets all plans; the next `prepare` takes the given orders where they fit its system. Then

@@ -240,9 +240,9 @@ impl InteriorPoint {
         sum / problem.blocks().max(1) as f64
     }
 
-    /// The order of elimination in use.
-    pub(crate) fn order(&self) -> Option<Elimination> {
-        self.shifted.order()
+    /// Writes the order of elimination in use, or that for the next pattern.
+    pub(crate) fn record(&self, out: &mut Option<Elimination>) {
+        self.shifted.record(out);
     }
 
     /// The order for the next pattern, if it fits.

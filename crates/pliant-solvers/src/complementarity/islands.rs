@@ -132,9 +132,20 @@ impl IslandSolver {
 
     /// All that one solve hands to the next, but for the start.
     pub fn memory(&self) -> IslandMemory {
+        let mut out = IslandMemory::default();
+        self.record(&mut out);
+        out
+    }
+
+    /// Writes [`memory`](Self::memory) into buffers that are there.
+    pub fn record(&self, out: &mut IslandMemory) {
         // What was imposed counts until there are parts.
-        let own = self.parts.iter().map(Part::memory);
-        IslandMemory(own.chain(self.memory.iter().cloned()).collect())
+        let own = self.parts.len();
+        out.0.resize_with(own + self.memory.len(), PartMemory::default);
+        for (part, out) in self.parts.iter().zip(&mut out.0) {
+            part.record(out);
+        }
+        out.0[own..].clone_from_slice(&self.memory);
     }
 
     /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these
@@ -273,7 +284,7 @@ impl IslandSolver {
                 part.solver = before.solver;
                 self.kept += 1;
             } else if let Some(memory) = remembered.filter(|m| part.was(m)) {
-                part.impose(memory.solver);
+                part.impose(memory);
                 self.kept += 1;
             }
             for row in &part.rows {

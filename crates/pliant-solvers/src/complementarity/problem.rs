@@ -183,11 +183,11 @@ impl Problem {
         Ok(true)
     }
 
-    /// The order of elimination of the operator's bilateral part.
-    pub(crate) fn order(&self) -> Option<crate::Elimination> {
+    /// Writes the order of elimination of the operator's bilateral part.
+    pub(crate) fn record(&self, out: &mut Option<crate::Elimination>) {
         match &self.delassus {
-            Operator::Saddle(saddle) => saddle.order(),
-            Operator::Any(_) => None,
+            Operator::Saddle(saddle) => saddle.record(out),
+            Operator::Any(_) => *out = None,
         }
     }
 

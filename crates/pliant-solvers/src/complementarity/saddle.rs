@@ -295,11 +295,11 @@ impl SaddleDelassus {
         })
     }
 
-    /// The order of the bilateral part.
-    pub(crate) fn order(&self) -> Option<Elimination> {
+    /// Writes the order of the bilateral part.
+    pub(crate) fn record(&self, out: &mut Option<Elimination>) {
         match &self.values {
-            Values::Explicit(explicit) => Some(explicit.order.clone()),
-            Values::Free(free) => free.order(),
+            Values::Explicit(explicit) => out.get_or_insert_default().clone_from(&explicit.order),
+            Values::Free(free) => free.record(out),
         }
     }
 

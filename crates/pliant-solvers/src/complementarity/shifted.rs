@@ -324,9 +324,12 @@ impl Sources {
 }
 
 impl Shifted {
-    /// The order of elimination in use.
-    pub(crate) fn order(&self) -> Option<Elimination> {
-        self.system.as_ref().and(self.direct.elimination()).cloned()
+    /// Writes the order of elimination in use, or that for the next pattern.
+    pub(crate) fn record(&self, out: &mut Option<Elimination>) {
+        match self.system {
+            Some(_) => self.direct.record(out),
+            None => out.clone_from(&self.imposed),
+        }
     }
 
     /// The order for the next pattern.
@@ -362,7 +365,7 @@ impl Shifted {
             self.ready = self.direct.prepare(own).is_ok();
         }
         // Rows that turned out to be redundant may have changed the order.
-        if self.unsymmetric.as_ref().map(|b| &b.order) != self.direct.elimination() {
+        if self.unsymmetric.as_ref().map(|b| &b.order) != self.direct.order_in_use() {
             self.unsymmetric = None;
         }
         self.ready

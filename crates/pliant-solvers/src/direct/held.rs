@@ -50,7 +50,7 @@ impl DirectSolver {
 
     /// Whether any row is out of the matrix.
     pub(crate) fn is_holding(&self) -> bool {
-        (0..self.rows.states.len()).any(|i| is_held(&self.rows.states, i))
+        (0..self.rows.marks.held.len()).any(|i| is_held(&self.rows.marks.held, i))
     }
 
     /// The factors do not count any more: the next thing must be a `prepare`.
@@ -72,7 +72,7 @@ impl DirectSolver {
     /// rows.
     pub(crate) fn row(&self, system: &KktSystem, i: usize) -> Row {
         let (residual, agreed) = (&self.refinement.residual, self.refinement.b[i]);
-        let held = is_held(&self.rows.states, i);
+        let held = is_held(&self.rows.marks.held, i);
         let terms = residual.row_scale[i].max(system.b[i].abs());
         let size = terms.max(residual.row_floor(system, i));
         let roundoff = roundoff(system) * size;

@@ -90,12 +90,12 @@ impl DirectSolver {
             let position = plan.position[system.n() + row] as usize;
             let is_small = plan.kernel.pivots()[position] > -SUSPICION;
             if is_small
-                && !(rows.dropped[row] || rows.trusted[row] || rows.suspected[row])
-                && !is_held(&rows.states, row)
+                && !(rows.dropped[row] || rows.marks.trusted[row] || rows.marks.suspected[row])
+                && !is_held(&rows.marks.held, row)
                 && plan.elimination.deferred[block_of(system, row)]
                 && system.r_diagonal(row) <= NEGLIGIBLE * system.row_scale(row)
             {
-                rows.suspected[row] = true;
+                rows.marks.suspected[row] = true;
                 found = true;
             }
         }
@@ -163,7 +163,7 @@ impl DirectSolver {
             for (i, a) in system.j.row_entries(*d) {
                 force[i] = a;
             }
-            plan.gather(force, b, &self.rows.states, &mut scratch.one);
+            plan.gather(force, b, &self.rows.marks.held, &mut scratch.one);
             right.extend_from_slice(&scratch.one);
         }
         for _ in 0..=MOST_REFINEMENTS {
@@ -195,7 +195,7 @@ impl DirectSolver {
                     plan.gather(
                         &residual.primal,
                         &residual.row,
-                        &self.rows.states,
+                        &self.rows.marks.held,
                         &mut scratch.one,
                     );
                     right.extend_from_slice(&scratch.one);
@@ -203,12 +203,12 @@ impl DirectSolver {
             }
         }
         for (k, d) in rows.iter().enumerate() {
-            let limit = if self.rows.suspected[*d] {
+            let limit = if self.rows.marks.suspected[*d] {
                 NO_FORCE_AT_ALL
             } else {
                 NO_FORCE
             };
-            if !self.rows.trusted[*d] && least[k] > limit {
+            if !self.rows.marks.trusted[*d] && least[k] > limit {
                 return Ok(Some(*d));
             }
             let vector = &mut scratch.best[k].mu;

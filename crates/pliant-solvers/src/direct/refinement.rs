@@ -39,7 +39,7 @@ impl Refinement {
             c,
             &self.b,
             &rows.dropped,
-            &rows.states,
+            &rows.marks.held,
             &mut self.residual,
         )
     }

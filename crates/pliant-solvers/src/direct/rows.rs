@@ -4,25 +4,31 @@ use super::plan::Plan;
 use super::scale::Rules;
 use crate::Variable;
 use crate::bounds::BoundState;
+use crate::order::RowMarks;
 
 /// One entry per row of the system.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Rows that a small pivot wrongly called redundant: their multiplier does exert a force.
-    pub(super) trusted: Vec<bool>,
-    /// Rows whose pivot may be the rounding of a redundant one: they are dropped at a higher
-    /// threshold, and must then prove to exert no force at all.
-    pub(super) suspected: Vec<bool>,
+    pub(super) marks: RowMarks,
     /// Rows dropped as redundant in the last factorisation.
     pub(super) dropped: Vec<bool>,
-    /// Rows that a [`BoxSolver`](crate::BoxSolver) holds at a bound; empty if there are none.
-    pub(super) states: Vec<BoundState>,
 }
 
 impl Rows {
-    /// Trusts and suspects none of so many rows.
-    pub(super) fn reset(&mut self, count: usize) {
-        for marks in [&mut self.trusted, &mut self.suspected] {
+    /// Begins with the marks of so many rows that were made while the same rows were held, else
+    /// with none.
+    pub(super) fn recall(&mut self, marks: &RowMarks, count: usize) {
+        let RowMarks {
+            trusted,
+            suspected,
+            held,
+        } = &mut self.marks;
+        if marks.trusted.len() == count && marks.suspected.len() == count && marks.held == *held {
+            trusted.clone_from(&marks.trusted);
+            suspected.clone_from(&marks.suspected);
+            return;
+        }
+        for marks in [trusted, suspected] {
             marks.clear();
             marks.resize(count, false);
         }
@@ -30,13 +36,14 @@ impl Rows {
 
     /// Takes the states of all rows; whether there are others than before.
     pub(super) fn hold(&mut self, states: &[BoundState]) -> bool {
-        let changes = self.states != states;
+        let marks = &mut self.marks;
+        let changes = marks.held != states;
         if changes {
-            self.states.clear();
-            self.states.extend_from_slice(states);
+            marks.held.clear();
+            marks.held.extend_from_slice(states);
             // Rows that are independent of one set of rows may be redundant beside another.
-            self.trusted.fill(false);
-            self.suspected.fill(false);
+            marks.trusted.fill(false);
+            marks.suspected.fill(false);
         }
         changes
     }
@@ -45,9 +52,9 @@ impl Rows {
     pub(super) fn rules(&self, rank_threshold: f64) -> Rules<'_> {
         Rules {
             rank_threshold,
-            trusted: &self.trusted,
-            suspected: &self.suspected,
-            states: &self.states,
+            trusted: &self.marks.trusted,
+            suspected: &self.marks.suspected,
+            states: &self.marks.held,
         }
     }
 

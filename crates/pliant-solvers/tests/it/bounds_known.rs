@@ -211,7 +211,7 @@ fn an_imposed_set_repeats_the_answer_bit_for_bit() {
     let mut a = Solution::default();
     first.prepare(&s).unwrap();
     first.solve(&s, &mut a).unwrap();
-    let (order, set) = (first.elimination().cloned(), first.active_set().to_vec());
+    let (order, set) = (first.elimination(), first.active_set().to_vec());
     assert!(set.contains(&Lower) && set.contains(&Free));
     for b in &mut s.b {
         *b *= 0.7;

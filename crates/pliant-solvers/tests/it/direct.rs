@@ -338,7 +338,7 @@ fn an_imposed_order_repeats_the_answer_bit_for_bit() {
     first.prepare(&system).unwrap();
     first.solve(&system, &mut a).unwrap();
     let mut second = DirectSolver::default();
-    second.forget(first.elimination().cloned());
+    second.forget(first.elimination());
     second.prepare(&system).unwrap();
     second.solve(&system, &mut b).unwrap();
     assert_eq!((&a, first.elimination()), (&b, second.elimination()));

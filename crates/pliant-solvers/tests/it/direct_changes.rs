@@ -148,7 +148,7 @@ fn rows_that_come_and_go_cost_a_part_of_the_factor() {
         assert!(report.bounds.changes > 0);
         // The bits of a solver that has seen nothing before but the set it starts from.
         let mut fresh = BoxSolver::new(BoxOptions::default());
-        fresh.forget(solver.elimination().cloned());
+        fresh.forget(solver.elimination());
         fresh.impose_active_set(solver.active_set());
         let mut again = Solution::default();
         fresh.prepare(&s).unwrap();

@@ -3,7 +3,6 @@
 use super::{ContactKey, ContactList};
 use crate::motion::clone_into_buffers;
 use pliant_kkt::Support;
-use pliant_solvers::complementarity::IslandMemory;
 
 /// The memory of contacts from step to step, as plain values.
 #[derive(Debug, Default, PartialEq)]
@@ -16,9 +15,6 @@ pub struct ContactMemory {
     pub forces: Vec<(ContactKey, [f64; 6])>,
     /// The memory of the finder.
     pub(crate) finder: Vec<u64>,
-    /// The memory of the solvers; filled in checkpoints alone, for the solvers hold theirs.
-    pub(super) solver: IslandMemory,
-    pub(super) correction_solver: IslandMemory,
 }
 
 clone_into_buffers!(ContactMemory {
@@ -26,8 +22,6 @@ clone_into_buffers!(ContactMemory {
     horizon,
     forces,
     finder,
-    solver,
-    correction_solver,
 });
 
 /// The force (N) and torque (N m) of a contact in the world, and the island that it rests with.

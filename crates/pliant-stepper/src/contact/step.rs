@@ -4,7 +4,7 @@
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{Base, ContactFinder, ContactIterate, ContactMemory, Contacts, Observation, Search, Solved};
-use crate::motion::Checkpoint;
+use crate::motion::SolverMemory;
 use crate::system::System;
 use crate::{Error, Motion, StepReport};
 use pliant_kkt::Scheme;
@@ -249,11 +249,25 @@ pub fn go_back(system: &mut System, motion: &Motion, observation: &Observation) 
     }
 }
 
-/// Adds the memory of the solvers to that of a motion, for a checkpoint.
-pub fn save_solvers(system: &System, checkpoint: &mut Checkpoint) {
-    if let (Some(c), Some(memory)) = (&system.contacts, &mut checkpoint.contacts) {
-        memory.solver = c.rows.solver.memory();
-        memory.correction_solver = c.penetration.solver.memory();
+/// Writes the memory of the solvers of contacts.
+pub(crate) fn record_solvers(system: &System, out: &mut SolverMemory) {
+    match &system.contacts {
+        Some(c) => {
+            c.rows.solver.record(&mut out.islands);
+            c.penetration.solver.record(&mut out.correction_islands);
+        }
+        None => {
+            out.islands = IslandMemory::default();
+            out.correction_islands = IslandMemory::default();
+        }
+    }
+}
+
+/// Gives the solvers of contacts a memory in place of their own.
+pub(crate) fn restore_solvers(system: &mut System, memory: &SolverMemory) {
+    if let Some(c) = &mut system.contacts {
+        c.rows.solver.impose(&memory.islands);
+        c.penetration.solver.impose(&memory.correction_islands);
     }
 }
 
@@ -265,12 +279,7 @@ pub fn restore(system: &mut System, motion: &mut Motion) -> Result<(), Error> {
     match (&mut system.contacts, &mut motion.contacts) {
         (Some(c), Some(memory)) => {
             c.observed.forget();
-            c.detection.restore(memory)?;
-            c.rows.solver.impose(&memory.solver);
-            c.penetration.solver.impose(&memory.correction_solver);
-            memory.solver = IslandMemory::default();
-            memory.correction_solver = IslandMemory::default();
-            Ok(())
+            c.detection.restore(memory)
         }
         (None, None) => Ok(()),
         (ours, _) => Err(ModelError::State {

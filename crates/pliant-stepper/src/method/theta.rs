@@ -238,7 +238,7 @@ fn solve(
         let kkt = assembler.system();
         let mut solved = solver.solve(kkt, solution).map_err(in_words)?;
         if solved.status == Status::Stagnated {
-            solver.forget(None);
+            solver.forget();
             solver.prepare(kkt).map_err(in_words)?;
             timings.factor += clock.lap();
             solved = solver.solve(kkt, solution).map_err(in_words)?;

@@ -1,11 +1,13 @@
 //! The linear solver of a step, by choice.
 
+use crate::motion::SolverMemory;
 use crate::options::{BoundedRows, LinearSolver, Preconditioner};
 use crate::{Error, Options};
 use pliant_krylov::{IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver};
+use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{
-    BoundState, BoxSolver, DenseCholesky, Elimination, KktSolver, KktSystem, ProjectedGaussSeidel, Solution,
-    SolveError, SolveReport, SolverCounters,
+    BoundState, BoxSolver, DenseCholesky, KktSolver, KktSystem, ProjectedGaussSeidel, Solution, SolveError,
+    SolveReport, SolverCounters,
 };
 
 /// The solvers that the options can choose from, each with its plans. Only the chosen one is ever
@@ -90,14 +92,25 @@ impl StepSolver {
         self.chosen(system).solve(system, solution)
     }
 
-    /// Forgets plans and active set of the direct solver, and goes on with an order of elimination.
-    pub(crate) fn forget(&mut self, elimination: Option<Elimination>) {
-        self.direct.forget(elimination);
+    /// Forgets the plan of the direct solver: the next one is of the values at hand.
+    pub(crate) fn forget(&mut self) {
+        self.direct.forget(None);
     }
 
-    /// The order of elimination that the direct solver has settled on.
-    pub(crate) fn elimination(&self) -> Option<&Elimination> {
-        self.direct.elimination()
+    /// Writes what a solve hands to the next. Iterative and dense solvers begin anew.
+    pub(crate) fn record(&self, out: &mut SolverMemory) {
+        self.direct.record(&mut out.elimination, &mut out.active_set);
+        match self.bounded {
+            BoundedRows::GaussSeidel => self.sweeps.record(&mut out.sweeps),
+            BoundedRows::ActiveSet => out.sweeps = ConicMemory::default(),
+        }
+    }
+
+    /// Goes on as the solver whose memory it was.
+    pub(crate) fn impose(&mut self, memory: &SolverMemory) {
+        self.direct.forget(memory.elimination.clone());
+        self.direct.impose_active_set(&memory.active_set);
+        self.sweeps.go_on(memory.sweeps.clone());
     }
 
     /// Which rows of bounded force are at a bound.

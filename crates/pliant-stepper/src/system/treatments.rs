@@ -87,7 +87,7 @@ impl System {
         let transient = self.contacts.as_ref().map_or(&[][..], |c| c.detection.nodes());
         self.assembler = Assembler::with_transient(&self.model, &self.evaluation, transient)?;
         self.assembler.fixed_mut().copy_from_slice(&fixed);
-        self.solver.forget(None);
+        self.solver.forget();
         self.corrector.forget(None);
         for list in [&mut motion.multipliers, &mut motion.lagged] {
             let old = std::mem::replace(list, vec![0.0; rows]);

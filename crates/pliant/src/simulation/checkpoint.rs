@@ -4,19 +4,31 @@ use super::Simulation;
 use crate::{Checkpoint, Error};
 use pliant_model::{Energies, Field, ModelError};
 use pliant_stepper::contact::step;
+use pliant_stepper::motion::SolverMemory;
 use pliant_stepper::sleep;
 
 impl Simulation {
     /// The present motion, as plain values.
     pub fn checkpoint(&self) -> Checkpoint {
-        let mut out = self.motion.clone();
+        let mut out = Checkpoint::default();
+        self.record_checkpoint(&mut out);
+        out
+    }
+
+    /// Writes a checkpoint into buffers that are there.
+    pub(super) fn record_checkpoint(&self, out: &mut Checkpoint) {
+        // Those of the motion are not complete, and smaller.
+        let solver = std::mem::take(&mut out.solver);
+        out.clone_from(&self.motion);
+        out.solver = solver;
         out.controls
             .fixed
             .clone_from(&self.system.assembler.system().fixed);
-        out.controls.inputs = self.system.model.parameters().inputs().to_vec();
-        out.solver = self.system.solver_memory();
-        step::save_solvers(&self.system, &mut out);
-        out
+        out.controls.inputs.clear();
+        out.controls
+            .inputs
+            .extend_from_slice(self.system.model.parameters().inputs());
+        self.system.record_solvers(&mut out.solver);
     }
 
     /// Goes back to a checkpoint of the same model.
@@ -32,7 +44,7 @@ impl Simulation {
         found
     }
 
-    fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+    pub(super) fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         if let Some(before) = self.system.impose_treatments(&checkpoint.treatments)? {
             self.plan_anew(&before)?;
         }
@@ -46,10 +58,12 @@ impl Simulation {
         let state = std::mem::take(&mut self.motion.state);
         self.motion.clone_from(checkpoint);
         (self.motion.state, self.motion.treatments) = (state, treatments);
+        self.motion.solver = SolverMemory::default();
         self.system.assembler.fixed_mut().copy_from_slice(&controls.fixed);
-        self.system.restore_solvers(solver);
         sleep::recall(&mut self.system, &checkpoint.sleep);
-        step::restore(&mut self.system, &mut self.motion)
+        step::restore(&mut self.system, &mut self.motion)?;
+        self.system.restore_solvers(solver);
+        Ok(())
     }
 
     /// Whether a checkpoint fits the rows that there are, and is finite.

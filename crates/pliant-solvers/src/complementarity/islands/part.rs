@@ -35,20 +35,20 @@ pub(super) enum PartSolver {
     Conic(Box<ConicSolver>),
 }
 
-/// Of a part: what it must be like, and the memory of its solver.
-#[derive(Clone, Debug, PartialEq)]
+/// The memory of the solver of a part, and the marks by which the part is known again.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PartMemory {
     pub(super) dofs: Vec<u32>,
     pub(super) rows_of_blocks: Vec<usize>,
-    pub(super) patterns: [Pattern; 3],
+    /// Patterns of W, J and R.
+    pub(super) patterns: Vec<Pattern>,
+    /// Rows of each cone.
     pub(super) laws: Vec<Option<usize>>,
-    pub(super) solver: SolverMemory,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum SolverMemory {
-    Boxed(Option<Elimination>, Vec<BoundState>),
-    Conic(Box<ConicMemory>),
+    /// Whether the part has cones, and the memory of its solver.
+    pub(super) is_conic: bool,
+    pub(super) order: Option<Elimination>,
+    pub(super) active_set: Vec<BoundState>,
+    pub(super) conic: Box<ConicMemory>,
 }
 
 /// The part of a matrix on some rows and columns, and the slots its values come from.
@@ -161,19 +161,26 @@ impl Part {
         }
     }
 
-    pub(super) fn memory(&self) -> PartMemory {
+    /// Writes the memory into buffers that are there.
+    pub(super) fn record(&self, out: &mut PartMemory) {
         let system = &self.system;
-        PartMemory {
-            dofs: self.dofs.clone(),
-            rows_of_blocks: system.row_blocks().to_vec(),
-            patterns: [&system.w, &system.j, &system.r].map(|a| a.pattern().clone()),
-            laws: self.cones.iter().map(|c| c.map(|c| c.rows())).collect(),
-            solver: match &self.solver {
-                PartSolver::Boxed(solver) => {
-                    SolverMemory::Boxed(solver.elimination().cloned(), solver.active_set().to_vec())
-                }
-                PartSolver::Conic(solver) => SolverMemory::Conic(Box::new(solver.memory())),
-            },
+        out.dofs.clone_from(&self.dofs);
+        out.rows_of_blocks.clear();
+        out.rows_of_blocks.extend_from_slice(system.row_blocks());
+        out.patterns.clear();
+        out.patterns
+            .extend([&system.w, &system.j, &system.r].map(|a| a.pattern().clone()));
+        out.laws.clear();
+        out.laws.extend(self.cones.iter().map(|c| c.map(|c| c.rows())));
+        let is_conic = matches!(self.solver, PartSolver::Conic(_));
+        if out.is_conic != is_conic {
+            (out.order, out.active_set) = (None, Vec::new());
+            *out.conic = ConicMemory::default();
+            out.is_conic = is_conic;
+        }
+        match &self.solver {
+            PartSolver::Boxed(solver) => solver.record(&mut out.order, &mut out.active_set),
+            PartSolver::Conic(solver) => solver.record(&mut out.conic),
         }
     }
 
@@ -188,17 +195,16 @@ impl Part {
                 .iter()
                 .zip(&memory.patterns)
                 .all(|(a, b)| a.pattern() == b)
-            && matches!(self.solver, PartSolver::Conic(_)) == matches!(memory.solver, SolverMemory::Conic(_))
+            && matches!(self.solver, PartSolver::Conic(_)) == memory.is_conic
     }
 
-    pub(super) fn impose(&mut self, memory: SolverMemory) {
-        match (&mut self.solver, memory) {
-            (PartSolver::Boxed(solver), SolverMemory::Boxed(order, set)) => {
-                solver.forget(order);
-                solver.impose_active_set(&set);
+    pub(super) fn impose(&mut self, memory: PartMemory) {
+        match &mut self.solver {
+            PartSolver::Boxed(solver) => {
+                solver.forget(memory.order);
+                solver.impose_active_set(&memory.active_set);
             }
-            (PartSolver::Conic(solver), SolverMemory::Conic(memory)) => solver.impose(*memory),
-            _ => {}
+            PartSolver::Conic(solver) => solver.impose(*memory.conic),
         }
     }
 

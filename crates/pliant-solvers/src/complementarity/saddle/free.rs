@@ -99,9 +99,9 @@ impl Free {
         Ok(made)
     }
 
-    /// The order of the bilateral part.
-    pub(super) fn order(&self) -> Option<Elimination> {
-        self.lock().direct.elimination().cloned()
+    /// Writes the order of the bilateral part.
+    pub(super) fn record(&self, out: &mut Option<Elimination>) {
+        self.lock().direct.record(out);
     }
 
     /// New values of a system of the same patterns.

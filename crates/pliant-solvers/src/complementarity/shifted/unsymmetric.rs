@@ -37,7 +37,7 @@ impl Unsymmetric {
         problem: &Problem,
         unknown: impl Fn(usize) -> usize,
     ) -> Option<Self> {
-        let order = direct.elimination()?;
+        let order = direct.order_in_use()?;
         let n = system.n();
         let mut position = vec![ABSENT; n + system.m()];
         for (k, v) in order.sequence.iter().enumerate() {

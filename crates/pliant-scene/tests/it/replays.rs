@@ -1,0 +1,87 @@
+//! Restored checkpoints and steps after a failed one go on to the bit. The scenes, in `replays/`,
+//! are the least of random ones in which they once did not.
+
+use pliant::Simulation;
+use pliant_scene::runner::Runner;
+use pliant_scene::scene::{SceneFile, Settings};
+use std::path::Path;
+
+fn start(name: &str) -> (Runner, f64) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/replays");
+    let scene = SceneFile::load(&file.join(name)).unwrap();
+    let built = scene.build(&Settings::default()).unwrap();
+    let step = built.plan.step;
+    (Runner::new(built).unwrap(), step)
+}
+
+/// Takes steps to the first error; the bits of the state after each, and the error in words.
+fn go_on(simulation: &mut Simulation, h: f64, steps: usize) -> (Vec<Vec<u64>>, String) {
+    let mut bits = Vec::new();
+    for _ in 0..steps {
+        if let Err(error) = simulation.step(h) {
+            return (bits, error.to_string());
+        }
+        let state = simulation.state();
+        let numbers = state.positions.iter().chain(&state.velocities);
+        bits.push(numbers.map(|x| x.to_bits()).collect());
+    }
+    (bits, String::new())
+}
+
+fn runs_on_from_every_checkpoint(name: &str) {
+    const STEPS: usize = 30;
+    let (mut runner, h) = start(name);
+    let simulation = runner.simulation_mut();
+    let mut checkpoints = vec![simulation.checkpoint()];
+    let mut bits = Vec::new();
+    for _ in 0..STEPS {
+        let (state, error) = go_on(simulation, h, 1);
+        assert_eq!(error, "", "{name}");
+        bits.extend(state);
+        checkpoints.push(simulation.checkpoint());
+    }
+    for (k, checkpoint) in checkpoints[..STEPS].iter().enumerate().step_by(3) {
+        let (mut other, _) = start(name);
+        let other = other.simulation_mut();
+        other.restore(checkpoint).unwrap();
+        // The memory that was restored is that of the next checkpoint, also where it was not used.
+        assert!(other.checkpoint() == *checkpoint, "{name}: checkpoint {k}");
+        let (found, error) = go_on(other, h, STEPS - k);
+        assert_eq!(error, "", "{name}: from checkpoint {k}");
+        assert!(found == bits[k..], "{name}: from checkpoint {k}");
+    }
+}
+
+/// The memory of a factor is its order and its judgements on rows that may be redundant.
+#[test]
+fn restored_checkpoints_go_on_to_the_bit() {
+    for name in ["restore-91.json", "restore-373.json", "restore-425.json"] {
+        runs_on_from_every_checkpoint(name);
+    }
+}
+
+/// A failed step leaves nothing behind, in the solvers neither.
+#[test]
+fn a_step_after_a_failed_one_is_that_of_a_restored_checkpoint() {
+    for name in ["afterfail-119.json", "afterfail-629.json"] {
+        let (mut runner, h) = start(name);
+        let simulation = runner.simulation_mut();
+        let (mut failures, mut checkpoint) = (0, simulation.checkpoint());
+        for _ in 0..100 {
+            match simulation.step(h) {
+                Ok(_) => checkpoint = simulation.checkpoint(),
+                Err(_) => {
+                    failures += 1;
+                    assert!(simulation.checkpoint() == checkpoint, "{name}");
+                    let (mut other, _) = start(name);
+                    let other = other.simulation_mut();
+                    other.restore(&checkpoint).unwrap();
+                    let after = go_on(simulation, 0.25 * h, 8);
+                    assert!(after == go_on(other, 0.25 * h, 8), "{name}: {}", after.1);
+                    break;
+                }
+            }
+        }
+        assert!(failures > 0, "{name} has no failed step any more");
+    }
+}

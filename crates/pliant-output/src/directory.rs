@@ -1,8 +1,8 @@
 //! The directory of a run's results: it belongs to one run at a time, and holds the files of one.
 //!
 //! A run [takes](ResultDirectory::take) its directory by a lock before its first step. Ahead of its
-//! first file it [clears](ResultDirectory::clear) those of an earlier run, and after its last one it
-//! [closes](ResultDirectory::close) the set with `manifest.json`, which lists all of them. Files
+//! first file it [clears](ResultDirectory::clear) those of an earlier run, and after its last one
+//! it [closes](ResultDirectory::close) the set with `manifest.json`, which lists all of them. Files
 //! that no run of Pliant wrote are left alone, and nothing is written through links.
 
 use std::collections::BTreeSet;

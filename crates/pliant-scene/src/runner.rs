@@ -192,8 +192,8 @@ impl Runner {
         })
     }
 
-    /// Keeps no pictures and no lines of tables, so that memory does not grow with the duration. The
-    /// numbers of the summary are the same.
+    /// Keeps no pictures and no lines of tables, so that memory does not grow with the duration.
+    /// The numbers of the summary are the same.
     pub fn without_recording(mut self) -> Self {
         self.records = false;
         self.recording.frames = Vec::new();

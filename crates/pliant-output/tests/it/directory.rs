@@ -185,7 +185,8 @@ fn the_files_of_a_stopped_run_are_removed() {
     );
 }
 
-/// What was not written is in the manifest, and the next run does not trust the set.
+/// Files that could not be written are in the manifest, so that the next run does not trust the
+/// set.
 #[test]
 fn files_that_failed_are_named() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! The files of a run.
 
-use super::Outcome;
+use super::{Outcome, StaticsSummary};
 use pliant_output::ExportError;
 use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::csv::{write_contacts_csv, write_energy_csv, write_joints_csv, write_path_csv};
@@ -57,7 +57,7 @@ pub fn write_into(directory: &mut ResultDirectory, outcome: &Outcome) -> Result<
     let joints = !recording.joints.columns.is_empty();
     let contacts = !recording.contacts.names.is_empty();
     let statics = summary.statics.as_ref();
-    let path_csv = |path: &Path| write_path_csv(path, statics.into_iter().flat_map(|s| s.lines()));
+    let path_csv = |path: &Path| write_path_csv(path, statics.into_iter().flat_map(StaticsSummary::lines));
     let files: [(&str, bool, Writer<'_>); 7] = [
         ("result.json", true, &|path| write_json(path, outcome)),
         ("energy.csv", true, &|path| write_energy_csv(path, recording)),

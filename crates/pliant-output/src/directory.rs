@@ -185,13 +185,24 @@ impl ResultDirectory {
         let listed = earlier.files.into_iter().map(|file| file.name);
         let new = names.iter().map(|name| (*name).to_owned());
         let stale: BTreeSet<String> = listed.chain(earlier.unwritten).chain(new).collect();
-        // If the run is stopped from here on, this manifest tells what it may have left.
         let mut manifest = Manifest::new(RunInfo {
             status: "writing",
             ..run
         });
         manifest.unwritten = stale.iter().cloned().collect();
-        manifest.write(&self.path)?;
+        if of_one_run {
+            // A complete set stays if there is no room for as much as this manifest.
+            manifest.write(&self.path)?;
+            return self.remove_stale(&stale, true);
+        }
+        // What is left of an incomplete set may have filled the disk.
+        self.remove_stale(&stale, false)?;
+        manifest.write(&self.path).map(drop)
+    }
+
+    /// Removes temporary files of results, and results that are stale: of the frames these are all
+    /// if no manifest of a complete set knows them.
+    fn remove_stale(&self, stale: &BTreeSet<String>, are_listed: bool) -> Result<(), ExportError> {
         for name in names_in(&self.path)? {
             let leftover = name_of_partial(&name).is_some_and(|n| n == MANIFEST || RESULTS.contains(&n));
             if leftover || (RESULTS.contains(&name.as_str()) && stale.contains(&name)) {
@@ -203,7 +214,7 @@ impl ResultDirectory {
             return Ok(());
         }
         for name in names_in(&frames)? {
-            let is_stale = || !of_one_run || stale.contains(&format!("{FRAMES}/{name}"));
+            let is_stale = || !are_listed || stale.contains(&format!("{FRAMES}/{name}"));
             if name_of_partial(&name).is_some_and(is_frame) || (is_frame(&name) && is_stale()) {
                 remove(&frames.join(&name))?;
             }

@@ -287,3 +287,29 @@ fn files_that_find_no_room_leave_no_half() {
     assert!(start(dir.path(), "0.01", "1").wait().unwrap().success());
     check_set(&results);
 }
+
+/// A disk of 300 kB in a name space of our own, where the system lets users make one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_the_next_run_works() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("disk")).unwrap();
+    let script = "mount -t tmpfs -o size=300k none disk || exit 0; echo mounted
+        for duration in 0.2 50 0.2; do
+            \"$0\" run \"$1\" --quiet --out disk/out --duration $duration; echo $?
+            find disk -name '*.partial' | wc -l
+        done
+        cp -R disk/out out";
+    let ended = Command::new("unshare")
+        .current_dir(dir.path())
+        .args(["-r", "-m", "sh", "-c", script, env!("CARGO_BIN_EXE_pliant")])
+        .arg(scene("pendulum.ron"))
+        .output();
+    let Some(ended) = ended.ok().filter(|ended| out(ended).starts_with("mounted")) else {
+        eprintln!("not tested: this system mounts nothing for users");
+        return;
+    };
+    assert_eq!(out(&ended), "mounted\n0\n0\n5\n0\n0\n0\n", "{}", err(&ended));
+    assert!(err(&ended).contains("No space left"), "{}", err(&ended));
+    check_set(&dir.path().join("out"));
+}

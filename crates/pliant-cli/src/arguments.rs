@@ -37,7 +37,7 @@ pub(crate) struct Run {
     /// Length of a step in seconds, instead of the scene's
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) step: Option<f64>,
-    /// Write no files
+    /// Write no files, and keep no pictures in memory
     #[arg(long)]
     pub(crate) no_files: bool,
     /// If a step fails, write the system that its solver failed on into this directory, for

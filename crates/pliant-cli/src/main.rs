@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
 //! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
-//! be written.
+//! be written, or have no place (no step is taken then).
 
 mod arguments;
 mod check;
@@ -22,7 +22,7 @@ const BAD_SCENE: u8 = 2;
 const NOT_CONVERGED: u8 = 3;
 /// Another numerical failure.
 const FAILED: u8 = 4;
-/// Results could not be written.
+/// Results could not be written, or their directory not be taken.
 const NOT_WRITTEN: u8 = 5;
 
 fn main() -> ExitCode {

@@ -8,7 +8,9 @@ use pliant::contact::FrictionCoupling;
 use pliant::solvers::KktSystem;
 use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
-use pliant_scene::runner::{Energy, Outcome, Runner, StaticsSummary, Summary, TreatmentState, write_results};
+use pliant_scene::runner::{
+    Energy, Outcome, ResultDirectory, Runner, StaticsSummary, Summary, TreatmentState, write_into,
+};
 use pliant_scene::scene::{SceneError, SceneFile};
 use std::path::{Path, PathBuf};
 
@@ -19,33 +21,37 @@ const ENERGIES: [&str; 2] = ["kinetic", "potential"];
 const NOTABLE: f64 = 1e-6;
 
 pub(crate) fn run(arguments: &Run) -> u8 {
-    let mut outcome = match simulate(arguments) {
-        Ok(outcome) => outcome,
+    let runner = match prepare(arguments) {
+        Ok(runner) => runner,
         Err(error) => {
             complain(&error.to_string());
             return BAD_SCENE;
         }
     };
+    // Ahead of the first step: nobody waits for results that have no place.
+    let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
+    let directory = match directory.transpose() {
+        Ok(directory) => directory,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            return NOT_WRITTEN;
+        }
+    };
+    let mut watch = Watch::new(arguments.quiet, runner.steps_planned());
+    let mut outcome = runner.run(|progress| watch.step(&progress));
+    watch.end();
     let mut code = outcome.error.as_ref().map_or(0, code_of);
-    let mut files = None;
-    if !arguments.no_files {
-        let dir = arguments
-            .out
-            .clone()
-            .unwrap_or_else(|| default_directory(&arguments.scene.path));
-        let written = match write_results(&dir, &outcome) {
-            Ok(written) => written,
-            Err(error) => {
-                for one in &error.errors {
-                    complain(&format!("error: {one}"));
-                }
-                // A failed run matters more than a file that could not be written.
-                code = if code == 0 { NOT_WRITTEN } else { code };
-                error.written
+    let files = directory.map(|mut directory| {
+        let written = write_into(&mut directory, &outcome).unwrap_or_else(|error| {
+            for one in &error.errors {
+                complain(&format!("error: {one}"));
             }
-        };
-        files = Some((dir, written));
-    }
+            // A failed run matters more than a file that could not be written.
+            code = if code == 0 { NOT_WRITTEN } else { code };
+            error.written
+        });
+        (directory.path().to_owned(), written)
+    });
     let dumped = match dump(arguments, &mut outcome) {
         Ok(dumped) => dumped,
         Err(error) => {
@@ -103,17 +109,23 @@ fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, Write
     write_problem(dir, &record, Layout::Separate).map(Some)
 }
 
-fn simulate(arguments: &Run) -> Result<Outcome, SceneError> {
+/// The scene in its initial state.
+fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
     let scene = SceneFile::load(&arguments.scene.path)?;
     let built = scene.build(&arguments.scene.settings(arguments.step, arguments.duration))?;
-    let mut watch = Watch::new(arguments.quiet, built.plan.steps);
-    let outcome = Runner::new(built)?.run(|progress| watch.step(&progress));
-    watch.end();
-    Ok(outcome)
+    let runner = Runner::new(built)?;
+    Ok(if arguments.no_files {
+        runner.without_recording()
+    } else {
+        runner
+    })
 }
 
-fn default_directory(scene: &Path) -> PathBuf {
-    Path::new("out").join(scene.file_stem().unwrap_or(scene.as_os_str()))
+/// The directory of the results: `out/` and the name of the scene, if none is given.
+fn directory_of(arguments: &Run) -> PathBuf {
+    let scene = &arguments.scene.path;
+    let default = || Path::new("out").join(scene.file_stem().unwrap_or(scene.as_os_str()));
+    arguments.out.clone().unwrap_or_else(default)
 }
 
 fn code_of(error: &pliant::Error) -> u8 {

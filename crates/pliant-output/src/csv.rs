@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::ExportError;
-use super::atomic::write_atomically;
+use super::atomic::{Written, write_atomically};
 use crate::recording::Recording;
 
 /// First line of the table: names with units; `residual` is relative, `violation` is in m or rad.
@@ -20,7 +20,7 @@ pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
-pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<Written, ExportError> {
     write_atomically(path, |out| {
         writeln!(out, "{ENERGY_HEADER}")?;
         for s in &recording.samples {
@@ -48,11 +48,12 @@ pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<(), Export
 
 /// Writes the table of the joints: a line per recorded instant.
 ///
-/// Numbers are written as in the energy table; names with commas or quotes stand in quotes.
+/// Numbers are written as in the energy table; names with separators or quotes stand in quotes, and
+/// a name that a spreadsheet would take for a formula has an apostrophe before it.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
-pub fn write_joints_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+pub fn write_joints_csv(path: &Path, recording: &Recording) -> Result<Written, ExportError> {
     write_atomically(path, |out| {
         write!(out, "time_s")?;
         for column in &recording.joints.columns {
@@ -72,11 +73,12 @@ pub fn write_joints_csv(path: &Path, recording: &Recording) -> Result<(), Export
 
 /// Writes the table of the contacts: a line per contact and recorded instant.
 ///
-/// Numbers are written as in the energy table; names with commas or quotes stand in quotes.
+/// Numbers are written as in the energy table; names with separators or quotes stand in quotes, and
+/// a name that a spreadsheet would take for a formula has an apostrophe before it.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
-pub fn write_contacts_csv(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+pub fn write_contacts_csv(path: &Path, recording: &Recording) -> Result<Written, ExportError> {
     const HEAD: &str = "time_s,first,second,x_m,y_m,z_m,normal_x,normal_y,normal_z,gap_m,force_x_N,force_y_N,force_z_N,\
          torque_x_Nm,torque_y_Nm,torque_z_Nm,slip_x_m/s,slip_y_m/s,slip_z_m/s,state";
     let table = &recording.contacts;
@@ -116,7 +118,10 @@ pub struct PathLine {
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
-pub fn write_path_csv(path: &Path, points: impl IntoIterator<Item = PathLine>) -> Result<(), ExportError> {
+pub fn write_path_csv(
+    path: &Path,
+    points: impl IntoIterator<Item = PathLine>,
+) -> Result<Written, ExportError> {
     write_atomically(path, |out| {
         writeln!(out, "point,load,residual,negative_modes,free_modes,iterations")?;
         for (k, point) in points.into_iter().enumerate() {
@@ -131,10 +136,14 @@ pub fn write_path_csv(path: &Path, points: impl IntoIterator<Item = PathLine>) -
     })
 }
 
-fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+/// A name as a cell. Spreadsheets run cells that begin like a formula: these get an apostrophe,
+/// which makes them text.
+fn quoted(name: &str) -> Cow<'_, str> {
+    let is_formula = name.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    if is_formula || name.contains([',', ';', '"', '\t', '\n', '\r']) {
+        let apostrophe = if is_formula { "'" } else { "" };
+        Cow::Owned(format!("\"{apostrophe}{}\"", name.replace('"', "\"\"")))
     } else {
-        Cow::Borrowed(text)
+        Cow::Borrowed(name)
     }
 }

@@ -2,18 +2,20 @@
 //! and a page that plays.
 //!
 //! Every file is written beside its final place and renamed when complete (see [`atomic`]), so that
-//! an interrupted run leaves either the old file or the new one. The writers read nothing but the
-//! recording, check it first, and return an [`ExportError`] that names the frame or cell that is
-//! wrong.
+//! an interrupted run leaves no half of one. The files of a run are a set of their own (see
+//! [`directory`]). The writers read nothing but the recording, check it first, and return an
+//! [`ExportError`] that names the frame or cell that is wrong.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recording::Recording;
 
 pub mod atomic;
 mod base64;
+mod crc32;
 pub mod csv;
+pub mod directory;
 pub mod player;
 pub mod plot;
 pub mod recording;
@@ -30,6 +32,34 @@ pub enum ExportError {
         path: PathBuf,
         /// The system's error.
         source: io::Error,
+    },
+    /// Another run has the directory.
+    #[error("another run is writing into {path}: wait for its end, or choose another directory", path = path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A symbolic link is where a directory or a lock should be: what it leads to may be somebody
+    /// else's.
+    #[error(
+        "cannot write {path}: it is a link to {target}, and results are not written through links; name the directory itself",
+        path = path.display(),
+        target = target.display()
+    )]
+    Link {
+        /// The link.
+        path: PathBuf,
+        /// Its target.
+        target: PathBuf,
+    },
+    /// The manifest is a file of another program, or was changed.
+    #[error(
+        "cannot write {path}: the one that is there was not written by this version of Pliant; remove it, or choose another directory",
+        path = path.display()
+    )]
+    NoManifest {
+        /// The file.
+        path: PathBuf,
     },
     /// A frame does not hold as many entries as the recording needs.
     #[error("frame {frame} of the recording has {found} {what}, expected {expected}")]
@@ -58,6 +88,15 @@ pub enum ExportError {
         /// Number of points of a frame.
         points: usize,
     },
+}
+
+impl ExportError {
+    fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            path: path.to_path_buf(),
+            source,
+        }
+    }
 }
 
 /// Checks that all frames fit the fixed topology, so that the writers can index without asking

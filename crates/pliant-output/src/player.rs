@@ -32,7 +32,7 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-use super::atomic::write_atomically;
+use super::atomic::{Written, write_atomically};
 use super::{ExportError, base64};
 use crate::recording::{BodyTrack, Recording, Shape, Surface};
 use encode::{escape_html, fill, script_json};
@@ -370,7 +370,7 @@ fn pack(bytes: impl Iterator<Item = u8>) -> String {
 ///
 /// [`ExportError::Player`] if it cannot be drawn; then no file was touched. [`ExportError::Io`]
 /// with `path`.
-pub fn write_player(path: &Path, recording: &Recording, up: [f64; 3]) -> Result<(), ExportError> {
+pub fn write_player(path: &Path, recording: &Recording, up: [f64; 3]) -> Result<Written, ExportError> {
     let page = player_html(recording, up)?;
     write_atomically(path, |file| file.write_all(page.as_bytes()))
 }

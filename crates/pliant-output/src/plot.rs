@@ -8,7 +8,7 @@ use std::path::Path;
 
 use self::scale::{Axis, Format};
 use super::ExportError;
-use super::atomic::write_atomically;
+use super::atomic::{Written, write_atomically};
 use crate::recording::{Recording, Sample};
 
 mod lines;
@@ -74,7 +74,7 @@ const SERIES: [Series; 4] = [
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
-pub fn write_energy_svg(path: &Path, recording: &Recording) -> Result<(), ExportError> {
+pub fn write_energy_svg(path: &Path, recording: &Recording) -> Result<Written, ExportError> {
     let picture = energy_svg(recording);
     write_atomically(path, |out| out.write_all(picture.as_bytes()))
 }

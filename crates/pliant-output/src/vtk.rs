@@ -6,10 +6,11 @@
 
 use rayon::prelude::*;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::atomic::{create_directory, write_atomically};
+use super::atomic::{Written, write_atomically};
 use super::base64;
+use super::directory::refuse_link;
 use super::{ExportError, check_topology};
 use crate::recording::{Frame, Recording};
 
@@ -21,7 +22,26 @@ const VTK_LINE: u8 = 3;
 const VTK_TRIANGLE: u8 = 5;
 
 /// Subdirectory of the frames, so that the two collections stay easy to find.
-const FRAMES: &str = "frames";
+pub(crate) const FRAMES: &str = "frames";
+
+/// Digits of the number of a frame, or more.
+const LEAST_DIGITS: usize = 4;
+
+/// Names of a collection's frames: `stem_0000.extension`.
+struct Series {
+    stem: &'static str,
+    extension: &'static str,
+}
+
+const PARTICLES: Series = Series {
+    stem: "particles",
+    extension: "vtu",
+};
+
+const BODIES: Series = Series {
+    stem: "bodies",
+    extension: "vtp",
+};
 
 /// Writes the recording for ParaView into the directory `dir` (created if missing).
 ///
@@ -34,62 +54,86 @@ const FRAMES: &str = "frames";
 ///
 /// The time (s) of each frame is in the collections. A recording without points has no particle
 /// files, one without bodies no body files. Each collection is written after its frames; frames of
-/// an earlier, longer run in `dir` are left but not listed. Returns the written files in order of
+/// an earlier, longer run in `dir` are left but not listed, unless the directory is
+/// [cleared](crate::directory::ResultDirectory::clear). Returns the written files in order of
 /// writing.
 ///
 /// # Errors
 /// [`ExportError::WrongLength`] or [`ExportError::BadIndex`] if a frame does not fit the topology
-/// (before anything is written), [`ExportError::Io`] if a file cannot be written.
-pub fn write_vtk(dir: &Path, recording: &Recording) -> Result<Vec<PathBuf>, ExportError> {
+/// (before anything is written), [`ExportError::Link`] if `frames` is a symbolic link,
+/// [`ExportError::Io`] if a file cannot be written.
+pub fn write_vtk(dir: &Path, recording: &Recording) -> Result<Vec<Written>, ExportError> {
     check_topology(recording)?;
-    create_directory(&dir.join(FRAMES))?;
-    let digits = recording.frames.len().saturating_sub(1).to_string().len().max(4);
+    let frames = dir.join(FRAMES);
+    refuse_link(&frames)?;
+    std::fs::create_dir_all(&frames).map_err(|source| ExportError::io(&frames, source))?;
+    let last = recording.frames.len().saturating_sub(1);
+    let digits = last.to_string().len().max(LEAST_DIGITS);
     let mut written = Vec::new();
-    let has_points = recording
-        .frames
-        .first()
-        .is_some_and(|frame| !frame.points.is_empty());
-    if has_points {
+    if has_points(recording) {
         let cells = ParticleCells::new(recording);
         let write = |frame: &Frame, out: &mut dyn Write| cells.write(frame, out);
-        written.extend(write_series(dir, recording, "particles", "vtu", digits, write)?);
+        written.extend(write_series(dir, recording, &PARTICLES, digits, write)?);
     }
-    if !recording.bodies.is_empty() && !recording.frames.is_empty() {
+    if has_bodies(recording) {
         let mesh = bodies::BodyMesh::new(&recording.bodies);
         let write = |frame: &Frame, out: &mut dyn Write| mesh.write(frame, out);
-        written.extend(write_series(dir, recording, "bodies", "vtp", digits, write)?);
+        written.extend(write_series(dir, recording, &BODIES, digits, write)?);
     }
     Ok(written)
+}
+
+/// Names of the collections that [`write_vtk`] writes of a recording.
+pub fn collections(recording: &Recording) -> impl Iterator<Item = &'static str> {
+    let particles = has_points(recording).then_some("particles.pvd");
+    let bodies = has_bodies(recording).then_some("bodies.pvd");
+    particles.into_iter().chain(bodies)
+}
+
+fn has_points(recording: &Recording) -> bool {
+    recording
+        .frames
+        .first()
+        .is_some_and(|frame| !frame.points.is_empty())
+}
+
+fn has_bodies(recording: &Recording) -> bool {
+    !recording.bodies.is_empty() && !recording.frames.is_empty()
+}
+
+/// Whether a file of the subdirectory has a name of a frame.
+pub(crate) fn is_frame(name: &str) -> bool {
+    [PARTICLES, BODIES].iter().any(|Series { stem, extension }| {
+        let digits = name.strip_prefix(*stem).and_then(|n| n.strip_prefix('_'));
+        let digits = digits.and_then(|n| n.strip_suffix(*extension)?.strip_suffix('.'));
+        digits.is_some_and(|d| d.len() >= LEAST_DIGITS && d.bytes().all(|b| b.is_ascii_digit()))
+    })
 }
 
 /// Writes one file per frame and their collection.
 fn write_series(
     dir: &Path,
     recording: &Recording,
-    stem: &str,
-    extension: &str,
+    series: &Series,
     digits: usize,
     write: impl Fn(&Frame, &mut dyn Write) -> io::Result<()> + Sync,
-) -> Result<Vec<PathBuf>, ExportError> {
+) -> Result<Vec<Written>, ExportError> {
+    let Series { stem, extension } = series;
     // Collections want forward slashes on every system.
     let name = |index: usize| format!("{FRAMES}/{stem}_{index:0digits$}.{extension}");
     let names: Vec<String> = (0..recording.frames.len()).map(name).collect();
     // Frames are independent files: encoding and syncing them side by side is what a run's end
     // waits for. The first error in the order of the frames is the one reported, whichever came
     // first.
-    let results: Vec<Result<PathBuf, ExportError>> = recording
+    let results: Vec<Result<Written, ExportError>> = recording
         .frames
         .par_iter()
         .zip(&names)
-        .map(|(frame, name)| {
-            let path = dir.join(name);
-            write_atomically(&path, |out| write(frame, out))?;
-            Ok(path)
-        })
+        .map(|(frame, name)| write_atomically(&dir.join(name), |out| write(frame, out)))
         .collect();
     let mut written = results.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let path = dir.join(format!("{stem}.pvd"));
-    write_atomically(&path, |out| {
+    let collection = dir.join(format!("{stem}.pvd"));
+    written.push(write_atomically(&collection, |out| {
         open_file(out, "Collection")?;
         writeln!(out, "  <Collection>")?;
         for (frame, name) in recording.frames.iter().zip(&names) {
@@ -100,8 +144,7 @@ fn write_series(
             )?;
         }
         writeln!(out, "  </Collection>\n</VTKFile>")
-    })?;
-    written.push(path);
+    })?);
     Ok(written)
 }
 

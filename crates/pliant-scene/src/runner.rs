@@ -26,7 +26,7 @@ mod summary;
 
 pub use adaptive::AdaptiveRun;
 pub use contacts::ContactSummary;
-pub use files::{WriteError, write_results};
+pub use files::{ResultDirectory, WriteError, write_into, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters};
@@ -68,6 +68,8 @@ pub struct Runner {
     /// Pictures at their times so far, where steps choose their length.
     pictures: usize,
     recording: Recording,
+    /// Whether the recording is filled.
+    records: bool,
     /// Sum of the ledgers of all steps so far.
     ledger: Ledger,
     summary: Summary,
@@ -90,7 +92,7 @@ struct Parts {
 /// The results of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Pictures and the energy table, up to the last good step.
+    /// Pictures and the energy table, up to the last good step; empty if the run kept none.
     pub recording: Recording,
     /// Numbers of the whole run.
     pub summary: Summary,
@@ -183,10 +185,26 @@ impl Runner {
             schedule,
             pictures: 0,
             recording,
+            records: true,
             ledger: Ledger::default(),
             summary,
             started,
         })
+    }
+
+    /// Keeps no pictures and no lines of tables, so that memory does not grow with the duration.
+    /// The numbers of the summary are the same.
+    pub fn without_recording(mut self) -> Self {
+        self.records = false;
+        self.recording.frames = Vec::new();
+        self.recording.samples = Vec::new();
+        self.recording.joints.lines = Vec::new();
+        self
+    }
+
+    /// Steps to take; where they choose their length, of the scene's length.
+    pub fn steps_planned(&self) -> usize {
+        self.scene.plan.steps
     }
 
     /// The simulation.
@@ -285,23 +303,33 @@ impl Runner {
     fn record(&mut self, report: &StepReport, picture: bool) {
         self.ledger += report.ledger;
         let sample = sample(report, &self.ledger);
-        self.recording.samples.push(sample);
         self.summary.add(report);
+        if self.records {
+            self.recording.samples.push(sample);
+        }
         if picture {
-            self.record_joints();
-            contacts::record(&mut self.recording.contacts, &self.simulation, report.time);
-            let (model, state) = (self.simulation.model(), self.simulation.state());
-            self.recording
-                .frames
-                .push(self.scene.picture.frame(model, state, sample));
+            self.record_picture(sample);
+            self.record_contacts(report.time);
         }
     }
 
-    fn record_joints(&mut self) {
+    /// Keeps the picture of the state, and the line of the joints.
+    fn record_picture(&mut self, sample: Sample) {
+        if !self.records {
+            return;
+        }
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        self.recording
+            .frames
+            .push(self.scene.picture.frame(model, state, sample));
         if !self.scene.joints.is_empty() {
             let line = self.scene.joints.line(&self.simulation);
             self.recording.joints.lines.push(line);
         }
+    }
+
+    fn record_contacts(&mut self, time: f64) {
+        contacts::record(&mut self.recording.contacts, self.records, &self.simulation, time);
     }
 
     /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene
@@ -343,12 +371,7 @@ impl Runner {
         if let (Some(sample), Some(frame)) = (self.recording.samples.last(), self.recording.frames.last())
             && frame.time < sample.time
         {
-            let frame = self
-                .scene
-                .picture
-                .frame(self.simulation.model(), self.simulation.state(), *sample);
-            self.recording.frames.push(frame);
-            self.record_joints();
+            self.record_picture(*sample);
         }
         self.summary.ledger = self.ledger.entries().into_iter().collect();
         self.summary.numerical = self.ledger.parts.entries().into_iter().collect();

@@ -5,6 +5,8 @@
     reason = "clippy.toml allows it in tests, but not in their helpers"
 )]
 
+mod files;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

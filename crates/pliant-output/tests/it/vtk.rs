@@ -66,8 +66,8 @@ fn integers(xml: &str, name: &str, nth: usize) -> Vec<i64> {
 
 fn written(recording: &Recording) -> (tempfile::TempDir, Vec<PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
-    let paths = write_vtk(&dir.path().join("out/vtk"), recording).unwrap();
-    (dir, paths)
+    let written = write_vtk(&dir.path().join("out/vtk"), recording).unwrap();
+    (dir, written.into_iter().map(|file| file.path).collect())
 }
 
 #[test]

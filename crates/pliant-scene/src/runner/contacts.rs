@@ -106,7 +106,8 @@ impl Summary {
         let Some(contacts) = &mut self.contacts else {
             return;
         };
-        contacts.lines_left_out = table.left_out;
+        // As many as a full table leaves out, also where it was not filled.
+        contacts.lines_left_out = (table.lines.len() + table.left_out).saturating_sub(MOST_LINES);
         let model = simulation.model();
         for node in nodes {
             let entry = model.node(*node);
@@ -138,11 +139,11 @@ pub(super) fn nodes(world: Option<&World>) -> Vec<NodeId> {
     nodes
 }
 
-/// Keeps the contacts of the last step or equilibrium, with a time.
-pub(super) fn record(table: &mut ContactTable, simulation: &Simulation, time: f64) {
+/// Keeps the contacts of the last step or equilibrium, with a time, or only counts them.
+pub(super) fn record(table: &mut ContactTable, keeps: bool, simulation: &Simulation, time: f64) {
     let h = simulation.contact_step();
     for reading in simulation.contacts() {
-        if table.lines.len() >= MOST_LINES {
+        if !keeps || table.lines.len() >= MOST_LINES {
             table.left_out += 1;
             continue;
         }

@@ -1,12 +1,14 @@
 //! The files of a run.
 
-use super::Outcome;
+use super::{Outcome, StaticsSummary};
 use pliant_output::ExportError;
-use pliant_output::atomic::write_atomically;
+use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::csv::{write_contacts_csv, write_energy_csv, write_joints_csv, write_path_csv};
+pub use pliant_output::directory::ResultDirectory;
+use pliant_output::directory::RunInfo;
 use pliant_output::player::write_player;
 use pliant_output::plot::write_energy_svg;
-use pliant_output::vtk::write_vtk;
+use pliant_output::vtk::{collections, write_vtk};
 use std::path::{Path, PathBuf};
 
 /// Why the files of a run are not complete.
@@ -19,56 +21,84 @@ pub struct WriteError {
     pub errors: Vec<ExportError>,
 }
 
-/// Writes everything that a run leaves into the directory `dir` (created if missing):
-/// `result.json`, `energy.csv`, `joints.csv` (if there are joints), `contacts.csv` (if anything
-/// collides), `path.csv` (of statics), `energy.svg`, `particles.pvd`, `bodies.pvd`, `frames/`,
-/// `play.html`. Each file is complete or absent; one that cannot be written does not keep the
-/// others from being written. Returns the files to look at, without the frames.
+impl From<ExportError> for WriteError {
+    fn from(error: ExportError) -> Self {
+        Self {
+            written: Vec::new(),
+            errors: vec![error],
+        }
+    }
+}
+
+/// A writer of one file.
+type Writer<'a> = &'a dyn Fn(&Path) -> Result<Written, ExportError>;
+
+/// Writes everything that a run leaves into the directory `dir` (created if missing), as
+/// [`write_into`] does.
+///
+/// # Errors
+/// [`WriteError`] with all that went wrong; if another run has the directory, nothing is written.
+pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, WriteError> {
+    let mut directory = ResultDirectory::take(dir)?;
+    write_into(&mut directory, outcome)
+}
+
+/// Writes everything that a run leaves into its directory, and removes the results of an earlier
+/// run: `result.json`, `energy.csv`, `joints.csv` (if there are joints), `contacts.csv` (if
+/// anything collides), `path.csv` (of statics), `energy.svg`, `play.html`, `particles.pvd`,
+/// `bodies.pvd`, `frames/`, and `manifest.json`, which lists them. Each file is complete or absent;
+/// one that cannot be written does not keep the others from being written. Returns the files to
+/// look at, without the frames and the manifest.
 ///
 /// # Errors
 /// [`WriteError`] with all that went wrong.
-pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, WriteError> {
+pub fn write_into(directory: &mut ResultDirectory, outcome: &Outcome) -> Result<Vec<PathBuf>, WriteError> {
+    let (recording, summary) = (&outcome.recording, &outcome.summary);
+    let joints = !recording.joints.columns.is_empty();
+    let contacts = !recording.contacts.names.is_empty();
+    let statics = summary.statics.as_ref();
+    let path_csv = |path: &Path| write_path_csv(path, statics.into_iter().flat_map(StaticsSummary::lines));
+    let files: [(&str, bool, Writer<'_>); 7] = [
+        ("result.json", true, &|path| write_json(path, outcome)),
+        ("energy.csv", true, &|path| write_energy_csv(path, recording)),
+        ("joints.csv", joints, &|path| write_joints_csv(path, recording)),
+        ("contacts.csv", contacts, &|path| {
+            write_contacts_csv(path, recording)
+        }),
+        ("path.csv", statics.is_some(), &path_csv),
+        ("energy.svg", true, &|path| write_energy_svg(path, recording)),
+        ("play.html", true, &|path| {
+            write_player(path, recording, outcome.up)
+        }),
+    ];
+    let wanted = || files.iter().filter(|(_, wanted, _)| *wanted);
+    let names: Vec<&str> = wanted()
+        .map(|file| file.0)
+        .chain(collections(recording))
+        .collect();
+    let run = RunInfo {
+        pliant: summary.pliant,
+        scene: &summary.scene,
+        status: summary.status,
+    };
+    directory.clear(run, &names)?;
     let mut written = Vec::new();
     let mut errors = Vec::new();
-    if let Err(source) = std::fs::create_dir_all(dir) {
-        let errors = vec![ExportError::Io {
-            path: dir.to_owned(),
-            source,
-        }];
-        return Err(WriteError { written, errors });
+    for (name, _, write) in wanted() {
+        match write(&directory.path().join(name)) {
+            Ok(file) => written.push(file),
+            Err(error) => errors.push(error),
+        }
     }
-    let recording = &outcome.recording;
-    let mut keep = |name: &str, result: Result<(), ExportError>| match result {
-        Ok(()) => written.push(dir.join(name)),
-        Err(error) => errors.push(error),
-    };
-    keep("result.json", write_json(&dir.join("result.json"), outcome));
-    keep("energy.csv", write_energy_csv(&dir.join("energy.csv"), recording));
-    if !recording.joints.columns.is_empty() {
-        keep("joints.csv", write_joints_csv(&dir.join("joints.csv"), recording));
-    }
-    if !recording.contacts.names.is_empty() {
-        keep(
-            "contacts.csv",
-            write_contacts_csv(&dir.join("contacts.csv"), recording),
-        );
-    }
-    if let Some(statics) = &outcome.summary.statics {
-        keep("path.csv", write_path_csv(&dir.join("path.csv"), statics.lines()));
-    }
-    keep("energy.svg", write_energy_svg(&dir.join("energy.svg"), recording));
-    keep(
-        "play.html",
-        write_player(&dir.join("play.html"), recording, outcome.up),
-    );
-    match write_vtk(dir, recording) {
-        Ok(files) => written.extend(
-            files
-                .into_iter()
-                .filter(|f| f.extension().is_some_and(|e| e == "pvd")),
-        ),
+    match write_vtk(directory.path(), recording) {
+        Ok(files) => written.extend(files),
         Err(error) => errors.push(error),
     }
+    errors.extend(directory.close(run, &names, &written).err());
+    let paths = written.into_iter().map(|file| file.path);
+    let written = paths
+        .filter(|path| path.parent() == Some(directory.path()))
+        .collect();
     if errors.is_empty() {
         Ok(written)
     } else {
@@ -76,7 +106,7 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
     }
 }
 
-fn write_json(path: &Path, outcome: &Outcome) -> Result<(), ExportError> {
+fn write_json(path: &Path, outcome: &Outcome) -> Result<Written, ExportError> {
     write_atomically(path, |out| {
         serde_json::to_writer_pretty(&mut *out, &outcome.summary)?;
         out.write_all(b"\n")

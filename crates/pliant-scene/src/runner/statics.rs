@@ -115,7 +115,7 @@ impl Runner {
                     let sample = sample(&self.simulation, report.residual, report.violation);
                     self.summary.redundant_rows = report.redundant_rows;
                     self.show(sample);
-                    self.spread();
+                    self.spread(2);
                     None
                 }
                 Err(error) => {
@@ -124,15 +124,16 @@ impl Runner {
                 }
             },
             StaticsPlan::Path(how) => {
-                let (picture, joints) = (&self.scene.picture, &self.scene.joints);
+                let (picture, joints, records) = (&self.scene.picture, &self.scene.joints, self.records);
                 let mut shown = Vec::new();
                 let mut touching = std::mem::take(&mut self.recording.contacts);
                 let mut reports = Vec::new();
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
-                    let frame = picture.frame(simulation.model(), simulation.state(), sample);
-                    let line = (!joints.is_empty()).then(|| joints.line(simulation));
-                    contacts::record(&mut touching, simulation, shown.len() as f64);
+                    let frame =
+                        records.then(|| picture.frame(simulation.model(), simulation.state(), sample));
+                    let line = (records && !joints.is_empty()).then(|| joints.line(simulation));
+                    contacts::record(&mut touching, records, simulation, shown.len() as f64);
                     reports.push(simulation.contacts_report());
                     shown.push((sample, frame, line));
                     true
@@ -151,13 +152,14 @@ impl Runner {
                 self.recording.samples.clear();
                 self.recording.frames.clear();
                 self.recording.joints.lines.clear();
+                let points = shown.len();
                 for (sample, frame, line) in shown {
-                    self.recording.samples.push(sample);
-                    self.recording.frames.push(frame);
+                    self.recording.samples.extend(records.then_some(sample));
+                    self.recording.frames.extend(frame);
                     self.recording.joints.lines.extend(line);
                     self.summary.add_rest(&sample);
                 }
-                self.spread();
+                self.spread(points);
                 let redundant = path.points.iter().map(|p| p.redundant_rows).max();
                 self.summary.redundant_rows = redundant.unwrap_or(0);
                 self.summary.statics = Some(StaticsSummary::of_path(&path));
@@ -170,20 +172,19 @@ impl Runner {
     }
 
     fn show(&mut self, sample: Sample) {
-        let (model, state) = (self.simulation.model(), self.simulation.state());
-        let frame = self.scene.picture.frame(model, state, sample);
-        self.recording.samples.push(sample);
-        self.recording.frames.push(frame);
+        if self.records {
+            self.recording.samples.push(sample);
+        }
+        self.record_picture(sample);
         self.summary.add_rest(&sample);
         self.summary.add_rest_contacts(&self.simulation.contacts_report());
-        let picture = self.recording.frames.len() - 1;
-        contacts::record(&mut self.recording.contacts, &self.simulation, picture as f64);
-        self.record_joints();
+        // The picture behind that of the start.
+        self.record_contacts(1.0);
     }
 
-    /// Spreads the pictures over the duration; contacts have the number of theirs for a time.
-    fn spread(&mut self) {
-        let last = self.recording.frames.len().saturating_sub(1).max(1) as f64;
+    /// Spreads so many pictures over the duration; contacts have the number of theirs for a time.
+    fn spread(&mut self, pictures: usize) {
+        let last = pictures.saturating_sub(1).max(1) as f64;
         let time = |k: usize| self.scene.plan.duration * k as f64 / last;
         for (k, frame) in self.recording.frames.iter_mut().enumerate() {
             frame.time = time(k);
@@ -198,7 +199,7 @@ impl Runner {
         for line in &mut self.recording.contacts.lines {
             line.time = time(line.time as usize);
         }
-        self.summary.time = self.recording.frames.last().map_or(0.0, |f| f.time);
+        self.summary.time = time(pictures.saturating_sub(1));
     }
 }
 

@@ -119,3 +119,106 @@ fn a_failed_run_keeps_what_there_is() {
             .contains("\"failed\"")
     );
 }
+
+/// The motion of many steps, adaptive ones, equilibria and a failure, each with joints or contacts
+/// where it can have some: the numbers are those of a run that keeps everything.
+#[test]
+fn a_run_without_a_recording_keeps_nothing_and_gives_the_same_numbers() {
+    let parts = "parameters: {\"height\": 0.5}, gravity: (0, -10, 0), nodes: [
+            Bodies(name: \"ball\", bodies: [(shape: Sphere(0.1), mass: 1, position: (0, \"$height\", 0))]),
+            Bodies(name: \"arm\", bodies: [(shape: Box(0.1, 1, 0.1), mass: 1, position: (5, 5, 0))]),
+        ],
+        joints: [(name: \"shoulder\", kind: Hinge, b: Body(\"arm\", 0), at: (5, 5.5, 0))],
+        colliders: [
+            Fixed(name: \"floor\", shape: Plane(0, 1, 0)),
+            Bodies(name: \"ball\", node: \"ball\"),
+        ]";
+    let spring = "gravity: (0, -10, 0), nodes: [
+            Particles(name: \"p\", positions: [(0.1, -1, 0)], mass: 2),
+            Mapped(name: \"d\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 1)),
+        ], force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))]";
+    let broken = "nodes: [
+            Particles(name: \"a\", positions: [(1, 0, 0)], velocities: [(1, 0, 0)], mass: 1),
+            Particles(name: \"b\", positions: [(1, 0, 0)], mass: 1),
+        ], fixed: [(node: \"a\", axes: [x], velocity: [1e308, 0, 0], from: 0.35)]";
+    for (text, least) in [
+        (format!("(run: (duration: 1, step: 0.01), {parts})"), 101),
+        (
+            format!("(run: (duration: 0.5, adaptive_step: (largest: 0.05)), {spring})"),
+            5,
+        ),
+        (format!("(run: (duration: 0.7, statics: ()), {spring})"), 2),
+        (
+            format!("(run: (duration: 0.7, statics: (gravity: true, start: 0.1, points: 7)), {spring})"),
+            7,
+        ),
+        (format!("(run: (duration: 1, step: 0.1), {broken})"), 1),
+    ] {
+        let whole = runner(&text).run(|_| {});
+        let lean = runner(&text).without_recording().run(|_| {});
+        assert_eq!(whole.error.is_some(), text.contains("1e308"), "{:?}", whole.error);
+        let kept = &whole.recording;
+        assert!(kept.samples.len() >= least && !kept.frames.is_empty(), "{text}");
+        let empty = &lean.recording;
+        let counts = [
+            empty.frames.len(),
+            empty.samples.len(),
+            empty.joints.lines.len(),
+            empty.contacts.lines.len(),
+        ];
+        assert_eq!(counts, [0; 4], "{text}");
+        let mut numbers = [whole.summary, lean.summary];
+        for summary in &mut numbers {
+            summary.seconds = Default::default();
+        }
+        let [whole, lean] = numbers.map(|summary| serde_json::to_string(&summary).unwrap());
+        assert_eq!(whole, lean);
+        assert_eq!(
+            kept.contacts.names.is_empty(),
+            kept.contacts.lines.is_empty(),
+            "{text}"
+        );
+    }
+}
+
+/// Results of two runs in one directory: those of the second alone, with a manifest of them all.
+#[test]
+fn results_are_those_of_the_last_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path();
+    let of = |duration: f64, nodes: &str| {
+        let text = format!("(run: (duration: {duration}, step: 0.01), nodes: [{nodes}])");
+        runner(&text).run(|_| {})
+    };
+    let ball = "Bodies(name: \"b\", bodies: [(shape: Sphere(0.1), mass: 1)])";
+    let point = "Particles(name: \"a\", positions: [(0, 0, 0)], mass: 1)";
+    write_results(out, &of(1.0, &format!("{ball}, {point}"))).unwrap();
+    std::fs::write(out.join("notes.txt"), "mine").unwrap();
+    write_results(out, &of(0.1, point)).unwrap();
+    let manifest = std::fs::read(out.join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(
+        (&manifest["status"], &manifest["scene"]),
+        (&"ok".into(), &"a.ron".into())
+    );
+    let mut listed: Vec<String> = manifest["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["name"].as_str().unwrap().to_owned())
+        .collect();
+    listed.extend([".pliant.lock", "manifest.json", "notes.txt"].map(str::to_owned));
+    listed.sort();
+    let mut left = Vec::new();
+    for (prefix, dir) in [("", out.to_owned()), ("frames/", out.join("frames"))] {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            left.extend((name != "frames").then(|| format!("{prefix}{name}")));
+        }
+    }
+    left.sort();
+    assert_eq!(left, listed);
+    assert!(
+        left.contains(&"frames/particles_0000.vtu".to_owned()) && !left.contains(&"bodies.pvd".to_owned())
+    );
+}

@@ -341,6 +341,7 @@ impl Simulation {
         if result.is_err() {
             // What failed is to be looked at, and going back forgets it.
             if let Some(contacts) = &mut self.system.contacts {
+                contacts.observed.failed = None;
                 contacts.keep_failed();
             }
             let before = std::mem::take(&mut self.before);

@@ -124,6 +124,9 @@ impl IslandSolver {
     /// after the other parts were forgotten. The next solve needs a `prepare`.
     pub fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
         let worst = self.worst.take().filter(|k| *k < self.parts.len())?;
+        // The next `prepare` parts the system anew, and the other parts go on.
+        self.whole = None;
+        self.ready = false;
         match self.parts.remove(worst).solver {
             PartSolver::Conic(solver) => Some(solver),
             PartSolver::Boxed(_) => None,

@@ -12,10 +12,11 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
         Integrator::Theta => options.contacts.halvings,
         _ => options.tuning.newton.halvings,
     };
-    if let Some(contacts) = &mut simulation.system.contacts {
+    let result = step_or_halves(simulation, h, halvings);
+    if let (Ok(_), Some(contacts)) = (&result, &mut simulation.system.contacts) {
         contacts.observed.failed = None;
     }
-    step_or_halves(simulation, h, halvings)
+    result
 }
 
 /// A step; where its contacts or Newton's method do not converge, two halves instead, down to
@@ -42,10 +43,6 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Resul
             Ok(report)
         }
         Err(error) => {
-            // What failed is to be looked at, and going back forgets it.
-            if let Some(contacts) = &mut simulation.system.contacts {
-                contacts.keep_failed();
-            }
             simulation.restore(&before)?;
             Err(error)
         }

@@ -212,20 +212,6 @@ impl Detection {
         self.horizon = None;
     }
 
-    /// The step does not stand: the finder remembers what it did at the start, whose memory this
-    /// is.
-    pub(super) fn undo(&mut self, memory: &mut ContactMemory) -> Result<(), Error> {
-        self.horizon = None;
-        if std::mem::replace(&mut self.found_in_step, false) {
-            memory.forget_list();
-        }
-        let searched = std::mem::replace(&mut self.source.searched, false);
-        if !searched || memory.finder.is_empty() {
-            return Ok(());
-        }
-        self.source.finder.restore(&memory.finder)
-    }
-
     /// Goes back to a motion with this memory.
     pub(super) fn restore(&mut self, memory: &ContactMemory) -> Result<(), Error> {
         self.horizon = None;

@@ -210,15 +210,6 @@ pub fn stand(system: &mut System, end: &mut Motion, h: f64) {
     }
 }
 
-/// The step does not stand: the finder remembers what it did at its start, to which the motion is
-/// put back.
-pub fn undo(system: &mut System, start: &mut Motion) -> Result<(), Error> {
-    match (&mut system.contacts, &mut start.contacts) {
-        (Some(c), Some(memory)) => c.detection.undo(memory),
-        _ => Ok(()),
-    }
-}
-
 /// The contacts of the motions are to be found anew.
 pub fn find_again<const N: usize>(system: &mut System, motions: [&mut Motion; N]) {
     if let Some(c) = &mut system.contacts {

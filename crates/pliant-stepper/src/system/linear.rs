@@ -154,19 +154,18 @@ pub(crate) fn check(options: &Options, demands: &Demands<'_>) -> Result<(), Erro
     if options.linear == LinearSolver::Direct {
         return Ok(());
     }
-    let mut solver = options.linear.name().to_owned();
-    let what = match *demands {
-        Demands { contacts: true, .. } => "contacts".to_owned(),
+    let incomplete = options.linear == LinearSolver::Cg(Preconditioner::IncompleteCholesky);
+    let (what, suffix) = match *demands {
+        Demands { contacts: true, .. } => ("contacts".to_owned(), ""),
         Demands {
             bounded: Some(name), ..
-        } => format!("the bounded forces of `{name}`"),
-        Demands { hard: Some(name), .. }
-            if options.linear == LinearSolver::Cg(Preconditioner::IncompleteCholesky) =>
-        {
-            solver.push_str(" with an incomplete Cholesky factor");
-            format!("the hard rows of `{name}`")
-        }
+        } => (format!("the bounded forces of `{name}`"), ""),
+        Demands { hard: Some(name), .. } if incomplete => (
+            format!("the hard rows of `{name}`"),
+            " with an incomplete Cholesky factor",
+        ),
         _ => return Ok(()),
     };
+    let solver = format!("{}{suffix}", options.linear.name());
     Err(Error::LinearSolver { solver, what })
 }

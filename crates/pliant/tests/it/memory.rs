@@ -133,3 +133,51 @@ fn redundant_rows_allocate_nothing() {
     });
     assert_eq!(found.count_total, 0);
 }
+
+/// Eight links that hang, hard ones or ones of a compliance, or springs.
+fn hung(link: &str) -> Model {
+    let mut model = Model::new();
+    model.set_gravity([0.0, -9.81, 0.0]).unwrap();
+    let places: Vec<[f64; 3]> = (1..=8).map(|i| [0.1 * f64::from(i), 0.0, 0.0]).collect();
+    let p = model.add_particles("p", &places).unwrap();
+    model.add_mass("m", p, Mass::Uniform(0.1)).unwrap();
+    let mut pairs = vec![(End::Point([0.0; 3]), End::element(0, 0))];
+    pairs.extend((1..8).map(|i| (End::element(0, i - 1), End::element(0, i))));
+    let lengths = Distance::new(&pairs).with_rest_lengths(&[0.1]);
+    let d = model.add_mapped("d", &[p], lengths).unwrap();
+    let field = match link {
+        "hard" => model.add_force_field("link", d, UniformCompliance::new(0.0), Treatment::Compliance),
+        "compliant" => model.add_force_field("link", d, UniformCompliance::new(1e-4), Treatment::Compliance),
+        _ => model.add_force_field("link", d, Spring::linear(200.0), Treatment::Stiffness),
+    };
+    field.unwrap();
+    model
+}
+
+#[test]
+fn steps_with_any_linear_solver_allocate_nothing() {
+    use pliant::Preconditioner::*;
+    let common = [
+        LinearSolver::Direct,
+        LinearSolver::Cg(Diagonal),
+        LinearSolver::Cg(Blocks),
+        LinearSolver::Minres(Diagonal),
+        LinearSolver::Minres(Blocks),
+        LinearSolver::Gmres(Blocks),
+        LinearSolver::DenseCholesky,
+    ];
+    for link in ["hard", "compliant", "spring"] {
+        let own = (link == "spring").then_some(LinearSolver::Cg(IncompleteCholesky));
+        for linear in common.into_iter().chain(own) {
+            let options = Options {
+                linear,
+                ..Options::default()
+            };
+            let mut s = Simulation::with_options(hung(link), options).unwrap();
+            let steps = |s: &mut Simulation| (0..5).for_each(|_| drop(s.step(0.005).unwrap()));
+            steps(&mut s);
+            let found = allocation_counter::measure(|| steps(&mut s));
+            assert_eq!(found.count_total, 0, "{link} links, {linear:?}");
+        }
+    }
+}

@@ -2,10 +2,11 @@
 //!
 //! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
 //! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
-//! be written, or have no place (no step is taken then).
+//! be written, 130 the run was interrupted, or have no place (no step is taken then).
 
 mod arguments;
 mod check;
+mod interrupt;
 mod progress;
 mod run;
 mod solve;
@@ -24,6 +25,8 @@ const NOT_CONVERGED: u8 = 3;
 const FAILED: u8 = 4;
 /// Results could not be written, or their directory not be taken.
 const NOT_WRITTEN: u8 = 5;
+/// SIGINT or SIGTERM ended the run after a step; 128 + SIGINT, as shells have it.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

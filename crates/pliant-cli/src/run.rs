@@ -1,9 +1,10 @@
 //! `pliant run`.
 
 use crate::arguments::Run;
+use crate::interrupt;
 use crate::progress::Watch;
 use crate::table::{Table, number, triple};
-use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, NOT_WRITTEN, complain};
+use crate::{BAD_SCENE, FAILED, INTERRUPTED, NOT_CONVERGED, NOT_WRITTEN, complain};
 use pliant::contact::FrictionCoupling;
 use pliant::solvers::KktSystem;
 use pliant_lab::exchange::{Layout, Record};
@@ -12,7 +13,9 @@ use pliant_scene::runner::{
     Energy, Outcome, ResultDirectory, Runner, StaticsSummary, Summary, TreatmentState, write_into,
 };
 use pliant_scene::scene::{SceneError, SceneFile};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Entries of the ledger that are changes, not their reasons.
 const ENERGIES: [&str; 2] = ["kinetic", "potential"];
@@ -28,6 +31,7 @@ pub(crate) fn run(arguments: &Run) -> u8 {
             return BAD_SCENE;
         }
     };
+    let stop = interrupt::requested();
     // Ahead of the first step: nobody waits for results that have no place.
     let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
     let directory = match directory.transpose() {
@@ -38,9 +42,19 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         }
     };
     let mut watch = Watch::new(arguments.quiet, runner.steps_planned());
-    let mut outcome = runner.run(|progress| watch.step(&progress));
+    let mut outcome = runner.run_while(|progress| {
+        watch.step(&progress);
+        match stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
     watch.end();
+    let interrupted = outcome.summary.status == "interrupted";
     let mut code = outcome.error.as_ref().map_or(0, code_of);
+    if interrupted {
+        code = INTERRUPTED;
+    }
     let files = directory.map(|mut directory| {
         let written = write_into(&mut directory, &outcome).unwrap_or_else(|error| {
             for one in &error.errors {
@@ -64,6 +78,12 @@ pub(crate) fn run(arguments: &Run) -> u8 {
     }
     if let Some(error) = &outcome.error {
         complain(&format!("error: {error}"));
+    }
+    if interrupted {
+        let (time, duration) = (number(outcome.summary.time), number(outcome.summary.duration));
+        complain(&format!(
+            "interrupted at t = {time} s of {duration} s: the results are those up to there"
+        ));
     }
     if let Some(path) = dumped {
         complain(&format!(

@@ -39,6 +39,7 @@ use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Adaptive, Ledger, Simulation, StepReport};
 use pliant_lab::exchange::Statement;
 use pliant_output::recording::{LEDGER, Recording, Sample};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// The progress of a run, told to a callback after each step.
@@ -334,7 +335,16 @@ impl Runner {
 
     /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene
     /// of statics.
-    pub fn run(mut self, mut watch: impl FnMut(Progress<'_>)) -> Outcome {
+    pub fn run(self, mut watch: impl FnMut(Progress<'_>)) -> Outcome {
+        self.run_while(|progress| {
+            watch(progress);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Takes steps as [`run`](Self::run) does until `watch` breaks off: the run is then
+    /// `interrupted`, and its results are those up to that step. Statics is not broken off.
+    pub fn run_while(mut self, mut watch: impl FnMut(Progress<'_>) -> ControlFlow<()>) -> Outcome {
         if let Some(plan) = self.scene.statics.take() {
             let error = self.find_statics(&plan);
             return self.finish(error);
@@ -349,12 +359,16 @@ impl Runner {
                         Some(_) => steps.min((report.time / plan.step) as usize),
                         None => self.summary.steps,
                     };
-                    watch(Progress {
+                    let progress = Progress {
                         step,
                         taken: self.summary.steps,
                         steps,
                         report: &report,
-                    });
+                    };
+                    if watch(progress).is_break() && !self.is_done() {
+                        self.summary.status = "interrupted";
+                        break;
+                    }
                 }
                 Err(e) => {
                     error = Some(e);

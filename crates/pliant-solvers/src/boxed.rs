@@ -138,6 +138,11 @@ impl BoxSolver {
         self.direct.elimination()
     }
 
+    /// As [`DirectSolver::memory_changes`], of the order of elimination alone.
+    pub fn memory_changes(&self) -> u64 {
+        self.direct.memory_changes()
+    }
+
     /// Writes [`elimination`](Self::elimination) and [`active_set`](Self::active_set) into buffers
     /// that are there.
     pub fn record(&self, elimination: &mut Option<Elimination>, active_set: &mut Vec<BoundState>) {

@@ -125,6 +125,8 @@ pub struct DirectSolver {
     ready: bool,
     /// Order to use in the next analysis, if it fits.
     imposed: Option<Elimination>,
+    /// How often the memory changed.
+    changes: u64,
     rows: Rows,
     inertia: (usize, usize),
     redundancy: rank::Redundancy,
@@ -158,6 +160,13 @@ impl DirectSolver {
         self.plan = None;
         self.ready = false;
         self.imposed = order;
+        self.changes += 1;
+    }
+
+    /// How often [`elimination`](Self::elimination) changed: as long as this number stays, so does
+    /// the memory.
+    pub fn memory_changes(&self) -> u64 {
+        self.changes
     }
 
     /// The order of elimination in use, or imposed for the next analysis, with the judgements on
@@ -225,6 +234,7 @@ impl DirectSolver {
                 };
                 let Some(mut deferred) = newly_deferred else {
                     if self.suspect_more(system) {
+                        self.changes += 1;
                         continue;
                     }
                     match negative {
@@ -244,7 +254,10 @@ impl DirectSolver {
             laps.add_to(&mut self.times.rank);
             match wrong {
                 None => break,
-                Some(row) => self.rows.marks.trusted[row] = true,
+                Some(row) => {
+                    self.rows.marks.trusted[row] = true;
+                    self.changes += 1;
+                }
             }
         }
         self.ready = true;
@@ -273,6 +286,7 @@ impl DirectSolver {
         let plan = Plan::new(system, order, &self.threads)?;
         laps.add_to(&mut self.times.analyse);
         self.counters.symbolic += 1;
+        self.changes += 1;
         self.counters.factor_entries = plan.kernel.entries();
         self.counters.matrix_entries = plan.matrix_entries;
         self.counters.order = plan.elimination.report;

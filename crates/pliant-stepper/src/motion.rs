@@ -68,6 +68,11 @@ pub struct Treatments {
     pub choices: Vec<TreatmentChoice>,
 }
 
+/// The state of the orders of elimination that a [`SolverMemory`] was written in: the next writing
+/// leaves alone what has not changed since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryChanges(pub(crate) [u64; 2]);
+
 /// The memory of the solvers: everything that they hand from one step to the next.
 #[derive(Debug, Default, PartialEq)]
 pub struct SolverMemory {
@@ -79,7 +84,7 @@ pub struct SolverMemory {
     /// Which rows of bounded force are at a bound.
     pub active_set: Vec<BoundState>,
     /// Memory of the sweeps that solve for rows of bounded force, where these were chosen.
-    pub sweeps: ConicMemory,
+    pub sweeps: Option<Box<ConicMemory>>,
     /// Memory of the islands of contacts.
     pub islands: IslandMemory,
     /// Memory of the islands of contacts in corrections of overlap.

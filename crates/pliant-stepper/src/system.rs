@@ -11,7 +11,7 @@ pub use treatments::TreatmentChoice;
 
 use crate::contact::{Contacts, step};
 use crate::guards::Guards;
-use crate::motion::{Controls, Motion, SolverMemory};
+use crate::motion::{Controls, MemoryChanges, Motion, SolverMemory};
 use crate::report::Counters;
 use crate::sleep::{self, Sleep};
 use crate::system::treatments::group_of_field;
@@ -201,6 +201,20 @@ impl System {
         self.solver.record(out);
         self.corrector.record(&mut out.correction_elimination);
         step::record_solvers(self, out);
+    }
+
+    /// Writes what has changed of the memory of all solvers since it was last written to the same
+    /// place.
+    pub fn record_changes(&self, out: &mut SolverMemory, since: &mut MemoryChanges) {
+        let now = MemoryChanges([self.solver.memory_changes(), self.corrector.memory_changes()]);
+        if *since != now || !self.solver.is_still() {
+            *since = now;
+            self.solver.record(out);
+            self.corrector.record(&mut out.correction_elimination);
+        }
+        if self.contacts.is_some() {
+            step::record_solvers(self, out);
+        }
     }
 
     /// Gives all solvers a memory in place of their own, unless they have the same.

@@ -4,8 +4,10 @@ mod checkpoint;
 mod environment;
 mod run;
 
+use checkpoint::Before;
+
 use crate::control::{AdaptiveWorkspace, Conditions, retry};
-use crate::{Checkpoint, Error, Options};
+use crate::{Error, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{
@@ -31,8 +33,8 @@ pub struct Simulation {
     pub(crate) motion: Motion,
     /// The motion at the start of the present step.
     pub(crate) start: Motion,
-    /// The checkpoint of the moment before the present step, to which one that fails goes back.
-    before: Checkpoint,
+    /// The moment before the present step, to which one that fails goes back.
+    before: Before,
     pub(crate) system: System,
     /// Findings of the present step.
     pub(crate) trace: Trace,
@@ -60,7 +62,7 @@ impl Simulation {
         let mut simulation = Self {
             options,
             start: motion.clone(),
-            before: motion.clone(),
+            before: Before::default(),
             motion,
             system,
             trace: Trace::default(),
@@ -332,32 +334,27 @@ impl Simulation {
         let started = self.start_step(h, weights, conditions.keep_treatments);
         let fits = started.and_then(|()| self.check_method());
         let result = fits.and_then(|()| retry::with_missed_contacts(self, h));
-        self.keep_or_go_back(result)
-    }
-
-    /// Goes back to the checkpoint before the step if it failed: what comes next is to the bit what
-    /// would come after a restored checkpoint.
-    fn keep_or_go_back(&mut self, result: Result<StepReport, Error>) -> Result<StepReport, Error> {
         if result.is_err() {
-            // What failed is to be looked at, and going back forgets it.
-            if let Some(contacts) = &mut self.system.contacts {
-                contacts.observed.failed = None;
-                contacts.keep_failed();
-            }
-            let before = std::mem::take(&mut self.before);
-            let back = self.go_to(&before);
-            self.before = before;
-            back?;
+            self.fail()?;
         }
         result
+    }
+
+    /// Goes back from a step that failed to the moment before it: what comes next is to the bit
+    /// what would come after a restored checkpoint.
+    fn fail(&mut self) -> Result<(), Error> {
+        // What failed is to be looked at, and going back forgets it.
+        if let Some(contacts) = &mut self.system.contacts {
+            contacts.observed.failed = None;
+            contacts.keep_failed();
+        }
+        self.go_back()
     }
 
     /// Checks the options, gives them to the system, chooses treatments, and keeps the motion that
     /// the step starts from.
     fn start_step(&mut self, h: f64, weights: Weights, keep_treatments: bool) -> Result<(), Error> {
-        let mut before = std::mem::take(&mut self.before);
-        self.record_checkpoint(&mut before);
-        self.before = before;
+        self.record_before(h, keep_treatments);
         self.options
             .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
         self.system.configure(&self.options)?;
@@ -365,6 +362,7 @@ impl Simulation {
             self.choose_treatments(h)?;
         }
         self.start.clone_from(&self.motion);
+        self.before.begun = true;
         Ok(())
     }
 
@@ -415,7 +413,10 @@ impl Simulation {
         let fits =
             started.and_then(|()| capabilities::check(system, &self.options, method.capabilities(), name));
         let result = fits.and_then(|()| self.take_step(method, h));
-        self.keep_or_go_back(result)
+        if result.is_err() {
+            self.fail()?;
+        }
+        result
     }
 
     /// Opens the account of the present step at the energies of its start.

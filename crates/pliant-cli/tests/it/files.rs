@@ -313,3 +313,34 @@ fn a_full_disk_is_an_error_and_the_next_run_works() {
     assert!(err(&ended).contains("No space left"), "{}", err(&ended));
     check_set(&dir.path().join("out"));
 }
+
+/// Ctrl-C, and the signal by which clusters and services end a program.
+#[cfg(unix)]
+#[test]
+fn signals_end_a_run_after_a_step_with_its_results() {
+    for signal in ["INT", "TERM"] {
+        let dir = tempfile::tempdir().unwrap();
+        let text = crate::WEIGHT.replace("HOW", "record_every: 100000");
+        let file = write(dir.path(), "long.ron", &text);
+        let mut run = Command::new(env!("CARGO_BIN_EXE_pliant"))
+            .current_dir(dir.path())
+            .args(["run", &file, "--duration", "80000", "--out", "results"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !dir.path().join("results/.pliant.lock").exists() {
+            assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::yield_now();
+        }
+        let kill = format!("kill -{signal} {}", run.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let ended = run.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{}", err(&ended));
+        assert!(err(&ended).contains("interrupted at t = "), "{}", err(&ended));
+        assert!(out(&ended).contains("status      interrupted"), "{}", out(&ended));
+        let result = check_set(&dir.path().join("results"));
+        assert_eq!(result["status"], "interrupted");
+        assert!(result["steps"].as_u64().unwrap() > 0);
+    }
+}

@@ -34,8 +34,8 @@ pub(super) fn bodies(problem: &Problem) -> impl Iterator<Item = Body> + '_ {
     })
 }
 
-/// The forces on all nodes that geometric stiffness is made of, by their origin, and the masses that
-/// it is measured by.
+/// The forces on all nodes that geometric stiffness is made of, by their origin, and the masses
+/// that it is measured by.
 #[derive(Debug)]
 pub(super) struct Loads {
     /// Forces of all but rows, and of rows too where both enter alike.
@@ -152,8 +152,8 @@ pub(super) struct GeometricLoad<'a> {
 }
 
 impl GeometricLoad<'_> {
-    /// Adds `-h^2 alpha beta G` of the mapped nodes that are not bundled to `W`, and `h^2 alpha G v`
-    /// to the right-hand side.
+    /// Adds `-h^2 alpha beta G` of the mapped nodes that are not bundled to `W`, and
+    /// `h^2 alpha G v` to the right-hand side.
     pub(super) fn add_elements(
         &self,
         evaluation: &mut Evaluation,
@@ -288,8 +288,8 @@ impl GeometricLoad<'_> {
         Some(self.step.geometric_gain())
     }
 
-    /// Adds the part of the geometric stiffness of bodies that belongs to their angular acceleration
-    /// `w' = I^-1 tau`.
+    /// Adds the part of the geometric stiffness of bodies that belongs to their angular
+    /// acceleration `w' = I^-1 tau`.
     ///
     /// The torque `tau` of all forces on a body is balanced by the inertial load `-dm w' x r` of
     /// its points, whose own `G = sum [r][g]` is `-[w'] S` with `S = tr(I)/2 - I`, the second

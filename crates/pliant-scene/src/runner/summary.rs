@@ -24,7 +24,7 @@ pub struct Summary {
     pub scene: String,
     /// Its title.
     pub title: String,
-    /// `ok`, or `failed` if it ended early.
+    /// `ok`, `failed` if it ended early by an error, `interrupted` if it was broken off.
     pub status: &'static str,
     /// Why it ended early.
     pub error: Option<String>,

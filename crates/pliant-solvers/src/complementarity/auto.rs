@@ -109,8 +109,8 @@ impl Auto {
         self.path.impose(orders.path);
     }
 
-    /// Names of problems of the corpus (`pliant-lab/tests/corpus`) and of scenes (`scenes`) of which
-    /// a solve ends with a stage, for each stage: without them it would not be there.
+    /// Names of problems of the corpus (`pliant-lab/tests/corpus`) and of scenes (`scenes`) of
+    /// which a solve ends with a stage, for each stage: without them it would not be there.
     pub fn needed_by() -> impl Iterator<Item = &'static [&'static str]> {
         STAGES.iter().map(|rule| rule.needed_by)
     }

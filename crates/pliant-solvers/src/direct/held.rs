@@ -39,6 +39,7 @@ impl DirectSolver {
     /// grew.
     pub(crate) fn hold(&mut self, states: &[BoundState]) {
         if self.rows.hold(states) {
+            self.changes += 1;
             self.ready = false;
         }
     }

@@ -1,5 +1,5 @@
-//! The factor for several right-hand sides at once, and alone, as a preconditioner for other systems
-//! of the same pattern.
+//! The factor for several right-hand sides at once, and alone, as a preconditioner for other
+//! systems of the same pattern.
 
 use super::DirectSolver;
 use super::kernel::Kernel;

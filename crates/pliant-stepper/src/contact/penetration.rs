@@ -220,8 +220,8 @@ pub(crate) fn recover_overlap(
 /// Finds and takes a displacement, `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and
 /// `N dx >= -phi` on the hard contacts, in the metric of the step's `W` with springs that are rows
 /// where there is anything elastic, for by masses alone the light nodes of stiff bodies would go
-/// all the way, else of the masses. Returns whether there is one; else nothing moves, and the report
-/// has the contact that missed most.
+/// all the way, else of the masses. Returns whether there is one; else nothing moves, and the
+/// report has the contact that missed most.
 fn correct(
     system: &mut System,
     start: &Motion,

@@ -97,12 +97,22 @@ impl StepSolver {
         self.direct.forget(None);
     }
 
+    /// As [`BoxSolver::memory_changes`].
+    pub(crate) fn memory_changes(&self) -> u64 {
+        self.direct.memory_changes()
+    }
+
+    /// Whether a solve hands nothing to the next but the order of elimination.
+    pub(crate) fn is_still(&self) -> bool {
+        self.bounded == BoundedRows::ActiveSet && self.direct.active_set().is_empty()
+    }
+
     /// Writes what a solve hands to the next. Iterative and dense solvers begin anew.
     pub(crate) fn record(&self, out: &mut SolverMemory) {
         self.direct.record(&mut out.elimination, &mut out.active_set);
         match self.bounded {
-            BoundedRows::GaussSeidel => self.sweeps.record(&mut out.sweeps),
-            BoundedRows::ActiveSet => out.sweeps = ConicMemory::default(),
+            BoundedRows::GaussSeidel => self.sweeps.record(out.sweeps.get_or_insert_default()),
+            BoundedRows::ActiveSet => out.sweeps = None,
         }
     }
 
@@ -110,7 +120,9 @@ impl StepSolver {
     pub(crate) fn impose(&mut self, memory: &SolverMemory) {
         self.direct.forget(memory.elimination.clone());
         self.direct.impose_active_set(&memory.active_set);
-        self.sweeps.go_on(memory.sweeps.clone());
+        if let Some(sweeps) = &memory.sweeps {
+            self.sweeps.go_on(ConicMemory::clone(sweeps));
+        }
     }
 
     /// Which rows of bounded force are at a bound.

@@ -34,16 +34,19 @@ pub struct TreatmentChoice {
 }
 
 impl System {
+    /// Whether treatments are to be chosen for steps of length `h` (s): some are left open, and
+    /// nothing suitable was chosen.
+    pub fn chooses_treatments(&self, motion: &Motion, h: f64) -> bool {
+        let chosen = motion.treatments.chosen_for;
+        let suits = chosen.is_some_and(|before| h <= AGAIN * before && before <= AGAIN * h);
+        !suits && self.model.force_fields().iter().any(|f| f.component.automatic)
+    }
+
     /// Chooses the treatments for steps of length `h` (s), if there is something to choose and
     /// nothing suitable was chosen. Returns the row groups of before where these change: then the
     /// system is to be planned anew ([`plan_anew`](Self::plan_anew)).
     pub fn choose_treatments(&mut self, motion: &mut Motion, h: f64) -> Result<Option<Vec<RowGroup>>, Error> {
-        let automatic = |m: &pliant_model::Problem| m.force_fields().iter().any(|f| f.component.automatic);
-        let chosen = motion
-            .treatments
-            .chosen_for
-            .is_some_and(|before| h <= AGAIN * before && before <= AGAIN * h);
-        if chosen || !automatic(&self.model) {
+        if !self.chooses_treatments(motion, h) {
             return Ok(None);
         }
         self.evaluation.evaluate(&self.model, &motion.state)?;

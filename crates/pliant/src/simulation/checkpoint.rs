@@ -4,10 +4,56 @@ use super::Simulation;
 use crate::{Checkpoint, Error};
 use pliant_model::{Energies, Field, ModelError};
 use pliant_stepper::contact::step;
-use pliant_stepper::motion::SolverMemory;
+use pliant_stepper::motion::{MemoryChanges, SolverMemory};
 use pliant_stepper::sleep;
 
+/// The moment before a step: with the motion at its start it is a checkpoint.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    /// The memory of the solvers, and the state of it that was written last.
+    solver: SolverMemory,
+    changes: MemoryChanges,
+    /// Whether the start of the step is that of the simulation; till then the motion is as it was.
+    pub(super) begun: bool,
+    /// The whole checkpoint, where the step may change what comes before its start: the treatments,
+    /// or the islands that sleep.
+    whole: Option<Box<Checkpoint>>,
+}
+
 impl Simulation {
+    /// Keeps the moment before a step of length `h` (s).
+    pub(super) fn record_before(&mut self, h: f64, keep_treatments: bool) {
+        self.before.begun = false;
+        let chooses = !keep_treatments && self.system.chooses_treatments(&self.motion, h);
+        if chooses || self.options.contacts.sleeping.is_some() {
+            let mut whole = self.before.whole.take().unwrap_or_default();
+            self.record_checkpoint(&mut whole);
+            self.before.whole = Some(whole);
+        } else {
+            self.before.whole = None;
+            let Before { solver, changes, .. } = &mut self.before;
+            self.system.record_changes(solver, changes);
+        }
+    }
+
+    /// Goes back to the moment before the step.
+    pub(super) fn go_back(&mut self) -> Result<(), Error> {
+        let before = std::mem::take(&mut self.before);
+        let back = match &before.whole {
+            Some(whole) => self.go_to(whole),
+            None if !before.begun => Ok(()),
+            None => {
+                self.motion.clone_from(&self.start);
+                let mut start = Checkpoint::default();
+                self.record_checkpoint(&mut start);
+                start.solver.clone_from(&before.solver);
+                self.go_to(&start)
+            }
+        };
+        self.before = before;
+        back
+    }
+
     /// The present motion, as plain values.
     pub fn checkpoint(&self) -> Checkpoint {
         let mut out = Checkpoint::default();

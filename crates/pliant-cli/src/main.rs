@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
 //! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
-//! be written, 130 the run was interrupted, or have no place (no step is taken then).
+//! be written or have no place (no step is taken then), 130 the run was interrupted.
 
 mod arguments;
 mod check;

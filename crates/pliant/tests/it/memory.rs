@@ -174,7 +174,11 @@ fn steps_with_any_linear_solver_allocate_nothing() {
                 ..Options::default()
             };
             let mut s = Simulation::with_options(hung(link), options).unwrap();
-            let steps = |s: &mut Simulation| (0..5).for_each(|_| drop(s.step(0.005).unwrap()));
+            let steps = |s: &mut Simulation| {
+                for _ in 0..5 {
+                    s.step(0.005).unwrap();
+                }
+            };
             steps(&mut s);
             let found = allocation_counter::measure(|| steps(&mut s));
             assert_eq!(found.count_total, 0, "{link} links, {linear:?}");

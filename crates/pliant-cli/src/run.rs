@@ -315,6 +315,13 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             number(c.work)
         );
         table.row("", quality);
+        if let Some([a, b]) = &c.unsolved_by {
+            let stays = format!(
+                "warning: {} corrections of overlap have no solution, as of {a} and {b}: the overlap stays",
+                c.unsolved
+            );
+            table.row("", stays);
+        }
         if c.friction_coupling != FrictionCoupling::Exact {
             let law = format!(
                 "friction is coupled by `{:?}`; De Saxcé's residual {:.1e} at worst",

@@ -104,6 +104,31 @@ fn statics_are_reported_as_statics() {
     );
 }
 
+/// A ball on a hard joint that holds it 5 cm deep in the ground: the step is solved, the overlap
+/// cannot be taken back, and the summary says so.
+#[test]
+fn overlap_that_stays_is_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "(gravity: (0, 0, -9.81), run: (duration: 0.05), nodes: [
+        Bodies(name: \"ball\", bodies: [(position: (0, 0, -1), shape: Sphere(0.1), mass: 1)]),
+    ], joints: [(name: \"hinge\", kind: Ball, b: Body(\"ball\", 0), at: (0, 0, 0))],
+    colliders: [Fixed(name: \"ground\", shape: Plane(0, 0, 1), position: (0, 0, -1.05)), Bodies(node: \"ball\")])";
+    let file = write(dir.path(), "s.ron", text);
+    let ran = pliant(dir.path(), &["run", &file]);
+    assert_eq!(ran.status.code(), Some(0), "{}{}", out(&ran), err(&ran));
+    let table = out(&ran);
+    let warning = "corrections of overlap have no solution, as of";
+    assert!(table.contains(warning) && table.contains("ground"), "{table}");
+    let result = std::fs::read(dir.path().join("out/s/result.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&result).unwrap();
+    let contacts = &json["contacts"];
+    assert!(contacts["unsolved"].as_u64().unwrap() > 0, "{contacts}");
+    assert!(
+        (contacts["overlap"]["last"].as_f64().unwrap() - 0.05).abs() < 1e-9,
+        "{contacts}"
+    );
+}
+
 #[test]
 fn check_says_that_steps_choose_their_length() {
     let dir = tempfile::tempdir().unwrap();

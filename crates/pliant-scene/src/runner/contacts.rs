@@ -57,6 +57,14 @@ pub struct ContactSummary {
     /// The most that a correction would have brought in beyond what motion could pay and its step
     /// lost (J): it went less far instead.
     pub held_back: f64,
+    /// Corrections of overlap without a solution, all together: hard rows do not let the bodies
+    /// apart, and the overlap stays.
+    pub unsolved: usize,
+    /// The contact that missed most in the first of these, by the names of its sides.
+    pub unsolved_by: Option<[String; 2]>,
+    /// Sides of that contact.
+    #[serde(skip)]
+    unsolved_sides: Option<[u32; 2]>,
     /// Forces by node that collides, of each element: the sum of its contact forces over the last
     /// step (N), then for bodies their torque about the centre of mass (N m), in world axes.
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
@@ -93,6 +101,8 @@ impl ContactSummary {
         self.lifted += report.corrections.lifted;
         self.paid += report.corrections.paid;
         self.held_back = self.held_back.max(report.corrections.held_back);
+        self.unsolved += report.corrections.unsolved;
+        self.unsolved_sides = self.unsolved_sides.or(report.corrections.unsolved_by);
     }
 }
 
@@ -106,6 +116,8 @@ impl Summary {
         let Some(contacts) = &mut self.contacts else {
             return;
         };
+        let names = |sides: [u32; 2]| sides.map(|side| simulation.contact_side(side));
+        contacts.unsolved_by = contacts.unsolved_sides.map(names);
         // As many as a full table leaves out, also where it was not filled.
         contacts.lines_left_out = (table.lines.len() + table.left_out).saturating_sub(MOST_LINES);
         let model = simulation.model();

@@ -337,7 +337,18 @@ impl DirectSolver {
                 Variable::Dof(dof) if plan.kernel.is_dropped(k) || plan.kernel.pivots()[k] < 0.0 => Some(dof),
                 _ => None,
             };
-            let dof = (0..plan.elimination.sequence.len()).find_map(odd).unwrap_or(0);
+            // The sign of a row is wrong where its variables push it the wrong way: the one that
+            // it moves most stands for them.
+            let pushed = |k: usize| match plan.variable(k, n) {
+                Variable::Row(row) if !plan.kernel.is_dropped(k) && plan.kernel.pivots()[k] > 0.0 => {
+                    let free = system.j.row_entries(row).filter(|(i, _)| !system.fixed[*i]);
+                    free.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map(|e| e.0)
+                }
+                _ => None,
+            };
+            let pivots = || 0..plan.elimination.sequence.len();
+            let found = pivots().find_map(odd).or_else(|| pivots().find_map(pushed));
+            let dof = found.unwrap_or(0);
             SolveError::NotPositiveDefinite {
                 dof,
                 diagonal: system.w_diagonal(dof),

@@ -85,3 +85,13 @@ fn a_step_after_a_failed_one_is_that_of_a_restored_checkpoint() {
         assert!(failures > 0, "{name} has no failed step any more");
     }
 }
+
+/// Four bodies of 6 g to 700 kg in joints that say some of it twice, beside one that is free: the
+/// error is not about the free one, which was named because it is the first.
+#[test]
+fn what_has_no_inertia_left_is_in_a_joint() {
+    let (mut runner, h) = start("inertia-109.json");
+    let (_, error) = go_on(runner.simulation_mut(), h, 100);
+    assert!(error.contains("no inertia left"), "{error}");
+    assert!(!error.contains("element 0"), "{error}");
+}

@@ -100,7 +100,7 @@ impl Mesh {
     /// each element.
     ///
     /// # Errors
-    /// As [`lumped_mass`](Self::lumped_mass).
+    /// The errors of [`lumped_mass`](Self::lumped_mass).
     pub fn consistent_mass(&self, density: f64) -> Result<Mass, ContinuumError> {
         let mut out = Vec::with_capacity(self.elements.len());
         self.each_mass(density, |nodes, matrix| {

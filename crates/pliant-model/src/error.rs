@@ -221,7 +221,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// The same error of a number at a place of a list; lists of one number have no places.
+    /// Adds the place in a list of `count` numbers at which the error is; a list of one number has
+    /// no places.
     #[must_use]
     pub fn at(mut self, place: usize, count: usize) -> Self {
         if let (Self::NotFinite { index, .. } | Self::OutOfRange { index, .. }, true) = (&mut self, count > 1)

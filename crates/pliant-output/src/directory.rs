@@ -172,8 +172,8 @@ impl ResultDirectory {
     /// `writing`.
     ///
     /// # Errors
-    /// Those of [`take`](Self::take), for the directory may have changed since; [`ExportError::Io`]
-    /// if a file cannot be removed.
+    /// The errors of [`take`](Self::take), for the directory may have changed since;
+    /// [`ExportError::Io`] if a file cannot be removed.
     pub fn clear(&mut self, run: RunInfo<'_>, names: &[&str]) -> Result<(), ExportError> {
         if !self.holds() {
             *self = Self::take(&self.path)?;

@@ -138,7 +138,8 @@ impl BoxSolver {
         self.direct.elimination()
     }
 
-    /// As [`DirectSolver::memory_changes`], of the order of elimination alone.
+    /// How often the order of elimination changed ([`DirectSolver::memory_changes`]); the active
+    /// set is not counted.
     pub fn memory_changes(&self) -> u64 {
         self.direct.memory_changes()
     }

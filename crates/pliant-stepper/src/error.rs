@@ -142,10 +142,10 @@ pub enum Error {
     /// The linear solve of a position correction (stabilisation), or of the accelerations on hard
     /// rows, ended above the tolerance.
     #[error(
-        "the correction of the hard rows at t = {time} s did not converge (relative residual {residual:.2e}): {what} is off by {violation:.2e}"
+        "the correction of the hard rows at t = {time} s did not converge (relative residual {residual:.2e}); the largest violation is {violation:.2e}, of {what}"
     )]
     CorrectionNotConverged {
-        /// The row that is violated most, in words.
+        /// The row that is violated most, in words; "no row" if none is.
         what: String,
         /// Its violation (m, rad).
         violation: f64,

@@ -343,8 +343,9 @@ impl Simulation {
     /// Goes back from a step that failed to the moment before it: what comes next is to the bit
     /// what would come after a restored checkpoint.
     fn fail(&mut self) -> Result<(), Error> {
-        // What failed is to be looked at, and going back forgets it.
-        if let Some(contacts) = &mut self.system.contacts {
+        // The problem that failed is to be looked at, and going back forgets it. A step that was
+        // refused has solved none.
+        if let (true, Some(contacts)) = (self.before.begun, &mut self.system.contacts) {
             contacts.observed.failed = None;
             contacts.keep_failed();
         }

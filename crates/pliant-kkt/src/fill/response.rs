@@ -30,17 +30,18 @@ pub(super) struct Target<'a> {
 /// Scratch: dense blocks of the element at hand.
 #[derive(Debug)]
 pub(super) struct ElementBlocks {
-    /// Over its own coordinates.
+    /// Block over the element's own coordinates.
     own: Vec<f64>,
-    /// Over those of its sources: the parents of an element, the elements of a group.
+    /// Block over the coordinates of its sources: the parents of an element, the elements of a
+    /// group.
     pub(super) sources: Vec<f64>,
-    /// Over the degrees of freedom.
+    /// Block over the degrees of freedom.
     dofs: Vec<f64>,
     /// Jacobians of the sources, stacked.
     stack: Vec<f64>,
-    /// Of a block and a Jacobian.
+    /// Product of a block and a Jacobian.
     pub(super) product: Vec<f64>,
-    /// For eigenvalues.
+    /// Scratch of eigenvalues.
     pub(super) eigen: Vec<f64>,
 }
 

@@ -59,24 +59,45 @@ pub(crate) fn momentum_spin(inertia: &Mat3, w: Vec3, h: f64, beta: f64) -> Optio
     (residual.norm() <= 1e-14 * momentum.norm()).then_some(x)
 }
 
+/// An independent rigid body.
+struct Body<'a> {
+    node: &'a str,
+    element: usize,
+    inertia: Mat3,
+    /// Its first angular coordinate.
+    first: usize,
+    /// Its angular velocity (rad/s), in body axes.
+    spin: Vec3,
+}
+
+/// The independent rigid bodies of a model at a state.
+fn bodies<'a>(model: &'a Model, state: &'a State) -> impl Iterator<Item = Body<'a>> {
+    model.masses().iter().flat_map(move |attachment| {
+        let node = model.node(attachment.node);
+        let elements = 0..node.first_dof().map_or(0, |_| node.count);
+        let first = node.first_dof().unwrap_or(0);
+        elements.map_while(move |element| {
+            let rigid = attachment.component.rigid(element)?;
+            Some(Body {
+                node: &node.name,
+                element,
+                inertia: rigid.inertia_matrix(),
+                first: first + 6 * element + 3,
+                spin: vec3(&state.velocities[node.velocity_range()], 6 * element + 3),
+            })
+        })
+    })
+}
+
 /// Adds `-s B dv` with `B = [w] I - [I w]` of every independent body to the right-hand side: the
 /// gyroscopic torque's change over a step in which the velocities change by `dv`.
 pub(crate) fn add_linearised(model: &Model, state: &State, s: f64, dv: &[f64], rhs: &mut [f64]) {
-    for attachment in model.masses() {
-        let node = model.node(attachment.node);
-        let Some(first) = node.first_dof() else { continue };
-        for e in 0..node.count {
-            let Some(rigid) = attachment.component.rigid(e) else {
-                break;
-            };
-            let inertia = rigid.inertia_matrix();
-            let w = vec3(&state.velocities[node.velocity_range()], 6 * e + 3);
-            let at = first + 6 * e + 3;
-            let change = vec3(dv, at);
-            let torque = w.cross(&(inertia * change)) + change.cross(&(inertia * w));
-            for k in 0..3 {
-                rhs[at + k] -= s * torque[k];
-            }
+    for body in bodies(model, state) {
+        let (inertia, w) = (body.inertia, body.spin);
+        let change = vec3(dv, body.first);
+        let torque = w.cross(&(inertia * change)) + change.cross(&(inertia * w));
+        for k in 0..3 {
+            rhs[body.first + k] -= s * torque[k];
         }
     }
 }
@@ -95,36 +116,28 @@ pub(crate) fn impulses(
     if mode == Gyroscopic::None {
         return Ok(());
     }
-    for attachment in model.masses() {
-        let node = model.node(attachment.node);
-        let Some(first) = node.first_dof() else { continue };
-        for e in 0..node.count {
-            let Some(rigid) = attachment.component.rigid(e) else {
-                break;
-            };
-            let inertia = rigid.inertia_matrix();
-            let w = vec3(&state.velocities[node.velocity_range()], 6 * e + 3);
-            if w == Vec3::zeros() {
-                continue;
+    for body in bodies(model, state) {
+        let (inertia, w) = (body.inertia, body.spin);
+        if w == Vec3::zeros() {
+            continue;
+        }
+        let impulse = match mode {
+            Gyroscopic::BodyPredictor | Gyroscopic::Momentum => {
+                let spin = if mode == Gyroscopic::Momentum {
+                    momentum_spin(&inertia, w, h, beta)
+                } else {
+                    implicit_spin(&inertia, w, h)
+                };
+                let spin = spin.ok_or_else(|| Error::Gyroscopic {
+                    what: format!("`{}`, element {}", body.node, body.element),
+                    time,
+                })?;
+                inertia * (spin - w)
             }
-            let impulse = match mode {
-                Gyroscopic::BodyPredictor | Gyroscopic::Momentum => {
-                    let spin = if mode == Gyroscopic::Momentum {
-                        momentum_spin(&inertia, w, h, beta)
-                    } else {
-                        implicit_spin(&inertia, w, h)
-                    };
-                    let spin = spin.ok_or_else(|| Error::Gyroscopic {
-                        what: format!("`{}`, element {e}", node.name),
-                        time,
-                    })?;
-                    inertia * (spin - w)
-                }
-                _ => -h * w.cross(&(inertia * w)),
-            };
-            for k in 0..3 {
-                out[first + 6 * e + 3 + k] += impulse[k];
-            }
+            _ => -h * w.cross(&(inertia * w)),
+        };
+        for k in 0..3 {
+            out[body.first + k] += impulse[k];
         }
     }
     Ok(())

@@ -25,10 +25,10 @@ pub(crate) fn violation(system: &System, state: &State) -> f64 {
 /// The error of a solve for hard rows that ended at a relative residual, with the row that is
 /// violated most.
 pub(crate) fn correction_error(system: &System, state: &State, time: f64, residual: f64) -> Error {
-    let (row, violation) = worst_row(system, state).unwrap_or_default();
+    let worst = worst_row(system, state);
     Error::CorrectionNotConverged {
-        what: system.model.describe_row(row),
-        violation,
+        what: worst.map_or_else(|| "no row".to_owned(), |(row, _)| system.model.describe_row(row)),
+        violation: worst.map_or(0.0, |(_, violation)| violation),
         time,
         residual,
     }

@@ -97,6 +97,21 @@ fn tower(masses: &[f64]) -> (Simulation, NodeId) {
     (s, boxes)
 }
 
+/// A length that is none is refused ahead of everything: nothing is forgotten, in the solvers of
+/// contacts neither.
+#[test]
+fn a_refused_length_changes_nothing() {
+    let (mut s, _) = tower(&[1.0; 3]);
+    for _ in 0..3 {
+        s.step(0.01).unwrap();
+    }
+    let before = s.checkpoint();
+    for h in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
+        s.step(h).unwrap_err();
+        assert!(s.checkpoint() == before, "{h}");
+    }
+}
+
 /// Ten boxes, and ten with one of a thousand times the mass on top, do not move in 60 s; every step
 /// is converged.
 #[test]

@@ -99,7 +99,7 @@ pub(super) fn place(builder: &mut Builder<'_>, parents: &ParentList<'_>, end: En
     }
 }
 
-/// The same ends as points of a picture; `None` if they are not points of space.
+/// Returns the point of a picture where an end is drawn; `None` if it is no point of space.
 pub(super) fn drawn(builder: &mut Builder<'_>, parents: &ParentList<'_>, end: End) -> Option<PointRef> {
     match end {
         End::Point(point) => Some(builder.picture.anchor(point)),

@@ -150,9 +150,10 @@ impl Simulation {
         self.system.counters()
     }
 
-    /// The linear system as last filled, for inspection.
+    /// The linear system as last filled, also by a step that failed, for inspection.
     pub fn system(&self) -> &pliant_solvers::KktSystem {
-        self.system.assembler.system()
+        let present = self.system.assembler.system();
+        self.before.failed.as_deref().unwrap_or(present)
     }
 
     /// Replaces positions and velocities of the independent coordinates; mapped ones are

@@ -303,6 +303,16 @@ fn a_failing_solve_is_dumped_and_solved_again() {
     let solved = pliant(dir.path(), &["solve", dumped]);
     assert_eq!(solved.status.code(), Some(3), "{}", err(&solved));
     assert!(out(&solved).contains("contradicts others"), "{}", out(&solved));
+    // So it is where going back undoes a choice of treatments that the step began with.
+    let spring = "Particles(name: \"b\", positions: [(3, 0, 0)], mass: 1),
+    Mapped(name: \"s\", parents: [\"b\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 2.9)),
+], force_fields: [(name: \"spring\", on: \"s\", law: Stiffness(1e7), treatment: Auto)], constraints";
+    let chosen = CONTRADICTION.replace("], constraints", spring);
+    let file = write(dir.path(), "chosen.ron", &chosen);
+    let dump = ["run", &file, "--no-files", "--dump-failed-solve", "failed"];
+    assert_eq!(pliant(dir.path(), &dump).status.code(), Some(3));
+    let solved = pliant(dir.path(), &["solve", "failed/chosen-failed-solve.json"]);
+    assert!(out(&solved).contains("contradicts others"), "{}", out(&solved));
     // A good run leaves nothing.
     let pendulum = scene("pendulum.ron");
     let arguments = [

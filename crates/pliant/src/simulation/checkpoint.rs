@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::{Checkpoint, Error};
 use pliant_model::{Energies, Field, ModelError};
+use pliant_solvers::KktSystem;
 use pliant_stepper::contact::step;
 use pliant_stepper::motion::{MemoryChanges, SolverMemory};
 use pliant_stepper::sleep;
@@ -18,12 +19,15 @@ pub(super) struct Before {
     /// The whole checkpoint, where the step may change what comes before its start: the treatments,
     /// or the islands that sleep.
     whole: Option<Box<Checkpoint>>,
+    /// The linear system of the step, where it failed and going back planned another one.
+    pub(super) failed: Option<Box<KktSystem>>,
 }
 
 impl Simulation {
     /// Keeps the moment before a step of length `h` (s).
     pub(super) fn record_before(&mut self, h: f64, keep_treatments: bool) {
         self.before.begun = false;
+        self.before.failed = None;
         let chooses = !keep_treatments && self.system.chooses_treatments(&self.motion, h);
         if chooses || self.options.contacts.sleeping.is_some() {
             let mut whole = self.before.whole.take().unwrap_or_default();
@@ -38,7 +42,10 @@ impl Simulation {
 
     /// Goes back to the moment before the step.
     pub(super) fn go_back(&mut self) -> Result<(), Error> {
-        let before = std::mem::take(&mut self.before);
+        let mut before = std::mem::take(&mut self.before);
+        if before.begun && before.whole.is_some() {
+            before.failed = Some(Box::new(self.system.assembler.system().clone()));
+        }
         let back = match &before.whole {
             Some(whole) => self.go_to(whole),
             None if !before.begun => Ok(()),

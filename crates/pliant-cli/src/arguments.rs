@@ -1,8 +1,10 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
+use pliant_scene::runner::Every;
 use pliant_scene::scene::{Number, Settings};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Compliant mechanics from scene files: one number per constraint, from soft spring to exactly
 /// hard.
@@ -40,6 +42,14 @@ pub(crate) struct Run {
     /// Write no files, and keep no pictures in memory
     #[arg(long)]
     pub(crate) no_files: bool,
+    /// Write a checkpoint as often as this: a time of the clock such as 30s, 5min or 2h, or a number of
+    /// steps such as 100steps
+    #[arg(long, value_name = "TIME", value_parser = every, conflicts_with = "no_files")]
+    pub(crate) checkpoint_every: Option<Every>,
+    /// Go on from the checkpoint among the results, which a run leaves there that was interrupted, or
+    /// killed while it wrote checkpoints
+    #[arg(long, conflicts_with = "no_files")]
+    pub(crate) resume: bool,
     /// If a step fails, write the system that its solver failed on into this directory, for
     /// `pliant solve` or a report
     #[arg(long, value_name = "DIR")]
@@ -95,6 +105,32 @@ impl Scene {
             step,
             duration,
         }
+    }
+}
+
+/// A time or a number of steps.
+fn every(text: &str) -> Result<Every, String> {
+    const EXPECTED: &str = "expected a time such as 30s, 5min or 2h, or a number of steps such as 100steps";
+    let text = text.trim();
+    let unit = text.find(|c: char| c.is_alphabetic()).ok_or(EXPECTED)?;
+    let (number, unit) = (text[..unit].trim(), &text[unit..]);
+    let seconds = match unit {
+        "step" | "steps" => {
+            let steps = number
+                .parse()
+                .map_err(|_| "expected a whole number of steps, from 1 on")?;
+            return Ok(Every::Steps(steps));
+        }
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time: {EXPECTED}")),
+    };
+    let time = seconds * number.parse::<f64>().map_err(|_| EXPECTED)?;
+    match Duration::try_from_secs_f64(time) {
+        Ok(time) if !time.is_zero() => Ok(Every::Time(time)),
+        _ => Err("expected a time greater than zero that a clock can count".to_owned()),
     }
 }
 

@@ -3,14 +3,22 @@
 use crate::{INTERRUPTED, complain};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-/// Returns a flag that becomes true at the first signal. A second one ends the process at once,
-/// without results.
+/// Signals that come within this time are one: `timeout` and schedulers of clusters signal a process
+/// and its group, which it is in.
+const TOGETHER: Duration = Duration::from_secs(1);
+
+/// Returns a flag that becomes true at the first signal. One that comes later than a second after it
+/// ends the process at once, without results.
 pub(crate) fn requested() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let own = Arc::clone(&flag);
+    let mut first = None;
     let handler = move || {
-        if own.swap(true, Ordering::Relaxed) {
+        own.store(true, Ordering::Relaxed);
+        let now = Instant::now();
+        if now.duration_since(*first.get_or_insert(now)) > TOGETHER {
             std::process::exit(INTERRUPTED.into());
         }
     };

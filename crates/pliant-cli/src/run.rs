@@ -10,7 +10,8 @@ use pliant::solvers::KktSystem;
 use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{
-    Energy, Outcome, ResultDirectory, Runner, StaticsSummary, Summary, TreatmentState, write_into,
+    CheckpointError, Energy, Outcome, ResultDirectory, Runner, StaticsSummary, Summary, TreatmentState,
+    write_into,
 };
 use pliant_scene::scene::{SceneError, SceneFile};
 use std::ops::ControlFlow;
@@ -39,6 +40,20 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         Err(error) => {
             complain(&format!("error: {error}"));
             return NOT_WRITTEN;
+        }
+    };
+    let runner = match &directory {
+        Some(directory) => keep_checkpoints(runner, directory, arguments),
+        None => Ok(runner),
+    };
+    let runner = match runner {
+        Ok(runner) => runner,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            return match error {
+                CheckpointError::File(_) => NOT_WRITTEN,
+                _ => BAD_SCENE,
+            };
         }
     };
     let mut watch = Watch::new(arguments.quiet, runner.steps_planned());
@@ -79,10 +94,18 @@ pub(crate) fn run(arguments: &Run) -> u8 {
     if let Some(error) = &outcome.error {
         complain(&format!("error: {error}"));
     }
+    if let Some(error) = &outcome.checkpoint_error {
+        complain(&format!("error: a checkpoint could not be written: {error}"));
+        code = if code == 0 { NOT_WRITTEN } else { code };
+    }
     if interrupted {
         let (time, duration) = (number(outcome.summary.time), number(outcome.summary.duration));
         complain(&format!(
-            "interrupted at t = {time} s of {duration} s: the results are those up to there"
+            "interrupted at t = {time} s of {duration} s: the results are those up to there{}",
+            match outcome.checkpoint.is_empty() {
+                true => "",
+                false => "; the same command with `--resume` goes on",
+            }
         ));
     }
     if let Some(path) = dumped {
@@ -139,6 +162,27 @@ fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
     } else {
         runner
     })
+}
+
+/// The run with its checkpoints, from the one that is there if it is to go on.
+fn keep_checkpoints(
+    runner: Runner,
+    directory: &ResultDirectory,
+    arguments: &Run,
+) -> Result<Runner, CheckpointError> {
+    let every = arguments.checkpoint_every;
+    if !arguments.resume {
+        return runner.keep_checkpoints(directory, every);
+    }
+    let runner = runner.resume(directory, every)?;
+    if !arguments.quiet {
+        complain(&format!(
+            "resumed at t = {} s, after {} steps",
+            number(runner.simulation().time()),
+            runner.steps_taken()
+        ));
+    }
+    Ok(runner)
 }
 
 /// The directory of the results: `out/` and the name of the scene, if none is given.

@@ -144,6 +144,15 @@ pub enum ContactError {
         /// Colliders there are.
         count: usize,
     },
+    /// The identities restored are not those of any contact.
+    #[error(
+        "the contact memory of colliders {} and {} has a place that is not finite, or a number that was never given",
+        .colliders[0], .colliders[1]
+    )]
+    Remembered {
+        /// The two colliders.
+        colliders: [u32; 2],
+    },
 }
 
 /// A finite number, or an error naming it.

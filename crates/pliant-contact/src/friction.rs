@@ -6,6 +6,7 @@ use crate::error::not_negative;
 /// The bound of the friction `r_t` of a contact with the coefficient `mu` and the normal force
 /// `r_n`. Of all that is within the bound, friction is what takes most from the slip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FrictionModel {
     /// The circle `|r_t| <= mu r_n`: the same in all directions.
     #[default]

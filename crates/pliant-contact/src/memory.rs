@@ -33,12 +33,17 @@ pub struct Remembered {
 impl ContactMemory {
     pub(crate) fn check(&self, colliders: usize) -> Result<(), ContactError> {
         let named = self.entries.iter().flat_map(|e| e.colliders).map(|c| c as usize);
-        match named.max() {
-            Some(collider) if collider >= colliders => Err(ContactError::Memory {
-                collider,
-                count: colliders,
+        if let Some(collider) = named.max().filter(|c| *c >= colliders) {
+            let count = colliders;
+            return Err(ContactError::Memory { collider, count });
+        }
+        let named = |e: &Remembered| e.serial < self.next_serial && self.next_serial < u64::MAX / 2;
+        let finite = |e: &Remembered| e.places.as_flattened().iter().all(|x| x.is_finite());
+        match self.entries.iter().find(|e| !named(e) || !finite(e)) {
+            Some(entry) => Err(ContactError::Remembered {
+                colliders: entry.colliders,
             }),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 }

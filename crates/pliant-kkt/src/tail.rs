@@ -10,6 +10,7 @@ use std::ops::Range;
 
 /// An element of a node that a block of transient rows acts on.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Support {
     /// A node of bodies, or of points of space.
     pub node: NodeId,

@@ -12,6 +12,7 @@ pub(crate) use build::check_finite;
 
 /// A node of the mapping graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeId(pub(crate) usize);
 
 impl NodeId {
@@ -32,6 +33,7 @@ pub struct ElementIndex {
 
 /// Something attached to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ComponentId {
     /// Index in [`Model::masses`].
     Mass(usize),

@@ -5,6 +5,7 @@
 /// checkpoint. Mapped parts follow from the independent ones by
 /// [`Model::propagate`](crate::Model::propagate).
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// Positions, [`Space::position_size`](crate::Space::position_size) per element.
     pub positions: Vec<f64>,

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::ExportError;
-use super::crc32::Crc32;
+use crc32fast::Hasher as Crc32;
 
 /// The end of the names of temporary files.
 pub(crate) const PARTIAL: &str = ".partial";
@@ -93,7 +93,7 @@ impl Write for Summed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.file.write(bytes)?;
         self.bytes += count as u64;
-        self.crc.add(&bytes[..count]);
+        self.crc.update(&bytes[..count]);
         Ok(count)
     }
 
@@ -134,7 +134,7 @@ fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     Ok(Written {
         path: path.to_path_buf(),
         bytes,
-        crc32: crc.value(),
+        crc32: crc.finalize(),
     })
 }
 

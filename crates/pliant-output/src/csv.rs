@@ -92,7 +92,7 @@ pub fn write_contacts_csv(path: &Path, recording: &Recording) -> Result<Written,
             for number in numbers.chain(&line.force).chain(&line.torque).chain(&line.slip()) {
                 write!(out, ",{number:?}")?;
             }
-            writeln!(out, ",{}", line.state)?;
+            writeln!(out, ",{}", line.state.name())?;
         }
         Ok(())
     })

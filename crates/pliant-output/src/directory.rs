@@ -32,6 +32,12 @@ pub const RESULTS: [&str; 9] = [
     "bodies.pvd",
 ];
 
+/// The file of a checkpoint that has the motion.
+pub const CHECKPOINT: &str = "checkpoint.pliant";
+
+/// The file of a checkpoint that has what was recorded.
+pub const CHECKPOINT_LOG: &str = "checkpoint.log";
+
 /// The result that holds seconds of the computer, so that its bytes differ from run to run.
 const TIMED: &str = "result.json";
 
@@ -64,10 +70,10 @@ pub struct Manifest {
 pub struct ManifestEntry {
     /// Path from the directory, with forward slashes.
     pub name: String,
-    /// Size; `None` of `result.json`, which has the seconds of the run in it: manifests of equal
-    /// results are equal.
+    /// Size; `None` of `result.json` and of checkpoints, which have the seconds of the run in them:
+    /// manifests of equal results are equal.
     pub bytes: Option<u64>,
-    /// CRC-32 of zip and gzip, in eight hexadecimal digits; `None` of `result.json`.
+    /// CRC-32 of zip and gzip, in eight hexadecimal digits; `None` where the size is.
     pub crc32: Option<String>,
 }
 
@@ -168,13 +174,13 @@ impl ResultDirectory {
     /// These are the files that its manifest lists, as far as they have names of results, and those
     /// that the new ones replace. Where there is no manifest, or that of a run which was stopped
     /// while it wrote, all files with names of frames are removed too. Temporary files of results
-    /// go in any case. From now on until [`close`](Self::close) the manifest has the status
+    /// go in any case, and so do checkpoints but the files `kept` of the run's own. From now on until [`close`](Self::close) the manifest has the status
     /// `writing`.
     ///
     /// # Errors
     /// The errors of [`take`](Self::take), for the directory may have changed since;
     /// [`ExportError::Io`] if a file cannot be removed.
-    pub fn clear(&mut self, run: RunInfo<'_>, names: &[&str]) -> Result<(), ExportError> {
+    pub fn clear(&mut self, run: RunInfo<'_>, names: &[&str], kept: &[Written]) -> Result<(), ExportError> {
         if !self.holds() {
             *self = Self::take(&self.path)?;
         }
@@ -184,7 +190,13 @@ impl ResultDirectory {
         let earlier = earlier.unwrap_or_default();
         let listed = earlier.files.into_iter().map(|file| file.name);
         let new = names.iter().map(|name| (*name).to_owned());
-        let stale: BTreeSet<String> = listed.chain(earlier.unwritten).chain(new).collect();
+        let mut stale: BTreeSet<String> = listed.chain(earlier.unwritten).chain(new).collect();
+        for name in [CHECKPOINT, CHECKPOINT_LOG] {
+            stale.remove(name);
+            if kept.is_empty() {
+                remove(&self.path.join(name))?;
+            }
+        }
         let mut manifest = Manifest::new(RunInfo {
             status: "writing",
             ..run
@@ -200,11 +212,22 @@ impl ResultDirectory {
         manifest.write(&self.path).map(drop)
     }
 
+    /// Removes the checkpoint of a run that is complete.
+    ///
+    /// # Errors
+    /// [`ExportError::Io`].
+    pub fn remove_checkpoint(&self) -> Result<(), ExportError> {
+        // Without the log the other file would be none.
+        remove(&self.path.join(CHECKPOINT))?;
+        remove(&self.path.join(CHECKPOINT_LOG))
+    }
+
     /// Removes temporary files of results, and results that are stale: of the frames these are all
     /// if no manifest of a complete set knows them.
     fn remove_stale(&self, stale: &BTreeSet<String>, are_listed: bool) -> Result<(), ExportError> {
         for name in names_in(&self.path)? {
-            let leftover = name_of_partial(&name).is_some_and(|n| n == MANIFEST || RESULTS.contains(&n));
+            let ours = |n: &str| n == MANIFEST || n == CHECKPOINT || RESULTS.contains(&n);
+            let leftover = name_of_partial(&name).is_some_and(ours);
             if leftover || (RESULTS.contains(&name.as_str()) && stale.contains(&name)) {
                 remove(&self.path.join(&name))?;
             }
@@ -243,7 +266,7 @@ impl ResultDirectory {
         let name = file.path.strip_prefix(&self.path).unwrap_or(&file.path);
         let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
         let name = parts.join("/");
-        let is_timed = name == TIMED;
+        let is_timed = [TIMED, CHECKPOINT, CHECKPOINT_LOG].contains(&name.as_str());
         ManifestEntry {
             name,
             bytes: (!is_timed).then_some(file.bytes),

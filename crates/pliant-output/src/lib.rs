@@ -13,7 +13,6 @@ use recording::Recording;
 
 pub mod atomic;
 mod base64;
-mod crc32;
 pub mod csv;
 pub mod directory;
 pub mod player;
@@ -91,7 +90,8 @@ pub enum ExportError {
 }
 
 impl ExportError {
-    fn io(path: &Path, source: io::Error) -> Self {
+    /// An error of the system about a file.
+    pub fn io(path: &Path, source: io::Error) -> Self {
         Self::Io {
             path: path.to_path_buf(),
             source,

@@ -7,6 +7,7 @@ mod surface;
 
 pub use surface::Surface;
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// One rigid body of a recording.
@@ -52,7 +53,7 @@ pub struct PointGroup {
 }
 
 /// The state at one recorded instant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Time (s).
     pub time: f64,
@@ -87,7 +88,7 @@ pub const LEDGER: [&str; 15] = [
 ];
 
 /// One line of the energy table.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Time (s).
     pub time: f64,
@@ -117,7 +118,7 @@ pub struct JointTable {
 
 /// A contact at a recorded instant: where it was at the start of the step that ended there, and
 /// what it did over it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactLine {
     /// Time at the end of the step (s).
     pub time: f64,
@@ -135,8 +136,30 @@ pub struct ContactLine {
     pub torque: [f64; 3],
     /// Velocity of the second point against the first at the end of the step (m/s).
     pub velocity: [f64; 3],
-    /// Its state: `open`, `sticking` or `slipping`.
-    pub state: &'static str,
+    /// Its state.
+    pub state: ContactPhase,
+}
+
+/// The state of a contact in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ContactPhase {
+    /// No force.
+    Open,
+    /// A force, and no slip.
+    Sticking,
+    /// A force, and slip.
+    Slipping,
+}
+
+impl ContactPhase {
+    /// The word in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Sticking => "sticking",
+            Self::Slipping => "slipping",
+        }
+    }
 }
 
 impl ContactLine {

@@ -17,6 +17,7 @@
 //! ```
 
 mod adaptive;
+mod checkpoint;
 mod contacts;
 mod files;
 mod holds;
@@ -25,6 +26,7 @@ mod statics;
 mod summary;
 
 pub use adaptive::AdaptiveRun;
+pub use checkpoint::{CheckpointError, Every};
 pub use contacts::ContactSummary;
 pub use files::{ResultDirectory, WriteError, write_into, write_results};
 pub use joints::{JointCoordinate, JointState};
@@ -32,12 +34,14 @@ pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters};
 
 use crate::scene::{BuiltScene, InputCourse, SceneError};
+use checkpoint::{Checkpoints, Identity};
 use holds::Schedule;
 use joints::Joints;
 use pliant::model::NodeId;
 use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Adaptive, Ledger, Simulation, StepReport};
 use pliant_lab::exchange::Statement;
+use pliant_output::atomic::Written;
 use pliant_output::recording::{LEDGER, Recording, Sample};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -75,6 +79,9 @@ pub struct Runner {
     ledger: Ledger,
     summary: Summary,
     started: Instant,
+    /// The scene and settings, for checkpoints.
+    identity: Identity,
+    checkpoints: Option<Checkpoints>,
 }
 
 /// The parts of a scene that the runner keeps; the simulation has the model.
@@ -103,6 +110,10 @@ pub struct Outcome {
     pub failed_solve: Option<Box<KktSystem>>,
     /// The problem of the contacts that failed, if that is why.
     pub failed_contacts: Option<Box<Statement>>,
+    /// The files of the checkpoint from which the run can go on, if there is one.
+    pub checkpoint: Vec<Written>,
+    /// Why a checkpoint could not be written.
+    pub checkpoint_error: Option<CheckpointError>,
     /// Which way is up in pictures.
     pub up: [f64; 3],
 }
@@ -149,6 +160,7 @@ impl Runner {
             None => simulation.check_method(),
         };
         taken.map_err(|e| scene.simulation_error(e))?;
+        let identity = Identity::new(&scene, scene.text(), &simulation);
         let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
         schedule
             .apply(&mut simulation, scene.plan.step)
@@ -190,6 +202,8 @@ impl Runner {
             ledger: Ledger::default(),
             summary,
             started,
+            identity,
+            checkpoints: None,
         })
     }
 
@@ -305,6 +319,7 @@ impl Runner {
         self.ledger += report.ledger;
         let sample = sample(report, &self.ledger);
         self.summary.add(report);
+        self.summary.name_unsolved(&self.simulation, &report.contacts);
         if self.records {
             self.recording.samples.push(sample);
         }
@@ -343,7 +358,8 @@ impl Runner {
     }
 
     /// Takes steps as [`run`](Self::run) does until `watch` breaks off: the run is then
-    /// `interrupted`, and its results are those up to that step. Statics is not broken off.
+    /// `interrupted`, its results are those up to that step, and it leaves a checkpoint where it
+    /// [keeps any](Self::keep_checkpoints). Statics is not broken off.
     pub fn run_while(mut self, mut watch: impl FnMut(Progress<'_>) -> ControlFlow<()>) -> Outcome {
         if let Some(plan) = self.scene.statics.take() {
             let error = self.find_statics(&plan);
@@ -365,7 +381,12 @@ impl Runner {
                         steps,
                         report: &report,
                     };
-                    if watch(progress).is_break() && !self.is_done() {
+                    let interrupted = watch(progress).is_break();
+                    if self.is_done() {
+                        break;
+                    }
+                    self.write_due_checkpoint(interrupted);
+                    if interrupted {
                         self.summary.status = "interrupted";
                         break;
                     }
@@ -394,6 +415,7 @@ impl Runner {
             .finish(&self.simulation, error.as_ref(), self.started.elapsed());
         self.summary
             .finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        let (checkpoint, checkpoint_error) = self.end_checkpoints();
         let failed = error.as_ref().is_some_and(is_of_a_solve);
         let of_contacts = matches!(error, Some(pliant::Error::ContactsNotConverged { .. }));
         let problem = self.simulation.contact_problem().filter(|_| of_contacts);
@@ -403,6 +425,8 @@ impl Runner {
             failed_contacts: problem.and_then(|p| Statement::of(p).ok()).map(Box::new),
             failed_solve: failed.then(|| Box::new(self.simulation.system().clone())),
             error,
+            checkpoint,
+            checkpoint_error,
             up: self.scene.up,
         }
     }

@@ -2,6 +2,7 @@
 
 /// Where the multiplier of a bounded row is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BoundState {
     /// Between its bounds: the row holds, `w_i = 0`.
     #[default]

@@ -187,6 +187,7 @@ impl Blocks {
 /// saw. Imposed on another solver ([`DirectSolver::forget`](crate::DirectSolver::forget)) it makes
 /// that one's answers the same bit for bit.
 #[derive(Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Elimination {
     /// Eliminated unknowns: `i < n` is a variable, `n + i` a row. Fixed variables do not appear.
     pub(crate) sequence: Vec<usize>,
@@ -203,6 +204,7 @@ pub struct Elimination {
 
 /// Judgements of a factorisation on single rows, which the next one begins with.
 #[derive(Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct RowMarks {
     /// Rows that a small pivot wrongly called redundant: their multiplier does exert a force.
     pub(crate) trusted: Vec<bool>,
@@ -212,6 +214,14 @@ pub(crate) struct RowMarks {
     /// Rows that a [`BoxSolver`](crate::BoxSolver) held at a bound meanwhile; empty if there are
     /// none.
     pub(crate) held: Vec<BoundState>,
+}
+
+impl RowMarks {
+    /// Whether they are those of so many rows, or of none.
+    fn fit(&self, rows: usize) -> bool {
+        let lengths = [self.trusted.len(), self.suspected.len(), self.held.len()];
+        lengths.iter().all(|length| *length == 0 || *length == rows)
+    }
 }
 
 // By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
@@ -286,7 +296,6 @@ impl Elimination {
 
     /// Whether it eliminates each free variable and each row of the system once.
     pub(crate) fn fits(&self, system: &KktSystem) -> bool {
-        let n = system.n();
         let mut seen: Vec<bool> = system
             .fixed
             .iter()
@@ -297,9 +306,13 @@ impl Elimination {
             .sequence
             .iter()
             .all(|v| seen.get_mut(*v).is_some_and(|s| !std::mem::replace(s, true)));
+        let blocks = system.row_blocks();
         once && seen.iter().all(|s| *s)
-            && seen.len() == n + system.m()
-            && self.deferred.len() + 1 == system.row_blocks().len()
+            && self.bounds.first() == Some(&0)
+            && self.bounds.last() == Some(&self.sequence.len())
+            && self.bounds.is_sorted_by(|a, b| a < b)
+            && self.deferred.len() + 1 == blocks.len()
+            && self.marks.fit(system.m())
     }
 }
 

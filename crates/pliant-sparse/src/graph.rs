@@ -31,6 +31,7 @@ pub struct Graph {
 /// How an order of elimination was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum OrderMethod {
     /// As the caller said.
     #[default]
@@ -43,6 +44,7 @@ pub enum OrderMethod {
 
 /// Cost of an order of elimination, and of the best order that was rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct OrderReport {
     /// How it was found.
     pub method: OrderMethod,

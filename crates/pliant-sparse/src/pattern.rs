@@ -8,11 +8,64 @@ use std::sync::Arc;
 /// It never changes, and clones share it: they cost nothing, and neither does the comparison of two
 /// of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "CompressedRows", into = "CompressedRows")
+)]
 pub struct Pattern {
     rows: usize,
     columns: usize,
     offsets: Arc<[u32]>,
     indices: Arc<[u32]>,
+}
+
+/// A [`Pattern`] as it is written and read.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "Pattern")]
+struct CompressedRows {
+    rows: usize,
+    columns: usize,
+    offsets: Vec<u32>,
+    indices: Vec<u32>,
+}
+
+#[cfg(feature = "serde")]
+impl From<Pattern> for CompressedRows {
+    fn from(pattern: Pattern) -> Self {
+        Self {
+            rows: pattern.rows,
+            columns: pattern.columns,
+            offsets: pattern.offsets.to_vec(),
+            indices: pattern.indices.to_vec(),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<CompressedRows> for Pattern {
+    type Error = &'static str;
+
+    fn try_from(read: CompressedRows) -> Result<Self, Self::Error> {
+        let (offsets, indices) = (&read.offsets, &read.indices);
+        let is_whole = offsets.len().checked_sub(1) == Some(read.rows)
+            && offsets.first() == Some(&0)
+            && offsets.last().map(|end| *end as usize) == Some(indices.len())
+            && offsets.is_sorted();
+        let row = |w: &[u32]| &indices[w[0] as usize..w[1] as usize];
+        let ascends = |row: &[u32]| row.is_sorted_by(|a, b| a < b);
+        let fits = |row: &[u32]| row.last().is_none_or(|j| (*j as usize) < read.columns);
+        if !is_whole || !offsets.windows(2).map(row).all(|row| ascends(row) && fits(row)) {
+            return Err("the pattern of a sparse matrix has rows that are not in order");
+        }
+        Ok(Self {
+            rows: read.rows,
+            columns: read.columns,
+            offsets: read.offsets.into(),
+            indices: read.indices.into(),
+        })
+    }
 }
 
 /// Collects entries in any order, duplicates welcome, and sorts them into a [`Pattern`].

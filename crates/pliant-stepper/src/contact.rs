@@ -29,6 +29,7 @@ pub use finder::ContactFinder;
 pub use law::ContactLaw;
 pub use list::{Contact, ContactKey, ContactList};
 pub use memory::ContactMemory;
+pub(crate) use memory::RestingForce;
 pub use options::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 pub use pliant_contact::{FrictionModel, Rest};
 pub use report::{

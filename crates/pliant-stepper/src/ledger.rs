@@ -15,6 +15,7 @@ use std::ops::AddAssign;
 /// particle in free fall by implicit Euler it is `-m |v+ - v|^2 / 2`, of the trapezoidal rule on
 /// linear models zero to rounding. Cost: a pass over rows, forces and contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ledger {
     /// Change of the kinetic energy.
     pub kinetic: f64,
@@ -52,6 +53,7 @@ pub struct Ledger {
 /// the theta method solves, with what the ledger enters elsewhere taken out; see "Energy" in
 /// docs/notation.md for the terms. Negative numbers take energy out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NumericalParts {
     /// By the difference between the velocity by which positions move and the mean one:
     /// `-|dv|_M^2 / 2` of implicit Euler where all forces have a potential, nothing if

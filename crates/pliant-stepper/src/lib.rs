@@ -7,6 +7,8 @@
 //!
 //! The crate `pliant` drives steps: simulations, control of their length, rest without time.
 
+#[cfg(feature = "serde")]
+pub mod archive;
 pub mod contact;
 mod error;
 pub mod guards;

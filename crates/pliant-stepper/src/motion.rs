@@ -1,5 +1,7 @@
 //! Everything that changes during a simulation, as one value.
 
+#[cfg(feature = "serde")]
+use crate::archive::{self, ArchiveError};
 use crate::contact::{ContactMemory, SleepMemory};
 use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
 use pliant_model::State;
@@ -10,6 +12,7 @@ use pliant_solvers::{BoundState, Elimination};
 /// motion at its end; a step that fails leaves no trace but in its own copy. A checkpoint is such a
 /// value: restored into a simulation of the same model and options, the motion goes on bit for bit.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Motion {
     /// Time (s).
     pub time: f64,
@@ -43,11 +46,36 @@ pub struct Motion {
     pub sleep: SleepMemory,
 }
 
+#[cfg(feature = "serde")]
+impl Motion {
+    /// The version of the structure in bytes.
+    const VERSION: u32 = 1;
+
+    /// The motion as bytes with a version and a checksum, every number to the bit.
+    ///
+    /// # Errors
+    /// [`ArchiveError`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ArchiveError> {
+        archive::to_bytes("checkpoint", Self::VERSION, self)
+    }
+
+    /// The motion that [`to_bytes`](Self::to_bytes) wrote. Whether it fits a model is found where
+    /// it is restored.
+    ///
+    /// # Errors
+    /// [`ArchiveError`] if the bytes are something else, were cut or changed, or have the structure
+    /// of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArchiveError> {
+        archive::from_bytes("checkpoint", Self::VERSION, bytes)
+    }
+}
+
 /// The present motion as a value to save and to restore.
 pub type Checkpoint = Motion;
 
 /// Values that the user imposes on a simulation between steps.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Controls {
     /// Which independent coordinates are fixed.
     pub fixed: Vec<bool>,
@@ -61,6 +89,7 @@ pub struct Controls {
 
 /// The treatments chosen for force fields that leave theirs open.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Treatments {
     /// Length of the step that they were chosen for (s); `None` before the first choice.
     pub chosen_for: Option<f64>,
@@ -75,6 +104,7 @@ pub struct MemoryChanges(pub(crate) [u64; 2]);
 
 /// The memory of the solvers: everything that they hand from one step to the next.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SolverMemory {
     /// Order of elimination that the solver of the step has settled on, with its judgements on
     /// rows.
@@ -93,6 +123,7 @@ pub struct SolverMemory {
 
 /// Memory of steps that choose their length, part of every checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AdaptiveMemory {
     /// The step to be tried next (s); `None` before the first.
     pub next: Option<f64>,

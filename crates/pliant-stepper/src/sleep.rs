@@ -5,7 +5,7 @@ mod fall;
 pub use fall::fall_asleep;
 
 use crate::Error;
-use crate::contact::{ContactKey, ContactList, Sleeping, predict, step};
+use crate::contact::{ContactList, RestingForce, Sleeping, predict, step};
 use crate::motion::{Motion, clone_into_buffers};
 use crate::system::System;
 use pliant_contact::Rest;
@@ -20,6 +20,7 @@ const NONE: u32 = u32::MAX;
 
 /// Blocks asleep and about to sleep, as plain values. A block: an element of an independent node.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SleepMemory {
     /// For how long each block has been slow (s).
     slow: Vec<f64>,
@@ -29,7 +30,7 @@ pub struct SleepMemory {
     fixed: Vec<bool>,
     /// Forces of contacts among sleepers, and the island, by key, ascending: they start the first
     /// solve after waking.
-    forces: Vec<(ContactKey, [f64; 6], u32)>,
+    forces: Vec<RestingForce>,
 }
 
 clone_into_buffers!(SleepMemory {
@@ -84,6 +85,20 @@ impl SleepMemory {
         }
         if self.fixed.len() != system.n() {
             return Err(wrong("coordinates that may sleep", system.n(), self.fixed.len()).into());
+        }
+        let known = |island: &&u32| **island == NONE || (**island as usize) < blocks;
+        let islands = self.island.iter().filter(known).count();
+        if islands != blocks {
+            return Err(wrong("blocks in islands that there are", blocks, islands).into());
+        }
+        let rests = |f: &&RestingForce| f.1.iter().all(|x| x.is_finite()) && known(&&f.2);
+        let resting = self.forces.iter().filter(rests).count();
+        if resting != self.forces.len() || !self.forces.is_sorted_by(|a, b| a.0 <= b.0) {
+            return Err(wrong("forces of contacts that sleep", self.forces.len(), resting).into());
+        }
+        let slow = self.slow.iter().filter(|t| t.is_finite() && **t >= 0.0).count();
+        if slow != blocks {
+            return Err(wrong("times for which blocks were slow", blocks, slow).into());
         }
         Ok(())
     }

@@ -52,6 +52,8 @@ pub use pliant_krylov as krylov;
 pub use pliant_model as model;
 pub use pliant_solvers as solvers;
 pub use pliant_sparse as sparse;
+#[cfg(feature = "serde")]
+pub use pliant_stepper::archive;
 pub use pliant_stepper::guards::EventKind;
 pub use pliant_stepper::integrator;
 pub use pliant_stepper::method::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};

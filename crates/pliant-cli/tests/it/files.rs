@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Contents by path from a directory, with forward slashes.
-type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-fn files(dir: &Path) -> Files {
+pub(crate) fn files(dir: &Path) -> Files {
     let mut all = Files::new();
     for (prefix, dir) in [("", dir.to_owned()), ("frames/", dir.join("frames"))] {
         for entry in fs::read_dir(dir).into_iter().flatten() {
@@ -43,7 +43,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 /// Checks that a directory holds the complete set of one run, of the scene's title: what its
 /// manifest lists, the manifest and the lock, and nothing else.
-fn check_set(dir: &Path) -> serde_json::Value {
+pub(crate) fn check_set(dir: &Path) -> serde_json::Value {
     let mut left = files(dir);
     assert_eq!(left.remove(".pliant.lock"), Some(Vec::new()));
     let manifest: serde_json::Value = serde_json::from_slice(&left.remove("manifest.json").unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn check_set(dir: &Path) -> serde_json::Value {
     for file in manifest["files"].as_array().unwrap() {
         let name = file["name"].as_str().unwrap();
         let bytes = left.remove(name).unwrap_or_else(|| panic!("{name} is missing"));
-        if name == "result.json" {
+        if ["result.json", "checkpoint.pliant", "checkpoint.log"].contains(&name) {
             assert!(file["bytes"].is_null() && file["crc32"].is_null());
             continue;
         }
@@ -342,5 +342,23 @@ fn signals_end_a_run_after_a_step_with_its_results() {
         let result = check_set(&dir.path().join("results"));
         assert_eq!(result["status"], "interrupted");
         assert!(result["steps"].as_u64().unwrap() > 0);
+        assert!(dir.path().join("results/checkpoint.pliant").exists());
     }
+}
+
+/// `timeout` and schedulers signal a process and its group: that is one signal.
+#[cfg(unix)]
+#[test]
+fn two_signals_at_once_are_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = crate::WEIGHT.replace("HOW", "record_every: 100000");
+    let file = write(dir.path(), "long.ron", &text);
+    let ended = Command::new("timeout")
+        .current_dir(dir.path())
+        .args(["1", env!("CARGO_BIN_EXE_pliant"), "run", &file])
+        .args(["--duration", "80000", "--out", "results"])
+        .output()
+        .unwrap();
+    assert!(out(&ended).contains("status      interrupted"), "{}", err(&ended));
+    check_set(&dir.path().join("results"));
 }

@@ -5,6 +5,7 @@ use pliant_dense::{Vec3, rotation, vec3};
 
 /// Energies of a state (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Energies {
     /// Of all masses.
     pub kinetic: f64,

@@ -2,7 +2,7 @@
 
 use super::encode::fill;
 use super::*;
-use crate::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
+use crate::recording::{BodyTrack, ContactPhase, Frame, PointGroup, Recording, Sample, Shape};
 
 const UP: [f64; 3] = [0.0, 1.0, 0.0];
 
@@ -364,7 +364,7 @@ fn contact_forces_belong_to_their_frames() {
         force: [0.0, 0.0, force],
         torque: [0.0; 3],
         velocity: [0.0; 3],
-        state: "sticking",
+        state: ContactPhase::Sticking,
     };
     // Before the second frame there is one that it does not show, and at it one without a force.
     recording.contacts.lines = vec![line(0.25, 5.0), line(0.5, 7.0), line(0.5, 0.0), line(0.5, 1e300)];

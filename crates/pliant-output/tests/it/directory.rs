@@ -20,7 +20,7 @@ fn run(path: &Path, table: &'static str, bytes: &[u8], frames: usize) -> Result<
     recording.frames = vec![recording.frames[0].clone(); frames];
     let mut directory = ResultDirectory::take(path)?;
     let names: Vec<&str> = [table].into_iter().chain(collections(&recording)).collect();
-    directory.clear(RUN, &names)?;
+    directory.clear(RUN, &names, &[])?;
     let mut written = vec![write_atomically(&path.join(table), |out| out.write_all(bytes))?];
     written.extend(write_vtk(path, &recording)?);
     directory.close(RUN, &names, &written)
@@ -157,7 +157,9 @@ fn the_files_of_a_stopped_run_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), "joints.csv", b"first", 3).unwrap();
     let mut stopped = ResultDirectory::take(dir.path()).unwrap();
-    stopped.clear(RUN, &["contacts.csv", "particles.pvd"]).unwrap();
+    stopped
+        .clear(RUN, &["contacts.csv", "particles.pvd"], &[])
+        .unwrap();
     assert_eq!(
         names_in(dir.path()),
         [".pliant.lock", "manifest.json"],
@@ -191,7 +193,7 @@ fn the_files_of_a_stopped_run_are_removed() {
 fn files_that_failed_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let mut directory = ResultDirectory::take(dir.path()).unwrap();
-    directory.clear(RUN, &["energy.csv", "play.html"]).unwrap();
+    directory.clear(RUN, &["energy.csv", "play.html"], &[]).unwrap();
     let written: Written = write_atomically(&dir.path().join("energy.csv"), |_| Ok(())).unwrap();
     directory
         .close(RUN, &["energy.csv", "play.html"], &[written])
@@ -244,11 +246,14 @@ fn a_directory_that_went_away_is_taken_again() {
     #[cfg(unix)]
     {
         let second = ResultDirectory::take(&path).unwrap();
-        assert!(matches!(first.clear(RUN, &[]), Err(ExportError::Busy { .. })));
+        assert!(matches!(
+            first.clear(RUN, &[], &[]),
+            Err(ExportError::Busy { .. })
+        ));
         drop(second);
         fs::remove_dir_all(&path).unwrap();
     }
-    first.clear(RUN, &[]).unwrap();
+    first.clear(RUN, &[], &[]).unwrap();
     assert!(ResultDirectory::take(&path).is_err(), "it has a lock again");
 }
 
@@ -332,7 +337,7 @@ mod links {
         fs::write(elsewhere.join("particles_0000.vtu"), "mine").unwrap();
         let mut directory = ResultDirectory::take(&out).unwrap();
         symlink(&elsewhere, out.join("frames")).unwrap();
-        let error = directory.clear(RUN, &["energy.csv"]).unwrap_err();
+        let error = directory.clear(RUN, &["energy.csv"], &[]).unwrap_err();
         assert!(matches!(error, ExportError::Link { .. }), "{error}");
         assert_eq!(names_in(&elsewhere), ["particles_0000.vtu"]);
     }

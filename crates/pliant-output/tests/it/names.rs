@@ -1,7 +1,7 @@
 //! Names of users in tables.
 
 use pliant_output::csv::{write_contacts_csv, write_joints_csv};
-use pliant_output::recording::{ContactLine, ContactTable, JointTable, Recording};
+use pliant_output::recording::{ContactLine, ContactPhase, ContactTable, JointTable, Recording};
 
 /// A spreadsheet takes no name for a formula; numbers are as they were.
 #[test]
@@ -27,7 +27,7 @@ fn names_like_formulas_are_text() {
         force: [0.0; 3],
         torque: [0.0; 3],
         velocity: [0.0; 3],
-        state: "open",
+        state: ContactPhase::Open,
     };
     let recording = Recording {
         joints: JointTable {

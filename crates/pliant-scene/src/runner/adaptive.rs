@@ -1,10 +1,10 @@
 //! Counts of steps that choose their length, as they stand in `result.json`.
 
 use pliant::AdaptiveReport;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Counts of steps that choose their length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AdaptiveRun {
     /// Trials that missed the tolerance.
     pub rejected: usize,

@@ -5,15 +5,15 @@ use pliant::Simulation;
 use pliant::collision::World;
 use pliant::contact::{ContactFinder, ContactState, ContactsReport, FrictionCoupling};
 use pliant::model::NodeId;
-use pliant_output::recording::{ContactLine, ContactTable};
-use serde::Serialize;
+use pliant_output::recording::{ContactLine, ContactPhase, ContactTable};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Lines of the table: 200 MB.
 const MOST_LINES: usize = 1_000_000;
 
 /// Counts, forces and energies of the contacts of a whole run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContactSummary {
     /// Most contacts in a step, those that are only near included.
     pub most: usize,
@@ -62,9 +62,6 @@ pub struct ContactSummary {
     pub unsolved: usize,
     /// The contact that missed most in the first of these, by the names of its sides.
     pub unsolved_by: Option<[String; 2]>,
-    /// Sides of that contact.
-    #[serde(skip)]
-    unsolved_sides: Option<[u32; 2]>,
     /// Forces by node that collides, of each element: the sum of its contact forces over the last
     /// step (N), then for bodies their torque about the centre of mass (N m), in world axes.
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
@@ -102,11 +99,18 @@ impl ContactSummary {
         self.paid += report.corrections.paid;
         self.held_back = self.held_back.max(report.corrections.held_back);
         self.unsolved += report.corrections.unsolved;
-        self.unsolved_sides = self.unsolved_sides.or(report.corrections.unsolved_by);
     }
 }
 
 impl Summary {
+    /// Keeps the names of the sides whose overlap a correction could not take back first.
+    pub(super) fn name_unsolved(&mut self, simulation: &Simulation, report: &ContactsReport) {
+        if let (Some(contacts), Some(sides)) = (&mut self.contacts, report.corrections.unsolved_by) {
+            let names = || sides.map(|side| simulation.contact_side(side));
+            contacts.unsolved_by.get_or_insert_with(names);
+        }
+    }
+
     pub(super) fn finish_contacts(
         &mut self,
         simulation: &Simulation,
@@ -116,8 +120,6 @@ impl Summary {
         let Some(contacts) = &mut self.contacts else {
             return;
         };
-        let names = |sides: [u32; 2]| sides.map(|side| simulation.contact_side(side));
-        contacts.unsolved_by = contacts.unsolved_sides.map(names);
         // As many as a full table leaves out, also where it was not filled.
         contacts.lines_left_out = (table.lines.len() + table.left_out).saturating_sub(MOST_LINES);
         let model = simulation.model();
@@ -170,9 +172,9 @@ pub(super) fn record(table: &mut ContactTable, keeps: bool, simulation: &Simulat
             torque: reading.torque_impulse.map(|x| x / h),
             velocity: reading.velocity,
             state: match reading.state {
-                ContactState::Open => "open",
-                ContactState::Sticking => "sticking",
-                ContactState::Slipping => "slipping",
+                ContactState::Open => ContactPhase::Open,
+                ContactState::Sticking => ContactPhase::Sticking,
+                ContactState::Slipping => ContactPhase::Slipping,
             },
         });
     }

@@ -47,8 +47,8 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
 /// run: `result.json`, `energy.csv`, `joints.csv` (if there are joints), `contacts.csv` (if
 /// anything collides), `path.csv` (of statics), `energy.svg`, `play.html`, `particles.pvd`,
 /// `bodies.pvd`, `frames/`, and `manifest.json`, which lists them. Each file is complete or absent;
-/// one that cannot be written does not keep the others from being written. Returns the files to
-/// look at, without the frames and the manifest.
+/// one that cannot be written does not keep the others from being written. The checkpoint goes when
+/// a run is complete. Returns the files to look at, without the frames and the manifest.
 ///
 /// # Errors
 /// [`WriteError`] with all that went wrong.
@@ -81,7 +81,7 @@ pub fn write_into(directory: &mut ResultDirectory, outcome: &Outcome) -> Result<
         scene: &summary.scene,
         status: summary.status,
     };
-    directory.clear(run, &names)?;
+    directory.clear(run, &names, &outcome.checkpoint)?;
     let mut written = Vec::new();
     let mut errors = Vec::new();
     for (name, _, write) in wanted() {
@@ -94,7 +94,16 @@ pub fn write_into(directory: &mut ResultDirectory, outcome: &Outcome) -> Result<
         Ok(files) => written.extend(files),
         Err(error) => errors.push(error),
     }
+    // A complete run needs its checkpoint no more; one whose files found no room may still need it.
+    let is_over = summary.status == "ok" && errors.is_empty();
+    let kept = if is_over { &[][..] } else { &outcome.checkpoint };
+    let looked_at = written.len();
+    written.extend_from_slice(kept);
     errors.extend(directory.close(run, &names, &written).err());
+    written.truncate(looked_at);
+    if is_over && errors.is_empty() {
+        errors.extend(directory.remove_checkpoint().err());
+    }
     let paths = written.into_iter().map(|file| file.path);
     let written = paths
         .filter(|path| path.parent() == Some(directory.path()))

@@ -2,6 +2,7 @@
 
 use crate::scene::Hold;
 use pliant::{Error, Simulation};
+use serde::{Deserialize, Serialize};
 
 /// All holds of a run, and which of them are on.
 #[derive(Debug)]
@@ -9,8 +10,9 @@ pub(super) struct Schedule {
     holds: Vec<(Hold, Phase)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+/// Where a hold is in its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
     Waiting,
     On,
     Over,
@@ -20,6 +22,18 @@ impl Schedule {
     pub(super) fn new(holds: Vec<Hold>) -> Self {
         Self {
             holds: holds.into_iter().map(|hold| (hold, Phase::Waiting)).collect(),
+        }
+    }
+
+    /// The phase of each hold, for a checkpoint.
+    pub(super) fn phases(&self) -> Vec<Phase> {
+        self.holds.iter().map(|(_, phase)| *phase).collect()
+    }
+
+    /// Goes back to the phases of a checkpoint; what is held is a part of the motion.
+    pub(super) fn set_phases(&mut self, phases: &[Phase]) {
+        for ((_, phase), other) in self.holds.iter_mut().zip(phases) {
+            *phase = *other;
         }
     }
 

@@ -8,23 +8,25 @@ use crate::scene::BuiltScene;
 use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Treatment};
 use pliant::{Simulation, StepReport};
 use pliant_output::recording::Sample;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Numbers of a whole run. Times in seconds, energies in joules, lengths in metres; a number that
 /// is not finite is `null` in JSON.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Version of this structure: 1.
     pub schema: u32,
     /// Version of Pliant.
+    #[serde(skip_deserializing)]
     pub pliant: &'static str,
     /// The scene file as the user named it.
     pub scene: String,
     /// Its title.
     pub title: String,
     /// `ok`, `failed` if it ended early by an error, `interrupted` if it was broken off.
+    #[serde(skip_deserializing)]
     pub status: &'static str,
     /// Why it ended early.
     pub error: Option<String>,
@@ -47,6 +49,7 @@ pub struct Summary {
     /// Violations of hard constraints.
     pub violation: Residuals,
     /// The linear solver of the last step; "none" before the first.
+    #[serde(skip_deserializing)]
     pub solver: &'static str,
     /// Iterations of an iterative linear solver.
     pub iterations: usize,
@@ -72,11 +75,14 @@ pub struct Summary {
     /// Taken out by damping forces.
     pub dissipated: f64,
     /// Energy by source (J): the entries of [`pliant::Ledger`], by name.
+    #[serde(skip_deserializing)]
     pub ledger: BTreeMap<&'static str, f64>,
     /// The parts of `numerical` of the ledger (J): the entries of [`pliant::NumericalParts`], by
     /// name.
+    #[serde(skip_deserializing)]
     pub numerical: BTreeMap<&'static str, f64>,
     /// Potential energy of each mass and force field at the end (J), by name.
+    #[serde(skip_deserializing)]
     pub potential: BTreeMap<String, f64>,
     /// Linear momentum at the end.
     pub momentum: [f64; 3],
@@ -87,18 +93,26 @@ pub struct Summary {
     /// Time spent.
     pub seconds: Seconds,
     /// Positions and velocities of all nodes at the end, by name.
+    #[serde(skip_deserializing)]
     pub state: BTreeMap<String, NodeState>,
     /// Forces of compliant springs and constraints in the last step, by name; a cable's is positive
     /// when it pushes.
+    #[serde(skip_deserializing)]
     pub reactions: BTreeMap<String, Vec<f64>>,
     /// Joints at the end, by name.
+    #[serde(skip_deserializing)]
     pub joints: BTreeMap<String, JointState>,
     /// Treatment, in the last step, of the force fields of treatment `Auto`, by name.
+    #[serde(skip_deserializing)]
     pub treatments: BTreeMap<String, TreatmentState>,
     /// Contacts; `null` if nothing can collide.
     pub contacts: Option<ContactSummary>,
     /// Equilibria; `null` of a motion.
+    #[serde(skip_deserializing)]
     pub statics: Option<StaticsSummary>,
+    /// Work and seconds before the checkpoint that the run went on from.
+    #[serde(skip)]
+    earlier: (WorkCounters, f64),
 }
 
 /// The treatment of a force field of treatment `Auto`.
@@ -113,7 +127,7 @@ pub struct TreatmentState {
 }
 
 /// Sizes of the model and its system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
     /// Nodes of the model.
     pub nodes: usize,
@@ -130,7 +144,7 @@ pub struct Sizes {
 }
 
 /// The last and the worst of something over all steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Residuals {
     /// The value in the last step.
     pub last: f64,
@@ -139,7 +153,7 @@ pub struct Residuals {
 }
 
 /// Energies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
     /// Kinetic energy.
     pub kinetic: f64,
@@ -150,7 +164,7 @@ pub struct Energy {
 }
 
 /// Counts of the work done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkCounters {
     /// Plans of the assembly.
     pub plans: usize,
@@ -167,7 +181,7 @@ pub struct WorkCounters {
 }
 
 /// Time spent, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
     /// Everything, from the initial state to the end.
     pub total: f64,
@@ -276,6 +290,7 @@ impl Summary {
             treatments: BTreeMap::new(),
             contacts: None,
             statics: None,
+            earlier: Default::default(),
         }
     }
 
@@ -331,6 +346,35 @@ impl Summary {
         }
     }
 
+    /// Goes on from the sums of a checkpoint.
+    pub(super) fn go_on(&mut self, before: Self) {
+        let (pliant, status, solver) = (self.pliant, self.status, self.solver);
+        let scene = std::mem::take(&mut self.scene);
+        *self = Self {
+            pliant,
+            status,
+            solver,
+            scene,
+            ..before
+        };
+        self.earlier = (self.work, self.seconds.total);
+    }
+
+    /// Counts the work so far, that before the checkpoint which the run went on from included.
+    pub(super) fn count_work(&mut self, simulation: &Simulation, elapsed: Duration) {
+        let (earlier, seconds) = self.earlier;
+        self.seconds.total = seconds + elapsed.as_secs_f64();
+        let counters = simulation.counters();
+        self.work = WorkCounters {
+            plans: earlier.plans + counters.plans,
+            symbolic_analyses: earlier.symbolic_analyses + counters.solver.symbolic,
+            factorisations: earlier.factorisations + counters.solver.numeric,
+            solves: earlier.solves + counters.solver.solves,
+            factor_entries: counters.solver.factor_entries,
+            matrix_entries: counters.solver.matrix_entries,
+        };
+    }
+
     pub(super) fn finish(
         &mut self,
         simulation: &Simulation,
@@ -341,19 +385,10 @@ impl Summary {
             self.status = "failed";
             self.error = Some(error.to_string());
         }
-        self.seconds.total = elapsed.as_secs_f64();
+        self.count_work(simulation, elapsed);
         let (model, state) = (simulation.model(), simulation.state());
         let Momentum { linear, angular } = model.momentum(state);
         (self.momentum, self.angular_momentum) = (linear, angular);
-        let counters = simulation.counters();
-        self.work = WorkCounters {
-            plans: counters.plans,
-            symbolic_analyses: counters.solver.symbolic,
-            factorisations: counters.solver.numeric,
-            solves: counters.solver.solves,
-            factor_entries: counters.solver.factor_entries,
-            matrix_entries: counters.solver.matrix_entries,
-        };
         for node in model.nodes() {
             let rows = |numbers: &[f64], size| numbers.chunks_exact(size).map(<[f64]>::to_vec).collect();
             let entry = NodeState {

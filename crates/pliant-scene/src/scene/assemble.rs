@@ -114,6 +114,11 @@ pub struct BuiltScene {
 }
 
 impl BuiltScene {
+    /// The text of the scene file.
+    pub(crate) fn text(&self) -> &str {
+        &self.source.text
+    }
+
     /// Against gravity; up the y axis without gravity.
     pub fn up(&self) -> [f64; 3] {
         let g = self.model.initial_parameters().gravity();

@@ -1,7 +1,8 @@
 //! Restored checkpoints and steps after a failed one go on to the bit. The scenes, in `replays/`,
 //! are the least of random ones in which they once did not.
 
-use pliant::Simulation;
+use pliant::archive::ArchiveError;
+use pliant::{Checkpoint, Simulation};
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{SceneFile, Settings};
 use std::path::Path;
@@ -43,7 +44,8 @@ fn runs_on_from_every_checkpoint(name: &str) {
     for (k, checkpoint) in checkpoints[..STEPS].iter().enumerate().step_by(3) {
         let (mut other, _) = start(name);
         let other = other.simulation_mut();
-        other.restore(checkpoint).unwrap();
+        let bytes = checkpoint.to_bytes().unwrap();
+        other.restore(&Checkpoint::from_bytes(&bytes).unwrap()).unwrap();
         // The memory that was restored is that of the next checkpoint, also where it was not used.
         assert!(other.checkpoint() == *checkpoint, "{name}: checkpoint {k}");
         let (found, error) = go_on(other, h, STEPS - k);
@@ -58,6 +60,54 @@ fn restored_checkpoints_go_on_to_the_bit() {
     for name in ["restore-91.json", "restore-373.json", "restore-425.json"] {
         runs_on_from_every_checkpoint(name);
     }
+}
+
+/// A checkpoint that was changed by hand, with the checksum of the change: it is refused, or steps
+/// go on or end with an error.
+#[test]
+fn no_checkpoint_makes_a_step_panic() {
+    const CHANGES: usize = 1000;
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut below = |n: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random as usize % n
+    };
+    let (mut refused, mut read) = (0, 0);
+    for name in ["restore-91.json", "restore-373.json", "sleepers.ron"] {
+        let (mut runner, h) = start(name);
+        let simulation = runner.simulation_mut();
+        go_on(simulation, h, 20);
+        let bytes = simulation.checkpoint().to_bytes().unwrap();
+        let value = bytes.iter().position(|b| *b == b'\n').unwrap() + 1 + 12;
+        for _ in 0..CHANGES {
+            let mut changed = bytes.clone();
+            for _ in 0..=below(3) {
+                let at = value + below(bytes.len() - value);
+                changed[at] = [0, 1, 0x7f, 0xff, changed[at].wrapping_add(1)][below(5)];
+            }
+            let checksum = crc32fast::hash(&changed[value..]).to_le_bytes();
+            changed[value - 4..value].copy_from_slice(&checksum);
+            match Checkpoint::from_bytes(&changed) {
+                Ok(checkpoint) => {
+                    read += 1;
+                    if simulation.restore(&checkpoint).is_err() {
+                        refused += 1;
+                    } else {
+                        go_on(simulation, h, 2);
+                    }
+                }
+                Err(ArchiveError::Value { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    // Both happen: names and lengths are a part of the bytes, numbers another.
+    assert!(
+        refused > 0 && read > refused && read < 3 * CHANGES,
+        "{refused} of {read}"
+    );
 }
 
 /// A failed step leaves nothing behind, in the solvers neither.

@@ -77,6 +77,7 @@ pub struct Auto {
 
 /// Orders of elimination of the solvers of [`Auto`] that factor sparse systems.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct AutoOrders {
     interior: Option<Elimination>,
     admm: Option<Elimination>,

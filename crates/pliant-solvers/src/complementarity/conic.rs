@@ -182,6 +182,7 @@ impl Layout {
 
 /// Memory of a [`ConicSolver`], as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConicMemory {
     /// Of the bilateral part.
     pub(crate) direct: Option<Elimination>,

@@ -78,6 +78,7 @@ pub struct IslandSolver {
 
 /// Memory of an [`IslandSolver`], as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IslandMemory(Vec<PartMemory>);
 
 /// Whether laws differ in their numbers only.

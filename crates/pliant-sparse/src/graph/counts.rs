@@ -4,6 +4,7 @@ use super::adjacency::Adjacency;
 
 /// Predicted size and work of an `L D L^T` by dense blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EliminationCost {
     /// Entries of `L` with its diagonal, all of those in a block counted.
     pub entries: u64,

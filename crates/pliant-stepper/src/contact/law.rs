@@ -15,6 +15,7 @@ use pliant_solvers::complementarity::Cone;
 /// across, `|m_r| <= rolling r_n`, against rolling (not with a polygon); Newton: `u_n+ >= -e u_n-`,
 /// or Poisson ([`Restitution`](super::Restitution)).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ContactLaw {
     /// Coefficient of friction `mu` (none).
     pub friction: f64,

@@ -3,14 +3,17 @@
 use super::ContactLaw;
 use crate::motion::clone_into_buffers;
 use pliant_kkt::Support;
+use pliant_model::Model;
 
 /// The identity of a contact from step to step: its impulse starts the next solve, and events are
 /// told by it. A finder makes it of the two sides and of where on them the contact is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ContactKey(pub u64, pub u64);
 
 /// A point where two surfaces touch, or may touch within the next step.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
     /// Its identity over the steps.
     pub key: ContactKey,
@@ -28,6 +31,7 @@ pub struct Contact {
 
 /// The contacts of one step, with the elements that they act on.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ContactList {
     contacts: Vec<Contact>,
     /// Where each contact's supports end.
@@ -65,6 +69,22 @@ impl ContactList {
         }));
         self.supports.extend(second);
         self.ends.push(self.supports.len());
+    }
+
+    /// Whether it is one of a model: written values that were changed by hand are not.
+    pub(super) fn fits(&self, model: &Model) -> bool {
+        let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
+        let known = |s: &Support| {
+            let node = model.nodes().get(s.node.index());
+            node.is_some_and(|node| node.space.is_spatial() && s.element < node.count)
+                && finite(&[s.weight])
+                && finite(&s.arm)
+        };
+        self.ends.len() == self.contacts.len()
+            && self.ends.is_sorted()
+            && self.ends.last().copied().unwrap_or(0) == self.supports.len()
+            && self.supports.iter().all(known)
+            && self.contacts.iter().all(|c| finite(&c.point))
     }
 
     /// The contacts in order.

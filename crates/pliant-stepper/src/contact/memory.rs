@@ -1,11 +1,15 @@
 //! The memory of contacts from step to step, part of a motion.
 
+use super::detect::check;
 use super::{ContactKey, ContactList};
+use crate::Error;
 use crate::motion::clone_into_buffers;
 use pliant_kkt::Support;
+use pliant_model::{Model, ModelError};
 
 /// The memory of contacts from step to step, as plain values.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ContactMemory {
     /// Contacts of the motion, as found at the end of the last step, and the horizon (s) that they
     /// were found for; none if they are to be found.
@@ -28,6 +32,27 @@ clone_into_buffers!(ContactMemory {
 pub(crate) type RestingForce = (ContactKey, [f64; 6], u32);
 
 impl ContactMemory {
+    /// Whether it is that of a model.
+    ///
+    /// # Errors
+    /// [`Error`] if a contact has no meaning, or is of elements that there are not.
+    pub(super) fn check(&self, model: &Model) -> Result<(), Error> {
+        self.list.contacts().iter().try_for_each(check)?;
+        let ascends = self.forces.is_sorted_by(|a, b| a.0 <= b.0);
+        let finite = self.forces.iter().flat_map(|f| f.1).all(f64::is_finite);
+        let horizon = self.horizon.is_none_or(|h| h.is_finite() && h >= 0.0);
+        if ascends && finite && horizon && self.list.fits(model) {
+            return Ok(());
+        }
+        let (what, expected, found) = ("contacts of this model", self.list.len(), 0);
+        Err(ModelError::State {
+            what,
+            expected,
+            found,
+        }
+        .into())
+    }
+
     /// The contacts of the present state are to be found anew.
     pub(crate) fn forget_list(&mut self) {
         self.list.clear();

@@ -269,6 +269,7 @@ pub(crate) fn restore_solvers(system: &mut System, memory: &SolverMemory) {
 pub fn restore(system: &mut System, motion: &mut Motion) -> Result<(), Error> {
     match (&mut system.contacts, &mut motion.contacts) {
         (Some(c), Some(memory)) => {
+            memory.check(&system.model)?;
             c.observed.forget();
             c.detection.restore(memory)
         }

@@ -37,6 +37,7 @@ use std::time::Instant;
 
 /// Memory of an integrator from step to step.
 #[derive(Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IntegratorMemory {
     /// The method it belongs to; empty before any.
     pub method: String,

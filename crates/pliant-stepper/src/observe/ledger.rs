@@ -18,6 +18,7 @@ pub(super) enum Entry {
 
 /// Values of the last step that the ledger of the next one needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LedgerMemory {
     /// Energies at the end of the last step; `None` if the state, a motion or the contacts were
     /// changed since.

@@ -21,6 +21,7 @@ const AGAIN: f64 = 2.0;
 
 /// How a force field that left it open is treated.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TreatmentChoice {
     /// The force field.
     pub component: ComponentId,

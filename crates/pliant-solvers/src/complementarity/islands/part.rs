@@ -37,6 +37,7 @@ pub(super) enum PartSolver {
 
 /// The memory of the solver of a part, and the marks by which the part is known again.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PartMemory {
     pub(super) dofs: Vec<u32>,
     pub(super) rows_of_blocks: Vec<usize>,

@@ -42,12 +42,12 @@ pub(crate) struct Run {
     /// Write no files, and keep no pictures in memory
     #[arg(long)]
     pub(crate) no_files: bool,
-    /// Write a checkpoint as often as this: a time of the clock such as 30s, 5min or 2h, or a number of
-    /// steps such as 100steps
+    /// Write a checkpoint as often as this: a time of the clock such as 30s, 5min or 2h, or a
+    /// number of steps such as 100steps
     #[arg(long, value_name = "TIME", value_parser = every, conflicts_with = "no_files")]
     pub(crate) checkpoint_every: Option<Every>,
-    /// Go on from the checkpoint among the results, which a run leaves there that was interrupted, or
-    /// killed while it wrote checkpoints
+    /// Go on from the checkpoint among the results, which a run leaves there that was interrupted,
+    /// or killed while it wrote checkpoints
     #[arg(long, conflicts_with = "no_files")]
     pub(crate) resume: bool,
     /// If a step fails, write the system that its solver failed on into this directory, for

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Signals that come within this time are one: `timeout` and schedulers of clusters signal a process
-/// and its group, which it is in.
+/// Signals that come within this time are one: `timeout` and schedulers of clusters signal a
+/// process and its group, which it is in.
 const TOGETHER: Duration = Duration::from_secs(1);
 
-/// Returns a flag that becomes true at the first signal. One that comes later than a second after it
-/// ends the process at once, without results.
+/// Returns a flag that becomes true at the first signal. One that comes later than a second after
+/// it ends the process at once, without results.
 pub(crate) fn requested() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let own = Arc::clone(&flag);

@@ -174,8 +174,8 @@ impl ResultDirectory {
     /// These are the files that its manifest lists, as far as they have names of results, and those
     /// that the new ones replace. Where there is no manifest, or that of a run which was stopped
     /// while it wrote, all files with names of frames are removed too. Temporary files of results
-    /// go in any case, and so do checkpoints but the files `kept` of the run's own. From now on until [`close`](Self::close) the manifest has the status
-    /// `writing`.
+    /// go in any case, and so do checkpoints but the files `kept` of the run's own. From now on
+    /// until [`close`](Self::close) the manifest has the status `writing`.
     ///
     /// # Errors
     /// The errors of [`take`](Self::take), for the directory may have changed since;

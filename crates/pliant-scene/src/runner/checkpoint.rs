@@ -49,12 +49,12 @@ pub enum CheckpointError {
         /// The directory of the results.
         directory: PathBuf,
     },
-    /// It is of another scene, of other settings or of another program.
+    /// The checkpoint is of another scene, of other settings or of another program.
     #[error("the checkpoint in {} is of another run: {difference}", .directory.display())]
     Other {
         /// The directory of the results.
         directory: PathBuf,
-        /// What differs, with both values.
+        /// The first difference, with both values.
         difference: String,
     },
     /// A file of it is no checkpoint, or was cut or changed.
@@ -371,7 +371,8 @@ impl Runner {
     /// Writes a checkpoint now, if the run keeps any.
     ///
     /// # Errors
-    /// [`CheckpointError::File`] with the file that cannot be written; the checkpoint before stands.
+    /// [`CheckpointError::File`] with the file that cannot be written; the checkpoint before
+    /// stands.
     pub fn write_checkpoint(&mut self) -> Result<(), CheckpointError> {
         let Some(checkpoints) = &mut self.checkpoints else {
             return Ok(());

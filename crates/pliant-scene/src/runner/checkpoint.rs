@@ -5,27 +5,29 @@
 //! much of the log belongs to it. The log is synced first, and the other file is replaced as a
 //! whole: at every moment, also of a kill or a power cut, the two together are a checkpoint.
 
+mod identity;
+mod log;
+
+pub(super) use identity::Identity;
+
 use super::Runner;
 use super::holds::Phase;
 use super::summary::Summary;
-use crate::scene::BuiltScene;
+use log::{LogEnd, RunLog};
 use pliant::archive::{self, ArchiveError};
 use pliant::{Checkpoint, Ledger};
 use pliant_output::ExportError;
 use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::directory::{CHECKPOINT, CHECKPOINT_LOG, ResultDirectory};
-use pliant_output::recording::{ContactLine, Frame, Recording, Sample};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The versions of the structures of both files.
-const STATE_VERSION: u32 = 1;
-const PART_VERSION: u32 = 1;
+/// The version of the structure of `checkpoint.pliant`.
+const VERSION: u32 = 1;
 
 /// How often a run writes a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +67,15 @@ pub enum CheckpointError {
         /// Why it was not read.
         source: ArchiveError,
     },
-    /// A file of it cannot be read or written.
+    /// A file of it cannot be read.
+    #[error("cannot read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A file of it cannot be written.
     #[error(transparent)]
     File(#[from] ExportError),
     /// The motion does not fit the scene.
@@ -74,20 +84,6 @@ pub enum CheckpointError {
     /// Equilibria are found anew.
     #[error("a scene of statics has no checkpoints: its equilibria are found anew")]
     Statics,
-}
-
-/// The run that a checkpoint is of. What it does not name follows from it: a step has the same bits
-/// on any number of threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Identity {
-    pliant: String,
-    /// CRC-32 of the text of the scene file.
-    text: u32,
-    /// CRC-32 of the first state, in which the meshes are that the scene reads.
-    start: u32,
-    parameters: BTreeMap<String, f64>,
-    step: f64,
-    duration: f64,
 }
 
 /// The content of `checkpoint.pliant`.
@@ -103,41 +99,12 @@ struct RunState {
     log: LogEnd,
 }
 
-/// How much of the log belongs to a checkpoint.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct LogEnd {
-    bytes: u64,
-    parts: usize,
-}
-
-/// A part of the log: what was recorded between two checkpoints.
-#[derive(Serialize)]
-struct Part<'a> {
-    frames: &'a [Frame],
-    samples: &'a [Sample],
-    joints: &'a [Vec<f64>],
-    contacts: &'a [ContactLine],
-}
-
-/// A part of the log that was read.
-#[derive(Deserialize)]
-struct ReadPart {
-    frames: Vec<Frame>,
-    samples: Vec<Sample>,
-    joints: Vec<Vec<f64>>,
-    contacts: Vec<ContactLine>,
-}
-
 /// The checkpoints of a run.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     directory: PathBuf,
     every: Option<Every>,
-    /// The log, from the first checkpoint on.
-    log: Option<File>,
-    end: LogEnd,
-    /// Frames, samples, lines of joints and of contacts that are in the log.
-    logged: [usize; 4],
+    log: RunLog,
     /// When the last one was written, and after how many steps.
     last: (Instant, usize),
     /// Whether the files are there and a checkpoint of this run.
@@ -146,59 +113,12 @@ pub(super) struct Checkpoints {
     failed: Option<CheckpointError>,
 }
 
-impl Identity {
-    pub(super) fn new(scene: &BuiltScene, text: &str, simulation: &pliant::Simulation) -> Self {
-        let state = simulation.state();
-        let mut start = crc32fast::Hasher::new();
-        for numbers in [&state.positions, &state.velocities, &state.internal] {
-            numbers.iter().for_each(|x| start.update(&x.to_le_bytes()));
-        }
-        Self {
-            pliant: env!("CARGO_PKG_VERSION").to_owned(),
-            text: crc32fast::hash(text.as_bytes()),
-            start: start.finalize(),
-            parameters: scene.parameters.clone(),
-            step: scene.plan.step,
-            duration: scene.plan.duration,
-        }
-    }
-
-    /// The first difference in the user's words.
-    fn difference(&self, here: &Self) -> Option<String> {
-        let both =
-            |what: &str, there: String, here: String| format!("{what} is {there} there and {here} here");
-        let values = |identity: &Self| {
-            let own = [
-                ("the step (s)", identity.step),
-                ("the duration (s)", identity.duration),
-            ];
-            let own = own.map(|(name, value)| (name.to_owned(), value));
-            let named = identity.parameters.iter();
-            let named = named.map(|(name, value)| (format!("parameter `{name}`"), *value));
-            named.chain(own).collect::<Vec<_>>()
-        };
-        if self.pliant != here.pliant {
-            return Some(both("Pliant's version", self.pliant.clone(), here.pliant.clone()));
-        }
-        if self.text != here.text {
-            return Some("the scene file has changed since".to_owned());
-        }
-        let mut pairs = values(self).into_iter().zip(values(here));
-        if let Some(((name, there), (_, here))) = pairs.find(|(a, b)| a.1.to_bits() != b.1.to_bits()) {
-            return Some(both(&name, there.to_string(), here.to_string()));
-        }
-        (self.start != here.start).then(|| "a file that the scene reads has changed since".to_owned())
-    }
-}
-
 impl Checkpoints {
     fn new(directory: &ResultDirectory, every: Option<Every>) -> Self {
         Self {
             directory: directory.path().to_owned(),
             every,
-            log: None,
-            end: LogEnd::default(),
-            logged: [0; 4],
+            log: RunLog::new(directory.path().join(CHECKPOINT_LOG)),
             last: (Instant::now(), 0),
             stands: false,
             failed: None,
@@ -208,56 +128,6 @@ impl Checkpoints {
     fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
-
-    /// Appends what was recorded since the last checkpoint to the log, and syncs it.
-    fn append(&mut self, recording: &Recording) -> Result<(), CheckpointError> {
-        let path = self.path(CHECKPOINT_LOG);
-        let [frames, samples, joints, contacts] = self.logged;
-        let part = Part {
-            frames: &recording.frames[frames..],
-            samples: &recording.samples[samples..],
-            joints: &recording.joints.lines[joints..],
-            contacts: &recording.contacts.lines[contacts..],
-        };
-        let bytes = archive::to_bytes("part of a run", PART_VERSION, &part);
-        let bytes = bytes.map_err(|source| CheckpointError::Damaged {
-            path: path.clone(),
-            source,
-        })?;
-        if self.log.is_none() {
-            // The state names bytes of the log before: without a log it is none.
-            remove(&self.path(CHECKPOINT))?;
-            remove(&path)?;
-        }
-        self.append_bytes(&path, &bytes)
-            .map_err(|source| ExportError::io(&path, source))?;
-        self.end.bytes += bytes.len() as u64;
-        self.end.parts += 1;
-        self.logged = lengths(recording);
-        Ok(())
-    }
-
-    fn append_bytes(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let log = match &mut self.log {
-            Some(log) => log,
-            None => self.log.insert(File::create_new(path)?),
-        };
-        // A part that was not written whole, as on a full disk, is written over.
-        log.set_len(self.end.bytes)?;
-        log.seek(SeekFrom::Start(self.end.bytes))?;
-        log.write_all(bytes)?;
-        log.sync_data()
-    }
-}
-
-/// Lengths of what a recording grows by.
-fn lengths(recording: &Recording) -> [usize; 4] {
-    [
-        recording.frames.len(),
-        recording.samples.len(),
-        recording.joints.lines.len(),
-        recording.contacts.lines.len(),
-    ]
 }
 
 impl Runner {
@@ -301,14 +171,11 @@ impl Runner {
         }
         let mut checkpoints = Checkpoints::new(directory, every);
         let path = checkpoints.path(CHECKPOINT);
-        let bytes = match read(&path)? {
-            Some((_, bytes)) => bytes,
-            None => {
-                let directory = checkpoints.directory;
-                return Err(CheckpointError::None { directory });
-            }
+        let Some((_, bytes)) = open_and_read(&path)? else {
+            let directory = checkpoints.directory;
+            return Err(CheckpointError::None { directory });
         };
-        let state: RunState = archive::from_bytes("run", STATE_VERSION, &bytes)
+        let state: RunState = archive::from_bytes("run", VERSION, &bytes)
             .map_err(|source| CheckpointError::Damaged { path, source })?;
         if let Some(difference) = state.identity.difference(&self.identity) {
             let directory = checkpoints.directory;
@@ -317,7 +184,8 @@ impl Runner {
                 difference,
             });
         }
-        self.read_log(&mut checkpoints, state.log)?;
+        checkpoints.log.read(state.log, &mut self.recording)?;
+        checkpoints.stands = true;
         self.simulation.restore(&state.motion)?;
         self.schedule.set_phases(&state.schedule);
         self.pictures = state.pictures;
@@ -327,45 +195,6 @@ impl Runner {
         checkpoints.last.1 = self.summary.steps;
         self.checkpoints = Some(checkpoints);
         Ok(self)
-    }
-
-    /// Takes the pictures and lines of a log in place of those that there are.
-    fn read_log(&mut self, checkpoints: &mut Checkpoints, end: LogEnd) -> Result<(), CheckpointError> {
-        let path = checkpoints.path(CHECKPOINT_LOG);
-        let damaged = |source| CheckpointError::Damaged {
-            path: path.clone(),
-            source,
-        };
-        let missing = |found| ArchiveError::Length {
-            kind: "log of a run",
-            expected: end.bytes,
-            found,
-        };
-        let (log, bytes) = read(&path)?.ok_or_else(|| damaged(missing(0)))?;
-        let length = usize::try_from(end.bytes).unwrap_or(usize::MAX);
-        let whole = bytes.get(..length);
-        let mut rest = whole.ok_or_else(|| damaged(missing(bytes.len() as u64)))?;
-        let recording = &mut self.recording;
-        recording.frames.clear();
-        recording.samples.clear();
-        recording.joints.lines.clear();
-        for _ in 0..end.parts {
-            let (part, behind) =
-                archive::split_first::<ReadPart>("part of a run", PART_VERSION, rest).map_err(damaged)?;
-            recording.frames.extend(part.frames);
-            recording.samples.extend(part.samples);
-            recording.joints.lines.extend(part.joints);
-            recording.contacts.lines.extend(part.contacts);
-            rest = behind;
-        }
-        if !rest.is_empty() {
-            return Err(damaged(missing((bytes.len() - rest.len()) as u64)));
-        }
-        checkpoints.log = Some(log);
-        checkpoints.end = end;
-        checkpoints.logged = lengths(recording);
-        checkpoints.stands = true;
-        Ok(())
     }
 
     /// Writes a checkpoint now, if the run keeps any.
@@ -378,7 +207,11 @@ impl Runner {
             return Ok(());
         };
         checkpoints.last = (Instant::now(), self.summary.steps);
-        checkpoints.append(&self.recording)?;
+        if checkpoints.log.is_new() {
+            // That of an earlier run names bytes of the log that is replaced.
+            remove(&checkpoints.path(CHECKPOINT))?;
+        }
+        checkpoints.log.append(&self.recording)?;
         self.summary.count_work(&self.simulation, self.started.elapsed());
         let state = RunState {
             identity: self.identity.clone(),
@@ -388,14 +221,13 @@ impl Runner {
             ledger: self.ledger,
             summary: self.summary.clone(),
             contacts_left_out: self.recording.contacts.left_out,
-            log: checkpoints.end,
+            log: checkpoints.log.end(),
         };
         let path = checkpoints.path(CHECKPOINT);
-        let bytes =
-            archive::to_bytes("run", STATE_VERSION, &state).map_err(|source| CheckpointError::Damaged {
-                path: path.clone(),
-                source,
-            })?;
+        let bytes = archive::to_bytes("run", VERSION, &state).map_err(|source| CheckpointError::Damaged {
+            path: path.clone(),
+            source,
+        })?;
         write_atomically(&path, |out| out.write_all(&bytes))?;
         checkpoints.stands = true;
         Ok(())
@@ -448,8 +280,11 @@ fn remove(path: &Path) -> Result<(), ExportError> {
 }
 
 /// The file at a path, opened for reading and writing, and its bytes; `None` if there is none.
-fn read(path: &Path) -> Result<Option<(File, Vec<u8>)>, ExportError> {
-    let failed = |source| ExportError::io(path, source);
+fn open_and_read(path: &Path) -> Result<Option<(File, Vec<u8>)>, CheckpointError> {
+    let failed = |source| CheckpointError::Read {
+        path: path.to_owned(),
+        source,
+    };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),

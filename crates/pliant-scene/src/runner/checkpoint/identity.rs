@@ -1,0 +1,64 @@
+//! The run that a checkpoint is of.
+
+use crate::scene::BuiltScene;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The run that a checkpoint is of. What it does not name follows from it: a step has the same bits
+/// on any number of threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::runner) struct Identity {
+    pliant: String,
+    /// CRC-32 of the text of the scene file.
+    text: u32,
+    /// CRC-32 of the first state, in which the meshes are that the scene reads.
+    start: u32,
+    parameters: BTreeMap<String, f64>,
+    step: f64,
+    duration: f64,
+}
+
+impl Identity {
+    pub(in crate::runner) fn new(scene: &BuiltScene, text: &str, simulation: &pliant::Simulation) -> Self {
+        let state = simulation.state();
+        let mut start = crc32fast::Hasher::new();
+        for numbers in [&state.positions, &state.velocities, &state.internal] {
+            numbers.iter().for_each(|x| start.update(&x.to_le_bytes()));
+        }
+        Self {
+            pliant: env!("CARGO_PKG_VERSION").to_owned(),
+            text: crc32fast::hash(text.as_bytes()),
+            start: start.finalize(),
+            parameters: scene.parameters.clone(),
+            step: scene.plan.step,
+            duration: scene.plan.duration,
+        }
+    }
+
+    /// The first difference in the user's words.
+    pub(super) fn difference(&self, here: &Self) -> Option<String> {
+        let both =
+            |what: &str, there: String, here: String| format!("{what} is {there} there and {here} here");
+        let values = |identity: &Self| {
+            let own = [
+                ("the step (s)", identity.step),
+                ("the duration (s)", identity.duration),
+            ];
+            let own = own.map(|(name, value)| (name.to_owned(), value));
+            let named = identity.parameters.iter();
+            let named = named.map(|(name, value)| (format!("parameter `{name}`"), *value));
+            named.chain(own).collect::<Vec<_>>()
+        };
+        if self.pliant != here.pliant {
+            return Some(both("Pliant's version", self.pliant.clone(), here.pliant.clone()));
+        }
+        if self.text != here.text {
+            return Some("the scene file has changed since".to_owned());
+        }
+        let mut pairs = values(self).into_iter().zip(values(here));
+        if let Some(((name, there), (_, here))) = pairs.find(|(a, b)| a.1.to_bits() != b.1.to_bits()) {
+            return Some(both(&name, there.to_string(), here.to_string()));
+        }
+        (self.start != here.start).then(|| "a file that the scene reads has changed since".to_owned())
+    }
+}

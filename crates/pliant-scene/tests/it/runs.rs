@@ -1,7 +1,8 @@
 //! The runner: holds, last steps, files.
 
-use pliant_scene::runner::{Runner, write_results};
+use pliant_scene::runner::{Progress, ResultDirectory, Runner, write_results};
 use pliant_scene::scene::{Format, SceneFile, Settings};
+use std::ops::ControlFlow;
 
 fn runner(text: &str) -> Runner {
     let scene = SceneFile::from_text("a.ron".as_ref(), text, Format::Ron).unwrap();
@@ -221,4 +222,48 @@ fn results_are_those_of_the_last_run() {
     assert!(
         left.contains(&"frames/particles_0000.vtu".to_owned()) && !left.contains(&"bodies.pvd".to_owned())
     );
+}
+/// A run that is interrupted three times, once while something is held, records what one does that
+/// is not.
+#[test]
+fn an_interrupted_run_records_the_same() {
+    let text = "(
+        gravity: (0, -10, 0),
+        run: (duration: 0.3, step: 0.01, record_every: 3),
+        nodes: [Bodies(name: \"b\", bodies: [(position: (0, 0.1, 0), shape: Sphere(0.1), mass: 1)])],
+        fixed: [(node: \"b\", axes: [x, y], from: 0.05, until: 0.12, velocity: [1, 0.5, 0, 0, 0, 0])],
+        colliders: [Fixed(name: \"ground\", shape: Plane(0, 1, 0)), Bodies(node: \"b\")],
+    )";
+    let whole = runner(text).run(|_| {});
+    assert!(whole.error.is_none(), "{:?}", whole.error);
+    let dir = tempfile::tempdir().unwrap();
+    let directory = ResultDirectory::take(dir.path()).unwrap();
+    let after = |steps: usize| {
+        move |progress: Progress<'_>| match progress.taken == steps {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let first = runner(text).keep_checkpoints(&directory, None).unwrap();
+    assert_eq!(first.run_while(after(4)).summary.status, "interrupted");
+    for steps in [8, 20] {
+        let next = runner(text).resume(&directory, None).unwrap();
+        let outcome = next.run_while(after(steps));
+        assert_eq!(
+            (outcome.summary.status, outcome.summary.steps),
+            ("interrupted", steps)
+        );
+    }
+    let last = runner(text).resume(&directory, None).unwrap().run(|_| {});
+    assert!(last.recording == whole.recording);
+    let (mut a, mut b) = (last.summary, whole.summary);
+    for summary in [&mut a, &mut b] {
+        (summary.work, summary.seconds) = Default::default();
+    }
+    assert_eq!(a.ledger, b.ledger);
+    assert_eq!(
+        serde_json::to_string(&a).unwrap(),
+        serde_json::to_string(&b).unwrap()
+    );
+    assert!(last.checkpoint_error.is_none() && last.checkpoint.len() == 2);
 }

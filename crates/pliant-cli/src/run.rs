@@ -12,7 +12,7 @@ use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{
     Energy, Outcome, ResultDirectory, Runner, StaticsSummary, Summary, TreatmentState, write_into,
 };
-use pliant_scene::scene::{SceneError, SceneFile};
+use pliant_scene::scene::SceneError;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -131,14 +131,14 @@ fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, Write
 
 /// The scene in its initial state.
 fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
-    let scene = SceneFile::load(&arguments.scene.path)?;
+    let scene = arguments.scene.load()?;
     let built = scene.build(&arguments.scene.settings(arguments.step, arguments.duration))?;
     let runner = Runner::new(built)?;
-    Ok(if arguments.no_files {
-        runner.without_recording()
+    if arguments.no_files {
+        Ok(runner.without_recording())
     } else {
-        runner
-    })
+        runner.with_room()
+    }
 }
 
 /// The directory of the results: `out/` and the name of the scene, if none is given.

@@ -5,6 +5,7 @@
     reason = "clippy.toml allows it in tests, but not in their helpers"
 )]
 
+mod bounds;
 mod files;
 
 use std::path::{Path, PathBuf};

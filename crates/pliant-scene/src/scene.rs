@@ -54,7 +54,7 @@ pub use suggest::hint;
 use notation::Tree;
 use pliant_mesh_io::read_file;
 use serde::Deserialize;
-use source::SourceText;
+use source::{MOST_TOKENS, SourceText};
 use std::path::{Path, PathBuf};
 
 /// The largest scene file that [`SceneFile::load`] reads, in bytes, 64 MiB: large data belongs in
@@ -116,6 +116,12 @@ impl SceneFile {
         // Windows editors begin files with this mark, which no parser takes.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let source = SourceText::new(path, text.to_owned());
+        if let Some(token) = source.tokens().get(MOST_TOKENS) {
+            let message = format!("the scene has more than {MOST_TOKENS} words, numbers and marks");
+            let help = "large data belong in mesh files".to_owned();
+            let diagnostic = source.at(token.range.clone(), message, Some(help));
+            return Err(SceneError::Syntax(Box::new(diagnostic)));
+        }
         let schema = Tree::read(&source, format).and_then(|tree| schema::Scene::deserialize(&tree));
         let schema = schema.map_err(|complaint| {
             let (message, range, help) = complaint.into_parts();

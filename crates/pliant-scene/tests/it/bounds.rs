@@ -372,3 +372,39 @@ fn scenes_and_problems_are_regular_files_of_a_bounded_size() {
         "{error}"
     );
 }
+
+/// Each number of a list takes a hundred bytes while the list is read.
+#[test]
+fn scenes_of_too_many_numbers_are_refused_before_they_are_read() {
+    let text = |numbers: usize| {
+        let list = "1,".repeat(numbers);
+        format!("(run: (duration: 1), nodes: [Scalars(name: \"s\", mass: 1, values: [{list}])])")
+    };
+    let read = |text: &str| SceneFile::from_text("a.ron".as_ref(), text, Format::Ron);
+    assert!(read(&text(1000)).is_ok());
+    let error = read(&text(8_000_001)).unwrap_err().to_string();
+    let wanted = "error: the scene has more than 16000000 words, numbers and marks";
+    assert!(
+        error.starts_with(wanted) && error.contains("mesh files"),
+        "{error}"
+    );
+}
+
+#[test]
+fn pictures_of_a_path_are_counted() {
+    let of = |points: &str| {
+        let text = format!(
+            "(gravity: (0, 0, -1), run: (duration: 1, statics: (gravity: true{points})), nodes: [
+                Particles(name: \"s\", line: (from: (0, 0, 0), to: (1, 0, 0), count: 1000), mass: 1)])"
+        );
+        SceneFile::from_text("a.ron".as_ref(), &text, Format::Ron).unwrap()
+    };
+    assert!(of("").build(&Settings::default()).is_ok());
+    assert!(of(", points: 20000").build(&Settings::default()).is_ok());
+    let message = refused(&of(", points: 100000"), &Settings::default());
+    assert!(
+        message.contains("the pictures of the whole run would take 4.8 GB"),
+        "{message}"
+    );
+    assert_eq!(under(&message), "100000");
+}

@@ -108,28 +108,14 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         Some(number) => builder.whole(number, 1, MOST_STEPS, Where::Key("record_every"))?,
         None => whole_up_to_most((1.0 / (PICTURES * step)).round()),
     };
-    let joints = builder
-        .joints
-        .iter()
-        .map(|(.., joint)| joint.coordinates.len().saturating_mul(2).saturating_add(6));
-    let frame = joints.fold(
-        builder.picture.frame_numbers(&builder.model),
-        usize::saturating_add,
-    );
     let pictures = steps.checked_div(record_every).unwrap_or(steps);
-    let numbers = frame.saturating_mul(pictures.saturating_add(2));
-    if numbers > MOST_RECORDED {
-        let message = format!(
-            "the pictures of the whole run would take {:.1} GB",
-            numbers as f64 * 8e-9
-        );
-        let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
-        return builder.wrong(
-            &[Where::Key("record_every"), Where::Key("run")],
-            message,
-            Some(help),
-        );
-    }
+    let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
+    check_pictures(
+        builder,
+        pictures.saturating_add(2),
+        Where::Key("record_every"),
+        help,
+    )?;
     let adaptive = match &run.adaptive_step {
         None => None,
         Some(spec) => Some(adaptive::adaptive_step(builder, spec)?),
@@ -141,6 +127,30 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         record_every,
         adaptive,
     })
+}
+
+/// Checks that so many pictures of the scene may be recorded, by the number at a place.
+pub(super) fn check_pictures(
+    builder: &Builder<'_>,
+    pictures: usize,
+    at: Where<'_>,
+    help: String,
+) -> Result<()> {
+    let of_joint = |coordinates: usize| coordinates.saturating_mul(2).saturating_add(6);
+    let joints = builder.joints.iter();
+    let joints = joints.map(|(.., joint)| of_joint(joint.coordinates.len()));
+    let points = builder.picture.frame_numbers(&builder.model);
+    let numbers = joints
+        .fold(points, usize::saturating_add)
+        .saturating_mul(pictures);
+    if numbers <= MOST_RECORDED {
+        return Ok(());
+    }
+    let message = format!(
+        "the pictures of the whole run would take {:.1} GB",
+        numbers as f64 * 8e-9
+    );
+    builder.wrong(&[at, Where::Key("run")], message, Some(help))
 }
 
 /// A number of steps: whole, at least one, and at most the largest count of them.

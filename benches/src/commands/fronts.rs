@@ -139,8 +139,8 @@ fn compare(name: &str, system: &KktSystem) -> Result<(), SparseError> {
             .filter_map(|(i, j)| blocks.slot(i, j))
             .collect()
     });
-    let mut one = fronts.allocate(&Threads::one());
-    let mut two = fronts.allocate(&Threads::new(2)?);
+    let mut one = fronts.allocate(&Threads::one())?;
+    let mut two = fronts.allocate(&Threads::new(2)?)?;
     let mut least = [f64::INFINITY; 8];
     let start = Instant::now();
     let mut rounds = 0;

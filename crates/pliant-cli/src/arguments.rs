@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use pliant_scene::runner::Every;
-use pliant_scene::scene::{Number, Settings};
+use pliant_scene::scene::{LARGEST_SCENE, Limits, Number, SceneError, SceneFile, Settings};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -79,6 +79,9 @@ pub(crate) struct Solve {
     /// Print JSON instead of a table, with the answer
     #[arg(long)]
     pub(crate) json: bool,
+    /// Read files of up to so many MiB [default: 256]
+    #[arg(long, value_name = "MIB")]
+    pub(crate) max_file_size: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -95,15 +98,41 @@ pub(crate) struct Scene {
     /// Give a parameter of the scene another value, a number or an expression such as pi/4
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     pub(crate) set: Vec<(String, Number)>,
+    /// Let the scene read the meshes in this directory, too, which is not below its own; may be
+    /// repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) allow_outside: Vec<PathBuf>,
+    /// Let the scene have so many elements in all of its nodes [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_elements: Option<usize>,
+    /// Read scene and mesh files of up to so many MiB [default: 64 and 256]
+    #[arg(long, value_name = "MIB")]
+    pub(crate) max_file_size: Option<u32>,
+}
+
+/// Bytes of so many MiB.
+pub(crate) fn mebibytes(count: u32) -> u64 {
+    u64::from(count) << 20
 }
 
 impl Scene {
+    /// Reads the file.
+    pub(crate) fn load(&self) -> Result<SceneFile, SceneError> {
+        SceneFile::load_within(&self.path, self.max_file_size.map_or(LARGEST_SCENE, mebibytes))
+    }
+
     /// The values given beside the file.
     pub(crate) fn settings(&self, step: Option<f64>, duration: Option<f64>) -> Settings {
+        let default = Limits::default();
         Settings {
             parameters: self.set.clone(),
             step,
             duration,
+            limits: Limits {
+                elements: self.max_elements.unwrap_or(default.elements),
+                mesh_bytes: self.max_file_size.map_or(default.mesh_bytes, mebibytes),
+            },
+            mesh_directories: self.allow_outside.clone(),
         }
     }
 }

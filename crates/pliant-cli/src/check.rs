@@ -4,7 +4,7 @@ use crate::arguments::Check;
 use crate::table::Table;
 use crate::{BAD_SCENE, complain};
 use pliant_scene::runner::{Runner, Sizes};
-use pliant_scene::scene::{SceneError, SceneFile, StaticsPlan};
+use pliant_scene::scene::{SceneError, StaticsPlan};
 
 pub(crate) fn check(arguments: &Check) -> u8 {
     match table(arguments) {
@@ -20,7 +20,7 @@ pub(crate) fn check(arguments: &Check) -> u8 {
 }
 
 fn table(arguments: &Check) -> Result<Table, SceneError> {
-    let scene = SceneFile::load(&arguments.scene.path)?;
+    let scene = arguments.scene.load()?;
     let built = scene.build(&arguments.scene.settings(None, None))?;
     let (title, plan, parameters) = (built.title.clone(), built.plan, built.parameters.clone());
     let statics = built.statics.clone();

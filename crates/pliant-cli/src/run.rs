@@ -13,7 +13,7 @@ use pliant_scene::runner::{
     CheckpointError, Energy, Outcome, ResultDirectory, Runner, StaticsSummary, Summary, TreatmentState,
     write_into,
 };
-use pliant_scene::scene::{SceneError, SceneFile};
+use pliant_scene::scene::SceneError;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -154,14 +154,14 @@ fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, Write
 
 /// The scene in its initial state.
 fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
-    let scene = SceneFile::load(&arguments.scene.path)?;
+    let scene = arguments.scene.load()?;
     let built = scene.build(&arguments.scene.settings(arguments.step, arguments.duration))?;
     let runner = Runner::new(built)?;
-    Ok(if arguments.no_files {
-        runner.without_recording()
+    if arguments.no_files {
+        Ok(runner.without_recording())
     } else {
-        runner
-    })
+        runner.with_room()
+    }
 }
 
 /// The run with its checkpoints, from the one that is there if it is to go on.

@@ -1,13 +1,13 @@
 //! `pliant solve`.
 
-use crate::arguments::Solve;
+use crate::arguments::{Solve, mebibytes};
 use crate::table::{Table, columns, number};
 use crate::{BAD_SCENE, FAILED, NOT_CONVERGED, complain};
 use pliant::solvers::complementarity::{Limits, Outcome, Problem};
 use pliant::solvers::{KktSystem, Solution};
 use pliant_lab::exchange::{Record, Statement};
-use pliant_lab::registry::{COMPLEMENTARITY, ComplementarityEntry, KKT, KktEntry};
-use pliant_scene::problem::read_problem;
+use pliant_lab::registry::{COMPLEMENTARITY, ComplementarityEntry, KKT, KktEntry, MOST_DENSE};
+use pliant_scene::problem::{LARGEST_PROBLEM, read_problem_within};
 use pliant_scene::scene::hint;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -30,7 +30,8 @@ struct Attempt {
 }
 
 pub(crate) fn solve(arguments: &Solve) -> u8 {
-    let record = match read_problem(&arguments.path) {
+    let most = arguments.max_file_size.map_or(LARGEST_PROBLEM, mebibytes);
+    let record = match read_problem_within(&arguments.path, most) {
         Ok(record) => record,
         Err(error) if arguments.path.extension().is_none_or(|it| it != "json") => {
             return bad(&format!(
@@ -83,9 +84,12 @@ fn attempts(statement: &Statement, arguments: &Solve) -> Result<Vec<Attempt>, St
     match statement {
         Statement::Kkt(system) => {
             let entries: Vec<KktEntry> = if arguments.all {
-                KKT.iter().copied().filter(|e| e.takes(system)).collect()
+                let takes = |e: &KktEntry| e.takes(system) && e.fits(system);
+                KKT.iter().copied().filter(takes).collect()
             } else {
-                vec![find(KKT, |e| e.name, &wanted("box"))?]
+                let entry = find(KKT, |e| e.name, &wanted("box"))?;
+                check_size(entry.name, entry.fits(system))?;
+                vec![entry]
             };
             Ok(entries.iter().map(|e| of_system(e, system, arguments)).collect())
         }
@@ -120,10 +124,21 @@ fn attempts(statement: &Statement, arguments: &Solve) -> Result<Vec<Attempt>, St
 
 fn of_cones(problem: &Problem, arguments: &Solve, wanted: &str) -> Result<Vec<ComplementarityEntry>, String> {
     if arguments.all {
-        let takes = |e: &ComplementarityEntry| e.friction || !problem.has_friction();
+        let takes = |e: &ComplementarityEntry| (e.friction || !problem.has_friction()) && e.fits(problem);
         return Ok(COMPLEMENTARITY.iter().copied().filter(takes).collect());
     }
-    Ok(vec![find(COMPLEMENTARITY, |e| e.name, wanted)?])
+    let entry = find(COMPLEMENTARITY, |e| e.name, wanted)?;
+    check_size(entry.name, entry.fits(problem))?;
+    Ok(vec![entry])
+}
+
+fn check_size(name: &str, fits: bool) -> Result<(), String> {
+    if fits {
+        return Ok(());
+    }
+    Err(format!(
+        "`{name}` keeps whole matrices and takes at most {MOST_DENSE} unknowns, a contact with friction as a pyramid; this problem has more"
+    ))
 }
 
 fn of_system(entry: &KktEntry, system: &KktSystem, arguments: &Solve) -> Attempt {

@@ -7,9 +7,9 @@ use crate::{ActiveSetQp, Dantzig, Murty};
 use pliant_krylov::{Approximation, IterativeMethod, KktMethod};
 use pliant_solvers::complementarity::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
-    BlockPivotingOptions, CentralPath, ContactFunction, GaussSeidel, GaussSeidelOptions, InteriorPoint,
+    BlockPivotingOptions, CentralPath, Cone, ContactFunction, GaussSeidel, GaussSeidelOptions, InteriorPoint,
     InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, ModulusSplitting, ModulusSplittingOptions,
-    Newton, NewtonOptions, NonlinearCg, RowFunction, Solver,
+    Newton, NewtonOptions, NonlinearCg, Problem, RowFunction, Solver,
 };
 use pliant_solvers::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
 use run::{
@@ -17,7 +17,7 @@ use run::{
     solve_pivoted, solve_sweeps,
 };
 
-/// A solver of [`Problem`](pliant_solvers::complementarity::Problem)s.
+/// A solver of [`Problem`]s.
 #[derive(Clone, Copy, Debug)]
 pub struct ComplementarityEntry {
     /// Its name on a command line.
@@ -46,7 +46,43 @@ pub struct KktEntry {
     pub solve: fn(&KktSystem, f64, usize) -> Result<KktAnswer, SolveError>,
 }
 
+/// The most unknowns of a method that keeps whole matrices of them: so many take 0.8 GB.
+pub const MOST_DENSE: usize = 10_000;
+
+/// Methods that keep whole matrices.
+const DENSE: [&str; 9] = [
+    "active-set",
+    "block-pivoting",
+    "bunch-kaufman",
+    "cholesky",
+    "dantzig",
+    "dense",
+    "dense-ldlt",
+    "lemke",
+    "murty",
+];
+
+/// Unknowns of a contact with friction, of which a method makes a pyramid.
+const OF_A_CONTACT: usize = 12;
+
+impl ComplementarityEntry {
+    /// Whether a problem is of a size that it takes, by [`MOST_DENSE`].
+    pub fn fits(&self, problem: &Problem) -> bool {
+        let unknowns = problem.cones().iter().map(|cone| match cone {
+            Cone::Pyramid { facets, .. } => facets.saturating_add(2),
+            cone if cone.rows() > 1 => OF_A_CONTACT,
+            _ => 1,
+        });
+        !DENSE.contains(&self.name) || unknowns.fold(0, usize::saturating_add) <= MOST_DENSE
+    }
+}
+
 impl KktEntry {
+    /// Whether a system is of a size that it takes, by [`MOST_DENSE`].
+    pub fn fits(&self, system: &KktSystem) -> bool {
+        !DENSE.contains(&self.name) || system.n().saturating_add(system.m()) <= MOST_DENSE
+    }
+
     /// Whether it takes a system: its rows, not its numbers.
     pub fn takes(&self, system: &KktSystem) -> bool {
         let soft = (0..system.m()).all(|i| system.r_diagonal(i) > 0.0);

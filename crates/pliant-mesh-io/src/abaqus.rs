@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use pliant_continuum::ElementKind;
 
 use super::Mesh;
-use super::builder::Builder;
+use super::builder::{Builder, within};
 use super::elements::Kind;
 use super::error::{Location, MeshError, excerpt};
 use super::text::{lines, number, real, syntax};
@@ -148,7 +148,7 @@ impl Reader {
                 Section::Set(set, named("GENERATE").is_some())
             }
             "*PART" => {
-                self.part += 1;
+                self.part = self.part.saturating_add(1);
                 Section::Other
             }
             "*INSTANCE" => Section::Instance,
@@ -179,13 +179,13 @@ impl Reader {
                     let place = Location::Line(line);
                     return Err(MeshError::DuplicateNode { place, tag: label });
                 }
-                self.sets.add(set, line, Entry::Label(label));
-                Ok(())
+                self.sets.add(set, line, Entry::Label(label))
             }
             Section::Elements(kind, set) => {
                 let mut words = words();
                 if !self.unfinished {
                     let label = number(line, "the number of an element", words.next())?;
+                    within(self.elements.len(), "elements")?;
                     let nodes = Vec::with_capacity(kind.nodes());
                     self.elements.push(Element {
                         line,
@@ -193,7 +193,7 @@ impl Reader {
                         kind,
                         nodes,
                     });
-                    self.sets.add(set, line, Entry::Label(label));
+                    self.sets.add(set, line, Entry::Label(label))?;
                     self.unfinished = true;
                 }
                 if let Some(element) = self.elements.last_mut() {
@@ -220,8 +220,7 @@ impl Reader {
                 if step < 1 || first > last {
                     return Err(syntax(line, "first, last, step in rising order", Some(code)));
                 }
-                self.sets.add(Some(set), line, Entry::Range(first, last, step));
-                Ok(())
+                self.sets.add(Some(set), line, Entry::Range(first, last, step))
             }
             Section::Set(set, false) => {
                 for word in words() {
@@ -229,7 +228,7 @@ impl Reader {
                         Ok(label) => Entry::Label(label),
                         Err(_) => Entry::Set(word.trim_matches('"').to_owned()),
                     };
-                    self.sets.add(Some(set), line, entry);
+                    self.sets.add(Some(set), line, entry)?;
                 }
                 Ok(())
             }
@@ -278,13 +277,16 @@ impl Reader {
             true => cells.contains_key(&label),
             false => self.nodes.contains_key(&label),
         };
-        for (set, labels) in self.sets.resolve(known, cells.len() + self.nodes.len())? {
-            let group = [self.builder.group(&set.name)];
+        for (set, labels) in self
+            .sets
+            .resolve(known, cells.len().saturating_add(self.nodes.len()))?
+        {
+            let group = [self.builder.group(&set.name)?];
             for label in labels {
                 if !set.of_elements {
-                    self.builder.point(self.nodes[&label], &group);
+                    self.builder.point(self.nodes[&label], &group)?;
                 } else if let Some((kind, cell)) = cells.get(&label) {
-                    self.builder.join(*kind, *cell, &group);
+                    self.builder.join(*kind, *cell, &group)?;
                 }
             }
         }

@@ -4,16 +4,40 @@ use std::collections::HashMap;
 
 use super::elements::Kind;
 use super::error::MeshError;
-use super::{Mesh, MeshGroup, VolumeCell};
+use super::{MOST_ENTRIES, Mesh, MeshGroup, VolumeCell};
 
-/// Most groups that one cell may be in. Without a bound, a small file of many groups times many
-/// cells asks for the product in memory.
+/// Most groups that one cell may be in.
 pub(super) const MAX_GROUPS_PER_CELL: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Builder {
     mesh: Mesh,
     by_name: HashMap<String, usize>,
+    entries: Entries,
+}
+
+/// Entries of a mesh that are counted before they take memory, against [`MOST_ENTRIES`].
+#[derive(Default)]
+pub(super) struct Entries(usize);
+
+impl Entries {
+    /// So many entries of one group take as much memory as the group itself.
+    const OF_A_GROUP: usize = 16;
+
+    /// Counts more of them.
+    pub(super) fn add(&mut self, more: usize) -> Result<(), MeshError> {
+        self.0 = self.0.saturating_add(more);
+        within(self.0, "vertices, cells and places of these in groups")
+    }
+}
+
+/// Checks a number of things of one kind against [`MOST_ENTRIES`].
+pub(super) fn within(count: usize, what: &'static str) -> Result<(), MeshError> {
+    if count <= MOST_ENTRIES {
+        return Ok(());
+    }
+    let most = MOST_ENTRIES;
+    Err(MeshError::TooLarge { what, most })
 }
 
 impl Builder {
@@ -23,33 +47,43 @@ impl Builder {
 
     /// Index of the group of that name, made if new; [`Builder::finish`] drops those that stay
     /// without cells.
-    pub(super) fn group(&mut self, name: &str) -> usize {
+    pub(super) fn group(&mut self, name: &str) -> Result<usize, MeshError> {
         if let Some(&id) = self.by_name.get(name) {
-            return id;
+            return Ok(id);
         }
+        self.entries.add(Entries::OF_A_GROUP)?;
         let id = self.mesh.groups.len();
         self.mesh.groups.push(MeshGroup {
             name: name.to_owned(),
             ..MeshGroup::default()
         });
         self.by_name.insert(name.to_owned(), id);
-        id
+        Ok(id)
+    }
+
+    /// The index of an entry appended to a list of `len`, which is in so many groups.
+    fn next(&mut self, len: usize, groups: &[usize]) -> Result<u32, MeshError> {
+        self.entries.add(groups.len().saturating_add(1))?;
+        // The largest count of entries fits.
+        Ok(u32::try_from(len).unwrap_or(u32::MAX))
     }
 
     pub(super) fn vertex(&mut self, position: [f64; 3]) -> Result<u32, MeshError> {
-        let index = next_index(self.mesh.vertices.len(), "vertices")?;
+        let index = self.next(self.mesh.vertices.len(), &[])?;
         self.mesh.vertices.push(position);
         Ok(index)
     }
 
-    pub(super) fn point(&mut self, vertex: u32, groups: &[usize]) {
+    pub(super) fn point(&mut self, vertex: u32, groups: &[usize]) -> Result<(), MeshError> {
+        self.entries.add(groups.len())?;
         for &group in groups {
             self.mesh.groups[group].vertices.push(vertex);
         }
+        Ok(())
     }
 
     pub(super) fn edge(&mut self, corners: [u32; 2], groups: &[usize]) -> Result<(), MeshError> {
-        let index = next_index(self.mesh.edges.len(), "edges")?;
+        let index = self.next(self.mesh.edges.len(), groups)?;
         self.mesh.edges.push(corners);
         for &group in groups {
             self.mesh.groups[group].edges.push(index);
@@ -65,13 +99,13 @@ impl Builder {
         };
         let pieces = rest.len().saturating_sub(1);
         for (piece, pair) in rest.windows(2).enumerate() {
-            let index = next_index(self.mesh.triangles.len(), "triangles")?;
+            let index = self.next(self.mesh.triangles.len(), groups)?;
             self.mesh.triangles.push([*first, pair[0], pair[1]]);
             // Only the first piece has the polygon's first side, only the last one its last.
             if piece > 0 {
                 self.mesh.diagonals.push([index, 0]);
             }
-            if piece + 1 < pieces {
+            if piece.saturating_add(1) < pieces {
                 self.mesh.diagonals.push([index, 2]);
             }
             for &group in groups {
@@ -82,7 +116,7 @@ impl Builder {
     }
 
     pub(super) fn tetrahedron(&mut self, corners: [u32; 4], groups: &[usize]) -> Result<(), MeshError> {
-        let index = next_index(self.mesh.tetrahedra.len(), "tetrahedra")?;
+        let index = self.next(self.mesh.tetrahedra.len(), groups)?;
         self.mesh.tetrahedra.push(corners);
         for &group in groups {
             self.mesh.groups[group].tetrahedra.push(index);
@@ -91,7 +125,7 @@ impl Builder {
     }
 
     pub(super) fn volume(&mut self, cell: VolumeCell, groups: &[usize]) -> Result<(), MeshError> {
-        let index = next_index(self.mesh.volumes.len(), "volumes")?;
+        let index = self.next(self.mesh.volumes.len(), groups)?;
         self.mesh.volumes.push(cell);
         for &group in groups {
             self.mesh.groups[group].volumes.push(index);
@@ -103,10 +137,7 @@ impl Builder {
     /// nodes in the middle of their edges become pieces between all of their nodes.
     pub(super) fn cell(&mut self, kind: Kind, nodes: &[u32], groups: &[usize]) -> Result<(), MeshError> {
         match (kind, nodes) {
-            (Kind::Point, [a, ..]) => {
-                self.point(*a, groups);
-                Ok(())
-            }
+            (Kind::Point, [a, ..]) => self.point(*a, groups),
             (Kind::Line, [a, b, ..]) => self.edge([*a, *b], groups),
             (Kind::Line3, [a, b, m, ..]) => {
                 self.edge([*a, *m], groups)?;
@@ -147,9 +178,12 @@ impl Builder {
     }
 
     /// Puts a cell that exists already, by its index, into more groups.
-    pub(super) fn join(&mut self, kind: Kind, cell: usize, groups: &[usize]) {
+    pub(super) fn join(&mut self, kind: Kind, cell: usize, groups: &[usize]) -> Result<(), MeshError> {
+        let pieces = kind.pieces();
+        self.entries.add(groups.len().saturating_mul(pieces))?;
         // It was made by this builder, so that its indices fit.
-        let cells = cell as u32..(cell + kind.pieces()) as u32;
+        let [first, end] = [cell, cell.saturating_add(pieces)].map(|k| u32::try_from(k).unwrap_or(u32::MAX));
+        let cells = first..end;
         for &group in groups {
             let group = &mut self.mesh.groups[group];
             match kind.dimension() {
@@ -160,6 +194,7 @@ impl Builder {
                 _ => group.volumes.extend(cells.clone()),
             }
         }
+        Ok(())
     }
 
     pub(super) fn finish(self) -> Result<Mesh, MeshError> {
@@ -182,14 +217,5 @@ impl Builder {
             cells.iter().any(|list| !list.is_empty())
         });
         Ok(mesh)
-    }
-}
-
-/// The index of an entry appended to a list of `len`; `u32::MAX` itself stays free, so that the
-/// length fits too.
-fn next_index(len: usize, what: &'static str) -> Result<u32, MeshError> {
-    match u32::try_from(len) {
-        Ok(index) if index < u32::MAX => Ok(index),
-        _ => Err(MeshError::TooLarge { what }),
     }
 }

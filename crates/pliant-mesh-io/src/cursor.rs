@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         if length == 0 {
             return Err(self.syntax(expected, "the end of the section"));
         }
-        self.position += length;
+        self.advance(length);
         Ok(&rest[..length])
     }
 
@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
         self.last = self.position;
         let rest = self.rest();
         let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-        self.position = (self.position + length + 1).min(self.end);
+        self.advance(length.saturating_add(1));
         &rest[..length]
     }
 
@@ -114,7 +114,7 @@ impl<'a> Cursor<'a> {
                 format!("the end of the file after {} bytes", rest.len()),
             ));
         };
-        self.position += bytes.len();
+        self.advance(bytes.len());
         Ok(bytes)
     }
 
@@ -134,7 +134,7 @@ impl<'a> Cursor<'a> {
                 format!("the end of the section after {left} of {N} bytes"),
             ));
         };
-        self.position += N;
+        self.advance(N);
         Ok(*array)
     }
 
@@ -189,10 +189,15 @@ impl<'a> Cursor<'a> {
         let left = self.rest().len() as u64;
         let (each, slack) = match self.encoding {
             // A digit and a blank; the blank after the last number may be missing.
-            Encoding::Text => (2 * (ints + sizes + reals), 1),
-            Encoding::Binary { .. } => (4 * ints + self.size_bytes as u64 * sizes + 8 * reals, 0),
+            Encoding::Text => ([2, 2, 2], 1),
+            Encoding::Binary { .. } => ([4, self.size_bytes as u64, 8], 0),
         };
-        if count.saturating_mul(each) > left + slack {
+        let bytes = |[int, size, real]: [u64; 3]| {
+            let ints = ints.saturating_mul(int);
+            ints.saturating_add(sizes.saturating_mul(size))
+                .saturating_add(reals.saturating_mul(real))
+        };
+        if count.saturating_mul(bytes(each)) > left.saturating_add(slack) {
             return Err(self.syntax(format!("{count} {what}"), format!("only {left} bytes")));
         }
         usize::try_from(count)
@@ -200,11 +205,13 @@ impl<'a> Cursor<'a> {
     }
 
     fn skip_blanks(&mut self) {
-        self.position += self
-            .rest()
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+        let blanks = self.rest().iter().take_while(|byte| byte.is_ascii_whitespace());
+        self.advance(blanks.count());
+    }
+
+    /// Steps over so many bytes, up to the end of the section.
+    fn advance(&mut self, bytes: usize) {
+        self.position = self.position.saturating_add(bytes).min(self.end);
     }
 
     /// Steps over the end of the line; binary data begin right behind it.
@@ -214,11 +221,11 @@ impl<'a> Cursor<'a> {
             .iter()
             .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
             .count();
-        self.position += blanks;
+        self.advance(blanks);
         self.last = self.position;
         match self.rest() {
             [b'\n', ..] => {
-                self.position += 1;
+                self.advance(1);
                 Ok(())
             }
             other => Err(self.syntax("the end of the line", excerpt(&other[..other.len().min(16)]))),
@@ -237,7 +244,8 @@ impl<'a> Cursor<'a> {
         let Some(name) = inner.and_then(|inner| inner.strip_suffix(b"\"")) else {
             return Err(self.syntax(expected, excerpt(line)));
         };
-        self.position += name.len() + 2;
+        // Both quotes.
+        self.advance(name.len().saturating_add(2));
         Ok(String::from_utf8_lossy(name).into_owned())
     }
 
@@ -256,7 +264,26 @@ impl<'a> Cursor<'a> {
 /// The location of `offset`: a line of a text, a byte of a binary file.
 pub(super) fn place(bytes: &[u8], offset: usize, encoding: Encoding) -> Location {
     match encoding {
-        Encoding::Text => Location::Line(1 + bytes[..offset].iter().filter(|&&byte| byte == b'\n').count()),
+        Encoding::Text => Location::Line(line_of(bytes, offset)),
         Encoding::Binary { .. } => Location::Byte(offset),
     }
+}
+
+/// The line of a text that `offset` is on, from one.
+pub(super) fn line_of(bytes: &[u8], offset: usize) -> usize {
+    let ends = bytes[..offset].iter().filter(|byte| **byte == b'\n');
+    ends.count().saturating_add(1)
+}
+
+/// The bits of a number of at most eight bytes, in the low bytes, and how far they are from the
+/// high ones.
+pub(super) fn low_bits(bytes: &[u8], big_endian: bool) -> (u64, u32) {
+    let append = |bits: u64, byte: &u8| (bits << 8) | u64::from(*byte);
+    let bits = if big_endian {
+        bytes.iter().fold(0, append)
+    } else {
+        bytes.iter().rev().fold(0, append)
+    };
+    let unused = size_of::<u64>().saturating_sub(bytes.len());
+    (bits, unused.saturating_mul(8) as u32)
 }

@@ -114,11 +114,13 @@ pub enum MeshError {
         /// The error.
         source: Box<MeshError>,
     },
-    /// More vertices or cells than 32-bit indices can count.
-    #[error("the mesh has more than 2^32 - 1 {what}")]
+    /// More than a reader takes.
+    #[error("the mesh has more than {most} {what}")]
     TooLarge {
-        /// `"vertices"`, `"edges"`, `"triangles"`, `"tetrahedra"` or `"volumes"`.
+        /// The kind of what there is too much of, in words.
         what: &'static str,
+        /// The most of it.
+        most: usize,
     },
 }
 

@@ -2,18 +2,25 @@
 //! surfaces; Wavefront OBJ, STL and PLY for surfaces. Text and binary, where a format has both.
 //!
 //! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of
-//! length. The readers take anything a user can feed them: they never panic, and never reserve
-//! memory for more than the file can hold.
+//! length. The readers take anything a user can feed them: they never panic, never reserve memory
+//! for more than the file can hold, and refuse files beyond [`LARGEST_FILE`], meshes beyond
+//! [`MOST_ENTRIES`], and data that unpack to more.
+
+#![deny(
+    clippy::arithmetic_side_effects,
+    reason = "counts and offsets are those of a file, which may hold any number"
+)]
 
 use pliant_continuum::{Element, ElementKind};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod abaqus;
 mod builder;
 mod cursor;
 mod elements;
 mod error;
+mod file;
 mod msh;
 mod msh2;
 mod msh4;
@@ -26,6 +33,7 @@ mod vtk;
 
 pub use abaqus::parse_abaqus;
 pub use error::{Location, MeshError};
+pub use file::read_file;
 pub use msh::parse_msh;
 pub use obj::parse_obj;
 pub use ply::parse_ply;
@@ -37,6 +45,17 @@ pub use vtk::{parse_vtk, parse_vtk_xml};
 pub const MESH_EXTENSIONS: [&str; 10] = [
     "obj", "msh", "vtk", "vtu", "vtp", "inp", "node", "ele", "stl", "ply",
 ];
+
+/// The largest file that [`read_mesh`] reads, in bytes: 256 MiB.
+pub const LARGEST_FILE: u64 = 256 << 20;
+
+/// The most entries of a mesh: vertices, cells, and places of these in groups, all together. A few
+/// bytes of a file can stand for many of them.
+pub const MOST_ENTRIES: usize = 5_000_000;
+
+/// The most numbers of all arrays of a VTK file together. The sizes of arrays are said ahead of
+/// them, and compressed ones take a thousandth of that: more is refused before it is unpacked.
+pub const MOST_NUMBERS: usize = 1 << 25;
 
 /// A volume cell that is no linear tetrahedron, with its nodes in the order of [`ElementKind`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,42 +279,57 @@ impl Mesh {
     }
 }
 
-/// Reads a mesh file in the format that its extension names, see [`MESH_EXTENSIONS`] (upper or
-/// lower case).
+/// Reads a mesh file of at most [`LARGEST_FILE`] bytes in the format that its extension names, see
+/// [`MESH_EXTENSIONS`] (upper or lower case).
 ///
 /// A TetGen mesh has several files: of `x.ele` or `x.node`, both are read, and `x.face` if it is
 /// there.
 ///
 /// # Errors
-/// [`MeshError::UnknownExtension`], [`MeshError::Io`] if a file cannot be read, and the errors of
-/// the `parse_` function of the format, which do not name the file.
+/// [`MeshError::UnknownExtension`], [`MeshError::Io`] if a file cannot be read, is no regular file
+/// or is too large, and the errors of the `parse_` function of the format, which do not name the
+/// file.
 pub fn read_mesh(path: &Path) -> Result<Mesh, MeshError> {
-    let extension = path
-        .extension()
-        .map(|e| e.to_string_lossy().to_ascii_lowercase())
-        .unwrap_or_default();
+    read_mesh_within(path, LARGEST_FILE)
+}
+
+/// Reads a mesh as [`read_mesh`] does, from files of at most `most` bytes each.
+///
+/// # Errors
+/// As [`read_mesh`].
+pub fn read_mesh_within(path: &Path, most: u64) -> Result<Mesh, MeshError> {
+    let read = |path: &Path| {
+        read_file(path, most).map_err(|source| MeshError::Io {
+            path: path.to_path_buf(),
+            source,
+        })
+    };
     // Names and comments in some 8-bit encoding must not make the geometry unreadable.
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let text = |bytes: Vec<u8>| match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    };
+    let extension = extension(path);
     // The format is settled before the file is opened: a wrong extension is the clearer complaint
     // of the two.
     match extension.as_str() {
-        "obj" => parse_obj(&text(&read(path)?)),
+        "obj" => parse_obj(&text(read(path)?)),
         "msh" => parse_msh(&read(path)?),
         "vtk" => parse_vtk(&read(path)?),
         "vtu" | "vtp" => parse_vtk_xml(&read(path)?),
-        "inp" => parse_abaqus(&text(&read(path)?)),
+        "inp" => parse_abaqus(&text(read(path)?)),
         "stl" => parse_stl(&read(path)?),
         "ply" => parse_ply(&read(path)?),
         "node" | "ele" => {
-            let faces = path.with_extension("face");
+            let [nodes, elements, faces] = tetgen_files(path);
             let faces = if faces.exists() {
-                Some(text(&read(&faces)?))
+                Some(text(read(&faces)?))
             } else {
                 None
             };
             parse_tetgen(TetgenFiles {
-                nodes: &text(&read(&path.with_extension("node"))?),
-                elements: &text(&read(&path.with_extension("ele"))?),
+                nodes: &text(read(&nodes)?),
+                elements: &text(read(&elements)?),
                 faces: faces.as_deref(),
             })
         }
@@ -306,9 +340,20 @@ pub fn read_mesh(path: &Path) -> Result<Mesh, MeshError> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, MeshError> {
-    std::fs::read(path).map_err(|source| MeshError::Io {
-        path: path.to_path_buf(),
-        source,
-    })
+/// The files that [`read_mesh`] reads for a path, where they are there: one, but three of TetGen.
+pub fn mesh_files(path: &Path) -> Vec<PathBuf> {
+    match extension(path).as_str() {
+        "node" | "ele" => tetgen_files(path).into(),
+        _ => vec![path.to_path_buf()],
+    }
+}
+
+fn tetgen_files(path: &Path) -> [PathBuf; 3] {
+    ["node", "ele", "face"].map(|extension| path.with_extension(extension))
+}
+
+/// The extension in lower case; empty if there is none.
+fn extension(path: &Path) -> String {
+    let extension = path.extension().unwrap_or_default();
+    extension.to_string_lossy().to_ascii_lowercase()
 }

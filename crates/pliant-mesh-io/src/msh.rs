@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::builder::{Builder, MAX_GROUPS_PER_CELL};
+use super::builder::{Builder, MAX_GROUPS_PER_CELL, within};
 use super::cursor::{Cursor, Encoding, place};
 use super::elements::{Kind, MOST_NODES, gmsh_order};
 use super::error::{MeshError, excerpt};
@@ -96,11 +96,8 @@ fn next_section<'a>(
         expected,
         found,
     };
-    let start = *position
-        + bytes[*position..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+    let blanks = bytes[*position..].iter().take_while(|b| b.is_ascii_whitespace());
+    let start = position.saturating_add(blanks.count());
     let rest = &bytes[start..];
     if rest.is_empty() {
         return Ok(None);
@@ -110,7 +107,8 @@ fn next_section<'a>(
     let Some(name) = name.filter(|name| (1..=LONGEST_NAME).contains(&name.len())) else {
         return Err(syntax(start, "a section as $Name".to_owned(), excerpt(line)));
     };
-    let body = (start + line.len() + 1).min(bytes.len());
+    let behind = start.saturating_add(line.len()).saturating_add(1);
+    let body = behind.min(bytes.len());
     let mark = [b"$End", name].concat();
     let is_end = |at: &usize| {
         let tail = &bytes[*at..];
@@ -123,7 +121,7 @@ fn next_section<'a>(
             "the end of the file".to_owned(),
         ));
     };
-    *position = end + mark.len();
+    *position = end.saturating_add(mark.len());
     Ok(Some(Section {
         name,
         body: body..end,
@@ -196,6 +194,7 @@ fn read_physical_names(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), Mes
     for _ in 0..count {
         let dimension = cursor.text("the dimension of a physical group")?;
         let tag: i64 = cursor.text("the tag of a physical group")?;
+        within(msh.names.len(), "physical names")?;
         let name = cursor.quoted("a physical name in quotes")?;
         msh.names.insert((dimension, tag), name);
     }
@@ -267,7 +266,7 @@ impl Msh {
                 None => {
                     let unnamed = || format!("physical_{dimension}d_{tag}");
                     let name = self.names.get(&key).cloned().unwrap_or_else(unnamed);
-                    let id = self.builder.group(&name);
+                    let id = self.builder.group(&name)?;
                     self.groups.insert(key, id);
                     id
                 }
@@ -302,8 +301,7 @@ impl Msh {
         key[..kind.nodes()].sort_unstable();
         match self.seen.as_mut().map(|seen| seen.entry((kind, key))) {
             Some(Entry::Occupied(cell)) if kind != Kind::Point => {
-                self.builder.join(kind, *cell.get(), groups);
-                return Ok(());
+                return self.builder.join(kind, *cell.get(), groups);
             }
             Some(Entry::Vacant(cell)) => {
                 cell.insert(self.builder.next_cell(kind));

@@ -42,7 +42,7 @@ pub(super) fn read_elements(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<()
             let kind = element_kind(cursor, kind)?;
             let tags = read_tag_count(cursor)?;
             read_element(cursor, msh, offset, kind, tags)?;
-            left -= 1;
+            left = left.saturating_sub(1);
             continue;
         }
         let kind = cursor.int("an element type")?;
@@ -58,12 +58,13 @@ pub(super) fn read_elements(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<()
                 )
             })?;
         let tags = read_tag_count(cursor)?;
-        cursor.fits(count, "elements", [1 + tags as u64 + kind.nodes() as u64, 0, 0])?;
+        let each = kind.nodes().saturating_add(tags).saturating_add(1);
+        cursor.fits(count, "elements", [each as u64, 0, 0])?;
         for _ in 0..count {
             cursor.int("an element tag")?;
             read_element(cursor, msh, cursor.last, kind, tags)?;
         }
-        left -= count;
+        left = left.saturating_sub(count);
     }
     Ok(())
 }

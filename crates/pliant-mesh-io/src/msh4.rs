@@ -1,5 +1,6 @@
 //! `$Entities`, `$Nodes` and `$Elements` of MSH 4.1.
 
+use super::builder::within;
 use super::cursor::Cursor;
 use super::error::MeshError;
 use super::msh::{Msh, element_kind};
@@ -17,6 +18,7 @@ pub(super) fn read_entities(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<()
         let count = cursor.fits(count, "entities", [1, 1, reals])?;
         for _ in 0..count {
             let tag = cursor.int("an entity tag")?;
+            within(msh.entities.len(), "entities")?;
             for _ in 0..reals {
                 cursor.real("the bounds of an entity")?;
             }
@@ -30,16 +32,17 @@ pub(super) fn read_entities(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<()
     Ok(())
 }
 
-fn read_ints(cursor: &mut Cursor<'_>, what: &str) -> Result<Vec<i64>, MeshError> {
+fn read_ints(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<i64>, MeshError> {
     let count = cursor.size(what)?;
     let count = cursor.fits(count, what, [1, 0, 0])?;
+    within(count, what)?;
     (0..count).map(|_| cursor.int(what)).collect()
 }
 
 /// Blocks of nodes of one entity: all tags, then all coordinates.
 pub(super) fn read_nodes(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), MeshError> {
     let (blocks, total) = read_totals(cursor, "nodes")?;
-    let mut read = 0;
+    let mut read = 0u64;
     for _ in 0..blocks {
         let dimension = cursor.int("the dimension of an entity")?;
         if !(0..=3).contains(&dimension) {
@@ -48,11 +51,11 @@ pub(super) fn read_nodes(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), M
         cursor.int("the tag of an entity")?;
         let parameters = match cursor.int("0 or 1 for parametric nodes")? {
             0 => 0,
-            1 => dimension as u64,
+            1 => dimension.unsigned_abs(),
             other => return Err(cursor.syntax("0 or 1 for parametric nodes", other.to_string())),
         };
         let count = cursor.size("the number of nodes of a block")?;
-        let count = cursor.fits(count, "nodes", [0, 1, 3 + parameters])?;
+        let count = cursor.fits(count, "nodes", [0, 1, parameters.saturating_add(3)])?;
         let tags = (0..count)
             .map(|_| cursor.tag("a node tag"))
             .collect::<Result<Vec<_>, _>>()?;
@@ -68,7 +71,7 @@ pub(super) fn read_nodes(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), M
             }
             msh.add_node(cursor, offset.unwrap_or(cursor.last), tag, position)?;
         }
-        read += count as u64;
+        read = read.saturating_add(count as u64);
     }
     check_total(cursor, "nodes", total, read)
 }
@@ -76,14 +79,14 @@ pub(super) fn read_nodes(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), M
 /// Blocks of elements of one entity and type, each `tag nodes...`.
 pub(super) fn read_elements(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<(), MeshError> {
     let (blocks, total) = read_totals(cursor, "elements")?;
-    let mut read = 0;
+    let mut read = 0u64;
     for _ in 0..blocks {
         let dimension = cursor.int("the dimension of an entity")?;
         let entity = cursor.int("the tag of an entity")?;
         let kind = cursor.int("an element type")?;
         let kind = element_kind(cursor, kind)?;
         let count = cursor.size("the number of elements of a block")?;
-        let count = cursor.fits(count, "elements", [0, 1 + kind.nodes() as u64, 0])?;
+        let count = cursor.fits(count, "elements", [0, kind.nodes().saturating_add(1) as u64, 0])?;
         let physical = msh
             .entities
             .get(&(dimension, entity))
@@ -100,7 +103,7 @@ pub(super) fn read_elements(cursor: &mut Cursor<'_>, msh: &mut Msh) -> Result<()
             }
             msh.add_element(cursor, offset, kind, nodes, &groups)?;
         }
-        read += count as u64;
+        read = read.saturating_add(count as u64);
     }
     check_total(cursor, "elements", total, read)
 }

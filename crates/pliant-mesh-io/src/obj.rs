@@ -27,7 +27,8 @@ pub fn parse_obj(text: &str) -> Result<Mesh, MeshError> {
     };
     // Counted first, because an absolute index may point forward.
     each_statement(text, |_, statement| {
-        reader.total += usize::from(statement.split_whitespace().next() == Some("v"));
+        let is_vertex = statement.split_whitespace().next() == Some("v");
+        reader.total = reader.total.saturating_add(usize::from(is_vertex));
         Ok(())
     })?;
     each_statement(text, |line, statement| {
@@ -49,7 +50,7 @@ fn each_statement(
         let code = line.split('#').next().unwrap_or_default().trim_end();
         let (code, continued) = code.strip_suffix('\\').map_or((code, false), |code| (code, true));
         if joined.is_empty() {
-            first = index + 1;
+            first = index.saturating_add(1);
             if !continued {
                 visit(first, code)?;
                 continue;
@@ -87,7 +88,7 @@ impl Reader {
             "v" => self.vertex(words),
             "p" => {
                 for vertex in self.corners(words, 1, "a vertex")? {
-                    self.builder.point(vertex, &self.groups);
+                    self.builder.point(vertex, &self.groups)?;
                 }
                 Ok(())
             }
@@ -107,7 +108,7 @@ impl Reader {
                 self.object = if name.is_empty() {
                     None
                 } else {
-                    Some(self.builder.group(&name))
+                    Some(self.builder.group(&name)?)
                 };
                 self.regroup();
                 Ok(())
@@ -118,7 +119,8 @@ impl Reader {
                     let expected = format!("at most {MAX_GROUPS_PER_CELL} group names");
                     return Err(self.syntax(expected, names.len().to_string()));
                 }
-                self.named = names.iter().map(|name| self.builder.group(name)).collect();
+                let named = names.iter().map(|name| self.builder.group(name));
+                self.named = named.collect::<Result<_, _>>()?;
                 self.regroup();
                 Ok(())
             }
@@ -140,7 +142,7 @@ impl Reader {
         } else {
             Err(MeshError::NonFinite {
                 place: Location::Line(self.line),
-                vertex: i64::from(index) + 1,
+                vertex: i64::from(index).saturating_add(1),
             })
         }
     }
@@ -170,9 +172,9 @@ impl Reader {
         };
         let mut parts = word.split('/');
         let index: i64 = parts.next().and_then(|part| part.parse().ok()).ok_or_else(bad)?;
-        let mut others = 0;
+        let mut others = 0usize;
         for part in parts {
-            others += 1;
+            others = others.saturating_add(1);
             if !part.is_empty() && part.parse::<i64>().is_err() {
                 return Err(bad());
             }
@@ -182,7 +184,7 @@ impl Reader {
         }
         let so_far = self.builder.vertices();
         let (resolved, vertices) = match index {
-            1.. => (index - 1, self.total),
+            1.. => (index.saturating_sub(1), self.total),
             // Negative stays negative if it reaches back too far; a length fits i64.
             ..0 => (index.saturating_add(so_far as i64), so_far),
             0 => (-1, self.total),

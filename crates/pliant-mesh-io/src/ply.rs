@@ -3,7 +3,7 @@
 mod data;
 
 use super::Mesh;
-use super::builder::Builder;
+use super::builder::{Builder, within};
 use super::error::{Location, MeshError, excerpt};
 use data::{Data, Format, Scalar};
 
@@ -161,6 +161,7 @@ fn read_one(
         let count = data.whole(count, &what)?;
         if wanted == Some(k) {
             items.clear();
+            within(usize::try_from(count).unwrap_or(usize::MAX), "vertices in a face")?;
         }
         for _ in 0..count {
             let item = data.number(property.scalar, &property.name)?;

@@ -11,6 +11,8 @@ use super::text::{Words, cut_off, lines, syntax};
 const HEADER: usize = 84;
 /// Bytes of a triangle: a normal and three corners in single precision, and a number of two bytes.
 const FACET: usize = 50;
+/// Bytes of a normal or a corner.
+const POINT: usize = 12;
 
 /// Reads an STL file, text or binary.
 ///
@@ -29,7 +31,7 @@ pub fn parse_stl(bytes: &[u8]) -> Result<Mesh, MeshError> {
         let count: [u8; 4] = std::array::from_fn(|k| count[k]);
         u64::from(u32::from_le_bytes(count))
     });
-    let wanted = count.map(|count| HEADER as u64 + FACET as u64 * count);
+    let wanted = count.map(|count| count.saturating_mul(FACET as u64).saturating_add(HEADER as u64));
     let is_text = bytes.trim_ascii_start().starts_with(b"solid");
     if wanted == Some(bytes.len() as u64) || !is_text {
         binary(bytes, count, wanted, &mut welder)?;
@@ -67,12 +69,16 @@ fn binary(
     {
         let mut corners = [0; 3];
         for (k, corner) in corners.iter_mut().enumerate() {
-            let real = |j: usize| {
-                let at = 12 * (k + 1) + 4 * j;
-                f64::from(f32::from_le_bytes(std::array::from_fn(|i| facet[at + i])))
-            };
-            let place = Location::Byte(HEADER + FACET * index + 12 * (k + 1));
-            *corner = welder.vertex([real(0), real(1), real(2)], place)?;
+            // Behind the normal and the corners before.
+            let start = k.saturating_add(1).saturating_mul(POINT);
+            let mut position = [0.0; 3];
+            let numbers = facet[start..].as_chunks::<4>().0;
+            for (x, bytes) in position.iter_mut().zip(numbers) {
+                *x = f64::from(f32::from_le_bytes(*bytes));
+            }
+            let before = index.saturating_mul(FACET).saturating_add(start);
+            let place = Location::Byte(before.saturating_add(HEADER));
+            *corner = welder.vertex(position, place)?;
         }
         welder.builder.polygon(&corners, &[])?;
     }
@@ -91,7 +97,9 @@ fn text(text: &str, welder: &mut Welder) -> Result<(), MeshError> {
         match (keyword.as_str(), &mut groups, &mut facet) {
             ("solid", open @ None, _) => {
                 let name = code.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
-                let group = (!name.is_empty()).then(|| welder.builder.group(&name));
+                let group = (!name.is_empty())
+                    .then(|| welder.builder.group(&name))
+                    .transpose()?;
                 *open = Some(group.into_iter().collect());
             }
             ("facet", Some(_), open @ None) => *open = Some(Vec::new()),
@@ -134,7 +142,7 @@ struct Welder {
 impl Welder {
     fn vertex(&mut self, position: [f64; 3], place: Location) -> Result<u32, MeshError> {
         if !position.iter().all(|x| x.is_finite()) {
-            let vertex = self.builder.vertices() as i64 + 1;
+            let vertex = (self.builder.vertices() as i64).saturating_add(1);
             return Err(MeshError::NonFinite { place, vertex });
         }
         // Adding zero makes zeros of both signs the same.

@@ -82,7 +82,7 @@ impl Reader {
             if index == 0 {
                 self.first = number.clamp(0, 1);
             }
-            let wanted = self.first + index as i64;
+            let wanted = self.first.saturating_add_unsigned(index);
             if number != wanted {
                 let expected = match index {
                     0 => "0 or 1 as the number of the first node".to_owned(),
@@ -99,7 +99,7 @@ impl Reader {
             if marked > 0 {
                 let marker: i64 = words.number("the marker of a node")?;
                 let groups = self.group(line, "marker", marker)?;
-                self.builder.point(vertex, &groups);
+                self.builder.point(vertex, &groups)?;
             }
         }
         Ok(())
@@ -149,7 +149,8 @@ impl Reader {
             let expected = || format!("{count} faces, of which {index} are there");
             let (line, code) = lines.next().ok_or_else(|| cut_off(text, &expected()))?;
             let length = code.split_whitespace().count();
-            let kind = if length >= 7 + usize::from(marked > 0) {
+            let of_six = if marked > 0 { 8 } else { 7 };
+            let kind = if length >= of_six {
                 Kind::Triangle6
             } else {
                 Kind::Triangle
@@ -225,6 +226,6 @@ impl Reader {
             }
             self.names.insert(name.clone());
         }
-        Ok(vec![self.builder.group(&name)])
+        Ok(vec![self.builder.group(&name)?])
     }
 }

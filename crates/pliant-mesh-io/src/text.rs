@@ -61,7 +61,10 @@ impl<'a> Words<'a> {
 pub(super) fn lines<'a>(text: &'a str, comment: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let numbered = text.lines().enumerate();
-    let code = numbered.map(move |(index, line)| (index + 1, line.split(comment).next().unwrap_or_default()));
+    let code = numbered.map(move |(index, line)| {
+        let code = line.split(comment).next().unwrap_or_default();
+        (index.saturating_add(1), code)
+    });
     code.filter(|(_, line)| !line.trim().is_empty())
 }
 

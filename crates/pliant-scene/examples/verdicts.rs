@@ -24,7 +24,7 @@ fn verdict(case: &Case, step: f64, solver: Option<Method>) -> Result<bool, f64> 
     let settings = Settings {
         parameters: [(parameter.to_owned(), Number::Value(value))].into(),
         step: Some(step),
-        duration: None,
+        ..Settings::default()
     };
     let file = SceneFile::load(&path.with_extension("ron"));
     let mut built = file

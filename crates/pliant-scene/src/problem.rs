@@ -3,10 +3,14 @@
 //! The format is that of [`pliant_lab::exchange`]; docs/solvers.md describes it.
 
 use pliant_lab::exchange::{ExchangeError, Layout, Record};
+use pliant_mesh_io::read_file;
 use pliant_output::ExportError;
 use pliant_output::atomic::write_atomically;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The largest file that [`read_problem`] reads, in bytes: 256 MiB.
+pub const LARGEST_PROBLEM: u64 = 256 << 20;
 
 /// Why a problem could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -30,16 +34,30 @@ pub enum ProblemFileError {
     },
 }
 
-/// Reads a problem and its matrices, which are beside it.
+/// Reads a problem and its matrices, which are beside it, from files of at most
+/// [`LARGEST_PROBLEM`] bytes each.
 ///
 /// # Errors
 /// [`ProblemFileError`], which names the file.
 pub fn read_problem(path: &Path) -> Result<Record, ProblemFileError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ProblemFileError::Io {
+    read_problem_within(path, LARGEST_PROBLEM)
+}
+
+/// Reads a problem as [`read_problem`] does, from files of at most `most` bytes each.
+///
+/// # Errors
+/// As [`read_problem`].
+pub fn read_problem_within(path: &Path, most: u64) -> Result<Record, ProblemFileError> {
+    let read = |path: &Path| {
+        let bytes = read_file(path, most)?;
+        String::from_utf8(bytes)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    };
+    let text = read(path).map_err(|source| ProblemFileError::Io {
         path: path.to_owned(),
         source,
     })?;
-    let beside = |name: &str| std::fs::read_to_string(path.with_file_name(name)).map_err(|e| e.to_string());
+    let beside = |name: &str| read(&path.with_file_name(name)).map_err(|e| e.to_string());
     Record::read(&text, beside).map_err(|source| ProblemFileError::Content {
         path: path.to_owned(),
         source,

@@ -217,6 +217,33 @@ impl Runner {
         self
     }
 
+    /// Takes room for the lines of the energy table, and looks whether there is room for the
+    /// pictures: a run does not end half-way for want of it.
+    ///
+    /// # Errors
+    /// [`SceneError::Setting`] if the system does not grant it.
+    pub fn with_room(mut self) -> Result<Self, SceneError> {
+        let plan = &self.scene.plan;
+        let picture = self.scene.picture.frame_numbers(self.simulation.model());
+        let pictures = plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps);
+        let numbers = picture.saturating_mul(pictures.saturating_add(2));
+        let lines = self.recording.samples.try_reserve_exact(plan.steps);
+        let granted = lines.and_then(|()| Vec::<f64>::new().try_reserve_exact(numbers));
+        let bytes = numbers.saturating_mul(size_of::<f64>());
+        let bytes = bytes.saturating_add(plan.steps.saturating_mul(size_of::<Sample>()));
+        match granted {
+            Ok(()) => Ok(self),
+            Err(_) => Err(SceneError::Setting {
+                message: format!(
+                    "the energy table of {} steps and their pictures take {:.1} GB, which the system does not grant",
+                    plan.steps,
+                    1e-9 * bytes as f64
+                ),
+                help: Some("`--no-files` keeps none of them; a longer `step` makes fewer".to_owned()),
+            }),
+        }
+    }
+
     /// Steps to take; where they choose their length, of the scene's length.
     pub fn steps_planned(&self) -> usize {
         self.scene.plan.steps

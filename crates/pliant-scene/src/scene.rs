@@ -42,7 +42,7 @@ mod source;
 mod suggest;
 
 pub(crate) use assemble::InputCourse;
-pub use assemble::{BuiltScene, Hold, RunPlan, Settings, StaticsPlan};
+pub use assemble::{BuiltScene, Hold, Limits, RunPlan, Settings, StaticsPlan};
 pub use course::Course;
 pub use diagnostic::{Diagnostic, SourceSpan};
 pub use error::SceneError;
@@ -52,12 +52,14 @@ pub use picture::{DrawnCollider, Picture, PointRef};
 pub use suggest::hint;
 
 use notation::Tree;
+use pliant_mesh_io::read_file;
 use serde::Deserialize;
-use source::SourceText;
+use source::{MOST_TOKENS, SourceText};
 use std::path::{Path, PathBuf};
 
-/// The largest scene file that is read, in bytes: large data belongs in meshes.
-const LARGEST_FILE: u64 = 64 << 20;
+/// The largest scene file that [`SceneFile::load`] reads, in bytes, 64 MiB: large data belongs in
+/// meshes.
+pub const LARGEST_SCENE: u64 = 64 << 20;
 
 /// A scene as written: read and well formed, nothing evaluated yet.
 #[derive(Clone, Debug)]
@@ -68,11 +70,19 @@ pub struct SceneFile {
 }
 
 impl SceneFile {
-    /// Reads a file; its extension tells the notation.
+    /// Reads a file of at most [`LARGEST_SCENE`] bytes; its extension tells the notation.
     ///
     /// # Errors
     /// [`SceneError::Extension`], [`SceneError::Read`], [`SceneError::Syntax`].
     pub fn load(path: &Path) -> Result<Self, SceneError> {
+        Self::load_within(path, LARGEST_SCENE)
+    }
+
+    /// Reads a file as [`load`](Self::load) does, of at most `most` bytes.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_within(path: &Path, most: u64) -> Result<Self, SceneError> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let format = match extension.as_deref() {
             Some("ron") => Format::Ron,
@@ -83,19 +93,10 @@ impl SceneFile {
                 });
             }
         };
-        let failed = |source| SceneError::Read {
+        let bytes = read_file(path, most).map_err(|source| SceneError::Read {
             path: path.to_owned(),
             source,
-        };
-        let size = std::fs::metadata(path).map_err(failed)?.len();
-        if size > LARGEST_FILE {
-            let text = format!("it has {size} bytes, more than the {LARGEST_FILE} of the largest scene");
-            return Err(failed(std::io::Error::new(
-                std::io::ErrorKind::FileTooLarge,
-                text,
-            )));
-        }
-        let bytes = std::fs::read(path).map_err(failed)?;
+        })?;
         match String::from_utf8(bytes) {
             Ok(text) => Self::from_text(path, &text, format),
             Err(error) => {
@@ -115,6 +116,12 @@ impl SceneFile {
         // Windows editors begin files with this mark, which no parser takes.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let source = SourceText::new(path, text.to_owned());
+        if let Some(token) = source.tokens().get(MOST_TOKENS) {
+            let message = format!("the scene has more than {MOST_TOKENS} words, numbers and marks");
+            let help = "large data belong in mesh files".to_owned();
+            let diagnostic = source.at(token.range.clone(), message, Some(help));
+            return Err(SceneError::Syntax(Box::new(diagnostic)));
+        }
         let schema = Tree::read(&source, format).and_then(|tree| schema::Scene::deserialize(&tree));
         let schema = schema.map_err(|complaint| {
             let (message, range, help) = complaint.into_parts();

@@ -105,6 +105,12 @@ pub enum SparseError {
         /// How many there are.
         columns: usize,
     },
+    /// Memory that the system does not grant.
+    #[error("the factor of the matrix takes {:.1} GB, which the system does not grant", 8e-9 * *.numbers as f64)]
+    Memory {
+        /// Numbers of eight bytes.
+        numbers: usize,
+    },
     /// Threads that the system did not start.
     #[error(transparent)]
     Threads(#[from] ThreadsError),

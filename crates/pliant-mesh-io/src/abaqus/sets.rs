@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::builder::MAX_GROUPS_PER_CELL;
+use super::super::MOST_ENTRIES;
+use super::super::builder::{MAX_GROUPS_PER_CELL, within};
 use super::super::error::MeshError;
 use super::super::text::syntax;
 
@@ -28,6 +29,8 @@ pub(super) struct Sets {
     sets: Vec<Set>,
     /// Sets by name in capitals.
     known: HashMap<(String, bool), usize>,
+    /// Entries of all sets.
+    entries: usize,
 }
 
 impl Sets {
@@ -47,21 +50,25 @@ impl Sets {
     }
 
     /// Adds an entry of that line to a set, if there is one.
-    pub(super) fn add(&mut self, set: Option<usize>, line: usize, entry: Entry) {
+    pub(super) fn add(&mut self, set: Option<usize>, line: usize, entry: Entry) -> Result<(), MeshError> {
         if let Some(set) = set {
+            self.entries = self.entries.saturating_add(1);
+            within(self.entries, "numbers in sets")?;
             self.sets[set].entries.push((line, entry));
         }
+        Ok(())
     }
 
     /// The labels of all sets, each once and in order. `size` is how many nodes and elements there
-    /// are: so many times [`MAX_GROUPS_PER_CELL`] may all sets name together.
+    /// are: so many times [`MAX_GROUPS_PER_CELL`], and [`MOST_ENTRIES`], may all sets name
+    /// together.
     pub(super) fn resolve(
         self,
         known: impl Fn(&Set, i64) -> bool,
         size: usize,
     ) -> Result<Vec<(Set, Vec<i64>)>, MeshError> {
-        let most = size.saturating_mul(MAX_GROUPS_PER_CELL);
-        let mut named = 0;
+        let most = size.saturating_mul(MAX_GROUPS_PER_CELL).min(MOST_ENTRIES);
+        let mut named = 0usize;
         let mut done: Vec<Vec<i64>> = Vec::with_capacity(self.sets.len());
         for (index, set) in self.sets.iter().enumerate() {
             let mut labels = BTreeSet::new();
@@ -72,7 +79,7 @@ impl Sets {
                         let expected = format!("the number of {what} that is there");
                         return Err(syntax(*line, &expected, Some(&label.to_string())));
                     }
-                    named += 1;
+                    named = named.saturating_add(1);
                     if named > most {
                         let expected = format!("sets that name at most {most} nodes and elements together");
                         return Err(syntax(*line, &expected, Some("more")));

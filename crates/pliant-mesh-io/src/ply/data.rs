@@ -1,5 +1,6 @@
 //! The numbers of a PLY file.
 
+use super::super::cursor::{line_of, low_bits};
 use super::super::error::{Location, MeshError, excerpt};
 
 /// The encoding of numbers.
@@ -84,18 +85,20 @@ impl<'a> Data<'a> {
         if rest.is_empty() {
             return None;
         }
-        let number = 1 + self.bytes[..self.position]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count();
+        let number = line_of(self.bytes, self.position);
         let length = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-        self.position = (self.position + length + 1).min(self.bytes.len());
+        self.advance(length.saturating_add(1));
         Some((number, String::from_utf8_lossy(&rest[..length]).into_owned()))
     }
 
     fn skip_blanks(&mut self) {
         let rest = &self.bytes[self.position..];
-        self.position += rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        self.advance(rest.iter().take_while(|b| b.is_ascii_whitespace()).count());
+    }
+
+    /// Steps over so many bytes, up to the end of the file.
+    fn advance(&mut self, bytes: usize) {
+        self.position = self.position.saturating_add(bytes).min(self.bytes.len());
     }
 
     /// The start of the next number.
@@ -108,7 +111,7 @@ impl<'a> Data<'a> {
 
     fn place(&self, offset: usize) -> Location {
         match self.format {
-            Format::Text => Location::Line(1 + self.bytes[..offset].iter().filter(|b| **b == b'\n').count()),
+            Format::Text => Location::Line(line_of(self.bytes, offset)),
             Format::Binary { .. } => Location::Byte(offset),
         }
     }
@@ -133,21 +136,15 @@ impl<'a> Data<'a> {
             }
             let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
             let number = number.ok_or_else(|| wrong(excerpt(word)))?;
-            self.position += length;
+            self.advance(length);
             return Ok(number);
         };
         let size = scalar.bytes();
         let Some(bytes) = rest.get(..size) else {
             return Err(wrong("the end of the file".to_owned()));
         };
-        // Little-endian, in the low bytes.
-        let mut low = [0u8; 8];
-        for (k, byte) in bytes.iter().enumerate() {
-            low[if big_endian { size - 1 - k } else { k }] = *byte;
-        }
-        self.position += size;
-        let bits = u64::from_le_bytes(low);
-        let shift = 64 - 8 * size as u32;
+        self.advance(size);
+        let (bits, shift) = low_bits(bytes, big_endian);
         Ok(match scalar {
             Scalar::Unsigned(_) => bits as f64,
             // Shifted up and down again, so that the sign fills what is above.

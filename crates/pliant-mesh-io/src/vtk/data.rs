@@ -1,5 +1,25 @@
 //! Numbers of VTK's types.
 
+use super::super::MOST_NUMBERS;
+use super::super::cursor::low_bits;
+use super::super::error::MeshError;
+
+/// Numbers of the arrays of a file, counted before they take memory.
+#[derive(Default)]
+pub(super) struct Numbers(u64);
+
+impl Numbers {
+    /// Counts the numbers of another array, `total` times `each`, against [`MOST_NUMBERS`].
+    pub(super) fn add(&mut self, total: u64, each: u64) -> Result<(), MeshError> {
+        self.0 = self.0.saturating_add(total.saturating_mul(each));
+        if self.0 <= MOST_NUMBERS as u64 {
+            return Ok(());
+        }
+        let (what, most) = ("numbers in its arrays", MOST_NUMBERS);
+        Err(MeshError::TooLarge { what, most })
+    }
+}
+
 /// The type of the numbers of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scalar {
@@ -70,14 +90,10 @@ impl Scalar {
     /// Reads as many numbers as the bytes hold.
     pub(super) fn decode(self, bytes: &[u8], big_endian: bool) -> Values {
         let size = self.bytes();
-        let shift = 64 - 8 * size as u32;
-        let bits = bytes.chunks_exact(size).map(|chunk| {
-            let mut low = [0u8; 8];
-            for (k, byte) in chunk.iter().enumerate() {
-                low[if big_endian { size - 1 - k } else { k }] = *byte;
-            }
-            u64::from_le_bytes(low)
-        });
+        let (_, shift) = low_bits(&[0; 8][..size], big_endian);
+        let bits = bytes
+            .chunks_exact(size)
+            .map(|chunk| low_bits(chunk, big_endian).0);
         match self {
             // Beyond the largest signed number, none is an index or a group: the largest stands for
             // it and is refused as one.
@@ -103,13 +119,6 @@ impl Scalar {
 }
 
 impl Values {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Whole(values) => values.len(),
-            Self::Real(values) => values.len(),
-        }
-    }
-
     /// The values as real numbers, exact up to 2^53.
     pub(super) fn real(self) -> Vec<f64> {
         match self {

@@ -70,12 +70,12 @@ pub(super) fn add_cells(
             return Err(syntax(expected, "more".to_owned()));
         }
         for (value, group) in &mut places {
-            *group = builder.group(&format!("{name}_{value}"));
+            *group = builder.group(&format!("{name}_{value}"))?;
         }
         groups.push((values, places));
     }
-    let vertices = builder.vertices() - first;
-    let mut start = 0;
+    let vertices = builder.vertices().saturating_sub(first);
+    let mut start = 0usize;
     let (mut nodes, mut ids) = (Vec::new(), Vec::new());
     for (index, (kind, end)) in cells.types.iter().zip(&cells.ends).enumerate() {
         let end = usize::try_from(*end).ok();
@@ -85,7 +85,7 @@ pub(super) fn add_cells(
                 format!("the end of them at {}", cells.ends[index]),
             ));
         };
-        start += list.len();
+        start = start.saturating_add(list.len());
         nodes.clear();
         for node in list {
             let inside = usize::try_from(*node).ok().filter(|k| *k < vertices);
@@ -97,7 +97,7 @@ pub(super) fn add_cells(
                 });
             };
             // The builder counts vertices with 32 bits.
-            nodes.push((first + node) as u32);
+            nodes.push(u32::try_from(first.saturating_add(node)).unwrap_or(u32::MAX));
         }
         ids.clear();
         ids.extend(
@@ -142,8 +142,7 @@ fn add_cell(
     }
     match number {
         POLY_VERTEX => {
-            nodes.iter().for_each(|node| builder.point(*node, groups));
-            return Ok(());
+            return nodes.iter().try_for_each(|node| builder.point(*node, groups));
         }
         POLY_LINE => {
             return nodes

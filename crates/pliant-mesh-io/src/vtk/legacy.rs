@@ -4,7 +4,7 @@ use super::super::Mesh;
 use super::super::builder::Builder;
 use super::super::cursor::{Cursor, Encoding};
 use super::super::error::{Location, MeshError, excerpt};
-use super::data::{Scalar, Values};
+use super::data::{Numbers, Scalar, Values};
 use super::grid::{CellData, Cells, POLY_LINE, POLY_VERTEX, POLYGON, STRIP, add_cells};
 
 /// Reads a legacy file of VTK: text or binary, `UNSTRUCTURED_GRID` or `POLYDATA`, with cells as
@@ -26,6 +26,7 @@ pub fn parse_vtk(bytes: &[u8]) -> Result<Mesh, MeshError> {
         types: None,
         of_cells: false,
         data: CellData::new(),
+        numbers: Numbers::default(),
     };
     reader.header()?;
     while let Some(keyword) = reader.cursor.try_word() {
@@ -56,6 +57,7 @@ struct Reader<'a> {
     /// Whether the data that follow are those of cells.
     of_cells: bool,
     data: CellData,
+    numbers: Numbers,
 }
 
 impl Reader<'_> {
@@ -293,6 +295,7 @@ impl Reader<'_> {
     /// `count` times `each` numbers, which a binary file has behind the end of the line.
     fn array(&mut self, scalar: Scalar, count: u64, each: u64, what: &str) -> Result<Values, MeshError> {
         let total = count.saturating_mul(each);
+        self.numbers.add(count, each)?;
         if let Encoding::Binary { big_endian } = self.cursor.encoding {
             if total == 0 {
                 return Ok(scalar.decode(&[], big_endian));

@@ -3,7 +3,7 @@
 mod arrays;
 mod stream;
 
-use roxmltree::{Document, Node};
+use roxmltree::{Document, Node, ParsingOptions};
 
 use super::super::Mesh;
 use super::super::builder::Builder;
@@ -11,6 +11,11 @@ use super::super::error::{Location, MeshError, excerpt};
 use super::data::Values;
 use super::grid::{CellData, Cells, POLY_LINE, POLY_VERTEX, POLYGON, STRIP, add_cells};
 use arrays::Arrays;
+
+/// Bytes of a tag at most: attributes take time by the square of their number.
+const LONGEST_TAG: usize = 2048;
+/// Elements and texts of a document at most; an array is three of them.
+const MOST_NODES: u32 = 100_000;
 
 /// Reads an XML file of VTK: `UnstructuredGrid` or `PolyData`, of one or several pieces.
 ///
@@ -23,7 +28,20 @@ use arrays::Arrays;
 /// [`MeshError::UnsupportedElement`], [`MeshError::Empty`] and [`MeshError::TooLarge`].
 pub fn parse_vtk_xml(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let (text, appended) = split(bytes);
-    let document = Document::parse(&text).map_err(|error| MeshError::Syntax {
+    // Comments may be long.
+    let long = |tag: &str| !tag.starts_with('!') && tag.find('>').unwrap_or(tag.len()) > LONGEST_TAG;
+    if text.split('<').skip(1).any(long) {
+        return Err(MeshError::Syntax {
+            place: Location::Line(1),
+            expected: format!("tags of at most {LONGEST_TAG} bytes"),
+            found: "a longer one".to_owned(),
+        });
+    }
+    let options = ParsingOptions {
+        nodes_limit: MOST_NODES,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(&text, options).map_err(|error| MeshError::Syntax {
         place: Location::Line(error.pos().row as usize),
         expected: "an XML file of VTK".to_owned(),
         found: error.to_string(),
@@ -51,18 +69,18 @@ fn split(bytes: &[u8]) -> (String, &[u8]) {
         let tail = bytes.get(from..)?;
         tail.windows(wanted.len())
             .position(|w| w == wanted)
-            .map(|at| from + at)
+            .map(|at| from.saturating_add(at))
     };
     let data = find(0, TAG).and_then(|tag| find(tag, b">")).and_then(|close| {
         let mark = find(close, b"_")?;
-        let between = &bytes[close + 1..mark];
+        let between = &bytes[close.saturating_add(1)..mark];
         between.trim_ascii().is_empty().then_some((close, mark))
     });
     match data {
         Some((close, mark)) => {
             let mut text = String::from_utf8_lossy(&bytes[..=close]).into_owned();
             text.push_str("</AppendedData></VTKFile>");
-            (text, &bytes[mark + 1..])
+            (text, &bytes[mark.saturating_add(1)..])
         }
         None => (String::from_utf8_lossy(bytes).into_owned(), &[]),
     }

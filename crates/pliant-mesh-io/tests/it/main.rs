@@ -6,6 +6,7 @@ use pliant_mesh_io::{
     parse_vtk, parse_vtk_xml, read_mesh,
 };
 
+mod bounds;
 mod cells;
 mod decks;
 mod garbage;

@@ -1,5 +1,12 @@
 //! Schema to model.
 
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are those that a user writes, and may be any number"
+)]
+
 mod adaptive;
 mod blame;
 mod components;
@@ -12,6 +19,7 @@ mod ends;
 mod joints;
 mod laws;
 mod mapped;
+mod mesh_files;
 mod meshes;
 mod nodes;
 mod outlines;
@@ -32,13 +40,34 @@ use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
 use super::{Number, SceneError, SceneFile};
 use blame::{contact_error, continuum_error, model_error};
+use mesh_files::MeshFiles;
 use outlines::Outline;
 use pliant::Options;
 use pliant::collision::{ContactError, World};
 use pliant::continuum::{ContinuumError, Element};
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
+
+/// The most that a scene may ask for: it is counted before the work, and more is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Elements of all nodes, mapped ones included: points, bodies, quadrature points, rows. The
+    /// meshes that a scene reads have at most five times as many vertices and cells, counted at
+    /// each use.
+    pub elements: usize,
+    /// Bytes of each file of a mesh.
+    pub mesh_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            elements: 1_000_000,
+            mesh_bytes: pliant_mesh_io::LARGEST_FILE,
+        }
+    }
+}
 
 /// Values given beside the file.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +78,11 @@ pub struct Settings {
     pub step: Option<f64>,
     /// Simulated time, instead of the file's.
     pub duration: Option<f64>,
+    /// The most that the scene may ask for.
+    pub limits: Limits,
+    /// Directories that the scene may read meshes in, beside its own. A mesh elsewhere is an error,
+    /// whether its path or a symbolic link leads there.
+    pub mesh_directories: Vec<PathBuf>,
 }
 
 /// The length of a run, and the pictures of it that are recorded.
@@ -161,7 +195,8 @@ struct Builder<'a> {
     joints: Vec<(usize, String, JointKind, JointHandle)>,
     inputs: Vec<InputCourse>,
     source: &'a SourceText,
-    path: &'a Path,
+    limits: Limits,
+    files: MeshFiles<'a>,
     parameters: BTreeMap<String, f64>,
     model: Model,
     options: Options,
@@ -197,7 +232,8 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         joints: Vec::new(),
         inputs: Vec::new(),
         source: &file.source,
-        path: &file.path,
+        limits: settings.limits,
+        files: MeshFiles::of(file, settings),
         parameters: BTreeMap::new(),
         model: Model::new(),
         options: Options {

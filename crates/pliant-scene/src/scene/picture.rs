@@ -87,7 +87,9 @@ impl Picture {
     /// Numbers that one frame holds, about.
     pub fn frame_numbers(&self, model: &Model) -> usize {
         let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
-        6 * (points + self.anchors.len()) + 7 * (self.bodies.len() + self.colliders.len())
+        let points = points.saturating_add(self.anchors.len());
+        let bodies = self.bodies.len().saturating_add(self.colliders.len());
+        points.saturating_mul(6).saturating_add(bodies.saturating_mul(7))
     }
 
     /// A recording without frames.

@@ -224,12 +224,16 @@ impl SourceText {
     }
 }
 
-/// Splits RON or JSON into words, texts and punctuation, without comments. Takes any text.
+/// The most words, texts and marks of a scene, which take some hundred bytes each while it is read.
+pub(crate) const MOST_TOKENS: usize = 16_000_000;
+
+/// Splits RON or JSON into words, texts and punctuation, without comments. Takes any text, and ends
+/// behind one token more than a scene may have.
 fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
+    while at < bytes.len() && tokens.len() <= MOST_TOKENS {
         let start = at;
         let kind = match bytes[at] {
             b if b.is_ascii_whitespace() => {

@@ -3,7 +3,7 @@
 use super::scenes::path;
 use super::words::{ADAPTIVE, CONTACTS, WORDS};
 use pliant_scene::runner::Runner;
-use pliant_scene::scene::{Format, SceneFile, Settings};
+use pliant_scene::scene::{Format, Limits, SceneFile, Settings};
 use proptest::prelude::*;
 
 const SCENES: [&str; 14] = [
@@ -185,4 +185,95 @@ fn huge_counts_are_refused_before_anything_is_reserved() {
         let error = scene.build(&Settings::default()).unwrap_err().to_string();
         assert!(error.contains("`count` of `a`") && error.contains('^'), "{error}");
     }
+}
+
+/// Numbers that no scene means, most of them far beyond what it may ask for.
+const WILD: [&str; 16] = [
+    "0",
+    "-1",
+    "1",
+    "1e6",
+    "1e18",
+    "9007199254740993",
+    "18446744073709551615",
+    "NaN",
+    "-inf",
+    "\"nan\"",
+    "0.5",
+    "1e308",
+    "-1e308",
+    "1e-320",
+    "\"1/0\"",
+    "2147483648",
+];
+
+/// The numbers of a text, as byte ranges; not those of comments and names.
+fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        if text[at..].starts_with("//") {
+            at += text[at..].find('\n').unwrap_or(text.len() - at);
+            continue;
+        }
+        let start = at;
+        while at < bytes.len()
+            && (is_part(bytes[at]) || (at > start && bytes[at] == b'-' && bytes[at - 1] == b'e'))
+        {
+            at += 1;
+        }
+        if bytes[start].is_ascii_digit() {
+            out.push(start..at);
+        }
+        at = at.max(start + 1);
+    }
+    out
+}
+
+/// Scenes are tried so often that about so many coordinates are made in all for each.
+const COORDINATES_PER_SCENE: usize = 20_000;
+
+/// Each number of each scene of the repository in turn, with wild ones in its place. What comes out
+/// is a scene that could be run, or an error with words.
+#[test]
+fn every_number_of_every_scene_may_be_wild() {
+    let limits = Limits {
+        // As many as the largest of the scenes has, about.
+        elements: 60_000,
+        ..Limits::default()
+    };
+    let settings = Settings {
+        limits,
+        ..Settings::default()
+    };
+    let (mut tried, mut refused) = (0, 0);
+    let mut files: Vec<_> = std::fs::read_dir(path("x").parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|file| file.extension().is_some_and(|e| e == "ron"))
+        .collect();
+    files.sort();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let build =
+            |text: &str| SceneFile::from_text(file, text, Format::Ron).and_then(|s| s.build(&settings));
+        let size = build(&text).unwrap_or_else(|e| panic!("{e}")).model.dof_count();
+        let places = numbers(&text);
+        let cases = (COORDINATES_PER_SCENE / (size + 20)).clamp(8, places.len() * WILD.len());
+        for case in 0..cases {
+            // Evenly over all places and values.
+            let case = case * places.len() * WILD.len() / cases;
+            let place = places[case / WILD.len()].clone();
+            let value = WILD[(case + case / WILD.len()) % WILD.len()];
+            let changed = format!("{}{value}{}", &text[..place.start], &text[place.end..]);
+            let built = build(&changed).and_then(Runner::new);
+            tried += 1;
+            if let Err(error) = built {
+                refused += 1;
+                assert!(error.to_string().starts_with("error: "), "{error}");
+            }
+        }
+    }
+    assert!(tried > 5_000 && refused > tried / 3, "{refused} of {tried}");
 }

@@ -49,7 +49,7 @@ fn runner(scene: &SceneFile, parameters: &[(&str, f64)], step: Option<f64>) -> R
     let settings = Settings {
         parameters,
         step,
-        duration: None,
+        ..Settings::default()
     };
     Runner::new(scene.build(&settings).unwrap()).unwrap()
 }

@@ -7,6 +7,9 @@ use std::ops::Range;
 /// Most rows of a block.
 pub(crate) const ROWS: usize = 6;
 
+/// The most sides of a friction pyramid: each is a column of a linear problem.
+const MOST_FACETS: usize = 1000;
+
 /// The law between impulse `r` (N s) and velocity `u` (m/s) of one block of rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cone {
@@ -54,7 +57,7 @@ pub enum Cone {
     Pyramid {
         /// Coefficient of friction at the corners, without unit, `0 <= mu < infinity`.
         mu: f64,
-        /// Number of sides, at least three.
+        /// Number of sides, from three to 1000.
         facets: usize,
         /// Angle of the first corner from the first tangent, rad.
         first: f64,
@@ -186,6 +189,7 @@ impl Cone {
             return match () {
                 () if !(0.0..f64::INFINITY).contains(&mu) => Err(ProblemError::Friction { block, mu }),
                 () if facets < 3 => option("the number of facets, at least three,", facets as f64),
+                () if facets > MOST_FACETS => option("the number of facets, at most 1000,", facets as f64),
                 () if !first.is_finite() => option("the angle of the first corner", first),
                 () => Ok(()),
             };

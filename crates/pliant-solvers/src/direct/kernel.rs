@@ -102,7 +102,7 @@ impl Choice {
             let factor = symbolic.allocate();
             return Ok(Kernel::Blocks { symbolic, factor });
         }
-        let factor = Box::new(self.fronts.allocate(threads));
+        let factor = Box::new(self.fronts.allocate(threads)?);
         let symbolic = Box::new(self.fronts);
         Ok(Kernel::Fronts { symbolic, factor })
     }

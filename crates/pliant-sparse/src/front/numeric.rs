@@ -50,7 +50,10 @@ struct FrontWorkspace<'a> {
 impl FrontSymbolic {
     /// Allocates the values for elimination by so many threads: the entries of `L`, and two stacks
     /// of update matrices.
-    pub fn allocate(&self, threads: &Threads) -> FrontFactor {
+    ///
+    /// # Errors
+    /// [`SparseError::Memory`] if the system does not grant it.
+    pub fn allocate(&self, threads: &Threads) -> Result<FrontFactor, SparseError> {
         let cost = self.cost();
         let shared = threads.count() > 1 && cost >= SMALL;
         let grain = if shared {
@@ -63,11 +66,28 @@ impl FrontSymbolic {
     }
 
     /// With tasks of at least about `grain` nanoseconds.
-    pub(super) fn allocate_in_tasks(&self, threads: &Threads, grain: f64) -> FrontFactor {
+    pub(super) fn allocate_in_tasks(
+        &self,
+        threads: &Threads,
+        grain: f64,
+    ) -> Result<FrontFactor, SparseError> {
         let schedule = Schedule::new(self, grain);
         let top = &schedule.tasks[schedule.top];
+        let parts = [
+            self.values,
+            self.vectors,
+            top.stacks[0],
+            top.stacks[1],
+            top.scratch,
+        ];
+        let numbers = parts
+            .into_iter()
+            .fold(self.size().saturating_mul(3), usize::saturating_add);
+        // Asked for as a whole and given back: what is allocated below is then there.
+        let granted = Vec::<f64>::new().try_reserve_exact(numbers);
+        granted.map_err(|_| SparseError::Memory { numbers })?;
         let (stacks, scratch) = (top.stacks.map(|size| vec![0.0; size]), vec![0.0; top.scratch]);
-        FrontFactor {
+        Ok(FrontFactor {
             schedule,
             threads: threads.clone(),
             values: vec![0.0; self.values],
@@ -78,7 +98,7 @@ impl FrontSymbolic {
             scratch,
             is_positive: false,
             vectors: vec![0.0; self.vectors],
-        }
+        })
     }
 }
 

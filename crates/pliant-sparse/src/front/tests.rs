@@ -25,7 +25,7 @@ impl Problem {
     /// subtrees), up to `to`.
     fn fronts_agree_with_dense(&self, threshold: f64, to: f64) -> Result<(), TestCaseError> {
         let symbolic = self.fronts();
-        let mut factor = symbolic.allocate(&Threads::one());
+        let mut factor = symbolic.allocate(&Threads::one()).unwrap();
         self.fill_fronts(&symbolic, &mut factor);
         let report = factor.factor(&symbolic, PivotRule::Drop { threshold }).unwrap();
         let (_, d) = self.dense(threshold);
@@ -58,7 +58,7 @@ impl Problem {
         }
         let mut all = Vec::new();
         for (threads, grain) in [(&Threads::one(), f64::INFINITY), (threads, 0.0), (threads, 5e4)] {
-            let mut factor = symbolic.allocate_in_tasks(threads, grain);
+            let mut factor = symbolic.allocate_in_tasks(threads, grain).unwrap();
             self.fill_fronts(&symbolic, &mut factor);
             let report = factor.factor(&symbolic, PivotRule::Keep).unwrap();
             let mut x = b.clone();
@@ -141,7 +141,7 @@ proptest! {
         }
         problem.fronts_agree_with_dense(1e-9, f64::INFINITY)?;
         let symbolic = problem.fronts();
-        let mut factor = symbolic.allocate(&Threads::one());
+        let mut factor = symbolic.allocate(&Threads::one()).unwrap();
         problem.fill_fronts(&symbolic, &mut factor);
         factor.factor(&symbolic, PivotRule::Drop { threshold: 1e-9 }).unwrap();
         let mut x = vec![1.0; 3 * symbolic.size()];
@@ -162,7 +162,7 @@ fn threads_give_the_same_bits_on_grids() {
     }
     // The fine division is a division: tasks wait for others.
     let symbolic = grid(24, 3, 9).fronts();
-    let tasks = symbolic.allocate_in_tasks(&threads, 0.0).schedule.tasks;
+    let tasks = symbolic.allocate_in_tasks(&threads, 0.0).unwrap().schedule.tasks;
     assert!(tasks.len() > 20, "{} tasks", tasks.len());
     let own: usize = tasks.iter().map(|t| t.own.len()).sum();
     assert_eq!(own, symbolic.len());
@@ -204,7 +204,7 @@ fn positive_matrices_by_cholesky() {
         problem.a.values_mut()[slot] = problem.a.values()[slot].abs();
     }
     let symbolic = problem.fronts();
-    let mut factors = [0, 1].map(|_| symbolic.allocate(&Threads::one()));
+    let mut factors = [0, 1].map(|_| symbolic.allocate(&Threads::one()).unwrap());
     for f in &mut factors {
         problem.fill_fronts(&symbolic, f);
     }
@@ -248,7 +248,7 @@ fn nothing_and_one_block() {
     let empty = Problem::new(&[], &[], 0);
     let symbolic = empty.fronts();
     assert!(symbolic.is_empty());
-    let mut factor = symbolic.allocate(&Threads::one());
+    let mut factor = symbolic.allocate(&Threads::one()).unwrap();
     assert_eq!(
         factor.factor(&symbolic, PivotRule::Keep),
         Ok(FactorReport::default())
@@ -269,7 +269,7 @@ fn nothing_and_one_block() {
 fn bad_pivots_and_bad_sizes_are_named() {
     let mut problem = Problem::new(&[3, 2, 7], &[(0, 1), (1, 2)], 1);
     let symbolic = problem.fronts();
-    let mut factor = symbolic.allocate(&Threads::one());
+    let mut factor = symbolic.allocate(&Threads::one()).unwrap();
     for (index, value, rule) in [
         (4, f64::NAN, PivotRule::Drop { threshold: 1.0 }),
         (4, f64::INFINITY, PivotRule::Keep),

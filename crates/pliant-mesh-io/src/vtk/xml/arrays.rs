@@ -1,9 +1,10 @@
 //! Arrays of numbers in an XML file: text, base64, appended.
 
 use roxmltree::Node;
+use std::cell::RefCell;
 
 use super::super::super::error::{MeshError, excerpt};
-use super::super::data::{Scalar, Values};
+use super::super::data::{Numbers, Scalar, Values};
 use super::stream::Stream;
 use super::{count, wrong};
 
@@ -16,6 +17,8 @@ pub(super) struct Arrays<'a> {
     appended: &'a [u8],
     /// Whether the appended data are bytes; base64 otherwise.
     raw: bool,
+    /// Numbers of the arrays read so far.
+    numbers: RefCell<Numbers>,
 }
 
 /// The type of the numbers of an array.
@@ -58,6 +61,7 @@ impl<'a> Arrays<'a> {
                 Some(data) => choice(data, "encoding", ["base64", "raw"])?,
                 None => false,
             },
+            numbers: RefCell::default(),
         })
     }
 
@@ -66,17 +70,23 @@ impl<'a> Arrays<'a> {
         let scalar = scalar(array)?;
         let wanted = total.saturating_mul(each);
         let text = array.text().unwrap_or_default();
-        let values = match array.attribute("format").unwrap_or("ascii") {
+        let format = array.attribute("format").unwrap_or("ascii");
+        if format == "ascii" {
+            let found = text.split_ascii_whitespace().count();
+            if found as u64 != wanted {
+                let expected = format!("{wanted} numbers in the array");
+                return Err(wrong(array, &expected, &found.to_string()));
+            }
+        }
+        self.numbers.borrow_mut().add(total, each)?;
+        match format {
             "ascii" => scalar.parse(text.split_ascii_whitespace()).map_err(|word| {
-                wrong(
-                    array,
-                    "numbers of the type of the array",
-                    &excerpt(word.as_bytes()),
-                )
-            })?,
+                let expected = "numbers of the type of the array";
+                wrong(array, expected, &excerpt(word.as_bytes()))
+            }),
             "binary" => {
                 let stream = Stream::base64(text.trim_ascii_start().as_bytes());
-                self.binary(array, scalar, wanted, stream)?
+                self.binary(array, scalar, wanted, stream)
             }
             "appended" => {
                 let offset = count(array, "offset")?;
@@ -92,18 +102,13 @@ impl<'a> Arrays<'a> {
                 } else {
                     Stream::base64(tail)
                 };
-                self.binary(array, scalar, wanted, stream)?
+                self.binary(array, scalar, wanted, stream)
             }
             other => {
                 let expected = "the format ascii, binary or appended";
-                return Err(wrong(array, expected, &excerpt(other.as_bytes())));
+                Err(wrong(array, expected, &excerpt(other.as_bytes())))
             }
-        };
-        if values.len() as u64 != wanted {
-            let found = values.len().to_string();
-            return Err(wrong(array, &format!("{wanted} numbers in the array"), &found));
         }
-        Ok(values)
     }
 
     fn binary(
@@ -142,11 +147,16 @@ impl<'a> Arrays<'a> {
         let mut out = Vec::new();
         for (index, compressed) in sizes.iter().enumerate() {
             let bytes = stream.take(*compressed).ok_or_else(cut)?;
-            let is_last = index + 1 == sizes.len();
+            let is_last = index.saturating_add(1) == sizes.len();
             let expected = if is_last && last > 0 { last } else { block };
             let left = size.saturating_sub(out.len() as u64);
             // Never more than the array needs, whatever the lengths say.
-            let limit = usize::try_from(expected.min(left)).map_err(|_| cut())?;
+            if expected > left {
+                return Err(short(format!(
+                    "{expected} bytes in block {index}, where {left} are left"
+                )));
+            }
+            let limit = usize::try_from(expected).map_err(|_| cut())?;
             let whole = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, limit);
             match whole {
                 Ok(whole) if whole.len() as u64 == expected => out.extend(whole),

@@ -35,7 +35,8 @@ impl<'a> Stream<'a> {
             return Some(head.to_vec());
         }
         // Four letters are three bytes.
-        if count > self.left + self.bytes.len() / 4 * 3 {
+        let most = (self.bytes.len() / 4).saturating_mul(3);
+        if count > most.saturating_add(self.left) {
             return None;
         }
         let mut out = Vec::with_capacity(count);
@@ -43,8 +44,8 @@ impl<'a> Stream<'a> {
             if self.left == 0 {
                 self.group()?;
             }
-            out.push(self.ready[3 - self.left]);
-            self.left -= 1;
+            out.push(self.ready[3usize.saturating_sub(self.left)]);
+            self.left = self.left.saturating_sub(1);
         }
         Some(out)
     }
@@ -58,19 +59,19 @@ impl<'a> Stream<'a> {
             .enumerate()
             .filter(|(_, b)| !b.is_ascii_whitespace());
         let mut bits = 0u32;
-        let mut padding = 0;
+        let mut padding = 0usize;
         let mut behind = 0;
         for _ in 0..4 {
             let (at, letter) = letters.next()?;
-            behind = at + 1;
+            behind = at.saturating_add(1);
             let value = match letter {
-                b'A'..=b'Z' => letter - b'A',
-                b'a'..=b'z' => letter - b'a' + 26,
-                b'0'..=b'9' => letter - b'0' + 52,
+                b'A'..=b'Z' => letter.saturating_sub(b'A'),
+                b'a'..=b'z' => letter.saturating_sub(b'a').saturating_add(26),
+                b'0'..=b'9' => letter.saturating_sub(b'0').saturating_add(52),
                 b'+' => 62,
                 b'/' => 63,
                 b'=' => {
-                    padding += 1;
+                    padding = padding.saturating_add(1);
                     0
                 }
                 _ => return None,
@@ -86,11 +87,9 @@ impl<'a> Stream<'a> {
         }
         let [_, bytes @ ..] = bits.to_be_bytes();
         self.bytes = &self.bytes[behind..];
-        self.left = 3 - padding;
+        self.left = 3usize.saturating_sub(padding);
         // The bytes that there are, at the end.
-        for k in 0..self.left {
-            self.ready[3 - self.left + k] = bytes[k];
-        }
+        self.ready[padding..].copy_from_slice(&bytes[..self.left]);
         Some(())
     }
 }

@@ -1,6 +1,6 @@
 //! Masses, force fields, constraints and fixed coordinates.
 
-use super::values::{MOST_ELEMENTS, describe, owner};
+use super::values::{describe, owner};
 use super::{Builder, Hold, Result, courses, laws, nodes};
 use crate::scene::schema::{
     Axis, BoundsSpec, ConstraintSpec, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene,
@@ -131,8 +131,8 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
     let elements = match &spec.elements {
         None => (0..count).collect(),
         Some(list) => {
-            let whole = |n| builder.whole(n, 0, MOST_ELEMENTS, at);
-            list.iter().map(whole).collect::<Result<Vec<_>>>()?
+            let element = |n| builder.any_element(n, at);
+            list.iter().map(element).collect::<Result<Vec<_>>>()?
         }
     };
     if let Some(element) = elements.iter().find(|e| **e >= count) {

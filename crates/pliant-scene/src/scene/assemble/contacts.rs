@@ -3,6 +3,7 @@
 mod materials;
 mod soft;
 
+use super::mesh_files::count_entries;
 use super::outlines::Outline;
 use super::{Builder, Result, components, joints, nodes, outlines};
 use crate::scene::picture::DrawnCollider;
@@ -201,7 +202,7 @@ fn bodies_collider(
     }
     let elements = match &spec.elements {
         None => (0..entry.count).collect(),
-        Some(list) => elements(builder, list, entry.count, name)?,
+        Some(list) => elements(builder, list, &spec.node, entry.count, name)?,
     };
     let count = entry.count;
     let given = spec
@@ -209,6 +210,11 @@ fn bodies_collider(
         .as_ref()
         .map(|shape| outlines::outline(builder, name, shape));
     let given = given.transpose()?;
+    if let Some(outline) = &given {
+        // Each body has a shape of its own.
+        let entries = outline.entries().saturating_mul(elements.len());
+        count_entries(builder, Where::Used(name, "shape"), entries)?;
+    }
     let mut list = Vec::new();
     for element in elements {
         let shape = match &given {
@@ -237,11 +243,16 @@ fn bodies_collider(
 }
 
 /// Elements of a node of so many.
-fn elements(builder: &Builder<'_>, list: &[Number], count: usize, name: &str) -> Result<Vec<usize>> {
+fn elements(
+    builder: &Builder<'_>,
+    list: &[Number],
+    node: &str,
+    count: usize,
+    name: &str,
+) -> Result<Vec<usize>> {
     let at = Where::Used(name, "elements");
-    list.iter()
-        .map(|number| builder.whole(number, 0, count - 1, at))
-        .collect()
+    let element = |number| builder.element(number, node, count, at);
+    list.iter().map(element).collect()
 }
 
 fn collision_shape(builder: &Builder<'_>, name: &str, outline: &Outline) -> Result<Shape> {
@@ -344,6 +355,7 @@ fn plate(builder: &mut Builder<'_>, pose: Pose, normal: [f64; 3]) -> Result<(Pos
 
 fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Result<()> {
     let mut pairs = Vec::new();
+    let most = builder.limits.elements;
     for (first, second) in &scene.ignore {
         let [a, b] = [first, second].map(|name| {
             if let Some(ids) = making.named.get(name.as_str()) {
@@ -361,6 +373,18 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
             )
         });
         let (a, b) = (a?, b?);
+        let all = a.len().saturating_mul(b.len()).saturating_add(pairs.len());
+        if all > most {
+            let message = format!(
+                "with those of `{first}` and `{second}`, `ignore` has {all} pairs, more than the limit of {most}"
+            );
+            let help = "`groups` and `collides_with` keep many colliders apart".to_owned();
+            return builder.wrong(
+                &[Where::Literal("", first), Where::Key("ignore")],
+                message,
+                Some(help),
+            );
+        }
         pairs.extend(a.iter().flat_map(|a| b.iter().map(move |b| (*a, *b))));
     }
     // What a joint holds together overlaps there as a rule.

@@ -1,7 +1,7 @@
 //! Common parts of solids and sheets: nodes that do not move, their place in the scene, their
 //! surface, and complaints.
 
-use super::{Builder, Result, Skin, meshes, nodes};
+use super::{Builder, Result, Skin, mesh_files, meshes, nodes};
 use crate::scene::Number;
 use crate::scene::picture::PointRef;
 use crate::scene::schema::{Rotation, SolidFile, SymmetrySpec, Triple};
@@ -113,7 +113,7 @@ pub(super) fn add_placed(
 
 /// The cells of a mesh file that a shape takes, times its scale.
 pub(super) fn file_mesh(builder: &Builder<'_>, name: &str, shape: &SolidFile) -> Result<FileMesh> {
-    let mut file = meshes::mesh(builder, name, "file", &shape.file)?;
+    let mut file = mesh_files::mesh(builder, name, "file", &shape.file)?;
     if !shape.groups.is_empty() {
         let groups = shape
             .groups
@@ -155,7 +155,7 @@ pub(super) fn held_nodes(
     let Held { name, key, .. } = *held;
     let mut fixed = Vec::new();
     for node in held.fix {
-        fixed.push(builder.whole(node, 0, nodes.len() - 1, Where::Field(name, "fix"))?);
+        fixed.push(builder.element(node, name, nodes.len(), Where::Field(name, "fix"))?);
     }
     for (least, largest) in held.boxes {
         let at = Where::Field(name, key);

@@ -47,9 +47,9 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
     }
     let mut fixed = Vec::new();
     for body in &spec.fix {
-        fixed.push(builder.whole(body, 0, points.len().max(1) - 1, field("fix"))?);
+        fixed.push(builder.element(body, name, points.len(), field("fix"))?);
     }
-    builder.grow(name, 3 * points.len())?;
+    builder.grow(name, points.len().saturating_mul(3))?;
     let parts = rod
         .add_to(&mut builder.model, name, &curve)
         .map_err(|e| builder.continuum_error(name, "points", e))?;
@@ -77,20 +77,25 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
 fn rod_points(builder: &Builder<'_>, spec: &ElasticRod) -> Result<Vec<[f64; 3]>> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
+    let point_count = |number| {
+        let count = builder.count(number, 2, field("count"))?;
+        // Bodies, their segments and strains, and the points that are drawn.
+        builder.check_size(field("count"), count.saturating_mul(4))?;
+        Ok(count)
+    };
     match (&spec.points, &spec.line, &spec.formula) {
         (Some(list), None, None) => list.iter().map(|p| builder.triple(p, field("points"))).collect(),
         (None, Some(line), None) => Ok(evenly(
             builder.triple(&line.from, field("line"))?,
             builder.triple(&line.to, field("line"))?,
-            builder.count(&line.count, 2, field("count"))?,
+            point_count(&line.count)?,
         )),
         (None, None, Some(formula)) => {
             if formula.velocity.is_some() {
                 let message = format!("`{name}` starts at rest: its `formula` has no `velocity`");
                 return builder.wrong(&[field("formula"), Where::Name(name)], message, None);
             }
-            let count = builder.count(&formula.count, 2, field("count"))?;
-            (0..count)
+            (0..point_count(&formula.count)?)
                 .map(|i| builder.triple_for(&formula.position, field("formula"), Some(i)))
                 .collect()
         }
@@ -131,10 +136,13 @@ fn draw_rod(
 ) -> Result<()> {
     // The sides of each body: half of every segment is at either of its ends.
     let mut sides = vec![0.0; count];
+    // The next of each body; of the last one of a closed rod, the first.
+    let next = |i: usize| i.saturating_add(1).checked_rem(count).unwrap_or(0);
     for (i, length) in lengths.iter().enumerate() {
-        sides[i] += length;
-        sides[(i + 1) % count] += length;
-        builder.joined.push([(bodies, i), (bodies, (i + 1) % count)]);
+        for end in [i, next(i)] {
+            sides[end] += length;
+        }
+        builder.joined.push([(bodies, i), (bodies, next(i))]);
     }
     for (i, side) in sides.iter().enumerate() {
         let half = [0.25 * side, thickness[0], thickness[1]];
@@ -150,7 +158,7 @@ fn draw_rod(
     let centres: Vec<_> = (0..count).map(|i| (i, [0.0; 3])).collect();
     let points = mapped::add_mapped(builder, &list(vec![bodies]), count, RigidPoints::new(&centres))?;
     let pairs: Vec<_> = (0..lengths.len())
-        .map(|i| (End::element(0, i), End::element(0, (i + 1) % count)))
+        .map(|i| (End::element(0, i), End::element(0, next(i))))
         .collect();
     mapped::draw_pairs(builder, &list(vec![points]), &pairs);
     Ok(())

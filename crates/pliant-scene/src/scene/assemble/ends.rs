@@ -1,6 +1,5 @@
 //! Elements of parents, as mappings name them.
 
-use super::values::MOST_ELEMENTS;
 use super::{Builder, Result};
 use crate::scene::picture::PointRef;
 use crate::scene::source::Where;
@@ -35,9 +34,9 @@ pub(super) fn end(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &EndSpe
     let at = Where::Field(parents.user, "mapping");
     match spec {
         EndSpec::Point(point) => Ok(End::Point(builder.triple(point, at)?)),
-        EndSpec::Element(element) => Ok(End::element(0, builder.whole(element, 0, MOST_ELEMENTS, at)?)),
+        EndSpec::Element(element) => Ok(End::element(0, builder.any_element(element, at)?)),
         EndSpec::Of(node, element) => {
-            let element = builder.whole(element, 0, MOST_ELEMENTS, at)?;
+            let element = builder.any_element(element, at)?;
             let Some(parent) = parents.names.iter().position(|n| n == node) else {
                 let help = suggest::hint(node, "its parents", parents.names.iter().map(String::as_str));
                 let message = format!("`{node}` is no parent of `{}`", parents.user);
@@ -64,6 +63,16 @@ pub(super) fn element(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &En
     }
 }
 
+/// Each of so many elements with the next.
+pub(super) fn neighbours(count: usize) -> impl Iterator<Item = [usize; 2]> {
+    (0..count).zip(1..count).map(|(a, b)| [a, b])
+}
+
+/// Elements of the first parent.
+pub(super) fn in_first<const N: usize>(elements: [usize; N]) -> [End; N] {
+    elements.map(|element| End::element(0, element))
+}
+
 /// The given pairs, or each element of the first parent with the next.
 pub(super) fn pairs(
     builder: &Builder<'_>,
@@ -77,9 +86,7 @@ pub(super) fn pairs(
             .collect(),
         None => {
             let count = builder.model.node(parents.nodes[0]).count;
-            Ok((1..count)
-                .map(|i| (End::element(0, i - 1), End::element(0, i)))
-                .collect())
+            Ok(neighbours(count).map(|pair| in_first(pair).into()).collect())
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Joints and gears.
 
-use super::values::{MOST_ELEMENTS, describe, owner};
+use super::values::{describe, owner};
 use super::{Builder, Result, components, courses, nodes};
 use crate::scene::OneOrMany;
 use crate::scene::schema::{
@@ -99,7 +99,7 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
         (_, None) => joint,
     };
     joint = attached(builder, spec, kind, joint)?;
-    builder.grow(name, kind.free_axes().len() + 4)?;
+    builder.grow(name, kind.free_axes().len().saturating_add(4))?;
     let handle = builder
         .model
         .add_joint(name, &joint)
@@ -176,7 +176,7 @@ pub(super) fn body_at(
         return builder.wrong(&places, message, None);
     }
     let count = target.count;
-    let element = builder.whole(element, 0, MOST_ELEMENTS, Where::Field(name, key))?;
+    let element = builder.any_element(element, Where::Field(name, key))?;
     if element >= count {
         let message = format!("there is no body {element}: `{node}` has {count}, counted from zero");
         return builder.wrong(&places, message, None);

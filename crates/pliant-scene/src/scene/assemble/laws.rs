@@ -189,7 +189,7 @@ fn timed_list(
     first: usize,
     inputs: &mut Inputs,
 ) -> Result<Vec<f64>> {
-    let one = |(k, number)| timed(builder, number, at, first + k, inputs);
+    let one = |(k, number)| timed(builder, number, at, first.saturating_add(k), inputs);
     numbers.iter().enumerate().map(one).collect()
 }
 
@@ -202,7 +202,7 @@ fn timed_triple(
 ) -> Result<[f64; 3]> {
     let mut out = [0.0; 3];
     for (k, number) in numbers.iter().flat_map(|n| n.iter()).enumerate() {
-        out[k] = timed(builder, number, at, first + k, inputs)?;
+        out[k] = timed(builder, number, at, first.saturating_add(k), inputs)?;
     }
     Ok(out)
 }

@@ -4,7 +4,6 @@ mod bodies;
 mod points;
 
 use super::ends::ParentList;
-use super::values::MOST_ELEMENTS;
 use super::{Builder, Result, ends, joints};
 use crate::scene::schema::{
     AffineSpec, DistanceSpec, Mapped, Mapping as Spec, MaskSpec, ProjectionSpec, QuadraticSpec,
@@ -75,7 +74,7 @@ fn initial_values(
     elements: usize,
     mapping: impl Mapping + 'static,
 ) -> Result<Vec<f64>> {
-    builder.check_size(parents.user, elements)?;
+    builder.check_size(Where::Name(parents.user), elements)?;
     let mut model = Model::new();
     let mut nodes = Vec::with_capacity(parents.nodes.len());
     for (k, parent) in parents.nodes.iter().enumerate() {
@@ -84,7 +83,7 @@ fn initial_values(
             builder.model.node(*parent).count,
         );
         let positions = builder.initial_positions(*parent)?.to_vec();
-        let rest = vec![0.0; count * space.velocity_size()];
+        let rest = vec![0.0; count.saturating_mul(space.velocity_size())];
         let node = model.add_independent(&format!("{} {k}", parents.user), space, &positions, &rest);
         nodes.push(node.map_err(|e| builder.model_error(e))?);
     }
@@ -274,7 +273,7 @@ fn add_affine(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Affine
     let mut entries = Vec::with_capacity(spec.entries.len());
     for entry in &spec.entries {
         entries.push(AffineEntry {
-            element: builder.whole(&entry.to.0, 0, MOST_ELEMENTS, at)?,
+            element: builder.any_element(&entry.to.0, at)?,
             coordinate: builder.whole(&entry.to.1, 0, 2, at)?,
             from: ends::element(builder, parents, &entry.from)?,
             from_coordinate: builder.whole(&entry.coordinate, 0, 2, at)?,
@@ -284,7 +283,7 @@ fn add_affine(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Affine
     add_mapped(
         builder,
         parents,
-        offset.len() / dimension,
+        offset.len().checked_div(dimension).unwrap_or(0),
         Affine::new(dimension, &offset, &entries),
     )
     .map(drop)

@@ -1,13 +1,14 @@
 //! Parts made of meshes: nets, and particles at the vertices.
 
+use super::mesh_files::mesh;
 use super::{Builder, Result, Skin, components, nodes, parts};
 use crate::scene::picture::PointRef;
 use crate::scene::schema::{MeshPart, Net, Triple};
 use crate::scene::source::Where;
-use crate::scene::{Number, OneOrMany, SceneError, suggest};
+use crate::scene::{Number, OneOrMany, suggest};
 use pliant::continuum::MassMatrix;
 use pliant::model::{End, Mass, ModelError, NodeId};
-use pliant_mesh_io::{Mesh, MeshGroup, read_mesh};
+use pliant_mesh_io::{Mesh, MeshGroup};
 
 /// The mass of a mesh.
 struct MeshMass<'a> {
@@ -145,7 +146,7 @@ fn fix_vertices(
     let field = |key| Where::Field(name, key);
     let mut fixed = Vec::new();
     for vertex in fix {
-        fixed.push(builder.whole(vertex, 0, mesh.vertices.len() - 1, field("fix"))?);
+        fixed.push(builder.element(vertex, name, mesh.vertices.len(), field("fix"))?);
     }
     fixed.extend(group_vertices(builder, name, mesh, groups)?);
     if !fixed.is_empty() {
@@ -184,27 +185,6 @@ pub(super) fn mesh_group<'m>(
     let help = suggest::hint(group, "its groups", known);
     let places = [Where::Literal(name, group), Where::Field(name, key)];
     builder.wrong(&places, format!("the mesh has no group `{group}`"), help)
-}
-
-/// Reads a mesh beside the scene.
-pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> Result<Mesh> {
-    let path = builder.path.parent().unwrap_or(builder.path).join(file);
-    let places = [
-        Where::Field(name, key),
-        Where::Literal(name, file),
-        Where::Name(name),
-    ];
-    read_mesh(&path).map_err(|source| {
-        let message = if source.names_file() {
-            source.to_string()
-        } else {
-            format!("{}: {source}", path.display())
-        };
-        SceneError::Mesh {
-            diagnostic: Box::new(builder.source.about(&places, message, None)),
-            source,
-        }
-    })
 }
 
 /// The mass of the cells of the highest dimension that the mesh has.

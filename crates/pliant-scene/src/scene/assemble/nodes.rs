@@ -16,6 +16,7 @@ pub(super) fn add_particles(builder: &mut Builder<'_>, spec: &Particles) -> Resu
         (Some(list), None, None) => triples(builder, list, field("positions"))?,
         (None, Some(line), None) => {
             let count = builder.count(&line.count, 2, field("count"))?;
+            builder.check_size(field("count"), count)?;
             let (from, to) = (
                 builder.triple(&line.from, field("line"))?,
                 builder.triple(&line.to, field("line"))?,
@@ -24,6 +25,7 @@ pub(super) fn add_particles(builder: &mut Builder<'_>, spec: &Particles) -> Resu
         }
         (None, None, Some(formula)) => {
             let count = builder.count(&formula.count, 1, field("count"))?;
+            builder.check_size(field("count"), count)?;
             if let Some(velocity) = &formula.velocity {
                 for i in 0..count {
                     velocities.push(builder.triple_for(velocity, field("formula"), Some(i))?);
@@ -109,8 +111,9 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
         match &body.repeat {
             None => list.push((body, None)),
             Some(count) => {
-                let count = builder.count(count, 1, Where::Field(name, "repeat"))?;
-                builder.check_size(name, list.len() + count)?;
+                let at = Where::Field(name, "repeat");
+                let count = builder.count(count, 1, at)?;
+                builder.check_size(at, list.len().saturating_add(count))?;
                 list.extend((0..count).map(|i| (body, Some(i))));
             }
         }
@@ -223,7 +226,7 @@ pub(super) fn frame_pose(
 
 /// `count` points from one to another, both included.
 pub(super) fn evenly(from: [f64; 3], to: [f64; 3], count: usize) -> Vec<[f64; 3]> {
-    let last = (count - 1).max(1) as f64;
+    let last = count.saturating_sub(1).max(1) as f64;
     let at = |i: usize, k: usize| {
         let s = i as f64 / last;
         // Both ends exactly.

@@ -1,6 +1,6 @@
 //! Shapes of bodies and colliders, as collision geometry and as pictures.
 
-use super::{Builder, Result, meshes, nodes, shapes};
+use super::{Builder, Result, mesh_files, nodes, shapes};
 use crate::scene::schema::{HeightFieldSpec, HullSpec, OutlineSpec, PartShapeSpec};
 use crate::scene::source::Where;
 use pliant::collision::{ContactError, MeshKind, Shape};
@@ -91,6 +91,19 @@ impl Outline {
         })
     }
 
+    /// Vertices and triangles that it is made of, beyond a few.
+    pub(super) fn entries(&self) -> usize {
+        match self {
+            Self::Hull(points) => points.len(),
+            Self::Surface(s) | Self::Sheet(s) => s.vertices.len().saturating_add(s.triangles.len()),
+            Self::HeightField { heights, .. } => heights.len(),
+            Self::Compound(parts) => parts
+                .iter()
+                .fold(parts.len(), |sum, (_, part)| sum.saturating_add(part.entries())),
+            _ => 0,
+        }
+    }
+
     /// Its picture; empty for a plane and a compound.
     pub(super) fn picture(&self) -> Drawn {
         match self {
@@ -119,9 +132,12 @@ impl Outline {
 /// The surface of a collision shape as one to draw, if it has one.
 fn drawn(shape: &Shape) -> Option<Surface> {
     let (vertices, triangles) = shape.surface()?;
+    // None of a surface with more vertices than pictures have.
+    u32::try_from(vertices.len()).ok()?;
+    let corner = |vertex| u32::try_from(vertex).unwrap_or_default();
     Some(Surface {
+        triangles: triangles.iter().map(|t| t.map(corner)).collect(),
         vertices,
-        triangles: triangles.iter().map(|t| t.map(|v| v as u32)).collect(),
     })
 }
 
@@ -215,11 +231,13 @@ fn hull_points(builder: &Builder<'_>, name: &str, spec: &HullSpec) -> Result<Vec
     let scale = builder.positive(&spec.scale, Where::Field(name, "scale"))?;
     let at = Where::Field(name, "points");
     let points: Vec<[f64; 3]> = match (&spec.points, &spec.file) {
-        (Some(points), None) => points
-            .iter()
-            .map(|p| builder.triple(p, at))
-            .collect::<Result<_>>()?,
-        (None, Some(file)) => meshes::mesh(builder, name, "file", file)?.vertices,
+        (Some(points), None) => {
+            // A body that is repeated has a hull each.
+            mesh_files::count_entries(builder, at, points.len())?;
+            let point = |p| builder.triple(p, at);
+            points.iter().map(point).collect::<Result<_>>()?
+        }
+        (None, Some(file)) => mesh_files::mesh(builder, name, "file", file)?.vertices,
         _ => {
             let message = format!("the hull of `{name}` needs exactly one of `points` and `file`");
             return builder.wrong(&[Where::Field(name, "shape"), Where::Name(name)], message, None);

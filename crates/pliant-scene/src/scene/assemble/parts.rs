@@ -1,6 +1,6 @@
 //! Parts that expand to several nodes: cables.
 
-use super::ends::ParentList;
+use super::ends::{ParentList, in_first, neighbours};
 use super::nodes::evenly;
 use super::{Builder, Result, components, mapped, nodes};
 use crate::scene::Number;
@@ -12,9 +12,11 @@ pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let links = builder.count(&spec.links, 1, field("links"))?;
+    let particles = links.saturating_add(1);
+    builder.check_size(field("links"), particles.saturating_add(links))?;
     let from = cable_end(builder, name, "from", spec.from.as_ref(), &spec.start)?;
     let to = cable_end(builder, name, "to", spec.to.as_ref(), &spec.end)?;
-    let points = evenly(from, to, links + 1);
+    let points = evenly(from, to, particles);
     let mut velocities = Vec::new();
     if let Some(pluck) = &spec.pluck {
         let pluck = builder.triple(pluck, field("pluck"))?;
@@ -22,15 +24,13 @@ pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
         velocities.extend((0..=links).map(|i| pluck.map(|v| v * share(i))));
     }
     let node = nodes::add_points(builder, name, &points, &velocities)?;
-    let mut masses = vec![builder.number(&spec.link_mass, field("link_mass"))?; links + 1];
+    let mut masses = vec![builder.number(&spec.link_mass, field("link_mass"))?; particles];
     if let Some(last) = &spec.last_mass {
         masses[links] = builder.number(last, field("last_mass"))?;
     }
     nodes::add_mass(builder, &format!("{name}.mass"), node, Mass::PerElement(masses))?;
 
-    let pairs: Vec<_> = (1..=links)
-        .map(|i| (End::element(0, i - 1), End::element(0, i)))
-        .collect();
+    let pairs: Vec<_> = neighbours(particles).map(|pair| in_first(pair).into()).collect();
     lengths(
         builder,
         name,
@@ -89,14 +89,7 @@ fn attachment(builder: &Builder<'_>, name: &str, node: &str, element: &Number) -
         let help = "map a point of the body first: `RigidPoints`".to_owned();
         return builder.wrong(&[at, Where::Name(name)], message, Some(help));
     }
-    if target.count == 0 {
-        return builder.wrong(
-            &[at, Where::Name(name)],
-            format!("`{node}` has no elements"),
-            None,
-        );
-    }
-    Ok((id, builder.whole(element, 0, target.count - 1, at)?))
+    Ok((id, builder.element(element, node, target.count, at)?))
 }
 
 /// A hard joint of a particle and a point, as `name.start` or `name.end`.

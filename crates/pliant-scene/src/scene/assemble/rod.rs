@@ -1,6 +1,6 @@
 //! A rod: rigid bodies in a row, ball joints, bending springs.
 
-use super::ends::ParentList;
+use super::ends::{self, ParentList};
 use super::joints::shortest;
 use super::mapped::quaternion;
 use super::outlines::Outline;
@@ -20,6 +20,8 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Rod) -> Result<()> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let segments = builder.count(&spec.segments, 1, field("segments"))?;
+    // Bodies, their two ends, the gaps and the angles between them.
+    builder.check_size(field("segments"), segments.saturating_mul(5))?;
     let base = match &spec.base {
         Some((node, element)) => Some(joints::body_at(builder, name, "base", node, element)?),
         None => None,
@@ -62,11 +64,15 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Rod) -> Result<()> {
             ]
         })
         .collect();
-    let mut gaps: Vec<_> = (1..segments)
-        .map(|i| (End::element(0, 2 * i - 1), End::element(0, 2 * i)))
+    let last = points.len().saturating_sub(1);
+    // Ends in turn: the second of each body and the first of the next.
+    let mut gaps: Vec<(End, End)> = ends::neighbours(points.len())
+        .skip(1)
+        .step_by(2)
+        .map(|pair| ends::in_first(pair).into())
         .collect();
-    let mut bends: Vec<_> = (1..segments)
-        .map(|i| (Dependency::new(0, i - 1), Dependency::new(0, i)))
+    let mut bends: Vec<(Dependency, Dependency)> = ends::neighbours(segments)
+        .map(|pair| pair.map(|i| Dependency::new(0, i)).into())
         .collect();
     let mut nodes = vec![bodies];
     if let Some((node, element)) = base {
@@ -74,33 +80,33 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Rod) -> Result<()> {
         let body = positions.as_chunks::<7>().0[element];
         let arm = Vec3::from(from) - vec3(&body, 0);
         let local = rotate(conjugate(quaternion(&body)), arm);
+        gaps.insert(0, ends::in_first([points.len(), 0]).into());
         points.push((Dependency::new(1, element), local.into()));
-        gaps.insert(0, (End::element(0, 2 * segments), End::element(0, 0)));
         bends.insert(0, (Dependency::new(1, element), Dependency::new(0, 0)));
         nodes.push(node);
         builder.joined.push([(node, element), (bodies, 0)]);
     }
     let sub = |what: &str| format!("{name}.{what}");
-    let [ends, joints, angles, tip] = ["ends", "gaps", "bends", "tip"].map(sub);
+    let [at_ends, joints, angles, tip] = ["ends", "gaps", "bends", "tip"].map(sub);
     let list = |user, nodes: &[NodeId]| ParentList {
         user,
         names: &[],
         nodes: nodes.to_vec(),
     };
-    let ends = mapped::add_mapped(
+    let at_ends = mapped::add_mapped(
         builder,
-        &list(&ends, &nodes),
+        &list(&at_ends, &nodes),
         points.len(),
         RigidPoints::of_parents(&points),
     )?;
-    let subset = Subset::of_elements(Space::Real(3), &[2 * segments - 1]);
-    mapped::add_mapped(builder, &list(&tip, &[ends]), 1, subset)?;
+    let subset = Subset::of_elements(Space::Real(3), &[last]);
+    mapped::add_mapped(builder, &list(&tip, &[at_ends]), 1, subset)?;
     if gaps.is_empty() {
         return Ok(());
     }
     let joints = mapped::add_mapped(
         builder,
-        &list(&joints, &[ends]),
+        &list(&joints, &[at_ends]),
         gaps.len(),
         Difference::new(&gaps),
     )?;
@@ -159,9 +165,8 @@ fn rod_masses(
         let half = size.map(|s| 0.5 * s);
         builder.picture.bodies.push((bodies, i, Shape::Box { half }));
         builder.outlines.insert((bodies, i), Outline::Box { half });
-        if i > 0 {
-            builder.joined.push([(bodies, i - 1), (bodies, i)]);
-        }
     }
+    let pairs = ends::neighbours(segments).map(|pair| pair.map(|i| (bodies, i)));
+    builder.joined.extend(pairs);
     nodes::add_mass(builder, &format!("{name}.mass"), bodies, Mass::Rigid(masses))
 }

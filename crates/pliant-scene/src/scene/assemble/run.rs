@@ -10,7 +10,7 @@ use pliant::kkt::{GeometricStiffness, GeometricTerms};
 use pliant::{Integrator, Stabilisation};
 
 /// Every step leaves a line in the energy table.
-const MOST_STEPS: f64 = 1e7;
+const MOST_STEPS: usize = 10_000_000;
 /// Pictures per simulated second, unless the scene says otherwise.
 const PICTURES: f64 = 50.0;
 /// Numbers of all recorded pictures together: a gigabyte.
@@ -95,36 +95,27 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
     let step = length(builder, "step", settings.step, &run.step)?;
     let duration = builder.duration;
     let ratio = duration / step;
-    if ratio > MOST_STEPS {
+    if ratio > MOST_STEPS as f64 {
         let message = format!(
-            "a duration of {duration} s takes {ratio:.3e} steps of {step} s, more than {MOST_STEPS:.0e}"
+            "a duration of {duration} s takes {ratio:.3e} steps of {step} s, more than {:.0e}",
+            MOST_STEPS as f64
         );
         return builder.wrong(&[Where::Key("step"), Where::Key("run")], message, None);
     }
     // A hair less than a whole number of steps is that number.
-    let steps = ((ratio - 1e-6).ceil() as usize).max(1);
+    let steps = whole_up_to_most((ratio - 1e-6).ceil());
     let record_every = match &run.record_every {
-        Some(number) => builder.whole(number, 1, MOST_STEPS as usize, Where::Key("record_every"))?,
-        None => ((1.0 / (PICTURES * step)).round() as usize).max(1),
+        Some(number) => builder.whole(number, 1, MOST_STEPS, Where::Key("record_every"))?,
+        None => whole_up_to_most((1.0 / (PICTURES * step)).round()),
     };
-    let joints = builder
-        .joints
-        .iter()
-        .map(|(.., joint)| 2 * joint.coordinates.len() + 6);
-    let numbers = (builder.picture.frame_numbers(&builder.model) + joints.sum::<usize>())
-        .saturating_mul(steps / record_every + 2);
-    if numbers > MOST_RECORDED {
-        let message = format!(
-            "the pictures of the whole run would take {:.1} GB",
-            numbers as f64 * 8e-9
-        );
-        let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
-        return builder.wrong(
-            &[Where::Key("record_every"), Where::Key("run")],
-            message,
-            Some(help),
-        );
-    }
+    let pictures = steps.checked_div(record_every).unwrap_or(steps);
+    let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
+    check_pictures(
+        builder,
+        pictures.saturating_add(2),
+        Where::Key("record_every"),
+        help,
+    )?;
     let adaptive = match &run.adaptive_step {
         None => None,
         Some(spec) => Some(adaptive::adaptive_step(builder, spec)?),
@@ -136,6 +127,40 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         record_every,
         adaptive,
     })
+}
+
+/// Checks that so many pictures of the scene may be recorded, by the number at a place.
+pub(super) fn check_pictures(
+    builder: &Builder<'_>,
+    pictures: usize,
+    at: Where<'_>,
+    help: String,
+) -> Result<()> {
+    let of_joint = |coordinates: usize| coordinates.saturating_mul(2).saturating_add(6);
+    let joints = builder.joints.iter();
+    let joints = joints.map(|(.., joint)| of_joint(joint.coordinates.len()));
+    let points = builder.picture.frame_numbers(&builder.model);
+    let numbers = joints
+        .fold(points, usize::saturating_add)
+        .saturating_mul(pictures);
+    if numbers <= MOST_RECORDED {
+        return Ok(());
+    }
+    let message = format!(
+        "the pictures of the whole run would take {:.1} GB",
+        numbers as f64 * 8e-9
+    );
+    builder.wrong(&[at, Where::Key("run")], message, Some(help))
+}
+
+/// A number of steps: whole, at least one, and at most the largest count of them.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between two counts"
+)]
+fn whole_up_to_most(steps: f64) -> usize {
+    steps.clamp(1.0, MOST_STEPS as f64) as usize
 }
 
 fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator> {

@@ -1,7 +1,7 @@
 //! Inertia and pictures of bodies.
 
 use super::outlines::Outline;
-use super::{Builder, Result, meshes, outlines};
+use super::{Builder, Result, mesh_files, outlines};
 use crate::scene::schema::{Body, ShapeSpec};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
@@ -158,7 +158,7 @@ fn shape(builder: &Builder<'_>, name: &str, spec: &ShapeSpec, mass: f64) -> Resu
 
 /// A surface of a mesh file, in the axes of the file.
 pub(super) fn read_surface(builder: &Builder<'_>, name: &str, file: &str, scale: &Number) -> Result<Surface> {
-    let mesh = meshes::mesh(builder, name, "file", file)?;
+    let mesh = mesh_files::mesh(builder, name, "file", file)?;
     let scale = builder.positive(scale, Where::Field(name, "scale"))?;
     Ok(Surface {
         vertices: mesh.vertices.iter().map(|v| v.map(|x| x * scale)).collect(),

@@ -21,10 +21,9 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let fixed = deformables::held_nodes(builder, &fixed, &mesh.nodes, file.as_ref(), None)?;
     let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
     let clamped = deformables::held_nodes(builder, &clamped, &mesh.nodes, file.as_ref(), None)?;
-    // Nodes, triangles twice, and edges twice: half as many more than triangles; four strains
-    // of a quadrangle.
-    let parts = 5 * mesh.triangles.len() + 4 * mesh.quadrangles.len();
-    builder.grow(name, mesh.nodes.len() + parts)?;
+    // The nodes are counted where they are added.
+    let cells = [mesh.triangles.len(), mesh.quadrangles.len()];
+    builder.grow(name, elements(0, cells))?;
 
     let place = deformables::placement(
         builder,
@@ -63,7 +62,15 @@ fn sheet_mesh(builder: &Builder<'_>, name: &str, spec: &Spec) -> Result<(SheetMe
             let cells = |number| builder.count(number, 1, field("cells"));
             let size = [length(&r.size.0)?, length(&r.size.1)?];
             let cells = [cells(&r.cells.0)?, cells(&r.cells.1)?];
-            builder.check_size(name, cells[0].saturating_mul(cells[1]))?;
+            let count = cells[0].saturating_mul(cells[1]);
+            let nodes = cells.map(|n| n.saturating_add(1));
+            let made = if uncut {
+                [0, count]
+            } else {
+                [count.saturating_mul(2), 0]
+            };
+            let all = elements(nodes[0].saturating_mul(nodes[1]), made);
+            builder.check_size(field("cells"), all)?;
             let mesh = if uncut {
                 SheetMesh::quadrangles(size, cells)
             } else {
@@ -73,6 +80,7 @@ fn sheet_mesh(builder: &Builder<'_>, name: &str, spec: &Spec) -> Result<(SheetMe
         }
         SheetShape::File(f) => {
             let file = deformables::file_mesh(builder, name, f)?;
+            builder.check_size(field("file"), elements(file.vertices.len(), [0; 2]))?;
             let (triangles, quadrangles) = if uncut {
                 file.faces()
             } else {
@@ -86,6 +94,14 @@ fn sheet_mesh(builder: &Builder<'_>, name: &str, spec: &Spec) -> Result<(SheetMe
             Ok((mesh, Some(file)))
         }
     }
+}
+
+/// Elements of a sheet of so many nodes, triangles and quadrangles: nodes, triangles twice, and
+/// edges twice, half as many more than triangles; four strains of a quadrangle.
+fn elements(nodes: usize, [triangles, quadrangles]: [usize; 2]) -> usize {
+    nodes
+        .saturating_add(triangles.saturating_mul(5))
+        .saturating_add(quadrangles.saturating_mul(4))
 }
 
 fn sheet_of(builder: &Builder<'_>, spec: &Spec) -> Result<Sheet> {

@@ -7,7 +7,9 @@ use crate::scene::schema::{
     PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
 };
 use crate::scene::source::Where;
-use pliant::continuum::{Element, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy};
+use pliant::continuum::{
+    Element, ElementKind, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
+};
 use pliant::model::Treatment;
 use pliant_mesh_io::Mesh as FileMesh;
 
@@ -20,18 +22,19 @@ fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Placement]) -> (Mesh, Vec<[
         let first = all.nodes.len();
         all.nodes.extend(mesh.nodes.iter().map(|x| place.put(*x)));
         all.elements.extend(mesh.elements.iter().map(|element| {
-            let nodes: Vec<usize> = element.nodes.iter().map(|n| first + n).collect();
+            let nodes: Vec<usize> = element.nodes.iter().map(|n| first.saturating_add(*n)).collect();
             Element::new(element.kind, &nodes)
         }));
         velocities.resize(all.nodes.len(), place.velocity());
-        held.extend(fixed.iter().map(|n| first + n));
+        held.extend(fixed.iter().map(|n| first.saturating_add(*n)));
     }
     (all, velocities, held)
 }
 
 pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let name = spec.name.as_str();
-    let (mesh, file) = solid_mesh(builder, name, &spec.shape)?;
+    let repeats = repeats(builder, spec)?;
+    let (mesh, file) = solid_mesh(builder, spec, repeats.unwrap_or(1))?;
     let (mut mesh, places) = if spec.repair {
         let (mesh, repair) = mesh.repaired();
         (mesh, Some(repair.node_map))
@@ -57,7 +60,12 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let solid = solid_of(builder, spec)?;
     let gradients = pliant::continuum::DeformationGradient::new(&mesh)
         .map_err(|e| builder.continuum_error(name, "shape", e))?;
-    let places = placements(builder, spec, mesh.nodes.len() + 2 * gradients.point_count())?;
+    let places = placements(
+        builder,
+        spec,
+        repeats,
+        [mesh.nodes.len(), gradients.point_count()],
+    )?;
     let (mesh, velocities, fixed) = at_places(&mesh, &fixed, &places);
     let node = nodes::add_points(builder, name, &mesh.nodes, &velocities)?;
     let parts = solid.add_on(&mut builder.model, name, node, &mesh);
@@ -76,23 +84,66 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// The places of a solid, one or as many as it is repeated; `elements` are those of one.
-fn placements(builder: &mut Builder<'_>, spec: &Spec, elements: usize) -> Result<Vec<Placement>> {
-    let name = spec.name.as_str();
-    let indices: Vec<Option<usize>> = match &spec.repeat {
-        None => vec![None],
-        Some(count) => {
-            let at = Where::Field(name, "repeat");
-            if !spec.symmetry.is_empty() {
-                let message = format!("`{name}` is repeated, so it has no planes of symmetry");
-                return builder.wrong(&[at, Where::Name(name)], message, None);
-            }
-            let count = builder.count(count, 1, at)?;
-            builder.check_size(name, count.saturating_mul(elements))?;
-            (0..count).map(Some).collect()
-        }
+/// How often a solid is repeated, if it is.
+fn repeats(builder: &Builder<'_>, spec: &Spec) -> Result<Option<usize>> {
+    let Some(count) = &spec.repeat else {
+        return Ok(None);
     };
-    builder.grow(name, indices.len() * elements)?;
+    let name = spec.name.as_str();
+    let at = Where::Field(name, "repeat");
+    if !spec.symmetry.is_empty() {
+        let message = format!("`{name}` is repeated, so it has no planes of symmetry");
+        return builder.wrong(&[at, Where::Name(name)], message, None);
+    }
+    builder.count(count, 1, at).map(Some)
+}
+
+/// Elements of a solid: its nodes, and twice its quadrature points.
+fn elements(nodes: usize, points: usize) -> usize {
+    nodes.saturating_add(points.saturating_mul(2))
+}
+
+/// Checks the size of solids ahead of their mesh: hexahedra and nodes of one solid, which the
+/// counts at a key make. Nodes in the middles of edges come on top.
+fn check_cells(
+    builder: &Builder<'_>,
+    spec: &Spec,
+    key: &'static str,
+    [cells, nodes, repeats]: [usize; 3],
+) -> Result<()> {
+    /// Tetrahedra that a hexahedron is cut into.
+    const CUT: usize = 6;
+    let (kind, each) = match spec.elements {
+        SolidElements::AsMade => (ElementKind::Hex8, 1),
+        SolidElements::Quadratic => (ElementKind::Hex20, 1),
+        SolidElements::Tetrahedra => (ElementKind::Tet4, CUT),
+        SolidElements::QuadraticTetrahedra => (ElementKind::Tet10, CUT),
+    };
+    let points = kind.quadrature(kind.stiffness_degree()).points.len();
+    let one = elements(nodes, points.saturating_mul(each).saturating_mul(cells));
+    let name = spec.name.as_str();
+    builder.check_size(Where::Field(name, key), one)?;
+    builder.check_size(Where::Field(name, "repeat"), one.saturating_mul(repeats))
+}
+
+/// The places of a solid, one or as many as it is repeated, whose quadrature points are counted.
+fn placements(
+    builder: &mut Builder<'_>,
+    spec: &Spec,
+    repeats: Option<usize>,
+    [nodes, points]: [usize; 2],
+) -> Result<Vec<Placement>> {
+    let name = spec.name.as_str();
+    if let Some(count) = repeats {
+        let all = count.saturating_mul(elements(nodes, points));
+        builder.check_size(Where::Field(name, "repeat"), all)?;
+    }
+    let indices: Vec<Option<usize>> = match repeats {
+        None => vec![None],
+        Some(count) => (0..count).map(Some).collect(),
+    };
+    // The nodes are counted where they are added.
+    builder.grow(name, indices.len().saturating_mul(elements(0, points)))?;
     let mut places = Vec::with_capacity(indices.len());
     for index in indices {
         builder.index = index;
@@ -110,42 +161,69 @@ fn placements(builder: &mut Builder<'_>, spec: &Spec, elements: usize) -> Result
 }
 
 /// The mesh in the axes of the shape, and the file that it came from.
-fn solid_mesh(builder: &Builder<'_>, name: &str, shape: &SolidShape) -> Result<(Mesh, Option<FileMesh>)> {
+fn solid_mesh(builder: &Builder<'_>, spec: &Spec, repeats: usize) -> Result<(Mesh, Option<FileMesh>)> {
+    let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let cells = |number, key| builder.count(number, 1, field(key));
     let length = |number, key| builder.positive(number, field(key));
-    let made = match shape {
+    // Cells along each axis, with or without a node more than cells.
+    let product = |counts: [usize; 3]| counts.into_iter().fold(1, usize::saturating_mul);
+    let grid = |counts: [usize; 3]| product(counts.map(|n| n.saturating_add(1)));
+    let check = |key, cells, nodes| check_cells(builder, spec, key, [cells, nodes, repeats]);
+    let made = match &spec.shape {
         SolidShape::Box(b) => {
             let [nx, ny, nz] = &b.cells;
-            Mesh::hexahedral_box(
-                builder.triple(&b.size, field("size"))?,
-                [cells(nx, "cells")?, cells(ny, "cells")?, cells(nz, "cells")?],
+            let counts = [cells(nx, "cells")?, cells(ny, "cells")?, cells(nz, "cells")?];
+            check("cells", product(counts), grid(counts))?;
+            Mesh::hexahedral_box(builder.triple(&b.size, field("size"))?, counts)
+        }
+        SolidShape::Ball(b) => {
+            let (core, layers) = (cells(&b.cells, "cells")?, cells(&b.layers, "layers")?);
+            check("cells", product([core; 3]), grid([core; 3]))?;
+            // Six sides of the cube.
+            let shell = product([core, core, layers]).saturating_mul(6);
+            check("layers", shell, shell)?;
+            Mesh::ball(length(&b.radius, "radius")?, core, layers)
+        }
+        SolidShape::Cylinder(c) => {
+            let (core, layers) = (cells(&c.cells, "cells")?, cells(&c.layers, "layers")?);
+            let slices = cells(&c.slices, "slices")?;
+            let square = [core, core, 1];
+            check("cells", product(square), grid(square))?;
+            // Four sides of the square.
+            let ring = product([core, layers, 4]);
+            check("layers", ring, ring)?;
+            let section = product(square).saturating_add(ring);
+            let all = section.saturating_mul(slices);
+            check("slices", all, all)?;
+            let (radius, height) = (length(&c.radius, "radius")?, length(&c.length, "length")?);
+            Mesh::cylinder(radius, height, core, layers, slices)
+        }
+        SolidShape::Tube(t) => {
+            let (around, layers) = (cells(&t.around, "around")?, cells(&t.layers, "layers")?);
+            let slices = cells(&t.slices, "slices")?;
+            check("around", around, around)?;
+            let ring = product([around, layers, 1]);
+            check("layers", ring, ring)?;
+            let all = product([around, layers, slices]);
+            check("slices", all, all)?;
+            Mesh::tube(
+                [
+                    length(&t.inner_radius, "inner_radius")?,
+                    length(&t.outer_radius, "outer_radius")?,
+                ],
+                length(&t.length, "length")?,
+                around,
+                layers,
+                slices,
             )
         }
-        SolidShape::Ball(b) => Mesh::ball(
-            length(&b.radius, "radius")?,
-            cells(&b.cells, "cells")?,
-            cells(&b.layers, "layers")?,
-        ),
-        SolidShape::Cylinder(c) => Mesh::cylinder(
-            length(&c.radius, "radius")?,
-            length(&c.length, "length")?,
-            cells(&c.cells, "cells")?,
-            cells(&c.layers, "layers")?,
-            cells(&c.slices, "slices")?,
-        ),
-        SolidShape::Tube(t) => Mesh::tube(
-            [
-                length(&t.inner_radius, "inner_radius")?,
-                length(&t.outer_radius, "outer_radius")?,
-            ],
-            length(&t.length, "length")?,
-            cells(&t.around, "around")?,
-            cells(&t.layers, "layers")?,
-            cells(&t.slices, "slices")?,
-        ),
         SolidShape::File(f) => {
             let file = deformables::file_mesh(builder, name, f)?;
+            // One quadrature point at least of each.
+            let points = file.tetrahedra.len().saturating_add(file.volumes.len());
+            let all = elements(file.vertices.len(), points).saturating_mul(repeats);
+            builder.check_size(field("file"), all)?;
             return Ok((file.solid(1.0), Some(file)));
         }
     };

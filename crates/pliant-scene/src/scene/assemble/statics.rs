@@ -1,6 +1,6 @@
 //! Equilibria instead of motion.
 
-use super::{Builder, Result};
+use super::{Builder, Result, run};
 use crate::scene::schema::{Run, StaticsSpec};
 use crate::scene::source::Where;
 use crate::scene::{Number, suggest};
@@ -84,7 +84,13 @@ pub(super) fn plan(builder: &Builder<'_>, run: &Run) -> Result<Option<StaticsPla
         return builder.wrong(&[Where::Key("end"), Where::Key("statics")], message, None);
     }
     let max_points = match &spec.points {
-        Some(points) => builder.whole(points, 2, 100_000, Where::Key("points"))?,
+        Some(points) => {
+            let at = Where::Key("points");
+            let points = builder.whole(points, 2, 100_000, at)?;
+            let help = "each point of the path is a picture: take fewer".to_owned();
+            run::check_pictures(builder, points, at, help)?;
+            points
+        }
         None => default.max_points,
     };
     let components = spec.loads.iter().map(|name| load(builder, name));

@@ -8,9 +8,6 @@ use crate::scene::{Number, OneOrMany, SceneError, suggest};
 use pliant::model::NodeId;
 use std::collections::BTreeMap;
 
-/// The most elements that one scene may have; more is taken for a mistake.
-pub(super) const MOST_ELEMENTS: usize = 1_000_000;
-
 impl Builder<'_> {
     /// Evaluates the parameters; those of `settings` win.
     pub(super) fn parameters(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
@@ -88,9 +85,9 @@ impl Builder<'_> {
         let diagnostic = match self.source.find(Where::Literal(name, text)) {
             // One byte for the opening quote.
             Some(literal) => {
-                let end = (literal.start + 1 + range.end).min(literal.end);
-                self.source
-                    .at(literal.start + 1 + range.start..end, message, help)
+                let behind = |offset: usize| literal.start.saturating_add(1).saturating_add(offset);
+                let end = behind(range.end).min(literal.end);
+                self.source.at(behind(range.start)..end, message, help)
             }
             None => self.source.about(&[at, owner(at)], message, help),
         };
@@ -134,7 +131,23 @@ impl Builder<'_> {
 
     /// A whole number from `least` to the largest allowed count.
     pub(super) fn count(&self, number: &Number, least: usize, at: Where<'_>) -> Result<usize> {
-        self.whole(number, least, MOST_ELEMENTS, at)
+        self.whole(number, least, self.limits.elements, at)
+    }
+
+    /// The number of an element of a node that has `count`, counted from zero.
+    pub(super) fn element(&self, number: &Number, node: &str, count: usize, at: Where<'_>) -> Result<usize> {
+        match count.checked_sub(1) {
+            Some(last) => self.whole(number, 0, last, at),
+            None => {
+                let message = format!("{}: `{node}` has no elements", describe(at));
+                self.wrong(&[at, owner(at)], message, None)
+            }
+        }
+    }
+
+    /// The number of an element of a node that is not known yet, or is looked at later.
+    pub(super) fn any_element(&self, number: &Number, at: Where<'_>) -> Result<usize> {
+        self.whole(number, 0, self.limits.elements, at)
     }
 
     /// A whole number within bounds.
@@ -156,7 +169,14 @@ impl Builder<'_> {
             );
             return self.wrong(&[at, owner(at)], message, None);
         }
-        Ok(rounded as usize)
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number between two of that type"
+        )]
+        let whole = rounded as usize;
+        // The bounds are rounded where they are beyond 2^53.
+        Ok(whole.clamp(least, most))
     }
 
     /// A number above zero.
@@ -187,19 +207,28 @@ impl Builder<'_> {
         self.wrong(&places, format!("unknown node `{name}`"), help)
     }
 
-    /// Elements that a node may still have.
-    pub(super) fn check_size(&self, name: &str, elements: usize) -> Result<()> {
-        if self.elements.saturating_add(elements) <= MOST_ELEMENTS {
+    /// Checks that nodes may have so many elements more, before anything is made of the count that
+    /// the user wrote `at` that place.
+    pub(super) fn check_size(&self, at: Where<'_>, elements: usize) -> Result<()> {
+        let (all, most) = (self.elements.saturating_add(elements), self.limits.elements);
+        if all <= most {
             return Ok(());
         }
-        let message = format!("with `{name}`, the scene has more than {MOST_ELEMENTS} elements");
-        self.wrong(&[Where::Name(name)], message, None)
+        let what = match at {
+            Where::Name(name) => format!("`{name}`"),
+            at => describe(at),
+        };
+        let message = format!("with {what}, the scene has {all} elements, more than the limit of {most}");
+        let help = "elements are the points, bodies, quadrature points and rows of all nodes; \
+                    `--max-elements` raises the limit"
+            .to_owned();
+        self.wrong(&[at, owner(at)], message, Some(help))
     }
 
     /// Counts elements of new nodes against the largest allowed number.
     pub(super) fn grow(&mut self, name: &str, elements: usize) -> Result<()> {
-        self.check_size(name, elements)?;
-        self.elements += elements;
+        self.check_size(Where::Name(name), elements)?;
+        self.elements = self.elements.saturating_add(elements);
         self.initial = None;
         Ok(())
     }

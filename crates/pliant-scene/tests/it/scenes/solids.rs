@@ -306,8 +306,8 @@ fn mistakes_in_solids_are_shown_where_they_are() {
         (
             "density: 1000",
             "density: 1000, repeat: 1e5",
-            "with `s`, the scene has more than 1000000 elements",
-            "",
+            "with `repeat` of `s`, the scene has 2400000 elements, more than the limit of 1000000",
+            "1e5",
         ),
         (
             "density: 1000",

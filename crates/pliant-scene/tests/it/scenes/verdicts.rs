@@ -50,6 +50,7 @@ fn run(case: &Case, step: f64, solver: Option<Method>, threads: usize) -> Runner
         parameters: [(case.parameter.to_owned(), Number::Value(case.value))].into(),
         step: Some(step),
         duration: Some(0.4),
+        ..Settings::default()
     };
     let mut built = edited(case.scene, &[]).build(&settings).unwrap();
     built.options.contacts.solver = solver;

@@ -1,5 +1,6 @@
 //! Colliders of points: balls, cables, cloths.
 
+use super::super::ends::neighbours;
 use super::super::{Builder, Result};
 use crate::scene::schema::{CableColliderSpec, ClothColliderSpec, PointsColliderSpec};
 use crate::scene::source::Where;
@@ -38,7 +39,7 @@ fn soft(
     Ok(Collider::new(name, shape, Placement::Points(node)))
 }
 
-fn neighbours(builder: &Builder<'_>, collider: Collider, number: Option<&Number>) -> Result<Collider> {
+fn self_contact(builder: &Builder<'_>, collider: Collider, number: Option<&Number>) -> Result<Collider> {
     let Some(number) = number else {
         return Ok(collider);
     };
@@ -56,7 +57,7 @@ pub(super) fn points_collider(
     let radius = builder.positive(&spec.radius, Where::Used(name, "radius"))?;
     let elements = match &spec.elements {
         None => (0..count).collect(),
-        Some(list) => super::elements(builder, list, count, name)?,
+        Some(list) => super::elements(builder, list, &spec.node, count, name)?,
     };
     let collider = soft(builder, name, node, Shape::soft_points(&elements, radius))?;
     Ok(if spec.self_contact {
@@ -76,15 +77,15 @@ pub(super) fn cable_collider(
     let segments = match (&spec.segments, builder.skins.get(&node)) {
         (Some(list), _) => {
             let at = Where::Used(name, "segments");
-            let end = |number: &Number| builder.whole(number, 0, count - 1, at);
+            let end = |number: &Number| builder.element(number, &spec.node, count, at);
             let pair = |[a, b]: &[Number; 2]| Ok([end(a)?, end(b)?]);
             list.iter().map(pair).collect::<Result<Vec<_>>>()?
         }
         (None, Some(skin)) => skin.edges.clone(),
-        (None, None) => (1..count).map(|i| [i - 1, i]).collect(),
+        (None, None) => neighbours(count).collect(),
     };
     let collider = soft(builder, name, node, Shape::soft_segments(&segments, radius))?;
-    neighbours(builder, collider, spec.self_contact.as_ref())
+    self_contact(builder, collider, spec.self_contact.as_ref())
 }
 
 pub(super) fn cloth_collider(
@@ -97,7 +98,7 @@ pub(super) fn cloth_collider(
     let triangles = match (&spec.triangles, builder.skins.get(&node)) {
         (Some(list), _) => {
             let at = Where::Used(name, "triangles");
-            let corner = |number: &Number| builder.whole(number, 0, count - 1, at);
+            let corner = |number: &Number| builder.element(number, &spec.node, count, at);
             let triple = |[a, b, c]: &[Number; 3]| Ok([corner(a)?, corner(b)?, corner(c)?]);
             list.iter().map(triple).collect::<Result<Vec<_>>>()?
         }
@@ -110,5 +111,5 @@ pub(super) fn cloth_collider(
         }
     };
     let collider = soft(builder, name, node, Shape::soft_triangles(&triangles, radius))?;
-    neighbours(builder, collider, spec.self_contact.as_ref())
+    self_contact(builder, collider, spec.self_contact.as_ref())
 }

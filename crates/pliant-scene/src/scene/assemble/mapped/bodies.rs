@@ -179,8 +179,8 @@ fn add_beam_strain(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &B
         }
         None => {
             body_of(builder, parents, Dependency::new(0, 0))?;
-            for k in 1..builder.model.node(parents.nodes[0]).count {
-                let [a, b] = [k - 1, k].map(|e| JointFrame::on(0, e, Pose::default()));
+            for pair in ends::neighbours(builder.model.node(parents.nodes[0]).count) {
+                let [a, b] = pair.map(|e| JointFrame::on(0, e, Pose::default()));
                 segments.push(resting_segment(builder, parents, a, b)?);
             }
         }
@@ -218,8 +218,8 @@ fn add_skinning(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Skin
         for (end, weight) in list {
             let body = ends::element(builder, parents, end)?;
             let body = body_of(builder, parents, body)?;
+            shares.push((bodies.len(), builder.number(weight, at)?));
             bodies.push((body, initial_pose(builder, parents, Some(body))?));
-            shares.push((bodies.len() - 1, builder.number(weight, at)?));
         }
         weights.push(shares);
     }

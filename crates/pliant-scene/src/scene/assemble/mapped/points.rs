@@ -111,8 +111,10 @@ fn chains(
         Some(list) => ends(builder, parents, list),
         None => {
             let count = builder.model.node(parents.nodes[0]).count;
-            let chain = |i: usize| [i - 2, i - 1, i].map(|k| End::element(0, k));
-            Ok((2..count).map(chain).collect())
+            let pairs = super::ends::neighbours(count).zip(2..count);
+            Ok(pairs
+                .map(|([a, b], c)| super::ends::in_first([a, b, c]))
+                .collect())
         }
     }
 }
@@ -227,9 +229,7 @@ fn rest_points(builder: &mut Builder<'_>, parents: &ParentList<'_>) -> Result<Ve
 
 fn cell_of(builder: &Builder<'_>, name: &str, nodes: &[Number]) -> Result<Cell> {
     let at = Where::Field(name, "cells");
-    let list = nodes
-        .iter()
-        .map(|n| builder.whole(n, 0, super::MOST_ELEMENTS, at));
+    let list = nodes.iter().map(|n| builder.any_element(n, at));
     match list.collect::<Result<Vec<_>>>()?[..] {
         [a, b] => Ok(Cell::Segment([a, b])),
         [a, b, c] => Ok(Cell::Triangle([a, b, c])),
@@ -336,7 +336,7 @@ fn add_quadratic_bending(
     for hinge in &spec.hinges {
         let mut nodes = [0; 4];
         for (node, number) in nodes.iter_mut().zip(hinge) {
-            *node = builder.whole(number, 0, super::MOST_ELEMENTS, at)?;
+            *node = builder.any_element(number, at)?;
         }
         hinges.push(nodes);
     }
@@ -354,8 +354,7 @@ fn add_volume(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Volume
             for triangle in list {
                 let mut corners = [0; 3];
                 for (corner, number) in corners.iter_mut().zip(triangle) {
-                    *corner =
-                        builder.whole(number, 0, super::MOST_ELEMENTS, Where::Field(name, "surface"))?;
+                    *corner = builder.any_element(number, Where::Field(name, "surface"))?;
                 }
                 triangles.push(corners);
             }

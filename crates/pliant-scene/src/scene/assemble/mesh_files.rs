@@ -1,0 +1,108 @@
+//! Mesh files that a scene may read: where they are, and how much there may be of them.
+
+use super::values::{describe, owner};
+use super::{Builder, Result, Settings};
+use crate::scene::source::Where;
+use crate::scene::{SceneError, SceneFile};
+use pliant_mesh_io::{Mesh, mesh_files, read_mesh_within};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+/// Vertices and cells of meshes for each element that a scene may have.
+const ENTRIES_PER_ELEMENT: usize = 5;
+
+/// The place of mesh files, and how many vertices and cells of them are in use.
+pub(super) struct MeshFiles<'a> {
+    /// The scene file.
+    scene: &'a Path,
+    /// Directories in which meshes may be, beside that of the scene.
+    directories: &'a [PathBuf],
+    entries: Cell<usize>,
+}
+
+impl<'a> MeshFiles<'a> {
+    pub(super) fn of(file: &'a SceneFile, settings: &'a Settings) -> Self {
+        Self {
+            scene: &file.path,
+            directories: &settings.mesh_directories,
+            entries: Cell::new(0),
+        }
+    }
+
+    /// The directory of the scene.
+    fn folder(&self) -> &Path {
+        match self.scene.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
+    }
+
+    /// The place of a file that is in none of the directories, links followed. Of one that is not
+    /// there, that of the first directory on the way to it that is there: reading it complains.
+    fn outside(&self, file: &Path) -> Option<PathBuf> {
+        let real = file.ancestors().find_map(|path| path.canonicalize().ok())?;
+        let holds = |directory: &Path| directory.canonicalize().is_ok_and(|d| real.starts_with(d));
+        let inside = holds(self.folder()) || self.directories.iter().any(|d| holds(d));
+        (!inside).then_some(real)
+    }
+}
+
+/// Reads a mesh that a key of a part names, relative to the scene.
+pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> Result<Mesh> {
+    let places = [
+        Where::Field(name, key),
+        Where::Literal(name, file),
+        Where::Name(name),
+    ];
+    for path in mesh_files(&builder.files.folder().join(file)) {
+        if let Some(real) = builder.files.outside(&path) {
+            let message = format!(
+                "the mesh \"{file}\" is not in the folder of the scene, but at {}",
+                real.display()
+            );
+            let help = "`--allow-outside DIR` lets a scene read the meshes in DIR, too".to_owned();
+            return builder.wrong(&places, message, Some(help));
+        }
+    }
+    let path = builder.files.scene.with_file_name(file);
+    let mesh = read_mesh_within(&path, builder.limits.mesh_bytes).map_err(|source| {
+        let message = if source.names_file() {
+            source.to_string()
+        } else {
+            format!("{}: {source}", path.display())
+        };
+        SceneError::Mesh {
+            diagnostic: Box::new(builder.source.about(&places, message, None)),
+            source,
+        }
+    })?;
+    count_entries(builder, places[0], entries_of(&mesh))?;
+    Ok(mesh)
+}
+
+fn entries_of(mesh: &Mesh) -> usize {
+    let lengths = [
+        mesh.vertices.len(),
+        mesh.edges.len(),
+        mesh.triangles.len(),
+        mesh.tetrahedra.len(),
+        mesh.volumes.len(),
+    ];
+    lengths.into_iter().fold(0, usize::saturating_add)
+}
+
+/// Counts vertices and cells of a mesh, each time that one is read or used.
+pub(super) fn count_entries(builder: &Builder<'_>, at: Where<'_>, entries: usize) -> Result<()> {
+    let all = builder.files.entries.get().saturating_add(entries);
+    let most = builder.limits.elements.saturating_mul(ENTRIES_PER_ELEMENT);
+    if all > most {
+        let message = format!(
+            "with {}, the meshes of the scene have {all} vertices and cells, more than the limit of {most}",
+            describe(at)
+        );
+        let help = "meshes are counted at each use; `--max-elements` raises the limit".to_owned();
+        return builder.wrong(&[at, owner(at)], message, Some(help));
+    }
+    builder.files.entries.set(all);
+    Ok(())
+}

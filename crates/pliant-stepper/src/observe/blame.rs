@@ -126,8 +126,8 @@ fn named(model: &Problem, row: usize, others: &[usize]) -> String {
     let more: BTreeSet<_> = others.iter().map(|r| component(*r)).collect();
     match more.iter().filter(|c| !named.contains(c)).count() {
         0 => model.describe_row(*first),
-        1 => format!("{} with 1 more", model.describe_row(*first)),
-        n => format!("{} with {n} more", model.describe_row(*first)),
+        1 => format!("{} (with 1 more component)", model.describe_row(*first)),
+        n => format!("{} (with {n} more components)", model.describe_row(*first)),
     }
 }
 

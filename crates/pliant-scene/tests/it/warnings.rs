@@ -33,8 +33,8 @@ fn ran(text: &str) -> Outcome {
 /// The text above the carets of a drawn complaint.
 fn pointed_at(drawn: &str) -> &str {
     let lines: Vec<&str> = drawn.lines().collect();
-    let marks = |l: &&str| l.trim_start().trim_start_matches(['|', ' ']).starts_with('^');
-    let carets = lines.iter().position(|l| marks(&l)).unwrap();
+    let marks = |l: &str| l.trim_start().trim_start_matches(['|', ' ']).starts_with('^');
+    let carets = lines.iter().position(|l| marks(l)).unwrap();
     let start = lines[carets].find('^').unwrap();
     &lines[carets - 1][start..start + lines[carets].matches('^').count()]
 }

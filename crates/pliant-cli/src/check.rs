@@ -24,7 +24,13 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
     let built = scene.build(&arguments.scene.settings(None, None))?;
     let (title, plan, parameters) = (built.title.clone(), built.plan, built.parameters.clone());
     let statics = built.statics.clone();
-    let runner = Runner::new(built)?;
+    let mut runner = Runner::new(built)?;
+    // Ahead of what the first step is refused for: they may tell why.
+    let start = runner.warnings().len();
+    runner.warnings().iter().for_each(|w| complain(&w.to_string()));
+    runner.check()?;
+    let told = &runner.warnings()[start..];
+    told.iter().for_each(|w| complain(&w.to_string()));
     let Sizes {
         nodes,
         dofs,
@@ -67,6 +73,11 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
         ),
     };
     table.row("run", run);
-    table.row("status", "the scene is good");
+    let good = match runner.warnings().len() {
+        0 => "the scene is good".to_owned(),
+        1 => "the scene can be run, with 1 warning".to_owned(),
+        n => format!("the scene can be run, with {n} warnings"),
+    };
+    table.row("status", good);
     Ok(table)
 }

@@ -393,6 +393,9 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
         };
         table.row("files", format!("{}: {names}", dir.display()));
     }
+    for (k, warning) in summary.warnings.iter().enumerate() {
+        table.row(if k == 0 { "warnings" } else { "" }, warning.clone());
+    }
     table.row("status", summary.status);
     table
 }

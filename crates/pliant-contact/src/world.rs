@@ -7,6 +7,7 @@ mod missed;
 mod pieces;
 mod sheets;
 mod solid_sheet;
+mod tied;
 
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId};
@@ -21,6 +22,7 @@ use crate::{
 };
 use found::Found;
 use pieces::{Piece, Pieces};
+use tied::TiedPoints;
 
 /// Colliders, materials, the identities of contacts, and the room for finding them.
 #[derive(Clone, Debug)]
@@ -32,6 +34,7 @@ pub struct World {
     pairs: Vec<PairLaw>,
     /// Pairs of colliders that do not meet, sorted.
     excluded: Vec<(ColliderId, ColliderId)>,
+    tied: TiedPoints,
     memory: ContactMemory,
     /// The state of rest of each collider; empty if all move.
     rest: Vec<Rest>,
@@ -119,6 +122,7 @@ impl World {
             rule: FrictionRule::default(),
             pairs: Vec::new(),
             excluded: Vec::new(),
+            tied: TiedPoints::default(),
             memory: ContactMemory::default(),
             rest: Vec::new(),
             pieces: Pieces::default(),
@@ -199,22 +203,49 @@ impl World {
     /// # Errors
     /// [`ContactError`] if there is no such collider.
     pub fn exclude(&mut self, a: ColliderId, b: ColliderId) -> Result<(), ContactError> {
-        for id in [a, b] {
-            if id.index() >= self.colliders.len() {
-                let (what, index, count) = ("collider", id.index(), self.colliders.len());
-                return Err(ContactError::Missing {
-                    name: "an exclusion".into(),
-                    what,
-                    index,
-                    count,
-                });
-            }
-        }
+        self.check_colliders([a, b])?;
         let pair = (a.min(b), a.max(b));
         if let Err(k) = self.excluded.binary_search(&pair) {
             self.excluded.insert(k, pair);
         }
         Ok(())
+    }
+
+    /// Keeps the elements (points, segments, triangles) of a soft collider that contain one of
+    /// these points of its node from meeting another collider, to which the points are tied; the
+    /// rest of the soft collider still meets it.
+    ///
+    /// # Errors
+    /// [`ContactError`] if there is no such collider, or the first is not soft.
+    pub fn exclude_points(
+        &mut self,
+        soft: ColliderId,
+        points: &[usize],
+        other: ColliderId,
+    ) -> Result<(), ContactError> {
+        self.check_colliders([soft, other])?;
+        let collider = &self.colliders[soft.index()];
+        if !matches!(collider.placement, Placement::Points(_)) {
+            return Err(ContactError::Placement {
+                name: collider.name.clone(),
+                reason: "only points of soft shapes can be kept from meeting something",
+            });
+        }
+        points.iter().for_each(|p| self.tied.add(soft, *p, other));
+        Ok(())
+    }
+
+    fn check_colliders(&self, ids: [ColliderId; 2]) -> Result<(), ContactError> {
+        let count = self.colliders.len();
+        match ids.into_iter().find(|id| id.index() >= count) {
+            None => Ok(()),
+            Some(id) => Err(ContactError::Missing {
+                name: "an exclusion".into(),
+                what: "collider",
+                index: id.index(),
+                count,
+            }),
+        }
     }
 
     /// The colliders, in the order of their ids.
@@ -233,6 +264,26 @@ impl World {
             .iter()
             .position(|c| c.name == name)
             .map(|k| ColliderId(k as u32))
+    }
+
+    /// The smallest half width of the parts of a collider (m): the radius of balls, cables and
+    /// cloths; infinite for half spaces and for surfaces without thickness.
+    ///
+    /// # Panics
+    /// If the collider is of another world.
+    pub fn half_width(&self, collider: ColliderId) -> f64 {
+        assert!(
+            collider.index() < self.colliders.len(),
+            "a collider of another world"
+        );
+        let parts = (0..self.pieces.list.len()).filter(|k| self.pieces.list[*k].collider == collider);
+        parts.map(|k| self.pieces.thin(k)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The half widths of all colliders, as [`half_width`](Self::half_width) has them.
+    pub fn half_widths(&self) -> Vec<f64> {
+        let ids = (0..self.colliders.len()).map(|k| ColliderId(k as u32));
+        ids.map(|id| self.half_width(id)).collect()
     }
 
     /// The contacts of the last update, in the order of their keys.

@@ -22,6 +22,7 @@ mod contacts;
 mod files;
 mod holds;
 mod joints;
+mod review;
 mod statics;
 mod summary;
 
@@ -33,7 +34,7 @@ pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters};
 
-use crate::scene::{BuiltScene, InputCourse, SceneError};
+use crate::scene::{BuiltScene, InputCourse, Places, SceneError, Warning};
 use checkpoint::{Checkpoints, Identity};
 use holds::Schedule;
 use joints::Joints;
@@ -78,6 +79,9 @@ pub struct Runner {
     /// Sum of the ledgers of all steps so far.
     ledger: Ledger,
     summary: Summary,
+    /// Warnings of the start, with their places in the scene.
+    warnings: Vec<Warning>,
+    watch: review::Watch,
     started: Instant,
     /// The scene and settings, for checkpoints.
     identity: Identity,
@@ -95,6 +99,7 @@ struct Parts {
     /// Nodes that collide.
     colliding: Vec<NodeId>,
     up: [f64; 3],
+    places: Places,
 }
 
 /// The results of a run.
@@ -147,24 +152,31 @@ impl Runner {
         let up = scene.up();
         let model = std::mem::take(&mut scene.model);
         let simulation = Simulation::with_options(model, scene.options.clone());
-        let mut simulation = simulation.map_err(|e| scene.simulation_error(e))?;
+        let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
         let names = contacts::names(scene.world.as_ref());
         let colliding = contacts::nodes(scene.world.as_ref());
+        let mut shapes = scene.world.clone();
         if let Some(world) = scene.world.take() {
             simulation
                 .set_contacts(world)
-                .map_err(|e| scene.simulation_error(e))?;
+                .map_err(|e| scene.places.error(e))?;
         }
         let taken = match &scene.statics {
             Some(plan) => simulation.check_static(&plan.loads(), plan.method()),
             None => simulation.check_method(),
         };
-        taken.map_err(|e| scene.simulation_error(e))?;
         let identity = Identity::new(&scene, scene.text(), &simulation);
+        taken.map_err(|e| scene.places.error(e))?;
+        if let (None, Some(how)) = (&scene.statics, &scene.plan.adaptive) {
+            let taken = simulation.check_adaptive(how);
+            taken.map_err(|e| scene.places.error(e))?;
+        }
         let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
         schedule
             .apply(&mut simulation, scene.plan.step)
-            .map_err(|e| scene.simulation_error(e))?;
+            .map_err(|e| scene.places.error(e))?;
+        let warnings = review::of_start(&scene, &simulation, shapes.as_mut())?;
+        let watch = review::Watch::new(&simulation, shapes.as_ref(), !warnings.is_empty());
         let model = simulation.model();
         let mut recording = scene.picture.recording(model, &scene.title);
         recording.contacts.names = names;
@@ -182,6 +194,7 @@ impl Runner {
             .frames
             .push(scene.picture.frame(model, simulation.state(), sample));
         let mut summary = Summary::start(&scene, &simulation, energies);
+        summary.warnings = warnings.iter().map(|w| w.0.message.clone()).collect();
         summary.contacts = (!recording.contacts.names.is_empty()).then(ContactSummary::new);
         let parts = Parts {
             plan: scene.plan,
@@ -191,6 +204,7 @@ impl Runner {
             inputs: scene.inputs,
             colliding,
             up,
+            places: scene.places,
         };
         Ok(Self {
             simulation,
@@ -201,10 +215,38 @@ impl Runner {
             records: true,
             ledger: Ledger::default(),
             summary,
+            warnings,
+            watch,
             started,
             identity,
             checkpoints: None,
         })
+    }
+
+    /// Asks what the first step asks before it has contacts, and takes no step: `pliant check`.
+    /// A complaint that another integrator than the theta method may get over joins the
+    /// [`warnings`](Self::warnings).
+    ///
+    /// # Errors
+    /// [`SceneError::Simulation`] for what that step would be refused for, with its place.
+    pub fn check(&mut self) -> Result<(), SceneError> {
+        let Parts {
+            plan,
+            statics,
+            places,
+            ..
+        } = &self.scene;
+        if statics.is_some() {
+            return Ok(());
+        }
+        let adaptive = plan.adaptive.as_ref();
+        let first = adaptive.map_or(plan.step, |how| how.first.clamp(how.smallest, how.largest));
+        let asked = self.simulation.check_step(first.min(plan.duration));
+        if let Some(complaint) = asked.map_err(|e| places.error(e))? {
+            self.warnings
+                .push(places.warning(complaint.to_string(), &[], None));
+        }
+        Ok(())
     }
 
     /// Keeps no pictures and no lines of tables, so that memory does not grow with the duration.
@@ -242,6 +284,12 @@ impl Runner {
                 help: Some("`--no-files` keeps none of them; a longer `step` makes fewer".to_owned()),
             }),
         }
+    }
+
+    /// Warnings of the start, of numbers that are hardly meant. Those of the run join them in
+    /// [`Summary::warnings`].
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
     /// Steps to take; where they choose their length, of the scene's length.
@@ -347,6 +395,7 @@ impl Runner {
         let sample = sample(report, &self.ledger);
         self.summary.add(report);
         self.summary.name_unsolved(&self.simulation, &report.contacts);
+        self.watch.add(&self.simulation, report);
         if self.records {
             self.recording.samples.push(sample);
         }
@@ -443,6 +492,8 @@ impl Runner {
         self.summary
             .finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
         let (checkpoint, checkpoint_error) = self.end_checkpoints();
+        let found = self.watch.warnings(&self.simulation, &self.summary);
+        self.summary.warnings.extend(found);
         let failed = error.as_ref().is_some_and(is_of_a_solve);
         let of_contacts = matches!(error, Some(pliant::Error::ContactsNotConverged { .. }));
         let problem = self.simulation.contact_problem().filter(|_| of_contacts);

@@ -41,10 +41,10 @@ pub mod schema;
 mod source;
 mod suggest;
 
-pub(crate) use assemble::InputCourse;
 pub use assemble::{BuiltScene, Hold, Limits, RunPlan, Settings, StaticsPlan};
+pub(crate) use assemble::{InputCourse, Places, extent};
 pub use course::Course;
-pub use diagnostic::{Diagnostic, SourceSpan};
+pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
 pub use notation::Format;
 pub use number::{EndSpec, Number, OneOrMany};

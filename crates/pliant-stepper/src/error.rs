@@ -28,11 +28,22 @@ pub enum Error {
         /// Range that it must be in, in words.
         bound: &'static str,
     },
+    /// A step that is too long for the rate at which a constraint takes its violation back.
+    #[error(
+        "the time step times the Baumgarte rate of `{constraint}` is {product}, but must be below 2, where it is stable"
+    )]
+    Baumgarte {
+        /// The constraint.
+        constraint: String,
+        /// The time step times its rate.
+        product: f64,
+    },
     /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia
     /// carries in one step.
     #[error(
-        "{what} has no inertia left at t = {time} s (W_ii = {diagonal:.2e}): it has no mass, or geometric stiffness of \
-         compression outweighs it (smaller step, or geometric stiffness `PositivePart`)"
+        "{what} has no inertia left at t = {time} s (W_ii = {diagonal:.2e}{}): it has no mass, or geometric stiffness of \
+         compression outweighs it (smaller step, or geometric stiffness `PositivePart`)",
+        if *diagonal > 0.0 { ", too little beside what couples it to others" } else { "" }
     )]
     NotPositiveDefinite {
         /// The degree of freedom in words.
@@ -51,16 +62,21 @@ pub enum Error {
         time: f64,
     },
     /// Hard constraints contradict each other.
-    #[error(
-        "{constraint} contradicts other hard constraints at t = {time} s: the best compromise violates it by {violation:.2e} m/s or rad/s"
-    )]
+    #[error("{constraint} contradicts {others} at t = {time} s: they are {} {unit} apart", short(*apart))]
     Incompatible {
         /// The row in words.
         constraint: String,
+        /// A row that it contradicts in words, and how many components more have a part in it.
+        others: String,
         /// Time at the start of the step (s).
         time: f64,
-        /// Violation of the compromise, in the units of velocity.
+        /// Violation of the compromise, in the units of velocity (of a position correction, those
+        /// of positions).
         violation: f64,
+        /// How far they are apart, in `unit`.
+        apart: f64,
+        /// `m` or `rad`, or for rows that hold velocities `m/s` or `rad/s`.
+        unit: &'static str,
     },
     /// Rows of bounded force kept changing sides.
     #[error(
@@ -76,10 +92,12 @@ pub enum Error {
     },
     /// The residual stayed above the tolerance.
     #[error(
-        "the step from t = {time} s did not converge: relative residual {:.2e}, allowed {tolerance:e}",
+        "the step from t = {time} s did not converge: relative residual {:.2e}, allowed {tolerance:e}; the equation of {what} is missed most",
         .report.residual.relative
     )]
     NotConverged {
+        /// The coordinate or row whose equation is missed most, in words.
+        what: String,
         /// Time at the start of the step (s).
         time: f64,
         /// Relative residual allowed.
@@ -267,6 +285,15 @@ pub enum Error {
     /// A solver error without a name in the model.
     #[error(transparent)]
     Solve(SolveError),
+}
+
+/// A number with four digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        1e-3..1e6 => rounded.to_string(),
+        _ => format!("{rounded:e}"),
+    }
 }
 
 impl Error {

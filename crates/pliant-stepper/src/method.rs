@@ -13,6 +13,7 @@ pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::Implicit;
 pub(crate) use rattle::Rattle;
 pub(crate) use theta::Theta;
+pub use theta::try_rows;
 
 pub use capabilities::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};
 

@@ -1,26 +1,29 @@
 //! Observation of a step: energies, the ledger, forces and the report, as functions of the system,
 //! the motions at both ends and the trace.
 
+mod blame;
 pub mod energy;
 mod forces;
 mod ledger;
 mod parts;
 mod report;
 
+pub use blame::unit;
+pub(crate) use blame::{Clash, Residuals};
 pub use forces::{Axes, On, Wrench};
 pub use forces::{force_of, pose, reaction, wrench_of};
 pub(crate) use ledger::DampingLaw;
 pub use ledger::LedgerMemory;
 pub use ledger::{Account, stored_energies};
 pub(crate) use parts::{PartsWorkspace, find_parts};
-pub use report::{check, report};
+pub use report::{RowGap, check, report, row_gaps};
 pub(crate) use report::{correction_error, violation};
 
 use crate::motion::Motion;
 use crate::report::{NewtonReport, Timings};
 use crate::system::System;
 use pliant_kkt::Scheme;
-use pliant_solvers::{BoundsReport, KktResidual, SolveReport, Status};
+use pliant_solvers::{BoundsReport, KktResidual, SolveReport, Status, Variable};
 
 /// A step between two motions, as observers see it: nothing here can be changed.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +74,8 @@ pub struct Trace {
     pub geometry_clamped: bool,
     /// Elements whose tangent was taken with its positive part.
     pub projected_tangents: usize,
+    /// The equation that is missed most, where a method knows it.
+    pub missed: Option<Variable>,
     /// Time spent.
     pub timings: Timings,
     /// The weights by which the step is accounted for.
@@ -90,6 +95,7 @@ impl Default for Trace {
             geometry_passes: 1,
             geometry_clamped: false,
             projected_tangents: 0,
+            missed: None,
             timings: Timings::default(),
             scheme: Scheme::implicit_euler(1.0),
             account: Account::default(),
@@ -131,6 +137,7 @@ impl Trace {
         self.geometry_passes = 1;
         self.geometry_clamped = false;
         self.projected_tangents = 0;
+        self.missed = None;
         self.timings = Timings::default();
     }
 }

@@ -416,11 +416,9 @@ impl Options {
             if let Level::Baumgarte { rate } = constraint.component.level
                 && rate * h >= 2.0
             {
-                let what = "the time step times the rate of a Baumgarte constraint";
-                return Err(Error::OutOfRange {
-                    what,
-                    value: rate * h,
-                    bound: "below 2, where it is stable",
+                return Err(Error::Baumgarte {
+                    constraint: constraint.name.clone(),
+                    product: rate * h,
                 });
             }
         }

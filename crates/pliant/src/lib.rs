@@ -58,7 +58,7 @@ pub use pliant_stepper::guards::EventKind;
 pub use pliant_stepper::integrator;
 pub use pliant_stepper::method::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};
 pub use pliant_stepper::motion::{AdaptiveMemory, Checkpoint, Controls, SolverMemory, Treatments};
-pub use pliant_stepper::observe::{Axes, On, Wrench};
+pub use pliant_stepper::observe::{Axes, On, RowGap, Wrench};
 pub use pliant_stepper::{
     BoundedRows, Control, Counters, EquilibriumReport, Error, Gyroscopic, Integrator, IntegratorMemory,
     Ledger, LedgerMemory, LinearSolver, Method, Motion, NewtonReport, NumericalParts, Options,

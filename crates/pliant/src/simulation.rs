@@ -14,9 +14,11 @@ use pliant_model::{
     ComponentId, Energies, Field, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
 };
 use pliant_stepper::contact::step;
-use pliant_stepper::method::{Method, Methods, capabilities};
+use pliant_stepper::method::{Method, Methods, capabilities, try_rows};
 use pliant_stepper::motion::Motion;
-use pliant_stepper::observe::{self, Axes, LedgerMemory, On, Step, Trace, Wrench, energy, stored_energies};
+use pliant_stepper::observe::{
+    self, Axes, LedgerMemory, On, RowGap, Step, Trace, Wrench, energy, stored_energies,
+};
 use pliant_stepper::options::Weights;
 use pliant_stepper::report::{Counters, StepReport};
 use pliant_stepper::sleep;
@@ -483,6 +485,42 @@ impl Simulation {
         capabilities::check(&self.system, &self.options, method.capabilities(), method.name())
     }
 
+    /// Asks all that the step of length `h` (s) asks before it has contacts: options, method,
+    /// mappings, spinning bodies, and the equations of the rows, which it solves. No step is taken.
+    /// The linear equations are those of the theta method; what only they complain of, another
+    /// integrator may get over, and is returned.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step), but for what contacts and the end of the step are refused for.
+    pub fn check_step(&mut self, h: f64) -> Result<Option<Error>, Error> {
+        let started = self.start_step(h, self.options.weights(), false);
+        let asked = started.and_then(|()| self.check_method());
+        let linear = self.options.integrator == crate::Integrator::Theta;
+        let found = asked.and_then(|()| {
+            self.open_account();
+            let (start, end) = (&self.start, &mut self.motion);
+            match try_rows(&mut self.system, start, h, end, &mut self.trace) {
+                Ok(()) => Ok(None),
+                Err(error) if !linear => Ok(Some(error)),
+                Err(error) => Err(error),
+            }
+        });
+        self.go_back()?;
+        found
+    }
+
+    /// The hard rows that are off by more than `least` (m, rad) at the present state: constraints
+    /// that are violated, limits and ropes that are beyond.
+    pub fn row_gaps(&self, least: f64) -> impl Iterator<Item = RowGap> + '_ {
+        observe::row_gaps(&self.system, &self.motion.state, least)
+    }
+
+    /// The unit of a row of [`row_gaps`](Self::row_gaps): `m`, or `rad` if it moves nothing but
+    /// rotations.
+    pub fn row_unit(&self, row: usize) -> &'static str {
+        observe::unit(&self.system.model, self.system.assembler.system(), row, false)
+    }
+
     /// The report of the present step, which may stand.
     pub(crate) fn report(&mut self, h: f64) -> Result<StepReport, Error> {
         let before = self.motion.time;
@@ -495,7 +533,7 @@ impl Simulation {
         };
         let mut report = observe::report(step, &mut self.trace);
         report.time = before + h;
-        observe::check(&self.system, before, &report)?;
+        observe::check(step, &self.trace, &report)?;
         if !self.options.accept_failed_steps {
             step::check(&self.system, &self.motion, &report)?;
         }

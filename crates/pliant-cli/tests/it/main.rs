@@ -255,12 +255,7 @@ fn mistakes_have_code_2_and_a_caret() {
 fn numerical_failures_have_their_codes_and_leave_results() {
     let dir = tempfile::tempdir().unwrap();
     for (name, text, code, words) in [
-        (
-            "contradiction",
-            CONTRADICTION,
-            3,
-            "contradicts other hard constraints",
-        ),
+        ("contradiction", CONTRADICTION, 3, "contradicts `hard`, element"),
         ("compressed", COMPRESSED, 4, "no inertia left"),
     ] {
         let file = write(dir.path(), &format!("{name}.ron"), text);
@@ -445,4 +440,27 @@ fn a_closed_pipe_is_no_error() {
 fn the_version_is_printed() {
     let ran = pliant(Path::new("."), &["--version"]);
     assert!(out(&ran).starts_with("pliant "));
+}
+
+#[test]
+fn check_warns_and_refuses_what_the_first_step_would() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write(dir.path(), "two rods.ron", CONTRADICTION);
+    let checked = pliant(dir.path(), &["check", &file]);
+    assert_eq!(checked.status.code(), Some(2));
+    let said = err(&checked);
+    assert!(
+        said.contains("they are 0.1 m apart") && said.contains("^^^^^^"),
+        "{said}"
+    );
+    let limit = "(run: (duration: 0.1, step: 0.01),
+        nodes: [Bodies(name: \"b\", bodies: [(position: (1, 0, 0), shape: Sphere(0.1), mass: 1)])],
+        joints: [(name: \"j\", kind: Slider, b: Body(\"b\", 0), limits: [(lower: 0.5)])])";
+    let file = write(dir.path(), "limit.ron", limit);
+    let checked = pliant(dir.path(), &["check", &file]);
+    assert_eq!(checked.status.code(), Some(0));
+    assert!(err(&checked).starts_with("warning: `j.lower limit 0`, element 0 starts 0.5 m outside"));
+    assert!(out(&checked).contains("the scene can be run, with 1 warning"));
+    let ran = pliant(dir.path(), &["run", &file, "--no-files", "--duration", "0.01"]);
+    assert!(out(&ran).contains("warnings"), "{}", out(&ran));
 }

@@ -75,6 +75,9 @@ impl World {
         let mut found = std::mem::take(&mut self.work.found);
         for element in 0..surface.mesh.element_count() {
             for &p in surface.mesh.owned_points(element) {
+                if self.tied.ignores(&self.pieces, sheet, half_space, &[p]) {
+                    continue;
+                }
                 let core = surface.point(p);
                 let gap = normal.dot(&core) - offset - radius;
                 let on_sheet = core - normal * radius;

@@ -135,6 +135,9 @@ pub(super) fn sheet_sheet(world: &mut World, pair: Pair) {
         .sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.touch.gap.total_cmp(&y.touch.gap)));
     work.close.dedup_by_key(|c| c.spots);
     for close in &work.close {
+        if (world.tied).ignore_each_other(&world.pieces, [pair.i, pair.j], &close.weights) {
+            continue;
+        }
         let feature = close.spots.map(code);
         world.push(pair, close.touch, feature, close.weights.map(Some), &mut found);
     }

@@ -40,6 +40,9 @@ impl World {
         for n in 0..work.near.len() {
             let element = work.near[n] as usize;
             let corners = surface.mesh.corners(element);
+            if self.tied.ignores(&self.pieces, sheet, solid, corners) {
+                continue;
+            }
             let mut points = [Vec3::zeros(); 3];
             let mut velocities = [Vec3::zeros(); 3];
             for (k, &p) in corners.iter().enumerate() {

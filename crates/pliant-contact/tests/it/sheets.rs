@@ -1,6 +1,6 @@
 //! Cloths, cables and points: against bodies, each other, and themselves.
 
-use pliant_contact::{Carrier, Collider, Contact, Placement, Shape, World};
+use pliant_contact::{Carrier, Collider, Contact, MeshKind, Placement, Shape, World};
 use pliant_dense::Vec3;
 use pliant_model::{Model, Pose};
 
@@ -239,4 +239,70 @@ fn soft_things_rest_on_every_shape() {
             }
         }
     }
+}
+
+/// A cable of three segments along z that ends inside of a shape, with a margin that reaches all.
+fn end_inside(shape: Shape, pose: Pose, tied: &[usize]) -> Vec<Contact> {
+    let points: Vec<[f64; 3]> = (0..4).map(|k| [0.0, 0.0, 0.02 * f64::from(k) - 0.01]).collect();
+    let mut model = Model::new();
+    let node = model.add_particles("points", &points).unwrap();
+    let mut world = World::new();
+    let cable = Shape::soft_segments(&[[0, 1], [1, 2], [2, 3]], RADIUS).unwrap();
+    let cable = Collider::new("cable", cable, Placement::Points(node)).with_margin(0.1);
+    let cable = world.add(cable).unwrap();
+    let other = world
+        .add(Collider::new("other", shape, Placement::Fixed(pose)))
+        .unwrap();
+    world.exclude_points(cable, tied, other).unwrap();
+    let state = model.initial_state().unwrap();
+    let found = world.update(&model, &state.positions, &state.velocities, 0.0);
+    found.unwrap().to_vec()
+}
+
+/// The points of the cable that contacts are at.
+fn touched(found: &[Contact]) -> Vec<usize> {
+    let mut points: Vec<usize> = found
+        .iter()
+        .flat_map(|c| match &c.a.carrier {
+            Carrier::Points { .. } => weights(&c.a.carrier),
+            _ => weights(&c.b.carrier),
+        })
+        .map(|(k, _)| k)
+        .collect();
+    points.sort_unstable();
+    points.dedup();
+    points
+}
+
+#[test]
+fn what_is_tied_to_a_shape_ignores_it_and_the_rest_does_not() {
+    let flat = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]];
+    let sheet = Shape::triangle_mesh(&flat, &[[0, 1, 2]], MeshKind::Surface).unwrap();
+    // Before the sheet only the foremost point is near it.
+    let shapes = [
+        (Shape::cuboid([0.5; 3]).unwrap(), Pose::at([0.0, 0.0, -0.5]), true),
+        (Shape::half_space([0.0, 0.0, 1.0]).unwrap(), Pose::default(), true),
+        (sheet, Pose::at([0.0, 0.0, -0.012]), false),
+    ];
+    for (shape, pose, many) in shapes {
+        let all = touched(&end_inside(shape.clone(), pose, &[]));
+        assert!(all.contains(&0), "{shape:?}: {all:?}");
+        let rest = touched(&end_inside(shape.clone(), pose, &[0]));
+        assert!(
+            !rest.contains(&0) && rest.contains(&1) == many,
+            "{shape:?}: {rest:?}"
+        );
+        let none = touched(&end_inside(shape.clone(), pose, &[0, 1, 2, 3]));
+        assert!(none.is_empty(), "{shape:?}: {none:?}");
+    }
+}
+
+#[test]
+fn only_points_of_soft_shapes_can_be_kept_from_something() {
+    let mut world = World::new();
+    let ball = |name| Collider::new(name, Shape::ball(1.0).unwrap(), Placement::Fixed(Pose::default()));
+    let [a, b] = ["a", "b"].map(|name| world.add(ball(name)).unwrap());
+    let error = world.exclude_points(a, &[0], b).unwrap_err();
+    assert!(error.to_string().contains("`a`"), "{error}");
+    assert_eq!(world.half_width(a), 1.0);
 }

@@ -182,7 +182,8 @@ impl Rows<'_> {
             let c = &evaluation.compliance(i).block(g)[local * width..][..=local];
             let slots = system.r.pattern().row_slots(group.first_row + k);
             for (r, c) in system.r.values_mut()[slots].iter_mut().zip(c) {
-                *r = c / (h * gain(k));
+                // Hard rows have none, also where the end of a step has no weight.
+                *r = if *c == 0.0 { 0.0 } else { c / (h * gain(k)) };
             }
         }
     }

@@ -12,6 +12,7 @@ pub(super) use identity::Identity;
 
 use super::Runner;
 use super::holds::Phase;
+use super::review::Watch;
 use super::summary::Summary;
 use log::{LogEnd, RunLog};
 use pliant::archive::{self, ArchiveError};
@@ -95,6 +96,7 @@ struct RunState {
     pictures: usize,
     ledger: Ledger,
     summary: Summary,
+    watch: Watch,
     contacts_left_out: usize,
     log: LogEnd,
 }
@@ -192,6 +194,7 @@ impl Runner {
         self.ledger = state.ledger;
         self.recording.contacts.left_out = state.contacts_left_out;
         self.summary.go_on(state.summary);
+        self.watch = state.watch;
         checkpoints.last.1 = self.summary.steps;
         self.checkpoints = Some(checkpoints);
         Ok(self)
@@ -220,6 +223,7 @@ impl Runner {
             pictures: self.pictures,
             ledger: self.ledger,
             summary: self.summary.clone(),
+            watch: self.watch.clone(),
             contacts_left_out: self.recording.contacts.left_out,
             log: checkpoints.log.end(),
         };

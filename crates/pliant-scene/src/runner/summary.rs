@@ -30,6 +30,9 @@ pub struct Summary {
     pub status: &'static str,
     /// Why it ended early.
     pub error: Option<String>,
+    /// Sentences about numbers that are hardly meant, and about all in the run that is hardly
+    /// right.
+    pub warnings: Vec<String>,
     /// All parameters.
     pub parameters: BTreeMap<String, f64>,
     /// Sizes of the model and its system.
@@ -256,6 +259,7 @@ impl Summary {
             title: scene.title.clone(),
             status: "ok",
             error: None,
+            warnings: Vec::new(),
             parameters: scene.parameters.clone(),
             sizes: Sizes::of(simulation),
             step: scene.plan.step,

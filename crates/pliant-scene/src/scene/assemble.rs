@@ -30,6 +30,7 @@ mod shapes;
 mod sheets;
 mod solids;
 mod statics;
+mod units;
 mod values;
 
 pub(crate) use courses::InputCourse;
@@ -38,14 +39,14 @@ pub use statics::StaticsPlan;
 use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
-use super::{Number, SceneError, SceneFile};
+use super::{Number, SceneError, SceneFile, Warning};
 use blame::{contact_error, continuum_error, model_error};
 use mesh_files::MeshFiles;
 use outlines::Outline;
 use pliant::Options;
 use pliant::collision::{ContactError, World};
 use pliant::continuum::{ContinuumError, Element};
-use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
+use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, Space, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -144,13 +145,19 @@ pub struct BuiltScene {
     pub world: Option<World>,
     /// Inputs of forces that change with time.
     pub(crate) inputs: Vec<InputCourse>,
-    source: SourceText,
+    /// Numbers in units that are hardly meant.
+    pub(crate) suspicions: Vec<Warning>,
+    pub(crate) places: Places,
 }
+
+/// The text of a scene, to show where something was said.
+#[derive(Clone, Debug)]
+pub(crate) struct Places(SourceText);
 
 impl BuiltScene {
     /// The text of the scene file.
     pub(crate) fn text(&self) -> &str {
-        &self.source.text
+        &self.places.0.text
     }
 
     /// Against gravity; up the y axis without gravity.
@@ -162,19 +169,26 @@ impl BuiltScene {
             g.map(|c| 0.0 - c)
         }
     }
+}
 
+impl Places {
     /// A complaint of the simulation before its first step, with its place in the file.
-    pub(crate) fn simulation_error(&self, error: pliant::Error) -> SceneError {
+    pub(crate) fn error(&self, error: pliant::Error) -> SceneError {
         match error {
-            pliant::Error::Model(error) => model_error(&self.source, error),
+            pliant::Error::Model(error) => model_error(&self.0, error),
             error => {
-                let key = match error {
-                    pliant::Error::Unsupported { .. } | pliant::Error::Memory { .. } => "integrator",
-                    pliant::Error::LinearSolver { .. } => "linear",
-                    _ => "run",
+                let message = error.to_string();
+                let named = match error {
+                    pliant::Error::Unsupported { .. } | pliant::Error::Memory { .. } => {
+                        vec![Where::Key("integrator")]
+                    }
+                    pliant::Error::LinearSolver { .. } => vec![Where::Key("linear")],
+                    pliant::Error::NeedsStabilisation { .. } => vec![Where::Key("adaptive_step")],
+                    pliant::Error::Baumgarte { .. } => places_of(&message, &["rate"]),
+                    _ => places_of(&message, &[]),
                 };
-                let places = [Where::Key(key), Where::Key("run")];
-                let diagnostic = Box::new(self.source.about(&places, error.to_string(), None));
+                let places = [named, vec![Where::Key("run")]].concat();
+                let diagnostic = Box::new(self.0.about(&places, message.clone(), None));
                 SceneError::Simulation {
                     diagnostic,
                     source: Box::new(error),
@@ -182,6 +196,30 @@ impl BuiltScene {
             }
         }
     }
+
+    /// A warning at the first of these keys of what its message names first, or at that name.
+    pub(crate) fn warning(&self, message: String, keys: &[&'static str], help: Option<String>) -> Warning {
+        let places = places_of(&message, keys);
+        Warning(self.0.about(&places, message.clone(), help))
+    }
+
+    /// A warning where one of these names is used, or stands.
+    pub(crate) fn warning_at(&self, names: &[&str], message: String, help: &str) -> Warning {
+        let used = names.iter().map(|n| Where::Used(n, "node"));
+        let places: Vec<_> = used.chain(names.iter().map(|n| Where::Name(n))).collect();
+        Warning(self.0.about(&places, message, Some(help.to_owned())))
+    }
+}
+
+/// Places of the component or node that a message names first, which parts call
+/// `part.something`: these keys of it, then its name.
+fn places_of<'a>(message: &'a str, keys: &[&'static str]) -> Vec<Where<'a>> {
+    let name = message.split('`').nth(1).unwrap_or_default();
+    let part = name.split_once('.').map_or(name, |(part, _)| part);
+    let fields = keys
+        .iter()
+        .flat_map(|key| [Where::Field(name, key), Where::Field(part, key)]);
+    fields.chain([Where::Name(name), Where::Name(part)]).collect()
 }
 
 type Result<T> = std::result::Result<T, SceneError>;
@@ -210,12 +248,17 @@ struct Builder<'a> {
     outlines: BTreeMap<(NodeId, usize), Outline>,
     /// Bodies that a joint holds together: node and element.
     joined: Vec<[(NodeId, usize); 2]>,
+    /// Elements of two nodes that a constraint holds in one place.
+    tied: Vec<[(NodeId, usize); 2]>,
+    /// Pairs of elements that each node of differences is of.
+    differences: BTreeMap<NodeId, Vec<[(NodeId, usize); 2]>>,
     /// Nodes that are the vertices of a mesh.
     skins: BTreeMap<NodeId, Skin>,
     /// Elements of the solids.
     solids: BTreeMap<NodeId, Vec<Element>>,
     /// The initial state of the nodes so far, if it was asked for since the last node.
     initial: Option<State>,
+    units: units::Units,
 }
 
 /// The edges and triangles of a mesh that can touch.
@@ -246,9 +289,12 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         index: None,
         outlines: BTreeMap::new(),
         joined: Vec::new(),
+        tied: Vec::new(),
+        differences: BTreeMap::new(),
         skins: BTreeMap::new(),
         solids: BTreeMap::new(),
         initial: None,
+        units: units::Units::default(),
     };
     builder.parameters(scene, settings)?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
@@ -260,6 +306,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     let world = contacts::world(&mut builder, scene)?;
     let plan = run::plan(&mut builder, &scene.run, settings)?;
     let statics = statics::plan(&builder, &scene.run)?;
+    let suspicions = units::suspicions(&mut builder)?;
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
     let joints = builder
@@ -288,8 +335,27 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         inputs: builder.inputs,
         picture: builder.picture,
         world,
-        source: file.source.clone(),
+        suspicions,
+        places: Places(file.source.clone()),
     })
+}
+
+/// The diagonal of the box about all points and bodies of a state (m).
+pub(crate) fn extent(model: &Model, state: &State) -> f64 {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for node in model.nodes() {
+        let stride = match node.space {
+            Space::Rigid3 | Space::Real(3) => node.space.position_size(),
+            _ => continue,
+        };
+        for x in state.positions[node.position_range()].chunks_exact(stride) {
+            for k in 0..3 {
+                (low[k], high[k]) = (low[k].min(x[k]), high[k].max(x[k]));
+            }
+        }
+    }
+    let edges = [0, 1, 2].map(|k| (high[k] - low[k]).max(0.0));
+    edges.iter().fold(0.0, |a: f64, e| a.hypot(*e))
 }
 
 fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {

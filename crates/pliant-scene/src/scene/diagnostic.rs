@@ -61,9 +61,25 @@ const SHOWN: usize = 100;
 /// Columns before the caret, of those shown.
 const BEFORE: usize = 60;
 
+/// Something in a scene that is allowed and yet hardly meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning(pub Diagnostic);
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        self.draw("error", f)
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.draw("warning", f)
+    }
+}
+
+impl Diagnostic {
+    fn draw(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{kind}: {}", self.message)?;
         let mut margin = " ".to_owned();
         if let Some(place) = &self.place {
             let number = place.line.to_string();

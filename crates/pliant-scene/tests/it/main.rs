@@ -11,4 +11,5 @@ mod garbage;
 mod replays;
 mod runs;
 mod scenes;
+mod warnings;
 mod words;

@@ -100,6 +100,7 @@ impl Capabilities {
     /// the start.
     pub const IMPLICIT_WITH_ACCELERATION: Self = Self {
         bounded_rows: false,
+        coupled_hard_rows: false,
         ..Self::IMPLICIT
     };
 

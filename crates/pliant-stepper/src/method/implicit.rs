@@ -371,6 +371,7 @@ impl Method for Implicit {
         trace.timings.fill += clock.elapsed();
         let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut trace.timings)?;
         (trace.solved, trace.newton, trace.geometry_clamped) = (solved, newton, clamped);
+        trace.missed = work.sizes.worst;
         let clock = Instant::now();
         trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
         work.read_forces(system, end);

@@ -1,7 +1,7 @@
 //! How far an iterate is from solving its equations, as a share of the size of their terms.
 
 use pliant_model::{Model, State};
-use pliant_solvers::{KktResidual, KktSystem};
+use pliant_solvers::{KktResidual, KktSystem, Variable};
 
 /// Sizes of the terms of the equations of a step, and the rounding of the positions that these are
 /// made of.
@@ -13,6 +13,8 @@ pub(crate) struct TermSizes {
     /// Of the impulse on each coordinate (N s, N m s).
     primal: Vec<f64>,
     primal_rounding: Vec<f64>,
+    /// The equation that was missed most when they were last compared.
+    pub(crate) worst: Option<Variable>,
 }
 
 /// Velocities of an iterate, by independent coordinate.
@@ -98,8 +100,10 @@ impl TermSizes {
             }
         }
         let mut out = KktResidual::default();
+        self.worst = None;
         // A NaN must not hide behind `max`.
-        let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
+        let is_worse = |a: f64, b: f64| b.is_nan() || b > a;
+        let max = |a: f64, b: f64| if is_worse(a, b) { b } else { a };
         let share = |missed: f64, rounding: f64, terms: f64| {
             let beyond = missed - rounding;
             if beyond <= 0.0 { 0.0 } else { beyond / terms }
@@ -124,16 +128,18 @@ impl TermSizes {
                 Some(b) if bounded => b.tolerances * share(missed, rounding, terms.max(b.free_velocity)),
                 _ => share(missed, rounding, terms),
             };
-            out.relative = max(out.relative, own);
+            if is_worse(out.relative, own) {
+                (out.relative, self.worst) = (own, Some(Variable::Row(row)));
+            }
         }
         add_contacts(&mut self.primal);
         for i in (0..n).filter(|i| !system.fixed[*i]) {
             let missed = missed.primal[i].abs();
             out.primal = max(out.primal, missed / system.w_diagonal(i).abs());
-            out.relative = max(
-                out.relative,
-                share(missed, self.primal_rounding[i], self.primal[i]),
-            );
+            let own = share(missed, self.primal_rounding[i], self.primal[i]);
+            if is_worse(out.relative, own) {
+                (out.relative, self.worst) = (own, Some(Variable::Dof(i)));
+            }
         }
         out
     }

@@ -1,7 +1,7 @@
 //! Stabilisation: positions back onto the hard constraints.
 
 use crate::motion::Motion;
-use crate::observe::{Account, Step, correction_error, energy, violation};
+use crate::observe::{Account, Clash, Residuals, Step, correction_error, energy, violation};
 use crate::sleep;
 use crate::system::System;
 use crate::{Error, Stabilisation};
@@ -84,11 +84,15 @@ fn solve(
     match report.status {
         Status::Converged => Ok(()),
         _ if options.accept_failed_steps => Ok(()),
-        Status::Incompatible { row, violation } => Err(Error::Incompatible {
-            constraint: model.describe_row(row),
-            time,
-            violation,
-        }),
+        Status::Incompatible { row, violation } => {
+            let clash = Clash {
+                kkt: assembler.system(),
+                solution: &scratch.correction,
+                row,
+                violation,
+            };
+            Err(clash.error(model, time, Residuals::Displacements))
+        }
         _ => Err(correction_error(
             system,
             &end.state,

@@ -4,7 +4,7 @@ use super::{Capabilities, Method, stabilise};
 use crate::contact::step;
 use crate::method::gyroscopic;
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, PartsWorkspace, Trace, find_parts};
+use crate::observe::{Clash, DampingLaw, PartsWorkspace, Residuals, Trace, find_parts};
 use crate::report::Timings;
 use crate::sleep;
 use crate::system::System;
@@ -29,6 +29,54 @@ struct Equations<'a> {
     start: &'a Motion,
     end: &'a Motion,
     scheme: &'a Scheme,
+}
+
+/// Solves the equations of the step of length `h` without contacts, from the motion at its start,
+/// and takes no step: `end` is scratch.
+///
+/// # Errors
+/// Those that refuse or end that step before it has contacts, [`Error::Incompatible`] for hard rows
+/// that contradict each other among them.
+pub fn try_rows(
+    system: &mut System,
+    start: &Motion,
+    h: f64,
+    end: &mut Motion,
+    trace: &mut Trace,
+) -> Result<(), Error> {
+    let scheme = trace.scheme.clone();
+    let mut clock = Laps::start();
+    let options = &system.options;
+    let corrections = [options.pre_stabilisation, options.post_stabilisation];
+    for how in corrections.into_iter().flatten() {
+        system.set_row_motion(start.time, start.time);
+        stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
+    }
+    system.set_row_motion(start.time, start.time + h);
+    evaluate(system, end, &scheme)?;
+    system.find_fixed_change(end);
+    if end.fresh {
+        system.first_multipliers(&scheme, end);
+    }
+    let mut multipliers = end.lagged.clone();
+    let equations = Equations {
+        start,
+        end,
+        scheme: &scheme,
+    };
+    let solved = solve_in_passes(system, equations, &mut multipliers, &mut clock, trace)?;
+    match solved.status {
+        Status::Incompatible { row, violation } => {
+            let clash = Clash {
+                kkt: system.assembler.system(),
+                solution: &system.solution,
+                row,
+                violation,
+            };
+            Err(clash.error(&system.model, start.time, Residuals::Velocities(&scheme)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A clock that is read in laps.

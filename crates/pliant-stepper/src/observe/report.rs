@@ -1,12 +1,14 @@
 //! Report of a step: violation, the work of damping; and whether the step is accepted.
 
+use super::blame::{self, Clash, Residuals};
 use super::ledger::DampingLaw;
 use super::{Room, Step, Trace, energy};
 use crate::Error;
+use crate::contact::step;
 use crate::report::{StepReport, StepSolveReport};
 use crate::system::System;
 use pliant_kkt::RowMotion;
-use pliant_model::{At, ComponentId, RowLaw, State, Treatment};
+use pliant_model::{At, ComponentId, Level, RowGroup, RowLaw, State, Treatment};
 use pliant_solvers::Status;
 
 /// Rounding of a force at its bound.
@@ -54,6 +56,62 @@ fn worst_row(system: &System, state: &State) -> Option<(usize, f64)> {
         }
     }
     worst
+}
+
+/// A row that holds a position and is not where it holds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RowGap {
+    /// The row.
+    pub row: usize,
+    /// Its component.
+    pub component: ComponentId,
+    /// By how much it is off (m, rad).
+    pub gap: f64,
+    /// Whether it holds one side only: a limit or a rope.
+    pub one_sided: bool,
+}
+
+/// The gaps beyond `least` (m, rad) of hard rows, limits and ropes on their forbidden side among
+/// them.
+pub fn row_gaps<'a>(system: &'a System, state: &'a State, least: f64) -> impl Iterator<Item = RowGap> + 'a {
+    let of_group = move |group: &'a RowGroup| {
+        let side = one_sided(system, group);
+        let phi = system.model.positions(state, group.node);
+        phi.iter().enumerate().filter_map(move |(k, phi)| {
+            let row = group.first_row + k;
+            let off = phi - system.row_target(row);
+            let gap = side.map_or(off.abs(), |sign| sign * off);
+            let holds = || match side {
+                Some(_) => system.row_is_hard(group, k),
+                None => system.evaluation.holds_position(&system.model, group, k),
+            };
+            (gap > least && holds()).then_some(RowGap {
+                row,
+                component: group.component,
+                gap,
+                one_sided: side.is_some(),
+            })
+        })
+    };
+    system.model.row_groups().iter().flat_map(of_group)
+}
+
+/// Of rows that hold positions on one side, the sign of what they forbid.
+fn one_sided(system: &System, group: &RowGroup) -> Option<f64> {
+    let holds = match group.component {
+        ComponentId::Constraint(i) => matches!(
+            system.model.constraints()[i].component.level,
+            Level::Position | Level::CurvedPosition | Level::Baumgarte { .. }
+        ),
+        _ => system.model.row_law(group) != RowLaw::Viscous,
+    };
+    match system.model.bounds(group) {
+        // A force that only pushes holds what would be negative.
+        Some((0.0, upper)) if holds && upper > 0.0 => Some(-1.0),
+        Some((lower, 0.0)) if holds && lower < 0.0 => Some(1.0),
+        _ => None,
+    }
 }
 
 /// Work of the damping forces over the step: `h v_beta^T B v_alpha`, the mean force at
@@ -221,7 +279,8 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
 /// # Errors
 /// [`Error::NotFinite`]; [`Error::NotConverged`], [`Error::Incompatible`] or [`Error::Unsettled`],
 /// unless failed steps are accepted.
-pub fn check(system: &System, time: f64, report: &StepReport) -> Result<(), Error> {
+pub fn check(step: Step<'_>, trace: &Trace, report: &StepReport) -> Result<(), Error> {
+    let (system, time) = (step.system, step.start.time);
     if !report.energies.total().is_finite() {
         return Err(Error::NotFinite {
             what: "the energy".into(),
@@ -234,17 +293,29 @@ pub fn check(system: &System, time: f64, report: &StepReport) -> Result<(), Erro
     }
     match report.status {
         Status::Converged => Ok(()),
-        Status::Incompatible { row, violation } => Err(Error::Incompatible {
-            constraint: system.model.describe_row(row),
-            time,
-            violation,
-        }),
+        Status::Incompatible { row, violation } => {
+            let (kkt, solution) = step::whole_system(system);
+            let clash = Clash {
+                kkt,
+                solution,
+                row,
+                violation,
+            };
+            Err(clash.error(&system.model, time, Residuals::Velocities(step.scheme)))
+        }
         Status::Unsettled { row, residual } => Err(Error::Unsettled {
             constraint: system.model.describe_row(row),
             time,
             residual,
         }),
         _ => Err(Error::NotConverged {
+            what: blame::in_words(
+                &system.model,
+                trace.missed.or_else(|| {
+                    let (kkt, solution) = step::whole_system(system);
+                    blame::worst_equation(kkt, solution)
+                }),
+            ),
             time,
             tolerance: if report.solve.newton.iterations == 0 {
                 options.tuning.solver.tolerance

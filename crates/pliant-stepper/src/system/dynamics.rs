@@ -4,7 +4,7 @@
 use super::{RowForces, System};
 use crate::Error;
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Trace, correction_error};
+use crate::observe::{Clash, DampingLaw, Residuals, Trace, correction_error};
 use pliant_kkt::Scheme;
 use pliant_model::{Evaluation, Model, Problem, Space, State};
 use pliant_solvers::{SolveReport, Status};
@@ -208,11 +208,15 @@ impl System {
         }
         match solved.status {
             Status::Converged => Ok(solved),
-            Status::Incompatible { row, violation } => Err(Error::Incompatible {
-                constraint: self.model.describe_row(row),
-                time: motion.time,
-                violation: violation * h,
-            }),
+            Status::Incompatible { row, violation } => {
+                let clash = Clash {
+                    kkt: self.assembler.system(),
+                    solution: &self.solution,
+                    row,
+                    violation,
+                };
+                Err(clash.error(&self.model, motion.time, Residuals::Accelerations(h)))
+            }
             _ => Err(correction_error(
                 self,
                 &motion.state,

@@ -47,7 +47,7 @@ pub(crate) fn step(
     end: f64,
     drive: Drive<'_>,
 ) -> Result<AdaptiveReport, Error> {
-    how.check()?;
+    check(simulation, how)?;
     if end.is_nan() || end <= simulation.motion.time {
         return Err(Error::OutOfRange {
             what: "the end of an adaptive step",
@@ -58,7 +58,6 @@ pub(crate) fn step(
     if let Some(contacts) = &mut simulation.system.contacts {
         contacts.observed.failed = None;
     }
-    check_rows(&simulation.system, &simulation.options)?;
     let mut trials = Trials {
         how,
         drive,
@@ -69,6 +68,12 @@ pub(crate) fn step(
     let result = trials.run(end);
     trials.simulation.system.open_guards();
     result
+}
+
+/// Refuses what no step of these has an answer to.
+pub(crate) fn check(simulation: &Simulation, how: &Adaptive) -> Result<(), Error> {
+    how.check()?;
+    check_rows(&simulation.system, &simulation.options)
 }
 
 /// Refuses hard rows that no stabilisation holds.

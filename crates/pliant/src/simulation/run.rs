@@ -42,6 +42,14 @@ impl Simulation {
         adaptive::step(self, how, end, drive)
     }
 
+    /// Whether steps that choose their length go with this model and these options.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::NeedsStabilisation`].
+    pub fn check_adaptive(&self, how: &Adaptive) -> Result<(), Error> {
+        adaptive::check(self, how)
+    }
+
     /// Takes such steps to the time `end` (s), or until everything is at rest, if
     /// [`Adaptive::rest`] is set.
     ///

@@ -40,6 +40,9 @@ fn constraint(builder: &mut Builder<'_>, spec: &ConstraintSpec) -> Result<()> {
         .model
         .add_constraint(name, node, level)
         .map_err(|e| builder.model_error(e))?;
+    if let Some(pairs) = builder.differences.get(&node) {
+        builder.tied.extend(pairs);
+    }
     drive(
         builder,
         name,

@@ -15,7 +15,7 @@ use crate::scene::{Number, suggest};
 use pliant::collision::{Collider, ColliderId, Groups, MaterialId, Placement, Shape, World};
 use pliant::contact::{ContactOptions, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
-use pliant::model::{NodeId, Pose, Space};
+use pliant::model::{Model, NodeId, NodeKind, Pose, Space};
 use pliant_output::recording::Shape as Drawn;
 use std::collections::BTreeMap;
 
@@ -403,7 +403,57 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
         let excluded = making.world.exclude(a, b);
         excluded.map_err(|e| builder.contact_error("", "ignore", &e))?;
     }
+    untangle(builder, making, &on)
+}
+
+/// Keeps what is tied to something from meeting it there: the segments and triangles about the
+/// points that are tied.
+fn untangle(
+    builder: &Builder<'_>,
+    making: &mut Making<'_>,
+    on: &BTreeMap<(NodeId, usize), Vec<ColliderId>>,
+) -> Result<()> {
+    let mut soft: BTreeMap<NodeId, Vec<ColliderId>> = BTreeMap::new();
+    for id in making.named.values().flatten() {
+        if let Placement::Points(node) = making.world.colliders()[id.index()].placement {
+            soft.entry(node).or_default().push(*id);
+        }
+    }
+    let both_ways = builder.tied.iter().flat_map(|[a, b]| [(*a, *b), (*b, *a)]);
+    for (own, holder) in both_ways {
+        let Some(ropes) = soft.get(&own.0) else { continue };
+        for at in lineage(&builder.model, holder) {
+            let holders = on.get(&at).into_iter().chain(soft.get(&at.0)).flatten();
+            for (rope, other) in holders.flat_map(|other| ropes.iter().map(move |rope| (*rope, *other))) {
+                if rope != other {
+                    let excluded = making.world.exclude_points(rope, &[own.1], other);
+                    excluded.map_err(|e| builder.contact_error("", "colliders", &e))?;
+                }
+            }
+        }
+    }
     Ok(())
+}
+
+/// An element, and all elements that it is computed from.
+fn lineage(model: &Model, element: (NodeId, usize)) -> Vec<(NodeId, usize)> {
+    let mut list = vec![element];
+    let mut next = 0;
+    let mut dependencies = Vec::new();
+    while let Some(&(node, element)) = list.get(next) {
+        next += 1;
+        if let NodeKind::Mapped { mapping, parents, .. } = &model.node(node).kind {
+            dependencies.clear();
+            mapping.dependencies(element, &mut dependencies);
+            for d in &dependencies {
+                let at = (parents[d.parent], d.element);
+                if !list.contains(&at) {
+                    list.push(at);
+                }
+            }
+        }
+    }
+    list
 }
 
 pub(super) fn sleeping(builder: &Builder<'_>, spec: &SleepingSpec) -> Result<Sleeping> {

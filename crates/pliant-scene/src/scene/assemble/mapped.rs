@@ -26,13 +26,15 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
         Spec::Difference(difference) => {
             let pairs = ends::pairs(builder, &parents, difference.pairs.as_ref())?;
             let dimension = ends::dimension(builder, &parents);
-            add_mapped(
-                builder,
-                &parents,
-                pairs.len(),
-                Difference::new(&pairs).in_dimension(dimension),
-            )
-            .map(drop)
+            let mapping = Difference::new(&pairs).in_dimension(dimension);
+            let node = add_mapped(builder, &parents, pairs.len(), mapping)?;
+            let of = |end: &End| match end {
+                End::Element(at) => Some((parents.nodes[at.parent], at.element)),
+                End::Point(_) => None,
+            };
+            let both = pairs.iter().filter_map(|(a, b)| Some([of(a)?, of(b)?]));
+            builder.differences.insert(node, both.collect());
+            Ok(())
         }
         Spec::RigidPoints(points) => add_rigid_points(builder, &parents, points),
         Spec::RelativeRotation(rotation) => add_relative_rotation(builder, &parents, rotation),

@@ -135,6 +135,9 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
         let angular = velocity(&body.angular_velocity, "angular_velocity");
         builder.index = None;
         let (solid, mut pose) = (solid?, pose?);
+        if body.inertia.is_none() {
+            builder.units.note_body(name, &solid.mass);
+        }
         if solid.centre != [0.0; 3]
             && let Some(rotation) = rotation::normalize(pose.rotation)
         {

@@ -114,6 +114,7 @@ fn attach(
         .model
         .add_constraint(&joint, gap, Level::Position)
         .map_err(|e| builder.model_error(e))?;
+    builder.tied.push([own, (target, element)]);
     Ok(())
 }
 

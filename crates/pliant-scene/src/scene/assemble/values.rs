@@ -49,14 +49,16 @@ impl Builder<'_> {
 
     /// A finite number that may depend on `$i`.
     pub(super) fn number_for(&self, number: &Number, at: Where<'_>, index: Option<usize>) -> Result<f64> {
-        match number {
-            Number::Value(value) if value.is_finite() => Ok(*value),
+        let value = match number {
+            Number::Value(value) if value.is_finite() => *value,
             Number::Value(value) => {
                 let message = format!("{} is {value}, not a finite number", describe(at));
-                self.wrong(&[at, owner(at)], message, None)
+                return self.wrong(&[at, owner(at)], message, None);
             }
-            Number::Expression(text) => self.expression(text, at, index),
-        }
+            Number::Expression(text) => self.expression(text, at, index)?,
+        };
+        self.units.note(at, value);
+        Ok(value)
     }
 
     fn expression(&self, text: &str, at: Where<'_>, index: Option<usize>) -> Result<f64> {

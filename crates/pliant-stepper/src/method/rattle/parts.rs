@@ -87,6 +87,7 @@ impl Rattle {
         taken?;
         if let Some(worst) = worst {
             trace.solved = worst;
+            trace.missed = self.sizes.worst;
         }
         // The parts moved the time and the account of inputs, which are the caller's.
         (end.time, end.ledger) = (start.time, start.ledger);

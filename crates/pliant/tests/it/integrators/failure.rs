@@ -19,11 +19,15 @@ fn a_step_without_solution_is_an_error_and_changes_nothing() {
     let mut s = fast();
     let before = s.checkpoint();
     let Err(Error::NotConverged {
-        report, tolerance, ..
+        what,
+        report,
+        tolerance,
+        ..
     }) = s.step(0.05)
     else {
         panic!("there is no solution");
     };
+    assert!(what.starts_with("`rod`") || what.starts_with("`bob`"), "{what}");
     assert!(report.residual.relative > tolerance && report.solve.newton.iterations > 1);
     assert_ne!(report.status, Status::Converged);
     assert_eq!(s.state(), &before.state);

@@ -90,3 +90,20 @@ fn parameters_out_of_range() {
         assert!(matches!(s.step(0.01), Err(Error::OutOfRange { .. })));
     }
 }
+
+/// Two coordinates that a compliance holds hard in one direction have no force by a law, which the
+/// accelerations of the start are made of.
+#[test]
+fn compliances_that_are_hard_in_part_where_accelerations_are_needed() {
+    let model = || {
+        let mut model = Model::new();
+        let x = model.add_scalars("x", &[0.1, 0.0]).unwrap();
+        model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
+        let law = FullCompliance::from_compliance(&[1.0, 1.0, 1.0, 1.0]).over_elements(2);
+        model.add_force_field("k", x, law, Treatment::Compliance).unwrap();
+        model
+    };
+    assert!(refusal(model(), with(Integrator::generalised_alpha(0.5))).contains("`k`"));
+    let mut linear = Simulation::new(model()).unwrap();
+    linear.step(0.01).unwrap();
+}

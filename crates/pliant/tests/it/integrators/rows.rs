@@ -188,3 +188,33 @@ fn driven_rods() {
         assert!((length - 1.0 - 0.5 * 0.16).abs() < 1e-11, "{length}");
     }
 }
+
+/// A spring of compliance zero is a hard row, also in both halves of RATTLE.
+#[test]
+fn rattle_takes_a_compliance_of_zero() {
+    let end = |hard: bool| {
+        let mut model = Model::new();
+        model.set_gravity([0.0, -G, 0.0]).unwrap();
+        let bob = model.add_particles("bob", &[[1.0, 0.0, 0.0]]).unwrap();
+        model.add_mass("m", bob, Mass::Uniform(1.0)).unwrap();
+        let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+        let rod = model.add_mapped("length", &[bob], length).unwrap();
+        if hard {
+            model.add_constraint("rod", rod, Level::Position).unwrap();
+        } else {
+            let law = UniformCompliance::new(0.0);
+            model
+                .add_force_field("rod", rod, law, Treatment::Compliance)
+                .unwrap();
+        }
+        let mut s = Simulation::with_options(model, with(Integrator::Rattle)).unwrap();
+        for _ in 0..20 {
+            s.step(0.01).unwrap();
+        }
+        s.state().clone()
+    };
+    let (soft, hard) = (end(false), end(true));
+    for (a, b) in soft.positions.iter().zip(&hard.positions) {
+        assert!((a - b).abs() < 1e-12, "{soft:?} {hard:?}");
+    }
+}

@@ -1,0 +1,279 @@
+//! Warnings: of a start that is hardly meant, and of a run that is hardly right.
+
+use super::summary::Summary;
+use crate::scene::{BuiltScene, SceneError, Warning, extent};
+use pliant::collision::{ContactError, Side, World};
+use pliant::{Integrator, Ledger, RowGap, Simulation, StepReport};
+use serde::{Deserialize, Serialize};
+
+/// Gaps of rows, as a share of the size of the scene (of one radian), that are warned of: at the
+/// start, and in a run.
+const START_GAP: f64 = 1e-3;
+const GAP: f64 = 1e-2;
+
+/// Overlap at the start, as a share of half the width of the thinner shape, that is warned of.
+const START_OVERLAP: f64 = 0.1;
+
+/// Energy that nothing brought in, as a share of what turned over, that is warned of: if it is
+/// still there at the end, and if it is gone by then.
+const GROWTH: f64 = 0.1;
+const PASSING_GROWTH: f64 = 10.0;
+
+/// Share of the largest energy that tolerances of solvers may bring in over a run at rest.
+const NOISE: f64 = 1e-7;
+
+/// Overlap in a run that is warned of: as a share of half the width of the thinnest shape, and of
+/// the size of the scene.
+const THICK_OVERLAP: f64 = 10.0;
+const OVERLAP: f64 = 1e-2;
+
+/// At most so many warnings of a kind; of others their number is said.
+const MOST: usize = 5;
+
+/// The size that gaps of rows compare with.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Size {
+    /// Extent of the scene (m).
+    length: f64,
+}
+
+impl Size {
+    pub(super) fn of(simulation: &Simulation) -> Self {
+        let (model, state) = (simulation.model(), simulation.state());
+        let farthest = state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let length = extent(model, state);
+        Self {
+            length: if length > 0.0 { length } else { farthest },
+        }
+    }
+
+    /// Whether a gap in this unit is more than a share of the size.
+    fn is_large(self, gap: f64, unit: &str, share: f64) -> bool {
+        let size = if unit == "rad" { 1.0 } else { self.length };
+        gap > share * size
+    }
+}
+
+/// A number with four digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        0.0 | 1e-3..1e6 => rounded.to_string(),
+        _ => format!("{rounded:e}"),
+    }
+}
+
+/// Warnings of the start of a scene: what it can hardly mean.
+///
+/// # Errors
+/// [`SceneError::Simulation`] where the shapes are not defined.
+pub(super) fn of_start(
+    scene: &BuiltScene,
+    simulation: &Simulation,
+    world: Option<&mut World>,
+) -> Result<Vec<Warning>, SceneError> {
+    let mut list = scene.suspicions.clone();
+    if scene.statics.is_none() {
+        off_rows(scene, simulation, &mut list);
+    }
+    if let Some(world) = world {
+        let found = deep_overlaps(scene, simulation, world, &mut list);
+        found.map_err(|e| scene.places.error(pliant::Error::Collision(e)))?;
+    }
+    Ok(list)
+}
+
+/// Constraints that are violated at the start, limits and ropes that are beyond.
+fn off_rows(scene: &BuiltScene, simulation: &Simulation, list: &mut Vec<Warning>) {
+    let size = Size::of(simulation);
+    let large = |g: &RowGap| size.is_large(g.gap, simulation.row_unit(g.row), START_GAP);
+    let mut gaps: Vec<RowGap> = simulation.row_gaps(0.0).filter(large).collect();
+    gaps.sort_by(|a, b| b.gap.total_cmp(&a.gap).then(a.row.cmp(&b.row)));
+    for gap in gaps.iter().take(MOST) {
+        let name = simulation.problem().describe_row(gap.row);
+        let (far, unit) = (short(gap.gap), simulation.row_unit(gap.row));
+        let (message, keys) = if gap.one_sided {
+            let message = format!("{name} starts {far} {unit} outside its limit");
+            (message, &["limits", "bounds"][..])
+        } else {
+            let message = format!("{name} starts {far} {unit} from where it is held");
+            (message, &["rest", "on"][..])
+        };
+        let help = "a step takes it back, which moves things and may bring in energy: start it inside";
+        list.push(scene.places.warning(message, keys, Some(help.to_owned())));
+    }
+    if let Some(more) = gaps.len().checked_sub(MOST).filter(|n| *n > 0) {
+        let message = format!("{more} more rows start off");
+        list.push(scene.places.warning(message, &[], None));
+    }
+}
+
+/// Pairs of shapes that are deep in each other at the start.
+fn deep_overlaps(
+    scene: &BuiltScene,
+    simulation: &Simulation,
+    world: &mut World,
+    list: &mut Vec<Warning>,
+) -> Result<(), ContactError> {
+    let state = simulation.state();
+    world.update(simulation.model(), &state.positions, &state.velocities, 0.0)?;
+    let mut deepest: Vec<([&Side; 2], f64)> = Vec::new();
+    for contact in world.contacts() {
+        let sides = [&contact.a, &contact.b];
+        let width = sides.map(|s| world.half_width(s.collider));
+        let width = width[0].min(width[1]).min(Size::of(simulation).length);
+        if contact.gap >= -START_OVERLAP * width {
+            continue;
+        }
+        let pair =
+            |other: &[&Side; 2]| [0, 1].map(|k| other[k].collider) == [0, 1].map(|k| sides[k].collider);
+        match deepest.iter_mut().find(|(other, _)| pair(other)) {
+            Some((_, depth)) => *depth = depth.max(-contact.gap),
+            None => deepest.push((sides, -contact.gap)),
+        }
+    }
+    deepest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (sides, depth) in deepest.iter().take(MOST) {
+        let [a, b] = sides.map(|s| &world.colliders()[s.collider.index()].name);
+        let message = format!("`{a}` and `{b}` start {} m deep in each other", short(*depth));
+        let help =
+            "the overlap is taken back, which lifts things: start them apart, or list the pair in `ignore`";
+        // Several bodies of one node are `node 0`, `node 1`, ...
+        let places = [b, a].map(|n| n.rsplit_once(' ').map_or(n.as_str(), |(node, _)| node));
+        list.push(
+            scene
+                .places
+                .warning_at(&[b, a, places[0], places[1]], message, help),
+        );
+    }
+    if let Some(more) = deepest.len().checked_sub(MOST).filter(|n| *n > 0) {
+        list.push(
+            scene
+                .places
+                .warning(format!("{more} more pairs start deep in each other"), &[], None),
+        );
+    }
+    Ok(())
+}
+
+/// A record of all in a run that should not be.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Watch {
+    size: Size,
+    /// Half the width of the thinnest shape that collides (m).
+    thinnest: f64,
+    /// The row that was off most, and when (s).
+    worst: Option<(RowGap, f64)>,
+    /// The scene starts off: the advice is to start it elsewhere.
+    starts_off: bool,
+    /// Energy so far that nothing brought in, and the most that it ever was (J).
+    grown: f64,
+    most_grown: f64,
+    /// Work of what drives, in both directions (J).
+    worked: f64,
+    kinetic_start: f64,
+    potential_start: f64,
+    lowest: f64,
+    /// Largest energy (J).
+    largest: f64,
+}
+
+impl Watch {
+    pub(super) fn new(simulation: &Simulation, world: Option<&World>, starts_off: bool) -> Self {
+        let widths = world.map_or_else(Vec::new, World::half_widths);
+        let energies = simulation.problem().energies(simulation.state());
+        Self {
+            size: Size::of(simulation),
+            thinnest: widths.into_iter().fold(f64::INFINITY, f64::min),
+            worst: None,
+            starts_off,
+            grown: 0.0,
+            most_grown: 0.0,
+            worked: 0.0,
+            kinetic_start: energies.kinetic,
+            potential_start: energies.potential,
+            lowest: energies.potential,
+            largest: 0.0,
+        }
+    }
+
+    /// Takes notice of a step.
+    pub(super) fn add(&mut self, simulation: &Simulation, report: &StepReport) {
+        let ledger = &report.ledger;
+        let Ledger {
+            forces,
+            motion,
+            motors,
+            inputs,
+            ..
+        } = ledger;
+        self.worked += [forces, motion, motors, inputs]
+            .iter()
+            .map(|w| w.abs())
+            .sum::<f64>();
+        let gained = [ledger.damping, ledger.friction, ledger.impacts].map(|w| w.max(0.0));
+        self.grown += ledger.numerical + gained.iter().sum::<f64>();
+        self.most_grown = self.most_grown.max(self.grown);
+        self.lowest = self.lowest.min(report.energies.potential);
+        let size = report.energies.kinetic + report.energies.potential.abs();
+        self.largest = self.largest.max(size);
+        let known = self.worst.map_or(0.0, |(worst, ..)| worst.gap);
+        let gaps = simulation.row_gaps(known);
+        if let Some(gap) = gaps.max_by(|a, b| a.gap.total_cmp(&b.gap)) {
+            self.worst = Some((gap, report.time));
+        }
+    }
+
+    /// Sentences about all that was large.
+    pub(super) fn warnings(&self, simulation: &Simulation, summary: &Summary) -> Vec<String> {
+        let mut list = Vec::new();
+        let fell = self.potential_start - self.lowest;
+        let turned_over = self.kinetic_start + self.worked + fell;
+        let noise = NOISE * self.largest;
+        let stays = self.grown > GROWTH * turned_over + noise;
+        if stays || self.most_grown > PASSING_GROWTH * turned_over + noise {
+            list.push(format!(
+                "the energy grew by {} J that nothing brought in, where {} J turned over (see `numerical` of the ledger): {}",
+                short(self.most_grown),
+                short(turned_over),
+                self.remedy(simulation),
+            ));
+        }
+        if let Some((gap, time)) = self.worst
+            && self.size.is_large(gap.gap, simulation.row_unit(gap.row), GAP)
+        {
+            let name = simulation.problem().describe_row(gap.row);
+            let unit = simulation.row_unit(gap.row);
+            list.push(format!(
+                "{name} was off by {} {unit} at t = {} s: take a smaller step, or `post_stabilisation`",
+                short(gap.gap),
+                short(time),
+            ));
+        }
+        if let Some(contacts) = &summary.contacts {
+            let deepest = contacts.overlap.worst;
+            if deepest > THICK_OVERLAP * self.thinnest && deepest > OVERLAP * self.size.length {
+                list.push(format!(
+                    "shapes were up to {} m deep in each other, where the thinnest is {} m thick: take a smaller step",
+                    short(deepest),
+                    short(2.0 * self.thinnest),
+                ));
+            }
+        }
+        list
+    }
+
+    /// Advice against energy that grows.
+    fn remedy(&self, simulation: &Simulation) -> &'static str {
+        let options = &simulation.options;
+        match options.integrator {
+            _ if self.starts_off => "start the scene where its rows hold",
+            Integrator::Theta if options.alpha < 1.0 || options.beta < 1.0 => {
+                "take a smaller step, or `alpha: 1, beta: 1`"
+            }
+            Integrator::Theta => "take a smaller step, or `integrator: Nonlinear`",
+            Integrator::Nonlinear => "take a smaller step",
+            _ => "take a smaller step, or `integrator: Theta`",
+        }
+    }
+}

@@ -36,7 +36,7 @@ use holds::Schedule;
 use joints::Joints;
 use pliant::model::NodeId;
 use pliant::solvers::{KktResidual, KktSystem};
-use pliant::{Adaptive, Ledger, Simulation, StepReport};
+use pliant::{Adaptive, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::recording::{LEDGER, Recording, Sample};
 use std::ops::ControlFlow;
@@ -395,7 +395,16 @@ impl Runner {
         self.summary
             .finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
         let failed = error.as_ref().is_some_and(is_of_a_solve);
-        let of_contacts = matches!(error, Some(pliant::Error::ContactsNotConverged { .. }));
+        let of_contacts = matches!(
+            error,
+            Some(
+                pliant::Error::ContactsNotConverged { .. }
+                    | pliant::Error::TooMuchWork {
+                        part: WorkPart::Contacts,
+                        ..
+                    }
+            )
+        );
         let problem = self.simulation.contact_problem().filter(|_| of_contacts);
         Outcome {
             recording: self.recording,

@@ -11,3 +11,4 @@ mod replays;
 mod runs;
 mod scenes;
 mod words;
+mod work;

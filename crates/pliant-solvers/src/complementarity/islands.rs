@@ -32,6 +32,8 @@ pub struct IslandReport {
     pub worst: usize,
     /// Iterations of all parts.
     pub iterations: usize,
+    /// Operations of the solvers of all parts with cones, by count.
+    pub work: u64,
     /// Who solved the part that took most iterations.
     pub method: Option<Method>,
     /// Parts with cones.
@@ -67,6 +69,10 @@ pub struct IslandSolver {
     free: Vec<f64>,
     /// Part with the largest measure in the last solve.
     worst: Option<usize>,
+    /// Operations since they were last counted from zero, and the part that took most in the last
+    /// solve.
+    work: u64,
+    busiest: Option<usize>,
     partitions: usize,
     comparisons: usize,
     kept: usize,
@@ -131,6 +137,23 @@ impl IslandSolver {
             PartSolver::Conic(solver) => Some(solver),
             PartSolver::Boxed(_) => None,
         }
+    }
+
+    /// Counts operations from zero again. All solves until the next call share the
+    /// [limit](super::Limits::work) of the options; each part of one solve has what is left.
+    pub fn restart_work(&mut self) {
+        self.work = 0;
+    }
+
+    /// Operations of all parts with cones since [`restart_work`](Self::restart_work), by count.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Row blocks of the part with cones that took most operations in the last `solve`.
+    pub fn busiest(&self) -> &[u32] {
+        let part = self.busiest.and_then(|k| self.parts.get(k));
+        part.map_or(&[], |part| &part.blocks.1)
     }
 
     /// All that one solve hands to the next, but for the start.
@@ -395,13 +418,16 @@ impl IslandSolver {
         let mut report: Option<IslandReport> = None;
         let (mut most, mut largest) = (0, -1.0);
         self.worst = None;
+        self.busiest = None;
+        let left = self.options.limits.work.saturating_sub(self.work);
+        let mut hardest = 0;
         let starts = &*solution;
         self.threads.for_each(&mut self.parts, |part| {
             part.take_right_hand_sides(system);
             part.solution.mu.clear();
             let start = part.rows.iter().map(|r| starts.mu[*r as usize]);
             part.solution.mu.extend(start);
-            match part.solve() {
+            match part.solve(left) {
                 Ok(found) => part.found = Some(found),
                 Err(error) => part.error = Some(error),
             }
@@ -418,6 +444,11 @@ impl IslandSolver {
             let Some(found) = part.found.take() else {
                 continue;
             };
+            self.work = self.work.saturating_add(found.work);
+            if found.work > hardest {
+                hardest = found.work;
+                self.busiest = Some(k);
+            }
             let measure = found.residual.measure();
             if found.islands > 0 && (measure > largest || measure.is_nan()) {
                 largest = measure;
@@ -452,6 +483,7 @@ impl IslandReport {
             exact: 0.0,
             worst: 0,
             iterations: 0,
+            work: 0,
             method: None,
             islands: 0,
             settled: 0,
@@ -460,7 +492,7 @@ impl IslandReport {
 
     /// Both together; `most` is the number of iterations of the part whose method is named.
     fn with(mut self, other: &Self, most: &mut usize) -> Self {
-        if self.outcome == Outcome::Converged {
+        if self.outcome == Outcome::Converged || other.outcome == Outcome::TooMuchWork {
             self.outcome = other.outcome;
         }
         let larger = other.residual.measure() > self.residual.measure();
@@ -474,6 +506,7 @@ impl IslandReport {
             self.method = other.method.or(self.method);
         }
         self.iterations += other.iterations;
+        self.work = self.work.saturating_add(other.work);
         self.islands += other.islands;
         self.settled += other.settled;
         self.linear = together(&self.linear, &other.linear);

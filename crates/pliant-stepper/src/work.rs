@@ -12,7 +12,7 @@ pub struct WorkLimits {
     /// count twice its entries, factorisations as their pattern says. 1.5e11 by default; the scenes
     /// of the project take up to 1.5e10 (`bowl`, of all others `bowl` with 14 balls most, 2.2e8).
     pub contact_operations: u64,
-    /// The same of the corrections of its overlap. 2e9 by default; the scenes of the project take up
+    /// Operations of the corrections of its overlap, counted alike. 2e9 by default; the scenes of the project take up
     /// to 1.6e7.
     pub correction_operations: u64,
     /// Tests of one search for contacts: of pairs of parts of colliders, of pairs of their elements,

@@ -324,9 +324,9 @@ impl Simulation {
     /// # Errors
     /// [`Error::NotConverged`] or [`Error::Incompatible`] (unless
     /// [`Options::accept_failed_steps`]), [`Error::TooMuchWork`], [`Error::NotPositiveDefinite`],
-    /// [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Unsupported`] for what the integrator does not take,
-    /// [`Error::Model`] where a mapping is not defined, [`Error::OutOfRange`]. The state is then as
-    /// before the step.
+    /// [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Unsupported`] for what the integrator
+    /// does not take, [`Error::Model`] where a mapping is not defined, [`Error::OutOfRange`]. The
+    /// state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
         retry::step(self, h)
     }

@@ -22,7 +22,7 @@ fn a_warm_step_with_motors_allocates_nothing() {
                 compliance: 0.001, relaxation_time: 0.05, force: 40,
             )]),
             (name: \"elbow\", kind: Hinge, a: Body(\"links\", 0), b: Body(\"links\", 1), at: (0, -0.5, 0),
-                motors: [Velocity(target: \"0.3 * sin(6 * $t)\", force: 20)]),
+                motors: [Velocity(speed: \"0.3 * sin(6 * $t)\", force: 20)]),
         ])";
     let mut run = runner(text);
     let s = run.simulation_mut();
@@ -42,12 +42,12 @@ fn stack(limits: &str) -> String {
     format!(
         "(gravity: (0, 0, -9.81), run: (duration: 0.05, step: 0.01, {limits}),
         nodes: [Bodies(name: \"boxes\", bodies: [
-            (position: (0, 0, 0.5), shape: Box(0.5, 0.5, 0.5), mass: 1),
-            (position: (0.1, 0, 1.5), shape: Box(0.5, 0.5, 0.5), mass: 1),
+            (position: (0, 0, 0.5), shape: Box(1, 1, 1), mass: 1),
+            (position: (0.1, 0, 1.5), shape: Box(1, 1, 1), mass: 1),
         ])],
         materials: [(name: \"wood\", friction: 0.4)],
         colliders: [
-            Fixed(name: \"ground\", shape: HalfSpace(normal: (0, 0, 1)), material: \"wood\"),
+            Fixed(name: \"ground\", shape: Plane(0, 0, 1), material: \"wood\"),
             Bodies(node: \"boxes\", material: \"wood\"),
         ])"
     )

@@ -181,9 +181,9 @@ impl Solver for Auto {
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         let limits = self.options.limits;
         let started = self.tracker.start(problem, r, limits)?;
-        let mut report = self
-            .tracker
-            .finish(problem, r, Method::Auto, Outcome::MaxIterations, 0);
+        let spent = started.filter(|end| *end == Outcome::TooMuchWork);
+        let end = spent.unwrap_or(Outcome::MaxIterations);
+        let mut report = self.tracker.finish(problem, r, Method::Auto, end, 0);
         if started.is_some() {
             return Ok(report);
         }

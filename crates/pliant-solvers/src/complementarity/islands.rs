@@ -67,12 +67,7 @@ pub struct IslandSolver {
     whole: Option<KktShape>,
     laws: Vec<Option<Cone>>,
     free: Vec<f64>,
-    /// Part with the largest measure in the last solve.
-    worst: Option<usize>,
-    /// Operations since they were last counted from zero, and the part that took most in the last
-    /// solve.
-    work: u64,
-    busiest: Option<usize>,
+    tally: Tally,
     partitions: usize,
     comparisons: usize,
     kept: usize,
@@ -80,6 +75,17 @@ pub struct IslandSolver {
     /// Memories of the parts of the solver whose memory this one got.
     memory: Vec<PartMemory>,
     ready: bool,
+}
+
+/// The parts that stood out in the last solve, and the work so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    /// The part with the largest measure.
+    worst: Option<usize>,
+    /// The part that took most operations.
+    busiest: Option<usize>,
+    /// Operations since they were last counted from zero.
+    work: u64,
 }
 
 /// Memory of an [`IslandSolver`], as plain values.
@@ -120,7 +126,7 @@ impl IslandSolver {
     /// The problem of the part whose cones had the largest measure in the last `solve`, to be
     /// looked at or written.
     pub fn worst_problem(&self) -> Option<&Problem> {
-        match &self.parts.get(self.worst?)?.solver {
+        match &self.parts.get(self.tally.worst?)?.solver {
             PartSolver::Conic(solver) => solver.problem(),
             PartSolver::Boxed(_) => None,
         }
@@ -129,7 +135,7 @@ impl IslandSolver {
     /// Takes out what solved the problem of [`worst_problem`](Self::worst_problem), to be looked at
     /// after the other parts were forgotten. The next solve needs a `prepare`.
     pub fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
-        let worst = self.worst.take().filter(|k| *k < self.parts.len())?;
+        let worst = self.tally.worst.take().filter(|k| *k < self.parts.len())?;
         // The next `prepare` parts the system anew, and the other parts go on.
         self.whole = None;
         self.ready = false;
@@ -142,17 +148,17 @@ impl IslandSolver {
     /// Counts operations from zero again. All solves until the next call share the
     /// [limit](super::Limits::work) of the options; each part of one solve has what is left.
     pub fn restart_work(&mut self) {
-        self.work = 0;
+        self.tally.work = 0;
     }
 
     /// Operations of all parts with cones since [`restart_work`](Self::restart_work), by count.
     pub fn work(&self) -> u64 {
-        self.work
+        self.tally.work
     }
 
     /// Row blocks of the part with cones that took most operations in the last `solve`.
     pub fn busiest(&self) -> &[u32] {
-        let part = self.busiest.and_then(|k| self.parts.get(k));
+        let part = self.tally.busiest.and_then(|k| self.parts.get(k));
         part.map_or(&[], |part| &part.blocks.1)
     }
 
@@ -417,9 +423,9 @@ impl IslandSolver {
         self.free.resize(system.m(), 0.0);
         let mut report: Option<IslandReport> = None;
         let (mut most, mut largest) = (0, -1.0);
-        self.worst = None;
-        self.busiest = None;
-        let left = self.options.limits.work.saturating_sub(self.work);
+        self.tally.worst = None;
+        self.tally.busiest = None;
+        let left = self.options.limits.work.saturating_sub(self.tally.work);
         let mut hardest = 0;
         let starts = &*solution;
         self.threads.for_each(&mut self.parts, |part| {
@@ -444,15 +450,15 @@ impl IslandSolver {
             let Some(found) = part.found.take() else {
                 continue;
             };
-            self.work = self.work.saturating_add(found.work);
+            self.tally.work = self.tally.work.saturating_add(found.work);
             if found.work > hardest {
                 hardest = found.work;
-                self.busiest = Some(k);
+                self.tally.busiest = Some(k);
             }
             let measure = found.residual.measure();
             if found.islands > 0 && (measure > largest || measure.is_nan()) {
                 largest = measure;
-                self.worst = Some(k);
+                self.tally.worst = Some(k);
             }
             for (x, d) in part.solution.x.iter().zip(&part.dofs) {
                 solution.x[*d as usize] = *x;

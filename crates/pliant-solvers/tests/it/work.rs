@@ -73,6 +73,9 @@ fn every_method_stops_when_its_operations_are_spent() {
             work: free.work / 2,
             ..limits
         });
+        // Not even a look at the start.
+        let none = solve(Limits { work: 1, ..limits });
+        assert_eq!(none.outcome, Outcome::TooMuchWork, "{method:?}: {none:?}");
         assert_eq!(half.outcome, Outcome::TooMuchWork, "{method:?}: {half:?}");
         assert!(
             half.work <= free.work,

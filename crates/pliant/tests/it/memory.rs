@@ -187,34 +187,31 @@ fn steps_with_any_linear_solver_allocate_nothing() {
     }
 }
 
-/// A box that tumbles over the ground: a step whose contacts are those of the step before, of start
-/// and end, allocates nothing. Where they change, the system is planned anew.
+/// A box that tumbles over the ground until it lies: where the list of contacts changes, the system
+/// is planned anew; a step well away from a change allocates nothing, however the box moves.
 #[test]
-fn tumbling_allocates_where_contacts_change_only() {
+fn tumbling_allocates_near_changes_of_contacts_only() {
+    const SETTLED: usize = 10;
     let pose = Pose::turned([0.0, 0.0, 1.2], [0.6, 0.8, 0.0], 0.7);
     let list = [([0.5, 0.4, 0.3], 1.0, pose)];
     let (mut s, _) = moving_boxes(&list, &[[[1.0, 0.0, 0.0], [3.0, 2.0, 1.0]]], rough(0.4));
-    let keys = |s: &Simulation| -> Vec<_> { s.contacts().iter().map(|c| c.contact.key).collect() };
-    let (mut same, mut changed) = (0, 0);
-    let mut last = vec![Vec::new(); 3];
-    for k in 0..200 {
-        let mut corrections = 0;
+    let mut steps = Vec::new();
+    for _ in 0..200 {
         let found = allocation_counter::measure(|| {
-            corrections = s.step(0.01).unwrap().contacts.corrections.count;
+            s.step(0.01).unwrap();
         });
-        last.rotate_left(1);
-        last[2] = keys(&s);
-        let alike = last.iter().all(|l| *l == last[2]);
-        println!(
-            "{k}: {} allocations, {} contacts, {alike}, {corrections} corrections",
-            found.count_total,
-            last[2].len()
-        );
-        if alike && corrections == 0 {
-            same += 1;
-        } else {
-            changed += 1;
+        let keys: Vec<_> = s.contacts().iter().map(|c| c.contact.key).collect();
+        steps.push((found.count_total, keys));
+    }
+    let mut settled = 0;
+    for (k, near) in steps.windows(SETTLED + 3).enumerate() {
+        let (count, keys) = &near[SETTLED];
+        if near.iter().all(|(_, other)| other == keys) {
+            assert_eq!(*count, 0, "step {}", k + SETTLED);
+            settled += 1;
         }
     }
-    assert!(same > 50 && changed > 20, "{same} {changed}");
+    assert!(settled > 50, "{settled}");
+    let kinds = steps.chunk_by(|a, b| a.1 == b.1).count();
+    assert!(kinds > 3, "{kinds}");
 }

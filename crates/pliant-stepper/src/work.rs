@@ -12,12 +12,12 @@ pub struct WorkLimits {
     /// count twice its entries, factorisations as their pattern says. 1.5e11 by default; the scenes
     /// of the project take up to 1.5e10 (`bowl`, of all others `bowl` with 14 balls most, 2.2e8).
     pub contact_operations: u64,
-    /// Operations of the corrections of its overlap, counted alike. 2e9 by default; the scenes of the project take up
-    /// to 1.6e7.
+    /// Operations of the corrections of its overlap, counted alike. 2e9 by default; the scenes of
+    /// the project take up to 1.6e7.
     pub correction_operations: u64,
-    /// Tests of one search for contacts: of pairs of parts of colliders, of pairs of their elements,
-    /// and of new contacts against remembered ones. 2e7 by default; the scenes of the project take
-    /// up to 1e4.
+    /// Tests of one search for contacts: of pairs of parts of colliders, of pairs of their
+    /// elements, and of new contacts against remembered ones. 2e7 by default; the scenes of the
+    /// project take up to 1e4.
     pub contact_tests: u64,
     /// Factorisations of the system of a step: by Newton's method, where rows of bounded force
     /// change sides, by corrections of positions. 5,000 by default; the scenes of the project take

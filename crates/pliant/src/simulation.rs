@@ -313,11 +313,10 @@ impl Simulation {
     }
 
     /// Takes one step of length `h` (s). Steps may differ in length. After the first, a step
-    /// allocates nothing and repeats no symbolic work, unless coordinates were fixed or freed or the
-    /// contacts changed.
-    /// Where contacts or Newton's method do not converge, or a part of the step takes more work than
-    /// it may ([`WorkLimits`](crate::WorkLimits)), it may be taken in halves
-    /// ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings),
+    /// allocates nothing and repeats no symbolic work, unless coordinates were fixed or freed or
+    /// the contacts changed. Where contacts or Newton's method do not converge, or a part of the
+    /// step takes more work than it may ([`WorkLimits`](crate::WorkLimits)), it may be taken in
+    /// halves ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings),
     /// [`NewtonOptions::halvings`](crate::integrator::NewtonOptions::halvings)); the report says
     /// so.
     ///

@@ -293,8 +293,8 @@ impl Trials<'_> {
         }
     }
 
-    /// The length of the next trial where the equations of one cannot be solved, unless that is of no
-    /// use. Trials that took too much work are as many as halvings of a step at most.
+    /// The length of the next trial where the equations of one cannot be solved, unless that is of
+    /// no use. Trials that took too much work are as many as halvings of a step at most.
     fn after_failure(&self, h: f64, error: Error, failed: usize) -> Result<f64, Error> {
         let options = &self.simulation.options;
         let halvings = options.contacts.halvings.max(options.tuning.newton.halvings);

@@ -75,7 +75,7 @@ fn ours(make: Make, problem: &Problem, tolerance: f64, max_iterations: usize) ->
         tolerance,
         max_iterations,
         patience: max_iterations,
-        history: false,
+        ..Limits::default()
     });
     let (mut best, mut measure, mut words) = (f64::INFINITY, f64::NAN, String::new());
     for _ in 0..3 {

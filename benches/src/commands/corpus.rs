@@ -91,7 +91,7 @@ fn measure(problems: &[(String, Problem)], tolerance: f64) -> (Vec<Costs>, Vec<C
         tolerance,
         max_iterations: ITERATIONS,
         patience: ITERATIONS,
-        history: false,
+        ..Limits::default()
     };
     for entry in COMPLEMENTARITY.iter().filter(|e| e.friction) {
         let mut solver = (entry.make)(limits);

@@ -186,7 +186,7 @@ fn of_problem(entry: &ComplementarityEntry, problem: &Problem, arguments: &Solve
         tolerance: arguments.tolerance,
         max_iterations: arguments.iterations,
         patience: arguments.iterations,
-        history: false,
+        ..Limits::default()
     };
     let mut r = vec![0.0; problem.size()];
     let started = Instant::now();
@@ -200,6 +200,7 @@ fn of_problem(entry: &ComplementarityEntry, problem: &Problem, arguments: &Solve
         Outcome::Converged => "converged",
         Outcome::MaxIterations => "iterations ran out",
         Outcome::Stagnated => "stagnated",
+        Outcome::TooMuchWork => "operations ran out",
         Outcome::Ray => "a ray: there may be no solution",
         _ => "breakdown",
     }

@@ -136,6 +136,19 @@ pub enum ContactError {
         /// Positions or velocities.
         what: &'static str,
     },
+    /// A search took more tests than it may.
+    #[error(
+        "the search for contacts took more than {limit} tests of pairs; it came to `{}` and `{}`",
+        .between[0], .between[1]
+    )]
+    TooManyTests {
+        /// Names of the pair of colliders that it came to.
+        between: [String; 2],
+        /// Tests until then.
+        count: u64,
+        /// Tests that a search may take.
+        limit: u64,
+    },
     /// The identities restored belong to another world.
     #[error("the contact memory names collider {collider}, but there are {count}")]
     Memory {

@@ -69,6 +69,32 @@ struct Workspace {
     deviations: Vec<f64>,
     /// The pieces do not have the velocities of the last update any more.
     searched_again: bool,
+    /// Tests of the present search.
+    tests: Tests,
+}
+
+/// Tests of pairs, counted: of pieces, of their elements, of new contacts and remembered ones.
+#[derive(Clone, Copy, Debug)]
+struct Tests {
+    count: u64,
+    most: u64,
+}
+
+impl Default for Tests {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            most: u64::MAX,
+        }
+    }
+}
+
+impl Tests {
+    /// Counts so many more; whether there may be as many.
+    fn add(&mut self, more: usize) -> bool {
+        self.count = self.count.saturating_add(more as u64);
+        self.count <= self.most
+    }
 }
 
 /// The search for pairs of pieces that may meet.
@@ -307,6 +333,27 @@ impl World {
         Ok(())
     }
 
+    /// The tests that one search may take from now on: of pairs of parts of colliders whose boxes
+    /// meet, of pairs of their elements, of new contacts against remembered ones. Any number by
+    /// default.
+    pub fn set_most_tests(&mut self, tests: u64) {
+        self.work.tests.most = tests;
+    }
+
+    /// Tests of the last search.
+    pub fn tests(&self) -> u64 {
+        self.work.tests.count
+    }
+
+    /// The tests of a search ended at a pair of colliders.
+    fn too_many_tests(&self, [a, b]: [ColliderId; 2]) -> ContactError {
+        ContactError::TooManyTests {
+            between: [a, b].map(|id| self.colliders[id.index()].name.clone()),
+            count: self.work.tests.count,
+            limit: self.work.tests.most,
+        }
+    }
+
     /// Says what moves, stands and sleeps among the elements of nodes, until it is said again:
     /// pairs of a sleeper with what sleeps or stands are not looked at, and their contacts keep
     /// their names.
@@ -348,7 +395,8 @@ impl World {
     ///
     /// # Errors
     /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite
-    /// number, or a collider refers to what the model does not have. Then the memory is as it was.
+    /// number, or a collider refers to what the model does not have;
+    /// [`ContactError::TooManyTests`]. Then the memory is as it was.
     pub fn update(
         &mut self,
         model: &Model,
@@ -361,14 +409,16 @@ impl World {
         self.work.searched_again = false;
         self.pieces
             .place(&self.colliders, model, positions, velocities, horizon)?;
-        self.broad();
-        self.narrow(horizon);
+        self.broad()?;
+        self.narrow(horizon)?;
+        self.count_names()?;
         self.name();
         Ok(&self.contacts)
     }
 
     /// Pairs of pieces that may meet, sorted.
-    fn broad(&mut self) {
+    fn broad(&mut self) -> Result<(), ContactError> {
+        self.work.tests.count = 0;
         let (pieces, work) = (&self.pieces, &mut self.work.broad);
         work.boxes.clear();
         work.boxed.clear();
@@ -391,10 +441,12 @@ impl World {
         };
         for (n, &i) in work.boxed.iter().enumerate() {
             let (pairs, boxed) = (&mut work.pairs, &work.boxed);
+            let tests = &mut self.work.tests;
             work.tree
                 .query(&work.boxes, &work.boxes[n], &mut self.work.stack, |m| {
                     let j = boxed[m];
-                    if i < j && meet(&pieces.list[i as usize], &pieces.list[j as usize]) {
+                    // No list grows beyond what may be tested.
+                    if tests.add(1) && i < j && meet(&pieces.list[i as usize], &pieces.list[j as usize]) {
                         pairs.push((i, j));
                     }
                 });
@@ -402,8 +454,14 @@ impl World {
             if self.colliders[own.index()].self_contact.is_some() && !resting(&self.rest, [own; 2]) {
                 work.pairs.push((i, i));
             }
+            if !self.work.tests.add(0) {
+                return Err(self.too_many_tests([own; 2]));
+            }
         }
         for (k, plane) in pieces.list.iter().enumerate().filter(|(_, p)| p.is_half_space()) {
+            if !self.work.tests.add(work.boxed.len()) {
+                return Err(self.too_many_tests([plane.collider; 2]));
+            }
             for &i in &work.boxed {
                 if meet(plane, &pieces.list[i as usize]) && pieces.reaches(k, i as usize) {
                     work.pairs.push((i.min(k as u32), i.max(k as u32)));
@@ -411,13 +469,30 @@ impl World {
             }
         }
         work.pairs.sort_unstable();
+        Ok(())
+    }
+
+    /// Counts the comparisons of the contacts found with those that are remembered.
+    fn count_names(&mut self) -> Result<(), ContactError> {
+        let work = &mut self.work;
+        // Within a pair of colliders the order of detection stays; a stable sort would allocate.
+        work.found.sort_unstable_by_key(|f| (f.colliders, f.order));
+        for same in work.found.chunk_by(|a, b| a.colliders == b.colliders) {
+            let key = same[0].colliders.map(|c| c.0);
+            let old = &self.memory.entries;
+            let first = old.partition_point(|e| e.colliders < key);
+            let known = old[first..].partition_point(|e| e.colliders == key);
+            if !work.tests.add(known.saturating_mul(same.len())) {
+                let pair = same[0].colliders;
+                return Err(self.too_many_tests(pair));
+            }
+        }
+        Ok(())
     }
 
     /// Gives every contact found the key it had, or a new one.
     fn name(&mut self) {
-        let (found, naming) = (&mut self.work.found, &mut self.work.naming);
-        // Within a pair of colliders the order of detection stays; a stable sort would allocate.
-        found.sort_unstable_by_key(|f| (f.colliders, f.order));
+        let (found, naming) = (&self.work.found, &mut self.work.naming);
         naming.remembered.clear();
         let old = &self.memory.entries;
         let kept = |e: &&Remembered| resting(&self.rest, e.colliders.map(ColliderId));

@@ -40,7 +40,7 @@ use holds::Schedule;
 use joints::Joints;
 use pliant::model::NodeId;
 use pliant::solvers::{KktResidual, KktSystem};
-use pliant::{Adaptive, Ledger, Simulation, StepReport};
+use pliant::{Adaptive, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
 use pliant_output::recording::{LEDGER, Recording, Sample};
@@ -495,7 +495,16 @@ impl Runner {
         let found = self.watch.warnings(&self.simulation, &self.summary);
         self.summary.warnings.extend(found);
         let failed = error.as_ref().is_some_and(is_of_a_solve);
-        let of_contacts = matches!(error, Some(pliant::Error::ContactsNotConverged { .. }));
+        let of_contacts = matches!(
+            error,
+            Some(
+                pliant::Error::ContactsNotConverged { .. }
+                    | pliant::Error::TooMuchWork {
+                        part: WorkPart::Contacts,
+                        ..
+                    }
+            )
+        );
         let problem = self.simulation.contact_problem().filter(|_| of_contacts);
         Outcome {
             recording: self.recording,

@@ -44,15 +44,18 @@ pub(crate) use newton::ContactIterate;
 pub use observed::Solved;
 pub use observed::{Observation, Observed};
 
-use crate::{Error, Motion, Options};
+use crate::{Error, Motion, Options, WorkPart};
 use impact::Impact;
 use newton::NewtonRows;
 use penetration::Penetration;
 use pliant_kkt::{Assembler, Scheme};
 use pliant_model::Problem;
 use pliant_solvers::KktSystem;
-use pliant_solvers::complementarity::{self, AutoOptions, IslandSolver, Limits, ProblemError};
+use pliant_solvers::complementarity::{self, AutoOptions, IslandSolver, Limits, Outcome, ProblemError};
 use rows::RowSystem;
+
+/// Sides of contacts that an error names.
+const NAMED: usize = 4;
 
 /// The contacts of a system: their source, their rows, and the readings of the last step. All that
 /// is remembered from step to step is the [`ContactMemory`] of the motion.
@@ -146,9 +149,57 @@ pub fn auto_options(options: &ContactOptions) -> AutoOptions {
     }
 }
 
+/// The sides of contacts in words: the first few, and how many others there are.
+fn names_of<'a>(detection: &Detection, contacts: impl Iterator<Item = &'a Contact>) -> String {
+    let mut sides: Vec<u32> = contacts.flat_map(|c| c.sides).collect();
+    sides.sort_unstable();
+    sides.dedup();
+    let shown = sides.len().min(NAMED);
+    let mut out: Vec<String> = sides[..shown].iter().map(|s| detection.name(*s)).collect();
+    match sides.len() - shown {
+        0 => {}
+        1 => out.push("one other".to_owned()),
+        others => out.push(format!("{others} others")),
+    }
+    let last = out.pop().unwrap_or_default();
+    if out.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", out.join(", "))
+    }
+}
+
+/// Whether a solve ended within the work that the step allows; `contacts` has that of each block of
+/// rows behind those of the model.
+///
+/// # Errors
+/// [`Error::TooMuchWork`], unless steps that fail are accepted.
+fn check_work<'a>(
+    part: WorkPart,
+    outcome: Outcome,
+    (solver, base): (&IslandSolver, &Base<'_>),
+    detection: &Detection,
+    contacts: impl Iterator<Item = &'a Contact>,
+) -> Result<(), Error> {
+    if outcome != Outcome::TooMuchWork || base.options.accept_failed_steps {
+        return Ok(());
+    }
+    let first = base.row_blocks() as u32;
+    let busiest = solver.busiest();
+    let taking = contacts.zip(first..).filter(|(_, block)| busiest.contains(block));
+    Err(Error::TooMuchWork {
+        part,
+        what: names_of(detection, taking.map(|(contact, _)| contact)),
+        time: base.motion.time,
+        count: solver.work(),
+        limit: solver.options.limits.work,
+    })
+}
+
 /// Gives the options of a simulation to the solver of its islands.
 fn set_options(solver: &mut IslandSolver, options: &Options) {
     solver.options = auto_options(&options.contacts);
+    solver.options.limits.work = options.tuning.work.contact_operations;
     solver.only = options.contacts.solver;
     solver.bounds = options.tuning.bounds;
     solver.bounds.direct = options.tuning.solver;

@@ -2,7 +2,7 @@
 
 use crate::Control;
 use crate::contact::FrictionCoupling;
-use crate::{EquilibriumReport, StepReport};
+use crate::{EquilibriumReport, StepReport, WorkPart};
 use pliant_kkt::KktError;
 use pliant_model::{ModelError, Problem};
 use pliant_solvers::{SolveError, Variable};
@@ -132,6 +132,23 @@ pub enum Error {
         time: f64,
         /// How often the step was taken again.
         searches: usize,
+    },
+    /// A part of a step took more work than it may.
+    #[error(
+        "{part} {what} at t = {time} s did not end within {} {}; {} (`{}` allows more)",
+        crate::work::in_words(*.limit), .part.unit(), .part.advice(), .part.option()
+    )]
+    TooMuchWork {
+        /// The part of the step.
+        part: WorkPart,
+        /// The bodies, colliders or equations that it is about, in words.
+        what: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// Count at which it was given up, in the [unit](WorkPart::unit) of the part.
+        count: u64,
+        /// The count that it may take ([`WorkLimits`](crate::WorkLimits)).
+        limit: u64,
     },
     /// Impacts in sequence did not end.
     #[error(

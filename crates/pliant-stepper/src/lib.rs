@@ -21,6 +21,7 @@ pub mod options;
 pub mod report;
 pub mod sleep;
 pub mod system;
+mod work;
 
 pub use error::Error;
 pub use integrator::Integrator;
@@ -32,3 +33,4 @@ pub use observe::{LedgerMemory, Trace};
 pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation, Tuning};
 pub use report::{Control, Counters, EquilibriumReport, NewtonReport, StepReport, StepSolveReport, Timings};
 pub use system::{System, TreatmentChoice};
+pub use work::{WorkLimits, WorkPart};

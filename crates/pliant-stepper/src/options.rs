@@ -1,8 +1,8 @@
 //! How steps are taken.
 
-use crate::Error;
 use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 use crate::integrator::{Integrator, NewtonOptions};
+use crate::{Error, WorkLimits};
 use pliant_kkt::{GeometricTerms, Metric, Scheme};
 use pliant_model::{ComponentId, Level, Problem};
 use pliant_solvers::{BoxOptions, DirectOptions};
@@ -198,6 +198,8 @@ pub struct Tuning {
     /// Tolerances and limits of the active set, where rows have bounded forces. (Its linear
     /// tolerances are those above.)
     pub bounds: BoxOptions,
+    /// Counts of work beyond which a step is halved, or an error.
+    pub work: WorkLimits,
 }
 
 impl Default for Tuning {
@@ -208,6 +210,7 @@ impl Default for Tuning {
             clamp_geometry: true,
             solver: DirectOptions::default(),
             bounds: BoxOptions::default(),
+            work: WorkLimits::default(),
         }
     }
 }

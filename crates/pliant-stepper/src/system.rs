@@ -15,7 +15,7 @@ use crate::motion::{Controls, MemoryChanges, Motion, SolverMemory};
 use crate::report::Counters;
 use crate::sleep::{self, Sleep};
 use crate::system::treatments::group_of_field;
-use crate::{Error, Options};
+use crate::{Error, Options, WorkPart};
 use linear::StepSolver;
 use pliant_kkt::{Assembler, RowMotion};
 use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
@@ -83,6 +83,8 @@ pub(crate) struct Scratch {
     pub(crate) node_force: Vec<f64>,
     pub(crate) primal: Vec<f64>,
     pub(crate) rate: Vec<f64>,
+    /// Factorisations before the present step.
+    factored_before: usize,
     /// Internal variables of force fields with a memory before the step.
     pub(crate) internal_before: Vec<f64>,
 }
@@ -172,10 +174,40 @@ impl System {
         }
         self.solver.configure(options);
         self.corrector.options = options.tuning.solver;
+        self.scratch.factored_before = self.factorisations();
+        if let Some(contacts) = &mut self.contacts {
+            contacts
+                .detection
+                .set_most_tests(options.tuning.work.contact_tests);
+        }
         if self.options != *options {
             self.options.clone_from(options);
         }
         Ok(())
+    }
+
+    fn factorisations(&self) -> usize {
+        self.solver.counters().numeric + self.corrector.counters().numeric
+    }
+
+    /// Whether the factorisations of the step, of which the last were for one of its parts, are no
+    /// more than it may take.
+    ///
+    /// # Errors
+    /// [`Error::TooMuchWork`].
+    pub(crate) fn check_factorisations(&self, part: WorkPart, time: f64) -> Result<(), Error> {
+        let count = self.factorisations() - self.scratch.factored_before;
+        let limit = self.options.tuning.work.factorisations;
+        if count <= limit {
+            return Ok(());
+        }
+        Err(Error::TooMuchWork {
+            part,
+            what: "the step".to_owned(),
+            time,
+            count: count as u64,
+            limit: limit as u64,
+        })
     }
 
     /// The work done so far.

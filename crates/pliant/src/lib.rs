@@ -63,7 +63,7 @@ pub use pliant_stepper::{
     BoundedRows, Control, Counters, EquilibriumReport, Error, Gyroscopic, Integrator, IntegratorMemory,
     Ledger, LedgerMemory, LinearSolver, Method, Motion, NewtonReport, NumericalParts, Options,
     Preconditioner, Stabilisation, StepReport, StepSolveReport, System, Timings, Trace, TreatmentChoice,
-    Tuning,
+    Tuning, WorkLimits, WorkPart,
 };
 pub use simulation::Simulation;
 pub use statics::{
@@ -76,7 +76,7 @@ pub mod prelude {
         Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation, Control,
         CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger, LinearSolver,
         Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport, Simulation, Stabilisation,
-        StaticMethod, StepReport, TreatmentChoice, Tuning, Wrench,
+        StaticMethod, StepReport, TreatmentChoice, Tuning, WorkLimits, WorkPart, Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

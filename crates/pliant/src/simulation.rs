@@ -315,18 +315,19 @@ impl Simulation {
     }
 
     /// Takes one step of length `h` (s). Steps may differ in length. After the first, a step
-    /// allocates nothing and repeats no symbolic work, unless coordinates were fixed or freed.
-    /// Where contacts or Newton's method do not converge, it may be taken in halves
-    /// ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings),
+    /// allocates nothing and repeats no symbolic work, unless coordinates were fixed or freed or
+    /// the contacts changed. Where contacts or Newton's method do not converge, or a part of the
+    /// step takes more work than it may ([`WorkLimits`](crate::WorkLimits)), it may be taken in
+    /// halves ([`ContactOptions::halvings`](crate::contact::ContactOptions::halvings),
     /// [`NewtonOptions::halvings`](crate::integrator::NewtonOptions::halvings)); the report says
     /// so.
     ///
     /// # Errors
     /// [`Error::NotConverged`] or [`Error::Incompatible`] (unless
-    /// [`Options::accept_failed_steps`]), [`Error::NotPositiveDefinite`], [`Error::NotFinite`],
-    /// [`Error::Gyroscopic`], [`Error::Unsupported`] for what the integrator does not take,
-    /// [`Error::Model`] where a mapping is not defined, [`Error::OutOfRange`]. The state is then as
-    /// before the step.
+    /// [`Options::accept_failed_steps`]), [`Error::TooMuchWork`], [`Error::NotPositiveDefinite`],
+    /// [`Error::NotFinite`], [`Error::Gyroscopic`], [`Error::Unsupported`] for what the integrator
+    /// does not take, [`Error::Model`] where a mapping is not defined, [`Error::OutOfRange`]. The
+    /// state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
         retry::step(self, h)
     }

@@ -5,12 +5,13 @@ use super::found::{Found, Pair, Weights, near_enough, push};
 use super::pieces::{Form, Pieces};
 use super::sheets::sheet_sheet;
 use super::{Narrow, World};
+use crate::ContactError;
 use crate::narrow::axis::stay_apart;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
 
 impl World {
     /// The contacts of all pairs, in `work.found`.
-    pub(super) fn narrow(&mut self, horizon: f64) {
+    pub(super) fn narrow(&mut self, horizon: f64) -> Result<(), ContactError> {
         self.work.found.clear();
         for n in 0..self.work.broad.pairs.len() {
             let (i, j) = self.work.broad.pairs[n];
@@ -28,7 +29,12 @@ impl World {
                 (Form::Sheet(_), Form::Convex { .. }) => self.convex_sheet(pair, true),
                 (Form::Sheet(_), Form::Sheet(_)) => sheet_sheet(self, pair),
             }
+            if !self.work.tests.add(1) {
+                let pair = [i, j].map(|k| self.pieces.list[k].collider);
+                return Err(self.too_many_tests(pair));
+            }
         }
+        Ok(())
     }
 
     /// The greatest distance that two pieces can close within the horizon.
@@ -72,6 +78,9 @@ impl World {
             return;
         };
         let radius = surface.mesh.radius;
+        if !self.work.tests.add(surface.points.len()) {
+            return;
+        }
         let mut found = std::mem::take(&mut self.work.found);
         for element in 0..surface.mesh.element_count() {
             for &p in surface.mesh.owned_points(element) {

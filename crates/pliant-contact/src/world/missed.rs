@@ -38,22 +38,22 @@ impl World {
             .pieces
             .deviations(&self.colliders, model, velocities, &mut deviations);
         let most = deviations.iter().fold(0.0f64, |a, d| a.max(*d));
+        self.work.deviations = deviations;
         let known = known && !self.work.searched_again;
         if !known || 2.0 * horizon * most > SHALLOW * self.pieces.thinnest() {
             self.work.searched_again = true;
             self.pieces
                 .place(&self.colliders, model, positions, velocities, horizon)?;
-            self.broad();
-            let (pieces, of) = (&self.pieces, &deviations);
+            self.broad()?;
+            let (pieces, of) = (&self.pieces, &self.work.deviations);
             self.work.broad.pairs.retain(|&(i, j)| {
                 let (i, j) = (i as usize, j as usize);
                 let depth = horizon * (of[i] + of[j]);
                 !known || depth > SHALLOW * pieces.thickness(i, j)
             });
-            self.narrow(horizon);
+            self.narrow(horizon)?;
             self.keep_missed();
         }
-        self.work.deviations = deviations;
         Ok(&self.missed)
     }
 

@@ -105,6 +105,11 @@ pub(super) fn sheet_sheet(world: &mut World, pair: Pair) {
         let near = &mut work.near;
         tree_b.query(boxes_b, &boxes_a[i], &mut stack, |j| near.push(j as u32));
         near.sort_unstable();
+        if !world.work.tests.add(work.near.len()) {
+            // The search ends with this pair.
+            work.close.clear();
+            break;
+        }
         for n in 0..work.near.len() {
             let j = work.near[n] as usize;
             let speed = world.pieces.fastest(pair.i, i) + world.pieces.fastest(pair.j, j);

@@ -34,6 +34,9 @@ impl World {
             |element| near.push(element as u32),
         );
         near.sort_unstable();
+        if !self.work.tests.add(near.len()) {
+            return;
+        }
         work.touches.clear();
         work.swept.clear();
         work.soft.clear();

@@ -1,6 +1,6 @@
 //! Memory that an update allocates once it is warm: none.
 
-use pliant_contact::{Collider, Placement, Shape};
+use pliant_contact::{Collider, ContactError, Placement, Shape};
 use pliant_model::Pose;
 
 use crate::rig::Rig;
@@ -112,4 +112,45 @@ fn a_warm_update_of_a_folded_cloth_on_a_ball_allocates_nothing() {
             .unwrap();
     });
     assert_eq!(count.count_total, 0, "{count:?}");
+}
+
+/// A search that may take fewer tests than it needs is an error that names colliders, and the
+/// names of contacts stay.
+#[test]
+fn a_search_of_too_many_tests_ends() {
+    let parts: Vec<(Shape, Pose)> = (0..20)
+        .map(|k| {
+            let shape = Shape::ball(0.5).unwrap();
+            (
+                shape,
+                Pose::at([f64::from(k % 5) * 0.9, f64::from(k / 5) * 0.9, 0.5]),
+            )
+        })
+        .collect();
+    let mut rig = Rig::new(&parts);
+    let ground = Shape::height_field(&[0.0; 100], 10, [1.0, 1.0]).unwrap();
+    let place = Placement::Fixed(Pose::at([-2.0, -2.0, 0.0]));
+    rig.world.add(Collider::new("ground", ground, place)).unwrap();
+    assert!(rig.contacts(0.01).len() > 20);
+    let (names, needed) = (rig.world.memory().clone(), rig.world.tests());
+    assert!(needed > 50, "{needed}");
+    let Rig {
+        model, world, state, ..
+    } = &mut rig;
+    for most in 0..needed {
+        world.set_most_tests(most);
+        let error = world
+            .update(model, &state.positions, &state.velocities, 0.01)
+            .unwrap_err();
+        let ContactError::TooManyTests { count, limit, .. } = error else {
+            panic!("{error}");
+        };
+        assert!(limit == most && count > most, "{count} of {most}");
+        assert!(count <= most + 300, "{count} of {most}");
+        assert_eq!(*world.memory(), names);
+    }
+    world.set_most_tests(2 * needed);
+    world
+        .update(model, &state.positions, &state.velocities, 0.01)
+        .unwrap();
 }

@@ -30,7 +30,7 @@ pub(crate) fn limits(tolerance: f64, max_iterations: usize) -> Limits {
         tolerance,
         max_iterations,
         patience: max_iterations,
-        history: false,
+        ..Limits::default()
     }
 }
 

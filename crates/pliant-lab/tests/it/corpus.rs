@@ -186,7 +186,7 @@ fn run_cones(record: &Record, problem: &Problem, solver: usize) -> Option<Verdic
         tolerance: TOLERANCE,
         max_iterations: ITERATIONS,
         patience: ITERATIONS,
-        history: false,
+        ..Limits::default()
     };
     let mut r = vec![0.0; problem.size()];
     let report = match (entry.make)(limits).solve(problem, &mut r) {

@@ -13,3 +13,4 @@ mod runs;
 mod scenes;
 mod warnings;
 mod words;
+mod work;

@@ -91,7 +91,7 @@ impl KktSolver for ProjectedGaussSeidel {
             tolerance: self.options.tolerance,
             max_iterations: self.options.max_changes,
             patience: self.options.max_changes,
-            history: false,
+            ..Limits::default()
         };
         self.conic.set_direct_options(self.options.direct);
         self.conic.prepare(system, &self.cones).map_err(in_words)

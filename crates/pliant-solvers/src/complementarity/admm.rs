@@ -68,7 +68,9 @@ impl Admm {
     fn factor(&mut self, problem: &Problem, penalty: f64) -> bool {
         self.e.clear();
         self.e.extend(self.inverse.iter().map(|d| penalty / d));
-        self.shifted.factor(problem, &self.turn, &self.e)
+        let factored = self.shifted.factor(problem, &self.turn, &self.e);
+        self.tracker.spend(self.shifted.cost());
+        factored
     }
 }
 

@@ -116,10 +116,11 @@ impl Auto {
         STAGES.iter().map(|rule| rule.needed_by)
     }
 
-    /// The solver of a stage, with the limits of the stage.
-    fn solver(&mut self, rule: &Rule) -> &mut dyn Solver {
+    /// The solver of a stage, with the limits of the stage and the operations that are left.
+    fn solver(&mut self, rule: &Rule, work: u64) -> &mut dyn Solver {
         let own = self.options.limits;
         let limits = Limits {
+            work,
             max_iterations: rule.most.iterations.unwrap_or(own.max_iterations),
             patience: rule.most.patience,
             ..own
@@ -181,15 +182,15 @@ impl Solver for Auto {
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         let limits = self.options.limits;
         let started = self.tracker.start(problem, r, limits)?;
-        let mut report = self
-            .tracker
-            .finish(problem, r, Method::Auto, Outcome::MaxIterations, 0);
+        let spent = started.filter(|end| *end == Outcome::TooMuchWork);
+        let end = spent.unwrap_or(Outcome::MaxIterations);
+        let mut report = self.tracker.finish(problem, r, Method::Auto, end, 0);
         if started.is_some() {
             return Ok(report);
         }
         let traits = Traits::new(problem, r, self.options.dense_rows);
         let mut tried = Stages::default();
-        let mut iterations = 0;
+        let (mut iterations, mut work) = (0, report.work);
         let mut ray = false;
         let mut trial = std::mem::take(&mut self.trial);
         let rules = STAGES.iter().enumerate();
@@ -197,12 +198,17 @@ impl Solver for Auto {
             if !tried.is_empty() && iterations * problem.size() >= self.options.work {
                 break;
             }
+            let left = limits.work.saturating_sub(work);
+            if left == 0 {
+                break;
+            }
             trial.clear();
             match rule.start {
                 Start::Best => trial.extend_from_slice(r),
                 Start::Rest => trial.resize(r.len(), 0.0),
             }
-            let found = self.solver(rule).solve(problem, &mut trial)?;
+            let found = self.solver(rule, left).solve(problem, &mut trial)?;
+            work = work.saturating_add(found.work);
             let measure = found.residual.measure();
             tried.push(Stage {
                 place,
@@ -223,7 +229,12 @@ impl Solver for Auto {
         }
         self.trial = trial;
         report.iterations = iterations;
+        report.work = work;
         report.stages = tried;
+        if work > limits.work && report.outcome != Outcome::Converged {
+            report.outcome = Outcome::TooMuchWork;
+            return Ok(report);
+        }
         if ray && report.outcome != Outcome::Converged {
             report.outcome = Outcome::Ray;
         }

@@ -182,7 +182,7 @@ impl CentralPath {
     /// saddle-point system has no pivots to choose, and the last one is another place's.
     fn changes(&mut self, problem: &Problem, factor: Factor) -> bool {
         if factor == Factor::New {
-            if self.iterations >= self.limits.max_iterations {
+            if self.iterations >= self.limits.max_iterations || self.tracker.is_overworked() {
                 return false;
             }
             self.iterations += 1;
@@ -195,6 +195,7 @@ impl CentralPath {
             scratch,
             course,
             jacobian,
+            tracker,
             ..
         } = self;
         // `g + (A + e D) dr`.
@@ -212,10 +213,12 @@ impl CentralPath {
         let (solved, refinements) = match factor {
             Factor::New => {
                 let solved = jacobian.solve(problem, &next.by_r, &next.by_u, course.share, pair);
+                tracker.spend(jacobian.cost());
                 (solved, 1)
             }
             Factor::Last => (jacobian.again(problem, pair), 2),
         };
+        tracker.spend((1 + refinements) * sides.len() as u64 * problem.delassus().cost());
         if !solved {
             return false;
         }
@@ -243,7 +246,9 @@ impl CentralPath {
 
     /// Why there are no changes.
     fn broken(&self) -> Outcome {
-        if self.iterations >= self.limits.max_iterations {
+        if self.tracker.is_overworked() {
+            Outcome::TooMuchWork
+        } else if self.iterations >= self.limits.max_iterations {
             Outcome::MaxIterations
         } else {
             Outcome::Breakdown
@@ -395,8 +400,8 @@ impl CentralPath {
                 step = (LAST - self.t) / self.along_t;
             }
             loop {
-                if self.iterations >= self.limits.max_iterations {
-                    return Outcome::MaxIterations;
+                if self.iterations >= self.limits.max_iterations || self.tracker.is_overworked() {
+                    return self.broken();
                 }
                 corrections = self.advance(problem, step, shares);
                 if corrections.is_some() {

@@ -422,11 +422,20 @@ impl ConicSolver {
         if let Ok(first) = &found
             && warm
             && first.cones.iterations * self.layout.rows.len() < self.options.work
+            && first.cones.work < self.options.limits.work
             && first.outcome != Outcome::Converged
         {
             let kept = solution.clone();
             solution.mu.clear();
-            let iterations = first.cones.iterations;
+            let (iterations, work) = (first.cones.iterations, first.cones.work);
+            let mut limits = self.options.limits;
+            limits.work -= work;
+            auto.options.limits = limits;
+            own = self.only.and_then(|method| method.solver(limits));
+            let solver: &mut dyn Solver = match &mut own {
+                Some(own) => own.as_mut(),
+                None => &mut auto,
+            };
             let again = self.solve_with(solver, system, solution)?;
             if again.outcome == Outcome::Converged || again.residual.measure() < first.residual.measure() {
                 found = Ok(again);
@@ -435,6 +444,7 @@ impl ConicSolver {
             }
             if let Ok(found) = &mut found {
                 found.cones.iterations += iterations;
+                found.cones.work = found.cones.work.saturating_add(work);
             }
         }
         self.auto = auto;

@@ -14,6 +14,17 @@ pub trait Delassus: Debug + Send + Sync {
     /// `out = (A r)` on the given rows.
     fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]);
 
+    /// Operations of a product with all rows: `2 m^2` unless it says otherwise.
+    fn cost(&self) -> u64 {
+        let m = self.size() as u64;
+        m.saturating_mul(m).saturating_mul(2)
+    }
+
+    /// Operations of products with the rows of one of so many blocks after the other, together.
+    fn cost_of_sweep(&self, _blocks: usize) -> u64 {
+        self.cost()
+    }
+
     /// `y += A r` in sums of twice the precision, where the entries are known; else as
     /// [`rows_times`](Self::rows_times) rounds it. `scratch` has m entries.
     fn add_times(&self, r: &[f64], y: &mut [Compensated], scratch: &mut [f64]) {
@@ -179,6 +190,10 @@ impl BlockSparse {
 impl Delassus for BlockSparse {
     fn size(&self) -> usize {
         self.matrix.pattern().rows()
+    }
+
+    fn cost(&self) -> u64 {
+        2 * self.matrix.pattern().len() as u64
     }
 
     fn matrix(&self) -> Option<&CsrMatrix> {

@@ -134,11 +134,14 @@ impl Solver for GaussSeidel {
         check_relaxation(options.relaxation)?;
         let mut end = self.tracker.start(problem, r, options.limits)?;
         let mut iterations = 0;
+        let cost = problem.delassus().cost_of_sweep(problem.blocks());
         while end.is_none() && iterations < options.limits.max_iterations {
             sweep(problem, r, options.relaxation, false);
             if options.symmetric {
                 sweep(problem, r, options.relaxation, true);
             }
+            self.tracker
+                .spend(if options.symmetric { 2 * cost } else { cost });
             iterations += 1;
             if iterations.is_multiple_of(options.check_every.max(1))
                 || iterations == options.limits.max_iterations

@@ -266,7 +266,10 @@ impl Solver for InteriorPoint {
             let (mut short, mut stalls) = (0usize, 0usize);
             while end.is_none() && iterations < limits.max_iterations {
                 iterations += 1;
-                let Some((gap, mismatch)) = self.linearise(problem) else {
+                let linearised = self.linearise(problem);
+                let sides = if self.shift.unsymmetric { 2 } else { 1 };
+                self.tracker.spend(sides * self.shifted.cost());
+                let Some((gap, mismatch)) = linearised else {
                     end = Some(Outcome::Breakdown);
                     break;
                 };

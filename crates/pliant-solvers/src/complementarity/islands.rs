@@ -32,6 +32,8 @@ pub struct IslandReport {
     pub worst: usize,
     /// Iterations of all parts.
     pub iterations: usize,
+    /// Operations of the solvers of all parts with cones, by count.
+    pub work: u64,
     /// Who solved the part that took most iterations.
     pub method: Option<Method>,
     /// Parts with cones.
@@ -65,8 +67,7 @@ pub struct IslandSolver {
     whole: Option<KktShape>,
     laws: Vec<Option<Cone>>,
     free: Vec<f64>,
-    /// Part with the largest measure in the last solve.
-    worst: Option<usize>,
+    tally: Tally,
     partitions: usize,
     comparisons: usize,
     kept: usize,
@@ -74,6 +75,17 @@ pub struct IslandSolver {
     /// Memories of the parts of the solver whose memory this one got.
     memory: Vec<PartMemory>,
     ready: bool,
+}
+
+/// The parts that stood out in the last solve, and the work so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    /// The part with the largest measure.
+    worst: Option<usize>,
+    /// The part that took most operations.
+    busiest: Option<usize>,
+    /// Operations since they were last counted from zero.
+    work: u64,
 }
 
 /// Memory of an [`IslandSolver`], as plain values.
@@ -115,7 +127,7 @@ impl IslandSolver {
     /// The problem of the part whose cones had the largest measure in the last `solve`, to be
     /// looked at or written.
     pub fn worst_problem(&self) -> Option<&Problem> {
-        match &self.parts.get(self.worst?)?.solver {
+        match &self.parts.get(self.tally.worst?)?.solver {
             PartSolver::Conic(solver) => solver.problem(),
             PartSolver::Boxed(_) => None,
         }
@@ -124,7 +136,7 @@ impl IslandSolver {
     /// Takes out what solved the problem of [`worst_problem`](Self::worst_problem), to be looked at
     /// after the other parts were forgotten. The next solve needs a `prepare`.
     pub fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
-        let worst = self.worst.take().filter(|k| *k < self.parts.len())?;
+        let worst = self.tally.worst.take().filter(|k| *k < self.parts.len())?;
         // The next `prepare` parts the system anew, and the other parts go on.
         self.whole = None;
         self.ready = false;
@@ -132,6 +144,23 @@ impl IslandSolver {
             PartSolver::Conic(solver) => Some(solver),
             PartSolver::Boxed(_) => None,
         }
+    }
+
+    /// Counts operations from zero again. All solves until the next call share the
+    /// [limit](super::Limits::work) of the options; each part of one solve has what is left.
+    pub fn restart_work(&mut self) {
+        self.tally.work = 0;
+    }
+
+    /// Operations of all parts with cones since [`restart_work`](Self::restart_work), by count.
+    pub fn work(&self) -> u64 {
+        self.tally.work
+    }
+
+    /// Row blocks of the part with cones that took most operations in the last `solve`.
+    pub fn busiest(&self) -> &[u32] {
+        let part = self.tally.busiest.and_then(|k| self.parts.get(k));
+        part.map_or(&[], |part| &part.blocks.1)
     }
 
     /// All that one solve hands to the next, but for the start.
@@ -395,14 +424,17 @@ impl IslandSolver {
         self.free.resize(system.m(), 0.0);
         let mut report: Option<IslandReport> = None;
         let (mut most, mut largest) = (0, -1.0);
-        self.worst = None;
+        self.tally.worst = None;
+        self.tally.busiest = None;
+        let left = self.options.limits.work.saturating_sub(self.tally.work);
+        let mut hardest = 0;
         let starts = &*solution;
         self.threads.for_each(&mut self.parts, |part| {
             part.take_right_hand_sides(system);
             part.solution.mu.clear();
             let start = part.rows.iter().map(|r| starts.mu[*r as usize]);
             part.solution.mu.extend(start);
-            match part.solve() {
+            match part.solve(left) {
                 Ok(found) => part.found = Some(found),
                 Err(error) => part.error = Some(error),
             }
@@ -419,10 +451,15 @@ impl IslandSolver {
             let Some(found) = part.found.take() else {
                 continue;
             };
+            self.tally.work = self.tally.work.saturating_add(found.work);
+            if found.work > hardest {
+                hardest = found.work;
+                self.tally.busiest = Some(k);
+            }
             let measure = found.residual.measure();
             if found.islands > 0 && (measure > largest || measure.is_nan()) {
                 largest = measure;
-                self.worst = Some(k);
+                self.tally.worst = Some(k);
             }
             for (x, d) in part.solution.x.iter().zip(&part.dofs) {
                 solution.x[*d as usize] = *x;
@@ -453,6 +490,7 @@ impl IslandReport {
             exact: 0.0,
             worst: 0,
             iterations: 0,
+            work: 0,
             method: None,
             islands: 0,
             settled: 0,
@@ -461,7 +499,7 @@ impl IslandReport {
 
     /// Both together; `most` is the number of iterations of the part whose method is named.
     fn with(mut self, other: &Self, most: &mut usize) -> Self {
-        if self.outcome == Outcome::Converged {
+        if self.outcome == Outcome::Converged || other.outcome == Outcome::TooMuchWork {
             self.outcome = other.outcome;
         }
         let larger = other.residual.measure() > self.residual.measure();
@@ -475,6 +513,7 @@ impl IslandReport {
             self.method = other.method.or(self.method);
         }
         self.iterations += other.iterations;
+        self.work = self.work.saturating_add(other.work);
         self.islands += other.islands;
         self.settled += other.settled;
         self.linear = together(&self.linear, &other.linear);

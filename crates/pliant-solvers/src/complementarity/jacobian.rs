@@ -65,6 +65,20 @@ impl Jacobian {
         self.shifted.impose(order);
     }
 
+    /// Operations of the last factorisation; where rows are exchanged those that as many entries
+    /// take if they are spread evenly.
+    pub(super) fn cost(&self) -> u64 {
+        let m = self.out.len() as u64;
+        match self.way {
+            Way::Dense => 2 * m * m * m / 3,
+            Way::Entries => {
+                let entries = self.entries.filled() as u64;
+                entries * (entries / m.max(1))
+            }
+            Way::Saddle => 2 * self.shifted.cost(),
+        }
+    }
+
     /// Whether rows are exchanged wherever that is better.
     pub(super) fn has_pivots(&self) -> bool {
         self.way != Way::Saddle

@@ -233,8 +233,17 @@ impl Solver for Lemke {
         let mut pivots = 0;
         if end.is_none() {
             let lcp = Lcp::new(problem, self.options.facets)?;
-            let found = lemke(&lcp.m, &lcp.q, limits.max_iterations);
+            // A pivot is an update of the whole tableau.
+            let n = lcp.q.len() as u64;
+            let pivot = 4 * n * (n + 1);
+            let left = (limits.work / pivot.max(1)).max(1);
+            let most = usize::try_from(left).unwrap_or(usize::MAX);
+            let mut found = lemke(&lcp.m, &lcp.q, limits.max_iterations.min(most));
             pivots = found.pivots;
+            self.tracker.spend(pivot * pivots as u64);
+            if pivots >= most && found.failure == Some(Outcome::MaxIterations) {
+                found.failure = Some(Outcome::TooMuchWork);
+            }
             // Where z_0 is down to rounding, a ray or a breakdown is so too: the residual says
             // whether that is a solution.
             let failure = found.failure.unwrap_or(Outcome::Stagnated);

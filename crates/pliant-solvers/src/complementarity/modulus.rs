@@ -208,6 +208,8 @@ impl Solver for ModulusSplitting {
         while end.is_none() && iterations < options.limits.max_iterations {
             iterations += 1;
             self.sweep(problem, r);
+            let sweep = problem.delassus().cost_of_sweep(problem.blocks());
+            self.tracker.spend(sweep);
             end = self.tracker.look(problem, r);
             self.anderson.step(&mut self.z, &self.swept, &self.omega);
         }

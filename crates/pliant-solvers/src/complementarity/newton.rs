@@ -191,6 +191,7 @@ impl Solver for Newton {
                 list.resize(m, 0.0);
             }
             self.jacobian.prepare(problem, Wanted::Speed)?;
+            let product = problem.delassus().cost();
             let mut memory = [0.0f64; 5];
             let mut relax = true;
             let mut proximal = 0.1f64;
@@ -199,6 +200,8 @@ impl Solver for Newton {
                     for _ in 0..SWEEPS {
                         sweep(problem, r, 1.0, false);
                     }
+                    let sweep = problem.delassus().cost_of_sweep(problem.blocks());
+                    self.tracker.spend(SWEEPS as u64 * sweep);
                     end = self.tracker.look(problem, r);
                     memory = [self.merit(problem, r, &self.tracker.u); 5];
                     if end.is_some() {
@@ -208,7 +211,9 @@ impl Solver for Newton {
                 relax = true;
                 let e = (proximal * self.tracker.last).clamp(1e-13, 0.1);
                 iterations += 1;
-                if !self.direction(problem, r, e) {
+                let found = self.direction(problem, r, e);
+                self.tracker.spend(self.jacobian.cost());
+                if !found {
                     continue;
                 }
                 let allowed = memory.iter().fold(0.0f64, |a, b| a.max(*b));
@@ -218,6 +223,7 @@ impl Solver for Newton {
                         self.trial[i] = r[i] + share * self.step[i];
                     }
                     problem.velocity_into(&self.trial, &mut self.u);
+                    self.tracker.spend(product);
                     let merit = self.merit(problem, &self.trial, &self.u);
                     if merit <= (1.0 - 1e-4 * share) * allowed {
                         r.copy_from_slice(&self.trial);

@@ -52,6 +52,8 @@ impl Solver for NonlinearCg {
             self.swept.clear();
             self.swept.extend_from_slice(r);
             sweep(problem, &mut self.swept, 1.0, false);
+            self.tracker
+                .spend(problem.delassus().cost_of_sweep(problem.blocks()));
             iterations += 1;
             // The sweep's end is admissible, the accelerated point need not be.
             end = self.tracker.look(problem, &self.swept);

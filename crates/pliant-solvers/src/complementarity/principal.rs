@@ -190,6 +190,11 @@ fn run(
             if limits.history {
                 tracker.look(problem, r);
             }
+            let free = state.states.iter().filter(|s| **s == RowState::Free).count() as u64;
+            tracker.spend(free * free * free + 2 * problem.delassus().cost());
+            if tracker.is_overworked() {
+                break Some(Outcome::TooMuchWork);
+            }
             if iterations >= limits.max_iterations {
                 break Some(Outcome::MaxIterations);
             }

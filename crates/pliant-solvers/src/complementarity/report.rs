@@ -19,6 +19,9 @@ pub struct Limits {
     pub max_iterations: usize,
     /// Looks at the residual at most without a new best one that is lower by a thousandth.
     pub patience: usize,
+    /// Operations at most, counted by products with `A` and by factorisations. What is begun is
+    /// finished, so that a solve may take one factorisation more.
+    pub work: u64,
     /// Whether the report is to hold the measure of every look at the residual (which allocates).
     pub history: bool,
 }
@@ -29,6 +32,7 @@ impl Default for Limits {
             tolerance: 1e-9,
             max_iterations: 1000,
             patience: 200,
+            work: u64::MAX,
             history: false,
         }
     }
@@ -136,6 +140,8 @@ pub enum Outcome {
     Ray,
     /// A factorisation, a pivot or a number failed.
     Breakdown,
+    /// The limit of operations came first ([`Limits::work`]).
+    TooMuchWork,
 }
 
 /// One solver's part in a solve by [`Auto`](super::Auto).
@@ -217,6 +223,8 @@ pub struct Report {
     pub outcome: Outcome,
     /// Iterations, sweeps, or pivots.
     pub iterations: usize,
+    /// Operations of its products with `A` and of its factorisations, by count.
+    pub work: u64,
     /// The residual of the answer.
     pub residual: Residual,
     /// [`Residual::measure`] at every look, if [`Limits::history`] asks for it.
@@ -286,6 +294,7 @@ pub struct Tracker {
     mark: f64,
     since: usize,
     limits: Limits,
+    work: u64,
     history: Vec<f64>,
     /// Measure of the last iterate.
     pub(crate) last: f64,
@@ -312,6 +321,7 @@ impl Tracker {
         self.limits = limits;
         self.history.clear();
         self.since = 0;
+        self.work = 0;
         self.measure = f64::INFINITY;
         self.mark = f64::INFINITY;
         self.u.clear();
@@ -327,8 +337,19 @@ impl Tracker {
         self.look_at(problem, r)
     }
 
+    /// Counts operations of a solver beside the products of its looks.
+    pub fn spend(&mut self, operations: u64) {
+        self.work = self.work.saturating_add(operations);
+    }
+
+    /// Whether the solver has done more than its limits allow.
+    pub fn is_overworked(&self) -> bool {
+        self.work > self.limits.work
+    }
+
     /// Looks at an iterate whose velocity is in `self.u`.
     pub(crate) fn look_at(&mut self, problem: &Problem, r: &[f64]) -> Option<Outcome> {
+        self.spend(problem.delassus().cost());
         let measure = problem.residual_at(r, &self.u).measure();
         self.last = measure;
         if self.limits.history {
@@ -349,6 +370,9 @@ impl Tracker {
             self.since = 0;
         } else {
             self.since += 1;
+        }
+        if self.is_overworked() {
+            return Some(Outcome::TooMuchWork);
         }
         (self.since > self.limits.patience).then_some(Outcome::Stagnated)
     }
@@ -395,6 +419,7 @@ impl Tracker {
             method,
             outcome,
             iterations,
+            work: self.work,
             residual,
             history: std::mem::take(&mut self.history),
             stages: Stages::default(),

@@ -375,6 +375,20 @@ impl Delassus for SaddleDelassus {
         }
     }
 
+    fn cost(&self) -> u64 {
+        match &self.values {
+            Values::Explicit(own) => own.a.cost(),
+            Values::Free(own) => own.cost(),
+        }
+    }
+
+    fn cost_of_sweep(&self, blocks: usize) -> u64 {
+        match &self.values {
+            Values::Explicit(_) => self.cost(),
+            Values::Free(_) => self.cost().saturating_mul(blocks as u64),
+        }
+    }
+
     fn add_times(&self, r: &[f64], y: &mut [Compensated], scratch: &mut [f64]) {
         match &self.values {
             Values::Explicit(own) => own.a.add_times(r, y, scratch),

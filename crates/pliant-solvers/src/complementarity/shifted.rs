@@ -332,6 +332,13 @@ impl Shifted {
         }
     }
 
+    /// Operations of a factorisation in the order in use; of an unsymmetric one they are twice as
+    /// many.
+    pub(crate) fn cost(&self) -> u64 {
+        let order = self.direct.order_in_use();
+        order.map_or(0, |order| order.report.cost.flops)
+    }
+
     /// The order for the next pattern.
     pub(crate) fn impose(&mut self, order: Option<Elimination>) {
         self.imposed = order;

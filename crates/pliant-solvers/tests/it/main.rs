@@ -18,3 +18,4 @@ mod direct_random;
 mod islands;
 mod stationary;
 mod tools;
+mod work;

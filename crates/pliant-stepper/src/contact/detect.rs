@@ -159,6 +159,11 @@ impl Detection {
         format!("{a} and {b}")
     }
 
+    /// Says to the finder how many tests a search may take.
+    pub(crate) fn set_most_tests(&mut self, tests: u64) {
+        self.source.finder.set_most_tests(tests);
+    }
+
     /// Says to the finder which elements of nodes rest.
     pub(crate) fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
         self.source.finder.set_rest(of);

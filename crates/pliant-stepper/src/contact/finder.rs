@@ -45,6 +45,10 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// The tests that one search may take from now on; a finder that leaves this out takes as many
+    /// as it likes.
+    fn set_most_tests(&mut self, _tests: u64) {}
+
     /// Says before a search which elements of nodes move, which stand and which sleep: contacts
     /// between a sleeper and another sleeper or a standing element need not be listed, and keep
     /// their identity.

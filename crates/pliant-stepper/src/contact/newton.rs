@@ -185,6 +185,8 @@ impl Contacts {
         };
         let found = rows.solver.solve(system, &mut rows.solution);
         let found = found.map_err(|e| base.error(e))?;
+        self.check_work(base, found.outcome)?;
+        let rows = &mut self.rows;
         let (own, contacts) = rows.solution.mu.split_at(at.mu.len());
         solution.x.clone_from(&rows.solution.x);
         solution.mu.clear();

@@ -195,6 +195,7 @@ impl Observed {
         report.de_saxce = quality.de_saxce;
         report.velocity_residual = quality.velocity_residual;
         report.solve.iterations += found.iterations;
+        report.solve.operations += found.work;
         report.solve.method = found.method;
         report.solve.islands = found.islands;
         report.solve.settled = found.settled;

@@ -3,9 +3,9 @@
 mod compensation;
 
 use super::detect::{ContactGuards, Search};
-use super::{Contact, ContactKey, ContactList, Overlap, auto_options};
+use super::{Base, Contact, ContactKey, ContactList, Overlap, auto_options, check_work};
 use crate::system::System;
-use crate::{Error, Motion};
+use crate::{Error, Motion, WorkPart};
 use compensation::{Compensation, Correction};
 use pliant_kkt::{Extended, GeometricTerms, Metric, Quantity, Scheme, StepInput, Tail};
 use pliant_model::{Problem, RowLaw, State, Treatment};
@@ -79,7 +79,7 @@ pub(super) fn deepest(list: &ContactList, guards: &ContactGuards) -> f64 {
 }
 
 /// The hard contacts that take part.
-fn hard<'a>(list: &'a ContactList, guards: &'a ContactGuards) -> impl Iterator<Item = &'a Contact> {
+fn hard<'a>(list: &'a ContactList, guards: &'a ContactGuards) -> impl Iterator<Item = &'a Contact> + Clone {
     let contacts = list.contacts().iter();
     contacts.filter(|c| c.law.compliance == 0.0 && guards.take(c))
 }
@@ -257,7 +257,16 @@ fn correct(
         let metric = CorrectionMetric { metric, geometry };
         solve(system, end, scheme, metric, recovery)
     };
-    let solved = geometries.any(|geometry| matches!(solve(Metric::Elastic, geometry), Ok(None)));
+    let mut failed = Ok(());
+    let solved = geometries.any(|geometry| match solve(Metric::Elastic, geometry) {
+        Ok(None) => true,
+        Err(error @ Error::TooMuchWork { .. }) => {
+            failed = Err(error);
+            true
+        }
+        _ => false,
+    });
+    failed?;
     if !solved && let Some(Unsolved { worst }) = solve(Metric::Mass, plain)? {
         if let Some(c) = &mut system.contacts {
             let report = &mut c.observed.report_mut().corrections;
@@ -327,6 +336,7 @@ fn solve(
     p.cones.extend(cones);
     let filled = p.extended.fill(base, &[], &p.tail)?;
     p.solver.options = auto_options(&options.contacts);
+    p.solver.options.limits.work = options.tuning.work.correction_operations;
     p.solver.only = options.contacts.solver;
     p.solver.bounds.direct = options.tuning.solver;
     let words = |error| match error {
@@ -336,12 +346,27 @@ fn solve(
     p.solver.prepare(filled, &p.cones).map_err(words)?;
     p.solution.mu.clear();
     let found = p.solver.solve(filled, &mut p.solution).map_err(words)?;
+    c.observed.report_mut().solve.operations += found.work;
     let last = metric == Metric::Mass && options.accept_failed_steps;
     if found.outcome == Outcome::Converged || last {
         return Ok(None);
     }
     let base_blocks = base.row_blocks().len() - 1;
     let mut contacts = hard(&memory.list, guards);
+    let base = Base {
+        model,
+        assembler,
+        motion: end,
+        options,
+        scheme: &scheme,
+    };
+    check_work(
+        WorkPart::Overlap,
+        found.outcome,
+        (&p.solver, &base),
+        &c.detection,
+        contacts.clone(),
+    )?;
     let worst = contacts.nth(found.worst.saturating_sub(base_blocks));
     Ok(Some(Unsolved {
         worst: worst.map(|contact| contact.sides),

@@ -70,6 +70,9 @@ pub struct ContactSolveReport {
     pub method: Option<Method>,
     /// Iterations, of all methods that were tried.
     pub iterations: usize,
+    /// Operations of these methods, with those of the corrections of overlap, by count
+    /// ([`WorkLimits::contact_operations`](crate::WorkLimits::contact_operations)).
+    pub operations: u64,
     /// Groups of elements that contacts and constraints connect.
     pub islands: usize,
     /// Islands for which the forces of the last step were the answer.
@@ -84,6 +87,7 @@ pub struct ContactSolveReport {
 impl ContactSolveReport {
     fn take_in(&mut self, earlier: &Self) {
         self.iterations += earlier.iterations;
+        self.operations += earlier.operations;
         self.impacts += earlier.impacts;
         self.halvings += earlier.halvings;
     }

@@ -2,8 +2,8 @@
 
 use super::observed::Quality;
 use super::rows::LawOfStep;
-use super::{Base, ContactMemory, Contacts, Impacts, Restitution, set_options};
-use crate::Error;
+use super::{Base, ContactMemory, Contacts, Impacts, Restitution, check_work, set_options};
+use crate::{Error, WorkPart};
 use pliant_solvers::complementarity::Outcome;
 use pliant_solvers::{Solution, SolveError, SolveReport};
 
@@ -48,11 +48,23 @@ impl Contacts {
         if hits {
             self.impact
                 .take_by_poisson(base, list, rows, self.observed.report_mut())?;
+            let outcome = self
+                .impact
+                .unconverged()
+                .map_or(Outcome::Converged, |i| i.outcome);
+            self.check_work(base, outcome)?;
             self.fill_laws(base, 0.0);
         } else if !poisson && contacts.impacts == Impacts::InSequence && self.bounces() {
             self.take_in_sequence(base)?;
         }
         Ok(())
+    }
+
+    /// Whether a solve of the rows ended within the work that the step allows.
+    pub(super) fn check_work(&self, base: &Base<'_>, outcome: Outcome) -> Result<(), Error> {
+        let contacts = self.detection.list.contacts().iter();
+        let solver = (&self.rows.solver, base);
+        check_work(WorkPart::Contacts, outcome, solver, &self.detection, contacts)
     }
 
     /// Takes the impacts one after the other; the step is without restitution then.
@@ -149,6 +161,8 @@ impl Contacts {
         };
         let solved = rows.solver.solve(system, &mut rows.solution);
         let found = solved.map_err(|e| base.error(e))?;
+        self.check_work(base, found.outcome)?;
+        let rows = &mut self.rows;
         let (solution, change) = (&mut *unknowns.solution, &mut *unknowns.change);
         solution.x.clone_from(&rows.solution.x);
         solution.mu.clear();

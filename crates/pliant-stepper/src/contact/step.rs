@@ -47,6 +47,8 @@ pub(crate) fn whole_system(system: &System) -> (&KktSystem, &Solution) {
 pub fn begin(system: &mut System) {
     if let Some(c) = &mut system.contacts {
         c.detection.begin();
+        c.rows.solver.restart_work();
+        c.penetration.solver.restart_work();
     }
 }
 

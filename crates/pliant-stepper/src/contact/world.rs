@@ -108,6 +108,10 @@ impl ContactFinder for World {
         Ok(())
     }
 
+    fn set_most_tests(&mut self, tests: u64) {
+        Self::set_most_tests(self, tests);
+    }
+
     fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
         Self::set_rest(self, of);
     }

@@ -20,11 +20,11 @@ mod parts;
 use super::implicit::Anderson;
 use super::sizes::{IterateVelocities, Missed, TermSizes};
 use super::{Capabilities, Method};
-use crate::Error;
 use crate::motion::Motion;
 use crate::observe::Trace;
 use crate::report::{NewtonReport, Timings};
 use crate::system::{System, gather, gather_forces};
+use crate::{Error, WorkPart};
 use parts::Composition;
 use pliant_dense::{Vec3, rotation, vec3};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
@@ -232,6 +232,7 @@ impl Rattle {
                 .solve(system.assembler.system(), &mut system.solution);
             report = Some(solved.map_err(|e| Error::from_solver(e, &system.model, start.time))?);
             newton.iterations += 1;
+            system.check_factorisations(WorkPart::ActiveSet, start.time)?;
             self.mix_iterate(system);
         }
     }

@@ -4,7 +4,7 @@ use crate::motion::Motion;
 use crate::observe::{Account, Clash, Residuals, Step, correction_error, energy, violation};
 use crate::sleep;
 use crate::system::System;
-use crate::{Error, Stabilisation};
+use crate::{Error, Stabilisation, WorkPart};
 use pliant_kkt::{Metric, Scheme, StepInput};
 use pliant_solvers::{SolveError, Status};
 
@@ -27,6 +27,7 @@ pub(crate) fn correct(
         }
         system.evaluation.evaluate(&system.model, &end.state)?;
         solve(system, start, end, scheme, how.metric)?;
+        system.check_factorisations(WorkPart::Stabilisation, start.time)?;
         let potential = |system: &System, end: &Motion, account: &mut Account| {
             let step = Step {
                 system,

@@ -8,7 +8,7 @@ use crate::observe::{Clash, DampingLaw, PartsWorkspace, Residuals, Trace, find_p
 use crate::report::Timings;
 use crate::sleep;
 use crate::system::System;
-use crate::{Error, Gyroscopic};
+use crate::{Error, Gyroscopic, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
 use pliant_model::ComponentId;
 use pliant_solvers::{SolveReport, Status};
@@ -293,6 +293,7 @@ fn solve(
         }
         solved
     };
+    system.check_factorisations(WorkPart::ActiveSet, start.time)?;
     let mu = &mut system.solution.mu;
     system.sleep.keep_multipliers(&start.multipliers, scheme.h, mu);
     timings.solve += clock.lap();

@@ -269,7 +269,7 @@ impl Trials<'_> {
                             }
                             Err(error) => {
                                 failed += 1;
-                                (after_failure(self.how, self.start_time(), h, error)?, None)
+                                (self.after_failure(h, error, failed)?, None)
                             }
                         }
                     }
@@ -289,13 +289,33 @@ impl Trials<'_> {
                 }
                 Err(error) => {
                     failed += 1;
-                    (after_failure(self.how, self.start_time(), h, error)?, None)
+                    (self.after_failure(h, error, failed)?, None)
                 }
             };
             (h, ends_at) = (shorter, event);
             self.back()?;
             self.begin_again(h)?;
         }
+    }
+
+    /// The length of the next trial where the equations of one cannot be solved, unless that is of
+    /// no use. Trials that took too much work are as many as halvings of a step at most.
+    fn after_failure(&self, h: f64, error: Error, failed: usize) -> Result<f64, Error> {
+        let options = &self.simulation.options;
+        let halvings = options.contacts.halvings.max(options.tuning.newton.halvings);
+        let hopeless = match error {
+            Error::Unsupported { .. }
+            | Error::Memory { .. }
+            | Error::Plan(_)
+            | Error::FrictionCoupling { .. } => true,
+            Error::TooMuchWork { .. } => failed > halvings,
+            _ => false,
+        };
+        let smallest = smallest(self.how, self.start_time());
+        if hopeless || h <= smallest {
+            return Err(error);
+        }
+        Ok((h * AFTER_FAILURE).max(smallest))
     }
 
     /// The step at once, then from the same start in two halves, which stay.
@@ -457,20 +477,6 @@ fn may_locate(memory: &mut AdaptiveMemory, time: f64, how: &Adaptive) -> bool {
         (memory.window, memory.located) = (time, 0);
     }
     memory.located < events.most
-}
-
-/// The length of the next trial where the equations of one cannot be solved, unless that is of no
-/// use.
-fn after_failure(how: &Adaptive, time: f64, h: f64, error: Error) -> Result<f64, Error> {
-    let hopeless = matches!(
-        error,
-        Error::Unsupported { .. } | Error::Memory { .. } | Error::Plan(_) | Error::FrictionCoupling { .. }
-    );
-    let smallest = smallest(how, time);
-    if hopeless || h <= smallest {
-        return Err(error);
-    }
-    Ok((h * AFTER_FAILURE).max(smallest))
 }
 
 /// The smallest step at a time (s), which is to go on.

@@ -2,7 +2,8 @@
 //! Newton's method do not converge.
 
 use super::Conditions;
-use crate::{Error, Integrator, Simulation, StepReport};
+use crate::{Error, Integrator, Simulation, StepReport, WorkPart};
+use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 
 /// A step under the options, in halves where it does not converge and they allow it.
@@ -24,7 +25,9 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
 fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
     match simulation.step_at_once(h, Conditions::default()) {
-        Err(Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. }) if halvings > 0 => {}
+        Err(
+            Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. } | Error::TooMuchWork { .. },
+        ) if halvings > 0 => {}
         Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
             if halvings > 0 && simulation.options.integrator != Integrator::Theta => {}
         result => return result,
@@ -54,12 +57,32 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Resul
 pub(crate) fn with_missed_contacts(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     step::begin(&mut simulation.system);
     loop {
-        let result = simulation.try_at_once(h);
+        let result = simulation
+            .try_at_once(h)
+            .map_err(|e| of_step(e, simulation.start.time));
         let missed = matches!(result, Err(Error::ContactsMissed { .. }));
         if !(missed && step::take_missed(&mut simulation.system)) {
             return result;
         }
         put_back(simulation)?;
+    }
+}
+
+/// An error of the search for contacts as one of the step that searched.
+fn of_step(error: Error, time: f64) -> Error {
+    match error {
+        Error::Collision(ContactError::TooManyTests {
+            between,
+            count,
+            limit,
+        }) => Error::TooMuchWork {
+            part: WorkPart::Detection,
+            what: format!("`{}` and `{}`", between[0], between[1]),
+            time,
+            count,
+            limit,
+        },
+        other => other,
     }
 }
 
@@ -119,6 +142,7 @@ mod tests {
         (c.missed, c.work, c.restitution) = (23 * k, 23.0 * x, -x);
         let s = &mut c.solve;
         (s.halvings, s.impacts, s.iterations) = (19 * k, 29 * k, 31 * k);
+        s.operations = 43 * k as u64;
         c.corrections = OverlapReport {
             count: 37 * k,
             lifted: 17.0 * x,

@@ -43,4 +43,5 @@ mod solids;
 mod stacks;
 mod statics;
 mod tools;
+mod work;
 mod worlds;

@@ -1,6 +1,7 @@
 //! Determinism, checkpoints, allocation.
 
 use crate::scenes::machine;
+use crate::worlds::{moving_boxes, rough};
 use pliant::prelude::*;
 
 #[test]
@@ -184,4 +185,33 @@ fn steps_with_any_linear_solver_allocate_nothing() {
             assert_eq!(found.count_total, 0, "{link} links, {linear:?}");
         }
     }
+}
+
+/// A box that tumbles over the ground until it lies: where the list of contacts changes, the system
+/// is planned anew; a step well away from a change allocates nothing, however the box moves.
+#[test]
+fn tumbling_allocates_near_changes_of_contacts_only() {
+    const SETTLED: usize = 10;
+    let pose = Pose::turned([0.0, 0.0, 1.2], [0.6, 0.8, 0.0], 0.7);
+    let list = [([0.5, 0.4, 0.3], 1.0, pose)];
+    let (mut s, _) = moving_boxes(&list, &[[[1.0, 0.0, 0.0], [3.0, 2.0, 1.0]]], rough(0.4));
+    let mut steps = Vec::new();
+    for _ in 0..200 {
+        let found = allocation_counter::measure(|| {
+            s.step(0.01).unwrap();
+        });
+        let keys: Vec<_> = s.contacts().iter().map(|c| c.contact.key).collect();
+        steps.push((found.count_total, keys));
+    }
+    let mut settled = 0;
+    for (k, near) in steps.windows(SETTLED + 3).enumerate() {
+        let (count, keys) = &near[SETTLED];
+        if near.iter().all(|(_, other)| other == keys) {
+            assert_eq!(*count, 0, "step {}", k + SETTLED);
+            settled += 1;
+        }
+    }
+    assert!(settled > 50, "{settled}");
+    let kinds = steps.chunk_by(|a, b| a.1 == b.1).count();
+    assert!(kinds > 3, "{kinds}");
 }

@@ -23,7 +23,7 @@ pub(crate) fn boxes(list: &[([f64; 3], f64, Pose)], material: Material) -> (Simu
 }
 
 /// Boxes, the first of which have these linear and angular velocities.
-fn moving_boxes(
+pub(crate) fn moving_boxes(
     list: &[([f64; 3], f64, Pose)],
     velocities: &[[[f64; 3]; 2]],
     material: Material,

@@ -7,10 +7,12 @@ use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, GeometricTerms};
-use pliant::{Integrator, Stabilisation};
+use pliant::{Integrator, Stabilisation, WorkLimits};
 
 /// Every step leaves a line in the energy table.
 const MOST_STEPS: usize = 10_000_000;
+/// The largest limit of work; a number of a scene is exact up to there.
+const MOST_WORK: usize = 1_000_000_000_000_000;
 /// Pictures per simulated second, unless the scene says otherwise.
 const PICTURES: f64 = 50.0;
 /// Numbers of all recorded pictures together: a gigabyte.
@@ -86,6 +88,7 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         builder.options.contacts.halvings = builder.whole(halvings, 0, 20, at)?;
     }
     builder.options.contacts.solver = run.contact_solver;
+    work_limits(builder, run)?;
     if let Some(overlap) = &run.overlap {
         builder.options.contacts.overlap = contacts::overlap(builder, overlap)?;
     }
@@ -161,6 +164,33 @@ pub(super) fn check_pictures(
 )]
 fn whole_up_to_most(steps: f64) -> usize {
     steps.clamp(1.0, MOST_STEPS as f64) as usize
+}
+
+/// Counts of work beyond which a step is halved, or an error.
+fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
+    let count = |number: &Option<Number>, default: u64, key| match number {
+        Some(number) => {
+            let whole = builder.whole(number, 1, MOST_WORK, Where::Key(key))?;
+            Ok(whole as u64)
+        }
+        None => Ok(default),
+    };
+    let work = builder.options.tuning.work;
+    builder.options.tuning.work = WorkLimits {
+        contact_operations: count(
+            &run.contact_operations,
+            work.contact_operations,
+            "contact_operations",
+        )?,
+        correction_operations: count(
+            &run.correction_operations,
+            work.correction_operations,
+            "correction_operations",
+        )?,
+        contact_tests: count(&run.contact_tests, work.contact_tests, "contact_tests")?,
+        factorisations: count(&run.factorisations, work.factorisations as u64, "factorisations")? as usize,
+    };
+    Ok(())
 }
 
 fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator> {

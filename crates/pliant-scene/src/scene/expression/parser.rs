@@ -6,7 +6,7 @@ use crate::scene::suggest;
 use std::ops::Range;
 
 /// Deeper nesting is refused, not recursed into.
-const DEEPEST: usize = 64;
+pub(super) const DEEPEST: usize = 64;
 
 type Ops = Vec<(Op, Range<usize>)>;
 

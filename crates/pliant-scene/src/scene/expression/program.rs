@@ -121,7 +121,7 @@ impl Program {
     }
 
     fn run(&self, time: f64) -> Result<Jet, ExpressionError> {
-        let mut stack: Vec<Jet> = Vec::with_capacity(8);
+        let mut stack = Stack::default();
         for (op, range) in &self.ops {
             let result = match op {
                 Op::Number(value) => constant(*value),
@@ -155,9 +155,41 @@ impl Program {
     }
 }
 
+/// Operands that wait for their operation. No more than this wait in an expression whose brackets
+/// and functions nest as deep as the parser allows, with a sum, a product and a power in each.
+const WAITING: usize = 4 * (parser::DEEPEST + 1);
+
+/// The operands that wait, without memory of their own: courses are evaluated in every step.
+struct Stack {
+    room: [Jet; WAITING],
+    count: usize,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self {
+            room: [constant(0.0); WAITING],
+            count: 0,
+        }
+    }
+}
+
+impl Stack {
+    fn push(&mut self, jet: Jet) {
+        self.room[self.count] = jet;
+        self.count += 1;
+    }
+}
+
 /// The parser leaves operands for every operation.
-fn pop(stack: &mut Vec<Jet>) -> Jet {
-    stack.pop().unwrap_or(constant(f64::NAN))
+fn pop(stack: &mut Stack) -> Jet {
+    match stack.count.checked_sub(1) {
+        Some(top) => {
+            stack.count = top;
+            stack.room[top]
+        }
+        None => constant(f64::NAN),
+    }
 }
 
 pub(super) fn finite(value: f64, range: Range<usize>) -> Result<(), ExpressionError> {

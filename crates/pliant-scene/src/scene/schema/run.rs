@@ -85,6 +85,18 @@ pub struct Run {
     /// default.
     #[serde(default)]
     pub contact_solver: Option<Method>,
+    /// Operations of the solvers of contacts in a step at most.
+    #[serde(default)]
+    pub contact_operations: Option<Number>,
+    /// Operations of the corrections of overlap in a step at most.
+    #[serde(default)]
+    pub correction_operations: Option<Number>,
+    /// Tests of one search for contacts at most.
+    #[serde(default)]
+    pub contact_tests: Option<Number>,
+    /// Factorisations in a step at most.
+    #[serde(default)]
+    pub factorisations: Option<Number>,
     /// Treatment of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,

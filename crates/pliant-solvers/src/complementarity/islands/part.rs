@@ -225,6 +225,7 @@ impl Part {
             exact: found.exact.measure(),
             worst: self.worst_block(found.residual.worst),
             iterations: found.cones.iterations,
+            work: found.cones.work,
             method: Some(found.cones.method),
             islands: 1,
             settled: usize::from(settled),
@@ -300,13 +301,15 @@ impl Part {
         }
     }
 
-    pub(super) fn solve(&mut self) -> Result<IslandReport, ProblemError> {
+    /// Solves with at most so many operations for the cones.
+    pub(super) fn solve(&mut self, work: u64) -> Result<IslandReport, ProblemError> {
         match &mut self.solver {
             PartSolver::Boxed(solver) => {
                 let linear = solver.solve(&self.system, &mut self.solution)?;
                 Ok(IslandReport::linear(self.linear_in_whole(linear)))
             }
             PartSolver::Conic(solver) => {
+                solver.options.limits.work = work;
                 let found = solver.solve(&self.system, &mut self.solution)?;
                 Ok(self.report(&found))
             }

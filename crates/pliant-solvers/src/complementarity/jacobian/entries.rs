@@ -96,6 +96,11 @@ impl Entries {
         factor.factor(matrix).is_ok()
     }
 
+    /// Entries of the last factors.
+    pub(super) fn filled(&self) -> usize {
+        self.factor.as_ref().map_or(0, LuFactor::entries)
+    }
+
     /// Whether the determinant is negative.
     pub(super) fn is_turned(&self) -> bool {
         self.factor

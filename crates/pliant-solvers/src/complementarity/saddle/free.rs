@@ -42,6 +42,12 @@ struct ProductWorkspace {
 }
 
 impl Free {
+    /// Operations of a product: a solve with the factor.
+    pub(super) fn cost(&self) -> u64 {
+        let work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        4 * work.direct.counters().factor_entries as u64
+    }
+
     pub(super) fn new(
         system: &KktSystem,
         rows: &[usize],

@@ -266,6 +266,7 @@ impl Impact {
         let found = rows.solver.solve(system, &mut rows.solution);
         let found = found.map_err(|e| base.error(e))?;
         report.solve.iterations += found.iterations;
+        report.solve.operations += found.work;
         if found.outcome != Outcome::Converged {
             self.unconverged = Some(Unconverged {
                 outcome: found.outcome,

@@ -1,9 +1,9 @@
 //! The iteration of Newton's method.
 
 use super::Iteration;
-use crate::Error;
 use crate::contact::{ContactIterate, step};
 use crate::report::{NewtonReport, Timings};
+use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricStiffness, GeometricTerms, StepInput};
 use pliant_model::ModelError;
 use pliant_solvers::{KktResidual, SolveReport, Status};
@@ -112,6 +112,11 @@ impl Iteration<'_> {
             let mut solved = self.solve_newton()?;
             timings.solve += clock.elapsed();
             newton.iterations += 1;
+            let part = match solved.bounds.changes {
+                0 => WorkPart::Newton,
+                _ => WorkPart::ActiveSet,
+            };
+            self.system.check_factorisations(part, self.start.time)?;
             let clock = Instant::now();
             let found = done || self.search(&mut watch, &mut newton)?;
             timings.update += clock.elapsed();

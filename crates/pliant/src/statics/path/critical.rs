@@ -7,6 +7,8 @@ use crate::statics::{CriticalKind, CriticalPoint};
 
 /// Halvings of the step: to rounding.
 const HALVINGS: usize = 40;
+/// Critical points within a step at most: by rounding the signs of pivots may change to and fro.
+const MOST: usize = 100;
 /// Halvings up to which slopes are read: nearer to the point, they are rounding.
 const CLEAR: usize = 12;
 
@@ -58,7 +60,7 @@ pub(crate) fn find_critical(
         load: base.unknowns.factor,
         slope: direction.load,
     };
-    while locate && before != last {
+    while locate && before != last && out.len() < MOST {
         let mut slopes = (low.slope, change.next.load);
         let mut high = Sample {
             share: 1.0,

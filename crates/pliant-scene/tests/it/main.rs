@@ -5,8 +5,10 @@
     reason = "clippy.toml allows it in tests, but not in their helpers"
 )]
 
+mod defects;
 mod errors;
 mod garbage;
+mod random;
 mod replays;
 mod runs;
 mod scenes;

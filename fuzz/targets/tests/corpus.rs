@@ -98,6 +98,16 @@ fn nothing_is_left_out() {
             names.contains(dictionary.as_str()),
             "{dictionary} is of no target"
         );
+        let path = root().join(format!("fuzz/dictionaries/{dictionary}.dict"));
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            // libFuzzer knows few escapes.
+            let left = line.replace(r"\\", "").replace(r#"\""#, "").replace(r"\x0A", "");
+            let word = left.strip_prefix('"').and_then(|left| left.strip_suffix('"'));
+            assert!(
+                word.is_some_and(|word| !word.contains(['"', '\\'])),
+                "{dictionary}: {line}"
+            );
+        }
     }
     for extension in pliant_mesh_io::MESH_EXTENSIONS {
         let name = match extension {

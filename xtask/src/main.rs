@@ -14,6 +14,7 @@ mod docs;
 mod error;
 mod examples;
 mod flags;
+mod fuzz;
 mod generate;
 mod metadata;
 mod metrics;
@@ -63,6 +64,11 @@ const TASKS: &[Task] = &[
         name: "bench",
         summary: "time the benchmark scenes in release mode, or a benchmark by its name  [name, its arguments; --help lists the names]",
         run: bench::run,
+    },
+    Task {
+        name: "fuzz",
+        summary: "fuzz the readers, or try random scenes  [targets or `scenes`, --minutes M, --seeds A..B]",
+        run: fuzz::run,
     },
     Task {
         name: "docs",

@@ -82,6 +82,7 @@ const TABLE: &[(&str, Allowed)] = &[
     ),
     ("pliant-cli", These(&["pliant-lab", "pliant", "pliant-scene"])),
     ("pliant-benches", Anything),
+    ("pliant-fuzz-targets", Anything),
     ("xtask", Anything),
 ];
 

@@ -164,6 +164,56 @@ fn a_killed_run_leaves_no_half_file_and_no_lock() {
     assert!(stopped > 4, "{stopped} runs were killed before their end");
 }
 
+/// Killed at any moment, also over the results of an earlier run: the manifest says that a set is
+/// complete only where it is, and what stands under the name of a result is a whole file.
+#[test]
+fn a_run_killed_at_a_random_moment_leaves_no_result_or_a_whole_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let runs = [["0.005", "8"], ["0.01", "3"]];
+    let clock = std::time::Instant::now();
+    let whole = runs.map(|[step, duration]| {
+        assert!(start(dir.path(), step, duration).wait().unwrap().success());
+        check_set(&out);
+        files(&out)
+    });
+    // As long as two runs: about half of them come to their end.
+    let longest = clock.elapsed().as_micros() as u64;
+    let (mut complete, mut random) = (0, 1_u64);
+    for k in 0..24 {
+        let [step, duration] = runs[k % 2];
+        let mut run = start(dir.path(), step, duration);
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        std::thread::sleep(std::time::Duration::from_micros((random >> 33) % longest));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let left = files(&out);
+        let says: Option<serde_json::Value> = left
+            .get("manifest.json")
+            .map(|bytes| serde_json::from_slice(bytes).unwrap());
+        if says.is_some_and(|manifest| {
+            manifest["unwritten"] == serde_json::json!([]) && manifest["status"] != "writing"
+        }) {
+            check_set(&out);
+            complete += 1;
+        }
+        for (name, bytes) in &left {
+            if ["result.json", "manifest.json", ".pliant.lock"].contains(&name.as_str())
+                || name.ends_with(".partial")
+            {
+                continue;
+            }
+            assert!(
+                whole.iter().any(|w| w.get(name) == Some(bytes)),
+                "{name} after kill {k}"
+            );
+        }
+    }
+    println!("{complete} of 24 directories hold a complete set");
+    assert!(start(dir.path(), "0.01", "1").wait().unwrap().success());
+    check_set(&out);
+}
+
 /// A run of hours keeps its directory from its first step on.
 #[test]
 fn a_directory_is_taken_ahead_of_the_first_step() {

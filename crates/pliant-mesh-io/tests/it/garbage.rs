@@ -8,6 +8,7 @@ use super::{
 use pliant_mesh_io::TetgenFiles;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::path::Path;
 
 /// Checks the promise of a returned mesh: its indices are valid.
 fn check(mesh: &Mesh) {
@@ -69,23 +70,50 @@ const PARTED: &str = "====\n";
 /// Statements, as a regular expression.
 const STATEMENTS: &str = "([vflpgo#$\\\\/ \n0-9.eE+-]|nan|\r\n|v 1 2 3\n|f 1 2 3\n|\\$Nodes\n){0,80}";
 
-/// The valid files that are mutated.
-fn valid_files() -> Vec<Vec<u8>> {
+/// The valid files that are mutated, each with the target of `fuzz/` that begins from it.
+fn corpus() -> Vec<(&'static str, Vec<u8>)> {
     let mut files: Vec<_> = Flavour::all()
         .into_iter()
-        .flat_map(|flavour| [cube(flavour), mixed(flavour)])
+        .flat_map(|flavour| [("mesh_msh", cube(flavour)), ("mesh_msh", mixed(flavour))])
         .collect();
-    files.push(OBJ.as_bytes().to_vec());
-    files.extend([surfaces::stl_text().into_bytes(), surfaces::stl_binary()]);
-    files.extend([None, Some(false), Some(true)].map(surfaces::ply));
-    files.push(decks::abaqus().into_bytes());
-    files.extend([false, true].map(|ten| decks::tetgen(ten, 1).join(PARTED).into_bytes()));
+    files.push(("mesh_obj", OBJ.as_bytes().to_vec()));
+    files.push(("mesh_stl", surfaces::stl_text().into_bytes()));
+    files.push(("mesh_stl", surfaces::stl_binary()));
+    files.extend([None, Some(false), Some(true)].map(|b| ("mesh_ply", surfaces::ply(b))));
+    files.push(("mesh_inp", decks::abaqus().into_bytes()));
+    let tetgen = |ten| decks::tetgen(ten, 1).join(PARTED).into_bytes();
+    files.extend([false, true].map(|ten| ("mesh_tetgen", tetgen(ten))));
     for binary in [false, true] {
-        files.extend([false, true].map(|new| vtk::legacy(binary, new)));
+        files.extend([false, true].map(|new| ("mesh_vtk", vtk::legacy(binary, new))));
     }
     let flavours = vtk::Flavour::all();
-    files.extend([0, 1, 5, 9, 13, 17, 21].map(|k| vtk::vtu(flavours[k])));
+    files.extend([0, 1, 5, 9, 13, 17, 21].map(|k| ("mesh_vtu", vtk::vtu(flavours[k]))));
     files
+}
+
+fn valid_files() -> Vec<Vec<u8>> {
+    corpus().into_iter().map(|(_, bytes)| bytes).collect()
+}
+
+/// With `PLIANT_WRITE_CORPUS` set it writes the files anew: that is how `cargo xtask gen` does it.
+/// Other files of the folders are inputs that fuzzing has found.
+#[test]
+fn fuzzing_begins_from_these_files() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let write = std::env::var_os("PLIANT_WRITE_CORPUS").is_some();
+    for (number, (target, bytes)) in corpus().into_iter().enumerate() {
+        let path = folder.join(target).join(format!("made-{number}"));
+        if write {
+            std::fs::create_dir_all(folder.join(target)).unwrap();
+            std::fs::write(&path, &bytes).unwrap();
+        }
+        let found = std::fs::read(&path).unwrap_or_default();
+        assert!(
+            found == bytes,
+            "`cargo xtask gen` writes another {}",
+            path.display()
+        );
+    }
 }
 
 proptest! {

@@ -6,8 +6,10 @@
 )]
 
 mod bounds;
+mod defects;
 mod errors;
 mod garbage;
+mod random;
 mod replays;
 mod runs;
 mod scenes;

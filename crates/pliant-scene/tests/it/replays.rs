@@ -2,9 +2,9 @@
 //! are the least of random ones in which they once did not.
 
 use pliant::archive::ArchiveError;
-use pliant::{Checkpoint, Simulation};
+use pliant::{Adaptive, Checkpoint, Simulation};
 use pliant_scene::runner::Runner;
-use pliant_scene::scene::{SceneFile, Settings};
+use pliant_scene::scene::{Format, SceneFile, Settings};
 use std::path::Path;
 
 fn start(name: &str) -> (Runner, f64) {
@@ -137,6 +137,43 @@ fn a_step_after_a_failed_one_is_that_of_a_restored_checkpoint() {
             }
         }
         assert!(failures > 0, "{name} has no failed step any more");
+    }
+}
+
+/// Three points on hard links in steps that choose their length, of which the shortest misses the
+/// tolerance: the trials leave nothing behind, in the solvers neither.
+#[test]
+fn a_failed_step_that_chooses_its_length_changes_nothing() {
+    let text = r#"(gravity: (0, -9.81, 0), run: (duration: 1, step: 0.01, post_stabilisation: ()), nodes: [
+        Particles(name: "p", positions: [(1, 0, 0), (2, 0, 0), (3, 0, 0)], mass: 1),
+        Mapped(name: "d", parents: ["p"], mapping: Distance(pairs: [(0, (0, 0, 0)), (0, 1), (1, 2), (0, 2)])),
+    ], constraints: [(name: "links", on: "d")])"#;
+    let start = || {
+        let scene = SceneFile::from_text("a.ron".as_ref(), text, Format::Ron).unwrap();
+        Runner::new(scene.build(&Settings::default()).unwrap()).unwrap()
+    };
+    let how = Adaptive {
+        position: 1e-14,
+        velocity: 1e-14,
+        relative: 0.0,
+        position_kink: 0.0,
+        velocity_kink: 0.0,
+        smallest: 1e-3,
+        first: 1e-2,
+        ..Adaptive::default()
+    };
+    for steps in [0, 3] {
+        let mut runner = start();
+        let simulation = runner.simulation_mut();
+        assert_eq!(go_on(simulation, 0.01, steps).1, "");
+        let before = simulation.checkpoint();
+        let error = simulation.step_adaptively(&how, 1.0).unwrap_err();
+        assert!(matches!(error, pliant::Error::StepTooSmall { .. }), "{error}");
+        assert!(simulation.checkpoint() == before, "after {steps} steps");
+        let mut other = start();
+        let other = other.simulation_mut();
+        other.restore(&before).unwrap();
+        assert!(go_on(simulation, 0.002, 8) == go_on(other, 0.002, 8));
     }
 }
 

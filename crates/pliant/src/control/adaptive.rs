@@ -9,7 +9,7 @@ pub use types::{Adaptive, AdaptiveReport, AdaptiveSummary, Event, Events};
 
 use super::retry::together;
 use super::{Conditions, StepStart};
-use crate::{Error, Integrator, Options, Simulation, StepReport};
+use crate::{Checkpoint, Error, Integrator, Options, Simulation, StepReport};
 use error::Measured;
 use pliant_model::State;
 use pliant_stepper::contact::step;
@@ -23,6 +23,8 @@ use pliant_stepper::system::System;
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveWorkspace {
     start: StepStart,
+    /// The moment before the step, with the memory of the solvers, which trials leave changed.
+    before: Checkpoint,
     /// The end of the step taken at once.
     coarse: State,
     differences: error::Differences,
@@ -58,6 +60,8 @@ pub(crate) fn step(
     if let Some(contacts) = &mut simulation.system.contacts {
         contacts.observed.failed = None;
     }
+    let mut before = std::mem::take(&mut simulation.adaptive.before);
+    simulation.record_checkpoint(&mut before);
     let mut trials = Trials {
         how,
         drive,
@@ -66,8 +70,14 @@ pub(crate) fn step(
         simulation,
     };
     let result = trials.run(end);
-    trials.simulation.system.open_guards();
-    result
+    let Trials { simulation, .. } = trials;
+    simulation.system.open_guards();
+    let back = match result {
+        Ok(_) => Ok(()),
+        Err(_) => simulation.go_to(&before),
+    };
+    simulation.adaptive.before = before;
+    back.and(result)
 }
 
 /// Refuses what no step of these has an answer to.
@@ -335,6 +345,7 @@ impl Trials<'_> {
             start,
             coarse,
             differences,
+            ..
         } = adaptive;
         let ends = error::Ends {
             start: &start.motion().state,

@@ -69,7 +69,7 @@ impl Simulation {
     }
 
     /// Writes a checkpoint into buffers that are there.
-    pub(super) fn record_checkpoint(&self, out: &mut Checkpoint) {
+    pub(crate) fn record_checkpoint(&self, out: &mut Checkpoint) {
         // Those of the motion are not complete, and smaller.
         let solver = std::mem::take(&mut out.solver);
         out.clone_from(&self.motion);
@@ -97,7 +97,7 @@ impl Simulation {
         found
     }
 
-    pub(super) fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+    pub(crate) fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         if let Some(before) = self.system.impose_treatments(&checkpoint.treatments)? {
             self.plan_anew(&before)?;
         }

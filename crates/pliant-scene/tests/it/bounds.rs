@@ -111,7 +111,13 @@ fn limits_can_be_raised_and_lowered() {
     assert!(refused(&many, &Settings::default()).contains("must be from 2 to 1000000"));
     let built = many.build(&limited(1_000_001)).unwrap();
     assert_eq!(built.model.dof_count(), 3_000_003);
-    // A limit that no number of bytes holds is one as well.
+    // A limit that no memory holds is one as well.
+    let line = line.replace("1000001", "1e15");
+    let endless = scene(&format!("nodes: [{line}]"));
+    let message = refused(&endless, &limited(usize::MAX));
+    let wanted =
+        "has 1000000000000000 elements, for which the system does not grant the least of 100000000.0 GB";
+    assert!(message.contains(wanted) && under(&message) == "1e15", "{message}");
     assert!(file.build(&limited(usize::MAX)).is_ok());
 }
 

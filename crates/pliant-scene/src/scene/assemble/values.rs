@@ -8,6 +8,9 @@ use crate::scene::{Number, OneOrMany, SceneError, suggest};
 use pliant::model::NodeId;
 use std::collections::BTreeMap;
 
+/// Bytes that an element takes at least, whatever it is of.
+const LEAST_BYTES: usize = 100;
+
 impl Builder<'_> {
     /// Evaluates the parameters; those of `settings` win.
     pub(super) fn parameters(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
@@ -213,13 +216,23 @@ impl Builder<'_> {
     /// the user wrote `at` that place.
     pub(super) fn check_size(&self, at: Where<'_>, elements: usize) -> Result<()> {
         let (all, most) = (self.elements.saturating_add(elements), self.limits.elements);
-        if all <= most {
+        // Where the limit is raised far: the system is asked, and gets it back untouched.
+        let bytes = all.saturating_mul(LEAST_BYTES);
+        let granted = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+        if all <= most && granted {
             return Ok(());
         }
         let what = match at {
             Where::Name(name) => format!("`{name}`"),
             at => describe(at),
         };
+        if all <= most {
+            let bytes = 1e-9 * bytes as f64;
+            let message = format!(
+                "with {what}, the scene has {all} elements, for which the system does not grant the least of {bytes:.1} GB"
+            );
+            return self.wrong(&[at, owner(at)], message, None);
+        }
         let message = format!("with {what}, the scene has {all} elements, more than the limit of {most}");
         let help = "elements are the points, bodies, quadrature points and rows of all nodes; \
                     `--max-elements` raises the limit"

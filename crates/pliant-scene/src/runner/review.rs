@@ -44,10 +44,9 @@ pub(super) struct Size {
 impl Size {
     pub(super) fn of(simulation: &Simulation) -> Self {
         let (model, state) = (simulation.model(), simulation.state());
-        let farthest = state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        // A body alone at the origin has no size to compare with.
-        let sizes = [extent(model, state), farthest, 1.0];
-        let length = sizes.into_iter().find(|l| *l > 0.0).unwrap_or(1.0);
+        let extent = extent(model, state);
+        // What is alone has no size to compare with.
+        let length = if extent > 0.0 { extent } else { 1.0 };
         Self { length }
     }
 

@@ -19,6 +19,11 @@ const START_OVERLAP: f64 = 0.1;
 const GROWTH: f64 = 0.1;
 const PASSING_GROWTH: f64 = 10.0;
 
+/// The same in times of the kinetic energy at the start, where that is at least so much of what
+/// turned over.
+const BURST: f64 = 5.0;
+const LEAST_START: f64 = 0.01;
+
 /// Share of the largest energy that tolerances of solvers may bring in over a run at rest.
 const NOISE: f64 = 1e-7;
 
@@ -40,11 +45,10 @@ pub(super) struct Size {
 impl Size {
     pub(super) fn of(simulation: &Simulation) -> Self {
         let (model, state) = (simulation.model(), simulation.state());
-        let farthest = state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let length = extent(model, state);
-        Self {
-            length: if length > 0.0 { length } else { farthest },
-        }
+        let extent = extent(model, state);
+        // What is alone has no size to compare with.
+        let length = if extent > 0.0 { extent } else { 1.0 };
+        Self { length }
     }
 
     /// Whether a gap in this unit is more than a share of the size.
@@ -224,14 +228,23 @@ impl Watch {
         }
     }
 
+    /// Whether more energy came from nowhere than a good run has, of so much that turned over.
+    fn is_growth(&self, turned_over: f64) -> bool {
+        let noise = NOISE * self.largest;
+        let stays = self.grown > GROWTH * turned_over + noise;
+        let passes = self.most_grown > PASSING_GROWTH * turned_over + noise;
+        // What flies off because of it falls far, and then turns over much.
+        let moved = self.kinetic_start > LEAST_START * turned_over;
+        let flies = moved && self.most_grown > (BURST * self.kinetic_start).max(GROWTH * turned_over);
+        stays || passes || flies
+    }
+
     /// Sentences about all that was large.
     pub(super) fn warnings(&self, simulation: &Simulation, summary: &Summary) -> Vec<String> {
         let mut list = Vec::new();
         let fell = self.potential_start - self.lowest;
         let turned_over = self.kinetic_start + self.worked + fell;
-        let noise = NOISE * self.largest;
-        let stays = self.grown > GROWTH * turned_over + noise;
-        if stays || self.most_grown > PASSING_GROWTH * turned_over + noise {
+        if self.is_growth(turned_over) {
             list.push(format!(
                 "the energy grew by {} J that nothing brought in, where {} J turned over (see `numerical` of the ledger): {}",
                 short(self.most_grown),
@@ -274,6 +287,54 @@ impl Watch {
             Integrator::Theta => "take a smaller step, or `integrator: Nonlinear`",
             Integrator::Nonlinear => "take a smaller step",
             _ => "take a smaller step, or `integrator: Theta`",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of runs, in J: what grew and stayed, what grew at most, what turned over, the
+    /// kinetic energy at the start, the largest energy.
+    #[test]
+    fn energy_from_nowhere_is_told_from_noise() {
+        let is_growth = |[grown, most_grown, turned_over, kinetic_start, largest]: [f64; 5]| {
+            let watch = Watch {
+                size: Size { length: 1.0 },
+                thinnest: 1.0,
+                worst: None,
+                starts_off: false,
+                grown,
+                most_grown,
+                worked: 0.0,
+                kinetic_start,
+                potential_start: 0.0,
+                lowest: 0.0,
+                largest,
+            };
+            watch.is_growth(turned_over)
+        };
+        let fine = [
+            // A pendulum, a stack at rest, a relaxing board whose first step overshoots.
+            [-3.0, 0.13, 9.8, 0.0, 20.0],
+            [5e-8, 5.5e-8, 3.8e-8, 0.0, 490.0],
+            [-0.016, 0.099, 0.036, 0.0, 0.15],
+            // Something slow that begins to fall.
+            [0.5, 0.5, 10.0, 1e-6, 10.0],
+        ];
+        let wrong = [
+            // A screw that flies apart and is damped, a spring, contacts that store.
+            [-8e4, 5e5, 2.9e6, 7.7e4, 5.7e6],
+            [2e5, 1.9e6, 2.9, 0.0, 2.4e5],
+            [2.5e5, 2.5e5, 61.0, 60.0, 2.5e5],
+            [0.0, 1e3, 61.0, 0.0, 1e3],
+        ];
+        for case in fine {
+            assert!(!is_growth(case), "{case:?}");
+        }
+        for case in wrong {
+            assert!(is_growth(case), "{case:?}");
         }
     }
 }

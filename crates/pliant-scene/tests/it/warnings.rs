@@ -100,6 +100,11 @@ fn shapes_that_start_in_each_other() {
     );
     assert_eq!(pointed_at(&list[0]), "\"a\"");
     assert!(warned(&text.replace("0.2)", "0.48)")).is_empty());
+    // A body alone at the origin: rounding is no depth.
+    let alone = text
+        .replace("0.2)", "0)")
+        .replace("Plane(0, 0, 1)", "Plane(0, 0, 1), position: (0, 0, -0.499999)");
+    assert!(warned(&alone).is_empty());
     assert_eq!(
         ran(text).summary.warnings[0],
         "`ground` and `a` start 0.3 m deep in each other"

@@ -1,5 +1,10 @@
 //! The corpus of every target, and the same mutations of it every time.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
 use pliant_fuzz_targets::mutate::{Random, mutate};
 use pliant_fuzz_targets::{TARGETS, Target};
 use std::collections::BTreeSet;

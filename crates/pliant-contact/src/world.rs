@@ -383,6 +383,32 @@ impl World {
         law(&self.colliders, &self.materials, self.rule, &self.pairs, [a, b]).0
     }
 
+    /// For each pair of materials that may meet, two colliders that have them. Cost: up to a pass
+    /// over all pairs of colliders, of which at most a million are looked at.
+    pub fn meeting_materials(&self) -> Vec<[ColliderId; 2]> {
+        const MOST: usize = 1_000_000;
+        let mut found: Vec<([MaterialId; 2], [ColliderId; 2])> = Vec::new();
+        let count = self.colliders.len();
+        let pairs = (0..count).flat_map(|a| (a..count).map(move |b| [a, b]));
+        for pair in pairs.take(MOST) {
+            let [a, b] = pair.map(|k| &self.colliders[k]);
+            let ids = pair.map(|k| ColliderId(k as u32));
+            let meet = match pair[0] == pair[1] {
+                true => a.self_contact.is_some(),
+                false => may_meet(&self.colliders, &self.excluded, ids),
+            };
+            if !meet {
+                continue;
+            }
+            let mut materials = [a.material, b.material];
+            materials.sort_unstable();
+            if let Err(k) = found.binary_search_by_key(&materials, |f| f.0) {
+                found.insert(k, (materials, ids));
+            }
+        }
+        found.into_iter().map(|f| f.1).collect()
+    }
+
     /// Finds the contacts at positions and velocities of all nodes of a model
     /// ([`pliant_model::State`]).
     ///
@@ -432,12 +458,7 @@ impl World {
         work.tree.build(&work.boxes);
         let meet = |i: &Piece, j: &Piece| {
             let (a, b) = (i.collider.min(j.collider), i.collider.max(j.collider));
-            let [x, y] = [a, b].map(|c| &self.colliders[c.index()]);
-            a != b
-                && x.groups.meet(y.groups)
-                && pieces::apart(&x.placement, &y.placement)
-                && self.excluded.binary_search(&(a, b)).is_err()
-                && !resting(&self.rest, [a, b])
+            a != b && may_meet(&self.colliders, &self.excluded, [a, b]) && !resting(&self.rest, [a, b])
         };
         for (n, &i) in work.boxed.iter().enumerate() {
             let (pairs, boxed) = (&mut work.pairs, &work.boxed);
@@ -577,6 +598,14 @@ fn resting(rest: &[Rest], [a, b]: [ColliderId; 2]) -> bool {
         (Some(a), Some(b)) => a.and(*b) == Rest::Sleeps,
         _ => false,
     }
+}
+
+/// Whether contacts between two colliders, the lower number first, are looked for.
+fn may_meet(colliders: &[Collider], excluded: &[(ColliderId, ColliderId)], [a, b]: [ColliderId; 2]) -> bool {
+    let [x, y] = [a, b].map(|c| &colliders[c.index()]);
+    x.groups.meet(y.groups)
+        && pieces::apart(&x.placement, &y.placement)
+        && excluded.binary_search(&(a, b)).is_err()
 }
 
 /// The law of a pair of materials, or what the rules give, and which collider has the directions of

@@ -336,7 +336,7 @@ impl Simulation {
     pub(crate) fn step_at_once(&mut self, h: f64, conditions: Conditions) -> Result<StepReport, Error> {
         let weights = conditions.weights.unwrap_or_else(|| self.options.weights());
         let started = self.start_step(h, weights, conditions.keep_treatments);
-        let fits = started.and_then(|()| self.check_method());
+        let fits = started.and_then(|()| self.check_capabilities());
         let result = fits.and_then(|()| retry::with_missed_contacts(self, h));
         if result.is_err() {
             self.fail()?;
@@ -480,8 +480,14 @@ impl Simulation {
     /// refuse, before it begins.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] or [`Error::Memory`], which names what does not fit.
+    /// [`Error::Unsupported`], [`Error::Memory`] or [`Error::FrictionCoupling`], which names what
+    /// does not fit.
     pub fn check_method(&self) -> Result<(), Error> {
+        self.check_capabilities()?;
+        step::check_coupling(&self.system, self.options.contacts.friction_coupling)
+    }
+
+    fn check_capabilities(&self) -> Result<(), Error> {
         let method = &self.options.integrator;
         capabilities::check(&self.system, &self.options, method.capabilities(), method.name())
     }

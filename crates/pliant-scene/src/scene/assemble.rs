@@ -182,6 +182,7 @@ impl Places {
                     pliant::Error::Unsupported { .. } | pliant::Error::Memory { .. } => {
                         vec![Where::Key("integrator")]
                     }
+                    pliant::Error::FrictionCoupling { .. } => vec![Where::Key("friction_coupling")],
                     pliant::Error::LinearSolver { .. } => vec![Where::Key("linear")],
                     pliant::Error::NeedsStabilisation { .. } => vec![Where::Key("adaptive_step")],
                     pliant::Error::Baumgarte { .. } => places_of(&message, &["rate"]),

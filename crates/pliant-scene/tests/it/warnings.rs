@@ -161,6 +161,32 @@ fn check_refuses_what_the_first_step_would() {
     }
 }
 
+/// A coupling of friction that does not go with a material is refused ahead of the contact that has
+/// it, and only where such a contact can be.
+#[test]
+fn a_coupling_of_friction_is_refused_before_things_meet() {
+    let falling = "(gravity: (0, 0, -9.81), run: (duration: 0.02, step: 0.01, friction_coupling: Lagged),
+        nodes: [Bodies(name: \"b\", bodies: [(position: (0, 0, 9), shape: Sphere(0.1), mass: 1)])],
+        materials: [(name: \"m\", friction: 0.5, rolling_friction: 0.01), (name: \"n\", friction: 0.5)],
+        colliders: [Bodies(node: \"b\", material: \"m\"), Fixed(name: \"g\", shape: Plane(0, 0, 1), material: \"m\")])";
+    for law in [
+        "rolling_friction: 0.01",
+        "torsional_friction: 0.01",
+        "friction_model: Pyramid(directions: 4)",
+    ] {
+        let text = falling.replace("rolling_friction: 0.01", law);
+        let error = checked(&text).unwrap_err().to_string();
+        assert!(
+            error.contains("of the contact of `b` and `g`; `Exact` does"),
+            "{error}"
+        );
+        assert_eq!(pointed_at(&error), "Lagged", "{error}");
+        assert!(checked(&text.replace("Lagged", "Exact")).is_ok());
+        let others = text.replace("material: \"m\"", "material: \"n\"");
+        assert!(checked(&others).is_ok());
+    }
+}
+
 /// Whether a run refuses a scene or ends in its first step.
 fn ran_or_refused(text: &str) -> bool {
     let scene = SceneFile::from_text("a.ron".as_ref(), text, Format::Ron).unwrap();

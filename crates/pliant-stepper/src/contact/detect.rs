@@ -1,7 +1,9 @@
 //! The search for contacts: at the start of a step, where the last one did not leave them, and at
 //! its end.
 
-use super::{Contact, ContactFinder, ContactKey, ContactList, ContactMemory, Contacts, FrictionModel};
+use super::{
+    Contact, ContactFinder, ContactKey, ContactLaw, ContactList, ContactMemory, Contacts, FrictionModel,
+};
 use crate::Error;
 use crate::sleep::Sleep;
 use crate::system::System;
@@ -162,6 +164,11 @@ impl Detection {
     /// Says to the finder how many tests a search may take.
     pub(crate) fn set_most_tests(&mut self, tests: u64) {
         self.source.finder.set_most_tests(tests);
+    }
+
+    /// The laws that contacts may have.
+    pub(super) fn laws(&self) -> Vec<(ContactLaw, [u32; 2])> {
+        self.source.finder.laws()
     }
 
     /// Says to the finder which elements of nodes rest.

@@ -1,6 +1,6 @@
 //! The interface between a simulation and its source of contacts.
 
-use super::ContactList;
+use super::{ContactLaw, ContactList};
 use crate::Error;
 use pliant_contact::Rest;
 use pliant_model::{Model, NodeId, State};
@@ -53,6 +53,12 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     /// between a sleeper and another sleeper or a standing element need not be listed, and keep
     /// their identity.
     fn set_rest(&mut self, _of: &dyn Fn(NodeId, usize) -> Rest) {}
+
+    /// The laws that its contacts may have, each with two sides that may meet, as far as it knows
+    /// them ahead: options that do not go with one are then refused before the first step.
+    fn laws(&self) -> Vec<(ContactLaw, [u32; 2])> {
+        Vec::new()
+    }
 
     /// Appends its memory as plain numbers.
     fn save(&self, _out: &mut Vec<u64>) {}

@@ -69,6 +69,15 @@ impl ContactLaw {
         }
     }
 
+    /// The part of the law that only [`FrictionCoupling::Exact`] has an answer to.
+    pub(super) fn exact_part(&self) -> Option<&'static str> {
+        match self.cone() {
+            _ if self.torsion > 0.0 || self.rolling > 0.0 => Some("resistance to spin or rolling"),
+            Cone::Pyramid { .. } => Some("friction pyramid"),
+            _ => None,
+        }
+    }
+
     /// Share of the friction that the law allows, of the impulses of the three rows; 1 where it
     /// allows none.
     pub fn used_friction(&self, r: &[f64]) -> f64 {

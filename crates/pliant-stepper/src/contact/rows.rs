@@ -77,6 +77,10 @@ impl RowSystem {
         let mut row = 0;
         let cones = &mut self.cones[base.row_blocks()..];
         for ((contact, rows), law) in detection.list().contacts().iter().zip(&self.rows).zip(cones) {
+            if let Some(part) = contact.law.exact_part() {
+                let what = format!("the {part} of the contact of {}", detection.pair(contact));
+                return Err(Error::FrictionCoupling { coupling, what });
+            }
             match *law {
                 Some(Cone::Coulomb { mu }) => {
                     let shift = match coupling {
@@ -84,14 +88,6 @@ impl RowSystem {
                         _ => 0.0,
                     };
                     *law = Some(Cone::Shifted { mu, shift });
-                }
-                Some(cone @ (Cone::Pyramid { .. } | Cone::Rolling { .. })) => {
-                    let part = match cone {
-                        Cone::Pyramid { .. } => "friction pyramid",
-                        _ => "resistance to spin or rolling",
-                    };
-                    let what = format!("the {part} of the contact of {}", detection.pair(contact));
-                    return Err(Error::FrictionCoupling { coupling, what });
                 }
                 _ => {}
             }

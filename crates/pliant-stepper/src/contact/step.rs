@@ -3,7 +3,10 @@
 
 use super::rows::RowSystem;
 use super::solve::Unknowns;
-use super::{Base, ContactFinder, ContactIterate, ContactMemory, Contacts, Observation, Search, Solved};
+use super::{
+    Base, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Observation, Search,
+    Solved,
+};
 use crate::motion::SolverMemory;
 use crate::system::System;
 use crate::{Error, Motion, StepReport};
@@ -254,6 +257,29 @@ pub(crate) fn record_solvers(system: &System, out: &mut SolverMemory) {
             out.correction_islands = IslandMemory::default();
         }
     }
+}
+
+/// Refuses a coupling of friction that does not go with the law of two sides that may meet. Cost:
+/// up to a pass over all pairs of sides; a step finds it out where they touch.
+///
+/// # Errors
+/// [`Error::FrictionCoupling`] with the two sides.
+pub fn check_coupling(system: &System, coupling: FrictionCoupling) -> Result<(), Error> {
+    let Some(c) = system
+        .contacts
+        .as_ref()
+        .filter(|_| coupling != FrictionCoupling::Exact)
+    else {
+        return Ok(());
+    };
+    for (law, sides) in c.detection.laws() {
+        if let Some(part) = law.exact_part() {
+            let [a, b] = sides.map(|s| c.detection.name(s));
+            let what = format!("the {part} of the contact of {a} and {b}");
+            return Err(Error::FrictionCoupling { coupling, what });
+        }
+    }
+    Ok(())
 }
 
 /// Gives the solvers of contacts a memory in place of their own.

@@ -2,7 +2,9 @@
 
 use super::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
 use crate::Error;
-use pliant_contact::{Carrier, ContactError, ContactMemory, Placement, Remembered, Rest, Side, World};
+use pliant_contact::{
+    Carrier, ContactError, ContactMemory, Material, Placement, Remembered, Rest, Side, World,
+};
 use pliant_dense::rotation;
 use pliant_kkt::Support;
 use pliant_model::{Model, NodeId, State};
@@ -53,22 +55,27 @@ fn push(found: &[pliant_contact::Contact], model: &Model, state: &State, out: &m
                 point: c.b.point,
                 normal: c.normal,
                 gap: c.gap,
-                law: ContactLaw {
-                    friction: material.friction,
-                    friction_model: material.friction_model,
-                    direction: c.direction,
-                    restitution: material.restitution,
-                    compliance: material.compliance,
-                    relaxation_time: material.relaxation_time,
-                    dissipation: material.dissipation,
-                    torsion: material.torsional_friction,
-                    rolling: material.rolling_friction,
-                },
+                law: law(material, c.direction),
                 sides,
             },
             first,
             second,
         );
+    }
+}
+
+/// The law of a contact between materials of this law, with the first direction of its friction.
+fn law(material: &Material, direction: Option<[f64; 3]>) -> ContactLaw {
+    ContactLaw {
+        friction: material.friction,
+        friction_model: material.friction_model,
+        direction,
+        restitution: material.restitution,
+        compliance: material.compliance,
+        relaxation_time: material.relaxation_time,
+        dissipation: material.dissipation,
+        torsion: material.torsional_friction,
+        rolling: material.rolling_friction,
     }
 }
 
@@ -114,6 +121,16 @@ impl ContactFinder for World {
 
     fn set_rest(&mut self, of: &dyn Fn(NodeId, usize) -> Rest) {
         Self::set_rest(self, of);
+    }
+
+    fn laws(&self) -> Vec<(ContactLaw, [u32; 2])> {
+        let pairs = self.meeting_materials().into_iter();
+        pairs
+            .map(|pair| {
+                let material = self.pair_material(pair[0], pair[1]);
+                (law(&material, None), pair.map(|c| c.index() as u32))
+            })
+            .collect()
     }
 
     fn save(&self, out: &mut Vec<u64>) {

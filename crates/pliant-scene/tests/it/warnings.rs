@@ -169,11 +169,7 @@ fn a_coupling_of_friction_is_refused_before_things_meet() {
         nodes: [Bodies(name: \"b\", bodies: [(position: (0, 0, 9), shape: Sphere(0.1), mass: 1)])],
         materials: [(name: \"m\", friction: 0.5, rolling_friction: 0.01), (name: \"n\", friction: 0.5)],
         colliders: [Bodies(node: \"b\", material: \"m\"), Fixed(name: \"g\", shape: Plane(0, 0, 1), material: \"m\")])";
-    for law in [
-        "rolling_friction: 0.01",
-        "torsional_friction: 0.01",
-        "friction_model: Pyramid(directions: 4)",
-    ] {
+    for law in ["rolling_friction: 0.01", "torsional_friction: 0.01"] {
         let text = falling.replace("rolling_friction: 0.01", law);
         let error = checked(&text).unwrap_err().to_string();
         assert!(

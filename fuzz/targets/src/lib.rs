@@ -6,8 +6,10 @@
 
 pub mod mutate;
 
+use std::cell::RefCell;
 use std::path::Path;
 
+use pliant::Checkpoint;
 use pliant_lab::exchange::{Layout, Record, read_matrix_market, write_matrix_market};
 use pliant_mesh_io::{
     Mesh, MeshError, TetgenFiles, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen,
@@ -29,7 +31,8 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
+    plain("checkpoint", checkpoint),
     plain("expression", expression),
     plain("manifest", manifest),
     plain("matrix_market", matrix_market),
@@ -83,6 +86,54 @@ pub const PARTED: &str = "====\n";
 const MOST_COORDINATES: usize = 300;
 /// More steps than this in the plan of a run are a long table of pictures.
 const LONGEST_INPUT: usize = 1 << 16;
+
+/// A checkpoint of a small scene in which the input changes bytes, three of it for each: the place,
+/// and the new value. Whatever is not refused goes on for two steps.
+pub fn checkpoint(data: &[u8]) {
+    const SCENE: &str = include_str!("../../../crates/pliant-scene/tests/it/replays/sleepers.ron");
+    const STEP: f64 = 0.01;
+    thread_local! {
+        static START: RefCell<Option<(Runner, Vec<u8>)>> = const { RefCell::new(None) };
+    }
+    assert!(
+        Checkpoint::from_bytes(data).is_err(),
+        "a short input is no checkpoint"
+    );
+    START.with_borrow_mut(|start| {
+        let (runner, bytes) = start.get_or_insert_with(|| {
+            let scene = SceneFile::from_text("sleepers.ron".as_ref(), SCENE, Format::Ron);
+            let built = scene.and_then(|scene| scene.build(&Settings::default()));
+            let mut runner = built.and_then(Runner::new).expect("the scene is good");
+            for _ in 0..5 {
+                runner.step().expect("the scene runs");
+            }
+            let bytes = runner.simulation().checkpoint().to_bytes();
+            (runner, bytes.expect("a checkpoint can be written"))
+        });
+        let line = bytes.iter().position(|b| *b == b'\n').expect("a first line");
+        // Behind the line are the length of the value and its checksum.
+        let value = line + 1 + 12;
+        let mut changed = bytes.clone();
+        let places = changed.len() - value;
+        for [high, low, byte] in data.as_chunks::<3>().0 {
+            let place = usize::from(u16::from_be_bytes([*high, *low]));
+            changed[value + place % places] = *byte;
+        }
+        let checksum = crc32fast::hash(&changed[value..]).to_le_bytes();
+        changed[value - 4..value].copy_from_slice(&checksum);
+        let Ok(read) = Checkpoint::from_bytes(&changed) else {
+            return;
+        };
+        let simulation = runner.simulation_mut();
+        if simulation.restore(&read).is_ok() {
+            for _ in 0..2 {
+                if simulation.step(STEP).is_err() {
+                    break;
+                }
+            }
+        }
+    });
+}
 
 /// A scene in RON: read, built, and two steps taken if it is small.
 pub fn scene_ron(data: &[u8]) {
@@ -286,7 +337,7 @@ pub fn manifest(data: &[u8]) {
         status: "ok",
     };
     let cleared =
-        ResultDirectory::take(&results).and_then(|mut directory| directory.clear(run, &["energy.csv"]));
+        ResultDirectory::take(&results).and_then(|mut directory| directory.clear(run, &["energy.csv"], &[]));
     match cleared {
         Ok(()) => assert!(matches!(Manifest::read(&results), Ok(Some(_)))),
         Err(error) => assert!(!error.to_string().is_empty()),

@@ -70,6 +70,7 @@ macro_rules! replays {
 }
 
 replays!(
+    checkpoint,
     expression,
     manifest,
     matrix_market,

@@ -81,15 +81,12 @@ impl RowSystem {
                 let what = format!("the {part} of the contact of {}", detection.pair(contact));
                 return Err(Error::FrictionCoupling { coupling, what });
             }
-            match *law {
-                Some(Cone::Coulomb { mu }) => {
-                    let shift = match coupling {
-                        FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]),
-                        _ => 0.0,
-                    };
-                    *law = Some(Cone::Shifted { mu, shift });
-                }
-                _ => {}
+            if let Some(Cone::Coulomb { mu }) = *law {
+                let shift = match coupling {
+                    FrictionCoupling::Lagged => mu * u[row + 1].hypot(u[row + 2]),
+                    _ => 0.0,
+                };
+                *law = Some(Cone::Shifted { mu, shift });
             }
             row += rows.count;
         }

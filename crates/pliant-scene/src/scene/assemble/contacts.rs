@@ -438,10 +438,11 @@ fn untangle(
 /// An element, and all elements that it is computed from.
 fn lineage(model: &Model, element: (NodeId, usize)) -> Vec<(NodeId, usize)> {
     let mut list = vec![element];
-    let mut next = 0;
     let mut dependencies = Vec::new();
-    while let Some(&(node, element)) = list.get(next) {
-        next += 1;
+    for next in 0.. {
+        let Some(&(node, element)) = list.get(next) else {
+            break;
+        };
         if let NodeKind::Mapped { mapping, parents, .. } = &model.node(node).kind {
             dependencies.clear();
             mapping.dependencies(element, &mut dependencies);

@@ -169,11 +169,12 @@ fn whole_up_to_most(steps: f64) -> usize {
 /// Counts of work beyond which a step is halved, or an error.
 fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
     let count = |number: &Option<Number>, default: u64, key| match number {
-        Some(number) => {
-            let whole = builder.whole(number, 1, MOST_WORK, Where::Key(key))?;
-            Ok(whole as u64)
-        }
+        Some(number) => Ok(builder.whole(number, 1, MOST_WORK, Where::Key(key))? as u64),
         None => Ok(default),
+    };
+    let factorisations = match &run.factorisations {
+        Some(number) => builder.whole(number, 1, MOST_WORK, Where::Key("factorisations"))?,
+        None => builder.options.tuning.work.factorisations,
     };
     let work = builder.options.tuning.work;
     builder.options.tuning.work = WorkLimits {
@@ -188,7 +189,7 @@ fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
             "correction_operations",
         )?,
         contact_tests: count(&run.contact_tests, work.contact_tests, "contact_tests")?,
-        factorisations: count(&run.factorisations, work.factorisations as u64, "factorisations")? as usize,
+        factorisations,
     };
     Ok(())
 }

@@ -43,7 +43,7 @@ pub(super) fn generate(seed: u64, wild: bool) -> Drawn {
     sketch.materials();
     sketch.bodies();
     sketch.joints();
-    let parts: [(f64, fn(&mut Sketch)); 9] = [
+    let parts: [(f64, Part); 9] = [
         (0.4, Sketch::cable),
         (0.4, Sketch::points),
         (0.25, Sketch::solid),
@@ -70,6 +70,9 @@ pub(super) fn generate(seed: u64, wild: bool) -> Drawn {
         driven: sketch.driven,
     }
 }
+
+/// A part of a scene, drawn into it.
+type Part = fn(&mut Sketch);
 
 impl Sketch {
     /// Adds to a list of the scene.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,9 @@ const TIMED: &str = "result.json";
 /// The file that is locked. It is empty and stays: removing it would let two runs lock two files of
 /// this name.
 const LOCK: &str = ".pliant.lock";
+
+/// Most bytes of a manifest: two million frames.
+const LARGEST: u64 = 256 << 20;
 
 /// Name and version of the manifest's structure.
 const FORMAT: &str = "pliant-manifest-1";
@@ -113,7 +116,12 @@ impl Manifest {
         if !kind.is_file() {
             return Err(stranger());
         }
-        let bytes = fs::read(&path).map_err(|source| ExportError::io(&path, source))?;
+        let mut bytes = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
+        read.map_err(|source| ExportError::io(&path, source))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(stranger());
+        }
         let manifest: Self = serde_json::from_slice(&bytes).map_err(|_| stranger())?;
         if manifest.format == FORMAT {
             Ok(Some(manifest))

@@ -41,9 +41,10 @@ pub enum Error {
     /// A degree of freedom without inertia or stiffness, or compressed beyond what its inertia
     /// carries in one step.
     #[error(
-        "{what} has no inertia left at t = {time} s (W_ii = {diagonal:.2e}{}): it has no mass, or geometric stiffness of \
+        "{what} has no inertia left at t = {t} s (W_ii = {diagonal:.2e}{}): it has no mass, or geometric stiffness of \
          compression outweighs it (smaller step, or geometric stiffness `PositivePart`)",
-        if *diagonal > 0.0 { ", too little beside what couples it to others" } else { "" }
+        if *diagonal > 0.0 { ", too little beside what couples it to others" } else { "" },
+        t = instant(*time)
     )]
     NotPositiveDefinite {
         /// The degree of freedom in words.
@@ -54,7 +55,7 @@ pub enum Error {
         diagonal: f64,
     },
     /// A number overflowed or became NaN.
-    #[error("{what} is not finite at t = {time} s")]
+    #[error("{what} is not finite at t = {t} s", t = instant(*time))]
     NotFinite {
         /// Degree of freedom or row in words.
         what: String,
@@ -62,7 +63,7 @@ pub enum Error {
         time: f64,
     },
     /// Hard constraints contradict each other.
-    #[error("{constraint} contradicts {others} at t = {time} s: they are {} {unit} apart", short(*apart))]
+    #[error("{constraint} contradicts {others} at t = {t} s: they are {} {unit} apart", short(*apart), t = instant(*time))]
     Incompatible {
         /// The row in words.
         constraint: String,
@@ -80,7 +81,8 @@ pub enum Error {
     },
     /// Rows of bounded force kept changing sides.
     #[error(
-        "which forces are at their bounds did not settle at t = {time} s: {constraint} still misses its law by {residual:.2e}"
+        "which forces are at their bounds did not settle at t = {t} s: {constraint} still misses its law by {residual:.2e}",
+        t = instant(*time)
     )]
     Unsettled {
         /// The row in words.
@@ -92,8 +94,9 @@ pub enum Error {
     },
     /// The residual stayed above the tolerance.
     #[error(
-        "the step from t = {time} s did not converge: relative residual {:.2e}, allowed {tolerance:e}; the equation of {what} is missed most",
-        .report.residual.relative
+        "the step from t = {t} s did not converge: relative residual {:.2e}, allowed {tolerance:e}; the equation of {what} is missed most",
+        .report.residual.relative,
+        t = instant(*time)
     )]
     NotConverged {
         /// The coordinate or row whose equation is missed most, in words.
@@ -107,8 +110,9 @@ pub enum Error {
     },
     /// Contacts and friction stayed above their tolerance.
     #[error(
-        "contacts did not converge at t = {time} s: residual {:.2e}, allowed {tolerance:e}; {contact} misses its law most",
-        .report.contacts.residual
+        "contacts did not converge at t = {t} s: residual {:.2e}, allowed {tolerance:e}; {contact} misses its law most",
+        .report.contacts.residual,
+        t = instant(*time)
     )]
     ContactsNotConverged {
         /// The worst contact in words.
@@ -123,7 +127,8 @@ pub enum Error {
     /// Bodies that were apart went through each other, however often the step was taken again with
     /// the contacts that its search had missed.
     #[error(
-        "{contact} go through each other in the step from t = {time} s, which was taken {searches} times again with the contacts that it had missed; take shorter steps"
+        "{contact} go through each other in the step from t = {t} s, which was taken {searches} times again with the contacts that it had missed; take shorter steps",
+        t = instant(*time)
     )]
     ContactsMissed {
         /// Two things that do, in words.
@@ -135,8 +140,9 @@ pub enum Error {
     },
     /// A part of a step took more work than it may.
     #[error(
-        "{part} {what} at t = {time} s did not end within {} {}; {} (`{}` allows more)",
-        crate::work::in_words(*.limit), .part.unit(), .part.advice(), .part.option()
+        "{part} {what} at t = {t} s did not end within {} {}; {} (`{}` allows more)",
+        crate::work::in_words(*.limit), .part.unit(), .part.advice(), .part.option(),
+        t = instant(*time)
     )]
     TooMuchWork {
         /// The part of the step.
@@ -152,7 +158,8 @@ pub enum Error {
     },
     /// Impacts in sequence did not end.
     #[error(
-        "after {impacts} impacts one by one at t = {time} s there is still another (option `impacts`: `Together` takes all at once)"
+        "after {impacts} impacts one by one at t = {t} s there is still another (option `impacts`: `Together` takes all at once)",
+        t = instant(*time)
     )]
     Impacts {
         /// Time at the start of the step (s).
@@ -177,7 +184,8 @@ pub enum Error {
     /// The linear solve of a position correction (stabilisation), or of the accelerations on hard
     /// rows, ended above the tolerance.
     #[error(
-        "the correction of the hard rows at t = {time} s did not converge (relative residual {residual:.2e}); the largest violation is {violation:.2e}, of {what}"
+        "the correction of the hard rows at t = {t} s did not converge (relative residual {residual:.2e}); the largest violation is {violation:.2e}, of {what}",
+        t = instant(*time)
     )]
     CorrectionNotConverged {
         /// The row that is violated most, in words; "no row" if none is.
@@ -192,7 +200,8 @@ pub enum Error {
     /// The implicit equation of a spinning body has no solution near: the step is too long for the
     /// spin.
     #[error(
-        "the gyroscopic equation of {what} did not converge at t = {time} s: it turns too far in one step"
+        "the gyroscopic equation of {what} did not converge at t = {t} s: it turns too far in one step",
+        t = instant(*time)
     )]
     Gyroscopic {
         /// The body in words.
@@ -236,7 +245,8 @@ pub enum Error {
     /// The smallest step of those that choose their length (`Adaptive`) misses
     /// the tolerance.
     #[error(
-        "at t = {time} s a step of {step:e} s still has an estimated error of {error:.2e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed"
+        "at t = {t} s a step of {step:e} s still has an estimated error of {error:.2e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed",
+        t = instant(*time)
     )]
     StepTooSmall {
         /// The coordinate with the largest error in words.
@@ -302,6 +312,11 @@ pub enum Error {
     /// A solver error without a name in the model.
     #[error(transparent)]
     Solve(SolveError),
+}
+
+/// A time with ten digits: sums of steps have more only by rounding.
+fn instant(time: f64) -> f64 {
+    format!("{time:.9e}").parse().unwrap_or(time)
 }
 
 /// A number with four digits.

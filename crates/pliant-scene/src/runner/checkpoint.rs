@@ -22,7 +22,7 @@ use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::directory::{CHECKPOINT, CHECKPOINT_LOG, ResultDirectory};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -304,6 +304,9 @@ fn open_and_read(path: &Path) -> Result<Option<(File, Vec<u8>)>, CheckpointError
         .open(path)
         .map_err(failed)?;
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut file, &mut bytes).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    let room = bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
+    room.map_err(|error| failed(error.into()))?;
+    file.read_to_end(&mut bytes).map_err(failed)?;
     Ok(Some((file, bytes)))
 }

@@ -52,7 +52,7 @@ error: unknown key `complience` in `Cable`
 }
 
 /// Change, message, what the carets are under, help.
-const CASES: [(&str, &str, &str, &str, &str); 25] = [
+const CASES: [(&str, &str, &str, &str, &str); 28] = [
     (
         "Particles(",
         "Particle(",
@@ -197,6 +197,27 @@ const CASES: [(&str, &str, &str, &str, &str); 25] = [
         "computed from other nodes",
         "\"rod\"",
         "fix a node that it is computed from",
+    ),
+    (
+        "axes: [x])]",
+        "axes: [x], velocity: [1, 2])]",
+        "the velocity of `box` has 2 numbers, needed are 6",
+        "[1, 2]",
+        "",
+    ),
+    (
+        "axes: [x])]",
+        "elements: [7])]",
+        "there is no element 7 to fix: `box` has 1",
+        "[7]",
+        "",
+    ),
+    (
+        "axes: [x])]",
+        "from: 2, until: 1)]",
+        "`box` is fixed from 2 s until 1 s: no such time",
+        "1",
+        "",
     ),
 ];
 

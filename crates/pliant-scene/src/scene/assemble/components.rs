@@ -116,16 +116,16 @@ pub(super) fn fixed(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
 }
 
 fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
-    // A hold has no name of its own; complaints look for the node's name where it is fixed.
+    // A hold has no name of its own; complaints look for a key beside the node's name.
     let name = spec.node.as_str();
-    let places = [Where::Literal("", name), Where::Key("fixed")];
+    let places = |key| [Where::Used(name, key), Where::Key("fixed")];
     let node = builder.node(name, "", "fixed")?;
     let entry = builder.model.node(node);
     let (count, size) = (entry.count, entry.space.velocity_size());
     if entry.first_dof().is_none() {
         let message = format!("`{name}` is computed from other nodes, so it cannot be fixed");
         return builder.wrong(
-            &places,
+            &places("node"),
             message,
             Some("fix a node that it is computed from".into()),
         );
@@ -141,7 +141,7 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
     if let Some(element) = elements.iter().find(|e| **e >= count) {
         let message =
             format!("there is no element {element} to fix: `{name}` has {count}, counted from zero");
-        return builder.wrong(&places, message, None);
+        return builder.wrong(&places("elements"), message, None);
     }
     let coordinates = match &spec.axes {
         None => vec![true; size],
@@ -159,7 +159,7 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
             "the velocity of `{name}` has {} numbers, needed are {size}",
             velocity.len()
         );
-        return builder.wrong(&places, message, None);
+        return builder.wrong(&places("velocity"), message, None);
     }
     let time = |n: &Option<_>, default| match n {
         Some(n) => builder.number(n, at),
@@ -168,7 +168,11 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
     let (from, until) = (time(&spec.from, 0.0)?, time(&spec.until, f64::INFINITY)?);
     if from < 0.0 || until <= from {
         let message = format!("`{name}` is fixed from {from} s until {until} s: no such time");
-        return builder.wrong(&[Where::Field(name, "until"), places[0], at], message, None);
+        return builder.wrong(
+            &[Where::Used(name, "until"), places("from")[0], at],
+            message,
+            None,
+        );
     }
     builder.holds.push(Hold {
         node,

@@ -100,7 +100,7 @@ pub(crate) struct Scene {
     pub(crate) set: Vec<(String, Number)>,
     /// Let the scene read the meshes in this directory, too, which is not below its own; may be
     /// repeated
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory)]
     pub(crate) allow_outside: Vec<PathBuf>,
     /// Let the scene have so many elements in all of its nodes [default: 1000000]
     #[arg(long, value_name = "N")]
@@ -134,6 +134,15 @@ impl Scene {
             },
             mesh_directories: self.allow_outside.clone(),
         }
+    }
+}
+
+/// A directory that is there.
+fn directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err("there is no such directory".to_owned()),
     }
 }
 

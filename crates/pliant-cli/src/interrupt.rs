@@ -9,14 +9,16 @@ use std::time::{Duration, Instant};
 /// process and its group, which it is in.
 const TOGETHER: Duration = Duration::from_secs(1);
 
-/// Returns a flag that becomes true at the first signal. One that comes later than a second after
+/// Returns a flag that becomes true at the first signal, which is answered unless `quiet`. One that comes later than a second after
 /// it ends the process at once, without results.
-pub(crate) fn requested() -> Arc<AtomicBool> {
+pub(crate) fn requested(quiet: bool) -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let own = Arc::clone(&flag);
     let mut first = None;
     let handler = move || {
-        own.store(true, Ordering::Relaxed);
+        if !own.swap(true, Ordering::Relaxed) && !quiet {
+            complain("ending after this step; another signal ends it at once, without results");
+        }
         let now = Instant::now();
         if now.duration_since(*first.get_or_insert(now)) > TOGETHER {
             std::process::exit(INTERRUPTED.into());

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Run) -> u8 {
             return BAD_SCENE;
         }
     };
-    let stop = interrupt::requested();
+    let stop = interrupt::requested(arguments.quiet);
     // Ahead of the first step: nobody waits for results that have no place.
     let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
     let directory = match directory.transpose() {

@@ -292,24 +292,15 @@ impl World {
             .map(|k| ColliderId(k as u32))
     }
 
-    /// The smallest half width of the parts of a collider (m): the radius of balls, cables and
+    /// The smallest half width of the parts of each collider (m): the radius of balls, cables and
     /// cloths; infinite for half spaces and for surfaces without thickness.
-    ///
-    /// # Panics
-    /// If the collider is of another world.
-    pub fn half_width(&self, collider: ColliderId) -> f64 {
-        assert!(
-            collider.index() < self.colliders.len(),
-            "a collider of another world"
-        );
-        let parts = (0..self.pieces.list.len()).filter(|k| self.pieces.list[*k].collider == collider);
-        parts.map(|k| self.pieces.thin(k)).fold(f64::INFINITY, f64::min)
-    }
-
-    /// The half widths of all colliders, as [`half_width`](Self::half_width) has them.
     pub fn half_widths(&self) -> Vec<f64> {
-        let ids = (0..self.colliders.len()).map(|k| ColliderId(k as u32));
-        ids.map(|id| self.half_width(id)).collect()
+        let mut widths = vec![f64::INFINITY; self.colliders.len()];
+        for (k, piece) in self.pieces.list.iter().enumerate() {
+            let width = &mut widths[piece.collider.index()];
+            *width = width.min(self.pieces.thin(k));
+        }
+        widths
     }
 
     /// The contacts of the last update, in the order of their keys.

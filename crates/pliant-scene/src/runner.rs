@@ -165,7 +165,7 @@ impl Runner {
             Some(plan) => simulation.check_static(&plan.loads(), plan.method()),
             None => simulation.check_method(),
         };
-        let identity = Identity::new(&scene, scene.text(), &simulation);
+        let identity = Identity::new(&scene);
         taken.map_err(|e| scene.places.error(e))?;
         if let (None, Some(how)) = (&scene.statics, &scene.plan.adaptive) {
             let taken = simulation.check_adaptive(how);

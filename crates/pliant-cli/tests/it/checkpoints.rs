@@ -183,7 +183,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     // The log may have a part more than the checkpoint that was written last.
     for (path, bytes, missing) in [
         (&checkpoint, &whole[0], "there is no checkpoint in out"),
-        (&log, &whole[1], "the end is missing"),
+        (&log, &whole[1], "checkpoint.log: it is missing"),
     ] {
         let mut changed = bytes.clone();
         changed[60] ^= 1;
@@ -196,7 +196,7 @@ fn a_checkpoint_of_something_else_is_refused() {
         fs::write(path, bytes).unwrap();
     }
     fs::write(&checkpoint, "notes").unwrap();
-    refused(&[], 2, "this is no run of Pliant");
+    refused(&[], 2, "this is no checkpoint of a run of Pliant");
     let statics = scene("cook.ron");
     let ended = pliant(
         dir.path(),
@@ -230,6 +230,49 @@ fn a_checkpoint_of_something_else_is_refused() {
         assert_eq!(ended.status.code(), Some(2), "{value}");
         assert!(err(&ended).contains(expected), "{value}: {}", err(&ended));
     }
+}
+
+/// A mesh that is replaced makes another run of the same scene.
+#[test]
+fn a_checkpoint_of_another_mesh_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mesh = |height: &str| {
+        let corners = ["-9 -9", "9 -9", "0 9"].map(|at| format!("v {at} {height}\n"));
+        write(dir.path(), "floor.obj", &format!("{}f 1 2 3\n", corners.concat()));
+    };
+    mesh("0");
+    let text = "(gravity: (0, 0, -9.81), run: (duration: 1000), nodes: [
+        Bodies(name: \"b\", bodies: [(position: (0, 0, 0.5), shape: Sphere(0.1), mass: 1)])],
+        colliders: [Fixed(name: \"floor\", shape: Surface(file: \"floor.obj\")), Bodies(node: \"b\")])";
+    let file = write(dir.path(), "ball.ron", text);
+    let checkpoint = dir.path().join("out/checkpoint.pliant");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .current_dir(dir.path())
+        .args([
+            "run",
+            &file,
+            "--out",
+            "out",
+            "--quiet",
+            "--checkpoint-every",
+            "10steps",
+        ])
+        .spawn()
+        .unwrap();
+    while !checkpoint.exists() {
+        assert!(run.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    mesh("0.1");
+    let ended = pliant(dir.path(), &["run", &file, "--out", "out", "--resume"]);
+    assert_eq!(ended.status.code(), Some(2), "{}", err(&ended));
+    assert!(
+        err(&ended).contains("a mesh that the scene reads has changed"),
+        "{}",
+        err(&ended)
+    );
 }
 
 /// A directory in the place of a checkpoint: the run does not start.

@@ -304,5 +304,5 @@ fn only_points_of_soft_shapes_can_be_kept_from_something() {
     let [a, b] = ["a", "b"].map(|name| world.add(ball(name)).unwrap());
     let error = world.exclude_points(a, &[0], b).unwrap_err();
     assert!(error.to_string().contains("`a`"), "{error}");
-    assert_eq!(world.half_width(a), 1.0);
+    assert_eq!(world.half_widths()[a.index()], 1.0);
 }

@@ -21,13 +21,14 @@ use pliant_output::ExportError;
 use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::directory::{CHECKPOINT, CHECKPOINT_LOG, ResultDirectory};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The version of the structure of `checkpoint.pliant`.
+/// The kind of `checkpoint.pliant`, and the version of its structure.
+const KIND: &str = "checkpoint of a run";
 const VERSION: u32 = 1;
 
 /// How often a run writes a checkpoint.
@@ -173,11 +174,11 @@ impl Runner {
         }
         let mut checkpoints = Checkpoints::new(directory, every);
         let path = checkpoints.path(CHECKPOINT);
-        let Some((_, bytes)) = open_and_read(&path)? else {
+        let Some((_, bytes)) = open_and_read(&path, &mut OpenOptions::new())? else {
             let directory = checkpoints.directory;
             return Err(CheckpointError::None { directory });
         };
-        let state: RunState = archive::from_bytes("run", VERSION, &bytes)
+        let state: RunState = archive::from_bytes(KIND, VERSION, &bytes)
             .map_err(|source| CheckpointError::Damaged { path, source })?;
         if let Some(difference) = state.identity.difference(&self.identity) {
             let directory = checkpoints.directory;
@@ -228,7 +229,7 @@ impl Runner {
             log: checkpoints.log.end(),
         };
         let path = checkpoints.path(CHECKPOINT);
-        let bytes = archive::to_bytes("run", VERSION, &state).map_err(|source| CheckpointError::Damaged {
+        let bytes = archive::to_bytes(KIND, VERSION, &state).map_err(|source| CheckpointError::Damaged {
             path: path.clone(),
             source,
         })?;
@@ -283,26 +284,24 @@ fn remove(path: &Path) -> Result<(), ExportError> {
     }
 }
 
-/// The file at a path, opened for reading and writing, and its bytes; `None` if there is none.
-fn open_and_read(path: &Path) -> Result<Option<(File, Vec<u8>)>, CheckpointError> {
+/// The file at a path, opened for reading, and its bytes; `None` if there is none.
+fn open_and_read(path: &Path, options: &mut OpenOptions) -> Result<Option<(File, Vec<u8>)>, CheckpointError> {
     let failed = |source| CheckpointError::Read {
         path: path.to_owned(),
         source,
     };
-    match fs::symlink_metadata(path) {
+    let kind = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-        Ok(metadata) if !metadata.is_file() => {
-            let text = "it is no file: links are not followed";
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, text)));
-        }
-        Ok(_) => {}
+        metadata => metadata.map_err(failed)?.file_type(),
+    };
+    if !kind.is_file() {
+        let text = match kind.is_symlink() {
+            true => "it is a link, and links are not followed",
+            false => "it is not a regular file",
+        };
+        return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, text)));
     }
-    let mut file = File::options()
-        .read(true)
-        .write(true)
-        .open(path)
-        .map_err(failed)?;
+    let mut file = options.read(true).open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     let size = file.metadata().map_err(failed)?.len();
     let room = bytes.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));

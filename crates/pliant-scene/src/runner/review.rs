@@ -120,18 +120,22 @@ fn deep_overlaps(
     list: &mut Vec<Warning>,
 ) -> Result<(), ContactError> {
     let state = simulation.state();
+    world.set_most_tests(simulation.options.tuning.work.contact_tests);
     world.update(simulation.model(), &state.positions, &state.velocities, 0.0)?;
+    let (widths, size) = (world.half_widths(), Size::of(simulation));
     let mut deepest: Vec<([&Side; 2], f64)> = Vec::new();
     for contact in world.contacts() {
         let sides = [&contact.a, &contact.b];
-        let width = sides.map(|s| world.half_width(s.collider));
-        let width = width[0].min(width[1]).min(Size::of(simulation).length);
-        if contact.gap >= -START_OVERLAP * width {
+        let pair = sides.map(|s| s.collider);
+        let [a, b] = pair.map(|c| widths[c.index()]);
+        if contact.gap >= -START_OVERLAP * a.min(b).min(size.length) {
             continue;
         }
-        let pair =
-            |other: &[&Side; 2]| [0, 1].map(|k| other[k].collider) == [0, 1].map(|k| sides[k].collider);
-        match deepest.iter_mut().find(|(other, _)| pair(other)) {
+        // Contacts of a pair follow each other.
+        match deepest
+            .last_mut()
+            .filter(|(last, _)| last.map(|s| s.collider) == pair)
+        {
             Some((_, depth)) => *depth = depth.max(-contact.gap),
             None => deepest.push((sides, -contact.gap)),
         }
@@ -160,14 +164,25 @@ fn deep_overlaps(
     Ok(())
 }
 
+/// A row that was off.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct OffRow {
+    name: String,
+    /// By how much, in this unit.
+    gap: f64,
+    unit: String,
+    /// When (s).
+    time: f64,
+}
+
 /// A record of all in a run that should not be.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Watch {
     size: Size,
     /// Half the width of the thinnest shape that collides (m).
     thinnest: f64,
-    /// The row that was off most, and when (s).
-    worst: Option<(RowGap, f64)>,
+    /// The row that was off most.
+    worst: Option<OffRow>,
     /// The scene starts off: the advice is to start it elsewhere.
     starts_off: bool,
     /// Energy so far that nothing brought in, and the most that it ever was (J).
@@ -215,16 +230,27 @@ impl Watch {
             .iter()
             .map(|w| w.abs())
             .sum::<f64>();
-        let gained = [ledger.damping, ledger.friction, ledger.impacts].map(|w| w.max(0.0));
+        // The work of drives with a bound on one side is booked with the impacts.
+        let problem = simulation.problem();
+        let mut groups = problem.row_groups().iter();
+        let driven = groups.any(|g| problem.motion(g).is_some() && problem.bounds(g).is_some());
+        let impacts = if driven { 0.0 } else { ledger.impacts };
+        let gained = [ledger.damping, ledger.friction, impacts].map(|w| w.max(0.0));
         self.grown += ledger.numerical + gained.iter().sum::<f64>();
         self.most_grown = self.most_grown.max(self.grown);
         self.lowest = self.lowest.min(report.energies.potential);
         let size = report.energies.kinetic + report.energies.potential.abs();
         self.largest = self.largest.max(size);
-        let known = self.worst.map_or(0.0, |(worst, ..)| worst.gap);
+        let known = self.worst.as_ref().map_or(0.0, |worst| worst.gap);
         let gaps = simulation.row_gaps(known);
-        if let Some(gap) = gaps.max_by(|a, b| a.gap.total_cmp(&b.gap)) {
-            self.worst = Some((gap, report.time));
+        if let Some(RowGap { row, gap, .. }) = gaps.max_by(|a, b| a.gap.total_cmp(&b.gap)) {
+            // Rows may have other numbers later, where treatments are chosen anew.
+            self.worst = Some(OffRow {
+                name: simulation.problem().describe_row(row),
+                gap,
+                unit: simulation.row_unit(row).to_owned(),
+                time: report.time,
+            });
         }
     }
 
@@ -252,15 +278,18 @@ impl Watch {
                 self.remedy(simulation),
             ));
         }
-        if let Some((gap, time)) = self.worst
-            && self.size.is_large(gap.gap, simulation.row_unit(gap.row), GAP)
+        if let Some(OffRow {
+            name,
+            gap,
+            unit,
+            time,
+        }) = &self.worst
+            && self.size.is_large(*gap, unit, GAP)
         {
-            let name = simulation.problem().describe_row(gap.row);
-            let unit = simulation.row_unit(gap.row);
             list.push(format!(
                 "{name} was off by {} {unit} at t = {} s: take a smaller step, or `post_stabilisation`",
-                short(gap.gap),
-                short(time),
+                short(*gap),
+                short(*time),
             ));
         }
         if let Some(contacts) = &summary.contacts {

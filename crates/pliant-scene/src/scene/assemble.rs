@@ -148,6 +148,8 @@ pub struct BuiltScene {
     /// Numbers in units that are hardly meant.
     pub(crate) suspicions: Vec<Warning>,
     pub(crate) places: Places,
+    /// CRC-32 of the meshes that it reads.
+    pub(crate) meshes: u32,
 }
 
 /// The text of a scene, to show where something was said.
@@ -338,6 +340,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         world,
         suspicions,
         places: Places(file.source.clone()),
+        meshes: builder.files.checksum(),
     })
 }
 

@@ -60,7 +60,6 @@ fn worst_row(system: &System, state: &State) -> Option<(usize, f64)> {
 
 /// A row that holds a position and is not where it holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RowGap {
     /// The row.
     pub row: usize,

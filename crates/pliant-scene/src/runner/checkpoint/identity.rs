@@ -11,24 +11,19 @@ pub(in crate::runner) struct Identity {
     pliant: String,
     /// CRC-32 of the text of the scene file.
     text: u32,
-    /// CRC-32 of the first state, in which the meshes are that the scene reads.
-    start: u32,
+    /// CRC-32 of the meshes that the scene reads.
+    meshes: u32,
     parameters: BTreeMap<String, f64>,
     step: f64,
     duration: f64,
 }
 
 impl Identity {
-    pub(in crate::runner) fn new(scene: &BuiltScene, text: &str, simulation: &pliant::Simulation) -> Self {
-        let state = simulation.state();
-        let mut start = crc32fast::Hasher::new();
-        for numbers in [&state.positions, &state.velocities, &state.internal] {
-            numbers.iter().for_each(|x| start.update(&x.to_le_bytes()));
-        }
+    pub(in crate::runner) fn new(scene: &BuiltScene) -> Self {
         Self {
             pliant: env!("CARGO_PKG_VERSION").to_owned(),
-            text: crc32fast::hash(text.as_bytes()),
-            start: start.finalize(),
+            text: crc32fast::hash(scene.text().as_bytes()),
+            meshes: scene.meshes,
             parameters: scene.parameters.clone(),
             step: scene.plan.step,
             duration: scene.plan.duration,
@@ -59,6 +54,6 @@ impl Identity {
         if let Some(((name, there), (_, here))) = pairs.find(|(a, b)| a.1.to_bits() != b.1.to_bits()) {
             return Some(both(&name, there.to_string(), here.to_string()));
         }
-        (self.start != here.start).then(|| "a file that the scene reads has changed since".to_owned())
+        (self.meshes != here.meshes).then(|| "a mesh that the scene reads has changed since".to_owned())
     }
 }

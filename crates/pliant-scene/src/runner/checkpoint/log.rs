@@ -5,12 +5,12 @@ use pliant::archive::{self, ArchiveError};
 use pliant_output::ExportError;
 use pliant_output::recording::{ContactLine, Frame, Recording, Sample};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 /// The kind and version of each part in bytes.
-const KIND: &str = "part of a run";
+const KIND: &str = "part of a log";
 const VERSION: u32 = 1;
 
 /// How much of the log belongs to a checkpoint.
@@ -111,8 +111,11 @@ impl RunLog {
             expected: end.bytes,
             found: found as u64,
         };
-        let Some((file, bytes)) = open_and_read(&self.path)? else {
-            return Err(self.damaged(missing(0)));
+        let Some((file, bytes)) = open_and_read(&self.path, OpenOptions::new().write(true))? else {
+            return Err(CheckpointError::Read {
+                path: self.path.clone(),
+                source: io::Error::new(io::ErrorKind::NotFound, "it is missing"),
+            });
         };
         let length = usize::try_from(end.bytes).unwrap_or(usize::MAX);
         let Some(mut rest) = bytes.get(..length) else {

@@ -4,8 +4,10 @@ use super::values::{describe, owner};
 use super::{Builder, Result, Settings};
 use crate::scene::source::Where;
 use crate::scene::{SceneError, SceneFile};
-use pliant_mesh_io::{Mesh, mesh_files, read_mesh_within};
-use std::cell::Cell;
+use crc32fast::Hasher;
+use pliant_mesh_io::{Mesh, mesh_files, read_file, read_mesh_within};
+use std::cell::{Cell, RefCell};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Vertices and cells of meshes for each element that a scene may have.
@@ -18,6 +20,8 @@ pub(super) struct MeshFiles<'a> {
     /// Directories in which meshes may be, beside that of the scene.
     directories: &'a [PathBuf],
     entries: Cell<usize>,
+    /// CRC-32 of the files that were read, in their order.
+    checksum: RefCell<Hasher>,
 }
 
 impl<'a> MeshFiles<'a> {
@@ -26,7 +30,13 @@ impl<'a> MeshFiles<'a> {
             scene: &file.path,
             directories: &settings.mesh_directories,
             entries: Cell::new(0),
+            checksum: RefCell::default(),
         }
+    }
+
+    /// CRC-32 of the files that were read.
+    pub(super) fn checksum(&self) -> u32 {
+        self.checksum.borrow().clone().finalize()
     }
 
     /// The directory of the scene.
@@ -38,9 +48,12 @@ impl<'a> MeshFiles<'a> {
     }
 
     /// The place of a file that is in none of the directories, links followed. Of one that is not
-    /// there, that of the first directory on the way to it that is there: reading it complains.
+    /// there reading complains.
     fn outside(&self, file: &Path) -> Option<PathBuf> {
-        let real = file.ancestors().find_map(|path| path.canonicalize().ok())?;
+        let real = match file.canonicalize() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            real => real.unwrap_or_else(|_| file.to_owned()),
+        };
         let holds = |directory: &Path| directory.canonicalize().is_ok_and(|d| real.starts_with(d));
         let inside = holds(self.folder()) || self.directories.iter().any(|d| holds(d));
         (!inside).then_some(real)
@@ -76,6 +89,12 @@ pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> 
             source,
         }
     })?;
+    for path in mesh_files(&path) {
+        // A file that may be missing has no part in the sum.
+        if let Ok(bytes) = read_file(&path, builder.limits.mesh_bytes) {
+            builder.files.checksum.borrow_mut().update(&bytes);
+        }
+    }
     count_entries(builder, places[0], entries_of(&mesh))?;
     Ok(mesh)
 }

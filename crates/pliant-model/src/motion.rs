@@ -49,6 +49,11 @@ impl PrescribedMotion {
         }
     }
 
+    /// Whether it stands still.
+    pub fn is_constant(&self) -> bool {
+        self.constants.is_some()
+    }
+
     /// From `start` (m, rad) at a constant `rate` (m/s, rad/s), all coordinates alike.
     pub fn ramp(start: f64, rate: f64) -> Self {
         Self::function(move |t| t * rate + start)

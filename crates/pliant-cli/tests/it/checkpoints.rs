@@ -236,9 +236,10 @@ fn a_checkpoint_of_something_else_is_refused() {
 #[test]
 fn a_checkpoint_of_another_mesh_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let mesh = |height: &str| {
-        let corners = ["-9 -9", "9 -9", "0 9"].map(|at| format!("v {at} {height}\n"));
-        write(dir.path(), "floor.obj", &format!("{}f 1 2 3\n", corners.concat()));
+    let mesh = |top: &str| {
+        let corners = format!("v -9 -9 -9\nv 9 -9 -9\nv 0 9 -9\nv 0 0 {top}\n");
+        let sides = "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+        write(dir.path(), "floor.obj", &format!("{corners}{sides}"));
     };
     mesh("0");
     let text = "(gravity: (0, 0, -9.81), run: (duration: 1000), nodes: [

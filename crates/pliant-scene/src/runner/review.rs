@@ -233,7 +233,8 @@ impl Watch {
         // The work of drives with a bound on one side is booked with the impacts.
         let problem = simulation.problem();
         let mut groups = problem.row_groups().iter();
-        let driven = groups.any(|g| problem.motion(g).is_some() && problem.bounds(g).is_some());
+        let moves = |g| problem.motion(g).is_some_and(|motion| !motion.is_constant());
+        let driven = groups.any(|g| problem.bounds(g).is_some() && moves(g));
         let impacts = if driven { 0.0 } else { ledger.impacts };
         let gained = [ledger.damping, ledger.friction, impacts].map(|w| w.max(0.0));
         self.grown += ledger.numerical + gained.iter().sum::<f64>();

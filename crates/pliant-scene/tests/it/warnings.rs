@@ -251,6 +251,11 @@ fn energy_that_nothing_brought_in_is_told() {
     );
     assert!(told(&text.replace("step: 0.05", "step: 0.001")).is_empty());
     assert!(told(&text.replace("SymplecticEuler", "Theta")).is_empty());
+    let winch = "(gravity: (0, 0, -9.81), run: (duration: 0.5), nodes: [
+        Particles(name: \"w\", positions: [(0, 0, 0)], mass: 10),
+        Mapped(name: \"l\", parents: [\"w\"], mapping: Distance(pairs: [(0, (0, 0, 3))], rest: 3))],
+        force_fields: [(name: \"winch\", on: \"l\", law: Compliance(1e-6), motion: \"-0.3 * $t\", bounds: (upper: 0))])";
+    assert!(told(winch).is_empty(), "{:?}", told(winch));
     let start = told(LIMIT);
     assert!(
         start[1].ends_with("start the scene where its rows hold"),

@@ -7,7 +7,6 @@ use crate::scene::{SceneError, SceneFile};
 use crc32fast::Hasher;
 use pliant_mesh_io::{Mesh, mesh_files, read_file, read_mesh_within};
 use std::cell::{Cell, RefCell};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Vertices and cells of meshes for each element that a scene may have.
@@ -47,13 +46,19 @@ impl<'a> MeshFiles<'a> {
         }
     }
 
-    /// The place of a file that is in none of the directories, links followed. Of one that is not
-    /// there reading complains.
+    /// The place of a file that is in none of the directories, links followed as far as there is
+    /// something on the way to it. What is not there is missing inside, and outside none of the
+    /// scene's business.
     fn outside(&self, file: &Path) -> Option<PathBuf> {
-        let real = match file.canonicalize() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return None,
-            real => real.unwrap_or_else(|_| file.to_owned()),
-        };
+        let real = file.ancestors().find_map(|path| {
+            let there = path.canonicalize().ok()?;
+            let rest = file.strip_prefix(path).unwrap_or(Path::new(""));
+            Some(if rest.as_os_str().is_empty() {
+                there
+            } else {
+                there.join(rest)
+            })
+        })?;
         let holds = |directory: &Path| directory.canonicalize().is_ok_and(|d| real.starts_with(d));
         let inside = holds(self.folder()) || self.directories.iter().any(|d| holds(d));
         (!inside).then_some(real)

@@ -81,8 +81,14 @@ pub(super) fn of_start(
         off_rows(scene, simulation, &mut list);
     }
     if let Some(world) = world {
-        let found = deep_overlaps(scene, simulation, world, &mut list);
-        found.map_err(|e| scene.places.error(pliant::Error::Collision(e)))?;
+        match deep_overlaps(scene, simulation, world, &mut list) {
+            Err(error @ ContactError::TooManyTests { .. }) => {
+                let help = "the first step takes as many: `contact_tests` allows more".to_owned();
+                let message = format!("{error}: overlap at the start is not known");
+                list.push(scene.places.warning(message, &["contact_tests"], Some(help)));
+            }
+            found => found.map_err(|e| scene.places.error(pliant::Error::Collision(e)))?,
+        }
     }
     Ok(list)
 }

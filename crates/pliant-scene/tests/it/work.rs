@@ -66,6 +66,11 @@ fn limits_of_work_are_keys_of_the_run() {
         assert!(error.starts_with(sentence) && error.ends_with(&end), "{error}");
         assert!(error.contains("did not end within 1 "), "{error}");
         assert_eq!(outcome.summary.steps, 0);
+        let warned = outcome.summary.warnings.iter();
+        let warned = warned
+            .filter(|w| w.contains("overlap at the start is not known"))
+            .count();
+        assert_eq!(warned, usize::from(key == "contact_tests"));
     }
     for key in [
         "contact_operations",

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// process and its group, which it is in.
 const TOGETHER: Duration = Duration::from_secs(1);
 
-/// Returns a flag that becomes true at the first signal, which is answered unless `quiet`. One that comes later than a second after
-/// it ends the process at once, without results.
+/// Returns a flag that becomes true at the first signal, which is answered unless `quiet`. One that
+/// comes later than a second after it ends the process at once, without results.
 pub(crate) fn requested(quiet: bool) -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let own = Arc::clone(&flag);

@@ -87,8 +87,8 @@ fn limits_are_options() {
     assert_eq!(check(&["--max-elements", "-1"]).status.code(), Some(2));
 }
 
-/// Scenes that ask for as much as they may, and more, where memory is short: the program ends with a
-/// code of its own, and is not broken off.
+/// Scenes that ask for as much as they may, and more, where memory is short: the program ends with
+/// a code of its own, and is not broken off.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lack_of_memory_is_an_error() {

@@ -63,8 +63,8 @@ fn restored_checkpoints_go_on_to_the_bit() {
 }
 
 /// Checkpoints that were changed by hand, with the checksum of the change: they are refused, or
-/// steps go on or end with an error. Each byte in turn becomes the largest small number, an index of
-/// nothing; others change at random.
+/// steps go on or end with an error. Each byte in turn becomes the largest small number, an index
+/// of nothing; others change at random.
 #[test]
 fn no_checkpoint_makes_a_step_panic() {
     let mut random = 0x2545_f491_4f6c_dd1d_u64;

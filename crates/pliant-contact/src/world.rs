@@ -3,6 +3,7 @@
 mod cast;
 mod detect;
 mod found;
+mod materials;
 mod missed;
 mod pieces;
 mod sheets;
@@ -21,6 +22,7 @@ use crate::{
     Material, MaterialId, Placement, Remembered, Rest, Side,
 };
 use found::Found;
+use materials::Materials;
 use pieces::{Piece, Pieces};
 use tied::TiedPoints;
 
@@ -28,10 +30,7 @@ use tied::TiedPoints;
 #[derive(Clone, Debug)]
 pub struct World {
     colliders: Vec<Collider>,
-    materials: Vec<Material>,
-    rule: FrictionRule,
-    /// Pairs of materials with a law of their own, sorted.
-    pairs: Vec<PairLaw>,
+    materials: Materials,
     /// Pairs of colliders that do not meet, sorted.
     excluded: Vec<(ColliderId, ColliderId)>,
     tied: TiedPoints,
@@ -42,16 +41,6 @@ pub struct World {
     contacts: Vec<Contact>,
     missed: Vec<Contact>,
     work: Workspace,
-}
-
-/// The material of a pair.
-#[derive(Clone, Copy, Debug)]
-struct PairLaw {
-    /// The lower one first.
-    between: (MaterialId, MaterialId),
-    /// In whose body axes a direction is.
-    first: MaterialId,
-    law: Material,
 }
 
 /// Buffers; their contents mean nothing between calls.
@@ -144,9 +133,7 @@ impl World {
     pub fn new() -> Self {
         Self {
             colliders: Vec::new(),
-            materials: vec![Material::default()],
-            rule: FrictionRule::default(),
-            pairs: Vec::new(),
+            materials: Materials::default(),
             excluded: Vec::new(),
             tied: TiedPoints::default(),
             memory: ContactMemory::default(),
@@ -163,13 +150,12 @@ impl World {
     /// # Errors
     /// [`ContactError`] if a number is out of range.
     pub fn add_material(&mut self, material: Material) -> Result<MaterialId, ContactError> {
-        self.materials.push(material.check()?);
-        Ok(MaterialId(self.materials.len() as u32 - 1))
+        self.materials.add(material)
     }
 
     /// How coefficients of friction combine.
     pub fn set_friction_rule(&mut self, rule: FrictionRule) {
-        self.rule = rule;
+        self.materials.rule = rule;
     }
 
     /// Sets the material of a pair, instead of that by the rules. Directions of friction in body
@@ -178,33 +164,7 @@ impl World {
     /// # Errors
     /// [`ContactError`] if a number is out of range, or there is no such material.
     pub fn set_pair(&mut self, a: MaterialId, b: MaterialId, material: Material) -> Result<(), ContactError> {
-        let material = material.check()?;
-        for id in [a, b] {
-            self.check_material("a pair of materials", id)?;
-        }
-        let pair = PairLaw {
-            between: (a.min(b), a.max(b)),
-            first: a,
-            law: material,
-        };
-        match self.pairs.binary_search_by_key(&pair.between, |p| p.between) {
-            Ok(k) => self.pairs[k] = pair,
-            Err(k) => self.pairs.insert(k, pair),
-        }
-        Ok(())
-    }
-
-    fn check_material(&self, name: &str, id: MaterialId) -> Result<(), ContactError> {
-        if id.index() < self.materials.len() {
-            return Ok(());
-        }
-        let (name, what, index, count) = (name.into(), "material", id.index(), self.materials.len());
-        Err(ContactError::Missing {
-            name,
-            what,
-            index,
-            count,
-        })
+        self.materials.set_pair(a, b, material)
     }
 
     /// Adds a collider.
@@ -216,7 +176,7 @@ impl World {
         if self.collider_named(&collider.name).is_some() {
             return Err(ContactError::DuplicateName { name: collider.name });
         }
-        self.check_material(&collider.name, collider.material)?;
+        self.materials.check(&collider.name, collider.material)?;
         let collider = collider.checked()?;
         let id = ColliderId(self.colliders.len() as u32);
         self.pieces.add(id, &collider);
@@ -281,7 +241,7 @@ impl World {
 
     /// The materials, in the order of their ids.
     pub fn materials(&self) -> &[Material] {
-        &self.materials
+        self.materials.list()
     }
 
     /// The collider of this name.
@@ -371,33 +331,17 @@ impl World {
     /// # Panics
     /// If a collider is of another world.
     pub fn pair_material(&self, a: ColliderId, b: ColliderId) -> Material {
-        law(&self.colliders, &self.materials, self.rule, &self.pairs, [a, b]).0
+        self.materials
+            .law([a, b].map(|c| self.colliders[c.index()].material))
+            .0
     }
 
     /// For each pair of materials that may meet, two colliders that have them. Cost: up to a pass
-    /// over all pairs of colliders, of which at most a million are looked at.
+    /// over the pairs of colliders. It ends after a million of them, so that materials of a few
+    /// colliders among very many may be left out.
     pub fn meeting_materials(&self) -> Vec<[ColliderId; 2]> {
-        const MOST: usize = 1_000_000;
-        let mut found: Vec<([MaterialId; 2], [ColliderId; 2])> = Vec::new();
-        let count = self.colliders.len();
-        let pairs = (0..count).flat_map(|a| (a..count).map(move |b| [a, b]));
-        for pair in pairs.take(MOST) {
-            let [a, b] = pair.map(|k| &self.colliders[k]);
-            let ids = pair.map(|k| ColliderId(k as u32));
-            let meet = match pair[0] == pair[1] {
-                true => a.self_contact.is_some(),
-                false => may_meet(&self.colliders, &self.excluded, ids),
-            };
-            if !meet {
-                continue;
-            }
-            let mut materials = [a.material, b.material];
-            materials.sort_unstable();
-            if let Err(k) = found.binary_search_by_key(&materials, |f| f.0) {
-                found.insert(k, (materials, ids));
-            }
-        }
-        found.into_iter().map(|f| f.1).collect()
+        let meet = |pair| may_meet(&self.colliders, &self.excluded, pair);
+        materials::meeting(&self.colliders, meet)
     }
 
     /// Finds the contacts at positions and velocities of all nodes of a model
@@ -548,7 +492,9 @@ impl World {
     /// A contact that has a name.
     fn contact(&self, found: &Found, serial: u64, age: u32) -> Contact {
         let pair = found.colliders;
-        let (material, owner) = law(&self.colliders, &self.materials, self.rule, &self.pairs, pair);
+        let (material, owner) = self
+            .materials
+            .law(pair.map(|c| self.colliders[c.index()].material));
         let side = |k: usize, point: Vec3| Side {
             collider: pair[k],
             carrier: found.carried_by[k],
@@ -597,23 +543,4 @@ fn may_meet(colliders: &[Collider], excluded: &[(ColliderId, ColliderId)], [a, b
     x.groups.meet(y.groups)
         && pieces::apart(&x.placement, &y.placement)
         && excluded.binary_search(&(a, b)).is_err()
-}
-
-/// The law of a pair of materials, or what the rules give, and which collider has the directions of
-/// friction.
-fn law(
-    colliders: &[Collider],
-    materials: &[Material],
-    rule: FrictionRule,
-    pairs: &[PairLaw],
-    pair: [ColliderId; 2],
-) -> (Material, usize) {
-    let [a, b] = pair.map(|c| colliders[c.index()].material);
-    match pairs.binary_search_by_key(&(a.min(b), a.max(b)), |p| p.between) {
-        Ok(k) => (pairs[k].law, usize::from(pairs[k].first != a)),
-        Err(_) => {
-            let [first, second] = [a, b].map(|m| &materials[m.index()]);
-            (first.with(second, rule), usize::from(!first.leads(second)))
-        }
-    }
 }

@@ -296,7 +296,7 @@ pub fn read_mesh(path: &Path) -> Result<Mesh, MeshError> {
 /// Reads a mesh as [`read_mesh`] does, from files of at most `most` bytes each.
 ///
 /// # Errors
-/// As [`read_mesh`].
+/// [`MeshError`], for the same reasons as those of [`read_mesh`].
 pub fn read_mesh_within(path: &Path, most: u64) -> Result<Mesh, MeshError> {
     let read = |path: &Path| {
         read_file(path, most).map_err(|source| MeshError::Io {

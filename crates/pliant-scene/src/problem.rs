@@ -46,7 +46,7 @@ pub fn read_problem(path: &Path) -> Result<Record, ProblemFileError> {
 /// Reads a problem as [`read_problem`] does, from files of at most `most` bytes each.
 ///
 /// # Errors
-/// As [`read_problem`].
+/// [`ProblemFileError`], which names the file.
 pub fn read_problem_within(path: &Path, most: u64) -> Result<Record, ProblemFileError> {
     let read = |path: &Path| {
         let bytes = read_file(path, most)?;

@@ -81,7 +81,7 @@ impl SceneFile {
     /// Reads a file as [`load`](Self::load) does, of at most `most` bytes.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// [`SceneError::Extension`], [`SceneError::Read`], [`SceneError::Syntax`].
     pub fn load_within(path: &Path, most: u64) -> Result<Self, SceneError> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let format = match extension.as_deref() {

@@ -107,7 +107,7 @@ pub fn from_bytes<T: DeserializeOwned>(
 /// The first of several values that were written one after the other, and the bytes behind it.
 ///
 /// # Errors
-/// As [`from_bytes`].
+/// [`ArchiveError`] if the bytes do not begin with a whole value of this kind and version.
 pub fn split_first<'a, T: DeserializeOwned>(
     kind: &'static str,
     version: u32,

@@ -177,7 +177,8 @@ fn names_of<'a>(detection: &Detection, contacts: impl Iterator<Item = &'a Contac
 fn check_work<'a>(
     part: WorkPart,
     outcome: Outcome,
-    (solver, base): (&IslandSolver, &Base<'_>),
+    solver: &IslandSolver,
+    base: &Base<'_>,
     detection: &Detection,
     contacts: impl Iterator<Item = &'a Contact>,
 ) -> Result<(), Error> {

@@ -1,5 +1,7 @@
 //! Runs that are killed or interrupted, and go on from their checkpoints.
 
+#[cfg(target_os = "linux")]
+use crate::files::on_own_disk;
 use crate::files::{check_set, files};
 use crate::{err, out, pliant, scene, write};
 use std::fs;
@@ -136,6 +138,22 @@ fn an_interrupted_run_goes_on() {
     );
 }
 
+/// Runs a scene for 1000 s into `out`, and kills it once it has written a checkpoint.
+fn kill_at_checkpoint(dir: &Path, file: &str) {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .current_dir(dir)
+        .args(["run", file, "--out", "out", "--quiet"])
+        .args(["--checkpoint-every", "10steps", "--duration", "1000"])
+        .spawn()
+        .unwrap();
+    while !dir.join("out/checkpoint.pliant").exists() {
+        assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::yield_now();
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+}
+
 /// A run goes on as itself or not at all, and the reason is in the user's words.
 #[test]
 fn a_checkpoint_of_something_else_is_refused() {
@@ -145,27 +163,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     let file = write(dir.path(), "weight.ron", &text);
     let checkpoint = dir.path().join("out/checkpoint.pliant");
     let log = dir.path().join("out/checkpoint.log");
-    // The checkpoint at the start, kept aside: the run removes it at its end.
-    let mut run = Command::new(env!("CARGO_BIN_EXE_pliant"))
-        .current_dir(dir.path())
-        .args([
-            "run",
-            &file,
-            "--out",
-            "out",
-            "--quiet",
-            "--checkpoint-every",
-            "10steps",
-        ])
-        .args(["--duration", "1000"])
-        .spawn()
-        .unwrap();
-    while !checkpoint.exists() {
-        assert!(run.try_wait().unwrap().is_none());
-        std::thread::yield_now();
-    }
-    run.kill().unwrap();
-    run.wait().unwrap();
+    kill_at_checkpoint(dir.path(), &file);
     let whole = [&checkpoint, &log].map(|path| fs::read(path).unwrap());
     let refused = |more: &[&str], code: i32, expected: &str| {
         let base = ["run", &file, "--out", "out", "--resume", "--duration", "1000"];
@@ -246,28 +244,10 @@ fn a_checkpoint_of_another_mesh_is_refused() {
         Bodies(name: \"b\", bodies: [(position: (0, 0, 0.5), shape: Sphere(0.1), mass: 1)])],
         colliders: [Fixed(name: \"floor\", shape: Surface(file: \"floor.obj\")), Bodies(node: \"b\")])";
     let file = write(dir.path(), "ball.ron", text);
-    let checkpoint = dir.path().join("out/checkpoint.pliant");
-    let mut run = Command::new(env!("CARGO_BIN_EXE_pliant"))
-        .current_dir(dir.path())
-        .args([
-            "run",
-            &file,
-            "--out",
-            "out",
-            "--quiet",
-            "--checkpoint-every",
-            "10steps",
-        ])
-        .spawn()
-        .unwrap();
-    while !checkpoint.exists() {
-        assert!(run.try_wait().unwrap().is_none());
-        std::thread::yield_now();
-    }
-    run.kill().unwrap();
-    run.wait().unwrap();
+    kill_at_checkpoint(dir.path(), &file);
     mesh("0.1");
-    let ended = pliant(dir.path(), &["run", &file, "--out", "out", "--resume"]);
+    let base = ["run", &file, "--out", "out", "--resume", "--duration", "1000"];
+    let ended = pliant(dir.path(), &base);
     assert_eq!(ended.status.code(), Some(2), "{}", err(&ended));
     assert!(
         err(&ended).contains("a mesh that the scene reads has changed"),
@@ -310,13 +290,7 @@ fn a_full_disk_leaves_the_last_checkpoint() {
         mount -o remount,size=20m disk
         $0 run $1 --out disk/out --quiet --duration 2 --resume; echo $?
         cp -R disk/out out";
-    let ended = Command::new("unshare")
-        .current_dir(dir.path())
-        .args(["-r", "-m", "sh", "-c", script, env!("CARGO_BIN_EXE_pliant")])
-        .arg(scene("pendulum.ron"))
-        .output();
-    let Some(ended) = ended.ok().filter(|ended| out(ended).starts_with("mounted")) else {
-        eprintln!("not tested: this system mounts nothing for users");
+    let Some(ended) = on_own_disk(dir.path(), script) else {
         return;
     };
     assert_eq!(out(&ended), "mounted\n5\n0\n0\n", "{}", err(&ended));

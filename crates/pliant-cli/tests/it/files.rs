@@ -4,7 +4,7 @@ use crate::{err, out, pliant, scene, write};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// Contents by path from a directory, with forward slashes.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
@@ -338,7 +338,24 @@ fn files_that_find_no_room_leave_no_half() {
     check_set(&results);
 }
 
-/// A disk of 300 kB in a name space of our own, where the system lets users make one.
+/// Runs a script of the shell in a name space where it may mount a disk, after which it says
+/// `mounted`: `$0` is the program, `$1` the pendulum. `None` where the system mounts nothing for
+/// users.
+#[cfg(target_os = "linux")]
+pub(crate) fn on_own_disk(dir: &Path, script: &str) -> Option<Output> {
+    let ended = Command::new("unshare")
+        .current_dir(dir)
+        .args(["-r", "-m", "sh", "-c", script, env!("CARGO_BIN_EXE_pliant")])
+        .arg(scene("pendulum.ron"))
+        .output();
+    let mounted = ended.ok().filter(|ended| out(ended).starts_with("mounted"));
+    if mounted.is_none() {
+        eprintln!("not tested: this system mounts nothing for users");
+    }
+    mounted
+}
+
+/// A disk of 300 kB.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_and_the_next_run_works() {
@@ -350,13 +367,7 @@ fn a_full_disk_is_an_error_and_the_next_run_works() {
             find disk -name '*.partial' | wc -l
         done
         cp -R disk/out out";
-    let ended = Command::new("unshare")
-        .current_dir(dir.path())
-        .args(["-r", "-m", "sh", "-c", script, env!("CARGO_BIN_EXE_pliant")])
-        .arg(scene("pendulum.ron"))
-        .output();
-    let Some(ended) = ended.ok().filter(|ended| out(ended).starts_with("mounted")) else {
-        eprintln!("not tested: this system mounts nothing for users");
+    let Some(ended) = on_own_disk(dir.path(), script) else {
         return;
     };
     assert_eq!(out(&ended), "mounted\n0\n0\n5\n0\n0\n0\n", "{}", err(&ended));

@@ -19,8 +19,8 @@ const START_OVERLAP: f64 = 0.1;
 const GROWTH: f64 = 0.1;
 const PASSING_GROWTH: f64 = 10.0;
 
-/// The same in times of the kinetic energy at the start, where that is at least so much of what
-/// turned over.
+/// Energy that nothing brought in, in times of the kinetic energy at the start, that is warned of;
+/// and the least share of the energy that turned over which this kinetic energy must be for that.
 const BURST: f64 = 5.0;
 const LEAST_START: f64 = 0.01;
 

@@ -363,7 +363,8 @@ fn solve(
     check_work(
         WorkPart::Overlap,
         found.outcome,
-        (&p.solver, &base),
+        &p.solver,
+        &base,
         &c.detection,
         contacts.clone(),
     )?;

@@ -63,8 +63,8 @@ impl Contacts {
     /// Whether a solve of the rows ended within the work that the step allows.
     pub(super) fn check_work(&self, base: &Base<'_>, outcome: Outcome) -> Result<(), Error> {
         let contacts = self.detection.list.contacts().iter();
-        let solver = (&self.rows.solver, base);
-        check_work(WorkPart::Contacts, outcome, solver, &self.detection, contacts)
+        let (part, solver) = (WorkPart::Contacts, &self.rows.solver);
+        check_work(part, outcome, solver, base, &self.detection, contacts)
     }
 
     /// Takes the impacts one after the other; the step is without restitution then.

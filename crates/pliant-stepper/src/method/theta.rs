@@ -35,8 +35,8 @@ struct Equations<'a> {
 /// and takes no step: `end` is scratch.
 ///
 /// # Errors
-/// Those that refuse or end that step before it has contacts, [`Error::Incompatible`] for hard rows
-/// that contradict each other among them.
+/// [`Error::Incompatible`] for hard rows that contradict each other, and whatever else refuses or
+/// ends such a step before its contacts are found.
 pub fn try_rows(
     system: &mut System,
     start: &Motion,

@@ -116,12 +116,13 @@ impl Manifest {
         if !kind.is_file() {
             return Err(stranger());
         }
-        let mut bytes = Vec::new();
-        let read = File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
-        read.map_err(|source| ExportError::io(&path, source))?;
-        if bytes.len() as u64 > LARGEST {
+        let failed = |source| ExportError::io(&path, source);
+        let file = File::open(&path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.len() > LARGEST {
             return Err(stranger());
         }
+        let mut bytes = Vec::new();
+        file.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
         let manifest: Self = serde_json::from_slice(&bytes).map_err(|_| stranger())?;
         if manifest.format == FORMAT {
             Ok(Some(manifest))

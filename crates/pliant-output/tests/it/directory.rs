@@ -237,6 +237,19 @@ fn manifests_of_strangers_are_left_and_named() {
     }
 }
 
+/// A file without content in its 300 MB is not read.
+#[test]
+fn a_manifest_of_a_size_that_none_has_is_of_somebody_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = fs::File::create(dir.path().join(MANIFEST)).unwrap();
+    file.set_len(300 << 20).unwrap();
+    let used = allocation_counter::measure(|| {
+        let error = ResultDirectory::take(dir.path()).unwrap_err();
+        assert!(matches!(error, ExportError::NoManifest { .. }), "{error}");
+    });
+    assert!(used.bytes_max < 1 << 20, "{used:?}");
+}
+
 #[test]
 fn a_directory_that_went_away_is_taken_again() {
     let dir = tempfile::tempdir().unwrap();

@@ -148,3 +148,28 @@ fn a_step_of_too_much_work_is_halved() {
     assert!(report.solve.newton.step_halvings > 0);
     assert_eq!(report.time, 0.4);
 }
+
+/// Steps that choose their length make no more shorter trials than a step has halves.
+#[test]
+fn trials_that_take_too_much_work_are_few() {
+    let mut s = Simulation::new(pendulum()).unwrap();
+    s.options.integrator = Integrator::Nonlinear;
+    s.options.tuning.work.factorisations = 1;
+    let before = s.checkpoint();
+    let how = Adaptive {
+        first: 0.1,
+        smallest: 1e-12,
+        ..Adaptive::default()
+    };
+    let error = s.step_adaptively(&how, 1.0).unwrap_err();
+    assert!(matches!(error, Error::TooMuchWork { .. }), "{error}");
+    assert_eq!(s.checkpoint(), before);
+    let halvings = s.options.contacts.halvings.max(s.options.tuning.newton.halvings);
+    // A trial is a step and two halves at most, of two factorisations each until it is over.
+    let most = 6 * (halvings + 1);
+    assert!(
+        s.counters().solver.numeric <= most,
+        "{}",
+        s.counters().solver.numeric
+    );
+}

@@ -91,12 +91,13 @@ pub(crate) fn find_critical(
         });
         (before, low) = (behind, high);
     }
-    if !locate {
+    // Those that are not located one by one are one, which has the modes of all.
+    if before != last {
         out.push(CriticalPoint {
-            kind: kind(direction.load, change.next.load),
+            kind: kind(low.slope, change.next.load),
             load: 0.5 * (low.load + end),
             after,
-            negative_modes: change.negative,
+            negative_modes: (before, last),
         });
     }
     Ok(out)

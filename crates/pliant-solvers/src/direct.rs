@@ -427,6 +427,11 @@ impl DirectSolver {
             measure = refinement.measure(system, &system.c, &self.rows, solution);
             refinements = pass;
             if measure.relative >= best {
+                if best > self.options.tolerance && pass < self.options.max_refinements {
+                    // Equations with large terms are mended first; those whose terms are rounding
+                    // of them may look worse until the next pass.
+                    continue;
+                }
                 std::mem::swap(solution, &mut refinement.best);
                 measure = refinement.measure(system, &system.c, &self.rows, solution);
                 break;

@@ -128,7 +128,7 @@ const DEFECTS: &[Defect] = &[
     },
     Defect {
         name: "a steel rod that has come to rest stays so",
-        state: NotYet,
+        state: Holds,
         scene: "(run: (duration: 2), nodes: [
             ElasticRod(name: \"r\", line: (from: (0, 0, 0), to: (1, 0, 0), count: 11), section: Rectangle(0.02, 0.02),
                 young: 2.1e11, poisson: 0.3, density: 7800, fix: [0]),

@@ -121,7 +121,7 @@ fn a_step_after_a_failed_one_is_that_of_a_restored_checkpoint() {
         let (mut runner, h) = start(name);
         let simulation = runner.simulation_mut();
         let (mut failures, mut checkpoint) = (0, simulation.checkpoint());
-        for _ in 0..100 {
+        for _ in 0..300 {
             match simulation.step(h) {
                 Ok(_) => checkpoint = simulation.checkpoint(),
                 Err(_) => {

@@ -15,6 +15,7 @@
 //! Everything works on a [`Setting`], the system and a motion, with a [`Workspace`] for one search.
 //! The caller keeps the motion, or goes back to where the search began.
 
+mod connected;
 mod contacts;
 pub(crate) mod equilibrium;
 mod flow;
@@ -25,6 +26,7 @@ pub(crate) mod path;
 pub(crate) mod refuse;
 mod relaxation;
 mod residual;
+mod saddle;
 mod types;
 mod workspace;
 

@@ -1,6 +1,7 @@
 //! One equilibrium: the choice of the method, the iterates to go back to, and what is kept of the
 //! answer.
 
+use super::newton::Found;
 use super::residual::{SideRule, find_residual};
 use super::workspace::{Iterate, Setting, Workspace, Worst};
 use super::{Equilibrium, StaticMethod, contacts};
@@ -95,22 +96,35 @@ pub(crate) fn settle(at: &mut Setting<'_>, work: &mut Workspace, method: StaticM
     let settled = match method {
         StaticMethod::DynamicRelaxation => relaxation::relax(at, work)?,
         StaticMethod::PseudoStatic => flow::flow(at, work)?,
-        StaticMethod::Newton => {
-            let start = work.iterate(&at.motion.state);
-            let found = newton::newton(at, work)?;
-            // A start that is at rest is what it is; from elsewhere minima are looked for.
-            let at_start = work.progress.report.iterations == 0;
-            let whole = found && (work.linear.kind.negative == 0 || at_start);
-            if !whole {
-                go_back(at, work, &start)?;
-            }
-            whole || flow::flow(at, work)?
-        }
+        StaticMethod::Newton => newton_then_flow(at, work)?,
     };
     if settled {
         return Ok(());
     }
     Err(no_equilibrium(at.system, work))
+}
+
+/// Newton's method, and the flow from where it began if it finds no rest that may stand. True at
+/// rest.
+fn newton_then_flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
+    let start = work.iterate(&at.motion.state);
+    // A start that is at rest is what it is; from elsewhere minima are looked for, unless nothing
+    // would lead the flow away from the saddle either.
+    let saddle = match newton::newton(at, work, true)? {
+        Found::Minimum | Found::Start | Found::Saddle { by_symmetry: true } => return Ok(true),
+        Found::Saddle { by_symmetry: false } => Some(work.iterate(&at.motion.state)),
+        Found::Nothing => None,
+    };
+    go_back(at, work, &start)?;
+    if flow::flow(at, work)? {
+        return Ok(true);
+    }
+    let Some(saddle) = saddle else {
+        return Ok(false);
+    };
+    // Under moments that have no potential the flow may go round for ever.
+    go_back(at, work, &saddle)?;
+    Ok(newton::newton(at, work, false)? != Found::Nothing)
 }
 
 fn no_equilibrium(system: &System, work: &Workspace) -> Error {

@@ -2,7 +2,7 @@
 
 use super::equilibrium::{FAR, NO_SOLUTION, go_back};
 use super::measure::measure;
-use super::newton::{Tangent, factor_tangent, newton, take_share};
+use super::newton::{Found, Tangent, factor_tangent, newton, take_share};
 use super::residual::fill_tangent;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
@@ -49,7 +49,7 @@ pub(crate) fn flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, E
         if steps > 0 && steps % ATTEMPTS == 0 {
             steps += 1;
             let start = work.iterate(&at.motion.state);
-            if newton(at, work)? && work.linear.kind.negative == 0 {
+            if newton(at, work, false)? == Found::Minimum {
                 return Ok(true);
             }
             go_back(at, work, &start)?;

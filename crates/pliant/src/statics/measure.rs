@@ -1,5 +1,6 @@
 //! How large the residual of the equations of rest is.
 
+use super::connected;
 use super::workspace::{Setting, Workspace, Worst};
 use pliant_model::{ComponentId, Model, State};
 use pliant_solvers::Variable;
@@ -30,16 +31,21 @@ impl Largest {
 /// The largest share that is missing, with the tangent filled at the same positions; the coordinate
 /// or row that misses it is kept.
 ///
-/// A force misses beyond `|W| rho`, a row beyond `|J| rho`, with the rounding of positions
-/// `rho = 100 eps |x|`. The terms of a compliant row are `C lambda` and `phi`, of a hard one the
-/// positions that it is made of, `|J| |x|`.
+/// A force misses beyond `|W| rho + 100 eps S`, a row beyond `|J| rho`, with the rounding of
+/// positions `rho = 100 eps |x|` and the largest force `S` of all that hangs together
+/// ([`connected`](super::connected)). The terms of a compliant row are `C lambda` and `phi`, of a
+/// hard one the positions that it is made of, `|J| |x|`.
 pub(crate) fn measure(at: &Setting<'_>, work: &mut Workspace) -> f64 {
     let system = at.system.assembler.system();
     let size = sizes(&at.system.model, &at.motion.state, system.n());
     let reach = size.iter().fold(0.0f64, |a, x| a.max(*x));
     // Arms of contacts are differences of places.
     let twist = ROUNDING * reach * work.contacts.largest_force();
-    let rounding = rounding_of_forces(at.system, &size, twist);
+    let mut rounding = rounding_of_forces(at.system, &size, twist);
+    let scales = connected::largest_forces(system, &work.metric, &work.residual.terms);
+    for (rounding, scale) in rounding.iter_mut().zip(scales) {
+        *rounding += ROUNDING * scale;
+    }
     let mut largest = Largest::default();
     let residual = &work.residual;
     for i in (0..system.n()).filter(|i| !system.fixed[*i]) {

@@ -4,6 +4,7 @@ use super::contacts::RestContacts;
 use super::equilibrium::{FAR, NO_SOLUTION, displace, go_back};
 use super::measure::measure;
 use super::residual::{SideRule, fill_tangent, find_residual};
+use super::saddle;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
 use pliant_kkt::Assembler;
@@ -14,6 +15,8 @@ use pliant_solvers::KktSystem;
 const SMALL: f64 = 1e-11;
 /// Whole steps of that kind before the residual is taken for what rounding leaves.
 const LAST_STEPS: usize = 3;
+/// The largest error of a step, as a share of it, with which it still follows Newton's path.
+const ON_PATH: f64 = 0.25;
 /// The least share of a correction that is tried.
 const LEAST: f64 = 1e-5;
 
@@ -48,41 +51,71 @@ pub(crate) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Ta
     Ok(())
 }
 
-/// Newton's method from the present positions, whose residual must be known. False, anywhere, if it
-/// does not converge.
+/// The end of Newton's method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No convergence: anywhere.
+    Nothing,
+    /// All that the rows allow resists.
+    Minimum,
+    /// The start is a saddle.
+    Start,
+    /// A saddle.
+    Saddle {
+        /// The end of a path of equilibria on which what is missing at the start comes on
+        /// bit by bit, and only breaking its symmetry would lead off it.
+        by_symmetry: bool,
+    },
+}
+
+/// Newton's method from the present positions, whose residual must be known. Whether a saddle that
+/// it ends at is by symmetry is found out if it is asked for, at a price of a few factors.
 ///
 /// A correction `d` is taken in such a share `s` that the next one with the same factor, `e`, has
 /// `|e| <= (1 - s/4) |d|`, and shares are predicted from how far `e` is from `(1 - s) d`
 /// (Deuflhard, Newton Methods for Nonlinear Problems, 2004, algorithm NLEQ-ERR). The test does not
 /// depend on units of forces. Rows of bounded force make kinks: where one changes sides, the step
 /// is taken as it is.
-pub(crate) fn newton(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
-    let mut last_steps = 0;
+pub(crate) fn newton(
+    at: &mut Setting<'_>,
+    work: &mut Workspace,
+    look_for_symmetry: bool,
+) -> Result<Found, Error> {
+    let start = at.motion.state.clone();
+    let (mut steps, mut last_steps) = (0, 0);
+    let mut on_path = look_for_symmetry;
     let mut before: Option<Before> = None;
     loop {
         // Cones are for the flow.
         if work.contacts.has_friction() {
-            return Ok(false);
+            return Ok(Found::Nothing);
         }
         fill_tangent(at, work, Tangent::Whole)?;
         let residual = measure(at, work);
         if residual.is_nan() {
-            return Ok(false);
+            return Ok(Found::Nothing);
         }
         factor_tangent(at, work, Tangent::Whole)?;
         let progress = &mut work.progress;
         if residual <= progress.tolerance {
-            return Ok(true);
+            return Ok(match (work.linear.kind.negative, steps) {
+                (0, _) => Found::Minimum,
+                (_, 0) => Found::Start,
+                _ => Found::Saddle {
+                    by_symmetry: on_path && saddle::is_way_beside(at, work, &start)?,
+                },
+            });
         }
         if progress.report.iterations >= progress.most || last_steps >= LAST_STEPS {
-            return Ok(false);
+            return Ok(Found::Nothing);
         }
         progress.report.iterations += 1;
+        steps += 1;
         let missed = solve_correction(at, work)?;
         let kind = work.linear.kind;
         let length = work.metric.norm(&work.linear.step.x);
         if kind.zero + kind.redundant > 0 && missed > NO_SOLUTION || !length.is_finite() {
-            return Ok(false);
+            return Ok(Found::Nothing);
         }
         if length <= SMALL {
             last_steps += 1;
@@ -90,6 +123,7 @@ pub(crate) fn newton(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool,
             before = None;
             continue;
         }
+        on_path = on_path && (kind.negative == 0 || saddle::is_step_beside(at, work)?);
         let mut share = predict_share(work, before.as_ref(), length);
         if at.system.contacts.is_some() {
             let step = &work.linear.step.x;
@@ -98,12 +132,15 @@ pub(crate) fn newton(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool,
             work.contacts.find(at.system, &at.motion.state, &way, options)?;
             share = share.min(work.contacts.first_touch(step));
             if share < LEAST {
-                return Ok(false);
+                return Ok(Found::Nothing);
             }
         }
         match damp(at, work, length, share)? {
-            Damped::Taken(next) => before = next,
-            Damped::Failed => return Ok(false),
+            Damped::Taken(next) => {
+                on_path = on_path && next.as_ref().is_some_and(|b| b.error <= ON_PATH);
+                before = next;
+            }
+            Damped::Failed => return Ok(Found::Nothing),
         }
     }
 }
@@ -113,6 +150,9 @@ pub(crate) fn newton(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool,
 struct Before {
     length: f64,
     share: f64,
+    /// How far the test correction is from what is left of this one, over the length of the step:
+    /// zero along Newton's path `F(x(s)) = (1 - s) F(x(0))`.
+    error: f64,
     test: Vec<f64>,
 }
 
@@ -143,6 +183,7 @@ fn predict_share(work: &Workspace, before: Option<&Before>, length: f64) -> f64 
         length: old_length,
         share: old_share,
         test,
+        ..
     }) = before
     else {
         return share;
@@ -176,11 +217,17 @@ fn damp(at: &mut Setting<'_>, work: &mut Workspace, length: f64, mut share: f64)
             let test = work.metric.norm(&linear.other.x);
             let both = linear.other.x.iter().zip(&linear.step.x);
             let differ: Vec<f64> = both.map(|(e, d)| e - (1.0 - share) * d).collect();
+            let differ = work.metric.norm(&differ);
             if test <= (1.0 - 0.25 * share) * length {
                 let test = linear.other.x.clone();
-                return Ok(Damped::Taken(Some(Before { length, share, test })));
+                return Ok(Damped::Taken(Some(Before {
+                    length,
+                    share,
+                    error: differ / (share * length),
+                    test,
+                })));
             }
-            let found = 0.5 * length * share * share / work.metric.norm(&differ);
+            let found = 0.5 * length * share * share / differ;
             if found < next {
                 next = found.max(0.1 * share);
             }

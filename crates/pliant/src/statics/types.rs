@@ -18,9 +18,10 @@ use pliant_model::{ComponentId, State};
     serde(rename = "method")
 )]
 pub enum StaticMethod {
-    /// Newton's method, damped by the natural monotonicity test (Deuflhard 2004, NLEQ-ERR). From
-    /// where the tangent does not hold everything, and where the method fails or ends at a saddle,
-    /// the pseudo-static flow goes first.
+    /// Newton's method, damped by the natural monotonicity test (Deuflhard 2004, NLEQ-ERR). Where
+    /// the method fails or ends at a saddle, the pseudo-static flow goes first, unless the saddle
+    /// is where the symmetry of the start leads: of a column that is pressed exactly along its
+    /// axis.
     #[default]
     Newton,
     /// The pseudo-static flow `s D dx = f + J^T lambda`, one linearly implicit step for each of the
@@ -38,7 +39,8 @@ pub struct Equilibrium {
     /// The method.
     pub method: StaticMethod,
     /// Largest force that may be missing, as a share of the size of the terms of its equation,
-    /// beyond the rounding of positions; in `(0, 1)`.
+    /// beyond the rounding of positions and of the largest force of all that is connected; in
+    /// `(0, 1)`.
     pub tolerance: f64,
     /// Iterations of all kinds at most; of dynamic relaxation, steps.
     pub max_iterations: usize,

@@ -3,6 +3,7 @@
 mod afterwards;
 mod contacts;
 mod equilibria;
+mod partly_loaded;
 mod paths;
 mod rows;
 mod slender;

@@ -162,7 +162,7 @@ struct Blocks {
 
 impl Blocks {
     fn new(bounds: Vec<usize>, graph: &Graph, a: &CsrMatrix) -> Result<Self, SparseError> {
-        let symbolic = BlockSymbolic::new(BlockPattern::new(bounds, graph)?)?;
+        let symbolic = BlockSymbolic::new(BlockPattern::new(&bounds, graph)?)?;
         let indices = |i: usize| a.pattern().row(i).iter().map(move |j| (i, *j as usize));
         let slots = (0..a.pattern().rows())
             .flat_map(indices)

@@ -123,7 +123,7 @@ fn compare(name: &str, system: &KktSystem) -> Result<(), SparseError> {
     let (analysis1, fronts) = clock(|| FrontSymbolic::new(&bounds, &graph));
     let (faer, fronts) = (faer?, fronts?);
     let blocks = if fronts.flops() <= BLOCKS {
-        Some(BlockSymbolic::new(BlockPattern::new(bounds, &graph)?)?)
+        Some(BlockSymbolic::new(BlockPattern::new(&bounds, &graph)?)?)
     } else {
         None
     };

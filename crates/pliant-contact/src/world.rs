@@ -279,7 +279,9 @@ impl World {
     /// [`ContactError::Memory`] if it names colliders that there are not.
     pub fn set_memory(&mut self, memory: ContactMemory) -> Result<(), ContactError> {
         memory.check(self.colliders.len())?;
-        self.memory = memory;
+        // The room for the entries of a heap stays.
+        self.memory.next_serial = memory.next_serial;
+        self.memory.entries.clone_from(&memory.entries);
         self.contacts.clear();
         Ok(())
     }

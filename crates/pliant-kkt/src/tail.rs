@@ -311,40 +311,46 @@ fn local_row(
 }
 
 /// The system of a step with transient rows behind the model's. Its patterns are made anew only
-/// when the rows act on other coordinates than before.
+/// when the rows act on other coordinates than before, and then allocate only for more of them than
+/// ever before.
 #[derive(Debug, Default)]
 pub struct Extended {
-    system: Option<KktSystem>,
+    system: KktSystem,
+    /// Whether the system is of the last rows.
+    is_planned: bool,
     /// The shape that the pattern was made for: rows and columns of every block.
     shape: Vec<(usize, usize)>,
     columns: Vec<(usize, usize)>,
     base: (usize, usize),
     /// How often patterns were made.
     plans: usize,
+    of_j: PatternBuilder,
+    of_r: PatternBuilder,
+    /// Boundaries of the row blocks: scratch.
+    row_blocks: Vec<usize>,
 }
 
 impl Extended {
     /// Adds impulses on the rows of a tail, which were found beforehand, to the right-hand side of
     /// the last fill.
     pub fn add_impulses(&mut self, tail: &Tail, r: &[f64], unit: f64) {
-        if let Some(system) = &mut self.system {
-            tail.add_transpose_product(r, unit, &mut system.c);
+        if self.is_planned {
+            tail.add_transpose_product(r, unit, &mut self.system.c);
         }
     }
 
     /// Leaves of the last fill what an impact at the start of the step sees: no forces, and rows of
     /// the model that keep their velocities.
     pub fn keep_impacts_only(&mut self) {
-        let rows = self.base.1;
-        if let Some(system) = &mut self.system {
-            system.c.fill(0.0);
-            system.b[..rows].fill(0.0);
+        if self.is_planned {
+            self.system.c.fill(0.0);
+            self.system.b[..self.base.1].fill(0.0);
         }
     }
 
     /// The system as last filled.
     pub fn system(&self) -> Option<&KktSystem> {
-        self.system.as_ref()
+        self.is_planned.then_some(&self.system)
     }
 
     /// How often its patterns were made.
@@ -364,10 +370,12 @@ impl Extended {
         tail: &Tail,
     ) -> Result<&KktSystem, KktError> {
         let m = base.m();
-        let mut system = match self.system.take() {
-            Some(system) if self.fits(base, tail) => system,
-            _ => self.plan(base, tail)?,
-        };
+        if !(self.is_planned && self.fits(base, tail)) {
+            self.is_planned = false;
+            self.plan(base, tail)?;
+            self.is_planned = true;
+        }
+        let system = &mut self.system;
         system.w.values_mut().copy_from_slice(base.w.values());
         let (j, r) = (base.j.values(), base.r.values());
         system.j.values_mut()[..j.len()].copy_from_slice(j);
@@ -395,7 +403,7 @@ impl Extended {
                 system.b[m + row] = b;
             }
         }
-        Ok(self.system.insert(system))
+        Ok(system)
     }
 
     fn fits(&self, base: &KktSystem, tail: &Tail) -> bool {
@@ -414,10 +422,12 @@ impl Extended {
                 .all(|(a, b)| *a == (b.dof, b.size))
     }
 
-    fn plan(&mut self, base: &KktSystem, tail: &Tail) -> Result<KktSystem, KktError> {
+    fn plan(&mut self, base: &KktSystem, tail: &Tail) -> Result<(), KktError> {
         let (n, m) = (base.n(), base.m());
         let all = m + tail.rows();
-        let (mut j, mut r) = (PatternBuilder::new(all, n), PatternBuilder::new(all, all));
+        let (j, r) = (&mut self.of_j, &mut self.of_r);
+        j.reset(all, n);
+        r.reset(all, all);
         for i in 0..m {
             base.j
                 .pattern()
@@ -430,14 +440,15 @@ impl Extended {
                 .iter()
                 .for_each(|k| r.insert(i, *k as usize));
         }
-        let mut row_blocks = base.row_blocks().to_vec();
+        self.row_blocks.clear();
+        self.row_blocks.extend_from_slice(base.row_blocks());
         for block in &tail.blocks {
             let first = m + block.first_row;
             for c in &tail.columns[block.columns.0..block.columns.1] {
                 j.insert_block((first, c.dof), (block.rows, c.size), false);
             }
             (first..first + block.rows).for_each(|i| r.insert(i, i));
-            row_blocks.push(first + block.rows);
+            self.row_blocks.push(first + block.rows);
         }
         self.base = (n, m);
         self.shape.clear();
@@ -446,13 +457,9 @@ impl Extended {
         self.columns.clear();
         self.columns.extend(tail.columns.iter().map(|c| (c.dof, c.size)));
         self.plans += 1;
-        let system = KktSystem::new(
-            base.w.pattern().clone(),
-            j.finish()?,
-            r.finish()?,
-            base.primal_blocks().to_vec(),
-            row_blocks,
-        )?;
-        Ok(system)
+        let patterns = [base.w.pattern().clone(), j.build()?, r.build()?];
+        self.system
+            .refill(patterns, base.primal_blocks(), &self.row_blocks)?;
+        Ok(())
     }
 }

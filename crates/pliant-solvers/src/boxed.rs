@@ -6,6 +6,7 @@ mod projected;
 pub use projected::ProjectedGaussSeidel;
 
 use crate::bounds::{BoundState, natural};
+use crate::order::OrderMemory;
 use crate::{
     DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveError, SolveReport, SolverCounters,
     Status, TimeSplit,
@@ -148,6 +149,12 @@ impl BoxSolver {
     /// that are there.
     pub fn record(&self, elimination: &mut Option<Elimination>, active_set: &mut Vec<BoundState>) {
         self.direct.record(elimination);
+        active_set.clone_from(&self.states);
+    }
+
+    /// As [`record`](Self::record), into storage that stays where there is no order.
+    pub(crate) fn record_memory(&self, order: &mut OrderMemory, active_set: &mut Vec<BoundState>) {
+        self.direct.record_order(order);
         active_set.clone_from(&self.states);
     }
 

@@ -1,5 +1,6 @@
 //! The sparse direct solver: one `L D L^T` of the whole quasi-definite KKT matrix.
 
+mod analysis;
 mod changes;
 mod held;
 mod kernel;
@@ -15,8 +16,10 @@ mod sweep;
 mod times;
 
 use crate::bounds::{BoundsReport, put_held};
-use crate::order::Elimination;
+use crate::order::{Elimination, OrderMemory};
 use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+pub(crate) use analysis::AnalysisWorkspace;
+use analysis::Planner;
 pub use many::RightHandSide;
 pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
@@ -120,7 +123,8 @@ pub struct DirectSolver {
     counters: SolverCounters,
     times: TimeSplit,
     threads: Threads,
-    plan: Option<Plan>,
+    plan: Option<Box<Plan>>,
+    planner: Box<Planner>,
     /// The plan's factors belong to the last system that was prepared.
     ready: bool,
     /// Order to use in the next analysis, if it fits.
@@ -157,7 +161,7 @@ impl DirectSolver {
     /// Forgets the plan, so that the next `prepare` analyses again: in the given order if it fits
     /// the system, else from the values it sees.
     pub fn forget(&mut self, order: Option<Elimination>) {
-        self.plan = None;
+        self.planner.keep(self.plan.take());
         self.ready = false;
         self.imposed = order;
         self.changes += 1;
@@ -179,13 +183,26 @@ impl DirectSolver {
 
     /// Writes [`elimination`](Self::elimination) into buffers that are there.
     pub fn record(&self, out: &mut Option<Elimination>) {
-        match &self.plan {
-            Some(plan) => {
-                let out = out.get_or_insert_default();
-                out.take_order(&plan.elimination);
-                out.marks.clone_from(&self.rows.marks);
-            }
-            None => out.clone_from(&self.imposed),
+        match (&self.plan, &self.imposed) {
+            (None, None) => *out = None,
+            _ => self.write_order(out.get_or_insert_default()),
+        }
+    }
+
+    /// As [`record`](Self::record), into storage that stays where there is no order.
+    pub(crate) fn record_order(&self, out: &mut OrderMemory) {
+        match (&self.plan, &self.imposed) {
+            (None, None) => out.clear(),
+            _ => self.write_order(out.write()),
+        }
+    }
+
+    fn write_order(&self, out: &mut Elimination) {
+        if let Some(plan) = &self.plan {
+            out.take_order(&plan.elimination);
+            out.marks.clone_from(&self.rows.marks);
+        } else if let Some(imposed) = &self.imposed {
+            out.clone_from(imposed);
         }
     }
 
@@ -214,9 +231,13 @@ impl DirectSolver {
     pub(crate) fn prepare_held(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
         if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
-            let order = match self.imposed.take().filter(|o| o.fits(system)) {
+            let seen = &mut self.planner.work.order.seen;
+            let order = match self.imposed.take().filter(|o| o.fits(system, seen)) {
                 Some(order) => order,
-                None => self.order(system, &vec![false; system.row_blocks().len() - 1])?,
+                None => {
+                    self.planner.defer(system, false);
+                    self.order(system)?
+                }
             };
             self.rows.recall(&order.marks, system.m());
             self.analyse(system, order)?;
@@ -227,12 +248,7 @@ impl DirectSolver {
             // then the signs of the later pivots mean nothing: defer it and look again.
             loop {
                 let negative = self.factor(system)?;
-                let newly_deferred = if rounds < 4 {
-                    self.newly_deferred(system, negative.is_some())
-                } else {
-                    None
-                };
-                let Some(mut deferred) = newly_deferred else {
+                if !(rounds < 4 && self.defer_more(system, negative.is_some())) {
                     if self.suspect_more(system) {
                         self.changes += 1;
                         continue;
@@ -241,12 +257,12 @@ impl DirectSolver {
                         Some(error) => return Err(error),
                         None => break,
                     }
-                };
+                }
                 rounds += 1;
                 if rounds == 4 {
-                    deferred.fill(true);
+                    self.planner.deferred.fill(true);
                 }
-                let order = self.order(system, &deferred)?;
+                let order = self.order(system)?;
                 self.analyse(system, order)?;
             }
             let mut laps = Laps::start();
@@ -264,9 +280,10 @@ impl DirectSolver {
         Ok(())
     }
 
-    fn order(&mut self, system: &KktSystem, deferred: &[bool]) -> Result<Elimination, SolveError> {
+    /// An order that defers what is to be deferred.
+    fn order(&mut self, system: &KktSystem) -> Result<Elimination, SolveError> {
         let mut laps = Laps::start();
-        let order = Elimination::new(system, deferred)?;
+        let order = self.planner.order(system)?;
         laps.add_to(&mut self.times.order);
         Ok(order)
     }
@@ -283,7 +300,8 @@ impl DirectSolver {
             self.threads = Threads::new(threads).map_err(SparseError::from)?;
         }
         let mut laps = Laps::start();
-        let plan = Plan::new(system, order, &self.threads)?;
+        self.planner.keep(self.plan.take());
+        let plan = self.planner.plan(system, order, &self.threads)?;
         laps.add_to(&mut self.times.analyse);
         self.counters.symbolic += 1;
         self.changes += 1;
@@ -294,6 +312,11 @@ impl DirectSolver {
         Ok(())
     }
 
+    /// Scratch that analyses of other factors may use in between.
+    pub(crate) fn workspace(&mut self) -> &mut AnalysisWorkspace {
+        &mut self.planner.work
+    }
+
     /// Scales, fills and factors. Returns what the signs of the pivots say against `W`; with rows
     /// newly dropped it need not be true.
     fn factor(&mut self, system: &KktSystem) -> Result<Option<SolveError>, SolveError> {
@@ -302,11 +325,11 @@ impl DirectSolver {
         let rules = self.rows.rules(self.options.rank_threshold);
         let looks = self.options.small_update || !self.rows.marks.held.is_empty();
         let columns = plan.kernel.columns();
-        let factored = if looks && plan.kernel.is_by_blocks() {
+        let factored = if looks && plan.kernel.by_blocks().is_some() {
             plan.rescale(system, rules)?;
             plan.factor_changes(system, &self.rows.marks.held)
                 .map_err(SolveError::from)
-        } else if plan.kernel.is_swept() {
+        } else if plan.kernel.swept().is_some() {
             plan.changes.forget();
             let report = plan.factor_in_one_sweep(system, rules);
             report.map(|report| (report, columns))

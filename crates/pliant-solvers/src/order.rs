@@ -10,6 +10,7 @@
 //! that a zero one *is* a redundant row. Where small fill leaves the order open, along long paths,
 //! it is chosen for large pivots.
 
+mod owners;
 mod paths;
 mod quotient;
 #[cfg(test)]
@@ -17,12 +18,13 @@ mod tests;
 
 use crate::bounds::BoundState;
 use crate::{KktSystem, SolveError};
+use owners::Owners;
 use paths::Paths;
-use pliant_sparse::{BestOrder, OrderReport};
-use quotient::{Quotient, last};
-use std::collections::VecDeque;
+use pliant_sparse::{BestOrder, OrderReport, SymbolicWorkspace};
+use quotient::{Last, Quotient};
 
 /// The vertices of the block graph: primal blocks with a free variable, and row blocks.
+#[derive(Debug, Default)]
 struct Blocks {
     /// Block of each variable; `NONE` for a fixed one.
     of_dof: Vec<u32>,
@@ -34,6 +36,23 @@ struct Blocks {
     hard: Vec<bool>,
     /// Free variables of each primal block.
     free: Vec<usize>,
+    /// The last row block in which each primal block was seen: scratch.
+    seen: Vec<u32>,
+}
+
+/// Scratch of an order. No result depends on what is in it.
+#[derive(Debug, Default)]
+pub(crate) struct OrderWorkspace {
+    blocks: Blocks,
+    owners: Owners,
+    quotient: Quotient,
+    paths: Paths,
+    /// The order of the quotient, and of its part without paths.
+    best: BestOrder,
+    then: BestOrder,
+    last: Last,
+    /// Whether each unknown was seen.
+    pub(crate) seen: Vec<bool>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -46,9 +65,18 @@ const NEARLY_HARD: f64 = 1e-6;
 const LARGEST_MERGED: usize = 6;
 
 impl Blocks {
-    fn new(system: &KktSystem) -> Self {
-        let mut of_dof = vec![NONE; system.n()];
-        let mut free = Vec::with_capacity(system.primal_blocks().len() - 1);
+    fn refill(&mut self, system: &KktSystem) {
+        let Self {
+            of_dof,
+            offsets,
+            touched,
+            hard,
+            free,
+            seen,
+        } = self;
+        of_dof.clear();
+        of_dof.resize(system.n(), NONE);
+        free.clear();
         for (k, w) in system.primal_blocks().windows(2).enumerate() {
             let mut count = 0;
             for i in (w[0]..w[1]).filter(|i| !system.fixed[*i]) {
@@ -57,10 +85,12 @@ impl Blocks {
             }
             free.push(count);
         }
-        let blocks = system.row_blocks().len() - 1;
-        let (mut offsets, mut touched) = (vec![0], Vec::new());
-        let mut hard = Vec::with_capacity(blocks);
-        let mut seen = vec![NONE; free.len()];
+        offsets.clear();
+        offsets.push(0);
+        touched.clear();
+        hard.clear();
+        seen.clear();
+        seen.resize(free.len(), NONE);
         for (k, w) in system.row_blocks().windows(2).enumerate() {
             let start = touched.len();
             for p in (w[0]..w[1]).flat_map(|i| system.j.pattern().row(i)) {
@@ -75,111 +105,11 @@ impl Blocks {
             let nearly = |i: usize| system.r_diagonal(i) <= NEARLY_HARD * system.row_scale(i);
             hard.push((w[0]..w[1]).any(nearly));
         }
-        Self {
-            of_dof,
-            offsets,
-            touched,
-            hard,
-            free,
-        }
     }
 
     /// Primal blocks that row block `k` acts on.
     fn touched(&self, k: usize) -> &[u32] {
         &self.touched[self.offsets[k]..self.offsets[k + 1]]
-    }
-
-    /// The owner of every hard row block that is not deferred: first one each, by augmenting paths,
-    /// then as many as are linearly independent on the owner's own variables.
-    fn owners(&self, system: &KktSystem, deferred: &[bool]) -> Vec<Option<usize>> {
-        let rows = |k: usize| system.row_blocks()[k + 1] - system.row_blocks()[k];
-        let mut owner: Vec<Option<usize>> = vec![None; self.hard.len()];
-        let mut owned: Vec<Option<usize>> = vec![None; self.free.len()];
-        let mut reached = vec![usize::MAX; self.free.len()];
-        let mut from = vec![0usize; self.free.len()];
-        let wanted = |k: &usize| self.hard[*k] && !deferred[*k];
-        for start in (0..self.hard.len()).filter(wanted) {
-            // Breadth first over alternating paths; `from[p]` is the row block that reached primal
-            // block p.
-            let mut queue = VecDeque::from([start]);
-            let mut end = None;
-            'search: while let Some(k) = queue.pop_front() {
-                let candidates = self.touched(k).iter().map(|p| *p as usize);
-                for p in candidates.filter(|p| self.free[*p] >= rows(k)) {
-                    if reached[p] == start {
-                        continue;
-                    }
-                    reached[p] = start;
-                    from[p] = k;
-                    match owned[p] {
-                        None => {
-                            end = Some(p);
-                            break 'search;
-                        }
-                        Some(other) => queue.push_back(other),
-                    }
-                }
-            }
-            let Some(mut p) = end else { continue };
-            loop {
-                let k = from[p];
-                owned[p] = Some(k);
-                match owner[k].replace(p) {
-                    None => break,
-                    Some(q) => p = q,
-                }
-            }
-        }
-        let mut load: Vec<Vec<usize>> = owned.into_iter().map(|k| k.into_iter().collect()).collect();
-        for k in (0..self.hard.len()).filter(wanted) {
-            if owner[k].is_some() {
-                continue;
-            }
-            let candidates = self.touched(k).iter().map(|p| *p as usize);
-            let best = candidates
-                .filter(|p| self.independent(system, *p, &load[*p], k))
-                .min_by_key(|p| load[*p].len());
-            if let Some(p) = best {
-                load[p].push(k);
-                owner[k] = Some(p);
-            }
-        }
-        owner
-    }
-
-    /// Whether the rows of `owned` and `k` are far from dependent on the free variables of primal
-    /// block `p` alone.
-    fn independent(&self, system: &KktSystem, p: usize, owned: &[usize], k: usize) -> bool {
-        let first = system.primal_blocks()[p];
-        let size = system.primal_blocks()[p + 1] - first;
-        let mut basis: Vec<Vec<f64>> = Vec::new();
-        for block in owned.iter().copied().chain([k]) {
-            for row in system.row_blocks()[block]..system.row_blocks()[block + 1] {
-                let mut a: Vec<f64> = (first..first + size)
-                    .map(|i| {
-                        if system.fixed[i] {
-                            0.0
-                        } else {
-                            system.j.get(row, i) / system.w_diagonal(i).abs().sqrt()
-                        }
-                    })
-                    .collect();
-                let norm = |a: &[f64]| a.iter().map(|x| x * x).sum::<f64>().sqrt();
-                let before = norm(&a);
-                for q in &basis {
-                    let dot: f64 = q.iter().zip(&a).map(|(q, a)| q * a).sum();
-                    a.iter_mut().zip(q).for_each(|(a, q)| *a -= dot * q);
-                }
-                let after = norm(&a);
-                // A sine of 0.1 costs two digits of a pivot, which refinement gives back.
-                if after <= 0.1 * before {
-                    return false;
-                }
-                a.iter_mut().for_each(|x| *x /= after);
-                basis.push(a);
-            }
-        }
-        true
     }
 }
 
@@ -202,6 +132,79 @@ pub struct Elimination {
     pub(crate) marks: RowMarks,
 }
 
+/// An order of elimination, or none; without one its storage is kept for the next.
+#[derive(Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "Option<Elimination>", into = "Option<Elimination>")
+)]
+pub(crate) struct OrderMemory {
+    is_known: bool,
+    order: Elimination,
+}
+
+impl OrderMemory {
+    /// The order, to be written.
+    pub(crate) fn write(&mut self) -> &mut Elimination {
+        self.is_known = true;
+        &mut self.order
+    }
+
+    /// Takes a copy of an order, if there is one.
+    pub(crate) fn take(&mut self, order: Option<&Elimination>) {
+        match order {
+            Some(order) => self.write().clone_from(order),
+            None => self.is_known = false,
+        }
+    }
+
+    /// There is no order.
+    pub(crate) fn clear(&mut self) {
+        self.is_known = false;
+    }
+
+    pub(crate) fn get(&self) -> Option<&Elimination> {
+        self.is_known.then_some(&self.order)
+    }
+
+    pub(crate) fn into_order(self) -> Option<Elimination> {
+        self.is_known.then_some(self.order)
+    }
+}
+
+impl From<Option<Elimination>> for OrderMemory {
+    fn from(order: Option<Elimination>) -> Self {
+        Self {
+            is_known: order.is_some(),
+            order: order.unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<OrderMemory> for Option<Elimination> {
+    fn from(memory: OrderMemory) -> Self {
+        memory.into_order()
+    }
+}
+
+impl PartialEq for OrderMemory {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Clone for OrderMemory {
+    fn clone(&self) -> Self {
+        self.get().cloned().into()
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.take(source.get());
+    }
+}
+
 /// Judgements of a factorisation on single rows, which the next one begins with.
 #[derive(Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -217,6 +220,12 @@ pub(crate) struct RowMarks {
 }
 
 impl RowMarks {
+    fn clear(&mut self) {
+        self.trusted.clear();
+        self.suspected.clear();
+        self.held.clear();
+    }
+
     /// Whether they are those of so many rows, or of none.
     fn fit(&self, rows: usize) -> bool {
         let lengths = [self.trusted.len(), self.suspected.len(), self.held.len()];
@@ -252,37 +261,45 @@ impl Clone for Elimination {
     }
 }
 
-/// The order of the quotient: long paths first, the rest by small fill.
-fn best_order(blocks: &Blocks, quotient: &Quotient, deferred: &[bool]) -> Result<BestOrder, SolveError> {
-    // The first other vertex that the rows owned by a vertex act on.
-    let parent = |v: usize| {
-        let leader = quotient.leaders[v] as usize;
-        let owned = if leader < blocks.free.len() {
-            quotient.owned(leader)
-        } else {
-            &[]
+impl OrderWorkspace {
+    /// Finds the order of the quotient: long paths first, the rest by small fill.
+    fn find_best(&mut self, deferred: &[bool], symbolic: &mut SymbolicWorkspace) -> Result<(), SolveError> {
+        let Self {
+            blocks,
+            quotient,
+            paths,
+            best,
+            then,
+            ..
+        } = self;
+        // The first other vertex that the rows owned by a vertex act on.
+        let parent = |v: usize| {
+            let leader = quotient.leaders[v] as usize;
+            let owned = if leader < blocks.free.len() {
+                quotient.owned(leader)
+            } else {
+                &[]
+            };
+            let others = owned.iter().flat_map(|k| blocks.touched(*k as usize));
+            let mut others = others.map(|p| quotient.vertex[*p as usize] as usize);
+            others.find(|u| *u != v)
         };
-        let others = owned.iter().flat_map(|k| blocks.touched(*k as usize));
-        let mut others = others.map(|p| quotient.vertex[*p as usize] as usize);
-        others.find(|u| *u != v)
-    };
-    let Some(paths) = Paths::new(quotient, parent, deferred.contains(&true))? else {
-        return Ok(quotient.graph.best_order()?);
-    };
-    let then = paths.rest.best_order()?;
-    let mut sequence = paths.first;
-    let mut runs: Vec<usize> = (0..sequence.len()).collect();
-    runs.extend(then.runs.iter().map(|r| sequence.len() + r));
-    sequence.extend(then.sequence.iter().map(|v| paths.vertices[*v]));
-    let report = OrderReport {
-        cost: quotient.graph.cost(&sequence)?,
-        ..then.report
-    };
-    Ok(BestOrder {
-        sequence,
-        runs,
-        report,
-    })
+        if !paths.find(quotient, parent, deferred.contains(&true), symbolic)? {
+            return Ok(quotient.graph.best_order_into(symbolic, best)?);
+        }
+        paths.rest.best_order_into(symbolic, then)?;
+        let BestOrder { sequence, runs, .. } = best;
+        sequence.clone_from(&paths.first);
+        runs.clear();
+        runs.extend(0..sequence.len());
+        runs.extend(then.runs.iter().map(|r| sequence.len() + r));
+        sequence.extend(then.sequence.iter().map(|v| paths.vertices[*v]));
+        best.report = OrderReport {
+            cost: quotient.graph.cost(&best.sequence)?,
+            ..then.report
+        };
+        Ok(())
+    }
 }
 
 impl Elimination {
@@ -294,14 +311,10 @@ impl Elimination {
         self.report = source.report;
     }
 
-    /// Whether it eliminates each free variable and each row of the system once.
-    pub(crate) fn fits(&self, system: &KktSystem) -> bool {
-        let mut seen: Vec<bool> = system
-            .fixed
-            .iter()
-            .copied()
-            .chain(vec![false; system.m()])
-            .collect();
+    /// Whether it eliminates each free variable and each row of the system once. `seen` is scratch.
+    pub(crate) fn fits(&self, system: &KktSystem, seen: &mut Vec<bool>) -> bool {
+        seen.clone_from(&system.fixed);
+        seen.resize(system.n() + system.m(), false);
         let once = self
             .sequence
             .iter()
@@ -318,44 +331,61 @@ impl Elimination {
 
 impl Elimination {
     /// An order in which the given row blocks are deferred, and others that find no owner.
+    #[cfg(test)]
     pub(crate) fn new(system: &KktSystem, deferred: &[bool]) -> Result<Self, SolveError> {
-        let blocks = Blocks::new(system);
-        let owner = blocks.owners(system, deferred);
-        let deferred: Vec<bool> = (0..owner.len())
-            .map(|k| deferred[k] || (blocks.hard[k] && owner[k].is_none()))
-            .collect();
-        let quotient = Quotient::new(system, &blocks, &owner, &deferred)?;
-        let best = best_order(&blocks, &quotient, &deferred)?;
-        let mut out = Self {
-            sequence: Vec::with_capacity(system.n() + system.m()),
-            bounds: vec![0],
-            deferred,
-            report: best.report,
-            marks: RowMarks::default(),
-        };
+        let mut out = Self::default();
+        let mut symbolic = SymbolicWorkspace::default();
+        out.refill(system, deferred, &mut OrderWorkspace::default(), &mut symbolic)?;
+        Ok(out)
+    }
+
+    /// Makes it an order in which the given row blocks are deferred, and others that find no owner;
+    /// without marks. After an error it is of no use.
+    pub(crate) fn refill(
+        &mut self,
+        system: &KktSystem,
+        deferred: &[bool],
+        work: &mut OrderWorkspace,
+        symbolic: &mut SymbolicWorkspace,
+    ) -> Result<(), SolveError> {
+        work.blocks.refill(system);
+        work.owners.find(system, &work.blocks, deferred);
+        let (blocks, owner) = (&work.blocks, &work.owners.owner);
+        self.deferred.clear();
+        self.deferred
+            .extend((0..owner.len()).map(|k| deferred[k] || (blocks.hard[k] && owner[k].is_none())));
+        work.quotient.refill(system, blocks, owner, &self.deferred);
+        work.find_best(&self.deferred, symbolic)?;
+        let (blocks, quotient, best) = (&work.blocks, &work.quotient, &work.best);
+        self.sequence.clear();
+        self.bounds.clear();
+        self.bounds.push(0);
+        self.report = best.report;
+        self.marks.clear();
         for run in best.runs.windows(2) {
             // Blocks before this one may not be merged into.
-            let mut closed = out.bounds.len();
+            let mut closed = self.bounds.len();
             for v in &best.sequence[run[0]..run[1]] {
                 let leader = quotient.leaders[*v] as usize;
                 let owned = if leader < blocks.free.len() {
-                    out.push_primal(system, leader, closed);
+                    self.push_primal(system, leader, closed);
                     quotient.owned(leader)
                 } else {
-                    out.push_rows(system, leader - blocks.free.len(), closed);
+                    self.push_rows(system, leader - blocks.free.len(), closed);
                     &[]
                 };
                 for k in owned {
-                    closed = out.bounds.len();
-                    out.push_rows(system, *k as usize, closed);
-                    closed = out.bounds.len();
+                    closed = self.bounds.len();
+                    self.push_rows(system, *k as usize, closed);
+                    closed = self.bounds.len();
                 }
             }
         }
-        for k in last(&blocks, &out.deferred)? {
-            out.push_rows(system, k, usize::MAX);
+        work.last.find(blocks, &self.deferred, symbolic)?;
+        for k in &work.last.sequence {
+            self.push_rows(system, *k, usize::MAX);
         }
-        Ok(out)
+        Ok(())
     }
 
     fn push_primal(&mut self, system: &KktSystem, block: usize, closed: usize) {

@@ -6,7 +6,7 @@ use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
 /// `[W -J^T; -J -R] [x; mu] = [c; b]` with block structure and fixed variables.
 ///
 /// The patterns are made once; values are written in place through the public matrices.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub struct KktSystem {
     /// `W`, n x n, symmetric: lower triangle by rows, diagonal present.
     pub w: CsrMatrix,
@@ -43,6 +43,40 @@ pub struct Solution {
 }
 
 // By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
+impl Clone for KktSystem {
+    fn clone(&self) -> Self {
+        let mut out = Self::default();
+        out.clone_from(self);
+        out
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            w,
+            j,
+            r,
+            fixed,
+            c,
+            b,
+            b_rounding,
+            bounds,
+            primal_blocks,
+            row_blocks,
+        } = self;
+        w.clone_from(&source.w);
+        j.clone_from(&source.j);
+        r.clone_from(&source.r);
+        fixed.clone_from(&source.fixed);
+        c.clone_from(&source.c);
+        b.clone_from(&source.b);
+        b_rounding.clone_from(&source.b_rounding);
+        bounds.clone_from(&source.bounds);
+        primal_blocks.clone_from(&source.primal_blocks);
+        row_blocks.clone_from(&source.row_blocks);
+    }
+}
+
+// By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
 impl Clone for Solution {
     fn clone(&self) -> Self {
         Self {
@@ -70,72 +104,51 @@ impl KktSystem {
         primal_blocks: Vec<usize>,
         row_blocks: Vec<usize>,
     ) -> Result<Self, SolveError> {
-        let (n, m) = (w.rows(), j.rows());
-        let check = |what, expected, found| {
-            if expected == found {
-                Ok(())
-            } else {
-                Err(SolveError::Size {
-                    what,
-                    expected,
-                    found,
-                })
-            }
-        };
-        check("columns of W", n, w.columns())?;
-        check("columns of J", n, j.columns())?;
-        check("rows of R", m, r.rows())?;
-        check("columns of R", m, r.columns())?;
-        check(
-            "diagonal of W",
-            n,
-            (0..n).filter(|i| w.slot(*i, *i).is_some()).count(),
-        )?;
-        check(
-            "diagonal of R",
-            m,
-            (0..m).filter(|i| r.slot(*i, *i).is_some()).count(),
-        )?;
-        for (what, pattern) in [
-            ("entries of W above the diagonal", &w),
-            ("entries of R above the diagonal", &r),
-        ] {
-            let above = |i: &usize| pattern.row(*i).last().is_some_and(|k| *k as usize > *i);
-            check(what, 0, (0..pattern.rows()).filter(above).count())?;
-        }
-        for (what, blocks, size) in [
-            ("primal blocks", &primal_blocks, n),
-            ("row blocks", &row_blocks, m),
-        ] {
-            let ascending = blocks.windows(2).all(|w| w[0] < w[1]);
-            if blocks.first() != Some(&0) || !ascending {
-                return Err(SolveError::Size {
-                    what,
-                    expected: size,
-                    found: 0,
-                });
-            }
-            check(what, size, blocks[blocks.len() - 1])?;
-        }
-        let first_of = |i: usize| row_blocks[row_blocks.partition_point(|first| *first <= i) - 1];
-        let outside = |i: &usize| r.row(*i).first().is_some_and(|k| (*k as usize) < first_of(*i));
-        check(
-            "entries of R outside its blocks",
-            0,
-            (0..m).filter(outside).count(),
-        )?;
-        Ok(Self {
-            w: w.into_matrix(),
-            j: j.into_matrix(),
-            r: r.into_matrix(),
-            fixed: vec![false; n],
-            c: vec![0.0; n],
-            b: vec![0.0; m],
-            b_rounding: vec![0.0; m],
-            bounds: vec![(f64::NEG_INFINITY, f64::INFINITY); m],
+        let mut out = Self {
             primal_blocks,
             row_blocks,
-        })
+            ..Self::default()
+        };
+        out.refill_matrices([w, j, r])?;
+        Ok(out)
+    }
+
+    /// Makes it a system of zeros on other patterns, of `W`, `J` and `R`, as [`new`](Self::new)
+    /// does. Allocates only for larger ones than ever before. After an error it is of no use.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn refill(
+        &mut self,
+        patterns: [Pattern; 3],
+        primal_blocks: &[usize],
+        row_blocks: &[usize],
+    ) -> Result<(), SolveError> {
+        for (own, blocks) in [
+            (&mut self.primal_blocks, primal_blocks),
+            (&mut self.row_blocks, row_blocks),
+        ] {
+            own.clear();
+            own.extend_from_slice(blocks);
+        }
+        self.refill_matrices(patterns)
+    }
+
+    fn refill_matrices(&mut self, [w, j, r]: [Pattern; 3]) -> Result<(), SolveError> {
+        check_shape(&w, &j, &r, &self.primal_blocks, &self.row_blocks)?;
+        let (n, m) = (w.rows(), j.rows());
+        self.w.refill(w);
+        self.j.refill(j);
+        self.r.refill(r);
+        self.fixed.clear();
+        self.fixed.resize(n, false);
+        for (list, length) in [(&mut self.c, n), (&mut self.b, m), (&mut self.b_rounding, m)] {
+            list.clear();
+            list.resize(length, 0.0);
+        }
+        self.bounds.clear();
+        self.bounds.resize(m, (f64::NEG_INFINITY, f64::INFINITY));
+        Ok(())
     }
 
     /// A small system from dense row-major matrices: `w` is n x n (its lower triangle counts), `j`
@@ -329,9 +342,70 @@ impl KktSystem {
     }
 }
 
+/// Checks that patterns and boundaries of blocks are those of a system.
+fn check_shape(
+    w: &Pattern,
+    j: &Pattern,
+    r: &Pattern,
+    primal_blocks: &[usize],
+    row_blocks: &[usize],
+) -> Result<(), SolveError> {
+    let (n, m) = (w.rows(), j.rows());
+    let check = |what, expected, found| {
+        if expected == found {
+            Ok(())
+        } else {
+            Err(SolveError::Size {
+                what,
+                expected,
+                found,
+            })
+        }
+    };
+    check("columns of W", n, w.columns())?;
+    check("columns of J", n, j.columns())?;
+    check("rows of R", m, r.rows())?;
+    check("columns of R", m, r.columns())?;
+    check(
+        "diagonal of W",
+        n,
+        (0..n).filter(|i| w.slot(*i, *i).is_some()).count(),
+    )?;
+    check(
+        "diagonal of R",
+        m,
+        (0..m).filter(|i| r.slot(*i, *i).is_some()).count(),
+    )?;
+    for (what, pattern) in [
+        ("entries of W above the diagonal", w),
+        ("entries of R above the diagonal", r),
+    ] {
+        let above = |i: &usize| pattern.row(*i).last().is_some_and(|k| *k as usize > *i);
+        check(what, 0, (0..pattern.rows()).filter(above).count())?;
+    }
+    for (what, blocks, size) in [("primal blocks", primal_blocks, n), ("row blocks", row_blocks, m)] {
+        let ascending = blocks.windows(2).all(|w| w[0] < w[1]);
+        if blocks.first() != Some(&0) || !ascending {
+            return Err(SolveError::Size {
+                what,
+                expected: size,
+                found: 0,
+            });
+        }
+        check(what, size, blocks[blocks.len() - 1])?;
+    }
+    let first_of = |i: usize| row_blocks[row_blocks.partition_point(|first| *first <= i) - 1];
+    let outside = |i: &usize| r.row(*i).first().is_some_and(|k| (*k as usize) < first_of(*i));
+    check(
+        "entries of R outside its blocks",
+        0,
+        (0..m).filter(outside).count(),
+    )
+}
+
 /// The shape of a [`KktSystem`]: everything but its numbers. What is planned for a system holds for
 /// all of its shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KktShape {
     w: Pattern,
     j: Pattern,
@@ -344,14 +418,19 @@ pub struct KktShape {
 impl KktShape {
     /// The shape of a system. Patterns are shared with it.
     pub fn of(system: &KktSystem) -> Self {
-        Self {
-            w: system.w.pattern().clone(),
-            j: system.j.pattern().clone(),
-            r: system.r.pattern().clone(),
-            fixed: system.fixed.clone(),
-            primal_blocks: system.primal_blocks.clone(),
-            row_blocks: system.row_blocks.clone(),
-        }
+        let mut out = Self::default();
+        out.take(system);
+        out
+    }
+
+    /// Makes it the shape of a system. Allocates only for larger ones than ever before.
+    pub fn take(&mut self, system: &KktSystem) {
+        self.w.clone_from(system.w.pattern());
+        self.j.clone_from(system.j.pattern());
+        self.r.clone_from(system.r.pattern());
+        self.fixed.clone_from(&system.fixed);
+        self.primal_blocks.clone_from(&system.primal_blocks);
+        self.row_blocks.clone_from(&system.row_blocks);
     }
 
     /// Whether a system has this shape.

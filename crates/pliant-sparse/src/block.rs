@@ -21,7 +21,7 @@ pub use pattern::BlockPattern;
 pub use reach::Reach;
 
 use crate::ldlt::DROPPED;
-use crate::{FactorReport, PivotRule, SparseError};
+use crate::{FactorReport, PivotRule, SparseError, zeros};
 use partial::Partial;
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ use std::ops::Range;
 /// Storage: block columns one after another. Each starts with its square diagonal block, of which
 /// only the lower triangle is used, followed by the blocks below it; all blocks are stored by
 /// columns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BlockSymbolic {
     pattern: BlockPattern,
     /// Vertex of each unknown.
@@ -59,7 +59,7 @@ pub struct BlockSymbolic {
 /// Use: [`clear`](Self::clear), write `A` to the [slots](BlockSymbolic::slot) of
 /// [`values_mut`](Self::values_mut), [`factor`](Self::factor),
 /// [`solve_in_place`](Self::solve_in_place).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BlockFactor {
     /// `A`, then `L` in its place.
     values: Vec<f64>,
@@ -80,7 +80,19 @@ impl BlockSymbolic {
     ///
     /// # Errors
     /// [`SparseError::TooLarge`] beyond 32-bit indices.
-    pub fn new(pattern: BlockPattern) -> Result<Self, SparseError> {
+    pub fn new(mut pattern: BlockPattern) -> Result<Self, SparseError> {
+        let mut out = Self::default();
+        out.refill(&mut pattern)?;
+        Ok(out)
+    }
+
+    /// Makes it that of another pattern, as [`new`](Self::new) does, which is taken; the storage of
+    /// the former one is left in its place. Allocates only for larger ones than ever before. After
+    /// an error it is of no use.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn refill(&mut self, pattern: &mut BlockPattern) -> Result<(), SparseError> {
         for (what, found) in [
             ("block values", pattern.values()),
             ("block updates", pattern.updates()),
@@ -89,13 +101,28 @@ impl BlockSymbolic {
                 return Err(SparseError::TooLarge { what, found });
             }
         }
-        let blocks = pattern.len();
-        let mut vertex = Vec::with_capacity(pattern.size());
-        let (mut starts, mut updates) = (vec![0u32], vec![0u32]);
-        let mut block_starts = Vec::new();
-        let (mut heights, mut places) = (Vec::new(), Vec::new());
-        let (mut at, mut widest) = (0, 0);
-        for j in 0..blocks {
+        std::mem::swap(&mut self.pattern, pattern);
+        let Self {
+            pattern,
+            vertex,
+            starts,
+            block_starts,
+            heights,
+            places,
+            updates,
+            targets,
+            widest,
+        } = self;
+        for list in [&mut *vertex, block_starts, heights, places, targets] {
+            list.clear();
+        }
+        for list in [&mut *starts, updates] {
+            list.clear();
+            list.push(0);
+        }
+        let mut at = 0;
+        *widest = 0;
+        for j in 0..pattern.len() {
             let width = pattern.block_size(j);
             vertex.extend(std::iter::repeat_n(j as u32, width));
             at += width * width;
@@ -107,12 +134,12 @@ impl BlockSymbolic {
                 places.push(pattern.bounds()[*i as usize] as u32);
                 at += height * width;
             }
-            widest = widest.max(at - below);
+            *widest = (*widest).max(at - below);
             starts.push(at as u32);
             let count = pattern.column(j).len();
             updates.push(updates[j] + (count * (count + 1) / 2) as u32);
         }
-        let mut targets = Vec::with_capacity(pattern.updates());
+        targets.reserve(pattern.updates());
         for j in 0..pattern.len() {
             let rows = pattern.column(j);
             for (a, k) in rows.iter().enumerate() {
@@ -129,17 +156,7 @@ impl BlockSymbolic {
                 }
             }
         }
-        Ok(Self {
-            pattern,
-            vertex,
-            starts,
-            block_starts,
-            heights,
-            places,
-            updates,
-            targets,
-            widest,
-        })
+        Ok(())
     }
 
     /// The pattern it was made from.
@@ -186,15 +203,27 @@ impl BlockSymbolic {
 
     /// Allocates the values.
     pub fn allocate(&self) -> BlockFactor {
-        BlockFactor {
-            values: vec![0.0; self.pattern.values()],
-            pivots: vec![0.0; self.size()],
-            inverses: vec![0.0; self.size()],
-            products: vec![0.0; self.widest],
-            report: None,
-            partial: None,
-        }
+        let mut out = BlockFactor::default();
+        out.refill(self);
+        out
     }
+}
+
+/// Scratch of patterns. No result depends on what is in it.
+#[derive(Debug, Default)]
+pub(crate) struct PatternWorkspace {
+    seen: Vec<usize>,
+    child: Vec<usize>,
+    next: Vec<usize>,
+    /// Pairs that are sorted into lists, and the lists.
+    pairs: Vec<(u32, u32)>,
+    offsets: Vec<usize>,
+    list: Vec<u32>,
+    /// Pairs of a block row and a block column that it reaches.
+    reached: Vec<(u32, u32)>,
+    /// Where blocks of one block row start in it, by block column.
+    place: Vec<u32>,
+    own_place: Vec<u32>,
 }
 
 /// Right-hand sides that are solved for together.
@@ -218,6 +247,20 @@ struct Column<'a> {
 }
 
 impl BlockFactor {
+    /// Makes it one of another pattern, as [`BlockSymbolic::allocate`] does. Allocates only for
+    /// larger ones than ever before.
+    pub fn refill(&mut self, symbolic: &BlockSymbolic) {
+        let size = symbolic.size();
+        zeros(&mut self.values, symbolic.pattern.values());
+        zeros(&mut self.pivots, size);
+        zeros(&mut self.inverses, size);
+        zeros(&mut self.products, symbolic.widest);
+        self.report = None;
+        if let Some(partial) = &mut self.partial {
+            partial.forget();
+        }
+    }
+
     /// Sets all values to zero, to be filled with `A`.
     pub fn clear(&mut self) {
         self.report = None;

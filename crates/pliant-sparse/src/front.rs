@@ -19,17 +19,17 @@ pub use numeric::FrontFactor;
 pub use pivoted::{Inertia, PivotedFactor};
 pub use unsymmetric::UnsymmetricFactor;
 
-use crate::{Graph, SparseError};
+use crate::{Graph, SparseError, SymbolicWorkspace, fill};
 use std::ops::Range;
 use supernodes::Supernodes;
-use tree::{Adjacency, NONE};
+use tree::{Adjacency, Forest, NONE};
 
 /// The fronts of `L` and where everything goes: what one pattern of `A` needs once.
 ///
 /// Storage: fronts one after another, children before parents; each is a dense matrix by columns
 /// with a row for each of its unknowns and each row below. What is above the diagonal has no
 /// meaning.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FrontSymbolic {
     /// Column of each unknown.
     position: Vec<u32>,
@@ -54,6 +54,17 @@ pub struct FrontSymbolic {
     values: usize,
     vectors: usize,
     flops: usize,
+}
+
+/// Scratch of an analysis. No result depends on what is in it.
+#[derive(Debug, Default)]
+pub(crate) struct TreeWorkspace {
+    weights: Vec<usize>,
+    nodes: Supernodes,
+    supernodes: supernodes::Scratch,
+    children: Forest,
+    rank: Vec<u32>,
+    seen: Vec<usize>,
 }
 
 /// One front.
@@ -112,6 +123,22 @@ impl FrontSymbolic {
     /// [`SparseError::Size`] if the bounds do not ascend from 0 or are not one more than the
     /// vertices, [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn new(bounds: &[usize], graph: &Graph) -> Result<Self, SparseError> {
+        let mut out = Self::default();
+        out.refill(bounds, graph, &mut SymbolicWorkspace::default())?;
+        Ok(out)
+    }
+
+    /// Makes it that of another matrix, as [`new`](Self::new) does. Allocates only for larger ones
+    /// than ever before. After an error it is of no use.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn refill(
+        &mut self,
+        bounds: &[usize],
+        graph: &Graph,
+        work: &mut SymbolicWorkspace,
+    ) -> Result<(), SparseError> {
         let count = graph.len();
         if bounds.len() != count + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {
             return Err(SparseError::Size {
@@ -127,45 +154,61 @@ impl FrontSymbolic {
                 found: size,
             });
         }
-        let weights: Vec<usize> = bounds.windows(2).map(|w| w[1] - w[0]).collect();
-        let (offsets, indices) = graph.adjacency()?;
-        let graph = Adjacency {
-            offsets: &offsets,
-            indices: &indices,
-        };
-        let nodes = Supernodes::new(&graph, &weights);
-        let mut out = Self::columns(bounds, &nodes);
-        out.structure(&graph, &nodes);
-        out.relate();
-        if out.values >= u32::MAX as usize {
+        let (offsets, indices) = graph.lists_in(&mut work.graph)?;
+        let graph = Adjacency { offsets, indices };
+        let work = &mut work.fronts;
+        work.weights.clear();
+        work.weights.extend(bounds.windows(2).map(|w| w[1] - w[0]));
+        work.nodes.refill(&graph, &work.weights, &mut work.supernodes);
+        self.clear();
+        self.take_columns(bounds, &work.nodes, &mut work.children);
+        self.structure(&graph, &work.nodes, &mut work.rank, &mut work.seen);
+        self.relate();
+        if self.values >= u32::MAX as usize {
             return Err(SparseError::TooLarge {
                 what: "values of fronts",
-                found: out.values,
+                found: self.values,
             });
         }
-        Ok(out)
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        let Self {
+            position,
+            unknown,
+            vertex,
+            bounds,
+            front,
+            fronts,
+            rows,
+            places,
+            child_offsets,
+            child_list,
+            runs,
+            matrix_entries,
+            values,
+            vectors,
+            flops,
+        } = self;
+        for list in [position, unknown, vertex, front, rows, places] {
+            list.clear();
+        }
+        for list in [bounds, child_offsets, child_list] {
+            list.clear();
+        }
+        fronts.clear();
+        runs.clear();
+        for count in [matrix_entries, values, vectors, flops] {
+            *count = 0;
+        }
     }
 
     /// The order of elimination, and fronts without rows.
-    fn columns(bounds: &[usize], nodes: &Supernodes) -> Self {
-        let (count, size) = (nodes.order.len(), bounds[nodes.order.len()]);
-        let mut out = Self {
-            position: vec![0; size],
-            unknown: Vec::with_capacity(size),
-            vertex: Vec::with_capacity(size),
-            bounds: vec![0],
-            front: Vec::with_capacity(count),
-            fronts: Vec::with_capacity(nodes.parent.len()),
-            rows: Vec::new(),
-            places: Vec::new(),
-            child_offsets: Vec::new(),
-            child_list: Vec::new(),
-            runs: Vec::new(),
-            matrix_entries: 0,
-            values: 0,
-            vectors: 0,
-            flops: 0,
-        };
+    fn take_columns(&mut self, bounds: &[usize], nodes: &Supernodes, children: &mut Forest) {
+        let out = self;
+        out.position.resize(bounds[nodes.order.len()], 0);
+        out.bounds.push(0);
         for (k, v) in nodes.order.iter().enumerate() {
             for unknown in bounds[*v]..bounds[v + 1] {
                 out.position[unknown] = out.unknown.len() as u32;
@@ -193,7 +236,9 @@ impl FrontSymbolic {
                 leftmost: f,
             });
         }
-        (out.child_offsets, out.child_list) = tree::children(&nodes.parent);
+        children.find_children(&nodes.parent);
+        out.child_offsets.clone_from(&children.offsets);
+        out.child_list.clone_from(&children.list);
         for f in (0..out.fronts.len()).rev() {
             let parent = out.fronts[f].parent;
             out.fronts[f].odd = parent != NONE && !out.fronts[parent].odd;
@@ -210,16 +255,21 @@ impl FrontSymbolic {
                 out.fronts[parent].leftmost = out.fronts[parent].leftmost.min(leftmost);
             }
         }
-        out
     }
 
     /// The rows below each front: those of the matrix and those of its children.
-    fn structure(&mut self, graph: &Adjacency<'_>, nodes: &Supernodes) {
-        let mut rank = vec![0u32; nodes.order.len()];
+    fn structure(
+        &mut self,
+        graph: &Adjacency<'_>,
+        nodes: &Supernodes,
+        rank: &mut Vec<u32>,
+        seen: &mut Vec<usize>,
+    ) {
+        fill(rank, nodes.order.len(), 0);
         for (k, v) in nodes.order.iter().enumerate() {
             rank[*v] = k as u32;
         }
-        let mut seen = vec![NONE; nodes.order.len()];
+        fill(seen, nodes.order.len(), NONE);
         for f in 0..self.fronts.len() {
             let (start, end) = (self.rows.len(), nodes.starts[f + 1] as u32);
             for (k, v) in (nodes.starts[f]..).zip(&nodes.order[nodes.starts[f]..nodes.starts[f + 1]]) {

@@ -10,18 +10,18 @@ mod reduce;
 mod separator;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 pub use counts::EliminationCost;
+pub(crate) use workspace::GraphWorkspace;
 
-use crate::SparseError;
-use adjacency::Adjacency;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
+use crate::{SparseError, SymbolicWorkspace};
+use adjacency::{Adjacency, Sorting};
+use workspace::{Ordering, minimum_degree};
 
 /// An undirected graph: one vertex per block of a symmetric block matrix, one edge per non-zero
 /// off-diagonal block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// Unknowns of each vertex.
     weights: Vec<u32>,
@@ -81,6 +81,14 @@ impl Graph {
         }
     }
 
+    /// Makes it a graph without edges again, of so many vertices. Allocates only for more of them
+    /// than ever before.
+    pub fn reset(&mut self, vertices: usize) {
+        self.weights.clear();
+        self.weights.resize(vertices, 1);
+        self.edges.clear();
+    }
+
     /// Number of vertices.
     pub fn len(&self) -> usize {
         self.weights.len()
@@ -119,12 +127,39 @@ impl Graph {
     /// # Errors
     /// [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn adjacency(&self) -> Result<(Vec<u32>, Vec<u32>), SparseError> {
-        let found = Adjacency::new(self.weights.clone(), &self.edges)?;
+        let found = Adjacency::new(&self.weights, &self.edges)?;
         Ok((found.offsets, found.neighbours))
+    }
+
+    /// As [`adjacency`](Self::adjacency), in a workspace.
+    ///
+    /// # Errors
+    /// As [`adjacency`](Self::adjacency).
+    pub fn adjacency_in<'a>(
+        &self,
+        work: &'a mut SymbolicWorkspace,
+    ) -> Result<(&'a [u32], &'a [u32]), SparseError> {
+        self.lists_in(&mut work.graph)
+    }
+
+    /// As [`adjacency_in`](Self::adjacency_in), of the part of a workspace that is for graphs.
+    pub(crate) fn lists_in<'a>(
+        &self,
+        work: &'a mut GraphWorkspace,
+    ) -> Result<(&'a [u32], &'a [u32]), SparseError> {
+        let GraphWorkspace { full, sorting, .. } = work;
+        full.refill(&self.weights, &self.edges, sorting)?;
+        Ok((&full.offsets, &full.neighbours))
     }
 
     /// Checks the sizes and compresses the lists.
     fn checked(&self) -> Result<Adjacency, SparseError> {
+        let mut out = Adjacency::default();
+        self.check_into(&mut out, &mut Sorting::default())?;
+        Ok(out)
+    }
+
+    fn check_into(&self, out: &mut Adjacency, sorting: &mut Sorting) -> Result<(), SparseError> {
         let unknowns: u64 = self.weights.iter().map(|w| u64::from(*w)).sum();
         for (what, found) in [("vertices", self.len() as u64), ("unknowns", unknowns)] {
             if found >= i32::MAX as u64 {
@@ -132,7 +167,7 @@ impl Graph {
                 return Err(SparseError::TooLarge { what, found });
             }
         }
-        Adjacency::new(self.weights.clone(), &self.edges)
+        out.refill(&self.weights, &self.edges, sorting)
     }
 
     /// An order of elimination of small fill (approximate minimum degree, all vertices alike): the
@@ -143,6 +178,28 @@ impl Graph {
     /// indices.
     pub fn minimum_degree(&self) -> Result<Vec<usize>, SparseError> {
         Ok(wide(minimum_degree(&self.checked()?)?))
+    }
+
+    /// As [`minimum_degree`](Self::minimum_degree), into an order that is there.
+    ///
+    /// # Errors
+    /// As [`Self::minimum_degree`].
+    pub fn minimum_degree_into(
+        &self,
+        work: &mut SymbolicWorkspace,
+        out: &mut Vec<usize>,
+    ) -> Result<(), SparseError> {
+        let GraphWorkspace {
+            full,
+            sorting,
+            ordering,
+            ..
+        } = &mut work.graph;
+        self.check_into(full, sorting)?;
+        ordering.minimum_degree(full)?;
+        out.clear();
+        out.extend(ordering.order.iter().map(|v| *v as usize));
+        Ok(())
     }
 
     /// An order of elimination of small fill and with a balanced elimination tree (multilevel
@@ -173,7 +230,11 @@ impl Graph {
             });
         }
         let order: Vec<u32> = sequence.iter().map(|v| *v as u32).collect();
-        Ok(counts::cost(&self.checked()?, &order))
+        Ok(counts::cost(
+            &self.checked()?,
+            &order,
+            &mut counts::Scratch::default(),
+        ))
     }
 
     /// The order of fewer predicted operations of minimum degree and nested dissection, after
@@ -183,28 +244,46 @@ impl Graph {
     /// # Errors
     /// As [`Self::minimum_degree`].
     pub fn best_order(&self) -> Result<BestOrder, SparseError> {
-        let full = self.checked()?;
-        let Some(group) = compress::groups(&full) else {
-            let (order, report) = best(&full)?;
-            return Ok(BestOrder {
-                runs: (0..=order.len()).collect(),
-                sequence: wide(order),
-                report,
-            });
-        };
-        let (quotient, offsets, members) = compress::quotient(&full, &group);
-        let (order, report) = best(&quotient)?;
-        let mut out = BestOrder {
-            runs: vec![0],
-            report,
-            ..BestOrder::default()
-        };
-        for k in order {
-            let range = offsets[k as usize] as usize..offsets[k as usize + 1] as usize;
-            out.sequence.extend(members[range].iter().map(|v| *v as usize));
+        let mut out = BestOrder::default();
+        self.best_order_into(&mut SymbolicWorkspace::default(), &mut out)?;
+        Ok(out)
+    }
+
+    /// As [`best_order`](Self::best_order), into an order that is there. What nested dissection is
+    /// tried for allocates; other graphs do only if they are larger than ever before.
+    ///
+    /// # Errors
+    /// As [`Self::minimum_degree`].
+    pub fn best_order_into(
+        &self,
+        work: &mut SymbolicWorkspace,
+        out: &mut BestOrder,
+    ) -> Result<(), SparseError> {
+        let GraphWorkspace {
+            full,
+            quotient,
+            sorting,
+            groups,
+            ordering,
+        } = &mut work.graph;
+        self.check_into(full, sorting)?;
+        out.sequence.clear();
+        out.runs.clear();
+        if !groups.find(full) {
+            out.report = best(full, ordering)?;
+            out.sequence.extend(ordering.order.iter().map(|v| *v as usize));
+            out.runs.extend(0..=ordering.order.len());
+            return Ok(());
+        }
+        groups.quotient_into(full, quotient);
+        out.report = best(quotient, ordering)?;
+        out.runs.push(0);
+        for k in &ordering.order {
+            let members = groups.members(*k as usize);
+            out.sequence.extend(members.iter().map(|v| *v as usize));
             out.runs.push(out.sequence.len());
         }
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -212,24 +291,24 @@ fn wide(order: Vec<u32>) -> Vec<usize> {
     order.into_iter().map(|v| v as usize).collect()
 }
 
-/// The best order, and what was compared.
-fn best(graph: &Adjacency) -> Result<(Vec<u32>, OrderReport), SparseError> {
-    let order = minimum_degree(graph)?;
+/// Leaves the best order in `ordering`, and returns what was compared.
+fn best(graph: &Adjacency, ordering: &mut Ordering) -> Result<OrderReport, SparseError> {
+    ordering.minimum_degree(graph)?;
     let mut best = Candidates {
         graph,
         report: OrderReport {
             method: OrderMethod::MinimumDegree,
-            cost: counts::cost(graph, &order),
+            cost: counts::cost(graph, &ordering.order, &mut ordering.counts),
             rejected: None,
         },
-        order,
+        ordering,
     };
     if best.is_settled() {
-        return Ok((best.order, best.report));
+        return Ok(best.report);
     }
     let Some(reduced) = reduce::reduce(graph)? else {
         best.offer(OrderMethod::NestedDissection, dissect::nested_dissection(graph)?);
-        return Ok((best.order, best.report));
+        return Ok(best.report);
     };
     best.offer(
         OrderMethod::MinimumDegree,
@@ -239,13 +318,13 @@ fn best(graph: &Adjacency) -> Result<(Vec<u32>, OrderReport), SparseError> {
         let order = dissect::nested_dissection(&reduced.rest)?;
         best.offer(OrderMethod::NestedDissection, reduced.whole(&order));
     }
-    Ok((best.order, best.report))
+    Ok(best.report)
 }
 
 /// The best order so far.
 struct Candidates<'a> {
     graph: &'a Adjacency,
-    order: Vec<u32>,
+    ordering: &'a mut Ordering,
     report: OrderReport,
 }
 
@@ -259,9 +338,9 @@ impl Candidates<'_> {
 
     /// Takes the order if it needs fewer operations.
     fn offer(&mut self, method: OrderMethod, order: Vec<u32>) {
-        let cost = counts::cost(self.graph, &order);
+        let cost = counts::cost(self.graph, &order, &mut self.ordering.counts);
         let rejected = if cost.flops < self.report.cost.flops {
-            self.order = order;
+            self.ordering.order = order;
             self.report.method = method;
             std::mem::replace(&mut self.report.cost, cost)
         } else {
@@ -270,27 +349,4 @@ impl Candidates<'_> {
         let runner_up = self.report.rejected.filter(|r| r.flops <= rejected.flops);
         self.report.rejected = runner_up.or(Some(rejected));
     }
-}
-
-/// Approximate minimum degree.
-fn minimum_degree(graph: &Adjacency) -> Result<Vec<u32>, SparseError> {
-    let n = graph.len();
-    if n == 0 {
-        return Ok(Vec::new());
-    }
-    let pattern = SymbolicSparseColMatRef::new_checked(n, n, &graph.offsets, None, &graph.neighbours);
-    let mut order = vec![0u32; n];
-    let mut inverse = vec![0u32; n];
-    let mut buffer = MemBuffer::new(amd::order_scratch::<u32>(n, graph.neighbours.len()));
-    amd::order(
-        &mut order,
-        &mut inverse,
-        pattern,
-        amd::Control::default(),
-        MemStack::new(&mut buffer),
-    )
-    .map_err(|e| SparseError::Symbolic {
-        reason: format!("{e:?}"),
-    })?;
-    Ok(order)
 }

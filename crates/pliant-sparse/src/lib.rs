@@ -33,6 +33,7 @@ mod operator;
 mod pattern;
 mod sets;
 mod symmetric_block;
+mod workspace;
 
 pub use block::{
     BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, Reach,
@@ -47,6 +48,8 @@ pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
 pub use pliant_threads::{Threads, ThreadsError};
 pub use sets::DisjointSets;
 pub use symmetric_block::SymmetricBlockMatrix;
+pub use workspace::SymbolicWorkspace;
+use workspace::{fill, zeros};
 
 /// Errors in building or factoring a sparse matrix.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

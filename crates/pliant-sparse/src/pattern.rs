@@ -1,13 +1,16 @@
 //! Compressed rows: a pattern built once, values written in place.
 
-use crate::SparseError;
+mod builder;
+
+pub use builder::PatternBuilder;
+
 use std::sync::Arc;
 
 /// Where the entries of a sparse matrix are: compressed rows, sorted columns, no duplicates.
 ///
 /// It never changes, and clones share it: they cost nothing, and neither does the comparison of two
 /// of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -16,8 +19,25 @@ use std::sync::Arc;
 pub struct Pattern {
     rows: usize,
     columns: usize,
-    offsets: Arc<[u32]>,
-    indices: Arc<[u32]>,
+    lists: Arc<Lists>,
+}
+
+/// The entries of a pattern.
+#[derive(Debug, PartialEq, Eq)]
+struct Lists {
+    /// Where each row starts in `indices`; one more than there are rows.
+    offsets: Vec<u32>,
+    /// Columns of all entries, row by row.
+    indices: Vec<u32>,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self {
+            offsets: vec![0],
+            indices: Vec::new(),
+        }
+    }
 }
 
 /// A [`Pattern`] as it is written and read.
@@ -37,8 +57,8 @@ impl From<Pattern> for CompressedRows {
         Self {
             rows: pattern.rows,
             columns: pattern.columns,
-            offsets: pattern.offsets.to_vec(),
-            indices: pattern.indices.to_vec(),
+            offsets: pattern.lists.offsets.clone(),
+            indices: pattern.lists.indices.clone(),
         }
     }
 }
@@ -62,141 +82,12 @@ impl TryFrom<CompressedRows> for Pattern {
         Ok(Self {
             rows: read.rows,
             columns: read.columns,
-            offsets: read.offsets.into(),
-            indices: read.indices.into(),
+            lists: Arc::new(Lists {
+                offsets: read.offsets,
+                indices: read.indices,
+            }),
         })
     }
-}
-
-/// Collects entries in any order, duplicates welcome, and sorts them into a [`Pattern`].
-#[derive(Clone, Debug)]
-pub struct PatternBuilder {
-    rows: usize,
-    columns: usize,
-    entries: Vec<(u32, u32)>,
-    outside: Option<(usize, usize)>,
-}
-
-impl PatternBuilder {
-    /// An empty `rows x columns` pattern.
-    pub fn new(rows: usize, columns: usize) -> Self {
-        Self {
-            rows,
-            columns,
-            entries: Vec::new(),
-            outside: None,
-        }
-    }
-
-    /// Adds one entry. An entry outside the matrix is reported by [`finish`](Self::finish).
-    pub fn insert(&mut self, row: usize, column: usize) {
-        if row < self.rows && column < self.columns {
-            self.entries.push((row as u32, column as u32));
-        } else if self.outside.is_none() {
-            self.outside = Some((row, column));
-        }
-    }
-
-    /// Adds a dense block whose corner is `(row, column)`; with `lower_only`, just its entries at
-    /// or below the diagonal.
-    pub fn insert_block(
-        &mut self,
-        (row, column): (usize, usize),
-        (height, width): (usize, usize),
-        lower_only: bool,
-    ) {
-        for i in row..row + height {
-            for j in column..column + width {
-                if !lower_only || j <= i {
-                    self.insert(i, j);
-                }
-            }
-        }
-    }
-
-    /// Sorts and merges the entries. Cost: linear in insertions, rows and columns.
-    ///
-    /// # Errors
-    /// [`SparseError::OutOfRange`] for the first entry outside the matrix,
-    /// [`SparseError::TooLarge`] beyond 32 bits.
-    pub fn finish(self) -> Result<Pattern, SparseError> {
-        if let Some((row, column)) = self.outside {
-            return Err(SparseError::OutOfRange {
-                row,
-                column,
-                rows: self.rows,
-                columns: self.columns,
-            });
-        }
-        for (what, found) in [
-            ("rows", self.rows),
-            ("columns", self.columns),
-            ("entries", self.entries.len()),
-        ] {
-            if found >= i32::MAX as usize {
-                return Err(SparseError::TooLarge { what, found });
-            }
-        }
-        let (offsets, indices) = by_rows(&self.entries, self.rows, self.columns);
-        Ok(Pattern {
-            rows: self.rows,
-            columns: self.columns,
-            offsets: offsets.into(),
-            indices: indices.into(),
-        })
-    }
-}
-
-/// Offsets and ascending columns of the rows, each entry once: a bucket sort by columns, then one
-/// by rows, unless the entries are in order.
-fn by_rows(entries: &[(u32, u32)], rows: usize, columns: usize) -> (Vec<u32>, Vec<u32>) {
-    if entries.is_sorted_by(|a, b| a < b) {
-        let mut offsets = vec![0u32; rows + 1];
-        entries.iter().for_each(|(i, _)| offsets[*i as usize + 1] += 1);
-        (0..rows).for_each(|i| offsets[i + 1] += offsets[i]);
-        return (offsets, entries.iter().map(|(_, j)| *j).collect());
-    }
-    let mut at = vec![0u32; columns + 1];
-    for (_, j) in entries {
-        at[*j as usize + 1] += 1;
-    }
-    for j in 0..columns {
-        at[j + 1] += at[j];
-    }
-    let mut by_column = vec![(0, 0); entries.len()];
-    for (i, j) in entries {
-        let next = &mut at[*j as usize];
-        by_column[*next as usize] = (*i, *j);
-        *next += 1;
-    }
-    let mut starts = vec![0u32; rows + 1];
-    for (i, _) in entries {
-        starts[*i as usize + 1] += 1;
-    }
-    for i in 0..rows {
-        starts[i + 1] += starts[i];
-    }
-    let mut ends = starts[..rows].to_vec();
-    let mut indices = vec![0; entries.len()];
-    for (i, j) in by_column {
-        let (first, end) = (starts[i as usize], &mut ends[i as usize]);
-        if *end == first || indices[*end as usize - 1] != j {
-            indices[*end as usize] = j;
-            *end += 1;
-        }
-    }
-    let mut offsets = Vec::with_capacity(rows + 1);
-    offsets.push(0);
-    let mut kept = 0;
-    for i in 0..rows {
-        let row = starts[i] as usize..ends[i] as usize;
-        let length = row.len();
-        indices.copy_within(row, kept);
-        kept += length;
-        offsets.push(kept as u32);
-    }
-    indices.truncate(kept);
-    (offsets, indices)
 }
 
 impl Pattern {
@@ -212,45 +103,46 @@ impl Pattern {
 
     /// Number of entries.
     pub fn len(&self) -> usize {
-        self.indices.len()
+        self.lists.indices.len()
     }
 
     /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
-        self.indices.is_empty()
+        self.lists.indices.is_empty()
     }
 
     /// Where each row starts in [`indices`](Self::indices); one more than there are rows.
     pub fn offsets(&self) -> &[u32] {
-        &self.offsets
+        &self.lists.offsets
     }
 
     /// Columns of all entries, row by row.
     pub fn indices(&self) -> &[u32] {
-        &self.indices
+        &self.lists.indices
     }
 
     /// The slots (positions in the value array) of row `i`.
     #[inline]
     pub fn row_slots(&self, i: usize) -> std::ops::Range<usize> {
-        self.offsets[i] as usize..self.offsets[i + 1] as usize
+        let offsets = &self.lists.offsets;
+        offsets[i] as usize..offsets[i + 1] as usize
     }
 
     /// The columns of row `i`, ascending.
     #[inline]
     pub fn row(&self, i: usize) -> &[u32] {
-        &self.indices[self.row_slots(i)]
+        &self.lists.indices[self.row_slots(i)]
     }
 
     /// The slot of entry `(i, j)`, if the pattern has it. Cost: a binary search in the row.
     pub fn slot(&self, i: usize, j: usize) -> Option<usize> {
         let found = self.row(i).binary_search(&(j as u32)).ok()?;
-        Some(self.offsets[i] as usize + found)
+        Some(self.lists.offsets[i] as usize + found)
     }
 
     /// A matrix of zeros on this pattern.
     pub fn into_matrix(self) -> CsrMatrix {
-        let values = vec![0.0; self.indices.len()];
+        let values = vec![0.0; self.len()];
         CsrMatrix {
             pattern: self,
             values,
@@ -262,16 +154,39 @@ impl Pattern {
 ///
 /// A *symmetric* matrix stores its lower triangle with the diagonal; the methods named
 /// `symmetric_*` read it so.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct CsrMatrix {
     pattern: Pattern,
     values: Vec<f64>,
+}
+
+// By hand, because the derived `clone_from` allocates anew instead of reusing the buffers.
+impl Clone for CsrMatrix {
+    fn clone(&self) -> Self {
+        Self {
+            pattern: self.pattern.clone(),
+            values: self.values.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.pattern.clone_from(&source.pattern);
+        self.values.clone_from(&source.values);
+    }
 }
 
 impl CsrMatrix {
     /// The pattern.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
+    }
+
+    /// Makes it a matrix of zeros on another pattern. Allocates only for more entries than ever
+    /// before.
+    pub fn refill(&mut self, pattern: Pattern) {
+        self.values.clear();
+        self.values.resize(pattern.len(), 0.0);
+        self.pattern = pattern;
     }
 
     /// Values in slot order.
@@ -312,13 +227,11 @@ impl CsrMatrix {
     /// # Panics
     /// If `x` or `y` is shorter than the matrix.
     pub fn add_product(&self, s: f64, x: &[f64], y: &mut [f64]) {
+        let indices = self.pattern.indices();
         for i in 0..self.pattern.rows {
             let slots = self.pattern.row_slots(i);
             let mut sum = 0.0;
-            for (j, a) in self.pattern.indices[slots.clone()]
-                .iter()
-                .zip(&self.values[slots])
-            {
+            for (j, a) in indices[slots.clone()].iter().zip(&self.values[slots]) {
                 sum += a * x[*j as usize];
             }
             y[i] += s * sum;
@@ -330,13 +243,11 @@ impl CsrMatrix {
     /// # Panics
     /// If `x` or `y` is shorter than the matrix.
     pub fn add_transpose_product(&self, s: f64, x: &[f64], y: &mut [f64]) {
+        let indices = self.pattern.indices();
         for i in 0..self.pattern.rows {
             let slots = self.pattern.row_slots(i);
             let xi = s * x[i];
-            for (j, a) in self.pattern.indices[slots.clone()]
-                .iter()
-                .zip(&self.values[slots])
-            {
+            for (j, a) in indices[slots.clone()].iter().zip(&self.values[slots]) {
                 y[*j as usize] += a * xi;
             }
         }
@@ -347,14 +258,12 @@ impl CsrMatrix {
     /// # Panics
     /// If `x` or `y` is shorter than the matrix.
     pub fn symmetric_add_product(&self, s: f64, x: &[f64], y: &mut [f64]) {
+        let indices = self.pattern.indices();
         for i in 0..self.pattern.rows {
             let slots = self.pattern.row_slots(i);
             let xi = s * x[i];
             let mut sum = 0.0;
-            for (j, a) in self.pattern.indices[slots.clone()]
-                .iter()
-                .zip(&self.values[slots])
-            {
+            for (j, a) in indices[slots.clone()].iter().zip(&self.values[slots]) {
                 let j = *j as usize;
                 sum += a * x[j];
                 if j != i {
@@ -369,6 +278,7 @@ impl CsrMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SparseError;
 
     fn example() -> CsrMatrix {
         let mut b = PatternBuilder::new(2, 3);
@@ -416,6 +326,31 @@ mod tests {
         let mut y = [0.0; 2];
         a.symmetric_add_product(1.0, &[1.0, 2.0], &mut y);
         assert_eq!(y, [4.0, -5.0]);
+    }
+
+    #[test]
+    fn storage_that_nobody_holds_is_used_again() {
+        let mut b = PatternBuilder::new(3, 3);
+        let mut build = |entries: &[(usize, usize)]| {
+            b.reset(3, 3);
+            entries.iter().for_each(|(i, j)| b.insert(*i, *j));
+            b.build().unwrap()
+        };
+        let first = build(&[(2, 1), (0, 0), (1, 2)]);
+        let shared = first.clone();
+        let place = first.indices().as_ptr();
+        drop(first);
+        let second = build(&[(0, 1)]);
+        assert_ne!(second.indices().as_ptr(), place);
+        assert_eq!(shared.indices(), [0, 2, 1]);
+        drop(shared);
+        let third = build(&[(1, 1), (0, 2), (1, 0)]);
+        assert_eq!(third.indices().as_ptr(), place);
+        assert_eq!(
+            (third.offsets(), third.indices()),
+            (&[0, 1, 3, 3][..], &[2, 0, 1][..])
+        );
+        assert_eq!(second.indices(), [1]);
     }
 
     #[test]

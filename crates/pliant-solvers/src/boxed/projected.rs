@@ -134,16 +134,16 @@ impl KktSolver for ProjectedGaussSeidel {
     fn memory(&self) -> KktMemory {
         let memory = self.conic.memory();
         KktMemory {
-            order: memory.direct,
-            operator: memory.operator,
+            order: memory.direct.into_order(),
+            operator: memory.operator.into_order(),
             active_set: Vec::new(),
         }
     }
 
     fn impose(&mut self, memory: &KktMemory) {
         self.conic.impose(ConicMemory {
-            direct: memory.order.clone(),
-            operator: memory.operator.clone(),
+            direct: memory.order.clone().into(),
+            operator: memory.operator.clone().into(),
             ..ConicMemory::default()
         });
     }

@@ -8,7 +8,7 @@ use super::{
     InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, Outcome,
     Problem, ProblemError, Report, Solver, Stage, Stages,
 };
-use crate::Elimination;
+use crate::order::OrderMemory;
 pub(super) use stages::STAGES;
 use stages::{Attempt, Rule, Start, Traits};
 
@@ -79,10 +79,31 @@ pub struct Auto {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct AutoOrders {
-    interior: Option<Elimination>,
-    admm: Option<Elimination>,
-    newton: Option<Elimination>,
-    path: Option<Elimination>,
+    interior: OrderMemory,
+    admm: OrderMemory,
+    newton: OrderMemory,
+    path: OrderMemory,
+}
+
+impl AutoOrders {
+    /// Makes them those of a new solver.
+    pub(crate) fn clear(&mut self) {
+        self.each().into_iter().for_each(OrderMemory::clear);
+    }
+
+    fn each(&mut self) -> [&mut OrderMemory; 4] {
+        let Self {
+            interior,
+            admm,
+            newton,
+            path,
+        } = self;
+        [interior, admm, newton, path]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Auto {
@@ -102,12 +123,13 @@ impl Auto {
         self.path.record(&mut out.path);
     }
 
-    /// Takes orders for the next pattern, where they fit.
-    pub(crate) fn impose(&mut self, orders: AutoOrders) {
-        self.interior.impose(orders.interior);
-        self.admm.impose(orders.admm);
-        self.newton.impose(orders.newton);
-        self.path.impose(orders.path);
+    /// Forgets all factors, and takes orders for the next pattern, where they fit. Solves are then
+    /// those of a new solver, bit for bit.
+    pub(crate) fn forget(&mut self, orders: AutoOrders) {
+        self.interior.forget(orders.interior.into_order());
+        self.admm.forget(orders.admm.into_order());
+        self.newton.forget(orders.newton.into_order());
+        self.path.forget(orders.path.into_order());
     }
 
     /// Names of problems of the corpus (`pliant-lab/tests/corpus`) and of scenes (`scenes`) of

@@ -1,15 +1,19 @@
 //! Saddle-point systems with cones, from statement to answer.
 
+mod layout;
+
 use super::auto::AutoOrders;
 use super::{
     Auto, AutoOptions, Cone, DelassusChoice, Method, Outcome, Problem, ProblemError, Report, Residual,
     SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
+use crate::order::OrderMemory;
 use crate::{
     DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, SolverCounters, Status,
 };
-use pliant_sparse::{Pattern, PatternBuilder};
+use layout::Layout;
+use pliant_sparse::PatternBuilder;
 
 /// Report of [`ConicSolver`]: parts, and the judgement on the whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +44,8 @@ pub struct ConicReport {
 /// which are bounded; compliance `R` may be on any row. `prepare` factors the bilateral part and
 /// builds the [`SaddleDelassus`]; `solve` starts from the multipliers in the solution, if there are
 /// as many as rows, runs a [`Solver`] ([`Auto`] unless another one is given), and recovers and
-/// judges the whole. With equal patterns and cones nothing is allocated but what the solver itself
-/// allocates.
+/// judges the whole. Nothing is allocated but for more rows or entries than ever before, for an
+/// operator without entries, and by the solver itself.
 ///
 /// ```
 /// use pliant_solvers::complementarity::{Cone, ConicSolver, Outcome};
@@ -65,12 +69,18 @@ pub struct ConicSolver {
     /// The one method that is to solve, instead of [`Auto`]; made anew for every solve. For
     /// comparison.
     pub only: Option<Method>,
-    auto: Auto,
+    /// Made when it is first asked for.
+    auto: Option<Box<Auto>>,
     direct: DirectSolver,
     /// The system without what its rows with cones take of the variables: they act by their
     /// multipliers.
-    held: Option<KktSystem>,
-    problem: Option<Problem>,
+    held: KktSystem,
+    /// Whether it, and the layout, are of the last system.
+    is_laid_out: bool,
+    builder: PatternBuilder,
+    problem: Option<Box<Problem>>,
+    /// Storage for the next problem, if there is any.
+    spare: Option<Box<Problem>>,
     layout: Layout,
     /// The cones of the layout, with their numbers of the moment.
     list: Vec<Cone>,
@@ -81,114 +91,24 @@ pub struct ConicSolver {
     ready: bool,
 }
 
-/// Which rows have cones or bounds, and of how many rows each cone is.
-#[derive(Debug, Default)]
-struct Layout {
-    /// Pattern of `J` of the whole.
-    pattern: Option<Pattern>,
-    laws: Vec<Option<Cone>>,
-    /// Row of the system of each row with a cone.
-    rows: Vec<usize>,
-    /// Boundaries of the cones among those rows.
-    boundaries: Vec<usize>,
-    /// Of each row of the system: [`BoundState::Both`] if it has a cone.
-    states: Vec<BoundState>,
-}
-
-impl Layout {
-    fn new(system: &KktSystem, cones: &[Option<Cone>]) -> Result<Self, ProblemError> {
-        let (mut rows, mut boundaries) = (Vec::new(), vec![0]);
-        for (k, w) in system.row_blocks().windows(2).enumerate() {
-            match cones[k] {
-                Some(cone) if cone.rows() == w[1] - w[0] => {
-                    rows.extend(w[0]..w[1]);
-                    boundaries.push(rows.len());
-                }
-                Some(cone) => {
-                    return Err(ProblemError::Size {
-                        what: "a row block for its cone",
-                        expected: cone.rows(),
-                        found: w[1] - w[0],
-                    });
-                }
-                None => {
-                    for i in w[0]..w[1] {
-                        let (lower, upper) = system.bounds[i];
-                        if lower.is_finite() || upper.is_finite() {
-                            rows.push(i);
-                            boundaries.push(rows.len());
-                        }
-                    }
-                }
-            }
-        }
-        let mut states = vec![BoundState::Free; system.m()];
-        rows.iter().for_each(|i| states[*i] = BoundState::Both);
-        Ok(Self {
-            pattern: Some(system.j.pattern().clone()),
-            laws: cones.to_vec(),
-            rows,
-            boundaries,
-            states,
-        })
-    }
-
-    /// The system without what its rows with cones take of the variables; its values are to come.
-    fn held(&self, system: &KktSystem) -> Result<KktSystem, ProblemError> {
-        let mut j = PatternBuilder::new(system.m(), system.n());
-        for i in (0..system.m()).filter(|i| self.states[*i] != BoundState::Both) {
-            for k in system.j.pattern().row(i) {
-                j.insert(i, *k as usize);
-            }
-        }
-        let mut held = KktSystem::new(
-            system.w.pattern().clone(),
-            j.finish()?,
-            system.r.pattern().clone(),
-            system.primal_blocks().to_vec(),
-            system.row_blocks().to_vec(),
-        )?;
-        held.fixed.copy_from_slice(&system.fixed);
-        Ok(held)
-    }
-
-    /// Whether it is that of a system with the given cones, up to their numbers.
-    fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {
-        let blocks = system.row_blocks();
-        let bounded = |i: usize| system.bounds[i].0.is_finite() || system.bounds[i].1.is_finite();
-        self.pattern.as_ref() == Some(system.j.pattern())
-            && (0..cones.len()).all(|k| match (self.laws[k], cones[k]) {
-                (Some(old), Some(new)) => old.rows() == new.rows(),
-                (None, None) => {
-                    (blocks[k]..blocks[k + 1]).all(|i| bounded(i) == (self.states[i] == BoundState::Both))
-                }
-                _ => false,
-            })
-    }
-
-    /// Lists the cones of the rows that have one, with the given numbers.
-    fn list_cones(&mut self, system: &KktSystem, cones: &[Option<Cone>], list: &mut Vec<Cone>) {
-        self.laws.clear();
-        self.laws.extend_from_slice(cones);
-        list.clear();
-        for w in self.boundaries.windows(2) {
-            let row = self.rows[w[0]];
-            let block = system.row_blocks().partition_point(|first| *first <= row) - 1;
-            let (lower, upper) = system.bounds[row];
-            list.push(cones[block].unwrap_or(Cone::Box { lower, upper }));
-        }
-    }
-}
-
 /// Memory of a [`ConicSolver`], as plain values.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConicMemory {
     /// Of the bilateral part.
-    pub(crate) direct: Option<Elimination>,
+    pub(crate) direct: OrderMemory,
     /// Of the operator of the rows with cones.
-    pub(crate) operator: Option<Elimination>,
+    pub(crate) operator: OrderMemory,
     pub(crate) auto: AutoOrders,
+}
+
+impl ConicMemory {
+    /// Makes it that of a new solver.
+    pub(crate) fn clear(&mut self) {
+        self.direct.clear();
+        self.operator.clear();
+        self.auto.clear();
+    }
 }
 
 /// `J x + R mu + b` of some rows.
@@ -225,7 +145,7 @@ impl ConicSolver {
 
     /// The complementarity problem of the last `prepare`, with the `b` of the last `solve`.
     pub fn problem(&self) -> Option<&Problem> {
-        self.problem.as_ref()
+        self.problem.as_deref()
     }
 
     /// All that one solve with [`Auto`] hands to the next, but for the start: orders of
@@ -238,24 +158,33 @@ impl ConicSolver {
 
     /// Writes [`memory`](Self::memory) into buffers that are there.
     pub fn record(&self, out: &mut ConicMemory) {
-        self.direct.record(&mut out.direct);
+        self.direct.record_order(&mut out.direct);
         match &self.problem {
             Some(problem) => problem.record(&mut out.operator),
-            None => out.operator.clone_from(&self.operator),
+            None => out.operator.take(self.operator.as_ref()),
         }
-        self.auto.record(&mut out.auto);
+        match &self.auto {
+            Some(auto) => auto.record(&mut out.auto),
+            None => out.auto.clear(),
+        }
     }
 
     /// Forgets all plans; the next `prepare` takes the given orders where they fit its system. Then
     /// answers are the same bit for bit as those of the solver whose memory it was.
     pub fn impose(&mut self, memory: ConicMemory) {
-        self.held = None;
-        self.problem = None;
+        self.is_laid_out = false;
+        self.retire_problem();
         self.ready = false;
-        self.direct.forget(memory.direct);
-        self.operator = memory.operator;
-        self.auto = Auto::default();
-        self.auto.impose(memory.auto);
+        self.direct.forget(memory.direct.into_order());
+        self.operator = memory.operator.into_order();
+        if self.auto.is_some() || !memory.auto.is_empty() {
+            self.auto.get_or_insert_default().forget(memory.auto);
+        }
+    }
+
+    /// Keeps the storage of the problem for the next one.
+    fn retire_problem(&mut self) {
+        self.spare = self.problem.take().or(self.spare.take());
     }
 
     /// Tolerances of the linear part.
@@ -266,7 +195,7 @@ impl ConicSolver {
     /// Rows of the system with cones or bounds, and their velocities without impulses of such rows,
     /// as of the last `solve`.
     pub fn free_velocities(&self) -> impl Iterator<Item = (usize, f64)> {
-        let b = self.problem.as_ref().map_or(&[][..], Problem::b);
+        let b = self.problem.as_deref().map_or(&[][..], Problem::b);
         self.layout.rows.iter().copied().zip(b.iter().copied())
     }
 
@@ -326,31 +255,31 @@ impl ConicSolver {
         if cones.len() + 1 != blocks.len() {
             return Err(size("cones, one per row block,", blocks.len() - 1, cones.len()));
         }
-        let same_pattern = |h: &KktSystem| {
-            h.row_blocks() == blocks
-                && h.fixed == system.fixed
-                && h.w.pattern() == system.w.pattern()
-                && h.r.pattern() == system.r.pattern()
-        };
-        if !(self.held.as_ref().is_some_and(same_pattern) && self.layout.fits(system, cones)) {
-            self.problem = None;
-            self.held = None;
-            self.layout = Layout::new(system, cones)?;
-            self.held = Some(self.layout.held(system)?);
+        let h = &self.held;
+        let fits = self.is_laid_out
+            && h.row_blocks() == blocks
+            && h.fixed == system.fixed
+            && h.w.pattern() == system.w.pattern()
+            && h.r.pattern() == system.r.pattern()
+            && self.layout.fits(system, cones);
+        if !fits {
+            self.retire_problem();
+            self.is_laid_out = false;
+            self.layout.refill(system, cones)?;
+            self.layout.hold(system, &mut self.builder, &mut self.held)?;
+            self.is_laid_out = true;
         }
-        let layout = &mut self.layout;
+        let (layout, held) = (&mut self.layout, &mut self.held);
         // First, because it names variables and rows of the whole system where something is wrong.
-        if let Some(held) = &mut self.held {
-            held.w.values_mut().copy_from_slice(system.w.values());
-            for i in (0..system.m()).filter(|i| layout.states[*i] != BoundState::Both) {
-                let (to, from) = (held.j.pattern().row_slots(i), system.j.pattern().row_slots(i));
-                held.j.values_mut()[to].copy_from_slice(&system.j.values()[from]);
-            }
-            held.r.values_mut().copy_from_slice(system.r.values());
-            held.b_rounding.copy_from_slice(&system.b_rounding);
-            self.direct.hold(&layout.states);
-            self.direct.prepare_safely(held)?;
+        held.w.values_mut().copy_from_slice(system.w.values());
+        for i in (0..system.m()).filter(|i| layout.states[*i] != BoundState::Both) {
+            let (to, from) = (held.j.pattern().row_slots(i), system.j.pattern().row_slots(i));
+            held.j.values_mut()[to].copy_from_slice(&system.j.values()[from]);
         }
+        held.r.values_mut().copy_from_slice(system.r.values());
+        held.b_rounding.copy_from_slice(&system.b_rounding);
+        self.direct.hold(&layout.states);
+        self.direct.prepare_safely(held)?;
         let updated = match &mut self.problem {
             Some(problem) => problem.update(system)?,
             None => false,
@@ -358,21 +287,27 @@ impl ConicSolver {
         layout.list_cones(system, cones, &mut self.list);
         match &mut self.problem {
             Some(problem) if updated => problem.set_cones(&self.list)?,
-            _ => {
-                let delassus = SaddleDelassus::ordered(
-                    system,
-                    &layout.rows,
-                    &layout.boundaries,
-                    DelassusChoice::Auto,
-                    self.direct.options.threads.max(1),
-                    self.operator.take(),
-                )?;
-                let b = vec![0.0; layout.rows.len()];
-                self.problem = Some(Problem::saddle(delassus, b, self.list.clone())?);
-            }
+            _ => self.state(system)?,
         }
         self.ready = true;
         Ok(())
+    }
+
+    /// States the problem of the rows with cones anew.
+    fn state(&mut self, system: &KktSystem) -> Result<(), ProblemError> {
+        self.retire_problem();
+        let mut problem = self.spare.take().unwrap_or_else(|| Box::new(Problem::empty()));
+        let threads = self.direct.options.threads.max(1);
+        let kept = (DelassusChoice::Auto, threads, self.operator.take());
+        let (layout, work) = (&self.layout, self.direct.workspace());
+        let stated = problem.refill(&self.list, |delassus: &mut SaddleDelassus| {
+            delassus.refill(system, &layout.rows, &layout.boundaries, kept, work)
+        });
+        match stated {
+            Ok(()) => self.problem = Some(problem),
+            Err(_) => self.spare = Some(problem),
+        }
+        stated
     }
 
     /// Replaces the laws by others of as many rows each, between solves; the factors stay.
@@ -407,48 +342,60 @@ impl ConicSolver {
         system: &KktSystem,
         solution: &mut Solution,
     ) -> Result<ConicReport, ProblemError> {
-        let mut auto = std::mem::take(&mut self.auto);
+        // Out of the way of the borrow checker for the time being.
+        let mut auto = self.auto.take().unwrap_or_default();
+        let found = self.solve_twice(&mut auto, system, solution);
+        self.auto = Some(auto);
+        found
+    }
+
+    fn solve_twice(
+        &mut self,
+        auto: &mut Auto,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<ConicReport, ProblemError> {
         auto.options = self.options;
         let mut own = self.only.and_then(|method| method.solver(self.options.limits));
         let solver: &mut dyn Solver = match &mut own {
             Some(own) => own.as_mut(),
-            None => &mut auto,
+            None => &mut *auto,
         };
         let rows = &self.layout.rows;
         let warm = rows
             .iter()
             .any(|i| solution.mu.get(*i).is_some_and(|r| *r != 0.0));
-        let mut found = self.solve_with(solver, system, solution);
-        if let Ok(first) = &found
-            && warm
-            && first.cones.iterations * self.layout.rows.len() < self.options.work
-            && first.cones.work < self.options.limits.work
-            && first.outcome != Outcome::Converged
-        {
-            let kept = solution.clone();
-            solution.mu.clear();
-            let (iterations, work) = (first.cones.iterations, first.cones.work);
-            let mut limits = self.options.limits;
-            limits.work -= work;
-            auto.options.limits = limits;
-            own = self.only.and_then(|method| method.solver(limits));
-            let solver: &mut dyn Solver = match &mut own {
-                Some(own) => own.as_mut(),
-                None => &mut auto,
-            };
-            let again = self.solve_with(solver, system, solution)?;
-            if again.outcome == Outcome::Converged || again.residual.measure() < first.residual.measure() {
-                found = Ok(again);
-            } else {
-                solution.clone_from(&kept);
-            }
-            if let Ok(found) = &mut found {
-                found.cones.iterations += iterations;
-                found.cones.work = found.cones.work.saturating_add(work);
-            }
+        let first = self.solve_with(solver, system, solution)?;
+        let (iterations, work) = (first.cones.iterations, first.cones.work);
+        let is_last = !warm
+            || iterations * self.layout.rows.len() >= self.options.work
+            || work >= self.options.limits.work
+            || first.outcome == Outcome::Converged;
+        if is_last {
+            return Ok(first);
         }
-        self.auto = auto;
-        found
+        let kept = solution.clone();
+        solution.mu.clear();
+        let mut limits = self.options.limits;
+        limits.work -= work;
+        auto.options.limits = limits;
+        own = self.only.and_then(|method| method.solver(limits));
+        let solver: &mut dyn Solver = match &mut own {
+            Some(own) => own.as_mut(),
+            None => auto,
+        };
+        let again = self.solve_with(solver, system, solution)?;
+        let is_better =
+            again.outcome == Outcome::Converged || again.residual.measure() < first.residual.measure();
+        let mut found = if is_better {
+            again
+        } else {
+            solution.clone_from(&kept);
+            first
+        };
+        found.cones.iterations += iterations;
+        found.cones.work = found.cones.work.saturating_add(work);
+        Ok(found)
     }
 
     /// Solves with a given solver; the tolerance of the judgement is still that of
@@ -463,9 +410,10 @@ impl ConicSolver {
         solution: &mut Solution,
     ) -> Result<ConicReport, ProblemError> {
         system.check()?;
-        let (Some(held), Some(problem), true) = (&mut self.held, &mut self.problem, self.ready) else {
+        let (Some(problem), true) = (&mut self.problem, self.ready) else {
             return Err(crate::SolveError::NotPrepared.into());
         };
+        let held = &mut self.held;
         if system.n() != held.n() || system.m() != held.m() {
             return Err(crate::SolveError::NotPrepared.into());
         }

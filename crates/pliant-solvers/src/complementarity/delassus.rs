@@ -132,7 +132,7 @@ impl Delassus for DenseDelassus {
 
 /// Sparse operator made of dense blocks: only contacts of a common body are coupled. Products cost
 /// twice the stored entries.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BlockSparse {
     matrix: CsrMatrix,
 }

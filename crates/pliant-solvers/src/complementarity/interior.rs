@@ -241,13 +241,13 @@ impl InteriorPoint {
     }
 
     /// Writes the order of elimination in use, or that for the next pattern.
-    pub(crate) fn record(&self, out: &mut Option<Elimination>) {
+    pub(crate) fn record(&self, out: &mut crate::order::OrderMemory) {
         self.shifted.record(out);
     }
 
-    /// The order for the next pattern, if it fits.
-    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
-        self.shifted.impose(order);
+    /// Forgets all factors; the order is for the next pattern, if it fits.
+    pub(crate) fn forget(&mut self, order: Option<Elimination>) {
+        self.shifted.forget(order);
     }
 }
 

@@ -1,46 +1,24 @@
 //! Systems that fall apart: every independent part on its own.
 
 mod part;
+mod partition;
+mod renew;
+mod report;
+mod retired;
 
-use super::{AutoOptions, Cone, ConicSolver, Method, Outcome, Problem, ProblemError, Residual};
-use crate::bounds::BoundsReport;
+use super::{AutoOptions, Cone, ConicSolver, Method, Problem, ProblemError};
 use crate::direct::MOST_THREADS;
-use crate::{BoxOptions, KktResidual, KktShape, KktSystem, Solution, SolveError, SolveReport, Status};
-use pliant_sparse::{DisjointSets, SparseError, Threads};
-use std::collections::BTreeMap;
-
-use part::{Part, PartMemory, PartSolver};
+use crate::{BoxOptions, KktShape, KktSystem, Solution, SolveError};
+use part::{Part, PartMemory, PartSolver, Places};
+use partition::Partition;
+use pliant_sparse::{SparseError, Threads};
+use renew::Older;
+pub use report::IslandReport;
+use retired::Retired;
 
 const NONE: u32 = u32::MAX;
 /// Unknowns of a part below which threads of its own would find no work.
 const SMALL: usize = 500;
-
-/// Report of [`IslandSolver`]: the worst of all parts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct IslandReport {
-    /// [`Outcome::Converged`] only if every part with cones converged.
-    pub outcome: Outcome,
-    /// The linear parts together: worst status and residuals, sums of counts. Rows are those of the
-    /// whole system.
-    pub linear: SolveReport,
-    /// The cones of the part with the largest measure.
-    pub residual: Residual,
-    /// [`Residual::measure`] by the [exact](Cone::exact) laws of contacts whose shift is known, the
-    /// largest of all parts.
-    pub exact: f64,
-    /// Row block of the whole system that misses its cone most, in that part.
-    pub worst: usize,
-    /// Iterations of all parts.
-    pub iterations: usize,
-    /// Operations of the solvers of all parts with cones, by count.
-    pub work: u64,
-    /// Who solved the part that took most iterations.
-    pub method: Option<Method>,
-    /// Parts with cones.
-    pub islands: usize,
-    /// Number of islands whose start was an answer already.
-    pub settled: usize,
-}
 
 /// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that
 /// no entry of `W`, `J`, `R` connects, other than through fixed variables, do not know of each
@@ -51,7 +29,9 @@ pub struct IslandReport {
 /// of their own part, so that a calm island is held to a finer measure than beside a wild one.
 /// Parts are solved side by side on as many threads as
 /// [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the same bits for any
-/// number. Cost of the partition: `O(nnz)`, only for a new pattern.
+/// number. Cost of the partition: `O(nnz)`, only for a new pattern. Parts that are no more leave
+/// their storage to the next ones: nothing is allocated but for more or larger parts than ever
+/// before, and by the solvers of their cones.
 #[derive(Debug, Default)]
 pub struct IslandSolver {
     /// Of the cones; may be changed at any time.
@@ -63,18 +43,37 @@ pub struct IslandSolver {
     parts: Vec<Part>,
     /// The part of every row.
     part_of_row: Vec<u32>,
-    /// The shape of the system that was partitioned.
-    whole: Option<KktShape>,
+    /// The shape of the system that was partitioned, if the parts are of it.
+    whole: KktShape,
+    is_parted: bool,
+    storage: Box<Storage>,
     laws: Vec<Option<Cone>>,
     free: Vec<f64>,
     tally: Tally,
-    partitions: usize,
-    comparisons: usize,
-    kept: usize,
+    counts: Counts,
     threads: Threads,
     /// Memories of the parts of the solver whose memory this one got.
     memory: Vec<PartMemory>,
     ready: bool,
+}
+
+/// Storage that partitions leave to the next.
+#[derive(Debug, Default)]
+struct Storage {
+    partition: Partition,
+    places: Places,
+    retired: Retired,
+    older: Older,
+}
+
+/// Work of all partitions so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    partitions: usize,
+    /// Parts that were compared with an older or remembered one.
+    comparisons: usize,
+    /// Parts that went on with its plans.
+    kept: usize,
 }
 
 /// The parts that stood out in the last solve, and the work so far.
@@ -89,23 +88,62 @@ struct Tally {
 }
 
 /// Memory of an [`IslandSolver`], as plain values.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct IslandMemory(Vec<PartMemory>);
+#[derive(Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(from = "Vec<PartMemory>", into = "Vec<PartMemory>")
+)]
+pub struct IslandMemory {
+    parts: Vec<PartMemory>,
+    /// Storage for more parts, without meaning.
+    spare: Vec<PartMemory>,
+}
+
+impl From<Vec<PartMemory>> for IslandMemory {
+    fn from(parts: Vec<PartMemory>) -> Self {
+        Self {
+            parts,
+            spare: Vec::new(),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<IslandMemory> for Vec<PartMemory> {
+    fn from(memory: IslandMemory) -> Self {
+        memory.parts
+    }
+}
+
+impl PartialEq for IslandMemory {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts == other.parts
+    }
+}
+
+impl Clone for IslandMemory {
+    fn clone(&self) -> Self {
+        self.parts.clone().into()
+    }
+}
+
+impl IslandMemory {
+    /// Makes room for so many parts.
+    fn resize(&mut self, count: usize) {
+        while self.parts.len() > count {
+            self.spare.extend(self.parts.pop());
+        }
+        while self.parts.len() < count {
+            self.parts.push(self.spare.pop().unwrap_or_default());
+        }
+    }
+}
 
 /// Whether laws differ in their numbers only.
 fn alike(a: &[Option<Cone>], b: &[Option<Cone>]) -> bool {
     let rows = |c: &Option<Cone>| c.map(|c| c.rows());
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| rows(a) == rows(b))
-}
-
-/// Block of every index.
-fn owners(boundaries: &[usize]) -> Vec<u32> {
-    let mut out = vec![0; boundaries.last().copied().unwrap_or(0)];
-    for (k, w) in boundaries.windows(2).enumerate() {
-        out[w[0]..w[1]].fill(k as u32);
-    }
-    out
 }
 
 impl IslandSolver {
@@ -120,8 +158,7 @@ impl IslandSolver {
 
     /// Parts with cones, as of the last `prepare`.
     pub fn islands(&self) -> usize {
-        let conic = |p: &&Part| matches!(p.solver, PartSolver::Conic(_));
-        self.parts.iter().filter(conic).count()
+        self.parts.iter().filter(|part| part.is_conic()).count()
     }
 
     /// The problem of the part whose cones had the largest measure in the last `solve`, to be
@@ -138,7 +175,7 @@ impl IslandSolver {
     pub fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
         let worst = self.tally.worst.take().filter(|k| *k < self.parts.len())?;
         // The next `prepare` parts the system anew, and the other parts go on.
-        self.whole = None;
+        self.is_parted = false;
         self.ready = false;
         match self.parts.remove(worst).solver {
             PartSolver::Conic(solver) => Some(solver),
@@ -174,20 +211,21 @@ impl IslandSolver {
     pub fn record(&self, out: &mut IslandMemory) {
         // What was imposed counts until there are parts.
         let own = self.parts.len();
-        out.0.resize_with(own + self.memory.len(), PartMemory::default);
-        for (part, out) in self.parts.iter().zip(&mut out.0) {
+        out.resize(own + self.memory.len());
+        for (part, out) in self.parts.iter().zip(&mut out.parts) {
             part.record(out);
         }
-        out.0[own..].clone_from_slice(&self.memory);
+        out.parts[own..].clone_from_slice(&self.memory);
     }
 
     /// Forgets all parts; those of the next `prepare` that are like remembered ones go on as these
     /// would, bit for bit.
     pub fn impose(&mut self, memory: &IslandMemory) {
-        self.parts.clear();
-        self.whole = None;
+        let retired = &mut self.storage.retired;
+        self.parts.drain(..).for_each(|part| retired.put(part));
+        self.is_parted = false;
         self.ready = false;
-        self.memory.clone_from(&memory.0);
+        self.memory.clone_from(&memory.parts);
     }
 
     /// As [`ConicSolver::diagonal_block`](super::ConicSolver::diagonal_block), for a row of the
@@ -221,18 +259,18 @@ impl IslandSolver {
 
     /// How often the system was parted.
     pub fn partitions(&self) -> usize {
-        self.partitions
+        self.counts.partitions
     }
 
     /// How often a part was compared with an older or remembered one, at most once each per part
     /// and partition.
     pub fn comparisons(&self) -> usize {
-        self.comparisons
+        self.counts.comparisons
     }
 
     /// How often a part went on with the plans of an older or remembered one.
     pub fn kept(&self) -> usize {
-        self.kept
+        self.counts.kept
     }
 
     /// `J x + R mu + b` of every row with a cone, without the impulses of such rows, as of the last
@@ -242,94 +280,7 @@ impl IslandSolver {
     }
 
     fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {
-        alike(&self.laws, cones) && self.whole.as_ref().is_some_and(|shape| shape.fits(system))
-    }
-
-    fn part(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
-        let (primal, row_blocks) = (system.primal_blocks().len() - 1, system.row_blocks().len() - 1);
-        let of_dof = owners(system.primal_blocks());
-        let mut sets = DisjointSets::new(primal);
-        let free = |d: usize| !system.fixed[d];
-        for i in (0..system.n()).filter(|i| free(*i)) {
-            for k in system.w.pattern().row(i).iter().filter(|k| free(**k as usize)) {
-                sets.join(of_dof[i] as usize, of_dof[*k as usize] as usize);
-            }
-        }
-        // The first free variable of each row block, which stands for it.
-        let mut leader = vec![NONE; row_blocks];
-        for (b, w) in system.row_blocks().windows(2).enumerate() {
-            for k in (w[0]..w[1]).flat_map(|i| system.j.pattern().row(i)) {
-                if free(*k as usize) {
-                    let block = of_dof[*k as usize];
-                    if leader[b] == NONE {
-                        leader[b] = block;
-                    }
-                    sets.join(leader[b] as usize, block as usize);
-                }
-            }
-        }
-        let mut has_cone = vec![false; primal];
-        for (b, cone) in cones.iter().enumerate() {
-            if cone.is_some() && leader[b] != NONE {
-                has_cone[sets.root(leader[b] as usize)] = true;
-            }
-        }
-        // Part 0 has no cones but those of rows on nothing; the others follow in the order of their
-        // first block.
-        let mut number = vec![NONE; primal];
-        let mut lists = vec![(Vec::new(), Vec::new())];
-        for b in 0..primal as u32 {
-            let root = sets.root(b as usize);
-            if !has_cone[root] {
-                number[root] = 0;
-            } else if number[root] == NONE {
-                number[root] = lists.len() as u32;
-                lists.push((Vec::new(), Vec::new()));
-            }
-            lists[number[root] as usize].0.push(b);
-        }
-        for (b, leader) in leader.iter().enumerate() {
-            let at = match *leader {
-                NONE => 0,
-                block => number[sets.root(block as usize)],
-            };
-            lists[at as usize].1.push(b as u32);
-        }
-        let (mut dof_place, mut row_place) = (vec![NONE; system.n()], vec![NONE; system.m()]);
-        // Parts are disjoint: their first variable tells them apart.
-        let old = std::mem::take(&mut self.parts).into_iter();
-        let mut old: BTreeMap<_, _> = old.map(|p| (p.dofs.first().copied(), p)).collect();
-        let memory = std::mem::take(&mut self.memory).into_iter();
-        let mut memory: BTreeMap<_, _> = memory.map(|m| (m.dofs.first().copied(), m)).collect();
-        self.part_of_row.clear();
-        self.part_of_row.resize(system.m(), NONE);
-        let count = lists.len();
-        for (k, list) in lists.into_iter().enumerate() {
-            if k == 0 && count > 1 && list.0.is_empty() && list.1.is_empty() {
-                continue;
-            }
-            let conic = k > 0 || list.1.iter().any(|b| cones[*b as usize].is_some());
-            let mut part = Part::new(system, cones, list, (&mut dof_place, &mut row_place), conic)?;
-            let first = part.dofs.first().copied();
-            let (before, remembered) = (old.remove(&first), memory.remove(&first));
-            self.comparisons += usize::from(before.is_some()) + usize::from(remembered.is_some());
-            if let Some(before) = before.filter(|o| part.is_like(o)) {
-                part.solver = before.solver;
-                self.kept += 1;
-            } else if let Some(memory) = remembered.filter(|m| part.was(m)) {
-                part.impose(memory);
-                self.kept += 1;
-            }
-            for row in &part.rows {
-                self.part_of_row[*row as usize] = self.parts.len() as u32;
-            }
-            self.parts.push(part);
-        }
-        self.laws.clear();
-        self.laws.extend_from_slice(cones);
-        self.whole = Some(KktShape::of(system));
-        self.partitions += 1;
-        Ok(())
+        self.is_parted && alike(&self.laws, cones) && self.whole.fits(system)
     }
 
     /// Parts the system if its pattern, its fixed variables or its laws changed, and factors the
@@ -349,7 +300,6 @@ impl IslandSolver {
             });
         }
         if !self.fits(system, cones) {
-            self.whole = None;
             self.part(system, cones)?;
         }
         let threads = self.bounds.direct.threads.max(1);
@@ -410,8 +360,8 @@ impl IslandSolver {
         solution: &mut Solution,
     ) -> Result<IslandReport, ProblemError> {
         system.check()?;
-        let matches = |w: &KktShape| w.n() == system.n() && w.m() == system.m();
-        if !self.ready || !self.whole.as_ref().is_some_and(matches) {
+        let matches = self.whole.n() == system.n() && self.whole.m() == system.m();
+        if !self.ready || !self.is_parted || !matches {
             return Err(SolveError::NotPrepared.into());
         }
         solution.x.clear();
@@ -477,74 +427,5 @@ impl IslandSolver {
         }
         // Every system has a part: one without variables and rows is part 0.
         report.ok_or_else(|| SolveError::NotPrepared.into())
-    }
-}
-
-impl IslandReport {
-    /// Of a part without cones.
-    fn linear(linear: SolveReport) -> Self {
-        Self {
-            outcome: Outcome::Converged,
-            linear,
-            residual: Residual::default(),
-            exact: 0.0,
-            worst: 0,
-            iterations: 0,
-            work: 0,
-            method: None,
-            islands: 0,
-            settled: 0,
-        }
-    }
-
-    /// Both together; `most` is the number of iterations of the part whose method is named.
-    fn with(mut self, other: &Self, most: &mut usize) -> Self {
-        if self.outcome == Outcome::Converged || other.outcome == Outcome::TooMuchWork {
-            self.outcome = other.outcome;
-        }
-        let larger = other.residual.measure() > self.residual.measure();
-        if larger || other.residual.measure().is_nan() {
-            self.residual = other.residual;
-            self.worst = other.worst;
-        }
-        self.exact = super::residual::larger(self.exact, other.exact);
-        if self.method.is_none() || other.iterations > *most {
-            *most = other.iterations;
-            self.method = other.method.or(self.method);
-        }
-        self.iterations += other.iterations;
-        self.work = self.work.saturating_add(other.work);
-        self.islands += other.islands;
-        self.settled += other.settled;
-        self.linear = together(&self.linear, &other.linear);
-        self
-    }
-}
-
-/// The worst of two linear solves of parts of one system.
-fn together(a: &SolveReport, b: &SolveReport) -> SolveReport {
-    // `max` of IEEE drops NaN.
-    let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
-    SolveReport {
-        status: if a.status == Status::Converged {
-            b.status
-        } else {
-            a.status
-        },
-        residual: KktResidual {
-            primal: max(a.residual.primal, b.residual.primal),
-            row: max(a.residual.row, b.residual.row),
-            relative: max(a.residual.relative, b.residual.relative),
-        },
-        iterations: a.iterations + b.iterations,
-        refinements: a.refinements.max(b.refinements),
-        redundant_rows: a.redundant_rows + b.redundant_rows,
-        inertia: (a.inertia.0 + b.inertia.0, a.inertia.1 + b.inertia.1),
-        bounds: BoundsReport {
-            natural: max(a.bounds.natural, b.bounds.natural),
-            changes: a.bounds.changes + b.bounds.changes,
-            factorisations: a.bounds.factorisations + b.bounds.factorisations,
-            rows_at_bounds: a.bounds.rows_at_bounds + b.bounds.rows_at_bounds,
-        },
     }
 }

@@ -126,50 +126,93 @@ impl Problem {
         Self::of(Operator::Saddle(Box::new(delassus)), b, cones)
     }
 
-    fn of(delassus: Operator, b: Vec<f64>, cones: Vec<Cone>) -> Result<Self, ProblemError> {
-        let mut offsets = Vec::with_capacity(cones.len() + 1);
-        offsets.push(0);
-        let mut squares = Vec::with_capacity(cones.len() + 1);
-        squares.push(0);
-        for (block, cone) in cones.iter().enumerate() {
-            cone.check(block)?;
-            let rows = cone.rows();
-            offsets.push(offsets[block] + rows);
-            squares.push(squares[block] + rows * rows);
+    /// Storage for the problem of an operator that can be [updated](Self::update); it has no rows.
+    pub(crate) fn empty() -> Self {
+        let delassus = Box::new(SaddleDelassus::empty());
+        Self::unchecked(Operator::Saddle(delassus), Vec::new(), Vec::new())
+    }
+
+    /// States it for other cones, with `b = 0`, once `refill` has made the operator another one. As
+    /// [`saddle`](Self::saddle), but allocates only for larger ones than ever before, unless the
+    /// operator allocates. After an error it is of no use.
+    pub(crate) fn refill(
+        &mut self,
+        cones: &[Cone],
+        refill: impl FnOnce(&mut SaddleDelassus) -> Result<(), ProblemError>,
+    ) -> Result<(), ProblemError> {
+        if let Operator::Any(_) = self.delassus {
+            self.delassus = Operator::Saddle(Box::new(SaddleDelassus::empty()));
         }
-        let mut out = Self {
+        if let Operator::Saddle(saddle) = &mut self.delassus {
+            refill(saddle)?;
+        }
+        self.cones.clear();
+        self.cones.extend_from_slice(cones);
+        self.b.clear();
+        self.b.resize(self.delassus().size(), 0.0);
+        self.plan()
+    }
+
+    fn unchecked(delassus: Operator, b: Vec<f64>, cones: Vec<Cone>) -> Self {
+        Self {
             delassus,
-            diagonal: vec![0.0; squares[cones.len()]],
-            squares,
-            scale: vec![0.0; cones.len()],
-            b: Vec::new(),
+            b,
             cones,
-            offsets,
+            offsets: Vec::new(),
+            diagonal: Vec::new(),
+            squares: Vec::new(),
+            scale: Vec::new(),
             ones: Vec::new(),
             sums: Vec::new(),
-        };
-        let m = out.delassus().size();
-        let size = |what, found| {
-            if found == m {
-                Ok(())
-            } else {
-                Err(ProblemError::Size {
+        }
+    }
+
+    fn of(delassus: Operator, b: Vec<f64>, cones: Vec<Cone>) -> Result<Self, ProblemError> {
+        let mut out = Self::unchecked(delassus, b, cones);
+        out.plan()?;
+        Ok(out)
+    }
+
+    /// Finds all that follows from operator, `b` and cones, and checks them.
+    fn plan(&mut self) -> Result<(), ProblemError> {
+        for list in [&mut self.offsets, &mut self.squares] {
+            list.clear();
+            list.push(0);
+        }
+        for (block, cone) in self.cones.iter().enumerate() {
+            cone.check(block)?;
+            let rows = cone.rows();
+            self.offsets.push(self.offsets[block] + rows);
+            self.squares.push(self.squares[block] + rows * rows);
+        }
+        let m = self.delassus().size();
+        let blocks = self.cones.len();
+        for (list, length, value) in [
+            (&mut self.diagonal, self.squares[blocks], 0.0),
+            (&mut self.scale, blocks, 0.0),
+            (&mut self.ones, m, 1.0),
+            (&mut self.sums, m, 0.0),
+        ] {
+            list.clear();
+            list.resize(length, value);
+        }
+        for (what, found) in [
+            ("b", self.b.len()),
+            ("the rows of the cones", self.offsets[blocks]),
+        ] {
+            if found != m {
+                return Err(ProblemError::Size {
                     what,
                     expected: m,
                     found,
-                })
+                });
             }
-        };
-        size("b", b.len())?;
-        size("the rows of the cones", out.offsets[out.cones.len()])?;
-        out.b = b;
-        out.ones.resize(m, 1.0);
-        out.sums.resize(m, 0.0);
-        out.survey()?;
-        if let Some(row) = out.b.iter().position(|x| !x.is_finite()) {
-            return Err(ProblemError::NotFinite { what: "b", row });
         }
-        Ok(out)
+        self.survey()?;
+        match self.b.iter().position(|x| !x.is_finite()) {
+            Some(row) => Err(ProblemError::NotFinite { what: "b", row }),
+            None => Ok(()),
+        }
     }
 
     /// Takes the values of a system of the same pattern, if the operator is made of one; false if
@@ -184,10 +227,10 @@ impl Problem {
     }
 
     /// Writes the order of elimination of the operator's bilateral part.
-    pub(crate) fn record(&self, out: &mut Option<crate::Elimination>) {
+    pub(crate) fn record(&self, out: &mut crate::order::OrderMemory) {
         match &self.delassus {
             Operator::Saddle(saddle) => saddle.record(out),
-            Operator::Any(_) => *out = None,
+            Operator::Any(_) => out.clear(),
         }
     }
 

@@ -5,6 +5,7 @@ mod free;
 
 use super::delassus::add_rounded;
 use super::{Compensated, Delassus, Form, ProblemError};
+use crate::direct::AnalysisWorkspace;
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit};
 use free::Free;
@@ -32,14 +33,23 @@ use std::ops::Range;
 pub struct SaddleDelassus {
     system: KktSystem,
     rows: Vec<usize>,
-    values: Values,
     report: DelassusReport,
+    /// By entries, and the storage of the next ones.
+    explicit: Box<Explicit>,
+    /// By products, if it is kept so.
+    free: Option<Box<Free>>,
+    analysis: Analysis,
+    coupling: Coupling,
 }
 
-#[derive(Debug)]
-enum Values {
-    Explicit(Box<Explicit>),
-    Free(Box<Free>),
+/// Scratch of predictions. No result depends on what is in it.
+#[derive(Debug, Default)]
+struct Coupling {
+    /// Whether each row is one of the operator.
+    out: Vec<bool>,
+    sets: DisjointSets,
+    touching: Vec<u64>,
+    last: Vec<u32>,
 }
 
 /// How a [`SaddleDelassus`] keeps its operator.
@@ -104,8 +114,10 @@ const MUCH: f64 = 10.0;
 /// Operations per nanosecond of the factor by small blocks, and of one by fronts.
 const RATES: (f64, f64) = (7.0, 30.0);
 
-fn boundaries<B: PartialEq>(sequence: &[usize], block_of: impl Fn(usize) -> B) -> Vec<usize> {
-    let mut out = vec![0];
+/// Where runs of unknowns of one block start in a sequence, and its length.
+fn boundaries<B: PartialEq>(sequence: &[usize], block_of: impl Fn(usize) -> B, out: &mut Vec<usize>) {
+    out.clear();
+    out.push(0);
     for k in 1..sequence.len() {
         if block_of(sequence[k]) != block_of(sequence[k - 1]) {
             out.push(k);
@@ -114,7 +126,6 @@ fn boundaries<B: PartialEq>(sequence: &[usize], block_of: impl Fn(usize) -> B) -
     if !sequence.is_empty() {
         out.push(sequence.len());
     }
-    out
 }
 
 /// The system without some rows (`out`, m), and which rows of the given one are left.
@@ -122,34 +133,61 @@ fn boundaries<B: PartialEq>(sequence: &[usize], block_of: impl Fn(usize) -> B) -
 /// # Errors
 /// Those of [`KktSystem::new`].
 pub fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize>), ProblemError> {
-    let kept: Vec<usize> = (0..system.m()).filter(|i| !out[*i]).collect();
-    let mut place = vec![ABSENT as usize; system.m()];
-    for (k, i) in kept.iter().enumerate() {
-        place[*i] = k;
-    }
-    let mut j = PatternBuilder::new(kept.len(), system.n());
-    let mut r = PatternBuilder::new(kept.len(), kept.len());
-    for (row, i) in kept.iter().enumerate() {
-        for k in system.j.pattern().row(*i) {
-            j.insert(row, *k as usize);
+    let mut rest = Rest::default();
+    rest.refill(system, out)?;
+    Ok((rest.system, rest.kept))
+}
+
+/// The system without some rows.
+#[derive(Debug, Default)]
+struct Rest {
+    system: KktSystem,
+    /// Row of the whole of each row that is left.
+    kept: Vec<usize>,
+    builder: PatternBuilder,
+    place: Vec<usize>,
+    bounds: Vec<usize>,
+}
+
+impl Rest {
+    /// Makes it that without the rows `out`, m. Allocates only for larger ones than ever before.
+    fn refill(&mut self, system: &KktSystem, out: &[bool]) -> Result<(), ProblemError> {
+        let Self {
+            system: sub,
+            kept,
+            builder,
+            place,
+            bounds,
+        } = self;
+        kept.clear();
+        kept.extend((0..system.m()).filter(|i| !out[*i]));
+        place.clear();
+        place.resize(system.m(), ABSENT as usize);
+        for (k, i) in kept.iter().enumerate() {
+            place[*i] = k;
         }
-        for k in system.r.pattern().row(*i).iter().filter(|k| !out[**k as usize]) {
-            r.insert(row, place[*k as usize]);
+        builder.reset(kept.len(), system.n());
+        for (row, i) in kept.iter().enumerate() {
+            for k in system.j.pattern().row(*i) {
+                builder.insert(row, *k as usize);
+            }
         }
+        let j = builder.build()?;
+        builder.reset(kept.len(), kept.len());
+        for (row, i) in kept.iter().enumerate() {
+            for k in system.r.pattern().row(*i).iter().filter(|k| !out[**k as usize]) {
+                builder.insert(row, place[*k as usize]);
+            }
+        }
+        let r = builder.build()?;
+        let block = |i: usize| system.row_blocks().partition_point(|first| *first <= i);
+        boundaries(kept, block, bounds);
+        let patterns = [system.w.pattern().clone(), j, r];
+        sub.refill(patterns, system.primal_blocks(), bounds)?;
+        sub.fixed.copy_from_slice(&system.fixed);
+        take_values(sub, system, kept);
+        Ok(())
     }
-    let block = |i: usize| system.row_blocks().partition_point(|first| *first <= i);
-    let bounds = boundaries(&kept, block);
-    let primal = system.primal_blocks().to_vec();
-    let mut sub = KktSystem::new(
-        system.w.pattern().clone(),
-        j.finish()?,
-        r.finish()?,
-        primal,
-        bounds,
-    )?;
-    sub.fixed.copy_from_slice(&system.fixed);
-    take_values(&mut sub, system, &kept);
-    Ok((sub, kept))
 }
 
 /// The values of a system into the one without some rows.
@@ -170,38 +208,62 @@ fn terms(system: &KktSystem, row: usize) -> impl Iterator<Item = (usize, f64)> {
     system.j.row_entries(row).filter(|(k, _)| !system.fixed[*k])
 }
 
-/// Sum of squares of the numbers of rows that touch each connected part of `K`.
-fn coupled(system: &KktSystem, rows: &[usize]) -> u64 {
-    let (n, m) = (system.n(), system.m());
-    let mut out = vec![false; m];
-    rows.iter().for_each(|row| out[*row] = true);
-    let mut sets = DisjointSets::new(n + m);
-    let is_free = |k: &usize| !system.fixed[*k];
-    for i in (0..n).filter(is_free) {
-        let others = system.w.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(is_free).for_each(|k| sets.join(i, k));
-    }
-    for i in (0..m).filter(|i| !out[*i]) {
-        let others = system.j.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(is_free).for_each(|k| sets.join(n + i, k));
-        let others = system.r.pattern().row(i).iter().map(|k| *k as usize);
-        others.filter(|k| !out[*k]).for_each(|k| sets.join(n + i, n + k));
-    }
-    let mut touching = vec![0u64; n + m];
-    let mut last = vec![ABSENT; n + m];
-    for row in rows {
-        let columns = system.j.pattern().row(*row).iter().map(|k| *k as usize);
-        for k in columns.filter(is_free) {
-            let part = sets.root(k);
-            if last[part] != *row as u32 {
-                last[part] = *row as u32;
-                touching[part] += 1;
+impl Coupling {
+    /// Sum of squares of the numbers of rows that touch each connected part of `K`.
+    fn count(&mut self, system: &KktSystem, rows: &[usize]) -> u64 {
+        let (n, m) = (system.n(), system.m());
+        let Self {
+            out,
+            sets,
+            touching,
+            last,
+        } = self;
+        sets.reset(n + m);
+        let is_free = |k: &usize| !system.fixed[*k];
+        for i in (0..n).filter(is_free) {
+            let others = system.w.pattern().row(i).iter().map(|k| *k as usize);
+            others.filter(is_free).for_each(|k| sets.join(i, k));
+        }
+        for i in (0..m).filter(|i| !out[*i]) {
+            let others = system.j.pattern().row(i).iter().map(|k| *k as usize);
+            others.filter(is_free).for_each(|k| sets.join(n + i, k));
+            let others = system.r.pattern().row(i).iter().map(|k| *k as usize);
+            others.filter(|k| !out[*k]).for_each(|k| sets.join(n + i, n + k));
+        }
+        touching.clear();
+        touching.resize(n + m, 0);
+        last.clear();
+        last.resize(n + m, ABSENT);
+        for row in rows {
+            let columns = system.j.pattern().row(*row).iter().map(|k| *k as usize);
+            for k in columns.filter(is_free) {
+                let part = sets.root(k);
+                if last[part] != *row as u32 {
+                    last[part] = *row as u32;
+                    touching[part] += 1;
+                }
             }
         }
+        touching
+            .iter()
+            .fold(0, |sum, c| sum.saturating_add(c.saturating_mul(*c)))
     }
-    touching
-        .iter()
-        .fold(0, |sum, c| sum.saturating_add(c.saturating_mul(*c)))
+
+    /// Marks the rows of the operator.
+    ///
+    /// # Errors
+    /// A row that is not of the system, or comes twice.
+    fn mark(&mut self, count: usize, rows: &[usize]) -> Result<(), usize> {
+        self.out.clear();
+        self.out.resize(count, false);
+        for row in rows {
+            match self.out.get_mut(*row) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(*row),
+            }
+        }
+        Ok(())
+    }
 }
 
 impl SaddleDelassus {
@@ -227,37 +289,56 @@ impl SaddleDelassus {
         choice: DelassusChoice,
         threads: usize,
     ) -> Result<Self, ProblemError> {
-        Self::ordered(system, rows, blocks, choice, threads, None)
+        let mut out = Self::empty();
+        let kept = (choice, threads, None);
+        out.refill(system, rows, blocks, kept, &mut AnalysisWorkspace::default())?;
+        Ok(out)
     }
 
-    /// The operator as by [`Self::with`], in an order of the bilateral part that was once found, if
-    /// it fits.
-    pub(crate) fn ordered(
+    /// Storage for an operator, which has no rows.
+    pub(crate) fn empty() -> Self {
+        Self {
+            system: KktSystem::default(),
+            rows: Vec::new(),
+            report: DelassusReport {
+                matrix_free: false,
+                reason: DelassusReason::Pinned,
+                entries: 0,
+                explicit_work: None,
+                free_work: None,
+            },
+            explicit: Box::default(),
+            free: None,
+            analysis: Analysis::default(),
+            coupling: Coupling::default(),
+        }
+    }
+
+    /// Makes it the operator as by [`Self::with`], kept as one chooses, for so many threads, in an
+    /// order of the bilateral part that was once found, if it fits. By entries it allocates only
+    /// for larger ones than ever before. After an error it is of no use.
+    pub(crate) fn refill(
+        &mut self,
         system: &KktSystem,
         rows: &[usize],
         blocks: &[usize],
-        choice: DelassusChoice,
-        threads: usize,
-        order: Option<Elimination>,
-    ) -> Result<Self, ProblemError> {
+        (choice, threads, order): (DelassusChoice, usize, Option<Elimination>),
+        work: &mut AnalysisWorkspace,
+    ) -> Result<(), ProblemError> {
         let size = |what, expected, found| ProblemError::Size {
             what,
             expected,
             found,
         };
         system.check()?;
-        let mut out = vec![false; system.m()];
-        for row in rows {
-            match out.get_mut(*row) {
-                Some(seen) if !*seen => *seen = true,
-                _ => return Err(size("rows of the system, each once,", system.m(), *row)),
-            }
-        }
+        self.coupling
+            .mark(system.m(), rows)
+            .map_err(|row| size("rows of the system, each once,", system.m(), row))?;
         let ascending = blocks.first() == Some(&0) && blocks.windows(2).all(|w| w[0] < w[1]);
         if !ascending || blocks.last() != Some(&rows.len()) {
             return Err(size("ascending blocks of rows", rows.len(), blocks.len()));
         }
-        let entries = coupled(system, rows);
+        let entries = self.coupling.count(system, rows);
         let mut report = DelassusReport {
             matrix_free: choice == DelassusChoice::MatrixFree,
             reason: DelassusReason::Pinned,
@@ -265,41 +346,40 @@ impl SaddleDelassus {
             explicit_work: None,
             free_work: None,
         };
-        let mut analysis = None;
-        if choice == DelassusChoice::Explicit {
-            analysis = Some(Analysis::new(system, rows, blocks, order.clone())?);
-        } else if choice == DelassusChoice::Auto {
+        let (analysis, out) = (&mut self.analysis, &self.coupling.out);
+        if choice == DelassusChoice::Auto {
             report.matrix_free = entries.saturating_mul(ENTRY) > MEMORY;
             report.reason = DelassusReason::Memory;
-            if !report.matrix_free {
-                let found = Analysis::new(system, rows, blocks, order.clone())?;
-                let (explicit, free) = work(system, rows, blocks.len() - 1, &found, entries);
+        }
+        if !report.matrix_free {
+            analysis.refill(system, (rows, out), blocks, order.as_ref(), work)?;
+            if choice == DelassusChoice::Auto {
+                let (explicit, free) = predicted_work(system, rows, blocks.len() - 1, analysis, entries);
                 report.matrix_free = explicit > MUCH * free;
                 report.reason = DelassusReason::Work;
                 report.explicit_work = Some(explicit);
                 report.free_work = Some(free);
-                analysis = Some(found);
             }
         }
-        let values = match analysis.filter(|_| !report.matrix_free) {
-            Some(analysis) => {
-                Values::Explicit(Box::new(Explicit::new(system, rows, blocks, threads, analysis)?))
-            }
-            None => Values::Free(Box::new(Free::new(system, rows, blocks, threads, order)?)),
-        };
-        Ok(Self {
-            system: system.clone(),
-            rows: rows.to_vec(),
-            values,
-            report,
-        })
+        self.free = None;
+        if report.matrix_free {
+            self.free = Some(Box::new(Free::new(system, rows, blocks, threads, order)?));
+        } else {
+            self.explicit
+                .refill(system, rows, blocks, threads, analysis, work)?;
+        }
+        self.system.clone_from(system);
+        self.rows.clear();
+        self.rows.extend_from_slice(rows);
+        self.report = report;
+        Ok(())
     }
 
     /// Writes the order of the bilateral part.
-    pub(crate) fn record(&self, out: &mut Option<Elimination>) {
-        match &self.values {
-            Values::Explicit(explicit) => out.get_or_insert_default().clone_from(&explicit.order),
-            Values::Free(free) => free.record(out),
+    pub(crate) fn record(&self, out: &mut crate::order::OrderMemory) {
+        match &self.free {
+            None => out.take(Some(&self.explicit.order)),
+            Some(free) => free.record(out),
         }
     }
 
@@ -331,23 +411,29 @@ impl SaddleDelassus {
         self.system.w.values_mut().copy_from_slice(system.w.values());
         self.system.j.values_mut().copy_from_slice(system.j.values());
         self.system.r.values_mut().copy_from_slice(system.r.values());
-        match &mut self.values {
-            Values::Explicit(own) => own.compute(&self.system, &self.rows),
-            Values::Free(own) => own.update(&self.system, &self.rows),
+        match &mut self.free {
+            None => self.explicit.compute(&self.system, &self.rows),
+            Some(own) => own.update(&self.system, &self.rows),
         }
     }
 
     /// Entries that are stored; none of a matrix-free operator, but for its diagonal blocks.
     pub fn entries(&self) -> usize {
-        match &self.values {
-            Values::Explicit(own) => own.entries(),
-            Values::Free(_) => 0,
+        match &self.free {
+            None => self.explicit.entries(),
+            Some(_) => 0,
         }
     }
 }
 
 /// Predicted work of the entries, and of products through the factor of `K`.
-fn work(system: &KktSystem, rows: &[usize], blocks: usize, analysis: &Analysis, entries: u64) -> (f64, f64) {
+fn predicted_work(
+    system: &KktSystem,
+    rows: &[usize],
+    blocks: usize,
+    analysis: &Analysis,
+    entries: u64,
+) -> (f64, f64) {
     let (flops, updates) = analysis.work();
     let explicit = flops as f64 / RATES.0 + 3.0 * updates as f64;
     let inner = analysis.cost;
@@ -369,44 +455,44 @@ impl Delassus for SaddleDelassus {
     }
 
     fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {
-        match &self.values {
-            Values::Explicit(own) => own.a.rows_times(rows, r, out),
-            Values::Free(own) => own.rows_times(&self.system, &self.rows, rows, r, out),
+        match &self.free {
+            None => self.explicit.a.rows_times(rows, r, out),
+            Some(own) => own.rows_times(&self.system, &self.rows, rows, r, out),
         }
     }
 
     fn cost(&self) -> u64 {
-        match &self.values {
-            Values::Explicit(own) => own.a.cost(),
-            Values::Free(own) => own.cost(),
+        match &self.free {
+            None => self.explicit.a.cost(),
+            Some(own) => own.cost(),
         }
     }
 
     fn cost_of_sweep(&self, blocks: usize) -> u64 {
-        match &self.values {
-            Values::Explicit(_) => self.cost(),
-            Values::Free(_) => self.cost().saturating_mul(blocks as u64),
+        match &self.free {
+            None => self.cost(),
+            Some(_) => self.cost().saturating_mul(blocks as u64),
         }
     }
 
     fn add_times(&self, r: &[f64], y: &mut [Compensated], scratch: &mut [f64]) {
-        match &self.values {
-            Values::Explicit(own) => own.a.add_times(r, y, scratch),
-            Values::Free(_) => add_rounded(self, r, y, scratch),
+        match &self.free {
+            None => self.explicit.a.add_times(r, y, scratch),
+            Some(_) => add_rounded(self, r, y, scratch),
         }
     }
 
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
-        match &self.values {
-            Values::Explicit(own) => own.a.block(rows, columns, out),
-            Values::Free(own) => own.block(&self.system, &self.rows, rows, columns, out),
+        match &self.free {
+            None => self.explicit.a.block(rows, columns, out),
+            Some(own) => own.block(&self.system, &self.rows, rows, columns, out),
         }
     }
 
     fn matrix(&self) -> Option<&CsrMatrix> {
-        match &self.values {
-            Values::Explicit(own) => own.a.matrix(),
-            Values::Free(_) => None,
+        match &self.free {
+            None => self.explicit.a.matrix(),
+            Some(_) => None,
         }
     }
 

@@ -18,10 +18,13 @@ const SQUARE: usize = ROWS * ROWS;
 /// Through the [`DirectSolver`]: where the operator is a Schur complement, `A = N K^-1 N^T + R`, as
 /// the saddle-point system with the rows `T N` and `T R T^T + E`, so that `A` is never formed and
 /// contacts go before bodies; else as the matrix itself, sparse or dense. The pattern is analysed
-/// once; nothing is allocated for equal patterns.
+/// once; nothing is allocated for equal patterns, and for saddle-point systems of other patterns
+/// only if they are larger than ever before.
 #[derive(Debug, Default)]
 pub(crate) struct Shifted {
-    system: Option<KktSystem>,
+    system: KktSystem,
+    /// Whether it is of the last problem.
+    is_planned: bool,
     direct: DirectSolver,
     shape: Shape,
     sources: Sources,
@@ -30,8 +33,10 @@ pub(crate) struct Shifted {
     ready: bool,
     /// Order for the next pattern, if it fits.
     imposed: Option<Elimination>,
-    /// Made when it is first asked for.
-    unsymmetric: Option<Unsymmetric>,
+    /// Planned when it is first asked for.
+    unsymmetric: Unsymmetric,
+    /// Storage of patterns.
+    builder: PatternBuilder,
     /// Whether the symmetric factor has yet to see this problem.
     stale: bool,
     /// Scratch: the identity for every block, and the blocks' scales by row.
@@ -55,24 +60,34 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(problem: &Problem) -> Self {
-        let mut out = Self {
-            offsets: problem.offsets().to_vec(),
-            ..Self::default()
-        };
+    fn take(&mut self, problem: &Problem) {
+        let Self {
+            seen,
+            offsets,
+            saddle,
+            rows,
+            fixed,
+            bilateral,
+        } = self;
+        for list in [&mut *offsets, rows] {
+            list.clear();
+        }
+        offsets.extend_from_slice(problem.offsets());
+        seen.clear();
+        fixed.clear();
+        (*saddle, *bilateral) = (false, false);
         match problem.delassus().form() {
             Form::Opaque => {}
-            Form::Sparse(a) => out.seen.push(a.pattern().clone()),
-            Form::Saddle { system, rows } => {
+            Form::Sparse(a) => seen.push(a.pattern().clone()),
+            Form::Saddle { system, rows: own } => {
                 let patterns = [system.w.pattern(), system.j.pattern(), system.r.pattern()];
-                out.seen = patterns.map(Pattern::clone).to_vec();
-                out.saddle = true;
-                out.rows = rows.to_vec();
-                out.fixed.clone_from(&system.fixed);
-                out.bilateral = rows.len() < system.m();
+                seen.extend(patterns.map(Pattern::clone));
+                *saddle = true;
+                rows.extend_from_slice(own);
+                fixed.clone_from(&system.fixed);
+                *bilateral = own.len() < system.m();
             }
         }
-        out
     }
 
     fn fits(&self, problem: &Problem) -> bool {
@@ -138,52 +153,58 @@ fn between((t, a): (&[f64], usize), (v, b): (&[f64], usize), block: &[f64; SQUAR
 }
 
 impl Sources {
-    /// Sources of the system of an operator in saddle-point form, and the system to be filled.
-    fn of_saddle(
+    fn clear(&mut self) {
+        let Self {
+            columns,
+            entries,
+            place,
+            pairs,
+        } = self;
+        columns.clear();
+        entries.clear();
+        place.clear();
+        pairs.clear();
+    }
+
+    /// Makes them those of the system of an operator in saddle-point form, and `out` the system to
+    /// be filled.
+    fn refill_saddle(
+        &mut self,
         problem: &Problem,
-        system: &KktSystem,
-        rows: &[usize],
-    ) -> Result<(KktSystem, Self), ProblemError> {
+        (system, rows): (&KktSystem, &[usize]),
+        builder: &mut PatternBuilder,
+        out: &mut KktSystem,
+    ) -> Result<(), ProblemError> {
         let (n, m) = (system.n(), system.m());
-        let mut sources = Self {
-            place: vec![(ABSENT, 0); m],
-            ..Self::default()
-        };
+        self.clear();
+        self.place.resize(m, (ABSENT, 0));
         for k in 0..problem.blocks() {
             for (l, i) in problem.rows(k).enumerate() {
-                sources.place[rows[i]] = (k as u32, l as u32);
+                self.place[rows[i]] = (k as u32, l as u32);
             }
         }
-        let mut j = PatternBuilder::new(m, n);
-        let mut r = PatternBuilder::new(m, m);
+        let own = |i: usize| match self.place[i].0 {
+            ABSENT => &rows[..0],
+            k => &rows[problem.rows(k as usize)],
+        };
+        builder.reset(m, n);
         for i in 0..m {
-            let k = sources.place[i].0;
-            let own = if k == ABSENT {
-                &rows[..0]
-            } else {
-                &rows[problem.rows(k as usize)]
-            };
-            for row in own.iter().chain([&i]) {
-                system
-                    .j
-                    .pattern()
-                    .row(*row)
-                    .iter()
-                    .for_each(|c| j.insert(i, *c as usize));
+            for row in own(i).iter().chain([&i]) {
+                let columns = system.j.pattern().row(*row).iter();
+                columns.for_each(|c| builder.insert(i, *c as usize));
             }
-            system
-                .r
-                .pattern()
-                .row(i)
-                .iter()
-                .for_each(|c| r.insert(i, *c as usize));
-            own.iter()
-                .filter(|row| **row <= i)
-                .for_each(|row| r.insert(i, *row));
         }
-        let (j, r) = (j.finish()?, r.finish()?);
+        let j = builder.build()?;
+        builder.reset(m, m);
         for i in 0..m {
-            let k = sources.place[i].0;
+            let columns = system.r.pattern().row(i).iter();
+            columns.for_each(|c| builder.insert(i, *c as usize));
+            let others = own(i).iter().filter(|row| **row <= i);
+            others.for_each(|row| builder.insert(i, *row));
+        }
+        let r = builder.build()?;
+        for i in 0..m {
+            let k = self.place[i].0;
             let mut own = [i; ROWS];
             let mut count = 1;
             if k != ABSENT {
@@ -199,17 +220,17 @@ impl Sources {
                         .slot(*row, *c as usize)
                         .map_or(ABSENT, |s| s as u32);
                 }
-                sources.columns.push(slots);
+                self.columns.push(slots);
             }
             for c in r.row(i) {
                 let slot = system.r.pattern().slot(i, *c as usize);
-                sources.entries.push(slot.map_or(ABSENT, |s| s as u32));
+                self.entries.push(slot.map_or(ABSENT, |s| s as u32));
             }
         }
-        let blocks = (system.primal_blocks().to_vec(), system.row_blocks().to_vec());
-        let mut out = KktSystem::new(system.w.pattern().clone(), j, r, blocks.0, blocks.1)?;
+        let patterns = [system.w.pattern().clone(), j, r];
+        out.refill(patterns, system.primal_blocks(), system.row_blocks())?;
         out.fixed.copy_from_slice(&system.fixed);
-        Ok((out, sources))
+        Ok(())
     }
 
     /// Sources of an operator in another form, and the system to be filled.
@@ -325,10 +346,11 @@ impl Sources {
 
 impl Shifted {
     /// Writes the order of elimination in use, or that for the next pattern.
-    pub(crate) fn record(&self, out: &mut Option<Elimination>) {
-        match self.system {
-            Some(_) => self.direct.record(out),
-            None => out.clone_from(&self.imposed),
+    pub(crate) fn record(&self, out: &mut crate::order::OrderMemory) {
+        if self.is_planned {
+            self.direct.record_order(out);
+        } else {
+            out.take(self.imposed.as_ref());
         }
     }
 
@@ -339,27 +361,35 @@ impl Shifted {
         order.map_or(0, |order| order.report.cost.flops)
     }
 
-    /// The order for the next pattern.
-    pub(crate) fn impose(&mut self, order: Option<Elimination>) {
+    /// Forgets the factors; the order is for the next pattern.
+    pub(crate) fn forget(&mut self, order: Option<Elimination>) {
+        self.is_planned = false;
+        self.ready = false;
         self.imposed = order;
+        self.direct.forget(None);
+        self.unsymmetric.forget();
     }
 
     /// Takes the pattern of a problem. Allocates only for a new one.
     pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         self.ready = false;
         self.stale = true;
-        if self.system.is_some() && self.shape.fits(problem) {
+        if self.is_planned && self.shape.fits(problem) {
             return Ok(());
         }
-        self.unsymmetric = None;
+        self.is_planned = false;
+        self.unsymmetric.forget();
         self.direct.forget(self.imposed.take());
-        let (system, sources) = match problem.delassus().form() {
-            Form::Saddle { system, rows } => Sources::of_saddle(problem, system, rows)?,
-            other => Sources::of_matrix(problem, other)?,
-        };
-        self.system = Some(system);
-        self.sources = sources;
-        self.shape = Shape::of(problem);
+        match problem.delassus().form() {
+            Form::Saddle { system, rows } => {
+                let (builder, out) = (&mut self.builder, &mut self.system);
+                self.sources
+                    .refill_saddle(problem, (system, rows), builder, out)?;
+            }
+            other => (self.system, self.sources) = Sources::of_matrix(problem, other)?,
+        }
+        self.shape.take(problem);
+        self.is_planned = true;
         Ok(())
     }
 
@@ -367,23 +397,24 @@ impl Shifted {
     /// False if it fails.
     pub(crate) fn factor(&mut self, problem: &Problem, turn: &[f64], e: &[f64]) -> bool {
         self.ready = false;
-        if let Some(own) = &mut self.system {
-            self.sources.fill(problem, turn, e, own);
-            self.ready = self.direct.prepare(own).is_ok();
+        if self.is_planned {
+            self.sources.fill(problem, turn, e, &mut self.system);
+            self.ready = self.direct.prepare(&self.system).is_ok();
         }
         // Rows that turned out to be redundant may have changed the order.
-        if self.unsymmetric.as_ref().map(|b| &b.order) != self.direct.order_in_use() {
-            self.unsymmetric = None;
+        if self.direct.order_in_use() != Some(&self.unsymmetric.order) {
+            self.unsymmetric.forget();
         }
         self.ready
     }
 
     /// `x = (T A T^T + E)^-1 rhs`, without refinement. Cost: two triangular solves.
     pub(crate) fn solve(&mut self, rhs: &[f64], x: &mut [f64]) {
-        let Some(own) = self.system.as_ref().filter(|_| self.ready) else {
+        if !self.ready {
             x.fill(0.0);
             return;
-        };
+        }
+        let own = &self.system;
         if !self.shape.saddle {
             self.direct.apply_factors(rhs, x);
             return;

@@ -10,6 +10,8 @@ use pliant_sparse::{FactorReport, SparseError};
 /// The matrix as it was factored, entry by entry in the order W, J, R.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
+    /// Whether it is of the pattern of the plan.
+    is_planned: bool,
     /// Scaled entries of the last factorisation, if it is one to build on.
     entries: Vec<f64>,
     known: bool,
@@ -20,6 +22,8 @@ pub(super) struct Changes {
     /// Whether a block column changed, and those that did.
     marks: Vec<bool>,
     changed: Vec<usize>,
+    /// Block of each unknown: scratch.
+    vertex: Vec<u32>,
 }
 
 /// Share of the block columns from which the rest is not worth the trouble.
@@ -28,6 +32,12 @@ const MANY: usize = 2;
 impl Changes {
     /// Declares the contents of the factor unknown.
     pub(super) fn forget(&mut self) {
+        self.known = false;
+    }
+
+    /// The plan has another pattern.
+    pub(super) fn renew(&mut self) {
+        self.is_planned = false;
         self.known = false;
     }
 }
@@ -42,22 +52,30 @@ impl Plan {
         system: &KktSystem,
         states: &[BoundState],
     ) -> Result<(FactorReport, usize), SparseError> {
-        let Kernel::Blocks { symbolic, .. } = &self.kernel else {
+        let Some((symbolic, _)) = self.kernel.by_blocks() else {
             return Err(SparseError::NotFactored);
         };
         let blocks = symbolic.pattern().len();
-        if self.changes.columns.is_empty() {
-            let mut vertex = Vec::with_capacity(self.elimination.sequence.len());
+        if !std::mem::replace(&mut self.changes.is_planned, true) {
+            let pattern = symbolic.pattern();
+            let mut changes = std::mem::take(&mut self.changes);
+            changes.vertex.clear();
             for k in 0..blocks {
-                vertex.extend(std::iter::repeat_n(k as u32, symbolic.pattern().block_size(k)));
+                let own = std::iter::repeat_n(k as u32, pattern.block_size(k));
+                changes.vertex.extend(own);
             }
-            self.changes.columns = self.columns(system, &vertex);
-            self.changes.marks = vec![false; blocks];
+            self.list_columns(system, &changes.vertex, &mut changes.columns);
+            changes.marks.clear();
+            changes.marks.resize(blocks, false);
             // Here, not at the first change, which may come many steps late.
-            let count = self.changes.columns.len();
-            self.changes.entries.reserve(count);
-            self.changes.next.reserve(count);
-            self.changes.changed.reserve(blocks);
+            let count = changes.columns.len();
+            for list in [&mut changes.entries, &mut changes.next] {
+                list.clear();
+                list.reserve(count);
+            }
+            changes.changed.clear();
+            changes.changed.reserve(blocks);
+            self.changes = changes;
         }
         let mut changes = std::mem::take(&mut self.changes);
         self.entries_into(system, states, &mut changes.next);
@@ -75,7 +93,7 @@ impl Plan {
         blocks: usize,
     ) -> Result<(FactorReport, usize), SparseError> {
         let rule = Kernel::RULE;
-        let Kernel::Blocks { symbolic, factor } = &mut self.kernel else {
+        let Some((symbolic, factor)) = self.kernel.by_blocks_mut() else {
             return Err(SparseError::NotFactored);
         };
         let slots = [&self.w_slots, &self.j_slots, &self.r_slots];
@@ -129,9 +147,9 @@ impl Plan {
     }
 
     /// The block column of each entry: that of the unknown that goes first.
-    fn columns(&self, system: &KktSystem, vertex: &[u32]) -> Vec<u32> {
+    fn list_columns(&self, system: &KktSystem, vertex: &[u32], out: &mut Vec<u32>) {
         let n = system.n();
-        let mut out = Vec::new();
+        out.clear();
         for (part, row0, column0) in [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)] {
             for i in 0..part.pattern().rows() {
                 let row = self.position[row0 + i];
@@ -147,7 +165,6 @@ impl Plan {
                 }));
             }
         }
-        out
     }
 
     /// The entries that [`fill`](Self::fill) writes, in the order W, J, R.

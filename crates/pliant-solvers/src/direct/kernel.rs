@@ -5,7 +5,7 @@ use crate::SolveError;
 use crate::order::Elimination;
 use pliant_sparse::{
     BlockFactor, BlockPattern, BlockSymbolic, FactorReport, FrontFactor, FrontSymbolic, Graph, PivotRule,
-    SparseError, Threads,
+    SparseError, SymbolicWorkspace, Threads,
 };
 
 /// Smallest mean size of a block for which blocks pay.
@@ -17,19 +17,35 @@ const PADDING_OF_ENTRIES: f64 = 1.6;
 /// Operations per entry of `L` from which nothing beats fronts.
 const LARGEST_FILL: usize = 150;
 
-/// Symbolic and numeric factor.
-#[derive(Debug)]
-pub(super) enum Kernel {
+/// Symbolic and numeric factor. The storage of the kind that is not in use waits for a pattern
+/// that takes it.
+#[derive(Debug, Default)]
+pub(super) struct Kernel {
+    kind: Kind,
     /// One index per block; by entries, blocks are of one unknown.
-    Blocks {
-        symbolic: Box<BlockSymbolic>,
-        factor: BlockFactor,
-    },
+    block_symbolic: BlockSymbolic,
+    block_factor: BlockFactor,
     /// Dense fronts.
-    Fronts {
-        symbolic: Box<FrontSymbolic>,
-        factor: Box<FrontFactor>,
-    },
+    front_symbolic: FrontSymbolic,
+    front_factor: FrontFactor,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Blocks,
+    Fronts,
+}
+
+/// Scratch of the choice. No result depends on what is in it.
+#[derive(Debug, Default)]
+pub(super) struct KernelWorkspace {
+    graph: Graph,
+    vertex: Vec<usize>,
+    bounds: Vec<usize>,
+    /// The pattern of the cheapest factor by blocks or entries, and one that is compared with it.
+    pattern: BlockPattern,
+    other: BlockPattern,
 }
 
 /// Predicted nanoseconds of the factorisation by blocks, a fit to chains, bands and grids of blocks
@@ -44,13 +60,13 @@ fn cost_by_entries(pattern: &BlockPattern) -> f64 {
     2.0 * pattern.len() as f64 + 2.0 * pattern.entries() as f64 + 1.2 * pattern.updates() as f64
 }
 
-/// The graph of the blocks with the given boundaries.
-fn graph(bounds: &[usize], entries: &[(u32, u32)]) -> Graph {
-    let mut vertex = Vec::with_capacity(bounds[bounds.len() - 1]);
+/// Makes the graph of the blocks with the given boundaries.
+fn connect(bounds: &[usize], entries: &[(u32, u32)], vertex: &mut Vec<usize>, graph: &mut Graph) {
+    vertex.clear();
     for (k, w) in bounds.windows(2).enumerate() {
         vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
     }
-    let mut graph = Graph::new(bounds.len() - 1);
+    graph.reset(bounds.len() - 1);
     let mut last = (0, 0);
     for (i, j) in entries {
         let edge = (vertex[*i as usize], vertex[*j as usize]);
@@ -59,52 +75,39 @@ fn graph(bounds: &[usize], entries: &[(u32, u32)]) -> Graph {
             last = edge;
         }
     }
-    graph
 }
 
 /// The cheaper of fronts and blocks.
 struct Choice {
-    fronts: FrontSymbolic,
-    /// Of the blocks, if they are cheaper.
-    pattern: Option<BlockPattern>,
+    kind: Kind,
     /// Predicted, of whichever it is.
     cost: f64,
     has_little_fill: bool,
 }
 
 impl Choice {
+    /// Between the fronts, and blocks with the same graph whose pattern is left in `pattern` if
+    /// they are cheaper.
     fn new(
-        fronts: FrontSymbolic,
-        bounds: Vec<usize>,
-        graph: &Graph,
+        fronts: &FrontSymbolic,
+        (bounds, graph): (&[usize], &Graph),
         cost_of: fn(&BlockPattern) -> f64,
+        pattern: &mut BlockPattern,
+        symbolic: &mut SymbolicWorkspace,
     ) -> Result<Self, SparseError> {
-        let has_little_fill = fronts.flops() <= LARGEST_FILL * fronts.entries();
         let mut out = Self {
+            kind: Kind::Fronts,
             cost: fronts.cost(),
-            fronts,
-            pattern: None,
-            has_little_fill,
+            has_little_fill: fronts.flops() <= LARGEST_FILL * fronts.entries(),
         };
-        if has_little_fill {
-            let pattern = BlockPattern::new(bounds, graph)?;
-            let cost = cost_of(&pattern);
+        if out.has_little_fill {
+            pattern.refill(bounds, graph, symbolic)?;
+            let cost = cost_of(pattern);
             if cost <= out.cost {
-                (out.cost, out.pattern) = (cost, Some(pattern));
+                (out.cost, out.kind) = (cost, Kind::Blocks);
             }
         }
         Ok(out)
-    }
-
-    fn allocate(self, threads: &Threads) -> Result<Kernel, SparseError> {
-        if let Some(pattern) = self.pattern {
-            let symbolic = Box::new(BlockSymbolic::new(pattern)?);
-            let factor = symbolic.allocate();
-            return Ok(Kernel::Blocks { symbolic, factor });
-        }
-        let factor = Box::new(self.fronts.allocate(threads)?);
-        let symbolic = Box::new(self.fronts);
-        Ok(Kernel::Fronts { symbolic, factor })
     }
 }
 
@@ -112,132 +115,159 @@ impl Kernel {
     /// Pivots up to 1 are dropped: the scales make it so.
     pub(super) const RULE: PivotRule = PivotRule::Drop { threshold: 1.0 };
 
-    /// For a matrix of the given entries `(i, j)`, `i >= j`, each once.
-    pub(super) fn new(
+    /// Makes it one for a matrix of the given entries `(i, j)`, `i >= j`, each once. After an error
+    /// it is of no use.
+    pub(super) fn refill(
+        &mut self,
         order: &Elimination,
         entries: &[(u32, u32)],
         threads: &Threads,
-    ) -> Result<Self, SolveError> {
-        let bounds = order.bounds.clone();
+        work: &mut KernelWorkspace,
+        symbolic: &mut SymbolicWorkspace,
+    ) -> Result<(), SolveError> {
+        let kind = self.choose(order, entries, work, symbolic)?;
+        self.kind = kind;
+        match kind {
+            Kind::Blocks => {
+                self.block_symbolic.refill(&mut work.pattern)?;
+                self.block_factor.refill(&self.block_symbolic);
+            }
+            Kind::Fronts => self.front_factor.refill(&self.front_symbolic, threads)?,
+        }
+        Ok(())
+    }
+
+    /// Analyses the fronts, and leaves the pattern of the blocks in `work.pattern` if they are
+    /// cheaper.
+    fn choose(
+        &mut self,
+        order: &Elimination,
+        entries: &[(u32, u32)],
+        work: &mut KernelWorkspace,
+        symbolic: &mut SymbolicWorkspace,
+    ) -> Result<Kind, SolveError> {
+        let KernelWorkspace {
+            graph,
+            vertex,
+            bounds,
+            pattern,
+            other,
+        } = work;
+        let fronts = &mut self.front_symbolic;
         let size = order.sequence.len();
         let mut by_blocks = None;
-        if size as f64 >= SMALLEST_BLOCK * (bounds.len() - 1) as f64 {
-            let graph = graph(&bounds, entries);
-            let fronts = FrontSymbolic::new(&bounds, &graph)?;
+        if size as f64 >= SMALLEST_BLOCK * (order.bounds.len() - 1) as f64 {
+            let bounds = &order.bounds;
+            connect(bounds, entries, vertex, graph);
+            fronts.refill(bounds, graph, symbolic)?;
             let padding = fronts.matrix_entries() as f64 / entries.len() as f64;
             if padding <= LARGEST_PADDING {
-                let found = Choice::new(fronts, bounds, &graph, cost_by_blocks)?;
+                let found = Choice::new(fronts, (bounds, graph), cost_by_blocks, pattern, symbolic)?;
                 if padding <= PADDING_OF_ENTRIES || !found.has_little_fill {
-                    return Ok(found.allocate(threads)?);
+                    return Ok(found.kind);
                 }
                 by_blocks = Some(found);
             }
         }
-        let bounds: Vec<usize> = (0..=size).collect();
-        let graph = graph(&bounds, entries);
-        let best = match by_blocks {
-            // Little fill: the pattern of the entries is quickly made.
-            Some(found) => {
-                let pattern = BlockPattern::new(bounds, &graph)?;
-                let cost = cost_by_entries(&pattern);
-                if cost < found.cost {
-                    Choice {
-                        cost,
-                        pattern: Some(pattern),
-                        ..found
-                    }
-                } else {
-                    found
-                }
-            }
-            None => Choice::new(
-                FrontSymbolic::new(&bounds, &graph)?,
-                bounds,
-                &graph,
-                cost_by_entries,
-            )?,
+        bounds.clear();
+        bounds.extend(0..=size);
+        connect(bounds, entries, vertex, graph);
+        let Some(found) = by_blocks else {
+            fronts.refill(bounds, graph, symbolic)?;
+            let best = Choice::new(fronts, (bounds, graph), cost_by_entries, pattern, symbolic)?;
+            return Ok(best.kind);
         };
-        Ok(best.allocate(threads)?)
+        // Little fill: the pattern of the entries is quickly made.
+        other.refill(bounds, graph, symbolic)?;
+        if cost_by_entries(other) < found.cost {
+            std::mem::swap(pattern, other);
+            return Ok(Kind::Blocks);
+        }
+        Ok(found.kind)
     }
 
     /// Where entry `(i, j)` goes in [`Self::start`].
     pub(super) fn slot(&self, i: usize, j: usize) -> Option<usize> {
-        match self {
-            Self::Blocks { symbolic, .. } => symbolic.slot(i, j),
-            Self::Fronts { symbolic, .. } => symbolic.slot(i, j),
+        match self.kind {
+            Kind::Blocks => self.block_symbolic.slot(i, j),
+            Kind::Fronts => self.front_symbolic.slot(i, j),
         }
     }
 
     /// The values of the matrix, all zero, to be filled.
     pub(super) fn start(&mut self) -> &mut [f64] {
-        match self {
-            Self::Blocks { factor, .. } => factor.clear(),
-            Self::Fronts { factor, .. } => factor.clear(),
+        match self.kind {
+            Kind::Blocks => self.block_factor.clear(),
+            Kind::Fronts => self.front_factor.clear(),
         }
         self.values_mut()
     }
 
     /// The values as they are stored, to be written.
     pub(super) fn values_mut(&mut self) -> &mut [f64] {
-        match self {
-            Self::Blocks { factor, .. } => factor.values_mut(),
-            Self::Fronts { factor, .. } => factor.values_mut(),
+        match self.kind {
+            Kind::Blocks => self.block_factor.values_mut(),
+            Kind::Fronts => self.front_factor.values_mut(),
         }
     }
 
     /// Factors what was filled.
     pub(super) fn factor(&mut self) -> Result<FactorReport, SparseError> {
-        match self {
-            Self::Blocks { symbolic, factor } => factor.factor(symbolic, Self::RULE),
-            Self::Fronts { symbolic, factor } => factor.factor(symbolic, Self::RULE),
+        match self.kind {
+            Kind::Blocks => self.block_factor.factor(&self.block_symbolic, Self::RULE),
+            Kind::Fronts => self.front_factor.factor(&self.front_symbolic, Self::RULE),
         }
     }
 
     pub(super) fn pivots(&self) -> &[f64] {
-        match self {
-            Self::Blocks { factor, .. } => factor.pivots(),
-            Self::Fronts { factor, .. } => factor.pivots(),
+        match self.kind {
+            Kind::Blocks => self.block_factor.pivots(),
+            Kind::Fronts => self.front_factor.pivots(),
         }
     }
 
     pub(super) fn is_dropped(&self, i: usize) -> bool {
-        match self {
-            Self::Blocks { factor, .. } => factor.is_dropped(i),
-            Self::Fronts { factor, .. } => factor.is_dropped(i),
+        match self.kind {
+            Kind::Blocks => self.block_factor.is_dropped(i),
+            Kind::Fronts => self.front_factor.is_dropped(i),
         }
     }
 
     pub(super) fn solve_in_place(&mut self, x: &mut [f64]) {
-        match self {
-            Self::Blocks { symbolic, factor } => factor.solve_in_place(symbolic, x),
-            Self::Fronts { symbolic, factor } => factor.solve_in_place(symbolic, x),
+        match self.kind {
+            Kind::Blocks => self.block_factor.solve_in_place(&self.block_symbolic, x),
+            Kind::Fronts => self.front_factor.solve_in_place(&self.front_symbolic, x),
         }
     }
 
-    /// Whether a part of the factor can be renewed.
-    pub(super) fn is_by_blocks(&self) -> bool {
-        matches!(self, Self::Blocks { .. })
+    /// Symbolic and numeric factor by blocks, a part of which can be renewed; `None` for fronts.
+    pub(super) fn by_blocks(&self) -> Option<(&BlockSymbolic, &BlockFactor)> {
+        (self.kind == Kind::Blocks).then_some((&self.block_symbolic, &self.block_factor))
     }
 
-    /// Whether it is worth while to fill block column by block column, just before each is needed:
-    /// not for single entries, of which every one is soon done.
-    pub(super) fn is_swept(&self) -> bool {
-        matches!(self, Self::Blocks { symbolic, .. } if symbolic.pattern().len() < symbolic.size())
+    /// As [`by_blocks`](Self::by_blocks), to be filled and factored.
+    pub(super) fn by_blocks_mut(&mut self) -> Option<(&BlockSymbolic, &mut BlockFactor)> {
+        (self.kind == Kind::Blocks).then_some((&self.block_symbolic, &mut self.block_factor))
+    }
+
+    /// Symbolic factor by blocks if it is worth while to fill block column by block column, just
+    /// before each is needed: not for single entries, of which every one is soon done.
+    pub(super) fn swept(&self) -> Option<&BlockSymbolic> {
+        let (symbolic, _) = self.by_blocks()?;
+        (symbolic.pattern().len() < symbolic.size()).then_some(symbolic)
     }
 
     /// Block columns of a factor by blocks; 0 of others.
     pub(super) fn columns(&self) -> usize {
-        match self {
-            Self::Blocks { symbolic, .. } => symbolic.pattern().len(),
-            _ => 0,
-        }
+        self.by_blocks()
+            .map_or(0, |(symbolic, _)| symbolic.pattern().len())
     }
 
     /// Entries of `L` with the diagonal, with the zeros that a block or a supernode holds.
     pub(super) fn entries(&self) -> usize {
-        match self {
-            Self::Blocks { symbolic, .. } => symbolic.pattern().entries(),
-            Self::Fronts { symbolic, .. } => symbolic.entries(),
+        match self.kind {
+            Kind::Blocks => self.block_symbolic.pattern().entries(),
+            Kind::Fronts => self.front_symbolic.entries(),
         }
     }
 }

@@ -2,7 +2,6 @@
 //! systems of the same pattern.
 
 use super::DirectSolver;
-use super::kernel::Kernel;
 use super::plan::ABSENT;
 use super::times::Laps;
 use crate::bounds::BoundsReport;
@@ -244,9 +243,7 @@ impl DirectSolver {
         out: &mut [f64],
     ) -> Option<usize> {
         let plan = self.plan.as_ref().filter(|_| self.ready)?;
-        let Kernel::Blocks { symbolic, factor } = &plan.kernel else {
-            return None;
-        };
+        let (symbolic, factor) = plan.kernel.by_blocks()?;
         let Gram { reach, scaled: list } = &mut self.gram;
         list.clear();
         let scaled = entries.iter().map(|(vector, i, value)| {

@@ -2,17 +2,17 @@
 //! storage of the factor.
 
 use super::changes::Changes;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, KernelWorkspace};
 use super::scale::{HELD, Rules, of_row};
-use super::sweep::Sweep;
+use super::sweep::{Sweep, SweepWorkspace};
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
-use pliant_sparse::{CsrMatrix, Pattern, Threads};
+use pliant_sparse::{CsrMatrix, Pattern, SymbolicWorkspace, Threads};
 use std::ops::Range;
 
 /// Data that depend on the pattern only, and the numeric storage.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Plan {
     /// The patterns of W, J and R that were analysed, to notice a change.
     patterns: [Pattern; 3],
@@ -37,6 +37,15 @@ pub(super) struct Plan {
 }
 
 pub(super) const ABSENT: u32 = u32::MAX;
+
+/// Scratch of a plan. No result depends on what is in it.
+#[derive(Debug, Default)]
+pub(super) struct PlanWorkspace {
+    entries: Vec<(u32, u32)>,
+    kernel: KernelWorkspace,
+    sweep: SweepWorkspace,
+}
+
 impl Plan {
     pub(super) fn fits(&self, system: &KktSystem) -> bool {
         let [w, j, r] = &self.patterns;
@@ -46,18 +55,28 @@ impl Plan {
             && self.fixed == system.fixed
     }
 
-    pub(super) fn new(
+    /// Makes it that of another system, in an order that is taken; the former one is left in its
+    /// place. After an error it is of no use.
+    pub(super) fn refill(
+        &mut self,
         system: &KktSystem,
-        elimination: Elimination,
+        elimination: &mut Elimination,
         threads: &Threads,
-    ) -> Result<Self, SolveError> {
+        work: &mut PlanWorkspace,
+        symbolic: &mut SymbolicWorkspace,
+    ) -> Result<(), SolveError> {
         let (n, m) = (system.n(), system.m());
-        let mut position = vec![ABSENT; n + m];
-        for (k, v) in elimination.sequence.iter().enumerate() {
+        std::mem::swap(&mut self.elimination, elimination);
+        let position = &mut self.position;
+        position.clear();
+        position.resize(n + m, ABSENT);
+        for (k, v) in self.elimination.sequence.iter().enumerate() {
             position[*v] = k as u32;
         }
         let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let mut entries = Vec::with_capacity(parts.iter().map(|p| p.0.pattern().len()).sum());
+        let entries = &mut work.entries;
+        entries.clear();
+        entries.reserve(parts.iter().map(|p| p.0.pattern().len()).sum());
         let each = |(part, row0, column0): (&CsrMatrix, usize, usize), visit: &mut dyn FnMut(u32, u32)| {
             for i in 0..part.pattern().rows() {
                 for k in part.pattern().row(i) {
@@ -73,36 +92,31 @@ impl Plan {
                 }
             });
         }
-        let kernel = Kernel::new(&elimination, &entries, threads)?;
-        let [w_slots, j_slots, r_slots] = parts.map(|part| {
-            let mut slots = Vec::with_capacity(part.0.pattern().len());
+        self.matrix_entries = entries.len();
+        let kernel = &mut self.kernel;
+        kernel.refill(&self.elimination, entries, threads, &mut work.kernel, symbolic)?;
+        let all_slots = [&mut self.w_slots, &mut self.j_slots, &mut self.r_slots];
+        for (part, slots) in parts.into_iter().zip(all_slots) {
+            slots.clear();
+            slots.reserve(part.0.pattern().len());
             each(part, &mut |a, b| {
                 let slot = (a != ABSENT).then(|| kernel.slot(a as usize, b as usize));
                 slots.push(slot.flatten().map_or(ABSENT, |s| s as u32));
             });
-            slots
-        });
-        let sweep = match &kernel {
-            Kernel::Blocks { symbolic, .. } if kernel.is_swept() => {
-                Sweep::new(symbolic, &position, parts.map(|part| part.0.pattern()))
-            }
-            _ => Sweep::default(),
-        };
-        Ok(Self {
-            patterns: parts.map(|part| part.0.pattern().clone()),
-            fixed: system.fixed.clone(),
-            elimination,
-            position,
-            w_slots,
-            j_slots,
-            r_slots,
-            matrix_entries: entries.len(),
-            scale: vec![1.0; n + m],
-            inverse_diagonal: vec![0.0; n],
-            kernel,
-            sweep,
-            changes: Changes::default(),
-        })
+        }
+        let patterns = parts.map(|part| part.0.pattern());
+        match kernel.swept() {
+            Some(symbolic) => self.sweep.refill(symbolic, position, patterns, &mut work.sweep),
+            None => self.sweep.clear(),
+        }
+        self.patterns = patterns.map(Pattern::clone);
+        self.fixed.clone_from(&system.fixed);
+        self.scale.clear();
+        self.scale.resize(n + m, 1.0);
+        self.inverse_diagonal.clear();
+        self.inverse_diagonal.resize(n, 0.0);
+        self.changes.renew();
+        Ok(())
     }
 
     /// Scales as [`rescale`](Self::rescale) does and fills in the scaled values, in one pass over

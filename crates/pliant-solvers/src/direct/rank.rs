@@ -42,27 +42,30 @@ impl DirectSolver {
     pub(crate) fn prepare_safely(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         let found = self.prepare_held(system);
         let deferred = |plan: &Plan| plan.elimination.deferred.iter().all(|d| *d);
-        let is_last_word = self.plan.as_ref().is_none_or(deferred);
+        let is_last_word = self.plan.as_deref().is_none_or(deferred);
         if is_last_word || !matches!(found, Err(SolveError::NotPositiveDefinite { .. })) {
             return found;
         }
-        let blocks = system.row_blocks().len() - 1;
-        let order = self.order(system, &vec![true; blocks])?;
+        self.planner.defer(system, true);
+        let order = self.order(system)?;
         let before = self.plan.take();
         let again = self
             .analyse(system, order)
             .and_then(|()| self.prepare_held(system));
         if again.is_err() {
+            self.planner.keep(self.plan.take());
             self.plan = before;
             return found;
         }
+        self.planner.keep(before);
         again
     }
 
-    /// The deferred row blocks, those that were dropped just now, and if the signs of the pivots
-    /// are wrong those with a wrong one; `None` if all of them were deferred already.
-    pub(super) fn newly_deferred(&self, system: &KktSystem, signs_wrong: bool) -> Option<Vec<bool>> {
-        let plan = self.plan.as_ref()?;
+    /// The next order is to defer the row blocks that are deferred, those that were dropped just
+    /// now, and if the signs of the pivots are wrong those with a wrong one; false if all of them
+    /// were deferred already.
+    pub(super) fn defer_more(&mut self, system: &KktSystem, signs_wrong: bool) -> bool {
+        let Some(plan) = &self.plan else { return false };
         let deferred = &plan.elimination.deferred;
         let pivot = |row: usize| plan.kernel.pivots()[plan.position[system.n() + row] as usize];
         let found = || {
@@ -71,11 +74,12 @@ impl DirectSolver {
                 .map(|row| block_of(system, row))
         };
         if found().all(|k| deferred[k]) {
-            return None;
+            return false;
         }
-        let mut out = deferred.clone();
+        let out = &mut self.planner.deferred;
+        out.clone_from(deferred);
         found().for_each(|k| out[k] = true);
-        Some(out)
+        true
     }
 
     /// Suspects the deferred hard rows whose pivot is near the threshold or has the wrong sign:

@@ -20,34 +20,69 @@ pub(super) struct Sweep {
     run_ends: Vec<u32>,
 }
 
+/// Scratch of a [`Sweep`]. No result depends on what is in it.
+#[derive(Debug, Default)]
+pub(super) struct SweepWorkspace {
+    /// Block of each unknown.
+    vertex: Vec<u32>,
+    /// When each block column is first written, and when each row is filled.
+    touched: Vec<u32>,
+    times: Vec<u32>,
+    rows: Vec<u32>,
+    row_ends: Vec<u32>,
+}
+
 /// Items by ascending time, items of one time as they were, and how many have come by the end of
 /// each time.
-fn by_time(times: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut order: Vec<u32> = (0..times.len() as u32).collect();
-    order.sort_by_key(|item| times[*item as usize]);
-    let mut ends = vec![0; count];
+fn by_time(times: &[u32], count: usize, order: &mut Vec<u32>, ends: &mut Vec<u32>) {
+    order.clear();
+    order.extend(0..times.len() as u32);
+    order.sort_unstable_by_key(|item| (times[*item as usize], *item));
+    ends.clear();
+    ends.resize(count, 0);
     times.iter().for_each(|t| ends[*t as usize] += 1);
     let mut sum = 0;
-    for end in &mut ends {
+    for end in ends {
         sum += *end;
         *end = sum;
     }
-    (order, ends)
 }
 
 impl Sweep {
-    /// For a factor by blocks of unknowns at the given positions, and the patterns of `W`, `J` and
-    /// `R`. Cost: a pass over the entries and the blocks of `L`, and a sort.
-    pub(super) fn new(symbolic: &BlockSymbolic, position: &[u32], [w, j, r]: [&Pattern; 3]) -> Self {
+    /// Nothing to sweep.
+    pub(super) fn clear(&mut self) {
+        self.runs.clear();
+        for list in [&mut self.columns, &mut self.column_ends, &mut self.run_ends] {
+            list.clear();
+        }
+    }
+
+    /// Makes it that of a factor by blocks of unknowns at the given positions, and the patterns of
+    /// `W`, `J` and `R`. Cost: a pass over the entries and the blocks of `L`, and a sort.
+    pub(super) fn refill(
+        &mut self,
+        symbolic: &BlockSymbolic,
+        position: &[u32],
+        [w, j, r]: [&Pattern; 3],
+        work: &mut SweepWorkspace,
+    ) {
+        let SweepWorkspace {
+            vertex,
+            touched,
+            times,
+            rows,
+            row_ends,
+        } = work;
         let pattern = symbolic.pattern();
         let blocks = pattern.len();
-        let mut vertex = Vec::with_capacity(pattern.size());
+        vertex.clear();
         for k in 0..blocks {
             vertex.extend(std::iter::repeat_n(k as u32, pattern.block_size(k)));
         }
         // When each block column is first written by the elimination: a later entry would overwrite
         // an update.
-        let mut touched: Vec<u32> = (0..blocks as u32).collect();
+        touched.clear();
+        touched.extend(0..blocks as u32);
         for k in 0..blocks {
             for i in pattern.column(k) {
                 let first = &mut touched[*i as usize];
@@ -68,7 +103,8 @@ impl Sweep {
                 (a != ABSENT && b != ABSENT).then(|| vertex[a.min(b) as usize] as usize)
             })
         };
-        let mut times = vec![0; position.len()];
+        times.clear();
+        times.resize(position.len(), 0);
         for (row, time) in times.iter_mut().enumerate() {
             *time = columns(row).map(|k| touched[k]).min().unwrap_or(0);
         }
@@ -81,22 +117,18 @@ impl Sweep {
         for (row, time) in times.iter().enumerate() {
             columns(row).for_each(|k| touched[k] = touched[k].min(*time));
         }
-        let (columns, column_ends) = by_time(&touched, blocks);
-        let (rows, row_ends) = by_time(&times, blocks);
-        let (mut runs, mut run_ends) = (Vec::new(), Vec::with_capacity(blocks));
+        by_time(touched, blocks, &mut self.columns, &mut self.column_ends);
+        by_time(times, blocks, rows, row_ends);
+        self.runs.clear();
+        self.run_ends.clear();
         let mut first = 0;
-        for end in row_ends {
-            let now = &rows[first..end as usize];
-            first = end as usize;
+        for end in &*row_ends {
+            let now = &rows[first..*end as usize];
+            first = *end as usize;
             let is_run = |a: &u32, b: &u32| *b == *a + 1 && *b as usize != n;
-            runs.extend(now.chunk_by(is_run).map(|run| (run[0], run[run.len() - 1] + 1)));
-            run_ends.push(runs.len() as u32);
-        }
-        Self {
-            columns,
-            column_ends,
-            runs,
-            run_ends,
+            let runs = now.chunk_by(is_run);
+            self.runs.extend(runs.map(|run| (run[0], run[run.len() - 1] + 1)));
+            self.run_ends.push(self.runs.len() as u32);
         }
     }
 }
@@ -110,7 +142,7 @@ impl Plan {
     ) -> Result<FactorReport, SolveError> {
         self.scale_variables(system)?;
         let (kernel, sweep, mut writer) = self.writer(system, rules);
-        let Kernel::Blocks { symbolic, factor } = kernel else {
+        let Some((symbolic, factor)) = kernel.by_blocks_mut() else {
             return Err(SolveError::NotPrepared);
         };
         let (n, rule) = (system.n(), Kernel::RULE);

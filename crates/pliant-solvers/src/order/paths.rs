@@ -9,44 +9,61 @@
 //! at first.
 
 use super::quotient::Quotient;
-use pliant_sparse::{Graph, SparseError};
+use pliant_sparse::{Graph, SparseError, SymbolicWorkspace};
 
 /// Shortest path for which it matters: masses that grow to a few times their size are no harm.
 const LONG: usize = 16;
 
 /// Vertices that go first, and the graph of the others.
+#[derive(Debug, Default)]
 pub(super) struct Paths {
     pub(super) first: Vec<usize>,
     pub(super) rest: Graph,
     /// The vertex in the whole graph of each vertex of the rest.
     pub(super) vertices: Vec<usize>,
+    /// Scratch: whether each vertex was on a path, the path at hand, edges between what paths end
+    /// at, the vertex in the rest of each vertex that stays.
+    seen: Vec<bool>,
+    path: Vec<usize>,
+    bridges: Vec<(usize, usize)>,
+    place: Vec<usize>,
 }
 
 impl Paths {
     /// Finds the long paths without loose ends but their own: closed ones, those between two
     /// vertices of more neighbours, and, where rows are deferred, those that are a whole component.
-    /// A path that hangs on another vertex goes from its loose end, without fill. `None` if there
+    /// A path that hangs on another vertex goes from its loose end, without fill. False if there
     /// are none. `parents(v)` are the vertices that the rows owned by `v` act on; `is_deferring`
     /// says whether rows come after everything else. Cost: linear.
-    pub(super) fn new(
+    pub(super) fn find(
+        &mut self,
         quotient: &Quotient,
         parent: impl Fn(usize) -> Option<usize>,
         is_deferring: bool,
-    ) -> Result<Option<Self>, SparseError> {
+        symbolic: &mut SymbolicWorkspace,
+    ) -> Result<bool, SparseError> {
         let graph = &quotient.graph;
-        let (offsets, neighbours) = graph.adjacency()?;
+        let (offsets, neighbours) = graph.adjacency_in(symbolic)?;
         let of = |v: usize| &neighbours[offsets[v] as usize..offsets[v + 1] as usize];
         let is_link = |v: usize| (1..=2).contains(&of(v).len());
-        let mut seen = vec![false; graph.len()];
-        let mut first = Vec::new();
-        // Edges between what paths end at.
-        let mut bridges = Vec::new();
+        let Self {
+            first,
+            seen,
+            path,
+            bridges,
+            ..
+        } = self;
+        seen.clear();
+        seen.resize(graph.len(), false);
+        first.clear();
+        bridges.clear();
         for start in (0..graph.len()).filter(|v| is_link(*v)) {
             if seen[start] {
                 continue;
             }
             seen[start] = true;
-            let mut path = vec![start];
+            path.clear();
+            path.push(start);
             let mut ends = [None; 2];
             for (side, end) in ends.iter_mut().enumerate() {
                 if side == 1 {
@@ -92,35 +109,48 @@ impl Paths {
             if backward > forward {
                 path.reverse();
             }
-            first.extend_from_slice(&path);
+            first.extend_from_slice(path);
             if let [Some(a), Some(b)] = ends {
                 bridges.push((a, b));
             }
         }
         if first.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
-        let mut place = vec![usize::MAX; graph.len()];
-        let mut goes = vec![false; graph.len()];
+        self.leave_rest(quotient, of);
+        Ok(true)
+    }
+
+    /// The graph without the vertices that go first; `of` are the neighbours of a vertex.
+    fn leave_rest<'a>(&mut self, quotient: &Quotient, of: impl Fn(usize) -> &'a [u32]) {
+        let Self {
+            first,
+            rest,
+            vertices,
+            seen: goes,
+            bridges,
+            place,
+            ..
+        } = self;
+        let count = quotient.graph.len();
+        place.clear();
+        place.resize(count, usize::MAX);
+        goes.fill(false);
         first.iter().for_each(|v| goes[*v] = true);
-        let vertices: Vec<usize> = (0..graph.len()).filter(|v| !goes[*v]).collect();
-        let mut rest = Graph::new(vertices.len());
+        vertices.clear();
+        vertices.extend((0..count).filter(|v| !goes[*v]));
+        rest.reset(vertices.len());
         for (k, v) in vertices.iter().enumerate() {
             place[*v] = k;
             rest.set_unknowns(k, quotient.unknowns[*v]);
         }
-        for v in &vertices {
+        for v in &*vertices {
             for u in of(*v).iter().map(|u| *u as usize).filter(|u| u > v && !goes[*u]) {
                 rest.connect(place[*v], place[u]);
             }
         }
-        for (a, b) in bridges {
-            rest.connect(place[a], place[b]);
+        for (a, b) in &*bridges {
+            rest.connect(place[*a], place[*b]);
         }
-        Ok(Some(Self {
-            first,
-            rest,
-            vertices,
-        }))
     }
 }

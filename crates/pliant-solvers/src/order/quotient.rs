@@ -2,10 +2,11 @@
 
 use super::{Blocks, NONE};
 use crate::{KktSystem, SolveError};
-use pliant_sparse::Graph;
+use pliant_sparse::{Graph, SymbolicWorkspace};
 
 /// The block graph without deferred rows, every hard row block merged into the primal block that
 /// owns it.
+#[derive(Debug, Default)]
 pub(super) struct Quotient {
     pub(super) graph: Graph,
     /// Unknowns of each vertex.
@@ -17,30 +18,38 @@ pub(super) struct Quotient {
     /// Row blocks owned by each primal block: offsets and list.
     owned_offsets: Vec<u32>,
     owned: Vec<u32>,
+    /// Scratch: unknowns of each primal block with those of the rows that it owns, where its next
+    /// row block goes, the last block beside which it was seen.
+    sizes: Vec<usize>,
+    at: Vec<u32>,
+    seen: Vec<u32>,
 }
 
 impl Quotient {
-    pub(super) fn new(
+    pub(super) fn refill(
+        &mut self,
         system: &KktSystem,
         blocks: &Blocks,
         owner: &[Option<usize>],
         deferred: &[bool],
-    ) -> Result<Self, SolveError> {
+    ) {
+        self.list_owned(system, blocks, owner);
         let primal = blocks.free.len();
         let height = |k: usize| system.row_blocks()[k + 1] - system.row_blocks()[k];
-        let mut owned_offsets = vec![0u32; primal + 1];
-        let mut unknowns = blocks.free.clone();
-        for (k, p) in owner.iter().enumerate().filter_map(|(k, p)| Some((k, (*p)?))) {
-            owned_offsets[p + 1] += 1;
-            unknowns[p] += height(k);
-        }
-        for p in 0..primal {
-            owned_offsets[p + 1] += owned_offsets[p];
-        }
-        let mut owned = vec![0u32; owned_offsets[primal] as usize];
-        let mut at = owned_offsets.clone();
-        let mut leaders = Vec::new();
-        let mut vertex = vec![NONE; primal + owner.len()];
+        let Self {
+            graph,
+            unknowns: of_vertex,
+            vertex,
+            leaders,
+            owned,
+            sizes,
+            at,
+            seen,
+            ..
+        } = self;
+        leaders.clear();
+        vertex.clear();
+        vertex.resize(primal + owner.len(), NONE);
         for p in (0..primal).filter(|p| blocks.free[*p] > 0) {
             vertex[p] = leaders.len() as u32;
             leaders.push(p as u32);
@@ -55,20 +64,21 @@ impl Quotient {
                 leaders.push((primal + k) as u32);
             }
         }
-        let mut graph = Graph::new(leaders.len());
-        let mut of_vertex = vec![0; leaders.len()];
+        graph.reset(leaders.len());
+        of_vertex.clear();
         for (v, leader) in leaders.iter().enumerate() {
             let leader = *leader as usize;
             let unknowns = if leader < primal {
-                unknowns[leader]
+                sizes[leader]
             } else {
                 height(leader - primal)
             };
             let unknowns = u32::try_from(unknowns).unwrap_or(u32::MAX);
             graph.set_unknowns(v, unknowns);
-            of_vertex[v] = unknowns;
+            of_vertex.push(unknowns);
         }
-        let mut seen = vec![NONE; primal];
+        seen.clear();
+        seen.resize(primal, NONE);
         for (p, w) in system.primal_blocks().windows(2).enumerate() {
             let free = (w[0]..w[1]).filter(|i| !system.fixed[*i]);
             for k in free.flat_map(|i| system.w.pattern().row(i)) {
@@ -85,14 +95,31 @@ impl Quotient {
             }
         }
         vertex.truncate(primal);
-        Ok(Self {
-            graph,
-            unknowns: of_vertex,
-            vertex,
-            leaders,
+    }
+
+    /// Makes room for the lists of row blocks that each primal block owns.
+    fn list_owned(&mut self, system: &KktSystem, blocks: &Blocks, owner: &[Option<usize>]) {
+        let Self {
             owned_offsets,
             owned,
-        })
+            sizes,
+            at,
+            ..
+        } = self;
+        let primal = blocks.free.len();
+        owned_offsets.clear();
+        owned_offsets.resize(primal + 1, 0);
+        sizes.clone_from(&blocks.free);
+        for (k, p) in owner.iter().enumerate().filter_map(|(k, p)| Some((k, (*p)?))) {
+            owned_offsets[p + 1] += 1;
+            sizes[p] += system.row_blocks()[k + 1] - system.row_blocks()[k];
+        }
+        for p in 0..primal {
+            owned_offsets[p + 1] += owned_offsets[p];
+        }
+        owned.clear();
+        owned.resize(owned_offsets[primal] as usize, 0);
+        at.clone_from(owned_offsets);
     }
 
     /// Row blocks that a primal block owns.
@@ -101,23 +128,48 @@ impl Quotient {
     }
 }
 
-/// The deferred row blocks in an order of their own: two are neighbours if they act on the same
-/// primal block.
-pub(super) fn last(blocks: &Blocks, deferred: &[bool]) -> Result<Vec<usize>, SolveError> {
-    let list: Vec<usize> = (0..deferred.len()).filter(|k| deferred[*k]).collect();
-    if list.len() < 2 {
-        return Ok(list);
-    }
-    let mut incident: Vec<(u32, usize)> = Vec::new();
-    for (v, k) in list.iter().enumerate() {
-        incident.extend(blocks.touched(*k).iter().map(|p| (*p, v)));
-    }
-    incident.sort_unstable();
-    let mut graph = Graph::new(list.len());
-    for same in incident.chunk_by(|a, b| a.0 == b.0) {
-        for (i, (_, a)) in same.iter().enumerate() {
-            same[..i].iter().for_each(|(_, b)| graph.connect(*a, *b));
+/// The deferred row blocks in an order of their own, and scratch to find it.
+#[derive(Debug, Default)]
+pub(super) struct Last {
+    pub(super) sequence: Vec<usize>,
+    list: Vec<usize>,
+    incident: Vec<(u32, usize)>,
+    graph: Graph,
+}
+
+impl Last {
+    /// Two of the row blocks are neighbours if they act on the same primal block.
+    pub(super) fn find(
+        &mut self,
+        blocks: &Blocks,
+        deferred: &[bool],
+        symbolic: &mut SymbolicWorkspace,
+    ) -> Result<(), SolveError> {
+        let Self {
+            sequence,
+            list,
+            incident,
+            graph,
+        } = self;
+        list.clear();
+        list.extend((0..deferred.len()).filter(|k| deferred[*k]));
+        if list.len() < 2 {
+            sequence.clone_from(list);
+            return Ok(());
         }
+        incident.clear();
+        for (v, k) in list.iter().enumerate() {
+            incident.extend(blocks.touched(*k).iter().map(|p| (*p, v)));
+        }
+        incident.sort_unstable();
+        graph.reset(list.len());
+        for same in incident.chunk_by(|a, b| a.0 == b.0) {
+            for (i, (_, a)) in same.iter().enumerate() {
+                same[..i].iter().for_each(|(_, b)| graph.connect(*a, *b));
+            }
+        }
+        graph.minimum_degree_into(symbolic, sequence)?;
+        sequence.iter_mut().for_each(|v| *v = list[*v]);
+        Ok(())
     }
-    Ok(graph.minimum_degree()?.into_iter().map(|v| list[v]).collect())
 }

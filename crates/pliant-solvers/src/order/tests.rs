@@ -106,7 +106,7 @@ fn solid(side: usize, blocks: bool) -> KktSystem {
 fn hard_rows_follow_their_owners_in_a_dissected_solid() {
     let s = solid(18, true);
     let order = Elimination::new(&s, &vec![false; s.m()]).unwrap();
-    assert!(order.fits(&s));
+    assert!(order.fits(&s, &mut Vec::new()));
     assert_eq!(order.report.method, pliant_sparse::OrderMethod::NestedDissection);
     assert!(order.deferred.iter().all(|d| !d));
     let mut rank = vec![0; s.n() + s.m()];
@@ -124,7 +124,7 @@ fn scalar_blocks_of_one_particle_become_one_block() {
     s.r.values_mut().fill(1.0);
     s.fixed[0] = true;
     let order = Elimination::new(&s, &vec![false; s.m()]).unwrap();
-    assert!(order.fits(&s));
+    assert!(order.fits(&s, &mut Vec::new()));
     for w in order.bounds.windows(2) {
         let block = &order.sequence[w[0]..w[1]];
         if block[0] < s.n() {

@@ -188,6 +188,81 @@ fn a_new_contact_is_the_business_of_its_island() {
     assert_eq!((back, partitions), (run(&mut islands(), &a, &cones_a).0, 3));
 }
 
+/// Twelve bodies: contacts and hard rows of ten of them come and go at random, the last two keep
+/// theirs.
+fn stages() -> Vec<(KktSystem, Vec<Option<Cone>>)> {
+    let mut random = Random(11);
+    let mut pick = |count: usize| (0.5 * (random.number() + 1.0) * count as f64) as usize % count;
+    let mut link = || {
+        let (a, b) = (pick(10), pick(10));
+        if pick(4) == 0 {
+            hard(a, (a + 1) % 10)
+        } else {
+            contact(a, b)
+        }
+    };
+    let mut stage = |seed: u64| {
+        let mut links: Vec<Link> = (0..1 + seed % 9).map(|_| link()).collect();
+        links.push(contact(10, 11));
+        system(seed, 12, &links)
+    };
+    (1..40).map(&mut stage).collect()
+}
+
+/// The storage of parts that are no more is used again: answers have the bits of a new solver that
+/// got the memory.
+#[test]
+fn the_storage_of_retired_parts_shows_in_no_result() {
+    let run = |solver: &mut IslandSolver, s: &KktSystem, cones: &[Option<Cone>]| {
+        solver.prepare(s, cones).unwrap();
+        let mut solution = Solution::default();
+        let report = solver.solve(s, &mut solution).unwrap();
+        (
+            solution,
+            report,
+            solver.free_velocities().to_vec(),
+            solver.memory(),
+        )
+    };
+    let mut changing = islands();
+    for _ in 0..2 {
+        for (k, (s, cones)) in stages().iter().enumerate() {
+            let mut fresh = islands();
+            fresh.impose(&changing.memory());
+            let found = run(&mut changing, s, cones);
+            assert_eq!(found, run(&mut fresh, s, cones), "stage {k}");
+        }
+    }
+    assert!(changing.kept() > 20, "{}", changing.kept());
+}
+
+/// Contacts that come and go as they did before allocate nothing, once every storage has been as
+/// large as it ever gets.
+#[test]
+fn contacts_that_came_before_allocate_nothing() {
+    let stages = stages();
+    let mut solver = islands();
+    let (mut solution, mut memory) = (Solution::default(), IslandMemory::default());
+    let mut pass = || {
+        let mut count = 0;
+        for (s, cones) in &stages {
+            solution.mu.clear();
+            let found = allocation_counter::measure(|| {
+                solver.prepare(s, cones).unwrap();
+                solver.solve(s, &mut solution).unwrap();
+                solver.record(&mut memory);
+            });
+            count += found.count_total;
+        }
+        count
+    };
+    // Which storage a part takes depends on those before it: not every one has been as large as it
+    // gets after the first pass, and a few grow much later.
+    let counts: Vec<u64> = (0..12).map(|_| pass()).collect();
+    assert!(counts[0] > 1000 && 5 * counts[1] < counts[0], "{counts:?}");
+    assert!(100 * counts[6..].iter().sum::<u64>() < counts[0], "{counts:?}");
+}
+
 /// Older and remembered parts are found without a search: one comparison per part, however many
 /// there are.
 #[test]

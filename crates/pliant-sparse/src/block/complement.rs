@@ -1,37 +1,19 @@
 //! The Schur complement that a block factor leaves in rows that are not eliminated, row by row on
 //! threads.
 
-use super::{BlockFactor, BlockPattern, BlockSymbolic, kernels};
-use crate::{SparseError, Threads};
-use std::ops::Range;
+mod pattern;
 
-/// The block pattern of `[L_N; S]` for rows `N` below a factored matrix `K`, and what it costs.
-///
-/// A row of `L_N` is a forward substitution whose right-hand side has few blocks: it is felt on the
-/// paths from these to the root of the elimination tree of `K` and nowhere else (Gilbert,
-/// Predicting structure in sparse matrix computations, SIAM J. Matrix Anal. Appl. 15 (1994)).
-#[derive(Clone, Debug, Default)]
-pub struct ComplementPattern {
-    /// First of each block of rows, and their number.
-    bounds: Vec<usize>,
-    /// Block columns of each block row of `L_N`, ascending.
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
-    /// Block rows of each block column of `L_N`, ascending.
-    row_offsets: Vec<usize>,
-    rows: Vec<u32>,
-    /// Block columns of each block row of the lower triangle of `S`, ascending, with the diagonal.
-    own_offsets: Vec<usize>,
-    own: Vec<u32>,
-    updates: usize,
-    flops: usize,
-}
+pub use pattern::ComplementPattern;
+
+use super::{BlockFactor, BlockPattern, BlockSymbolic, PatternWorkspace, kernels};
+use crate::{SparseError, SymbolicWorkspace, Threads, fill, zeros};
+use std::ops::Range;
 
 /// Where every block and every update of a [`ComplementPattern`] goes.
 ///
 /// Storage: block rows one after another, those of `L_N` and those of `S` apart; all blocks are
 /// stored by columns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ComplementSymbolic {
     pattern: ComplementPattern,
     /// Block of each row.
@@ -58,7 +40,7 @@ pub struct ComplementSymbolic {
 ///
 /// Use: [`clear`](Self::clear), write the rows of the matrix to the slots of
 /// [`parts_mut`](Self::parts_mut), [`compute`](Self::compute), read [`own`](Self::own).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Complement {
     /// The rows left of `S`, then `L_N` in their place, and `L_N D`.
     rows: Vec<f64>,
@@ -70,148 +52,20 @@ pub struct Complement {
 /// Values that are not worth another task.
 const PIECE: usize = 1 << 12;
 
-/// Offsets and lists from pairs `(list, entry)`, each list ascending without repetition.
-fn lists(count: usize, mut pairs: Vec<(u32, u32)>) -> (Vec<usize>, Vec<u32>) {
-    pairs.sort_unstable();
-    pairs.dedup();
-    let mut offsets = vec![0; count + 1];
-    pairs
-        .iter()
-        .for_each(|(list, _)| offsets[*list as usize + 1] += 1);
-    for k in 0..count {
-        offsets[k + 1] += offsets[k];
-    }
-    (offsets, pairs.into_iter().map(|(_, entry)| entry).collect())
-}
-
-impl ComplementPattern {
-    /// The pattern for the row blocks `bounds[k]..bounds[k + 1]` below a matrix `K` of the given
-    /// pattern: `couplings` are pairs of a row block and a vertex of `K`, `own` pairs of row
-    /// blocks. Cost: the number of updates, times a logarithm.
-    ///
-    /// # Errors
-    /// [`SparseError::Size`] if the bounds do not ascend from 0, or a pair is outside.
-    pub fn new(
-        bounds: Vec<usize>,
-        inner: &BlockPattern,
-        couplings: &[(u32, u32)],
-        own: &[(u32, u32)],
-    ) -> Result<Self, SparseError> {
-        let size = |what, expected, found| SparseError::Size {
-            what,
-            expected,
-            found,
-        };
-        if bounds.first() != Some(&0) || bounds.windows(2).any(|w| w[0] >= w[1]) {
-            return Err(size("ascending block bounds", 1, bounds.len()));
-        }
-        let blocks = bounds.len() - 1;
-        for (i, j) in couplings {
-            if *i as usize >= blocks || *j as usize >= inner.len() {
-                return Err(size("couplings of rows and vertices", blocks, *i as usize));
-            }
-        }
-        if let Some((i, k)) = own.iter().find(|(i, k)| (*i).max(*k) as usize >= blocks) {
-            return Err(size("couplings of rows", blocks, (*i).max(*k) as usize));
-        }
-        let (offsets, direct) = lists(blocks, couplings.to_vec());
-        let mut reached = Vec::new();
-        let mut seen = vec![u32::MAX; inner.len()];
-        for i in 0..blocks {
-            for j in &direct[offsets[i]..offsets[i + 1]] {
-                // The parent is the first block below the diagonal.
-                let mut up = Some(*j);
-                while let Some(j) = up.filter(|j| seen[*j as usize] != i as u32) {
-                    seen[j as usize] = i as u32;
-                    reached.push((i as u32, j));
-                    up = inner.column(j as usize).first().copied();
-                }
-            }
-        }
-        let (row_offsets, rows) = lists(inner.len(), reached.iter().map(|(i, j)| (*j, *i)).collect());
-        let (offsets, columns) = lists(blocks, reached);
-        let lower = own.iter().map(|(i, k)| (*i.max(k), *i.min(k)));
-        let diagonal = (0..blocks as u32).map(|i| (i, i));
-        let (direct_offsets, direct) = lists(blocks, lower.chain(diagonal).collect());
-        let mut out = Self {
-            own_offsets: vec![0],
-            ..Self::default()
-        };
-        let size = |i: usize| bounds[i + 1] - bounds[i];
-        let mut seen = vec![u32::MAX; blocks];
-        for i in 0..blocks {
-            let start = out.own.len();
-            let mut see = |k: u32, own: &mut Vec<u32>| {
-                if std::mem::replace(&mut seen[k as usize], i as u32) != i as u32 {
-                    own.push(k);
-                }
-            };
-            direct[direct_offsets[i]..direct_offsets[i + 1]]
-                .iter()
-                .for_each(|k| see(*k, &mut out.own));
-            for j in columns[offsets[i]..offsets[i + 1]].iter().map(|j| *j as usize) {
-                let (width, mut across) = (inner.block_size(j), 0);
-                for k in inner.column(j) {
-                    across += inner.block_size(*k as usize);
-                    out.updates += 1;
-                }
-                for k in rows[row_offsets[j]..row_offsets[j + 1]]
-                    .iter()
-                    .take_while(|k| **k as usize <= i)
-                {
-                    across += size(*k as usize);
-                    out.updates += 1;
-                    see(*k, &mut out.own);
-                }
-                out.flops += size(i) * width * (width + 1 + 2 * across);
-            }
-            out.own[start..].sort_unstable();
-            out.own_offsets.push(out.own.len());
-        }
-        Ok(Self {
-            bounds,
-            offsets,
-            columns,
-            row_offsets,
-            rows,
-            ..out
-        })
-    }
-
-    /// Number of row blocks.
-    fn len(&self) -> usize {
-        self.bounds.len() - 1
-    }
-
-    fn height(&self, i: usize) -> usize {
-        self.bounds[i + 1] - self.bounds[i]
-    }
-
-    /// Block updates of one computation.
-    pub fn updates(&self) -> usize {
-        self.updates
-    }
-
-    /// Floating-point operations of one computation.
-    pub fn flops(&self) -> usize {
-        self.flops
-    }
-
-    /// Row blocks that row block `i` is coupled with in `S`, up to itself, ascending.
-    pub fn own(&self, i: usize) -> &[u32] {
-        &self.own[self.own_offsets[i]..self.own_offsets[i + 1]]
-    }
-}
-
 /// Where blocks start whose sizes are given, and their end.
-fn starts(what: &'static str, sizes: impl Iterator<Item = usize>) -> Result<Vec<u32>, SparseError> {
-    let mut out = vec![0];
+fn starts(
+    what: &'static str,
+    sizes: impl Iterator<Item = usize>,
+    out: &mut Vec<u32>,
+) -> Result<(), SparseError> {
+    out.clear();
+    out.push(0);
     let mut at = 0;
     for size in sizes {
         at += size;
         out.push(u32::try_from(at).map_err(|_| SparseError::TooLarge { what, found: at })?);
     }
-    Ok(out)
+    Ok(())
 }
 
 impl ComplementSymbolic {
@@ -219,8 +73,32 @@ impl ComplementSymbolic {
     ///
     /// # Errors
     /// [`SparseError::TooLarge`] beyond 32-bit indices.
-    pub fn new(inner: &BlockPattern, pattern: ComplementPattern) -> Result<Self, SparseError> {
-        let p = &pattern;
+    pub fn new(inner: &BlockPattern, mut pattern: ComplementPattern) -> Result<Self, SparseError> {
+        let mut out = Self::default();
+        out.refill(inner, &mut pattern, &mut SymbolicWorkspace::default())?;
+        Ok(out)
+    }
+
+    /// Makes it that of another pattern, as [`new`](Self::new) does, which is taken; the storage of
+    /// the former one is left in its place. Allocates only for larger ones than ever before. After
+    /// an error it is of no use.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn refill(
+        &mut self,
+        inner: &BlockPattern,
+        pattern: &mut ComplementPattern,
+        work: &mut SymbolicWorkspace,
+    ) -> Result<(), SparseError> {
+        if pattern.updates >= u32::MAX as usize {
+            return Err(SparseError::TooLarge {
+                what: "block updates",
+                found: pattern.updates,
+            });
+        }
+        std::mem::swap(&mut self.pattern, pattern);
+        let p = &self.pattern;
         let blocks = p.len();
         let row = |i: usize| {
             p.columns[p.offsets[i]..p.offsets[i + 1]]
@@ -228,32 +106,60 @@ impl ComplementSymbolic {
                 .map(|j| *j as usize)
         };
         let of_rows = (0..blocks).flat_map(|i| row(i).map(move |j| p.height(i) * inner.block_size(j)));
-        let block_starts = starts("values of rows", of_rows)?;
+        starts("values of rows", of_rows, &mut self.starts)?;
         let of_own =
             (0..blocks).flat_map(|i| p.own(i).iter().map(move |k| p.height(i) * p.height(*k as usize)));
-        let own_starts = starts("values of a Schur complement", of_own)?;
-        if p.updates >= u32::MAX as usize {
-            return Err(SparseError::TooLarge {
-                what: "block updates",
-                found: p.updates,
-            });
-        }
-        let mut by_column = vec![0; p.rows.len()];
-        let mut places = Vec::with_capacity(p.columns.len());
-        let mut next = p.row_offsets.clone();
+        starts("values of a Schur complement", of_own, &mut self.own_starts)?;
+        let vertex = (0..blocks).flat_map(|i| std::iter::repeat_n(i as u32, p.height(i)));
+        self.vertex.clear();
+        self.vertex.extend(vertex);
+        fill(&mut self.by_column, p.rows.len(), 0);
+        self.places.clear();
+        let next = &mut work.blocks.offsets;
+        next.clone_from(&p.row_offsets);
         for i in 0..blocks {
             for (at, j) in (p.offsets[i]..).zip(row(i)) {
-                by_column[next[j]] = block_starts[at];
-                places.push(next[j] as u32);
+                self.by_column[next[j]] = self.starts[at];
+                self.places.push(next[j] as u32);
                 next[j] += 1;
             }
         }
-        let (mut updates, mut targets) = (vec![0], Vec::new());
-        let (mut own_updates, mut own_targets) = (vec![0], Vec::new());
-        let (mut place, mut own_place) = (vec![0; inner.len()], vec![0; blocks]);
-        for i in 0..blocks {
+        self.find_targets(inner, &mut work.blocks);
+        Ok(())
+    }
+
+    /// Where every update goes.
+    fn find_targets(&mut self, inner: &BlockPattern, work: &mut PatternWorkspace) {
+        let Self {
+            pattern: p,
+            starts,
+            own_starts,
+            places,
+            updates,
+            targets,
+            own_updates,
+            own_targets,
+            ..
+        } = self;
+        let row = |i: usize| {
+            p.columns[p.offsets[i]..p.offsets[i + 1]]
+                .iter()
+                .map(|j| *j as usize)
+        };
+        for (ends, list) in [
+            (&mut *updates, &mut *targets),
+            (&mut *own_updates, &mut *own_targets),
+        ] {
+            ends.clear();
+            ends.push(0);
+            list.clear();
+        }
+        let (place, own_place) = (&mut work.place, &mut work.own_place);
+        fill(place, inner.len(), 0);
+        fill(own_place, p.len(), 0);
+        for i in 0..p.len() {
             for (at, j) in (p.offsets[i]..).zip(row(i)) {
-                place[j] = block_starts[at] - block_starts[p.offsets[i]];
+                place[j] = starts[at] - starts[p.offsets[i]];
             }
             for (at, k) in (p.own_offsets[i]..).zip(p.own(i)) {
                 own_place[*k as usize] = own_starts[at] - own_starts[p.own_offsets[i]];
@@ -266,19 +172,6 @@ impl ComplementSymbolic {
                 own_updates.push(own_targets.len() as u32);
             }
         }
-        let vertex = (0..blocks).flat_map(|i| std::iter::repeat_n(i as u32, p.height(i)));
-        Ok(Self {
-            vertex: vertex.collect(),
-            starts: block_starts,
-            by_column,
-            own_starts,
-            places,
-            updates,
-            targets,
-            own_updates,
-            own_targets,
-            pattern,
-        })
     }
 
     /// The pattern it was made from.
@@ -310,12 +203,9 @@ impl ComplementSymbolic {
 
     /// Allocates the values.
     pub fn allocate(&self) -> Complement {
-        let last = |starts: &[u32]| starts.last().map_or(0, |s| *s as usize);
-        Complement {
-            rows: vec![0.0; last(&self.starts)],
-            products: vec![0.0; last(&self.starts)],
-            own: vec![0.0; last(&self.own_starts)],
-        }
+        let mut out = Complement::default();
+        out.refill(self);
+        out
     }
 
     /// Values of the rows of `L_N`, of those of `S`, that come before block row `i`.
@@ -347,6 +237,15 @@ impl ComplementSymbolic {
 }
 
 impl Complement {
+    /// Makes it one of another pattern, as [`ComplementSymbolic::allocate`] does. Allocates only
+    /// for larger ones than ever before.
+    pub fn refill(&mut self, symbolic: &ComplementSymbolic) {
+        let last = |starts: &[u32]| starts.last().map_or(0, |s| *s as usize);
+        zeros(&mut self.rows, last(&symbolic.starts));
+        zeros(&mut self.products, last(&symbolic.starts));
+        zeros(&mut self.own, last(&symbolic.own_starts));
+    }
+
     /// Sets all values to zero, to be filled.
     pub fn clear(&mut self, threads: &Threads) {
         threads.zero(&mut self.rows);

@@ -3,7 +3,7 @@
 
 use super::{BlockFactor, BlockSymbolic, kernels};
 use crate::ldlt::DROPPED;
-use crate::{FactorReport, PivotRule, SparseError};
+use crate::{FactorReport, PivotRule, SparseError, fill};
 
 /// Result of a partial refactorisation, and its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,8 +17,10 @@ pub struct Refactored {
 }
 
 /// Rows of `L` and marks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Partial {
+    /// Whether it is of the pattern that the factor has now.
+    is_planned: bool,
     /// Where the columns of each block row of `L` start, and the columns, ascending, without the
     /// diagonal.
     offsets: Vec<u32>,
@@ -36,32 +38,43 @@ pub(super) struct Partial {
 }
 
 impl Partial {
-    fn new(symbolic: &BlockSymbolic) -> Self {
+    /// The factor has another pattern.
+    pub(super) fn forget(&mut self) {
+        self.is_planned = false;
+        self.kept = None;
+    }
+
+    /// Lists the rows of a pattern, if they are not listed yet.
+    fn plan(&mut self, symbolic: &BlockSymbolic) {
+        if std::mem::replace(&mut self.is_planned, true) {
+            return;
+        }
         let pattern = &symbolic.pattern;
         let blocks = pattern.len();
-        let mut offsets = vec![0u32; blocks + 1];
+        let Self { offsets, columns, .. } = self;
+        // In two passes, with the ends of the rows in place of their starts in between.
+        fill(offsets, blocks + 1, 0);
         for i in pattern.rows() {
-            offsets[*i as usize + 1] += 1;
+            offsets[*i as usize] += 1;
         }
-        for i in 0..blocks {
-            offsets[i + 1] += offsets[i];
+        let mut end = 0;
+        for offset in offsets.iter_mut() {
+            end += *offset;
+            *offset = end;
         }
-        let mut columns = vec![0; pattern.rows().len()];
-        let mut at = offsets.clone();
-        for j in 0..blocks {
+        fill(columns, pattern.rows().len(), 0);
+        for j in (0..blocks).rev() {
             for i in pattern.column(j) {
-                columns[at[*i as usize] as usize] = j as u32;
-                at[*i as usize] += 1;
+                let at = &mut offsets[*i as usize];
+                *at -= 1;
+                columns[*at as usize] = j as u32;
             }
         }
-        Self {
-            offsets,
-            columns,
-            open: vec![false; blocks],
-            affected: Vec::with_capacity(blocks),
-            queued: vec![false; blocks],
-            work: Vec::with_capacity(blocks),
-            kept: None,
+        fill(&mut self.open, blocks, false);
+        fill(&mut self.queued, blocks, false);
+        for list in [&mut self.affected, &mut self.work] {
+            list.clear();
+            list.reserve(blocks);
         }
     }
 }
@@ -89,9 +102,8 @@ impl BlockFactor {
             return Err(SparseError::NoColumn { column, columns });
         }
         self.report = None;
-        let partial = self
-            .partial
-            .get_or_insert_with(|| Box::new(Partial::new(symbolic)));
+        let partial = self.partial.get_or_insert_default();
+        partial.plan(symbolic);
         for j in partial.affected.drain(..) {
             partial.open[j as usize] = false;
         }

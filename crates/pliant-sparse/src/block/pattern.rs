@@ -1,6 +1,7 @@
 //! The block pattern of `L`, and what a factorisation on it costs.
 
-use crate::{Graph, SparseError};
+use super::PatternWorkspace;
+use crate::{Graph, SparseError, SymbolicWorkspace, fill};
 use std::ops::Range;
 
 /// The blocks of `L` for a block matrix in the order given: block elimination tree and fill,
@@ -29,7 +30,23 @@ impl BlockPattern {
     /// # Errors
     /// [`SparseError::Size`] if the bounds do not ascend from 0 or are not one more than the
     /// vertices, [`SparseError::TooLarge`] beyond 32-bit indices.
-    pub fn new(bounds: Vec<usize>, graph: &Graph) -> Result<Self, SparseError> {
+    pub fn new(bounds: &[usize], graph: &Graph) -> Result<Self, SparseError> {
+        let mut out = Self::default();
+        out.refill(bounds, graph, &mut SymbolicWorkspace::default())?;
+        Ok(out)
+    }
+
+    /// Makes it that of other blocks, as [`new`](Self::new) does. Allocates only for larger ones
+    /// than ever before. After an error it is of no use.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn refill(
+        &mut self,
+        bounds: &[usize],
+        graph: &Graph,
+        work: &mut SymbolicWorkspace,
+    ) -> Result<(), SparseError> {
         let blocks = graph.len();
         if bounds.len() != blocks + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {
             return Err(SparseError::Size {
@@ -45,57 +62,69 @@ impl BlockPattern {
                 found: size,
             });
         }
-        let (adjacent, neighbours) = graph.adjacency()?;
-        let mut out = Self {
-            offsets: vec![0],
-            ..Self::default()
-        };
-        let mut seen = vec![usize::MAX; blocks];
+        let (adjacent, neighbours) = graph.lists_in(&mut work.graph)?;
+        let PatternWorkspace {
+            seen, child, next, ..
+        } = &mut work.blocks;
+        fill(seen, blocks, usize::MAX);
         // Columns whose first row is j: a list through `next`.
-        let (mut child, mut next) = (vec![usize::MAX; blocks], vec![usize::MAX; blocks]);
+        fill(child, blocks, usize::MAX);
+        fill(next, blocks, usize::MAX);
+        self.clear(bounds);
         for j in 0..blocks {
-            let start = out.rows.len();
+            let start = self.rows.len();
             seen[j] = j;
             for i in &neighbours[adjacent[j] as usize..adjacent[j + 1] as usize] {
                 if *i as usize > j {
                     seen[*i as usize] = j;
-                    out.rows.push(*i);
+                    self.rows.push(*i);
                 }
             }
             let mut c = child[j];
             while c != usize::MAX {
-                for at in out.offsets[c]..out.offsets[c + 1] {
-                    let i = out.rows[at];
+                for at in self.offsets[c]..self.offsets[c + 1] {
+                    let i = self.rows[at];
                     if seen[i as usize] != j {
                         seen[i as usize] = j;
-                        out.rows.push(i);
+                        self.rows.push(i);
                     }
                 }
                 c = next[c];
             }
-            out.rows[start..].sort_unstable();
-            if let Some(parent) = out.rows.get(start).map(|parent| *parent as usize) {
+            self.rows[start..].sort_unstable();
+            if let Some(parent) = self.rows.get(start).map(|parent| *parent as usize) {
                 next[j] = child[parent];
                 child[parent] = j;
             }
-            out.offsets.push(out.rows.len());
-            let width = bounds[j + 1] - bounds[j];
-            let count = out.rows.len() - start;
-            let sizes = out.rows[start..]
-                .iter()
-                .map(|i| bounds[*i as usize + 1] - bounds[*i as usize]);
-            let below: usize = sizes.sum();
-            out.entries += width * (width + 1) / 2 + width * below;
-            out.values += width * width + width * below;
-            out.updates += count * (count + 1) / 2;
-            // Scalar column by scalar column, r entries below the pivot: r (r + 2) operations.
-            out.flops += (0..width)
-                .map(|k| width - 1 - k + below)
-                .map(|r| r * (r + 2))
-                .sum::<usize>();
+            self.offsets.push(self.rows.len());
+            self.count(j);
         }
-        out.bounds = bounds;
-        Ok(out)
+        Ok(())
+    }
+
+    fn clear(&mut self, bounds: &[usize]) {
+        self.bounds.clear();
+        self.bounds.extend_from_slice(bounds);
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.rows.clear();
+        (self.entries, self.values, self.updates, self.flops) = (0, 0, 0, 0);
+    }
+
+    /// Adds what a block column costs.
+    fn count(&mut self, j: usize) {
+        let size = |i: usize| self.bounds[i + 1] - self.bounds[i];
+        let (width, rows) = (size(j), self.column(j));
+        let count = rows.len();
+        let below: usize = rows.iter().map(|i| size(*i as usize)).sum();
+        self.entries += width * (width + 1) / 2 + width * below;
+        self.values += width * width + width * below;
+        self.updates += count * (count + 1) / 2;
+        // Scalar column by scalar column, r entries below the pivot: r (r + 2) operations.
+        self.flops += (0..width)
+            .map(|k| width - 1 - k + below)
+            .map(|r| r * (r + 2))
+            .sum::<usize>();
     }
 
     /// Number of vertices.

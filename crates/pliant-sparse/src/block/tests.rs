@@ -81,7 +81,7 @@ impl Problem {
     }
 
     fn symbolic(&self) -> BlockSymbolic {
-        BlockSymbolic::new(BlockPattern::new(self.bounds.clone(), &self.graph).unwrap()).unwrap()
+        BlockSymbolic::new(BlockPattern::new(&self.bounds, &self.graph).unwrap()).unwrap()
     }
 
     pub(crate) fn fill(&self, symbolic: &BlockSymbolic, factor: &mut BlockFactor) {
@@ -315,7 +315,7 @@ fn bad_pivots_and_bad_sizes_are_named() {
         Err(SparseError::Size { .. })
     ));
     for bounds in [vec![], vec![0, 1], vec![1, 2, 3], vec![0, 2, 2]] {
-        assert!(BlockPattern::new(bounds, &Graph::new(2)).is_err());
+        assert!(BlockPattern::new(&bounds, &Graph::new(2)).is_err());
     }
 }
 

@@ -4,7 +4,7 @@ use super::dense::{self, Method};
 use super::schedule::{Schedule, Task};
 use super::{Front, FrontSymbolic, Run};
 use crate::ldlt::DROPPED;
-use crate::{FactorReport, PivotRule, SparseError, Threads};
+use crate::{FactorReport, PivotRule, SparseError, Threads, zeros};
 
 /// Predicted nanoseconds below which one thread is enough.
 const SMALL: f64 = 1e6;
@@ -17,7 +17,7 @@ const TASKS: f64 = 12.0;
 /// [`values_mut`](Self::values_mut), [`factor`](Self::factor) or
 /// [`factor_positive`](Self::factor_positive), [`solve_in_place`](Self::solve_in_place). The answer
 /// is the same to the last bit for any number of [`Threads`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FrontFactor {
     pub(super) schedule: Schedule,
     /// More than one only if there is enough work.
@@ -54,7 +54,32 @@ impl FrontSymbolic {
     /// # Errors
     /// [`SparseError::Memory`] if the system does not grant it.
     pub fn allocate(&self, threads: &Threads) -> Result<FrontFactor, SparseError> {
-        let cost = self.cost();
+        let mut out = FrontFactor::default();
+        out.refill(self, threads)?;
+        Ok(out)
+    }
+
+    /// As [`allocate`](Self::allocate), with tasks of at least about `grain` nanoseconds.
+    #[cfg(test)]
+    pub(super) fn allocate_in_tasks(
+        &self,
+        threads: &Threads,
+        grain: f64,
+    ) -> Result<FrontFactor, SparseError> {
+        let mut out = FrontFactor::default();
+        out.refill_in_tasks(self, threads, grain)?;
+        Ok(out)
+    }
+}
+
+impl FrontFactor {
+    /// Makes it one of another pattern, as [`FrontSymbolic::allocate`] does. Allocates with one
+    /// thread only for larger ones than ever before.
+    ///
+    /// # Errors
+    /// As [`FrontSymbolic::allocate`].
+    pub fn refill(&mut self, symbolic: &FrontSymbolic, threads: &Threads) -> Result<(), SparseError> {
+        let cost = symbolic.cost();
         let shared = threads.count() > 1 && cost >= SMALL;
         let grain = if shared {
             cost / (TASKS * threads.count() as f64)
@@ -62,47 +87,42 @@ impl FrontSymbolic {
             f64::INFINITY
         };
         let one = Threads::one();
-        self.allocate_in_tasks(if shared { threads } else { &one }, grain)
+        self.refill_in_tasks(symbolic, if shared { threads } else { &one }, grain)
     }
 
-    /// With tasks of at least about `grain` nanoseconds.
-    pub(super) fn allocate_in_tasks(
-        &self,
+    fn refill_in_tasks(
+        &mut self,
+        symbolic: &FrontSymbolic,
         threads: &Threads,
         grain: f64,
-    ) -> Result<FrontFactor, SparseError> {
-        let schedule = Schedule::new(self, grain);
-        let top = &schedule.tasks[schedule.top];
-        let parts = [
-            self.values,
-            self.vectors,
-            top.stacks[0],
-            top.stacks[1],
-            top.scratch,
+    ) -> Result<(), SparseError> {
+        self.schedule.refill(symbolic, grain);
+        let top = &self.schedule.tasks[self.schedule.top];
+        let size = symbolic.size();
+        let [even, odd] = &mut self.stacks;
+        let lists = [
+            (&mut self.values, symbolic.values),
+            (&mut self.vectors, symbolic.vectors),
+            (even, top.stacks[0]),
+            (odd, top.stacks[1]),
+            (&mut self.scratch, top.scratch),
+            (&mut self.diagonal, size),
+            (&mut self.inverses, size),
+            (&mut self.pivots, size),
         ];
-        let numbers = parts
-            .into_iter()
-            .fold(self.size().saturating_mul(3), usize::saturating_add);
+        let new = lists.iter().filter(|(list, length)| list.capacity() < *length);
+        let numbers = new.fold(0usize, |sum, (_, length)| sum.saturating_add(*length));
         // Asked for as a whole and given back: what is allocated below is then there.
         let granted = Vec::<f64>::new().try_reserve_exact(numbers);
         granted.map_err(|_| SparseError::Memory { numbers })?;
-        let (stacks, scratch) = (top.stacks.map(|size| vec![0.0; size]), vec![0.0; top.scratch]);
-        Ok(FrontFactor {
-            schedule,
-            threads: threads.clone(),
-            values: vec![0.0; self.values],
-            diagonal: vec![0.0; self.size()],
-            inverses: vec![0.0; self.size()],
-            pivots: vec![0.0; self.size()],
-            stacks,
-            scratch,
-            is_positive: false,
-            vectors: vec![0.0; self.vectors],
-        })
+        for (list, length) in lists {
+            zeros(list, length);
+        }
+        self.threads.clone_from(threads);
+        self.is_positive = false;
+        Ok(())
     }
-}
 
-impl FrontFactor {
     /// Sets all values to zero, to be filled with `A`.
     pub fn clear(&mut self) {
         self.threads.zero(&mut self.values);

@@ -8,13 +8,14 @@
 
 use super::tree::NONE;
 use super::{FrontSymbolic, dense};
+use crate::fill;
 use std::ops::Range;
 
 /// Subtrees below this share of a task's least work are not worth a task.
 const SHARE: f64 = 0.25;
 
 /// The tasks of one factor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
     pub(super) tasks: Vec<Task>,
     /// The task that ends with the roots.
@@ -44,17 +45,13 @@ pub(super) struct Task {
 }
 
 impl Schedule {
-    /// Tasks of at least about `grain` nanoseconds of predicted work.
-    pub(super) fn new(symbolic: &FrontSymbolic, grain: f64) -> Self {
-        let mut out = Self {
-            tasks: Vec::new(),
-            top: 0,
-            place: vec![0; symbolic.fronts.len()],
-        };
+    /// Makes tasks of at least about `grain` nanoseconds of predicted work.
+    pub(super) fn refill(&mut self, symbolic: &FrontSymbolic, grain: f64) {
         let count = symbolic.fronts.len();
-        out.top = out.divide(symbolic, grain, count, 0..count);
-        out.assign(symbolic, out.top, 0, [0, 0]);
-        out
+        self.tasks.clear();
+        fill(&mut self.place, count, 0);
+        self.top = self.divide(symbolic, grain, count, 0..count);
+        self.assign(symbolic, self.top, 0, [0, 0]);
     }
 
     /// The task of the fronts of a range that ends with the last descendants of `node`, and with it

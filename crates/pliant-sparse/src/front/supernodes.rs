@@ -1,9 +1,11 @@
 //! Supernodes: columns of `L` of equal pattern, and those that are merged because one larger front
 //! is faster than two.
 
-use super::tree::{Adjacency, NONE, children, column_heights, elimination_tree, postorder};
+use super::tree::{Adjacency, ColumnHeights, Forest, NONE, elimination_tree};
+use crate::fill;
 
 /// Supernodes in a postorder of their tree, in which the most costly child comes first.
+#[derive(Debug, Default)]
 pub(super) struct Supernodes {
     /// Vertices of the graph, front by front, in the order of elimination.
     pub(super) order: Vec<usize>,
@@ -29,74 +31,137 @@ pub(super) fn cost(width: usize, below: usize) -> f64 {
     400.0 + diagonal + rest + 0.5 * c * (c + r) + 0.45 * r * r
 }
 
+/// Scratch to find supernodes.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Of the vertices of the graph.
+    tree: Vec<usize>,
+    ancestor: Vec<usize>,
+    forest: Forest,
+    /// Of the vertices in postorder.
+    rank: Vec<usize>,
+    parent: Vec<usize>,
+    weight: Vec<usize>,
+    heights: ColumnHeights,
+    /// Supernode of each.
+    of: Vec<usize>,
+    /// Of the supernodes: the last column, the parent, lists of children.
+    last: Vec<usize>,
+    up: Vec<usize>,
+    children: Forest,
+    merging: Merging,
+    standing: Standing,
+}
+
 /// A tree of supernodes that may still be merged.
+#[derive(Debug, Default)]
 struct Merging {
     width: Vec<usize>,
     below: Vec<usize>,
     /// The parent that each was merged into, `NONE` if it stands.
     into: Vec<usize>,
+    /// Children of the supernode at hand.
+    own: Vec<usize>,
 }
 
 impl Merging {
     /// The front that each ended up in.
-    fn standing(&self) -> Vec<usize> {
-        let mut out: Vec<usize> = (0..self.into.len()).collect();
+    fn find_standing(&self, out: &mut Vec<usize>) {
+        out.clear();
+        out.extend(0..self.into.len());
         for s in (0..out.len()).rev() {
             if self.into[s] != NONE {
                 out[s] = out[self.into[s]];
             }
         }
-        out
     }
 
     /// Merges children into their parents from the leaves up wherever the predicted time falls.
-    fn run(&mut self, offsets: &[usize], list: &[usize]) {
-        let mut own: Vec<usize> = Vec::new();
-        for p in 0..self.width.len() {
+    fn run(&mut self, children: &Forest) {
+        let Self {
+            width,
+            below,
+            into,
+            own,
+        } = self;
+        for p in 0..width.len() {
             own.clear();
-            own.extend_from_slice(&list[offsets[p]..offsets[p + 1]]);
+            own.extend_from_slice(&children.list[children.offsets[p]..children.offsets[p + 1]]);
             // The one with most rows adds fewest zeros.
-            own.sort_by_key(|c| (std::cmp::Reverse(self.below[*c]), *c));
-            for c in &own {
-                let merged = self.width[*c] + self.width[p];
-                let apart = cost(self.width[*c], self.below[*c]) + cost(self.width[p], self.below[p]);
-                if cost(merged, self.below[p]) <= apart {
-                    self.into[*c] = p;
-                    self.width[p] = merged;
+            own.sort_unstable_by_key(|c| (std::cmp::Reverse(below[*c]), *c));
+            for c in own.iter().copied() {
+                let merged = width[c] + width[p];
+                let apart = cost(width[c], below[c]) + cost(width[p], below[p]);
+                if cost(merged, below[p]) <= apart {
+                    into[c] = p;
+                    width[p] = merged;
                 }
             }
         }
     }
 }
 
+/// The fronts that stand after all merging.
+#[derive(Debug, Default)]
+struct Standing {
+    /// Of each supernode, the one that it was merged into, and the number of that.
+    root: Vec<usize>,
+    number: Vec<usize>,
+    /// The supernodes that stand, their parents among them, their cost and that of their subtrees.
+    list: Vec<usize>,
+    parent: Vec<usize>,
+    own: Vec<f64>,
+    work: Vec<f64>,
+    forest: Forest,
+    /// Place of each in the order.
+    rank: Vec<usize>,
+    /// Front of each vertex, and where the next one of each front goes.
+    front: Vec<usize>,
+    next: Vec<usize>,
+}
+
 impl Supernodes {
     /// For vertices of the given sizes, eliminated in ascending order up to changes that keep the
     /// tree.
-    pub(super) fn new(graph: &Adjacency<'_>, weights: &[usize]) -> Self {
+    pub(super) fn refill(&mut self, graph: &Adjacency<'_>, weights: &[usize], scratch: &mut Scratch) {
+        let Scratch {
+            tree,
+            ancestor,
+            forest,
+            rank,
+            parent,
+            weight,
+            heights,
+            of,
+            last,
+            up,
+            children,
+            merging,
+            standing,
+        } = scratch;
         let count = weights.len();
-        let tree = elimination_tree(count, graph);
-        let (offsets, list) = children(&tree);
-        let order = postorder(&offsets, &list);
-        let mut rank = vec![0; count];
+        elimination_tree(count, graph, ancestor, tree);
+        forest.find_children(tree);
+        forest.find_postorder();
+        let order = &forest.postorder;
+        fill(rank, count, 0);
         for (k, v) in order.iter().enumerate() {
             rank[*v] = k;
         }
-        let parent: Vec<usize> = order
-            .iter()
-            .map(|v| if tree[*v] == NONE { NONE } else { rank[tree[*v]] })
-            .collect();
-        let weight: Vec<usize> = order.iter().map(|v| weights[*v]).collect();
-        let rank = &rank;
-        let heights = column_heights(&parent, &weight, |j| graph.of(order[j]).map(move |v| rank[v]));
+        let rank = &*rank;
+        let in_order = |v: &usize| if tree[*v] == NONE { NONE } else { rank[tree[*v]] };
+        parent.clear();
+        parent.extend(order.iter().map(in_order));
+        weight.clear();
+        weight.extend(order.iter().map(|v| weights[*v]));
+        heights.find(parent, weight, |j| graph.of(order[j]).map(move |v| rank[v]));
+        let heights = &heights.heights;
 
         // Runs of columns, each the parent of the one before and of the same rows.
-        let mut of = vec![0; count];
-        let mut merging = Merging {
-            width: Vec::new(),
-            below: Vec::new(),
-            into: Vec::new(),
-        };
-        let mut last = Vec::new();
+        fill(of, count, 0);
+        for list in [&mut merging.width, &mut merging.below, &mut *last] {
+            list.clear();
+        }
         for j in 0..count {
             let joins = j > 0 && parent[j - 1] == j && heights[j - 1] == heights[j] + weight[j - 1];
             if !joins {
@@ -110,82 +175,103 @@ impl Supernodes {
             merging.width[s] += weight[j];
             merging.below[s] = heights[j] - weight[j];
         }
-        merging.into = vec![NONE; last.len()];
-        let up: Vec<usize> = last
-            .iter()
-            .map(|j| if parent[*j] == NONE { NONE } else { of[parent[*j]] })
-            .collect();
-        let (offsets, list) = children(&up);
-        merging.run(&offsets, &list);
-        Self::in_order(&merging, &up, &of, &order)
+        fill(&mut merging.into, last.len(), NONE);
+        up.clear();
+        up.extend(
+            last.iter()
+                .map(|j| if parent[*j] == NONE { NONE } else { of[parent[*j]] }),
+        );
+        children.find_children(up);
+        merging.run(children);
+        standing.find(merging, up);
+        self.put_in_order(standing, of, order);
     }
 
     /// The fronts that stand, the most costly child of each first.
-    fn in_order(merging: &Merging, up: &[usize], of: &[usize], vertices: &[usize]) -> Self {
-        let root = merging.standing();
-        let standing: Vec<usize> = (0..up.len()).filter(|s| root[*s] == *s).collect();
-        let mut number = vec![NONE; up.len()];
-        for (k, s) in standing.iter().enumerate() {
+    fn put_in_order(&mut self, standing: &mut Standing, of: &[usize], vertices: &[usize]) {
+        let Standing {
+            root,
+            number,
+            parent,
+            own,
+            forest,
+            rank,
+            front,
+            next,
+            ..
+        } = standing;
+        let sequence = &forest.postorder;
+        fill(rank, sequence.len(), 0);
+        for (k, s) in sequence.iter().enumerate() {
+            rank[*s] = k;
+        }
+        // Vertices by front: a counting sort that keeps their order.
+        front.clear();
+        front.extend(of.iter().map(|s| rank[number[root[*s]]]));
+        fill(&mut self.starts, sequence.len() + 1, 0);
+        for f in front.iter() {
+            self.starts[f + 1] += 1;
+        }
+        for k in 0..sequence.len() {
+            self.starts[k + 1] += self.starts[k];
+        }
+        next.clone_from(&self.starts);
+        fill(&mut self.order, front.len(), 0);
+        for (j, f) in front.iter().enumerate() {
+            self.order[next[*f]] = vertices[j];
+            next[*f] += 1;
+        }
+        let ranked = |s: &usize| match parent[*s] {
+            NONE => NONE,
+            up => rank[up],
+        };
+        self.parent.clear();
+        self.parent.extend(sequence.iter().map(ranked));
+        self.cost.clear();
+        self.cost.extend(sequence.iter().map(|s| own[*s]));
+    }
+}
+
+impl Standing {
+    /// Of merged supernodes with these parents; the most costly child of each comes first in the
+    /// order.
+    fn find(&mut self, merging: &Merging, up: &[usize]) {
+        let Self {
+            root,
+            number,
+            list,
+            parent,
+            own,
+            work,
+            forest,
+            ..
+        } = self;
+        merging.find_standing(root);
+        list.clear();
+        list.extend((0..up.len()).filter(|s| root[*s] == *s));
+        fill(number, up.len(), NONE);
+        for (k, s) in list.iter().enumerate() {
             number[*s] = k;
         }
-        let parent: Vec<usize> = standing
-            .iter()
-            .map(|s| {
-                if up[*s] == NONE {
-                    NONE
-                } else {
-                    number[root[up[*s]]]
-                }
-            })
-            .collect();
-        let own: Vec<f64> = standing
-            .iter()
-            .map(|s| cost(merging.width[*s], merging.below[*s]))
-            .collect();
-        let mut work = own.clone();
+        let above = |s: &usize| match up[*s] {
+            NONE => NONE,
+            up => number[root[up]],
+        };
+        parent.clear();
+        parent.extend(list.iter().map(above));
+        own.clear();
+        own.extend(list.iter().map(|s| cost(merging.width[*s], merging.below[*s])));
+        work.clone_from(own);
         for k in 0..work.len() {
             if parent[k] != NONE {
                 work[parent[k]] += work[k];
             }
         }
-        let (offsets, mut list) = children(&parent);
+        forest.find_children(parent);
+        let Forest { offsets, list, .. } = forest;
         for w in offsets.windows(2) {
-            list[w[0]..w[1]].sort_by(|a, b| work[*b].total_cmp(&work[*a]).then(a.cmp(b)));
+            list[w[0]..w[1]].sort_unstable_by(|a, b| work[*b].total_cmp(&work[*a]).then(a.cmp(b)));
         }
-        let sequence = postorder(&offsets, &list);
-        let mut rank = vec![0; sequence.len()];
-        for (k, s) in sequence.iter().enumerate() {
-            rank[*s] = k;
-        }
-        // Vertices by front: a counting sort that keeps their order.
-        let front: Vec<usize> = of.iter().map(|s| rank[number[root[*s]]]).collect();
-        let mut starts = vec![0; sequence.len() + 1];
-        for f in &front {
-            starts[f + 1] += 1;
-        }
-        for k in 0..sequence.len() {
-            starts[k + 1] += starts[k];
-        }
-        let mut next = starts.clone();
-        let mut order = vec![0; front.len()];
-        for (j, f) in front.iter().enumerate() {
-            order[next[*f]] = vertices[j];
-            next[*f] += 1;
-        }
-        Self {
-            order,
-            starts,
-            parent: sequence
-                .iter()
-                .map(|s| {
-                    if parent[*s] == NONE {
-                        NONE
-                    } else {
-                        rank[parent[*s]]
-                    }
-                })
-                .collect(),
-            cost: sequence.iter().map(|s| own[*s]).collect(),
-        }
+        forest.find_postorder();
     }
 }

@@ -110,7 +110,7 @@ proptest! {
         problem.fronts_agree_with_dense(0.0, 1e-10)?;
         problem.fronts_solve(&Threads::one(), columns)?;
         // All of the pattern of L has a place, each its own.
-        let (symbolic, pattern) = (problem.fronts(), BlockPattern::new(problem.bounds.clone(), &problem.graph).unwrap());
+        let (symbolic, pattern) = (problem.fronts(), BlockPattern::new(&problem.bounds, &problem.graph).unwrap());
         let mut slots = Vec::new();
         for j in 0..pattern.len() {
             for i in pattern.column(j).iter().copied().chain([j as u32]) {

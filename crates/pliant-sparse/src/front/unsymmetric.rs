@@ -3,7 +3,7 @@
 
 use super::tree::NONE;
 use super::{Front, FrontSymbolic};
-use crate::SparseError;
+use crate::{SparseError, fill, zeros};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -26,7 +26,7 @@ const DIAGONAL: f64 = 0.01;
 /// Use: [`clear`](Self::clear), write `A` to the [slots](FrontSymbolic::unsymmetric_slot) of
 /// [`values_mut`](Self::values_mut), [`factor`](Self::factor),
 /// [`solve_in_place`](Self::solve_in_place).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct UnsymmetricFactor {
     /// Columns of `A`, then `L` without its unit diagonal and, in the rows of the front, `U`; after
     /// them, in the same layout, the rows of `A` to the right of each front as columns, then those
@@ -60,26 +60,9 @@ impl FrontSymbolic {
 
     /// Allocates the values of an unsymmetric factor.
     pub fn allocate_unsymmetric(&self) -> UnsymmetricFactor {
-        let height = self.fronts.iter().map(Front::height).max().unwrap_or(0);
-        let (mut depth, mut deepest) = (0, 0);
-        for (f, front) in self.fronts.iter().enumerate() {
-            // The updates of the children are still there when that of the front is made.
-            for c in self.children(f) {
-                depth -= self.fronts[*c].below * self.fronts[*c].below;
-            }
-            if front.parent != NONE {
-                depth += front.below * front.below;
-            }
-            deepest = deepest.max(depth);
-        }
-        UnsymmetricFactor {
-            values: vec![0.0; 2 * self.values],
-            exchanges: vec![0; self.size()],
-            front: vec![0.0; height * height],
-            stack: Vec::with_capacity(deepest),
-            x: vec![0.0; self.size()],
-            local: vec![0.0; height],
-        }
+        let mut out = UnsymmetricFactor::default();
+        out.refill(self);
+        out
     }
 
     /// Columns of the rows below a front, in pieces, each with its first local row.
@@ -98,6 +81,32 @@ impl FrontSymbolic {
 }
 
 impl UnsymmetricFactor {
+    /// Makes it one of another pattern, as [`FrontSymbolic::allocate_unsymmetric`] does. Allocates
+    /// only for larger ones than ever before.
+    pub fn refill(&mut self, symbolic: &FrontSymbolic) {
+        let fronts = &symbolic.fronts;
+        let height = fronts.iter().map(Front::height).max().unwrap_or(0);
+        let (mut depth, mut deepest) = (0, 0);
+        for (f, front) in fronts.iter().enumerate() {
+            // The updates of the children are still there when that of the front is made.
+            for c in symbolic.children(f) {
+                depth -= fronts[*c].below * fronts[*c].below;
+            }
+            if front.parent != NONE {
+                depth += front.below * front.below;
+            }
+            deepest = deepest.max(depth);
+        }
+        let size = symbolic.size();
+        zeros(&mut self.values, 2 * symbolic.values);
+        fill(&mut self.exchanges, size, 0);
+        zeros(&mut self.front, height * height);
+        self.stack.clear();
+        self.stack.reserve(deepest);
+        zeros(&mut self.x, size);
+        zeros(&mut self.local, height);
+    }
+
     /// Sets all values to zero, to be filled with `A`.
     pub fn clear(&mut self) {
         self.values.fill(0.0);

@@ -13,10 +13,30 @@ pub(super) struct Adjacency {
     pub(super) weights: Vec<u32>,
 }
 
+/// Scratch of a bucket sort.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sorting {
+    starts: Vec<u32>,
+    buckets: Vec<u32>,
+    at: Vec<u32>,
+}
+
 impl Adjacency {
     /// From edges in any order, loops and repeats welcome. Cost: linear (two passes of a bucket
     /// sort).
-    pub(super) fn new(weights: Vec<u32>, edges: &[(u32, u32)]) -> Result<Self, SparseError> {
+    pub(super) fn new(weights: &[u32], edges: &[(u32, u32)]) -> Result<Self, SparseError> {
+        let mut out = Self::default();
+        out.refill(weights, edges, &mut Sorting::default())?;
+        Ok(out)
+    }
+
+    /// As [`new`](Self::new), in the storage at hand.
+    pub(super) fn refill(
+        &mut self,
+        weights: &[u32],
+        edges: &[(u32, u32)],
+        sorting: &mut Sorting,
+    ) -> Result<(), SparseError> {
         let ends = 2 * edges.len();
         if ends >= u32::MAX as usize {
             return Err(SparseError::TooLarge {
@@ -25,7 +45,11 @@ impl Adjacency {
             });
         }
         let n = weights.len();
-        let mut starts = vec![0u32; n + 1];
+        self.weights.clear();
+        self.weights.extend_from_slice(weights);
+        let Sorting { starts, buckets, at } = sorting;
+        starts.clear();
+        starts.resize(n + 1, 0);
         for (a, b) in edges {
             starts[*a as usize + 1] += 1;
             starts[*b as usize + 1] += 1;
@@ -33,8 +57,10 @@ impl Adjacency {
         for v in 0..n {
             starts[v + 1] += starts[v];
         }
-        let mut buckets = vec![0u32; ends];
-        let mut at = starts[..n].to_vec();
+        buckets.clear();
+        buckets.resize(ends, 0);
+        at.clear();
+        at.extend_from_slice(&starts[..n]);
         for &(a, b) in edges {
             for (a, b) in [(a, b), (b, a)] {
                 buckets[at[a as usize] as usize] = b;
@@ -43,7 +69,9 @@ impl Adjacency {
         }
         // The neighbour relation is symmetric: visiting the buckets in ascending order fills each
         // list in ascending order.
-        let mut neighbours = vec![0u32; ends];
+        let neighbours = &mut self.neighbours;
+        neighbours.clear();
+        neighbours.resize(ends, 0);
         at.copy_from_slice(&starts[..n]);
         for b in 0..n {
             for a in &buckets[starts[b] as usize..starts[b + 1] as usize] {
@@ -55,22 +83,19 @@ impl Adjacency {
                 }
             }
         }
-        let mut offsets = Vec::with_capacity(n + 1);
-        offsets.push(0);
+        self.offsets.clear();
+        self.offsets.reserve(n + 1);
+        self.offsets.push(0);
         let mut kept = 0;
         for v in 0..n {
             let list = starts[v] as usize..at[v] as usize;
             let length = list.len();
             neighbours.copy_within(list, kept);
             kept += length;
-            offsets.push(kept as u32);
+            self.offsets.push(kept as u32);
         }
         neighbours.truncate(kept);
-        Ok(Self {
-            offsets,
-            neighbours,
-            weights,
-        })
+        Ok(())
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,6 +1,7 @@
 //! Cost of an order of elimination, without forming the pattern of `L`.
 
 use super::adjacency::Adjacency;
+use crate::fill;
 
 /// Predicted size and work of an `L D L^T` by dense blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,13 +18,36 @@ pub struct EliminationCost {
 
 const NONE: u32 = u32::MAX;
 
+/// Scratch of [`cost`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    rank: Vec<u32>,
+    parent: Vec<u32>,
+    ancestor: Vec<u32>,
+    child: Vec<u32>,
+    sibling: Vec<u32>,
+    post: Vec<u32>,
+    stack: Vec<u32>,
+    first: Vec<u32>,
+    count: Vec<i64>,
+    latest_first: Vec<u32>,
+    latest_leaf: Vec<u32>,
+    path: Vec<u64>,
+}
+
 /// Parent of each vertex in the elimination tree, in terms of places in the order. Source: Liu, The
 /// role of elimination trees in sparse factorization, SIAM J. Matrix Anal. Appl. 11 (1990). Cost:
 /// nearly linear.
-pub(super) fn parents(graph: &Adjacency, order: &[u32], rank: &[u32]) -> Vec<u32> {
+pub(super) fn parents(
+    graph: &Adjacency,
+    order: &[u32],
+    rank: &[u32],
+    ancestor: &mut Vec<u32>,
+    parent: &mut Vec<u32>,
+) {
     let n = order.len();
-    let mut parent = vec![NONE; n];
-    let mut ancestor = vec![NONE; n];
+    fill(parent, n, NONE);
+    fill(ancestor, n, NONE);
     for k in 0..n as u32 {
         for u in graph.of(order[k as usize] as usize) {
             let mut i = rank[*u as usize];
@@ -40,55 +64,83 @@ pub(super) fn parents(graph: &Adjacency, order: &[u32], rank: &[u32]) -> Vec<u32
             }
         }
     }
-    parent
 }
 
-/// Places in an order in which each subtree comes in one piece, its root last.
-fn postorder(parent: &[u32]) -> Vec<u32> {
-    let n = parent.len();
-    let (mut child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
-    for k in (0..n).rev() {
-        if parent[k] != NONE {
-            sibling[k] = child[parent[k] as usize];
-            child[parent[k] as usize] = k as u32;
+impl Scratch {
+    /// Places in an order in which each subtree comes in one piece, its root last.
+    fn find_postorder(&mut self) {
+        let Self {
+            parent,
+            child,
+            sibling,
+            post,
+            stack,
+            ..
+        } = self;
+        let n = parent.len();
+        fill(child, n, NONE);
+        fill(sibling, n, NONE);
+        for k in (0..n).rev() {
+            if parent[k] != NONE {
+                sibling[k] = child[parent[k] as usize];
+                child[parent[k] as usize] = k as u32;
+            }
         }
-    }
-    let mut out = Vec::with_capacity(n);
-    let mut stack = Vec::new();
-    for root in (0..n as u32).filter(|k| parent[*k as usize] == NONE) {
-        stack.push(root);
-        while let Some(k) = stack.last().copied() {
-            let c = child[k as usize];
-            if c == NONE {
-                out.push(k);
-                stack.pop();
-            } else {
-                child[k as usize] = sibling[c as usize];
-                stack.push(c);
+        post.clear();
+        post.reserve(n);
+        stack.clear();
+        for root in (0..n as u32).filter(|k| parent[*k as usize] == NONE) {
+            stack.push(root);
+            while let Some(k) = stack.last().copied() {
+                let c = child[k as usize];
+                if c == NONE {
+                    post.push(k);
+                    stack.pop();
+                } else {
+                    child[k as usize] = sibling[c as usize];
+                    stack.push(c);
+                }
             }
         }
     }
-    out
 }
 
 /// Cost of eliminating the vertices in the order given: the unknowns of each column of `L` are
 /// counted from the leaves of the row subtrees (Gilbert, Ng and Peyton, An efficient algorithm to
 /// compute row and column counts for sparse Cholesky factorization, SIAM J. Matrix Anal. Appl. 15
 /// (1994)), each row with the number of its unknowns as weight. Cost: nearly linear in the edges.
-pub(super) fn cost(graph: &Adjacency, order: &[u32]) -> EliminationCost {
+pub(super) fn cost(graph: &Adjacency, order: &[u32], scratch: &mut Scratch) -> EliminationCost {
     let n = order.len();
-    let mut rank = vec![0u32; n];
+    fill(&mut scratch.rank, n, 0);
     for (k, v) in order.iter().enumerate() {
-        rank[*v as usize] = k as u32;
+        scratch.rank[*v as usize] = k as u32;
     }
-    let parent = parents(graph, order, &rank);
-    let post = postorder(&parent);
+    parents(
+        graph,
+        order,
+        &scratch.rank,
+        &mut scratch.ancestor,
+        &mut scratch.parent,
+    );
+    scratch.find_postorder();
+    let Scratch {
+        rank,
+        parent,
+        ancestor,
+        post,
+        first,
+        count,
+        latest_first,
+        latest_leaf,
+        path,
+        ..
+    } = scratch;
     let weight = |k: u32| i64::from(graph.weights[order[k as usize] as usize]);
     // First descendant of each vertex, as a number in the postorder.
-    let mut first = vec![NONE; n];
+    fill(first, n, NONE);
     // Unknowns of rows that start in a column less those that end below it; summed over subtrees:
     // all unknowns of a column.
-    let mut count = vec![0i64; n];
+    fill(count, n, 0);
     for (at, k) in post.iter().enumerate() {
         if first[*k as usize] == NONE {
             count[*k as usize] += weight(*k);
@@ -99,9 +151,10 @@ pub(super) fn cost(graph: &Adjacency, order: &[u32]) -> EliminationCost {
             k = parent[k as usize];
         }
     }
-    let mut latest_first = vec![NONE; n];
-    let mut latest_leaf = vec![NONE; n];
-    let mut ancestor: Vec<u32> = (0..n as u32).collect();
+    fill(latest_first, n, NONE);
+    fill(latest_leaf, n, NONE);
+    ancestor.clear();
+    ancestor.extend(0..n as u32);
     for k in post.iter().copied() {
         if parent[k as usize] != NONE {
             count[parent[k as usize] as usize] -= weight(k);
@@ -117,7 +170,7 @@ pub(super) fn cost(graph: &Adjacency, order: &[u32]) -> EliminationCost {
             count[k as usize] += weight(i);
             let before = std::mem::replace(&mut latest_leaf[i as usize], k);
             if before != NONE {
-                count[common(&mut ancestor, before) as usize] -= weight(i);
+                count[common(ancestor, before) as usize] -= weight(i);
             }
         }
         if parent[k as usize] != NONE {
@@ -125,8 +178,8 @@ pub(super) fn cost(graph: &Adjacency, order: &[u32]) -> EliminationCost {
         }
     }
     let mut out = EliminationCost::default();
-    let mut path = vec![0u64; n];
-    for k in post {
+    fill(path, n, 0);
+    for k in post.iter().copied() {
         let height = count[k as usize] as u64;
         let width = weight(k) as u64;
         let below = height.saturating_sub(width);

@@ -70,9 +70,9 @@ pub(super) fn reduce(graph: &Adjacency) -> Result<Option<Reduced>, SparseError> 
             );
         }
     }
-    let weights = vertices.iter().map(|v| graph.weights[*v as usize]).collect();
+    let weights: Vec<u32> = vertices.iter().map(|v| graph.weights[*v as usize]).collect();
     Ok(Some(Reduced {
-        rest: Adjacency::new(weights, &edges)?,
+        rest: Adjacency::new(&weights, &edges)?,
         first,
         vertices,
     }))

@@ -221,7 +221,9 @@ fn dissection_of_a_path_is_shallow() {
     let mut rank = vec![0; n];
     order.iter().enumerate().for_each(|(k, v)| rank[*v] = k as u32);
     let narrow: Vec<u32> = order.iter().map(|v| *v as u32).collect();
-    let parent = counts::parents(&path(n).checked().unwrap(), &narrow, &rank);
+    let (mut ancestor, mut parent) = (Vec::new(), Vec::new());
+    let graph = path(n).checked().unwrap();
+    counts::parents(&graph, &narrow, &rank, &mut ancestor, &mut parent);
     let mut depth = vec![0u32; n];
     for k in (0..n).rev().filter(|k| parent[*k] != u32::MAX) {
         depth[k] = depth[parent[k] as usize] + 1;

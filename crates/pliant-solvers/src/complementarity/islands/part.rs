@@ -5,13 +5,12 @@ use crate::bounds::BoundState;
 use crate::complementarity::{
     AutoOptions, Cone, ConicMemory, ConicReport, ConicSolver, Method, Outcome, ProblemError,
 };
-use crate::{
-    BoxOptions, BoxSolver, Elimination, KktSystem, Solution, SolveError, SolveReport, Status, Variable,
-};
+use crate::order::OrderMemory;
+use crate::{BoxOptions, BoxSolver, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
 
 /// A part: its own system, and where its numbers are in the whole.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Part {
     /// Primal blocks and row blocks of the whole.
     pub(super) blocks: (Vec<u32>, Vec<u32>),
@@ -26,6 +25,9 @@ pub(super) struct Part {
     /// Report of the last solve, and its error if it failed.
     pub(super) found: Option<IslandReport>,
     pub(super) error: Option<ProblemError>,
+    builder: PatternBuilder,
+    /// Boundaries of the blocks: scratch.
+    ends: [Vec<usize>; 2],
 }
 
 #[derive(Debug)]
@@ -33,6 +35,29 @@ pub(super) enum PartSolver {
     /// Everything that no cone depends on.
     Boxed(Box<BoxSolver>),
     Conic(Box<ConicSolver>),
+}
+
+impl Default for PartSolver {
+    fn default() -> Self {
+        Self::Boxed(Box::default())
+    }
+}
+
+/// Where each variable and each row of the whole is in the part at hand; `NONE` for the others.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    dofs: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Places {
+    /// Makes room for a system of so many variables and rows.
+    pub(super) fn reset(&mut self, n: usize, m: usize) {
+        for (list, length) in [(&mut self.dofs, n), (&mut self.rows, m)] {
+            list.clear();
+            list.resize(length, NONE);
+        }
+    }
 }
 
 /// The memory of the solver of a part, and the marks by which the part is known again.
@@ -47,7 +72,7 @@ pub(super) struct PartMemory {
     pub(super) laws: Vec<Option<usize>>,
     /// Whether the part has cones, and the memory of its solver.
     pub(super) is_conic: bool,
-    pub(super) order: Option<Elimination>,
+    pub(super) order: OrderMemory,
     pub(super) active_set: Vec<BoundState>,
     pub(super) conic: Box<ConicMemory>,
 }
@@ -58,75 +83,119 @@ fn extract(
     rows: &[u32],
     place: &[u32],
     columns: usize,
-) -> Result<(PatternBuilder, Vec<u32>), ProblemError> {
-    let mut pattern = PatternBuilder::new(rows.len(), columns);
-    let mut slots = Vec::new();
+    builder: &mut PatternBuilder,
+    slots: &mut Vec<u32>,
+) -> Result<Pattern, ProblemError> {
+    builder.reset(rows.len(), columns);
+    slots.clear();
     for (i, row) in rows.iter().enumerate() {
         let row = *row as usize;
         let first = of.pattern().row_slots(row).start;
         for (k, c) in of.pattern().row(row).iter().enumerate() {
             let at = place[*c as usize];
             if at != NONE {
-                pattern.insert(i, at as usize);
+                builder.insert(i, at as usize);
                 slots.push((first + k) as u32);
             }
         }
     }
-    Ok((pattern, slots))
+    Ok(builder.build()?)
+}
+
+/// The indices of some blocks one after another, and where each block ends there.
+fn list_runs(blocks: &[u32], boundaries: &[usize], out: &mut Vec<u32>, ends: &mut Vec<usize>) {
+    out.clear();
+    ends.clear();
+    ends.push(0);
+    for b in blocks {
+        let b = *b as usize;
+        out.extend(boundaries[b] as u32..boundaries[b + 1] as u32);
+        ends.push(out.len());
+    }
 }
 
 impl Part {
-    pub(super) fn new(
+    /// Makes it the part of some primal blocks and row blocks; its solver is to know of no other
+    /// part. Allocates only for a larger one than ever before, or one of the other kind. After an
+    /// error it is of no use.
+    pub(super) fn refill(
+        &mut self,
         whole: &KktSystem,
         cones: &[Option<Cone>],
-        (primal, row_blocks): (Vec<u32>, Vec<u32>),
-        (dof_place, row_place): (&mut [u32], &mut [u32]),
+        (primal, row_blocks): (&[u32], &[u32]),
         conic: bool,
-    ) -> Result<Self, ProblemError> {
-        let runs = |blocks: &[u32], boundaries: &[usize]| {
-            let mut out = Vec::new();
-            let mut ends = vec![0];
-            for b in blocks {
-                let b = *b as usize;
-                out.extend(boundaries[b] as u32..boundaries[b + 1] as u32);
-                ends.push(out.len());
-            }
-            (out, ends)
-        };
-        let (dofs, primal_ends) = runs(&primal, whole.primal_blocks());
-        let (rows, row_ends) = runs(&row_blocks, whole.row_blocks());
-        for (k, d) in dofs.iter().enumerate() {
-            dof_place[*d as usize] = k as u32;
+        places: &mut Places,
+    ) -> Result<(), ProblemError> {
+        for (own, blocks) in [(&mut self.blocks.0, primal), (&mut self.blocks.1, row_blocks)] {
+            own.clear();
+            own.extend_from_slice(blocks);
         }
-        for (k, r) in rows.iter().enumerate() {
-            row_place[*r as usize] = k as u32;
-        }
-        let (w, w_slots) = extract(&whole.w, &dofs, dof_place, dofs.len())?;
-        let (j, j_slots) = extract(&whole.j, &rows, dof_place, dofs.len())?;
-        let (r, r_slots) = extract(&whole.r, &rows, row_place, rows.len())?;
-        for d in &dofs {
-            dof_place[*d as usize] = NONE;
-        }
-        for r in &rows {
-            row_place[*r as usize] = NONE;
-        }
-        let system = KktSystem::new(w.finish()?, j.finish()?, r.finish()?, primal_ends, row_ends)?;
-        Ok(Self {
-            cones: row_blocks.iter().map(|b| cones[*b as usize]).collect(),
-            blocks: (primal, row_blocks),
+        let Self {
             system,
             dofs,
             rows,
-            slots: [w_slots, j_slots, r_slots],
-            solution: Solution::default(),
-            found: None,
-            error: None,
-            solver: if conic {
+            slots: [of_w, of_j, of_r],
+            builder,
+            ends: [primal_ends, row_ends],
+            ..
+        } = self;
+        list_runs(primal, whole.primal_blocks(), dofs, primal_ends);
+        list_runs(row_blocks, whole.row_blocks(), rows, row_ends);
+        for (list, place) in [(&*dofs, &mut places.dofs), (&*rows, &mut places.rows)] {
+            for (k, i) in list.iter().enumerate() {
+                place[*i as usize] = k as u32;
+            }
+        }
+        let w = extract(&whole.w, dofs, &places.dofs, dofs.len(), builder, of_w)?;
+        let j = extract(&whole.j, rows, &places.dofs, dofs.len(), builder, of_j)?;
+        let r = extract(&whole.r, rows, &places.rows, rows.len(), builder, of_r)?;
+        for (list, place) in [(&*dofs, &mut places.dofs), (&*rows, &mut places.rows)] {
+            for i in list {
+                place[*i as usize] = NONE;
+            }
+        }
+        system.refill([w, j, r], primal_ends, row_ends)?;
+        self.cones.clear();
+        self.cones.extend(row_blocks.iter().map(|b| cones[*b as usize]));
+        (self.found, self.error) = (None, None);
+        if conic != self.is_conic() {
+            self.solver = if conic {
                 PartSolver::Conic(Box::default())
             } else {
                 PartSolver::Boxed(Box::default())
-            },
-        })
+            };
+        }
+        Ok(())
+    }
+
+    /// Whether it has cones.
+    pub(super) fn is_conic(&self) -> bool {
+        matches!(self.solver, PartSolver::Conic(_))
+    }
+
+    /// Forgets all that a solve hands to the next: what is solved then is to the bit what a new
+    /// part solves.
+    pub(super) fn forget(&mut self) {
+        match &mut self.solver {
+            PartSolver::Boxed(solver) => {
+                solver.forget(None);
+                solver.impose_active_set(&[]);
+            }
+            PartSolver::Conic(solver) => solver.impose(ConicMemory::default()),
+        }
+    }
+
+    /// Goes on with the solver and the system of an older part that [is like it](Self::is_like).
+    pub(super) fn go_on(&mut self, older: &mut Self) {
+        std::mem::swap(&mut self.solver, &mut older.solver);
+        // The plans of the solver share the patterns.
+        std::mem::swap(&mut self.system, &mut older.system);
+        std::mem::swap(&mut self.builder, &mut older.builder);
+    }
+
+    /// Variables and rows that there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.dofs.capacity() + self.rows.capacity()
     }
 
     /// Whether an older part has the same variables, rows, patterns and laws, so that its plans
@@ -135,7 +204,8 @@ impl Part {
         let (a, b) = (&self.system, &other.system);
         self.dofs == other.dofs
             && alike(&self.cones, &other.cones)
-            && matches!(self.solver, PartSolver::Conic(_)) == matches!(other.solver, PartSolver::Conic(_))
+            && self.is_conic() == other.is_conic()
+            && a.primal_blocks() == b.primal_blocks()
             && a.row_blocks() == b.row_blocks()
             && a.w.pattern() == b.w.pattern()
             && a.j.pattern() == b.j.pattern()
@@ -173,14 +243,15 @@ impl Part {
             .extend([&system.w, &system.j, &system.r].map(|a| a.pattern().clone()));
         out.laws.clear();
         out.laws.extend(self.cones.iter().map(|c| c.map(|c| c.rows())));
-        let is_conic = matches!(self.solver, PartSolver::Conic(_));
+        let is_conic = self.is_conic();
         if out.is_conic != is_conic {
-            (out.order, out.active_set) = (None, Vec::new());
-            *out.conic = ConicMemory::default();
+            out.order.clear();
+            out.active_set.clear();
+            out.conic.clear();
             out.is_conic = is_conic;
         }
         match &self.solver {
-            PartSolver::Boxed(solver) => solver.record(&mut out.order, &mut out.active_set),
+            PartSolver::Boxed(solver) => solver.record_memory(&mut out.order, &mut out.active_set),
             PartSolver::Conic(solver) => solver.record(&mut out.conic),
         }
     }
@@ -196,13 +267,13 @@ impl Part {
                 .iter()
                 .zip(&memory.patterns)
                 .all(|(a, b)| a.pattern() == b)
-            && matches!(self.solver, PartSolver::Conic(_)) == memory.is_conic
+            && self.is_conic() == memory.is_conic
     }
 
     pub(super) fn impose(&mut self, memory: PartMemory) {
         match &mut self.solver {
             PartSolver::Boxed(solver) => {
-                solver.forget(memory.order);
+                solver.forget(memory.order.into_order());
                 solver.impose_active_set(&memory.active_set);
             }
             PartSolver::Conic(solver) => solver.impose(*memory.conic),

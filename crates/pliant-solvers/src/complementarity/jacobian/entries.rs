@@ -20,6 +20,12 @@ pub(super) struct Entries {
 }
 
 impl Entries {
+    /// Forgets the factor.
+    pub(super) fn forget(&mut self) {
+        self.seen = None;
+        self.factor = None;
+    }
+
     /// Takes the pattern of a problem with the entries `a`. Allocates only for a new one.
     pub(super) fn prepare(&mut self, problem: &Problem, a: &CsrMatrix) -> Result<(), ProblemError> {
         let (m, pattern) = (problem.size(), a.pattern());

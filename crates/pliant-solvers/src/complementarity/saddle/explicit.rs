@@ -2,10 +2,10 @@
 //! bilateral part leaves in the rows.
 
 use super::free::Free;
-use super::{ABSENT, boundaries, without};
+use super::{ABSENT, Rest, boundaries};
 use crate::KktSystem;
 use crate::complementarity::{BlockSparse, ProblemError};
-use crate::direct::MOST_THREADS;
+use crate::direct::{AnalysisWorkspace, MOST_THREADS};
 use crate::order::Elimination;
 use pliant_sparse::{
     BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, CsrMatrix,
@@ -13,7 +13,7 @@ use pliant_sparse::{
 };
 
 /// Sparse blocks of `A`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Explicit {
     pub(super) a: BlockSparse,
     inner: BlockSymbolic,
@@ -31,9 +31,11 @@ pub(super) struct Explicit {
     sequence: Vec<usize>,
     /// The order of the bilateral part, as it was decided.
     pub(super) order: Elimination,
+    builder: PatternBuilder,
 }
 
 /// The patterns of the factor of `K` and of the complement.
+#[derive(Debug, Default)]
 pub(super) struct Analysis {
     inner: BlockPattern,
     outer: ComplementPattern,
@@ -41,6 +43,17 @@ pub(super) struct Analysis {
     pub(super) cost: EliminationCost,
     sequence: Vec<usize>,
     order: Elimination,
+    /// Place of each unknown: those of `K`, then the rows; `ABSENT` for fixed variables.
+    position: Vec<u32>,
+    /// Scratch: the system of `K`, row blocks that are deferred, boundaries and vertices of the
+    /// blocks of `K` and of the rows, their graph.
+    rest: Rest,
+    deferred: Vec<bool>,
+    bounds: Vec<usize>,
+    vertex: Vec<usize>,
+    graph: Graph,
+    couplings: Vec<(u32, u32)>,
+    own: Vec<(u32, u32)>,
 }
 
 /// Operations below which one thread is enough: about a millisecond.
@@ -50,17 +63,6 @@ const PIECE: usize = 1 << 16;
 /// Pivots below these shares of the diagonal (of `W`, of the Delassus diagonal of a bilateral row)
 /// are not believed.
 const CERTAIN: (f64, f64) = (1e-12, 1e-9);
-
-/// Place of each unknown: those of `K`, then the rows; `ABSENT` for fixed variables.
-fn positions(system: &KktSystem, sequence: &[usize], rows: &[usize]) -> Vec<u32> {
-    let n = system.n();
-    let mut position = vec![ABSENT; n + system.m()];
-    let all = sequence.iter().copied().chain(rows.iter().map(|row| n + row));
-    for (k, v) in all.enumerate() {
-        position[v] = k as u32;
-    }
-    position
-}
 
 /// Parts of the matrix, and where their rows and columns start.
 fn parts(system: &KktSystem) -> [(&CsrMatrix, usize, usize); 3] {
@@ -84,26 +86,31 @@ fn each(
 }
 
 impl Analysis {
-    /// In the given order of the bilateral part if it fits.
-    pub(super) fn new(
+    /// Makes it that of the rows `rows`, which are marked in `out`, in the given order of the
+    /// bilateral part if it fits. After an error it is of no use.
+    pub(super) fn refill(
+        &mut self,
         system: &KktSystem,
-        rows: &[usize],
+        (rows, out): (&[usize], &[bool]),
         blocks: &[usize],
-        order: Option<Elimination>,
-    ) -> Result<Self, ProblemError> {
+        order: Option<&Elimination>,
+        work: &mut AnalysisWorkspace,
+    ) -> Result<(), ProblemError> {
         let n = system.n();
-        let mut out = vec![false; system.m()];
-        rows.iter().for_each(|row| out[*row] = true);
-        let (sub, kept) = without(system, &out)?;
-        let order = match order.filter(|o| o.fits(&sub)) {
-            Some(order) => order,
-            None => Elimination::new(&sub, &vec![false; sub.row_blocks().len() - 1])?,
-        };
-        let sequence: Vec<usize> = order
-            .sequence
-            .iter()
-            .map(|v| if *v < n { *v } else { n + kept[*v - n] })
-            .collect();
+        self.rest.refill(system, out)?;
+        let sub = &self.rest.system;
+        let seen = &mut work.order.seen;
+        match order.filter(|o| o.fits(sub, seen)) {
+            Some(order) => self.order.clone_from(order),
+            None => {
+                self.deferred.clear();
+                self.deferred.resize(sub.row_blocks().len() - 1, false);
+                let order = &mut self.order;
+                order.refill(sub, &self.deferred, &mut work.order, &mut work.symbolic)?;
+            }
+        }
+        self.cost = self.order.report.cost;
+        self.place(system, rows);
         let block_of = |v: usize| {
             if v < n {
                 (false, system.primal_blocks().partition_point(|first| *first <= v))
@@ -111,21 +118,32 @@ impl Analysis {
                 (true, system.row_blocks().partition_point(|first| *first <= v - n))
             }
         };
-        let bounds = boundaries(&sequence, block_of);
-        let inner = sequence.len();
-        let position = positions(system, &sequence, rows);
+        let Self {
+            inner,
+            outer,
+            sequence,
+            position,
+            bounds,
+            vertex,
+            graph,
+            couplings,
+            own,
+            ..
+        } = self;
+        boundaries(sequence, block_of, bounds);
         // Vertices of `K`, then blocks of rows.
-        let mut vertex = Vec::with_capacity(inner + rows.len());
-        for w in [&bounds, blocks].into_iter().flat_map(|b| b.windows(2)) {
+        vertex.clear();
+        for w in [&bounds[..], blocks].into_iter().flat_map(|b| b.windows(2)) {
             let next = vertex.last().map_or(0, |v| v + 1);
             vertex.extend(std::iter::repeat_n(next, w[1] - w[0]));
         }
         let first = bounds.len() - 1;
-        let mut graph = Graph::new(first);
-        let (mut couplings, mut own) = (Vec::new(), Vec::new());
+        graph.reset(first);
+        couplings.clear();
+        own.clear();
         let mut last = (usize::MAX, 0);
         for part in parts(system) {
-            each(part, &position, &mut |a, b| {
+            each(part, position, &mut |a, b| {
                 if a != ABSENT {
                     let edge: (usize, usize) = (vertex[a as usize], vertex[b as usize]);
                     if edge == last {
@@ -140,14 +158,30 @@ impl Analysis {
                 }
             });
         }
-        let inner = BlockPattern::new(bounds, &graph)?;
-        Ok(Self {
-            outer: ComplementPattern::new(blocks.to_vec(), &inner, &couplings, &own)?,
-            inner,
-            cost: order.report.cost,
+        inner.refill(bounds, graph, &mut work.symbolic)?;
+        outer.refill(blocks, inner, couplings, own, &mut work.symbolic)?;
+        Ok(())
+    }
+
+    /// Places the unknowns: those of `K` in their order, then the rows.
+    fn place(&mut self, system: &KktSystem, rows: &[usize]) {
+        let Self {
             sequence,
+            position,
+            rest,
             order,
-        })
+            ..
+        } = self;
+        let n = system.n();
+        let kept = |v: &usize| if *v < n { *v } else { n + rest.kept[*v - n] };
+        sequence.clear();
+        sequence.extend(order.sequence.iter().map(kept));
+        position.clear();
+        position.resize(n + system.m(), ABSENT);
+        let all = sequence.iter().copied().chain(rows.iter().map(|row| n + row));
+        for (k, v) in all.enumerate() {
+            position[v] = k as u32;
+        }
     }
 
     /// Operations and block updates.
@@ -160,38 +194,47 @@ impl Analysis {
 }
 
 impl Explicit {
-    pub(super) fn new(
+    /// Makes it the operator of an analysis, whose patterns and order are taken; the storage of the
+    /// former ones is left in their place. After an error it is of no use.
+    pub(super) fn refill(
+        &mut self,
         system: &KktSystem,
         rows: &[usize],
         blocks: &[usize],
         threads: usize,
-        analysis: Analysis,
-    ) -> Result<Self, ProblemError> {
+        analysis: &mut Analysis,
+        work: &mut AnalysisWorkspace,
+    ) -> Result<(), ProblemError> {
         if threads > MOST_THREADS {
             return Err(ProblemError::Bilateral(crate::SolveError::Parameter {
                 what: "the number of threads",
                 value: threads as f64,
             }));
         }
-        let threads = match analysis.outer.flops() {
+        self.threads = match analysis.outer.flops() {
             ..SMALL => Threads::one(),
             _ => Threads::new(threads).map_err(SparseError::from)?,
         };
-        let (sequence, order) = (analysis.sequence, analysis.order);
-        let size = sequence.len();
-        let position = positions(system, &sequence, rows);
-        let inner = BlockSymbolic::new(analysis.inner)?;
-        let symbolic = ComplementSymbolic::new(inner.pattern(), analysis.outer)?;
-        let (factor, complement) = (inner.allocate(), symbolic.allocate());
-        let (of_factor, of_rows) = (inner.pattern().values(), complement.rows().len());
+        std::mem::swap(&mut self.sequence, &mut analysis.sequence);
+        std::mem::swap(&mut self.order, &mut analysis.order);
+        let size = self.sequence.len();
+        self.inner.refill(&mut analysis.inner)?;
+        let pattern = self.inner.pattern();
+        self.symbolic
+            .refill(pattern, &mut analysis.outer, &mut work.symbolic)?;
+        self.factor.refill(&self.inner);
+        self.complement.refill(&self.symbolic);
+        let (inner, symbolic) = (&self.inner, &self.symbolic);
+        let (of_factor, of_rows) = (inner.pattern().values(), self.complement.rows().len());
         let place = |a: usize, b: usize| match (a.checked_sub(size), b.checked_sub(size)) {
             (Some(i), Some(k)) => Some(of_factor + of_rows + symbolic.own_slot(i, k)?),
-            (Some(i), None) => Some(of_factor + symbolic.slot(&inner, i, b)?),
+            (Some(i), None) => Some(of_factor + symbolic.slot(inner, i, b)?),
             _ => inner.slot(a, b),
         };
-        let slots = parts(system).map(|part| {
-            let mut slots = Vec::with_capacity(part.0.pattern().len());
-            each(part, &position, &mut |a, b| {
+        for (part, slots) in parts(system).into_iter().zip(&mut self.slots) {
+            slots.clear();
+            slots.reserve(part.0.pattern().len());
+            each(part, &analysis.position, &mut |a, b| {
                 let slot = (a != ABSENT).then(|| place(a as usize, b as usize));
                 slots.push(
                     slot.flatten()
@@ -199,41 +242,42 @@ impl Explicit {
                         .unwrap_or(ABSENT),
                 );
             });
-            slots
-        });
-        let mut pattern = PatternBuilder::new(rows.len(), rows.len());
+        }
+        self.list_entries(rows.len(), blocks)?;
+        self.compute(system, rows)
+    }
+
+    /// The entries of `A`, and where each is in the complement.
+    fn list_entries(&mut self, count: usize, blocks: &[usize]) -> Result<(), ProblemError> {
+        let Self {
+            a,
+            symbolic,
+            source,
+            builder,
+            ..
+        } = self;
+        builder.reset(count, count);
         let range = |i: usize| (blocks[i], blocks[i + 1] - blocks[i]);
         for i in 0..blocks.len() - 1 {
             let own = range(i);
             for k in symbolic.pattern().own(i) {
                 let other = range(*k as usize);
-                pattern.insert_block((own.0, other.0), (own.1, other.1), false);
-                pattern.insert_block((other.0, own.0), (other.1, own.1), false);
+                builder.insert_block((own.0, other.0), (own.1, other.1), false);
+                builder.insert_block((other.0, own.0), (other.1, own.1), false);
             }
         }
-        let matrix = pattern.finish()?.into_matrix();
-        let mut source = Vec::with_capacity(matrix.pattern().len());
-        for i in 0..rows.len() {
+        let matrix = a.matrix_mut();
+        matrix.refill(builder.build()?);
+        source.clear();
+        source.reserve(matrix.pattern().len());
+        for i in 0..count {
             for k in matrix.pattern().row(i) {
                 let k = *k as usize;
                 let slot = symbolic.own_slot(i.max(k), i.min(k));
                 source.push(slot.map_or(ABSENT, |s| s as u32));
             }
         }
-        let mut made = Self {
-            a: BlockSparse::from_matrix(matrix),
-            factor,
-            inner,
-            symbolic,
-            complement,
-            threads,
-            slots,
-            source,
-            sequence,
-            order,
-        };
-        made.compute(system, rows)?;
-        Ok(made)
+        Ok(())
     }
 
     /// Entries that are stored.

@@ -106,8 +106,8 @@ impl Free {
     }
 
     /// Writes the order of the bilateral part.
-    pub(super) fn record(&self, out: &mut Option<Elimination>) {
-        self.lock().direct.record(out);
+    pub(super) fn record(&self, out: &mut crate::order::OrderMemory) {
+        self.lock().direct.record_order(out);
     }
 
     /// New values of a system of the same patterns.

@@ -4,15 +4,16 @@
 use super::{ABSENT, Shifted};
 use crate::complementarity::{Form, Problem};
 use crate::{DirectSolver, Elimination, KktSystem};
-use pliant_sparse::{FrontSymbolic, Graph, UnsymmetricFactor};
+use pliant_sparse::{FrontSymbolic, Graph, SymbolicWorkspace, UnsymmetricFactor};
 
 /// Pivot that stands for infinity: the multiplier of a redundant row.
 const DROPPED: f64 = -1e100;
 
 /// `[W -J^T; -J -R]` with both triangles, in the order of elimination of the symmetric factor.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Unsymmetric {
-    /// Order of the symmetric factor when this was made.
+    /// Whether it is of the pattern at hand, and of this order of the symmetric factor.
+    is_planned: bool,
     pub(super) order: Elimination,
     symbolic: FrontSymbolic,
     factor: UnsymmetricFactor,
@@ -26,49 +27,85 @@ pub(super) struct Unsymmetric {
     /// Right-hand side in the order of elimination.
     x: Vec<f64>,
     ready: bool,
+    scratch: Scratch,
+}
+
+/// Scratch of a plan. No result depends on what is in it.
+#[derive(Debug, Default)]
+struct Scratch {
+    vertex: Vec<usize>,
+    /// Positions of the row and the column of each entry of W, J and R.
+    entries: [Vec<(u32, u32)>; 3],
+    graph: Graph,
+    work: Box<SymbolicWorkspace>,
 }
 
 impl Unsymmetric {
-    /// For the order that the symmetric factor has; `unknown` is the variable, or n and the row, of
-    /// a row of the problem.
-    fn new(
+    /// Makes it one of no pattern.
+    pub(super) fn forget(&mut self) {
+        self.is_planned = false;
+        self.ready = false;
+    }
+
+    /// Plans it for the order that the symmetric factor has; `unknown` is the variable, or n and
+    /// the row, of a row of the problem. False if that fails.
+    fn refill(
+        &mut self,
         system: &KktSystem,
         direct: &DirectSolver,
         problem: &Problem,
         unknown: impl Fn(usize) -> usize,
-    ) -> Option<Self> {
-        let order = direct.order_in_use()?;
+    ) -> bool {
+        self.forget();
+        let Some(order) = direct.order_in_use() else {
+            return false;
+        };
+        let Scratch {
+            vertex,
+            entries,
+            graph,
+            work,
+        } = &mut self.scratch;
         let n = system.n();
-        let mut position = vec![ABSENT; n + system.m()];
+        let position = &mut self.position;
+        position.clear();
+        position.resize(n + system.m(), ABSENT);
         for (k, v) in order.sequence.iter().enumerate() {
             position[*v] = k as u32;
         }
-        let mut vertex = Vec::with_capacity(order.sequence.len());
+        vertex.clear();
         for (k, w) in order.bounds.windows(2).enumerate() {
             vertex.extend(std::iter::repeat_n(k, w[1] - w[0]));
         }
         let parts = [(&system.w, 0, 0), (&system.j, n, 0), (&system.r, n, n)];
-        let entries = parts.map(|(part, row0, column0)| {
-            let mut out = Vec::with_capacity(part.pattern().len());
+        for ((part, row0, column0), out) in parts.into_iter().zip(&mut *entries) {
+            out.clear();
             for i in 0..part.pattern().rows() {
                 let columns = part.pattern().row(i).iter();
                 out.extend(columns.map(|k| (position[row0 + i], position[column0 + *k as usize])));
             }
-            out
-        });
-        let mut graph = Graph::new(order.bounds.len() - 1);
+        }
+        graph.reset(order.bounds.len() - 1);
         for (i, k) in entries.iter().flatten() {
             if *i != ABSENT && *k != ABSENT {
                 graph.connect(vertex[*i as usize], vertex[*k as usize]);
             }
         }
-        let symbolic = FrontSymbolic::new(&order.bounds, &graph).ok()?;
+        let symbolic = &mut self.symbolic;
+        if symbolic.refill(&order.bounds, graph, work).is_err() {
+            return false;
+        }
         let slot = |i: u32, k: u32| {
             let slot = symbolic.unsymmetric_slot(i as usize, k as usize);
             slot.map_or(ABSENT, |s| s as u32)
         };
-        let slots = entries.map(|list| list.iter().map(|(i, k)| [slot(*i, *k), slot(*k, *i)]).collect());
-        let mut own = vec![ABSENT; problem.squares()];
+        for (list, slots) in entries.iter().zip(&mut self.slots) {
+            slots.clear();
+            slots.extend(list.iter().map(|(i, k)| [slot(*i, *k), slot(*k, *i)]));
+        }
+        let own = &mut self.own;
+        own.clear();
+        own.resize(problem.squares(), ABSENT);
         for k in 0..problem.blocks() {
             let rows = problem.rows(k);
             let d = rows.len();
@@ -79,16 +116,12 @@ impl Unsymmetric {
                 }
             }
         }
-        Some(Self {
-            order: order.clone(),
-            factor: symbolic.allocate_unsymmetric(),
-            x: vec![0.0; symbolic.size()],
-            symbolic,
-            position,
-            slots,
-            own,
-            ready: false,
-        })
+        self.order.clone_from(order);
+        self.factor.refill(symbolic);
+        self.x.clear();
+        self.x.resize(symbolic.size(), 0.0);
+        self.is_planned = true;
+        true
     }
 
     /// Takes W, J and R of a system.
@@ -147,9 +180,7 @@ impl Shifted {
         if !self.analyse_unsymmetric(problem, turn, e) {
             return false;
         }
-        let (Some(own), Some(unsymmetric)) = (&mut self.system, &mut self.unsymmetric) else {
-            return false;
-        };
+        let (own, unsymmetric) = (&mut self.system, &mut self.unsymmetric);
         self.sources.fill(problem, turn, e, own);
         unsymmetric.symmetric_part(own);
         let target = unsymmetric.factor.values_mut();
@@ -196,9 +227,7 @@ impl Shifted {
                 return false;
             }
         }
-        let (Some(own), Some(unsymmetric)) = (&mut self.system, &mut self.unsymmetric) else {
-            return false;
-        };
+        let (own, unsymmetric) = (&mut self.system, &mut self.unsymmetric);
         own.w.values_mut().copy_from_slice(system.w.values());
         own.r.values_mut().fill(0.0);
         for i in 0..own.m() {
@@ -260,14 +289,14 @@ impl Shifted {
     /// Whether the determinant of the matrix that [`Self::factor_newton`] factored last has the
     /// sign of `-1`; up to a sign that only patterns change.
     pub(crate) fn is_turned(&self) -> bool {
-        let unsymmetric = self.unsymmetric.as_ref().filter(|b| b.ready);
-        unsymmetric.is_some_and(|b| b.factor.has_negative_determinant(&b.symbolic))
+        let unsymmetric = &self.unsymmetric;
+        unsymmetric.ready && unsymmetric.factor.has_negative_determinant(&unsymmetric.symbolic)
     }
 
     /// Whether the symmetric factor is to come first: it knows the order, and in every solve anew
     /// which bilateral rows are redundant, whatever the contacts do.
     fn needs_symmetric(&self) -> bool {
-        self.unsymmetric.is_none() || self.stale && self.shape.bilateral
+        !self.unsymmetric.is_planned || self.stale && self.shape.bilateral
     }
 
     /// The plan of the unsymmetric factor.
@@ -278,22 +307,22 @@ impl Shifted {
             }
             self.stale = false;
         }
-        if self.unsymmetric.is_none() {
+        if !self.unsymmetric.is_planned {
             let (rows, saddle) = (&self.shape.rows, self.shape.saddle);
-            let Some(own) = &self.system else { return false };
+            let own = &self.system;
             let unknown = |i: usize| if saddle { own.n() + rows[i] } else { i };
-            self.unsymmetric = Unsymmetric::new(own, &self.direct, problem, unknown);
+            self.unsymmetric.refill(own, &self.direct, problem, unknown);
         }
-        self.unsymmetric.is_some()
+        self.unsymmetric.is_planned
     }
 
     /// `x = (T A T^T + B E)^-1 rhs`, without refinement.
     pub(crate) fn solve_unsymmetric(&mut self, rhs: &[f64], x: &mut [f64]) {
         x.fill(0.0);
-        let (Some(own), Some(unsymmetric)) = (&self.system, self.unsymmetric.as_mut().filter(|b| b.ready))
-        else {
+        let (own, unsymmetric) = (&self.system, &mut self.unsymmetric);
+        if !unsymmetric.ready {
             return;
-        };
+        }
         let (first, sign) = if self.shape.saddle {
             (own.n(), -1.0)
         } else {

@@ -31,9 +31,9 @@ impl Split {
             }
         }
         let first = bounds[inner];
-        let pattern = BlockPattern::new(bounds[..=inner].to_vec(), &graph).unwrap();
-        let below = bounds[inner..].iter().map(|b| b - first).collect();
-        let outer = ComplementPattern::new(below, &pattern, &couplings, &own).unwrap();
+        let pattern = BlockPattern::new(&bounds[..=inner], &graph).unwrap();
+        let below: Vec<usize> = bounds[inner..].iter().map(|b| b - first).collect();
+        let outer = ComplementPattern::new(&below, &pattern, &couplings, &own).unwrap();
         let symbolic = ComplementSymbolic::new(&pattern, outer).unwrap();
         let inner = BlockSymbolic::new(pattern).unwrap();
         let (mut factor, mut complement) = (inner.allocate(), symbolic.allocate());
@@ -149,16 +149,16 @@ fn rows_are_felt_on_the_way_to_the_root_only() {
 
 #[test]
 fn what_does_not_fit_is_an_error() {
-    let inner = BlockPattern::new(vec![0, 2], &Graph::new(1)).unwrap();
+    let inner = BlockPattern::new(&[0, 2], &Graph::new(1)).unwrap();
     for bounds in [vec![], vec![1, 2], vec![0, 2, 2]] {
-        assert!(ComplementPattern::new(bounds, &inner, &[], &[]).is_err());
+        assert!(ComplementPattern::new(&bounds, &inner, &[], &[]).is_err());
     }
     for (couplings, own) in [
         (vec![(1, 0)], vec![]),
         (vec![(0, 1)], vec![]),
         (vec![], vec![(0, 1)]),
     ] {
-        assert!(ComplementPattern::new(vec![0, 1], &inner, &couplings, &own).is_err());
+        assert!(ComplementPattern::new(&[0, 1], &inner, &couplings, &own).is_err());
     }
     let mut split = Split::new(&long(), 40);
     split.factor.clear();

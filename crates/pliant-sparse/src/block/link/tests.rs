@@ -21,8 +21,7 @@ fn links_of_every_size_are_those_of_the_dense_factor() {
             }
             let threshold = 2.0;
             let symbolic =
-                BlockSymbolic::new(BlockPattern::new(problem.bounds.clone(), &problem.graph).unwrap())
-                    .unwrap();
+                BlockSymbolic::new(BlockPattern::new(&problem.bounds, &problem.graph).unwrap()).unwrap();
             let mut factor = symbolic.allocate();
             problem.fill(&symbolic, &mut factor);
             let report = factor.factor(&symbolic, PivotRule::Drop { threshold }).unwrap();
@@ -69,7 +68,7 @@ fn filled_on_the_way_is_filled_before() {
         (8, 9),
     ];
     let problem = Problem::new(&sizes, &edges, 11);
-    let pattern = BlockPattern::new(problem.bounds.clone(), &problem.graph).unwrap();
+    let pattern = BlockPattern::new(&problem.bounds, &problem.graph).unwrap();
     let symbolic = BlockSymbolic::new(pattern).unwrap();
     let rule = PivotRule::Keep;
     let mut before = symbolic.allocate();
@@ -103,7 +102,7 @@ fn filled_on_the_way_is_filled_before() {
 #[test]
 fn an_error_of_the_filling_comes_back_and_leaves_no_factor() {
     let problem = Problem::new(&[6, 3], &[(0, 1)], 5);
-    let pattern = BlockPattern::new(problem.bounds.clone(), &problem.graph).unwrap();
+    let pattern = BlockPattern::new(&problem.bounds, &problem.graph).unwrap();
     let symbolic = BlockSymbolic::new(pattern).unwrap();
     let mut factor = symbolic.allocate();
     problem.fill(&symbolic, &mut factor);

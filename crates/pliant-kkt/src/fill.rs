@@ -302,6 +302,37 @@ impl Assembler {
         }
     }
 
+    /// Lets coordinate `k` of a group of rows take part in the filled correction on one side:
+    /// `sign (J dx)_k >= -gap` (m, rad), with a multiplier of that sign, 1 or -1. Allocates
+    /// nothing.
+    pub fn hold_side(&mut self, group: &RowGroup, k: usize, sign: f64, gap: f64) {
+        let row = group.first_row + k;
+        fill_jacobian_row(&self.plan.jacobians, group, k, &mut self.system.j);
+        let slots = self.system.r.pattern().row_slots(row);
+        self.system.r.values_mut()[slots].fill(0.0);
+        self.system.b[row] = sign * gap;
+        self.system.bounds[row] = if sign > 0.0 {
+            (0.0, f64::INFINITY)
+        } else {
+            (f64::NEG_INFINITY, 0.0)
+        };
+    }
+
+    /// Lets the velocity of a row of the filled step fall no lower than its position asks for, or
+    /// than `floor` (m/s) where that is less: `sign (J dv)_i + floor >= 0` with the sign of its
+    /// force, 1 or -1. `fixed_change` is that of the fill.
+    pub fn lower_side(&mut self, row: usize, sign: f64, floor: f64, fixed_change: &[f64]) {
+        let j = &self.system.j;
+        let columns = j.pattern().row(row).iter();
+        let values = &j.values()[j.pattern().row_slots(row)];
+        let change: f64 = columns
+            .zip(values)
+            .map(|(k, j)| j * fixed_change[*k as usize])
+            .sum();
+        let b = &mut self.system.b[row];
+        *b = sign * (sign * *b).max(floor + sign * change);
+    }
+
     /// The energy that the geometric stiffness of the last fill took from the motion (J): the work
     /// of its impulse `h^2 alpha G u` by the velocities `u` with which positions moved,
     /// `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its
@@ -378,20 +409,23 @@ impl Assembler {
 
 /// Fills the rows of a group into `J`.
 fn fill_jacobian_rows(jacobians: &Jacobians, group: &RowGroup, j: &mut CsrMatrix) {
-    let node = group.node.index();
-    for e in 0..group.count {
-        let width = jacobians.width(node, e);
-        for i in 0..group.size {
-            // Columns of an element and of a CSR row are both ascending in the degree of freedom.
-            let slots = j.pattern().row_slots(group.first_row + e * group.size + i);
-            let row = &mut j.values_mut()[slots];
-            match jacobians.block(node, e) {
-                Some(block) => row.copy_from_slice(&block[i * width..(i + 1) * width]),
-                None => {
-                    row.fill(0.0);
-                    row[i] = 1.0;
-                }
-            }
+    for k in 0..group.size * group.count {
+        fill_jacobian_row(jacobians, group, k, j);
+    }
+}
+
+/// Fills the row of coordinate `k` of a group into `J`.
+fn fill_jacobian_row(jacobians: &Jacobians, group: &RowGroup, k: usize, j: &mut CsrMatrix) {
+    let (node, e, i) = (group.node.index(), k / group.size, k % group.size);
+    let width = jacobians.width(node, e);
+    // Columns of an element and of a CSR row are both ascending in the degree of freedom.
+    let slots = j.pattern().row_slots(group.first_row + k);
+    let row = &mut j.values_mut()[slots];
+    match jacobians.block(node, e) {
+        Some(block) => row.copy_from_slice(&block[i * width..(i + 1) * width]),
+        None => {
+            row.fill(0.0);
+            row[i] = 1.0;
         }
     }
 }

@@ -47,7 +47,7 @@ pub use observed::{Observation, Observed};
 use crate::{Error, Motion, Options, WorkPart};
 use impact::Impact;
 use newton::NewtonRows;
-use penetration::Penetration;
+pub(crate) use penetration::Penetration;
 use pliant_kkt::{Assembler, Scheme};
 use pliant_model::Problem;
 use pliant_solvers::KktSystem;
@@ -66,7 +66,6 @@ pub struct Contacts {
     rows: RowSystem,
     newton: NewtonRows,
     impact: Impact,
-    penetration: Penetration,
     /// Readings of the last step.
     pub observed: Observed,
 }
@@ -78,7 +77,6 @@ impl Contacts {
             rows: RowSystem::default(),
             newton: NewtonRows::default(),
             impact: Impact::default(),
-            penetration: Penetration::default(),
             observed: Observed::default(),
         }
     }

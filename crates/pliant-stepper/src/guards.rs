@@ -116,6 +116,11 @@ impl Guards {
         self.nearest
     }
 
+    /// Whether a row is left out of the present step.
+    pub(crate) fn leave_out(&self, row: usize) -> bool {
+        self.rows.contains(&row)
+    }
+
     /// Shuts what is open at the present state, before a step. Says whether something is about to
     /// close at once.
     pub fn shut(

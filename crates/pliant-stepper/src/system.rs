@@ -2,6 +2,7 @@
 
 mod dynamics;
 pub(crate) mod linear;
+pub(crate) mod one_sided;
 mod rows;
 pub(crate) mod treatments;
 
@@ -9,7 +10,7 @@ pub use dynamics::gather;
 pub(crate) use dynamics::gather_forces;
 pub use treatments::TreatmentChoice;
 
-use crate::contact::{Contacts, step};
+use crate::contact::{Contacts, Penetration, step};
 use crate::guards::Guards;
 use crate::motion::{Controls, MemoryChanges, Motion, SolverMemory};
 use crate::report::Counters;
@@ -17,6 +18,7 @@ use crate::sleep::{self, Sleep};
 use crate::system::treatments::group_of_field;
 use crate::{Error, Options, WorkPart};
 use linear::StepSolver;
+use one_sided::LoweredRows;
 use pliant_kkt::{Assembler, RowMotion};
 use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
 use pliant_solvers::{DirectOptions, DirectSolver, Solution};
@@ -34,8 +36,8 @@ pub struct System {
     /// The KKT system, planned once and filled in every step.
     pub assembler: Assembler,
     pub(crate) solver: StepSolver,
-    /// The solver of position corrections and accelerations, which have other rows.
-    pub(crate) corrector: DirectSolver,
+    /// The solvers of position corrections.
+    pub(crate) corrections: Corrections,
     pub(crate) solution: Solution,
     /// The change of velocity and the impulses of all rows.
     pub(crate) change: Solution,
@@ -51,9 +53,20 @@ pub struct System {
     pub(crate) counters: Counters,
 }
 
-/// Forces of the rows by their laws.
+/// The solvers of position corrections.
+#[derive(Debug, Default)]
+pub(crate) struct Corrections {
+    /// Of those onto hard rows, and of accelerations, which have other rows than a step.
+    pub(crate) direct: DirectSolver,
+    /// Of those behind a step, because of overlap, limits and ropes.
+    pub(crate) behind: Box<Penetration>,
+}
+
+/// Forces of the rows by their laws, and the rows that the present step takes otherwise.
 #[derive(Debug, Default)]
 pub(crate) struct RowForces {
+    /// Limits and ropes that it takes by their velocity.
+    pub(crate) lowered: LoweredRows,
     /// Of each row, its force by its law.
     pub(crate) law_force: Vec<f64>,
     /// Rows whose compliance is so large that their force is that of their law.
@@ -109,10 +122,11 @@ impl System {
             evaluation,
             assembler,
             solver: StepSolver::default(),
-            corrector: DirectSolver::default(),
+            corrections: Corrections::default(),
             solution: Solution::default(),
             change: Solution::default(),
             rows: RowForces {
+                lowered: LoweredRows::default(),
                 law_force: vec![0.0; rows],
                 soft: vec![true; rows],
                 undetermined: Vec::new(),
@@ -173,7 +187,7 @@ impl System {
             self.evaluation.share(self.assembler.threads());
         }
         self.solver.configure(options);
-        self.corrector.options = options.tuning.solver;
+        self.corrections.direct.options = options.tuning.solver;
         self.scratch.factored_before = self.factorisations();
         if let Some(contacts) = &mut self.contacts {
             contacts
@@ -187,7 +201,7 @@ impl System {
     }
 
     fn factorisations(&self) -> usize {
-        self.solver.counters().numeric + self.corrector.counters().numeric
+        self.solver.counters().numeric + self.corrections.direct.counters().numeric
     }
 
     /// Whether the factorisations of the step, of which the last were for one of its parts, are no
@@ -231,22 +245,23 @@ impl System {
     /// Writes the memory of all solvers into buffers that are there.
     pub fn record_solvers(&self, out: &mut SolverMemory) {
         self.solver.record(out);
-        self.corrector.record(&mut out.correction_elimination);
+        self.corrections.direct.record(&mut out.correction_elimination);
         step::record_solvers(self, out);
     }
 
     /// Writes what has changed of the memory of all solvers since it was last written to the same
     /// place.
     pub fn record_changes(&self, out: &mut SolverMemory, since: &mut MemoryChanges) {
-        let now = MemoryChanges([self.solver.memory_changes(), self.corrector.memory_changes()]);
+        let now = MemoryChanges([
+            self.solver.memory_changes(),
+            self.corrections.direct.memory_changes(),
+        ]);
         if *since != now || !self.solver.is_still() {
             *since = now;
             self.solver.record(out);
-            self.corrector.record(&mut out.correction_elimination);
+            self.corrections.direct.record(&mut out.correction_elimination);
         }
-        if self.contacts.is_some() {
-            step::record_solvers(self, out);
-        }
+        step::record_solvers(self, out);
     }
 
     /// Gives all solvers a memory in place of their own, unless they have the same.
@@ -255,7 +270,9 @@ impl System {
         self.record_solvers(&mut own);
         if own != *memory {
             self.solver.impose(memory);
-            self.corrector.forget(memory.correction_elimination.clone());
+            self.corrections
+                .direct
+                .forget(memory.correction_elimination.clone());
             step::restore_solvers(self, memory);
         }
     }

@@ -102,14 +102,19 @@ fn off_rows(scene: &BuiltScene, simulation: &Simulation, list: &mut Vec<Warning>
     for gap in gaps.iter().take(MOST) {
         let name = simulation.problem().describe_row(gap.row);
         let (far, unit) = (short(gap.gap), simulation.row_unit(gap.row));
-        let (message, keys) = if gap.one_sided {
-            let message = format!("{name} starts {far} {unit} outside its limit");
-            (message, &["limits", "bounds"][..])
+        let (message, keys, help) = if gap.one_sided {
+            (
+                format!("{name} starts {far} {unit} outside its limit"),
+                &["limits", "bounds"][..],
+                "it is taken back as overlap is, which moves and lifts things: start it inside",
+            )
         } else {
-            let message = format!("{name} starts {far} {unit} from where it is held");
-            (message, &["rest", "on"][..])
+            (
+                format!("{name} starts {far} {unit} from where it is held"),
+                &["rest", "on"][..],
+                "a step takes it back, which moves things and may bring in energy: start it inside",
+            )
         };
-        let help = "a step takes it back, which moves things and may bring in energy: start it inside";
         list.push(scene.places.warning(message, keys, Some(help.to_owned())));
     }
     if let Some(more) = gaps.len().checked_sub(MOST).filter(|n| *n > 0) {
@@ -194,6 +199,8 @@ pub(super) struct Watch {
     /// Energy so far that nothing brought in, and the most that it ever was (J).
     grown: f64,
     most_grown: f64,
+    /// Energy that corrections of positions brought in so far (J).
+    lifted: f64,
     /// Work of what drives, in both directions (J).
     worked: f64,
     kinetic_start: f64,
@@ -214,6 +221,7 @@ impl Watch {
             starts_off,
             grown: 0.0,
             most_grown: 0.0,
+            lifted: 0.0,
             worked: 0.0,
             kinetic_start: energies.kinetic,
             potential_start: energies.potential,
@@ -245,6 +253,7 @@ impl Watch {
         let gained = [ledger.damping, ledger.friction, impacts].map(|w| w.max(0.0));
         self.grown += ledger.numerical + gained.iter().sum::<f64>();
         self.most_grown = self.most_grown.max(self.grown);
+        self.lifted += report.contacts.corrections.lifted - report.contacts.corrections.paid;
         self.lowest = self.lowest.min(report.energies.potential);
         let size = report.energies.kinetic + report.energies.potential.abs();
         self.largest = self.largest.max(size);
@@ -293,10 +302,21 @@ impl Watch {
         }) = &self.worst
             && self.size.is_large(*gap, unit, GAP)
         {
+            let remedy = if self.starts_off {
+                "start the scene where its rows hold"
+            } else {
+                "take a smaller step, or `post_stabilisation`"
+            };
             list.push(format!(
-                "{name} was off by {} {unit} at t = {} s: take a smaller step, or `post_stabilisation`",
+                "{name} was off by {} {unit} at t = {} s: {remedy}",
                 short(*gap),
                 short(*time),
+            ));
+        }
+        if self.starts_off && self.lifted > NOISE * self.largest {
+            list.push(format!(
+                "taking back what starts beyond limits or deep in each other brought in {} J: start it inside",
+                short(self.lifted),
             ));
         }
         if let Some(contacts) = &summary.contacts {
@@ -343,6 +363,7 @@ mod tests {
                 starts_off: false,
                 grown,
                 most_grown,
+                lifted: 0.0,
                 worked: 0.0,
                 kinetic_start,
                 potential_start: 0.0,

@@ -2,7 +2,8 @@
 
 use pliant_solvers::complementarity::Method;
 
-/// How overlap is dealt with. Restitution and friction never see it.
+/// How overlap is dealt with, and limits and ropes that are beyond by more than motion leaves (with
+/// rad for m where they hold angles). Restitution and friction never see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Overlap {

@@ -1,16 +1,18 @@
-//! Overlap at the end of a step, and positions corrected because of it.
+//! Overlap at the end of a step, limits and ropes that are beyond, and positions corrected because
+//! of them.
 
 mod compensation;
+mod sides;
 
 use super::detect::{ContactGuards, Search};
-use super::{Base, Contact, ContactKey, ContactList, Overlap, auto_options, check_work};
-use crate::system::System;
+use super::{Base, Contact, ContactKey, ContactList, Overlap, OverlapReport, auto_options, check_work};
+use crate::system::{System, one_sided};
 use crate::{Error, Motion, WorkPart};
 use compensation::{Compensation, Correction};
 use pliant_kkt::{Extended, GeometricTerms, Metric, Quantity, Scheme, StepInput, Tail};
 use pliant_model::{Problem, RowLaw, State, Treatment};
-use pliant_solvers::Solution;
-use pliant_solvers::complementarity::{Cone, IslandSolver, Outcome, ProblemError};
+use pliant_solvers::complementarity::{Cone, IslandMemory, IslandSolver, Outcome, ProblemError};
+use pliant_solvers::{Solution, Status};
 
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
 const CORRECTIONS: usize = 5;
@@ -18,22 +20,29 @@ const CORRECTIONS: usize = 5;
 /// Trials to find how far a correction may go that would make energy.
 const SHARES: usize = 20;
 
-/// The correction of overlap at the end of a step.
+/// The correction of overlap, and of limits and ropes beyond, at the end of a step.
 #[derive(Debug, Default)]
-pub(super) struct Penetration {
+pub(crate) struct Penetration {
     tail: Tail,
     cones: Vec<Option<Cone>>,
     extended: Extended,
-    pub(super) solver: IslandSolver,
+    solver: IslandSolver,
     solution: Solution,
     compensation: Compensation,
     /// The state before the correction, at rest: the forces are those of the potential then.
     resting: State,
     /// The most energy that one correction of the step lifted (J).
     most_lifted: f64,
+    /// Limits and ropes that the last fill takes back.
+    asking_rows: usize,
     /// Contacts that were so deep at the first correction of the step that they take longer, by
     /// key, ascending.
     recovering: Vec<ContactKey>,
+    /// Contacts that closed in the step with more approach than its weights let them stop in time,
+    /// by key, ascending: they recover wholly, with what the impact lost.
+    arrived: Vec<ContactKey>,
+    /// Rows of the model that were so far beyond then, ascending.
+    recovering_rows: Vec<usize>,
     /// The energy that corrections of the present step may bring in, beyond the share of motion:
     /// the energy that the step lost (J). Without one, all that they ask for.
     margin: Option<f64>,
@@ -45,10 +54,11 @@ pub(crate) struct Ends<'a> {
     pub(crate) end: &'a mut Motion,
 }
 
-/// The recovery that a correction asks for: contacts deeper than `shallow` (m) recover by `most`
-/// (m), the others wholly.
+/// The recovery that a correction asks for: what is beyond by more than `allowed` (m, rad) is taken
+/// back; contacts and rows beyond `shallow` recover by `most`, the others wholly.
 #[derive(Clone, Copy)]
 struct Recovery {
+    allowed: f64,
     shallow: f64,
     most: f64,
 }
@@ -85,21 +95,48 @@ fn hard<'a>(list: &'a ContactList, guards: &'a ContactGuards) -> impl Iterator<I
 }
 
 impl Penetration {
-    /// Whether a contact is deeper than a step recovers, or was at its first correction.
+    /// Counts operations from zero again.
+    pub(super) fn restart_work(&mut self) {
+        self.solver.restart_work();
+    }
+
+    /// Writes the memory of the solver.
+    pub(super) fn record(&self, out: &mut IslandMemory) {
+        self.solver.record(out);
+    }
+
+    /// Gives the solver a memory in place of its own.
+    pub(super) fn impose(&mut self, memory: &IslandMemory) {
+        self.solver.impose(memory);
+    }
+
+    /// Whether a contact is deeper than a step recovers, or was at its first correction, and did
+    /// not only arrive there in the step.
     fn has_its_share(&self, contact: &Contact, shallow: f64) -> bool {
-        contact.gap < -shallow || self.recovering.binary_search(&contact.key).is_ok()
+        let slow = || contact.gap < -shallow || self.recovering.binary_search(&contact.key).is_ok();
+        slow() && self.arrived.binary_search(&contact.key).is_err()
     }
 
     /// Whether a hard contact overlaps by more than is allowed, and is to be corrected.
-    fn asks(
-        &self,
-        list: &ContactList,
-        guards: &ContactGuards,
-        allowed: f64,
-        Recovery { shallow, most }: Recovery,
-    ) -> bool {
+    fn asks(&self, list: &ContactList, guards: &ContactGuards, recovery: Recovery) -> bool {
+        let Recovery {
+            allowed,
+            shallow,
+            most,
+        } = recovery;
         let mut deep = hard(list, guards).filter(|c| c.gap < -allowed);
         deep.any(|c| most > 0.0 || !self.has_its_share(c, shallow))
+    }
+
+    /// Makes the rows of the hard contacts.
+    fn push_contacts(&mut self, list: &ContactList, guards: &ContactGuards, recovery: Recovery) {
+        for (contact, supports) in list.with_supports() {
+            if contact.law.compliance == 0.0 && guards.take(contact) {
+                let rows = self.tail.push(Quantity::Velocity, &[contact.normal], supports);
+                let deep = self.has_its_share(contact, recovery.shallow);
+                self.tail.b[rows.start] = if deep { -recovery.most } else { contact.gap };
+            }
+        }
     }
 
     /// The sides of the contact that has the largest share `mu_i (J dx)_i` in a correction that
@@ -129,29 +166,49 @@ fn is_elastic(model: &Problem) -> bool {
     })
 }
 
-/// Finds the contacts at the end of a step of length `h` (s), which become those of the motion. If
-/// corrections of their overlap may take no more energy than the step lost, the energy that is
-/// stored in them (J), which that depends on.
-pub(crate) fn find_at_end(system: &mut System, end: &mut Motion, h: f64) -> Result<Option<f64>, Error> {
+/// Whether anything is beyond by more than is allowed, and is to be taken back.
+fn asks(system: &System, end: &Motion, recovery: Recovery) -> bool {
+    let p = &system.corrections.behind;
+    let overlaps = match (&system.contacts, &end.contacts) {
+        (Some(c), Some(memory)) => p.asks(&memory.list, &c.detection.guards, recovery),
+        _ => false,
+    };
+    overlaps || p.rows_ask(system, end, recovery)
+}
+
+/// Finds the contacts at the end of a step of length `h` (s) with the weight `beta` of the velocity
+/// there, which become those of the motion. If
+/// corrections may take no more energy than the step lost, the energy that is stored in contacts
+/// (J), which that depends on.
+pub(crate) fn find_at_end(
+    system: &mut System,
+    end: &mut Motion,
+    h: f64,
+    beta: f64,
+) -> Result<Option<f64>, Error> {
     search(system, end, h)?;
-    let overlap = system.options.contacts.overlap;
-    let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) else {
+    let Overlap::Correct { allowed, speed } = system.options.contacts.overlap else {
         return Ok(None);
     };
-    let Overlap::Correct { allowed, speed } = overlap else {
-        return Ok(None);
-    };
-    let p = &mut c.penetration;
+    let p = &mut system.corrections.behind;
     p.most_lifted = 0.0;
     p.recovering.clear();
+    p.recovering_rows.clear();
+    p.arrived.clear();
+    if let Some(c) = &system.contacts {
+        let late = |gap: f64, u: f64| gap >= -allowed && gap + h * (1.0 - beta) * u < 0.0;
+        p.arrived.extend(c.rows.late_contacts(&c.detection.list, late));
+        p.arrived.sort_unstable();
+    }
     let shallow = h * speed;
     let recovery = Recovery {
+        allowed,
         shallow,
         most: shallow,
     };
-    let bounded =
-        end.ledger.overlap <= allowed && p.asks(&memory.list, &c.detection.guards, allowed, recovery);
-    Ok(bounded.then(|| stored(&memory.list)))
+    let bounded = end.ledger.overlap <= allowed && asks(system, end, recovery);
+    let stored = || end.contacts.as_ref().map_or(0.0, |memory| stored(&memory.list));
+    Ok(bounded.then(stored))
 }
 
 /// Searches the contacts of the end.
@@ -165,81 +222,71 @@ fn search(system: &mut System, end: &mut Motion, h: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes overlap at the end of the step back, if that is asked for, with no more energy than the
-/// step `lost` (J) and motion has; without it, with all that it asks for.
+/// Takes overlap at the end of the step back, if that is asked for, and what limits and ropes are
+/// beyond, with no more energy than the step `lost` (J) and motion has; without it, with all that
+/// it asks for.
 pub(crate) fn recover_overlap(
     system: &mut System,
     ends: Ends<'_>,
     scheme: &Scheme,
     lost: Option<f64>,
+    report: &mut OverlapReport,
 ) -> Result<(), Error> {
     let Ends { start, end } = ends;
-    let (h, overlap) = (scheme.h, system.options.contacts.overlap);
-    if let Overlap::Correct { allowed, speed } = overlap {
-        let shallow = h * speed;
+    if let Overlap::Correct { allowed, speed } = system.options.contacts.overlap {
+        let shallow = scheme.h * speed;
         let mut recovery = Recovery {
+            allowed,
             shallow,
             most: shallow,
         };
-        if let Some(c) = &mut system.contacts {
-            c.penetration.margin = lost;
-        }
+        system.corrections.behind.margin = lost;
         for _ in 0..CORRECTIONS {
-            let (Some(c), Some(memory)) = (&system.contacts, &end.contacts) else {
-                return Ok(());
-            };
-            let guards = &c.detection.guards;
-            if !c.penetration.asks(&memory.list, guards, allowed, recovery) {
+            if !asks(system, end, recovery) || !correct(system, start, end, scheme, recovery, report)? {
                 break;
             }
-            if !correct(system, start, end, scheme, recovery)? {
-                break;
-            }
-            search(system, end, h)?;
-            if let Some(c) = &mut system.contacts {
-                c.observed.report_mut().corrections.count += 1;
-            }
+            search(system, end, scheme.h)?;
+            report.count += 1;
             // Deeper ones have had their share in the first round, and are not to sink.
             recovery.most = 0.0;
         }
-    }
-    let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) else {
-        return Ok(());
-    };
-    if let Overlap::Correct { .. } = overlap {
-        let left = deepest(&memory.list, &c.detection.guards);
+        let mut left = one_sided::farthest_outside(system, &end.state);
+        if let (Some(c), Some(memory)) = (&system.contacts, &end.contacts) {
+            left = left.max(deepest(&memory.list, &c.detection.guards));
+        }
         end.ledger.overlap = end.ledger.overlap.min(left);
     }
-    let overlaps = memory.list.contacts().iter();
-    let report = c.observed.report_mut();
-    report.overlap = overlaps.fold(0.0f64, |a, c| a.max(-c.gap));
-    report.stored = stored(&memory.list);
+    if let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts) {
+        let overlaps = memory.list.contacts().iter();
+        let of_contacts = c.observed.report_mut();
+        of_contacts.overlap = overlaps.fold(0.0f64, |a, c| a.max(-c.gap));
+        of_contacts.stored = stored(&memory.list);
+        of_contacts.corrections = *report;
+    }
     Ok(())
 }
 
 /// Finds and takes a displacement, `min |dx|^2/2` subject to `J dx = -phi` on the hard rows and
-/// `N dx >= -phi` on the hard contacts, in the metric of the step's `W` with springs that are rows
-/// where there is anything elastic, for by masses alone the light nodes of stiff bodies would go
-/// all the way, else of the masses. Returns whether there is one; else nothing moves, and the
-/// report has the contact that missed most.
+/// `N dx >= -phi` on the hard contacts and the limits and ropes, in the metric of the step's `W`
+/// with springs that are rows where there is anything elastic, for by masses alone the light nodes
+/// of stiff bodies would go all the way, else of the masses. Returns whether there is one; else
+/// nothing moves, and the report has the contact that missed most.
 fn correct(
     system: &mut System,
     start: &Motion,
     end: &mut Motion,
     scheme: &Scheme,
     recovery: Recovery,
+    report: &mut OverlapReport,
 ) -> Result<bool, Error> {
     let System {
         model,
         options,
         evaluation,
-        contacts: Some(c),
+        corrections,
         ..
-    } = system
-    else {
-        return Ok(false);
-    };
-    let p = &mut c.penetration;
+    } = system;
+    let p = &mut corrections.behind;
     p.resting.positions.clone_from(&end.state.positions);
     p.resting.velocities.clear();
     p.resting.velocities.resize(end.state.velocities.len(), 0.0);
@@ -268,22 +315,20 @@ fn correct(
     });
     failed?;
     if !solved && let Some(Unsolved { worst }) = solve(Metric::Mass, plain)? {
-        if let Some(c) = &mut system.contacts {
-            let report = &mut c.observed.report_mut().corrections;
-            report.unsolved += 1;
-            report.unsolved_by = report.unsolved_by.or(worst);
-        }
+        report.unsolved += 1;
+        report.unsolved_by = report.unsolved_by.or(worst);
         return Ok(false);
     }
-    if let (Some(c), Some(memory)) = (&mut system.contacts, &end.contacts)
-        && recovery.most > 0.0
-    {
-        let deep = memory.list.contacts().iter();
-        let deep = deep.filter(|c| c.gap < -recovery.shallow);
-        c.penetration.recovering.extend(deep.map(|c| c.key));
-        c.penetration.recovering.sort_unstable();
+    if recovery.most > 0.0 {
+        if let Some(memory) = &end.contacts {
+            let deep = memory.list.contacts().iter();
+            let deep = deep.filter(|c| c.gap < -recovery.shallow);
+            system.corrections.behind.recovering.extend(deep.map(|c| c.key));
+            system.corrections.behind.recovering.sort_unstable();
+        }
+        sides::note_recovering(system, end, recovery.shallow);
     }
-    take(system, start, end)?;
+    take(system, start, end, report)?;
     Ok(true)
 }
 
@@ -295,38 +340,33 @@ fn solve(
     CorrectionMetric { metric, geometry }: CorrectionMetric,
     recovery: Recovery,
 ) -> Result<Option<Unsolved>, Error> {
-    let System {
-        model,
-        options,
-        evaluation,
-        assembler,
-        row_motion,
-        scratch,
-        sleep,
-        contacts,
-        ..
-    } = system;
-    let (Some(c), Some(memory)) = (contacts, &end.contacts) else {
-        return Ok(None);
-    };
-    let (p, guards) = (&mut c.penetration, &c.detection.guards);
     let scheme = scheme.with_geometry(geometry);
     let input = StepInput {
         state: &end.state,
         multipliers: &end.lagged,
-        impulse: &scratch.impulse,
-        fixed_change: &scratch.fixed_change,
-        motion: row_motion,
+        impulse: &system.scratch.impulse,
+        fixed_change: &system.scratch.fixed_change,
+        motion: &system.row_motion,
     };
-    assembler.fill_correction(model, evaluation, &scheme, input, metric);
+    let (model, evaluation) = (&system.model, &mut system.evaluation);
+    system
+        .assembler
+        .fill_correction(model, evaluation, &scheme, input, metric);
+    sides::hold(system, end, recovery);
+    let System {
+        model,
+        options,
+        assembler,
+        sleep,
+        contacts,
+        corrections,
+        ..
+    } = system;
+    let p = &mut corrections.behind;
     sleep.hold_rows(assembler);
     p.tail.clear();
-    for (contact, supports) in memory.list.with_supports() {
-        if contact.law.compliance == 0.0 && guards.take(contact) {
-            let rows = p.tail.push(Quantity::Velocity, &[contact.normal], supports);
-            let deep = p.has_its_share(contact, recovery.shallow);
-            p.tail.b[rows.start] = if deep { -recovery.most } else { contact.gap };
-        }
+    if let (Some(c), Some(memory)) = (&*contacts, &end.contacts) {
+        p.push_contacts(&memory.list, &c.detection.guards, recovery);
     }
     assembler.project(model, &end.state, &mut p.tail)?;
     let base = assembler.system();
@@ -338,6 +378,7 @@ fn solve(
     p.solver.options = auto_options(&options.contacts);
     p.solver.options.limits.work = options.tuning.work.correction_operations;
     p.solver.only = options.contacts.solver;
+    p.solver.bounds = options.tuning.bounds;
     p.solver.bounds.direct = options.tuning.solver;
     let words = |error| match error {
         ProblemError::Bilateral(e) => Error::from_solver(e, model, end.time),
@@ -346,13 +387,19 @@ fn solve(
     p.solver.prepare(filled, &p.cones).map_err(words)?;
     p.solution.mu.clear();
     let found = p.solver.solve(filled, &mut p.solution).map_err(words)?;
-    c.observed.report_mut().solve.operations += found.work;
     let last = metric == Metric::Mass && options.accept_failed_steps;
-    if found.outcome == Outcome::Converged || last {
+    // Where rows ask, there may be no contact that has a say.
+    let linear = p.asking_rows == 0 || found.linear.status == Status::Converged;
+    let solved = found.outcome == Outcome::Converged && linear || last;
+    let (Some(c), Some(memory)) = (contacts, &end.contacts) else {
+        return Ok((!solved).then_some(Unsolved { worst: None }));
+    };
+    c.observed.report_mut().solve.operations += found.work;
+    if solved {
         return Ok(None);
     }
     let base_blocks = base.row_blocks().len() - 1;
-    let mut contacts = hard(&memory.list, guards);
+    let mut contacts = hard(&memory.list, &c.detection.guards);
     let base = Base {
         model,
         assembler,
@@ -368,7 +415,8 @@ fn solve(
         &c.detection,
         contacts.clone(),
     )?;
-    let worst = contacts.nth(found.worst.saturating_sub(base_blocks));
+    let worst = found.worst.checked_sub(base_blocks);
+    let worst = worst.and_then(|worst| contacts.nth(worst));
     Ok(Some(Unsolved {
         worst: worst.map(|contact| contact.sides),
     }))
@@ -376,25 +424,28 @@ fn solve(
 
 /// Takes the displacement that was found, as far as energy for it is at hand; the motion gives its
 /// share.
-fn take(system: &mut System, start: &Motion, end: &mut Motion) -> Result<(), Error> {
+fn take(
+    system: &mut System,
+    start: &Motion,
+    end: &mut Motion,
+    report: &mut OverlapReport,
+) -> Result<(), Error> {
     let System {
         model,
         evaluation,
         assembler,
         sleep,
         contacts,
+        corrections,
         ..
     } = system;
+    let p = &mut corrections.behind;
     let Motion {
         state,
         contacts: memory,
         sleep: sleepers,
         ..
     } = end;
-    let (Some(c), Some(memory)) = (contacts, memory) else {
-        return Ok(());
-    };
-    let (p, report) = (&mut c.penetration, c.observed.report_mut());
     let Some(solved) = p.extended.system() else {
         return Ok(());
     };
@@ -431,7 +482,7 @@ fn take(system: &mut System, start: &Motion, end: &mut Motion) -> Result<(), Err
             break (lifted, paid);
         }
         if trials == 0 {
-            report.corrections.held_back = report.corrections.held_back.max(new - left);
+            report.held_back = report.held_back.max(new - left);
         }
         if trials < SHARES {
             p.compensation.shorten(&mut p.solution.x, left, new);
@@ -441,12 +492,14 @@ fn take(system: &mut System, start: &Motion, end: &mut Motion) -> Result<(), Err
         trials += 1;
         state.positions.clone_from(&p.resting.positions);
     };
-    report.corrections.lifted += lifted;
-    report.corrections.paid += paid;
+    report.lifted += lifted;
+    report.paid += paid;
     p.compensation.apply(solved, model, evaluation, state)?;
-    let contacts = hard(&memory.list, &c.detection.guards);
-    if let Some(sides) = p.lifter(contacts, base_rows, lifted) {
-        report.corrections.lifted_by = Some(sides);
+    if let (Some(c), Some(memory)) = (contacts, memory) {
+        let contacts = hard(&memory.list, &c.detection.guards);
+        if let Some(sides) = p.lifter(contacts, base_rows, lifted) {
+            report.lifted_by = Some(sides);
+        }
     }
     Ok(())
 }

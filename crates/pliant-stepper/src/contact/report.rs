@@ -39,7 +39,7 @@ pub struct ContactsReport {
     pub restitution: f64,
     /// The solver of their law and its work.
     pub solve: ContactSolveReport,
-    /// Corrections of positions because of overlap.
+    /// Corrections of positions because of overlap, and of limits and ropes, also without contacts.
     pub corrections: OverlapReport,
     /// Elements that sleep.
     pub sleep: SleepReport,
@@ -93,7 +93,8 @@ impl ContactSolveReport {
     }
 }
 
-/// Corrections of positions that take overlap back, and their energy.
+/// Corrections of positions that take back overlap, and what limits and ropes are beyond, and their
+/// energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OverlapReport {
     /// Corrections.

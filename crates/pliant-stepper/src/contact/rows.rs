@@ -3,7 +3,7 @@
 use super::detect::Detection;
 use super::impact::Expansion;
 use super::law::lever;
-use super::{Base, ContactList, ContactMemory, ContactRows, FrictionCoupling, Overlap};
+use super::{Base, ContactKey, ContactList, ContactMemory, ContactRows, FrictionCoupling, Overlap};
 use crate::Error;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
@@ -114,7 +114,9 @@ impl RowSystem {
                     if impact {
                         (1.0 + e) * u
                     } else {
-                        (gap / h + u) / beta
+                        // With `beta < 1` a gap that closes in the step would turn a share of the
+                        // approach round: without restitution it closes, and no more.
+                        ((gap / h + u) / beta).max(u)
                     },
                     0.0,
                 )
@@ -146,6 +148,22 @@ impl RowSystem {
                 (self.tail.b[k], self.tail.r[k]) = (self.tail.velocity()[k], 0.0);
             }
         }
+    }
+
+    /// The contacts at the start of the step that are `late` by their gap (m) and the velocity of
+    /// their normals (m/s) there.
+    pub(super) fn late_contacts(
+        &self,
+        list: &ContactList,
+        late: impl Fn(f64, f64) -> bool,
+    ) -> impl Iterator<Item = ContactKey> {
+        let (velocities, mut row) = (self.tail.velocity(), 0);
+        let contacts = list.contacts().iter().zip(&self.rows);
+        contacts.filter_map(move |(contact, rows)| {
+            let u = velocities.get(row).copied()?;
+            row += rows.count;
+            late(contact.gap, u).then_some(contact.key)
+        })
     }
 
     /// Fills the system with the rows of the contacts behind those of the model, and the impulses

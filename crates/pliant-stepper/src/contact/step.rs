@@ -48,10 +48,10 @@ pub(crate) fn whole_system(system: &System) -> (&KktSystem, &Solution) {
 
 /// A step begins whose missed contacts are not known yet.
 pub fn begin(system: &mut System) {
+    system.corrections.behind.restart_work();
     if let Some(c) = &mut system.contacts {
         c.detection.begin();
         c.rows.solver.restart_work();
-        c.penetration.solver.restart_work();
     }
 }
 
@@ -247,15 +247,10 @@ pub fn go_back(system: &mut System, motion: &Motion, observation: &Observation) 
 
 /// Writes the memory of the solvers of contacts.
 pub(crate) fn record_solvers(system: &System, out: &mut SolverMemory) {
+    system.corrections.behind.record(&mut out.correction_islands);
     match &system.contacts {
-        Some(c) => {
-            c.rows.solver.record(&mut out.islands);
-            c.penetration.solver.record(&mut out.correction_islands);
-        }
-        None => {
-            out.islands = IslandMemory::default();
-            out.correction_islands = IslandMemory::default();
-        }
+        Some(c) => c.rows.solver.record(&mut out.islands),
+        None => out.islands = IslandMemory::default(),
     }
 }
 
@@ -284,9 +279,9 @@ pub fn check_coupling(system: &System, coupling: FrictionCoupling) -> Result<(),
 
 /// Gives the solvers of contacts a memory in place of their own.
 pub(crate) fn restore_solvers(system: &mut System, memory: &SolverMemory) {
+    system.corrections.behind.impose(&memory.correction_islands);
     if let Some(c) = &mut system.contacts {
         c.rows.solver.impose(&memory.islands);
-        c.penetration.solver.impose(&memory.correction_islands);
     }
 }
 

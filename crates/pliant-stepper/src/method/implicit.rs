@@ -29,7 +29,7 @@ use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Past, Relation, S
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::{DampingLaw, Trace};
-use crate::system::System;
+use crate::system::{System, one_sided};
 use pliant_kkt::Scheme;
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
@@ -349,6 +349,7 @@ impl Method for Implicit {
         let clock = Instant::now();
         system.set_row_motion(start.time, start.time + h);
         system.evaluate(end, 0.0)?;
+        one_sided::find(system, end, h, weights.beta);
         system.find_fixed_change(end);
         work.start_method(method, system, &weights, h, end)?;
         let scheme = work.relate(method, &weights, h, end)?;

@@ -371,9 +371,10 @@ impl Rattle {
         system.assembler.shift_right_hand_sides(&self.rate, &self.primal);
         let kkt = system.assembler.system();
         let solved = system
-            .corrector
+            .corrections
+            .direct
             .prepare(kkt)
-            .and_then(|()| system.corrector.solve(kkt, &mut system.solution));
+            .and_then(|()| system.corrections.direct.solve(kkt, &mut system.solution));
         solved.map_err(|e| Error::from_solver(e, &system.model, time))
     }
 

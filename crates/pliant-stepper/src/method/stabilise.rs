@@ -60,19 +60,19 @@ fn solve(
     metric: Metric,
 ) -> Result<(), Error> {
     fill(system, end, scheme, metric);
-    let mut prepared = system.corrector.prepare(system.assembler.system());
+    let mut prepared = system.corrections.direct.prepare(system.assembler.system());
     let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
     if indefinite && metric != Metric::Mass && system.options.tuning.clamp_geometry {
         // As in a step: the response matrix with the absolute value of the geometric stiffness is
         // definite.
         let clamped = scheme.with_geometry(scheme.geometry.clamped());
         fill(system, end, &clamped, metric);
-        prepared = system.corrector.prepare(system.assembler.system());
+        prepared = system.corrections.direct.prepare(system.assembler.system());
     }
     let System {
         model,
         assembler,
-        corrector,
+        corrections,
         scratch,
         options,
         ..
@@ -80,7 +80,9 @@ fn solve(
     let time = start.time;
     let in_words = |e| Error::from_solver(e, model, time);
     prepared.map_err(in_words)?;
-    let solved = corrector.solve(assembler.system(), &mut scratch.correction);
+    let solved = corrections
+        .direct
+        .solve(assembler.system(), &mut scratch.correction);
     let report = solved.map_err(in_words)?;
     match report.status {
         Status::Converged => Ok(()),

@@ -7,7 +7,7 @@ use crate::motion::Motion;
 use crate::observe::{Clash, DampingLaw, PartsWorkspace, Residuals, Trace, find_parts};
 use crate::report::Timings;
 use crate::sleep;
-use crate::system::System;
+use crate::system::{System, one_sided};
 use crate::{Error, Gyroscopic, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
 use pliant_model::ComponentId;
@@ -54,6 +54,7 @@ pub fn try_rows(
     }
     system.set_row_motion(start.time, start.time + h);
     evaluate(system, end, &scheme)?;
+    one_sided::find(system, end, h, scheme.beta);
     system.find_fixed_change(end);
     if end.fresh {
         system.first_multipliers(&scheme, end);
@@ -121,6 +122,7 @@ impl Method for Theta {
         trace.timings.stabilise += clock.lap();
         system.set_row_motion(start.time, start.time + h);
         evaluate(system, end, &scheme)?;
+        one_sided::find(system, end, h, scheme.beta);
         trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
         trace.timings.fill += clock.lap();
         step::find(system, end, h)?;
@@ -248,6 +250,7 @@ fn prepare_and_solve(
     system
         .assembler
         .fill(&system.model, &mut system.evaluation, scheme, input);
+    one_sided::take(system);
     system.sleep.hold_rows(&mut system.assembler);
     system.guards.deactivate_rows(&mut system.assembler);
     system.find_soft_rows();
@@ -391,8 +394,8 @@ fn update(system: &mut System, start: &Motion, end: &mut Motion, scheme: &Scheme
     system.propagate(&mut end.state)
 }
 
-/// Finds the contacts at the end of a step of length `h`, and takes overlap back, with no more
-/// energy than the step lost.
+/// Finds the contacts at the end of a step of length `h`, and takes back overlap, and what limits
+/// and ropes are beyond, with no more energy than the step lost.
 pub(crate) fn recover(
     system: &mut System,
     start: &Motion,
@@ -400,9 +403,10 @@ pub(crate) fn recover(
     trace: &mut Trace,
     h: f64,
 ) -> Result<(), Error> {
-    let stored = step::find_at_end(system, end, h)?;
+    let stored = step::find_at_end(system, end, h, trace.scheme.beta)?;
     let lost = stored.map(|stored| trace.lost(system, start, end, stored));
-    step::recover_overlap(system, step::Ends { start, end }, &trace.scheme, lost)?;
+    let recovered = &mut trace.account.recovered;
+    step::recover_overlap(system, step::Ends { start, end }, &trace.scheme, lost, recovered)?;
     trace.account.forgotten += system.advance_memory(&mut end.state, 0.0);
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! The ledger of a step: the work of everything that is not stored.
 
 use super::{Room, Step, energy, report};
+use crate::contact::OverlapReport;
 use crate::motion::Motion;
-use crate::system::System;
+use crate::system::{System, one_sided};
 use crate::{Ledger, NumericalParts};
 use pliant_kkt::Scheme;
 use pliant_model::{At, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
@@ -27,8 +28,8 @@ pub struct LedgerMemory {
     pub inputs: f64,
     /// The energies are without those of compliant contacts.
     pub without_contacts: bool,
-    /// Overlap of hard contacts that the state was set with, as far as it is still there (m): it is
-    /// taken back whatever that costs.
+    /// Overlap of hard contacts that the state was set with, as far as it is still there (m), or
+    /// that of limits and ropes (m, rad): it is taken back whatever that costs.
     pub overlap: f64,
 }
 
@@ -77,6 +78,8 @@ pub struct Account {
     pub(crate) mapped: f64,
     /// Energy that position corrections lifted (J).
     pub(crate) corrected: f64,
+    /// Corrections of overlap, and of limits and ropes beyond.
+    pub(crate) recovered: OverlapReport,
     /// Energy that force fields with a memory dissipated (J).
     pub(crate) forgotten: f64,
     /// Energy that damping forces took (J).
@@ -131,6 +134,8 @@ impl Account {
     /// Opens the account of a step at the energies of its start.
     pub fn open(&mut self, system: &mut System, start: &Motion, scheme: &Scheme) {
         self.corrected = 0.0;
+        self.recovered = OverlapReport::default();
+        system.rows.lowered.clear();
         self.forgotten = 0.0;
         self.damped = 0.0;
         self.parts = None;
@@ -212,12 +217,17 @@ impl Account {
     }
 
     /// Adds the energy of the compliant contacts at the start of the step, once they are found, and
-    /// notes in `end` the overlap of a state that was set.
+    /// notes in `end` the overlap of a state that was set, limits and ropes beyond included.
     pub(crate) fn add_stored_contacts(&mut self, system: &System, end: &mut Motion) {
-        if let (true, Some(c)) = (self.stored_is_missing, &system.contacts) {
-            self.start.potential += c.stored_at_start();
-            end.ledger.overlap = c.deepest_at_start();
+        if !self.stored_is_missing {
+            return;
         }
+        let mut deepest = one_sided::farthest_outside(system, &end.state);
+        if let Some(c) = &system.contacts {
+            self.start.potential += c.stored_at_start();
+            deepest = deepest.max(c.deepest_at_start());
+        }
+        end.ledger.overlap = deepest;
     }
 
     /// Energy that the step lost up to now (J): energies of its start and the work since, less the
@@ -230,12 +240,10 @@ impl Account {
     }
 
     /// The closed ledger of a step that ends with these energies.
-    pub(crate) fn close(&self, system: &System, end: &Energies) -> Ledger {
+    pub(crate) fn close(&self, end: &Energies) -> Ledger {
         let mut ledger = self.ledger;
         ledger.damping -= self.forgotten;
-        let contacts = system.contacts.as_ref().map(|c| c.observed.report());
-        ledger.corrections =
-            self.corrected + contacts.map_or(0.0, |c| c.corrections.lifted - c.corrections.paid);
+        ledger.corrections = self.corrected + (self.recovered.lifted - self.recovered.paid);
         ledger.close(
             end.kinetic - self.start.kinetic,
             end.potential - self.start.potential,

@@ -4,7 +4,7 @@ use super::blame::{self, Clash, Residuals};
 use super::ledger::DampingLaw;
 use super::{Room, Step, Trace, energy};
 use crate::Error;
-use crate::contact::step;
+use crate::contact::{ContactsReport, step};
 use crate::report::{StepReport, StepSolveReport};
 use crate::system::System;
 use pliant_kkt::RowMotion;
@@ -260,13 +260,16 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             projected_tangents: trace.projected_tangents,
         },
         bounds: solved.bounds,
-        contacts: system
-            .contacts
-            .as_ref()
-            .map_or_else(Default::default, |c| *c.observed.report()),
+        contacts: ContactsReport {
+            corrections: account.recovered,
+            ..system
+                .contacts
+                .as_ref()
+                .map_or_else(Default::default, |c| *c.observed.report())
+        },
         energies,
         dissipated: step.start.dissipated + account.damped + account.forgotten,
-        ledger: account.close(system, &energies),
+        ledger: account.close(&energies),
         momentum: system.model.momentum(&step.end.state),
         counters: system.counters(),
         timings: trace.timings,

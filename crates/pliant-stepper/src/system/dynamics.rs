@@ -196,11 +196,13 @@ impl System {
         self.assembler
             .shift_right_hand_sides(&scratch.rate, &scratch.primal);
         let in_words = |e| Error::from_solver(e, &self.model, motion.time);
-        self.corrector
+        self.corrections
+            .direct
             .prepare(self.assembler.system())
             .map_err(in_words)?;
         let solved = self
-            .corrector
+            .corrections
+            .direct
             .solve(self.assembler.system(), &mut self.solution)
             .map_err(in_words)?;
         for (a, fixed) in self.solution.x.iter_mut().zip(&self.scratch.rate) {

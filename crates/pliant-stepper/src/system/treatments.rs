@@ -92,7 +92,7 @@ impl System {
         self.assembler = Assembler::with_transient(&self.model, &self.evaluation, transient)?;
         self.assembler.fixed_mut().copy_from_slice(&fixed);
         self.solver.forget();
-        self.corrector.forget(None);
+        self.corrections.direct.forget(None);
         for list in [&mut motion.multipliers, &mut motion.lagged] {
             let old = std::mem::replace(list, vec![0.0; rows]);
             for to in &after {

@@ -306,15 +306,34 @@ fn a_step_of_a_compliant_contact_is_its_implicit_law() {
     }
 }
 
-/// The gap closes by the positions of the step, whatever the weight of its end.
+/// The gap `g` closes by the positions of the step, `g + h (beta v+ + (1 - beta) v) = 0`, whatever
+/// the weight of its end, as long as nothing has to come back for that: what would end above zero,
+/// where `g < h (1 - beta) |v|`, stops, and is as much too deep until its overlap is taken back.
 #[test]
 fn a_speculative_contact_closes_by_the_positions_of_the_scheme() {
-    for beta in [1.0, 0.75, 0.5] {
-        let (mut s, p) = particle(0.0, friction(0.0), [0.0, 0.0, 0.002], [0.0, 0.0, -1.0]);
-        s.options.beta = beta;
-        s.options.contacts.overlap = Overlap::Keep;
-        s.step(0.01).unwrap();
-        assert!(s.positions(p)[2].abs() < 1e-14, "{beta}: {:?}", s.positions(p));
+    let (h, v): (f64, f64) = (0.01, -1.0);
+    for (beta, gap) in [
+        (1.0, 0.002),
+        (0.75, 0.004),
+        (0.5, 0.006),
+        (0.75, 0.002),
+        (0.5, 0.002),
+    ] {
+        for overlap in [Overlap::Keep, ContactOptions::default().overlap] {
+            let (mut s, p) = particle(0.0, friction(0.0), [0.0, 0.0, gap], [0.0, 0.0, v]);
+            s.options.beta = beta;
+            s.options.contacts.overlap = overlap;
+            s.step(h).unwrap();
+            let deep = if overlap == Overlap::Keep {
+                (gap + h * (1.0 - beta) * v).min(0.0)
+            } else {
+                0.0
+            };
+            let end = (-(gap / h + (1.0 - beta) * v) / beta).min(0.0);
+            let found = (s.positions(p)[2], s.velocities(p)[2]);
+            assert!((found.0 - deep).abs() < 1e-14, "{beta} {gap}: {found:?}");
+            assert!((found.1 - end).abs() < 1e-12, "{beta} {gap}: {found:?}");
+        }
     }
 }
 

@@ -28,6 +28,7 @@ mod loops;
 mod memory;
 mod missed;
 mod motors;
+mod one_sided;
 mod projected_tangents;
 mod redundancy;
 mod rods;

@@ -243,6 +243,12 @@ impl Iteration<'_> {
             let group = self.system.model.row_groups()[index];
             self.group_deficits(&group);
         }
+        let reach = self.work.relation.displacement_gain;
+        let deficits = &mut self.work.residual.deficit;
+        for lowered in self.system.rows.lowered.iter() {
+            let deficit = &mut deficits[lowered.row()];
+            *deficit = lowered.lower_deficit(*deficit, reach, &self.end.state.velocities);
+        }
     }
 
     fn group_deficits(&mut self, group: &RowGroup) {

@@ -1,0 +1,257 @@
+//! Hard rows that hold a position on one side: limits of joints, ropes.
+//!
+//! In the direction of its force such a row has a gap `g` (m, rad; negative beyond) and a velocity
+//! `w`, and its velocity at the end of a step must be no less than the smaller of two:
+//!
+//! - what its position asks for, `g + h (beta w+ + (1 - beta) w) >= 0`. A gap that is open closes
+//!   by that without more velocity than it has. With `beta < 1` it asks for too much where the gap
+//!   closes in the step: `(1 - beta)/beta` times the approach turned round, which is a bounce;
+//! - the velocity of its closed side. That is zero, as for a contact without restitution, and for a
+//!   gap that the curvature of the motion over a step left beyond, `|g| <= 2 h^2 |(dJ/dt) v|`, what
+//!   takes it back in a step, `|g|/h`, as for rows of two sides: where a rope turns what hangs on
+//!   it, the end of every step is beyond by half of that, and the velocity that takes it back is of
+//!   the order of the step, and less than what the curvature makes in the other direction.
+//!
+//! A gap further beyond was set so, or came by impacts and mappings that are not smooth. By a
+//! velocity it would be shot away with `g^2/(2 h^2)` of energy per mass; a displacement takes it
+//! back behind the step ([`crate::contact::Overlap`]).
+
+use super::System;
+use crate::contact::Overlap;
+use crate::motion::Motion;
+use pliant_model::{ComponentId, Level, NodeKind, RowGroup, RowLaw, State};
+use std::cell::LazyCell;
+
+/// In times of `h^2 |(dJ/dt) v|`, twice what motion over a step leaves, the gap beyond that rows
+/// take back by a velocity. At `beta = 1` they leave half of it, at `beta = 1/2` all of it.
+const CURVATURE: f64 = 2.0;
+
+/// A hundred roundings, for the arithmetic of a mapping.
+const ROUNDINGS: f64 = 100.0 * f64::EPSILON;
+
+/// A hard row that holds a position on one side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OneSided {
+    /// The sign of its force: it holds `sign phi >= 0`.
+    pub(crate) sign: f64,
+    /// Time in which what is beyond comes back by the law of the row (s), zero for none.
+    relaxation: f64,
+    /// Whether it gives way by its law, by relaxation or a largest force. Then nothing else takes
+    /// it back.
+    pub(crate) yields: bool,
+}
+
+/// A one-sided row of the present step whose velocity need not be what its position asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LoweredRow {
+    row: usize,
+    /// Its place in the velocities of all nodes.
+    velocity: usize,
+    sign: f64,
+    relaxation: f64,
+    /// Velocity of what drives it over the step (m/s, rad/s).
+    rate: f64,
+    /// The velocity of its closed side (m/s, rad/s).
+    recovery: f64,
+    /// The velocity at the start of the step less this one.
+    floor: f64,
+    /// Whether what it lacks in position is taken back behind the step.
+    recovers: bool,
+    /// Whether it was beyond at the start by more than motion leaves and may stay.
+    was_beyond: bool,
+}
+
+impl LoweredRow {
+    /// The deficit of its position law or that of the velocity of its closed side, the larger in
+    /// the direction of its force. `reach` (s) is the displacement by the velocity at the end,
+    /// `velocity` that of all nodes there.
+    pub(crate) fn lower_deficit(&self, deficit: f64, reach: f64, velocity: &[f64]) -> f64 {
+        let w = self.sign * (velocity[self.velocity] - self.rate);
+        let closed = (reach + self.relaxation) * (w - self.recovery);
+        self.sign * (self.sign * deficit).max(closed)
+    }
+
+    /// Its row.
+    pub(crate) fn row(&self) -> usize {
+        self.row
+    }
+}
+
+/// The one-sided rows of the present step that are taken by their velocity, ascending.
+#[derive(Debug, Default)]
+pub(crate) struct LoweredRows(Vec<LoweredRow>);
+
+impl LoweredRows {
+    /// No step has any.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LoweredRow> {
+        self.0.iter()
+    }
+
+    fn get(&self, row: usize) -> Option<&LoweredRow> {
+        let found = self.0.binary_search_by_key(&row, |lowered| lowered.row);
+        found.ok().map(|k| &self.0[k])
+    }
+
+    /// Whether what a row lacks in position is taken back behind the step.
+    pub(crate) fn recovers(&self, row: usize) -> bool {
+        self.get(row).is_some_and(|lowered| lowered.recovers)
+    }
+
+    /// Whether a row was beyond at the start of the step, and not only arrived there in it.
+    pub(crate) fn was_beyond(&self, row: usize) -> bool {
+        self.get(row).is_some_and(|lowered| lowered.was_beyond)
+    }
+}
+
+/// The side that coordinate `k` of a group of rows holds, if it is hard and holds a position on
+/// one side.
+pub(crate) fn of_row(system: &System, group: &RowGroup, k: usize) -> Option<OneSided> {
+    let (lower, upper) = system.model.bounds(group)?;
+    let sign = match (lower == 0.0, upper == 0.0) {
+        (true, false) => 1.0,
+        (false, true) => -1.0,
+        _ => return None,
+    };
+    let relaxation = match group.component {
+        ComponentId::Constraint(i) => match system.model.constraints()[i].component.level {
+            Level::Position | Level::CurvedPosition => 0.0,
+            _ => return None,
+        },
+        ComponentId::ForceField(i) => {
+            let viscous = system.model.row_law(group) == RowLaw::Viscous;
+            if viscous || !system.evaluation.is_hard(group, k) {
+                return None;
+            }
+            system.model.relaxation_time(i, k)
+        }
+        ComponentId::Mass(_) => return None,
+    };
+    let limited = lower.is_finite() && upper.is_finite();
+    Some(OneSided {
+        sign,
+        relaxation,
+        yields: limited || relaxation > 0.0,
+    })
+}
+
+/// The gap of row `k` of a group on a side (m, rad), against what drives it at the end of the
+/// step.
+pub(crate) fn gap_at_end(system: &System, state: &State, group: &RowGroup, k: usize, side: OneSided) -> f64 {
+    let phi = system.model.positions(state, group.node)[k];
+    side.sign * (phi - system.row_target(group.first_row + k))
+}
+
+/// Finds the one-sided rows of a step of length `h` (s) whose velocity need not be what their
+/// position asks for, with the weight `beta` of the velocity at its end. The motion must be
+/// evaluated at its start.
+pub(crate) fn find(system: &mut System, motion: &Motion, h: f64, beta: f64) {
+    let mut found = std::mem::take(&mut system.rows.lowered.0);
+    found.clear();
+    for group in system.model.row_groups() {
+        if system.model.bounds(group).is_none() {
+            continue;
+        }
+        let rounding = LazyCell::new(|| rounding(system, &motion.state, group));
+        let rows = 0..group.size * group.count;
+        found.extend(rows.filter_map(|k| lowered_row(system, motion, (group, k), (h, beta), || *rounding)));
+    }
+    found.sort_unstable_by_key(|lowered| lowered.row);
+    system.rows.lowered.0 = found;
+}
+
+/// The row of coordinate `k` of a group, if its velocity need not be what its position asks for.
+fn lowered_row(
+    system: &System,
+    motion: &Motion,
+    (group, k): (&RowGroup, usize),
+    (h, beta): (f64, f64),
+    rounding: impl Fn() -> f64,
+) -> Option<LoweredRow> {
+    let OneSided {
+        sign,
+        relaxation,
+        yields,
+    } = of_row(system, group, k)?;
+    let row = group.first_row + k;
+    let driven = system.row_motion.get(row).copied().unwrap_or_default();
+    let rate = (driven.end.0 - driven.start.0) / h;
+    let velocity = system.model.node(group.node).first_velocity + k;
+    let w = sign * (motion.state.velocities[velocity] - rate);
+    let gap = sign * (system.model.positions(&motion.state, group.node)[k] - driven.start.0);
+    let beyond = -gap;
+    let left_by_motion = CURVATURE * h * h * system.evaluation.bias()[velocity].abs();
+    let near = left_by_motion + ROUNDINGS * h * w.abs();
+    let far = !yields && beyond > near && beyond > near + rounding();
+    if beta == 1.0 && !far {
+        return None;
+    }
+    let (recovery, allowed) = match system.options.contacts.overlap {
+        _ if !far => (beyond.max(0.0) / (h + relaxation), 0.0),
+        Overlap::Rows { rate, speed } => ((rate * beyond).min(speed), 0.0),
+        Overlap::Correct { allowed, .. } => (0.0, allowed),
+        Overlap::Keep => (0.0, 0.0),
+    };
+    Some(LoweredRow {
+        row,
+        velocity,
+        sign,
+        relaxation,
+        rate,
+        recovery,
+        floor: w - recovery,
+        recovers: !yields,
+        was_beyond: far && beyond > allowed,
+    })
+}
+
+/// Rounding of the coordinates that a group of rows is made of (m, rad), by the largest of its
+/// node's parents.
+fn rounding(system: &System, state: &State, group: &RowGroup) -> f64 {
+    let parents = match &system.model.node(group.node).kind {
+        NodeKind::Mapped { parents, .. } => &parents[..],
+        NodeKind::Independent { .. } => std::slice::from_ref(&group.node),
+    };
+    let positions = parents.iter().flat_map(|p| system.model.positions(state, *p));
+    ROUNDINGS * positions.fold(0.0f64, |a, x| a.max(x.abs()))
+}
+
+/// Lets the filled system have the velocities of the closed sides of one-sided rows.
+pub(crate) fn take(system: &mut System) {
+    for lowered in system.rows.lowered.iter() {
+        let change = &system.scratch.fixed_change;
+        system
+            .assembler
+            .lower_side(lowered.row, lowered.sign, lowered.floor, change);
+    }
+}
+
+/// The farthest that a row is beyond its side of those that are taken back behind the step (m,
+/// rad).
+pub(crate) fn farthest_outside(system: &System, state: &State) -> f64 {
+    let mut farthest = 0.0f64;
+    each_recovering(system, |group, k, side| {
+        farthest = farthest.max(-gap_at_end(system, state, group, k, side));
+    });
+    farthest
+}
+
+/// Calls a function with each row that is taken back behind the step where it lacks.
+pub(crate) fn each_recovering(system: &System, mut call: impl FnMut(&RowGroup, usize, OneSided)) {
+    if system.rows.lowered.0.is_empty() {
+        return;
+    }
+    for group in system.model.row_groups() {
+        for k in 0..group.size * group.count {
+            if system.rows.lowered.recovers(group.first_row + k)
+                && let Some(side) = of_row(system, group, k)
+            {
+                call(group, k, side);
+            }
+        }
+    }
+}

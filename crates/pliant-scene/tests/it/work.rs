@@ -37,6 +37,30 @@ fn a_warm_step_with_motors_allocates_nothing() {
     assert_eq!(found.count_total, 0);
 }
 
+/// A slider that comes back from beyond its limit, and a weight on a rope that does so.
+#[test]
+fn a_warm_step_of_recovery_allocates_nothing() {
+    let text = "(gravity: (-9.81, 0, 0), run: (duration: 1, step: 0.01),
+        nodes: [
+            Bodies(name: \"b\", bodies: [(position: (1, 0, 0), shape: Sphere(0.1), mass: 1)]),
+            Particles(name: \"p\", positions: [(-1, 0, 0)], mass: 1),
+            Mapped(name: \"l\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 0.5)),
+        ],
+        joints: [(name: \"j\", kind: Slider, b: Body(\"b\", 0), limits: [(lower: 0.5)])],
+        constraints: [(name: \"rope\", on: \"l\", bounds: (upper: 0))])";
+    let mut run = runner(text);
+    let s = run.simulation_mut();
+    for _ in 0..5 {
+        s.step(0.01).unwrap();
+    }
+    let found = allocation_counter::measure(|| {
+        for _ in 0..20 {
+            assert_eq!(s.step(0.01).unwrap().contacts.corrections.count, 1);
+        }
+    });
+    assert_eq!(found.count_total, 0);
+}
+
 /// Two boxes on the ground, with limits of the work of a step.
 fn stack(limits: &str) -> String {
     format!(

@@ -349,7 +349,7 @@ impl Method for Implicit {
         let clock = Instant::now();
         system.set_row_motion(start.time, start.time + h);
         system.evaluate(end, 0.0)?;
-        one_sided::find(system, end, h, weights.beta);
+        one_sided::find(system, end, h, !own || weights.beta == 1.0);
         system.find_fixed_change(end);
         work.start_method(method, system, &weights, h, end)?;
         let scheme = work.relate(method, &weights, h, end)?;

@@ -54,7 +54,7 @@ pub fn try_rows(
     }
     system.set_row_motion(start.time, start.time + h);
     evaluate(system, end, &scheme)?;
-    one_sided::find(system, end, h, scheme.beta);
+    one_sided::find(system, end, h, scheme.beta == 1.0);
     system.find_fixed_change(end);
     if end.fresh {
         system.first_multipliers(&scheme, end);
@@ -122,7 +122,7 @@ impl Method for Theta {
         trace.timings.stabilise += clock.lap();
         system.set_row_motion(start.time, start.time + h);
         evaluate(system, end, &scheme)?;
-        one_sided::find(system, end, h, scheme.beta);
+        one_sided::find(system, end, h, scheme.beta == 1.0);
         trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
         trace.timings.fill += clock.lap();
         step::find(system, end, h)?;

@@ -147,9 +147,10 @@ pub(crate) fn gap_at_end(system: &System, state: &State, group: &RowGroup, k: us
 }
 
 /// Finds the one-sided rows of a step of length `h` (s) whose velocity need not be what their
-/// position asks for, with the weight `beta` of the velocity at its end. The motion must be
-/// evaluated at its start.
-pub(crate) fn find(system: &mut System, motion: &Motion, h: f64, beta: f64) {
+/// position asks for: those that are far beyond, and all, unless `by_end` says that positions do
+/// not move by a weighted mean of the velocities at both ends, which turns approach round. The
+/// motion must be evaluated at its start.
+pub(crate) fn find(system: &mut System, motion: &Motion, h: f64, by_end: bool) {
     let mut found = std::mem::take(&mut system.rows.lowered.0);
     found.clear();
     for group in system.model.row_groups() {
@@ -158,7 +159,7 @@ pub(crate) fn find(system: &mut System, motion: &Motion, h: f64, beta: f64) {
         }
         let rounding = LazyCell::new(|| rounding(system, &motion.state, group));
         let rows = 0..group.size * group.count;
-        found.extend(rows.filter_map(|k| lowered_row(system, motion, (group, k), (h, beta), || *rounding)));
+        found.extend(rows.filter_map(|k| lowered_row(system, motion, (group, k), (h, by_end), || *rounding)));
     }
     found.sort_unstable_by_key(|lowered| lowered.row);
     system.rows.lowered.0 = found;
@@ -169,7 +170,7 @@ fn lowered_row(
     system: &System,
     motion: &Motion,
     (group, k): (&RowGroup, usize),
-    (h, beta): (f64, f64),
+    (h, by_end): (f64, bool),
     rounding: impl Fn() -> f64,
 ) -> Option<LoweredRow> {
     let OneSided {
@@ -187,7 +188,7 @@ fn lowered_row(
     let left_by_motion = CURVATURE * h * h * system.evaluation.bias()[velocity].abs();
     let near = left_by_motion + ROUNDINGS * h * w.abs();
     let far = !yields && beyond > near && beyond > near + rounding();
-    if beta == 1.0 && !far {
+    if by_end && !far {
         return None;
     }
     let (recovery, allowed) = match system.options.contacts.overlap {

@@ -1,7 +1,8 @@
 //! Limits and ropes: what starts beyond them comes back by a displacement that is no velocity, and
 //! what arrives at them does not bounce, whatever the weights and the length of the step.
 
-use pliant::contact::Overlap;
+use pliant::contact::*;
+use pliant::kkt::Support;
 use pliant::prelude::*;
 
 const MASS: f64 = 2.0;
@@ -252,4 +253,106 @@ fn limits_follow_the_treatment_of_overlap() {
     };
     let (x, v) = with(rows);
     assert!((v - 2.0).abs() < 1e-12 && (x + 0.48).abs() < 1e-12, "{x} {v}");
+}
+
+/// Particle 1 on particle 0, along z.
+#[derive(Debug)]
+struct Stack(NodeId);
+
+impl ContactFinder for Stack {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+
+    fn find(&mut self, model: &Model, state: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let x = model.positions(state, self.0);
+        let support = |element| Support {
+            node: self.0,
+            element,
+            weight: 1.0,
+            arm: [0.0; 3],
+        };
+        let contact = Contact {
+            key: ContactKey(0, 0),
+            point: [0.0; 3],
+            normal: [0.0, 0.0, 1.0],
+            gap: x[5] - x[2],
+            law: ContactLaw::default(),
+            sides: [0, 1],
+        };
+        out.push(contact, [support(0)], [support(1)]);
+        Ok(())
+    }
+}
+
+/// Overlap of two particles of which the lower one stands at its limit, or near it: the upper one
+/// makes all of the way that is left, where both would make half of it.
+#[test]
+fn corrections_of_overlap_stop_at_limits() {
+    for (room, down) in [(0.0, 0.0), (0.002, 0.002), (1.0, 0.003)] {
+        let mut m = Model::new();
+        let heights = [0.0, 0.0, room, 0.0, 0.0, room - 0.006];
+        let p = m
+            .add_independent("p", Space::Real(3), &heights, &[0.0; 6])
+            .unwrap();
+        m.add_mass("m", p, Mass::Uniform(MASS)).unwrap();
+        let d = Distance::to_points(&[(0, [0.0, 0.0, -1.0])]).with_rest_lengths(&[1.0]);
+        let d = m.add_mapped("d", &[p], d).unwrap();
+        let limit = m.add_constraint("limit", d, Level::Position).unwrap();
+        m.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
+        let mut s = Simulation::new(m).unwrap();
+        s.set_contacts(Stack(p)).unwrap();
+        let report = s.step(0.01).unwrap();
+        let (low, high) = (s.positions(p)[2], s.positions(p)[5]);
+        assert!(
+            (low - (room - down)).abs() < 1e-9 && (high - low).abs() < 1e-9,
+            "{room}: {low} {high}"
+        );
+        assert_eq!(
+            (report.contacts.corrections.unsolved, report.energies.kinetic),
+            (0, 0.0)
+        );
+    }
+}
+
+/// A body that hangs from two ropes of which one starts too short, under a limit that it starts
+/// beyond: all come back at once, and it ends at rest where they hold.
+#[test]
+fn several_rows_come_back_together() {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
+        let mut m = Model::new();
+        m.set_gravity([0.0, -G, 0.0]).unwrap();
+        let p = m.add_particles("p", &[[0.0, -1.2, 0.0]]).unwrap();
+        m.add_mass("m", p, Mass::Uniform(MASS)).unwrap();
+        let anchors = [(0, [-0.6, 0.0, 0.0]), (0, [0.6, 0.0, 0.0]), (0, [0.0, 2.0, 0.0])];
+        let d = Distance::to_points(&anchors).with_rest_lengths(&[1.0, 1.0, 3.1]);
+        let d = m.add_mapped("d", &[p], d).unwrap();
+        let ropes = m.add_constraint("ropes", d, Level::Position).unwrap();
+        m.set_bounds(ropes, f64::NEG_INFINITY, 0.0).unwrap();
+        let options = Options {
+            integrator,
+            ..Options::default()
+        };
+        let mut s = Simulation::with_options(m, options).unwrap();
+        let mut energy = -MASS * G * 1.2;
+        let mut brought = 0.0;
+        for _ in 0..60 {
+            let report = s.step(0.01).unwrap();
+            brought += report.ledger.corrections;
+            assert!(report.energies.kinetic < 1e-12, "{report:?}");
+            energy = report.energies.total();
+        }
+        let x = s.positions(p);
+        assert!(x[0].abs() < 1e-9 && (x[1] + 0.8).abs() < 1e-6, "{x:?}");
+        // 0.8 below, both ropes carry half of the weight over 0.8; the third is slack.
+        for (found, exact) in s
+            .multipliers()
+            .iter()
+            .zip([-0.625 * MASS * G, -0.625 * MASS * G, 0.0])
+        {
+            assert!((found - exact).abs() < 1e-4, "{:?}", s.multipliers());
+        }
+        assert!((energy - MASS * G * x[1]).abs() < 1e-9);
+        assert!((brought - MASS * G * (x[1] + 1.2)).abs() < 1e-9, "{brought}");
+    }
 }

@@ -38,8 +38,8 @@ pub struct Ledger {
     /// By friction, spin and rolling in contacts, and by rows with bounds on both sides that are
     /// not driven (dry friction of joints).
     pub friction: f64,
-    /// By normal impulses of hard contacts, by rows with a bound on one side (limits, ropes), and
-    /// by rows with restitution.
+    /// By normal impulses of hard contacts, by rows with a bound on one side (limits, ropes), by
+    /// rows with restitution, and by hard rows that do not let velocities of the start be.
     pub impacts: f64,
     /// By corrections of positions, what was paid for them included, and by falling asleep.
     pub corrections: f64,

@@ -4,6 +4,7 @@ pub mod capabilities;
 mod explicit;
 pub(crate) mod gyroscopic;
 pub(crate) mod implicit;
+mod project;
 pub(crate) mod rattle;
 pub(crate) mod sizes;
 pub(crate) mod stabilise;
@@ -11,6 +12,7 @@ pub(crate) mod theta;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::Implicit;
+pub use project::project_velocities;
 pub(crate) use rattle::Rattle;
 pub(crate) use theta::Theta;
 pub use theta::try_rows;

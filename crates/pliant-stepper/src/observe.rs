@@ -80,6 +80,8 @@ pub struct Trace {
     pub timings: Timings,
     /// The weights by which the step is accounted for.
     pub scheme: Scheme,
+    /// Kinetic energy that hard rows took from velocities of the start before the step (J).
+    pub projected: f64,
     /// The energy account of the step.
     pub account: Account,
 }
@@ -98,6 +100,7 @@ impl Default for Trace {
             missed: None,
             timings: Timings::default(),
             scheme: Scheme::implicit_euler(1.0),
+            projected: 0.0,
             account: Account::default(),
         }
     }

@@ -74,7 +74,7 @@ impl AddAssign for NewtonReport {
 }
 
 /// The solver of a step's equations, its work, and changes that it made to the tangent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepSolveReport {
     /// The linear solver that took the step.
     pub solver: &'static str,
@@ -100,6 +100,9 @@ pub struct StepSolveReport {
     /// as their material was asked to: at the start of a linear step, at the end of one by Newton's
     /// method.
     pub projected_tangents: usize,
+    /// Kinetic energy that hard rows took before the first step of a motion, from velocities of its
+    /// start that contradict them (J).
+    pub projected: f64,
 }
 
 impl StepSolveReport {
@@ -112,6 +115,7 @@ impl StepSolveReport {
         self.geometry_passes += earlier.geometry_passes;
         self.geometry_clamped |= earlier.geometry_clamped;
         self.projected_tangents = self.projected_tangents.max(earlier.projected_tangents);
+        self.projected += earlier.projected;
     }
 }
 

@@ -6,7 +6,7 @@ mod run;
 
 use checkpoint::Before;
 
-use crate::control::{AdaptiveWorkspace, Conditions, retry};
+use crate::control::{AdaptiveWorkspace, Conditions, project, retry};
 use crate::{Error, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
@@ -366,6 +366,7 @@ impl Simulation {
         if !keep_treatments {
             self.choose_treatments(h)?;
         }
+        project::start(&mut self.system, &mut self.motion, &mut self.trace)?;
         self.start.clone_from(&self.motion);
         self.before.begun = true;
         Ok(())
@@ -429,7 +430,7 @@ impl Simulation {
         self.trace.clear();
         self.trace.scheme = self.scheme.clone();
         let account = &mut self.trace.account;
-        account.open(&mut self.system, &self.motion, &self.scheme);
+        account.open(&mut self.system, &self.motion, &self.scheme, self.trace.projected);
     }
 
     /// Chooses the treatments for steps of length `h`, if there is something to choose and nothing

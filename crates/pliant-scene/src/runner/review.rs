@@ -24,6 +24,9 @@ const PASSING_GROWTH: f64 = 10.0;
 const BURST: f64 = 5.0;
 const LEAST_START: f64 = 0.01;
 
+/// Share of the kinetic energy at the start that hard rows may take from it before it is warned of.
+const PROJECTED: f64 = 1e-3;
+
 /// Share of the largest energy that tolerances of solvers may bring in over a run at rest.
 const NOISE: f64 = 1e-7;
 
@@ -201,6 +204,8 @@ pub(super) struct Watch {
     most_grown: f64,
     /// Energy that corrections of positions brought in so far (J).
     lifted: f64,
+    /// Energy that hard rows took from velocities of the start (J).
+    projected: f64,
     /// Work of what drives, in both directions (J).
     worked: f64,
     kinetic_start: f64,
@@ -222,6 +227,7 @@ impl Watch {
             grown: 0.0,
             most_grown: 0.0,
             lifted: 0.0,
+            projected: 0.0,
             worked: 0.0,
             kinetic_start: energies.kinetic,
             potential_start: energies.potential,
@@ -253,6 +259,7 @@ impl Watch {
         let gained = [ledger.damping, ledger.friction, impacts].map(|w| w.max(0.0));
         self.grown += ledger.numerical + gained.iter().sum::<f64>();
         self.most_grown = self.most_grown.max(self.grown);
+        self.projected += report.solve.projected;
         self.lifted += report.contacts.corrections.lifted - report.contacts.corrections.paid;
         self.lowest = self.lowest.min(report.energies.potential);
         let size = report.energies.kinetic + report.energies.potential.abs();
@@ -313,6 +320,13 @@ impl Watch {
                 short(*time),
             ));
         }
+        if self.projected > PROJECTED * self.kinetic_start {
+            list.push(format!(
+                "velocities of the start contradict hard constraints, which took {} of {} J of them",
+                short(self.projected),
+                short(self.kinetic_start),
+            ));
+        }
         if self.starts_off && self.lifted > NOISE * self.largest {
             list.push(format!(
                 "taking back what starts beyond limits or deep in each other brought in {} J: start it inside",
@@ -364,6 +378,7 @@ mod tests {
                 grown,
                 most_grown,
                 lifted: 0.0,
+                projected: 0.0,
                 worked: 0.0,
                 kinetic_start,
                 potential_start: 0.0,

@@ -131,8 +131,9 @@ impl LedgerMemory {
 }
 
 impl Account {
-    /// Opens the account of a step at the energies of its start.
-    pub fn open(&mut self, system: &mut System, start: &Motion, scheme: &Scheme) {
+    /// Opens the account of a step at the energies of its start, before rows took the energy
+    /// `projected` (J) from its velocities.
+    pub fn open(&mut self, system: &mut System, start: &Motion, scheme: &Scheme, projected: f64) {
         self.corrected = 0.0;
         self.recovered = OverlapReport::default();
         system.rows.lowered.clear();
@@ -146,6 +147,9 @@ impl Account {
             Some(energies) => energies,
             None => stored_energies(system, start, scheme, &mut self.room),
         };
+        if !known {
+            self.start.kinetic += projected;
+        }
     }
 
     /// Enters the work of all impulses of the step, at the velocities of both ends, before
@@ -239,9 +243,11 @@ impl Account {
         self.start.total() + brought - end.total() - stored
     }
 
-    /// The closed ledger of a step that ends with these energies.
-    pub(crate) fn close(&self, end: &Energies) -> Ledger {
+    /// The closed ledger of a step that ends with these energies, before which rows took so much
+    /// kinetic energy (J).
+    pub(crate) fn close(&self, end: &Energies, projected: f64) -> Ledger {
         let mut ledger = self.ledger;
+        ledger.impacts -= projected;
         ledger.damping -= self.forgotten;
         ledger.corrections = self.corrected + (self.recovered.lifted - self.recovered.paid);
         ledger.close(

@@ -258,6 +258,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             geometry_passes: trace.geometry_passes,
             geometry_clamped: trace.geometry_clamped,
             projected_tangents: trace.projected_tangents,
+            projected: trace.projected,
         },
         bounds: solved.bounds,
         contacts: ContactsReport {
@@ -269,7 +270,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
         },
         energies,
         dissipated: step.start.dissipated + account.damped + account.forgotten,
-        ledger: account.close(&energies),
+        ledger: account.close(&energies, trace.projected),
         momentum: system.model.momentum(&step.end.state),
         counters: system.counters(),
         timings: trace.timings,

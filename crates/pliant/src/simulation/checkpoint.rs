@@ -17,7 +17,7 @@ pub(super) struct Before {
     /// Whether the start of the step is that of the simulation; till then the motion is as it was.
     pub(super) begun: bool,
     /// The whole checkpoint, where the step may change what comes before its start: the treatments,
-    /// or the islands that sleep.
+    /// the islands that sleep, or the velocities of a state that was set.
     whole: Option<Box<Checkpoint>>,
     /// The linear system of the step, where it failed and going back planned another one.
     pub(super) failed: Option<Box<KktSystem>>,
@@ -29,7 +29,7 @@ impl Simulation {
         self.before.begun = false;
         self.before.failed = None;
         let chooses = !keep_treatments && self.system.chooses_treatments(&self.motion, h);
-        if chooses || self.options.contacts.sleeping.is_some() {
+        if chooses || self.motion.fresh || self.options.contacts.sleeping.is_some() {
             let mut whole = self.before.whole.take().unwrap_or_default();
             self.record_checkpoint(&mut whole);
             self.before.whole = Some(whole);

@@ -42,6 +42,7 @@ mod sleep;
 mod solid_references;
 mod solids;
 mod stacks;
+mod starts;
 mod statics;
 mod tools;
 mod work;

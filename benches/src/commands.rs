@@ -11,6 +11,7 @@ mod delassus;
 mod factors;
 mod fronts;
 mod krylov;
+mod motion;
 mod multibody;
 mod orders;
 #[cfg(feature = "peers")]
@@ -42,6 +43,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         "scenes",
         "chains, stiff springs, linkages, the numerical part of the ledger  [--quick]",
         scenes::run,
+    ),
+    command(
+        "motion",
+        "chains and nets in free motion by each method  [methods, chain, net, h=0.01, t=3, most=64]",
+        motion::run,
     ),
     command(
         "solvers",

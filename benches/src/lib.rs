@@ -13,6 +13,7 @@ pub mod heaps;
 pub mod ledger;
 pub mod linkages;
 pub mod multibody;
+pub mod nets;
 pub mod orders;
 pub mod profile;
 pub mod reference;

@@ -425,6 +425,16 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
             summary.extra_geometry_passes, summary.clamped_steps
         ),
     );
+    if summary.two_stage_steps + summary.one_stage_steps > 0 {
+        table.row(
+            "stages",
+            format!(
+                "{} steps of two, {} of one (impacts, and where two have no solution: order 1), \
+                 {} Newton iterations",
+                summary.two_stage_steps, summary.one_stage_steps, summary.newton_iterations
+            ),
+        );
+    }
     if summary.projected_tangents > 0 {
         table.row(
             "tangents",

@@ -296,6 +296,12 @@ impl Evaluation {
         &self.force
     }
 
+    /// Forces on all nodes as [`force`](Self::force) has them, to be replaced for as long as a
+    /// system is filled with geometric stiffness of other forces.
+    pub fn force_mut(&mut self) -> &mut [f64] {
+        &mut self.force
+    }
+
     /// Adds forces from outside the model to [`force`](Self::force), on all nodes.
     pub fn add_force(&mut self, force: &[f64]) {
         for (f, g) in self.force.iter_mut().zip(force) {

@@ -32,6 +32,10 @@ pub enum Integrator {
     /// Any method of the family of [`ImplicitMethod`]: generalised-alpha, Newmark, BDF2, or your
     /// own.
     Implicit(Arc<dyn ImplicitMethod>),
+    /// SDIRK2: two implicit stages solved by Newton's method, L-stable, order 2 for everything from
+    /// soft to hard: rows at the level of velocities, forces of stiff springs as a state of the
+    /// stages, positions projected at the end of the step.
+    Sdirk2,
     /// RATTLE: order 2, symplectic and reversible, positions and velocities on the hard rows,
     /// momentum of free bodies to rounding. Forces are explicit (stable for `h omega < 2`), damping
     /// is implicit in the second half of the step.
@@ -96,6 +100,7 @@ impl Integrator {
             Self::Theta => "the theta method",
             Self::Nonlinear => "the nonlinear step",
             Self::Implicit(method) => method.name(),
+            Self::Sdirk2 => "SDIRK2",
             Self::Rattle => "RATTLE",
             Self::Rattle4 => "RATTLE of order 4",
             Self::Rattle6 => "RATTLE of order 6",
@@ -221,6 +226,9 @@ pub struct NewtonOptions {
     /// Largest relative residual of a converged step: what an equation misses, beyond the rounding
     /// of positions, as a share of its terms.
     pub tolerance: f64,
+    /// The same for a stage of [`Integrator::Sdirk2`], whose steps have an error of their own: far
+    /// below that, iterations are wasted.
+    pub stage_tolerance: f64,
     /// Iterations at most.
     pub iterations: usize,
     /// How often a step that does not converge is halved; 0 makes it an error at once.
@@ -233,6 +241,7 @@ impl Default for NewtonOptions {
     fn default() -> Self {
         Self {
             tolerance: 1e-11,
+            stage_tolerance: 1e-9,
             iterations: 50,
             halvings: 0,
         }

@@ -11,7 +11,7 @@ pub(crate) mod stabilise;
 pub(crate) mod theta;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};
-pub(crate) use implicit::Implicit;
+pub(crate) use implicit::{Implicit, Sdirk2};
 pub use project::project_velocities;
 pub(crate) use rattle::Rattle;
 pub(crate) use theta::Theta;
@@ -65,6 +65,7 @@ pub trait Method: std::fmt::Debug + Send + Sync {
 pub struct Methods {
     theta: Theta,
     implicit: Implicit,
+    sdirk2: Sdirk2,
     rattle: Rattle,
     explicit: Explicit,
 }
@@ -82,6 +83,7 @@ impl Methods {
                 self.implicit.method = Some(Arc::clone(method));
                 &mut self.implicit
             }
+            Integrator::Sdirk2 => &mut self.sdirk2,
             Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => {
                 self.rattle.parts = integrator.rattle_parts().unwrap_or_default();
                 &mut self.rattle

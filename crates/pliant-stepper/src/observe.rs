@@ -70,6 +70,8 @@ pub struct Trace {
     pub corrections: (usize, usize),
     /// Linear solves of the step.
     pub geometry_passes: usize,
+    /// Stages that the step was taken in, of methods that have a choice; else 0.
+    pub stages: usize,
     /// Whether the geometric stiffness was replaced by its absolute value.
     pub geometry_clamped: bool,
     /// Elements whose tangent was taken with its positive part.
@@ -95,6 +97,7 @@ impl Default for Trace {
             newton: NewtonReport::default(),
             corrections: (0, 0),
             geometry_passes: 1,
+            stages: 0,
             geometry_clamped: false,
             projected_tangents: 0,
             missed: None,
@@ -138,6 +141,7 @@ impl Trace {
         self.newton = NewtonReport::default();
         self.corrections = (0, 0);
         self.geometry_passes = 1;
+        self.stages = 0;
         self.geometry_clamped = false;
         self.projected_tangents = 0;
         self.missed = None;

@@ -274,7 +274,11 @@ impl Options {
         match &self.integrator {
             Integrator::Theta | Integrator::Nonlinear => weights.alpha,
             Integrator::Implicit(method) => method.weight(),
-            Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 | Integrator::RungeKutta4 => 0.5,
+            Integrator::Sdirk2
+            | Integrator::Rattle
+            | Integrator::Rattle4
+            | Integrator::Rattle6
+            | Integrator::RungeKutta4 => 0.5,
             Integrator::SymplecticEuler => 0.0,
         }
     }
@@ -293,9 +297,18 @@ impl Options {
             Integrator::Nonlinear if weights.alpha == 0.5 && weights.beta == 0.5 => 2,
             Integrator::Nonlinear => 1,
             Integrator::Implicit(method) => method.order().max(1),
-            Integrator::Rattle => 2,
+            Integrator::Sdirk2 | Integrator::Rattle => 2,
             Integrator::Rattle6 => 6,
             Integrator::Rattle4 | Integrator::RungeKutta4 => 4,
+        }
+    }
+
+    /// Largest relative residual of the equations that Newton's method solves.
+    pub(crate) fn newton_tolerance(&self) -> f64 {
+        let newton = &self.tuning.newton;
+        match self.integrator {
+            Integrator::Sdirk2 => newton.stage_tolerance,
+            _ => newton.tolerance,
         }
     }
 

@@ -93,6 +93,9 @@ pub struct StepSolveReport {
     /// Linear solves of the step: more than one where a multiplier changed so much that the
     /// geometric stiffness was made anew.
     pub geometry_passes: usize,
+    /// Stages that SDIRK2 took the step in: two, or one across an impact and where two have no
+    /// solution, which is of order 1; zero for other methods.
+    pub stages: usize,
     /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W`
     /// positive definite.
     pub geometry_clamped: bool,

@@ -17,6 +17,8 @@ pub(super) enum Terms {
     All,
     /// Stiffness and geometric stiffness: of rest.
     Stiffness,
+    /// Masses and stiffness, without damping.
+    Elastic,
 }
 
 /// The sums that the terms of a step are added to.
@@ -142,7 +144,7 @@ impl Response {
         let wanted = Wanted {
             masses: match terms {
                 Terms::All => Some(1.0 + scheme.h * scheme.alpha * problem.rayleigh().mass),
-                Terms::Masses => Some(1.0),
+                Terms::Masses | Terms::Elastic => Some(1.0),
                 Terms::Stiffness => None,
             },
             fields: dynamic,

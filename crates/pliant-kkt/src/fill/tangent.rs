@@ -33,6 +33,61 @@ impl Assembler {
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
     }
 
+    /// Fills the system of a displacement by inertia and elastic forces, `W = M + w^2 K` (`W = M`
+    /// without `stiffness`), `J` and for compliant rows `R = C/w^2`, where `w` (s) is the step of
+    /// the scheme: a solution has the least `|dx|_M^2/(2 w^2)` beside the elastic energy. No
+    /// damping, no row is bounded, right-hand sides are zero. `evaluation` must be up to date with
+    /// `state`. Allocates nothing.
+    pub fn fill_elastic(
+        &mut self,
+        problem: &Problem,
+        evaluation: &mut Evaluation,
+        scheme: &Scheme,
+        state: &State,
+        stiffness: bool,
+    ) {
+        let step = Step {
+            problem,
+            scheme,
+            state,
+        };
+        self.magnitudes.measure(problem, state);
+        self.gather_loads(step, evaluation, &[]);
+        let terms = if stiffness { Terms::Elastic } else { Terms::Masses };
+        self.fill_response(step, evaluation, terms);
+        self.system.r.clear();
+        let squared = scheme.h * scheme.h;
+        for group in problem.row_groups() {
+            fill_jacobian_rows(&self.plan.jacobians, group, &mut self.system.j);
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            self.system.b_rounding[rows].fill(self.magnitudes.rounding(problem, group));
+            let (ComponentId::ForceField(i), RowLaw::Elastic) = (group.component, problem.row_law(group))
+            else {
+                continue;
+            };
+            for k in 0..group.size * group.count {
+                let (g, first) = evaluation.group_of(i, group.size, k);
+                let width = evaluation.compliance(i).width(g);
+                let c = &evaluation.compliance(i).block(g)[(k - first) * width..][..=k - first];
+                let slots = self.system.r.pattern().row_slots(group.first_row + k);
+                for (r, c) in self.system.r.values_mut()[slots].iter_mut().zip(c) {
+                    *r = c / squared;
+                }
+            }
+        }
+        self.system.c.fill(0.0);
+        self.system.b.fill(0.0);
+        self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Lets redundant rows disagree by the size of their right-hand sides, which linearising leaves
+    /// between them.
+    pub fn allow_disagreement(&mut self) {
+        for (rounding, b) in self.system.b_rounding.iter_mut().zip(&self.system.b) {
+            *rounding += b.abs();
+        }
+    }
+
     /// Takes one row out of the filled system: no Jacobian, `R_ii = 1`, `b_i = 0`, so that its
     /// multiplier is zero.
     ///

@@ -66,6 +66,11 @@ pub struct Summary {
     pub newton_iterations: usize,
     /// Halvings of steps in which Newton's method did not converge.
     pub newton_halvings: usize,
+    /// Steps that SDIRK2 took in two stages and in one; neither counts where another method took
+    /// them.
+    pub two_stage_steps: usize,
+    /// See [`two_stage_steps`](Self::two_stage_steps).
+    pub one_stage_steps: usize,
     /// Steps in which the geometric stiffness was replaced by its absolute value.
     pub clamped_steps: usize,
     /// Most elements of a step whose tangent was indefinite and projected, as their material was
@@ -276,6 +281,8 @@ impl Summary {
             extra_geometry_passes: 0,
             newton_iterations: 0,
             newton_halvings: 0,
+            two_stage_steps: 0,
+            one_stage_steps: 0,
             clamped_steps: 0,
             projected_tangents: 0,
             energy_start: energies.into(),
@@ -329,6 +336,8 @@ impl Summary {
         self.extra_geometry_passes += report.solve.geometry_passes.saturating_sub(1);
         self.newton_iterations += report.solve.newton.iterations;
         self.newton_halvings += report.solve.newton.step_halvings;
+        self.two_stage_steps += usize::from(report.solve.stages == 2);
+        self.one_stage_steps += usize::from(report.solve.stages == 1);
         self.clamped_steps += usize::from(report.solve.geometry_clamped);
         self.projected_tangents = self.projected_tangents.max(report.solve.projected_tangents);
         self.energy_end = report.energies.into();

@@ -22,6 +22,9 @@ pub(super) struct NewtonRows {
     laws: Vec<f64>,
     /// Change of velocity from the start to the iterate.
     change: Vec<f64>,
+    /// Change of each gap from the start of the step to the predictor of the present stage (m);
+    /// empty in methods without stages.
+    moved: Vec<f64>,
     /// Scale of each contact in the merit: the mean diagonal of its Delassus operator.
     scales: Vec<f64>,
 }
@@ -35,6 +38,13 @@ pub(crate) struct ContactIterate<'a> {
     /// Impulses of the rows of the model, and of those of the contacts.
     pub(crate) mu: &'a [f64],
     pub(crate) impulses: &'a [f64],
+}
+
+/// Whether a change of velocity by an impulse (m/s) is that of an impact: what came in with a
+/// velocity `approach` (m/s) is a tenth of it or more. The change by a force over the step is not,
+/// and grows with the step.
+pub(crate) fn is_impact(approach: f64, change: f64) -> bool {
+    change > 0.0 && approach > 0.1 * change
 }
 
 impl NewtonRows {
@@ -57,6 +67,7 @@ impl Contacts {
         impulses: &mut Vec<f64>,
     ) -> Result<(), Error> {
         self.impact.forget();
+        self.newton.moved.clear();
         self.rows.gather(base, &self.detection)?;
         self.take_laws(base, h, 1.0);
         impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
@@ -75,8 +86,37 @@ impl Contacts {
             overlap: base.options.contacts.overlap,
             share,
         };
-        self.rows.fill_laws(&self.detection.list, &[], law);
+        self.rows
+            .fill_laws(&self.detection.list, &[], law, &self.newton.moved);
         self.newton.laws.clone_from(&self.rows.tail.b);
+    }
+
+    /// Takes the laws of a stage of length `h` (s), without restitution: its predictor is `ahead`
+    /// (s) from that of the last one, along the velocities `end` of the independent coordinates.
+    pub(super) fn take_stage(&mut self, base: &Base<'_>, h: f64, end: &[f64], ahead: f64) {
+        let contacts = self.detection.list.len();
+        let Self { rows, newton, .. } = self;
+        newton.moved.resize(contacts, 0.0);
+        if ahead > 0.0 {
+            rows.tail.product_into(end, &mut rows.after);
+            let mut row = 0;
+            for (moved, own) in newton.moved.iter_mut().zip(&rows.rows) {
+                *moved += ahead * rows.after[row];
+                row += own.count;
+            }
+        }
+        self.take_laws(base, h, 0.0);
+    }
+
+    /// Whether one of the impulses of an iterate is that of an impact on a hard contact.
+    pub(crate) fn has_impact(&self, impulses: &[f64]) -> bool {
+        let mut row = 0;
+        let contacts = self.detection.list.contacts().iter().zip(&self.rows.rows);
+        contacts.zip(&self.newton.scales).any(|((contact, own), scale)| {
+            let (normal, approach) = (impulses[row], -self.rows.tail.velocity()[row]);
+            row += own.count;
+            contact.law.compliance == 0.0 && is_impact(approach, scale * normal)
+        })
     }
 
     /// `out += J^T r factor`.

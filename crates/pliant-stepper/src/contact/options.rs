@@ -36,6 +36,16 @@ pub enum Overlap {
     },
 }
 
+impl Overlap {
+    /// The largest speed of recovery (m/s).
+    pub(crate) fn speed(&self) -> f64 {
+        match *self {
+            Self::Keep => 0.0,
+            Self::Correct { speed, .. } | Self::Rows { speed, .. } => speed,
+        }
+    }
+}
+
 /// How impacts at the same time are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(

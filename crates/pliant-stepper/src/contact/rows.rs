@@ -94,13 +94,21 @@ impl RowSystem {
     }
 
     /// Right-hand sides and compliances of the rows in the velocity-change form (docs/notation.md).
-    /// Outside of an impact there is no friction of its expansions.
-    pub(super) fn fill_laws(&mut self, list: &ContactList, expansions: &[Expansion], step: LawOfStep) {
+    /// Outside of an impact there is no friction of its expansions. Gaps are those of the list and
+    /// `moved` (m), none if that is empty.
+    pub(super) fn fill_laws(
+        &mut self,
+        list: &ContactList,
+        expansions: &[Expansion],
+        step: LawOfStep,
+        moved: &[f64],
+    ) {
         let LawOfStep { h, beta, .. } = step;
         let mut row = 0;
-        for (contact, rows) in list.contacts().iter().zip(&self.rows) {
+        for (i, (contact, rows)) in list.contacts().iter().zip(&self.rows).enumerate() {
             let u = self.tail.velocity()[row];
-            let (gap, law) = (contact.gap, &contact.law);
+            let law = &contact.law;
+            let gap = contact.gap + moved.get(i).copied().unwrap_or(0.0);
             let e = step.share * law.restitution;
             let (b, r) = if law.compliance > 0.0 {
                 let d = law.relaxation_at(gap);

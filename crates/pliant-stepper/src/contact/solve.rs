@@ -101,7 +101,7 @@ impl Contacts {
             share,
         };
         self.rows
-            .fill_laws(&self.detection.list, self.impact.expansions(), law);
+            .fill_laws(&self.detection.list, self.impact.expansions(), law, &[]);
     }
 
     /// Solves the prepared system with its contacts, from the solution of the last solve of the

@@ -328,6 +328,27 @@ pub(crate) fn start_newton(
     }
 }
 
+/// Takes the laws of contacts for a stage of length `h` (s), whose predictor is `ahead` (s) from
+/// that of the last one along the velocities `end`.
+pub(crate) fn take_stage(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    h: f64,
+    (end, ahead): (&[f64], f64),
+) {
+    if is_in_contact(system)
+        && let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme)
+    {
+        contacts.take_stage(&base, h, end, ahead);
+    }
+}
+
+/// Whether one of these impulses of contacts is that of an impact.
+pub(crate) fn has_impact(system: &System, impulses: &[f64]) -> bool {
+    listed(system).is_some_and(|c| c.has_impact(impulses))
+}
+
 /// Makes the system at an iterate with the rows of the contacts, factored.
 pub(crate) fn prepare_newton(
     system: &mut System,

@@ -96,6 +96,12 @@ impl Capabilities {
         ..Self::NONLINEAR
     };
 
+    /// Of SDIRK2.
+    pub const SDIRK2: Self = Self {
+        own_weights: OwnWeightCapability::None,
+        ..Self::NONLINEAR
+    };
+
     /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod) that needs the acceleration of
     /// the start.
     pub const IMPLICIT_WITH_ACCELERATION: Self = Self {
@@ -132,6 +138,7 @@ impl Integrator {
             Self::Nonlinear => Capabilities::NONLINEAR,
             Self::Implicit(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
             Self::Implicit(_) => Capabilities::IMPLICIT,
+            Self::Sdirk2 => Capabilities::SDIRK2,
             Self::Rattle | Self::Rattle4 | Self::Rattle6 => Capabilities::RATTLE,
             Self::SymplecticEuler | Self::RungeKutta4 => Capabilities::EXPLICIT,
         }

@@ -15,11 +15,16 @@
 //! left out, which costs iterations, not accuracy.
 
 mod anderson;
+mod deformations;
+mod loads;
 mod measure;
 mod newton;
+mod projection;
 mod residual;
+mod sdirk;
 
 pub(crate) use anderson::Anderson;
+pub(crate) use sdirk::Sdirk2;
 
 use super::theta::recover;
 use super::{Capabilities, Method};
@@ -30,7 +35,11 @@ use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::{DampingLaw, Trace};
 use crate::system::{System, one_sided};
+use deformations::Deformations;
+use loads::Loads;
 use pliant_kkt::Scheme;
+use pliant_model::State;
+use pliant_solvers::Solution;
 use pliant_sparse::CsrMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -81,12 +90,53 @@ pub(crate) struct NewtonWorkspace {
     displacement: Vec<f64>,
     /// Accelerations of the independent coordinates.
     rate: Vec<f64>,
-    /// On all nodes: accelerations; forces, then what they lack.
-    acceleration: Vec<f64>,
-    node_force: Vec<f64>,
+    nodal: Nodal,
+    mixing: Mixing,
     /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
     inertia: Vec<f64>,
     sizes: TermSizes,
+    loads: Loads,
+}
+
+/// Mixes the steps of kept matrices.
+#[derive(Debug, Default)]
+struct Mixing {
+    mixer: Anderson,
+    /// The iterate that a step leads to: velocities, impulses of rows, loads.
+    output: Vec<f64>,
+}
+
+impl Mixing {
+    /// Replaces a step, a change of velocity and the impulses of rows, and the loads that it leads
+    /// to by the mixed ones; `anew` if it is of other matrices than the last one. What the matrices
+    /// leave out is so found from the steps, as GMRES would.
+    fn mix(&mut self, anew: bool, velocity: &[f64], step: &mut Solution, loads: &mut [f64]) {
+        if anew {
+            self.mixer.restart();
+        }
+        let output = &mut self.output;
+        output.clear();
+        output.extend(velocity.iter().zip(&step.x).map(|(v, x)| v + x));
+        output.extend_from_slice(&step.mu);
+        output.extend_from_slice(loads);
+        self.mixer.mix(&step.x, output);
+        let (ends, forces) = output.split_at(velocity.len());
+        let (impulses, of_springs) = forces.split_at(step.mu.len());
+        for ((x, end), v) in step.x.iter_mut().zip(ends).zip(velocity) {
+            *x = end - v;
+        }
+        step.mu.copy_from_slice(impulses);
+        loads.copy_from_slice(of_springs);
+    }
+}
+
+/// Vectors on all nodes.
+#[derive(Debug, Default)]
+struct Nodal {
+    /// Accelerations.
+    acceleration: Vec<f64>,
+    /// Forces, then the part that they lack.
+    force: Vec<f64>,
 }
 
 /// An iterate of Newton's method.
@@ -106,6 +156,9 @@ struct Iterate {
 #[derive(Debug, Default)]
 struct StartEquations {
     velocity: Vec<f64>,
+    /// Velocities of the independent coordinates in which the laws of contacts are written: those
+    /// of the start of the step, also where a stage begins elsewhere.
+    law_velocity: Vec<f64>,
     mass: Option<CsrMatrix>,
     jacobian: Option<CsrMatrix>,
     force: Vec<f64>,
@@ -125,7 +178,7 @@ impl NewtonWorkspace {
     /// The iterate, as contacts see it.
     fn contact_iterate(&self) -> ContactIterate<'_> {
         ContactIterate {
-            start: &self.equations.velocity,
+            start: &self.equations.law_velocity,
             end: &self.iterate.velocity,
             mu: &self.iterate.mu,
             impulses: &self.iterate.contacts,
@@ -142,7 +195,7 @@ impl NewtonWorkspace {
     }
 }
 
-/// Newton's method on the equations of one step.
+/// Newton's method on the equations of one step, or of one stage of it.
 struct Iteration<'a> {
     system: &'a mut System,
     start: &'a Motion,
@@ -151,11 +204,74 @@ struct Iteration<'a> {
     /// `k g`.
     scheme: &'a Scheme,
     work: &'a mut NewtonWorkspace,
+    origin: Origin<'a>,
+}
+
+/// Where the displacements of the iterates begin, and when these are good.
+#[derive(Clone, Copy)]
+struct Origin<'a> {
+    /// The positions.
+    state: &'a State,
+    /// Velocities of fixed coordinates at the end (m/s, rad/s).
+    held: &'a [f64],
+    expected: Expected<'a>,
+    /// Deformations that are integrated beside the positions, if any are.
+    deformations: Option<&'a Deformations>,
+    /// The share of its terms that an equation may miss.
+    tolerance: f64,
+    /// The share that iterations go on to, where they can.
+    goal: Goal,
+    factor: Factor,
+}
+
+/// Expectations of the first iterate.
+#[derive(Clone, Copy)]
+struct Expected<'a> {
+    /// Accelerations of free coordinates (m/s^2, rad/s^2); empty if nothing is known.
+    accelerations: &'a [f64],
+    /// Multipliers of the rows (N, N m).
+    multipliers: &'a [f64],
+}
+
+/// When the matrices of the iteration are made and factored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Factor {
+    /// At every iterate.
+    EveryIteration,
+    /// Where the last ones do not serve: their residual decreases slowly.
+    Kept,
+    /// As `Kept`, beginning with those of the iteration before.
+    Reused,
+}
+
+impl Origin<'_> {
+    /// The share of its terms that an equation may miss when the iteration ends, from the one at
+    /// its start.
+    fn goal(&self, first: f64) -> f64 {
+        match self.goal {
+            Goal::Tolerance => self.tolerance,
+            Goal::Share(share) => share.min(self.tolerance),
+            Goal::ThirdOrder(least) => (0.01 * first.powf(1.5)).max(least).min(self.tolerance),
+        }
+    }
+}
+
+/// The share of its terms that an equation misses when the iteration ends.
+#[derive(Clone, Copy, Debug)]
+enum Goal {
+    /// That of the tolerance.
+    Tolerance,
+    /// This one, where nothing is known of the size of what is missed at first.
+    Share(f64),
+    /// A hundredth of the power 3/2 of what is missed at first, but no less than this. From
+    /// expected accelerations that is of second order in the step, so that the error of the
+    /// iteration has the third order of a step, and is a fraction of it.
+    ThirdOrder(f64),
 }
 
 impl Iteration<'_> {
-    /// The first iterate: the velocities of the start, those of fixed coordinates at the end, the
-    /// last multipliers.
+    /// The first iterate: the velocities of the start, and what the expected accelerations add;
+    /// those of fixed coordinates at the end, the last multipliers.
     fn guess(&mut self) -> Result<(), Error> {
         let gain = self.work.relation.acceleration_gain;
         let s = &mut *self.work;
@@ -168,10 +284,20 @@ impl Iteration<'_> {
         {
             *end += change;
         }
+        let (fixed, expected) = (&self.system.assembler.system().fixed, self.origin.expected);
+        for ((end, a), fixed) in s
+            .iterate
+            .velocity
+            .iter_mut()
+            .zip(expected.accelerations)
+            .zip(fixed)
+        {
+            if !fixed {
+                *end += a / gain;
+            }
+        }
         s.iterate.mu.clear();
-        s.iterate
-            .mu
-            .extend(self.start.multipliers.iter().map(|l| l / gain));
+        s.iterate.mu.extend(expected.multipliers.iter().map(|l| l / gain));
         s.iterate.whole = false;
         self.place()
     }
@@ -183,15 +309,19 @@ impl Iteration<'_> {
         for (d, v) in s.displacement.iter_mut().zip(&s.iterate.velocity) {
             *d += s.relation.displacement_gain * v;
         }
-        let held = Some(&self.start.controls.held[..]);
-        let state = &mut self.end.state;
-        self.system.place(
-            &self.start.state,
-            &s.iterate.velocity,
-            &s.displacement,
+        let Origin {
+            state: from,
             held,
-            state,
-        )
+            deformations,
+            ..
+        } = self.origin;
+        let state = &mut self.end.state;
+        self.system
+            .place(from, &s.iterate.velocity, &s.displacement, Some(held), state)?;
+        if let Some(deformations) = deformations {
+            deformations.put(&self.system.model, s.relation.displacement_gain, state);
+        }
+        Ok(())
     }
 }
 
@@ -353,6 +483,8 @@ impl Method for Implicit {
         system.find_fixed_change(end);
         work.start_method(method, system, &weights, h, end)?;
         let scheme = work.relate(method, &weights, h, end)?;
+        let equations = &mut work.equations;
+        equations.law_velocity.clone_from(&equations.velocity);
         trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
         step::find(system, end, h)?;
@@ -360,6 +492,18 @@ impl Method for Implicit {
         let clock = Instant::now();
         trace.account.add_stored_contacts(system, end);
         let mut iteration = Iteration {
+            origin: Origin {
+                state: &start.state,
+                held: &start.controls.held,
+                expected: Expected {
+                    accelerations: &[],
+                    multipliers: &start.multipliers,
+                },
+                deformations: None,
+                tolerance: system.options.tuning.newton.tolerance,
+                goal: Goal::Tolerance,
+                factor: Factor::EveryIteration,
+            },
             system,
             start,
             end,

@@ -256,6 +256,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             newton: trace.newton,
             corrections: trace.corrections,
             geometry_passes: trace.geometry_passes,
+            stages: trace.stages,
             geometry_clamped: trace.geometry_clamped,
             projected_tangents: trace.projected_tangents,
             projected: trace.projected,
@@ -323,7 +324,7 @@ pub fn check(step: Step<'_>, trace: &Trace, report: &StepReport) -> Result<(), E
             tolerance: if report.solve.newton.iterations == 0 {
                 options.tuning.solver.tolerance
             } else {
-                options.tuning.newton.tolerance
+                options.newton_tolerance()
             },
             report: Box::new(*report),
         }),

@@ -9,4 +9,5 @@ pub(crate) mod models;
 mod orders;
 mod refusals;
 mod rows;
+mod stages;
 mod statics;

@@ -52,6 +52,10 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         builder.options.tuning.newton.tolerance =
             builder.positive(tolerance, Where::Key("newton_tolerance"))?;
     }
+    if let Some(tolerance) = &run.stage_tolerance {
+        builder.options.tuning.newton.stage_tolerance =
+            builder.positive(tolerance, Where::Key("stage_tolerance"))?;
+    }
     if let Some(iterations) = &run.newton_iterations {
         let at = Where::Key("newton_iterations");
         builder.options.tuning.newton.iterations = builder.whole(iterations, 1, 10_000, at)?;
@@ -222,6 +226,7 @@ fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator
             Integrator::newmark(position, within(&n.velocity, 0.5, "velocity", (0.01, 2.0), help)?)
         }
         IntegratorSpec::Bdf2 => Integrator::bdf2(),
+        IntegratorSpec::Sdirk2 => Integrator::Sdirk2,
         IntegratorSpec::Rattle => Integrator::Rattle,
         IntegratorSpec::Rattle4 => Integrator::Rattle4,
         IntegratorSpec::Rattle6 => Integrator::Rattle6,

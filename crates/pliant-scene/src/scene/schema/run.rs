@@ -29,6 +29,9 @@ pub struct Run {
     /// Largest relative residual of a converged step of a nonlinear method; 1e-11 by default.
     #[serde(default)]
     pub newton_tolerance: Option<Number>,
+    /// Largest relative residual of a stage of `Sdirk2`; 1e-9 by default.
+    #[serde(default)]
+    pub stage_tolerance: Option<Number>,
     /// Iterations of Newton's method at most; 50 by default.
     #[serde(default)]
     pub newton_iterations: Option<Number>,
@@ -140,6 +143,8 @@ pub enum IntegratorSpec {
     Newmark(NewmarkSpec),
     /// Backward differentiation of order 2.
     Bdf2,
+    /// Two implicit stages of order 2, from soft to hard.
+    Sdirk2,
     /// Symplectic, with hard rows.
     Rattle,
     /// RATTLE of order 4, by composition.

@@ -56,9 +56,7 @@ impl Iteration<'_> {
         // largest velocity without impulses.
         let contacts = step::listed(self.system);
         let beside = contacts.map(|c| Beside {
-            tolerances: (self.system.options.tuning.newton.tolerance
-                / self.system.options.contacts.tolerance)
-                .min(1.0),
+            tolerances: (self.origin.tolerance / self.system.options.contacts.tolerance).min(1.0),
             free_velocity: c.free_velocity(),
         });
         let s = &mut *self.work;

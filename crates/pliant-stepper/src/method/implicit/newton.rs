@@ -1,6 +1,6 @@
 //! The iteration of Newton's method.
 
-use super::Iteration;
+use super::{Factor, Iteration};
 use crate::contact::{ContactIterate, step};
 use crate::report::{NewtonReport, Timings};
 use crate::{Error, WorkPart};
@@ -16,9 +16,17 @@ const SEARCHES: usize = 12;
 /// the merit may rise in them.
 const TENTATIVE: usize = 4;
 const LARGEST_RISE: f64 = 1e8;
+/// The same where springs have deformations of their own: the force of a spring of stiffness `k`
+/// that a step has turned is off by `k` times the square of the step, which the next one mends.
+const TENTATIVE_WITH_SPRINGS: usize = 12;
+const LARGEST_RISE_WITH_SPRINGS: f64 = 1e16;
 
 /// Share of the decrease that the merit must show (Armijo).
 const DECREASE: f64 = 1e-4;
+
+/// Share of the last residual above which matrices are made anew, where they are kept while the
+/// iteration converges.
+const SLOW: f64 = 0.25;
 
 /// The best iterate so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +69,10 @@ impl Iteration<'_> {
     }
 
     /// Newton's method. On return the state is the best iterate.
-    fn iterate(&mut self, timings: &mut Timings) -> Result<(SolveReport, NewtonReport, bool), Error> {
+    pub(super) fn iterate(
+        &mut self,
+        timings: &mut Timings,
+    ) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut newton = NewtonReport::default();
         let mut last: Option<SolveReport> = None;
         let mut clamped = false;
@@ -73,9 +84,14 @@ impl Iteration<'_> {
         self.find_residual()?;
         let mut watch = Watch::default();
         let mut weighed = false;
+        let mut goal = None;
+        self.work.mixing.mixer.restart();
+        let (mut stale, mut before) = (self.origin.factor == Factor::Reused, f64::INFINITY);
         loop {
             let clock = Instant::now();
-            self.fill_newton(false);
+            if !stale {
+                self.fill_newton(false);
+            }
             timings.fill += clock.elapsed();
             if !weighed {
                 weighed = true;
@@ -85,9 +101,18 @@ impl Iteration<'_> {
                 let merit = self.merit();
                 self.keep_best(&mut watch, merit);
             }
-            let measured = self.measure();
+            let mut measured = self.measure();
+            if stale && measured.relative > SLOW * before {
+                let clock = Instant::now();
+                stale = false;
+                self.fill_newton(false);
+                timings.fill += clock.elapsed();
+                measured = self.measure();
+            }
+            before = measured.relative;
             let settled = !self.system.in_contact() || self.work.iterate.whole;
-            let done = settled && measured.relative <= self.system.options.tuning.newton.tolerance;
+            let goal = *goal.get_or_insert_with(|| self.origin.goal(measured.relative));
+            let done = settled && measured.relative <= goal;
             if let Some(mut report) = last {
                 report.residual = measured;
                 report.status = if done {
@@ -101,12 +126,23 @@ impl Iteration<'_> {
                     if !done {
                         self.return_to_best()?;
                         report.residual = self.measure();
+                        let settled = !self.system.in_contact() || self.work.iterate.whole;
+                        if settled
+                            && goal < self.origin.tolerance
+                            && report.residual.relative <= self.origin.tolerance
+                        {
+                            report.status = Status::Converged;
+                        }
                     }
                     return Ok((report, newton, clamped));
                 }
             }
             let clock = Instant::now();
-            clamped |= self.prepare_newton()?;
+            if stale {
+                self.fill_right_hand_sides();
+            } else {
+                clamped |= self.prepare_newton()?;
+            }
             timings.factor += clock.elapsed();
             let clock = Instant::now();
             let mut solved = self.solve_newton()?;
@@ -118,7 +154,25 @@ impl Iteration<'_> {
             };
             self.system.check_factorisations(part, self.start.time)?;
             let clock = Instant::now();
+            if let Some(deformations) = self.origin.deformations {
+                let s = &mut *self.work;
+                let reach = s.relation.displacement_gain;
+                s.loads
+                    .extrapolate(deformations, self.system, &self.end.state, reach);
+            }
+            if self.origin.factor != Factor::EveryIteration {
+                let (s, solution) = (&mut *self.work, &mut self.system.solution);
+                s.mixing
+                    .mix(!stale, &s.iterate.velocity, solution, s.loads.next_mut());
+            }
             let found = done || self.search(&mut watch, &mut newton)?;
+            if self.origin.deformations.is_some() {
+                self.work.loads.go();
+            }
+            // A direction of old matrices that leads nowhere is tried with new ones.
+            let lost = stale && !found;
+            let found = found || lost;
+            stale = self.origin.factor != Factor::EveryIteration && !lost;
             timings.update += clock.elapsed();
             // Until the residual says otherwise.
             solved.status = if found {
@@ -135,7 +189,7 @@ impl Iteration<'_> {
     fn solve_newton(&mut self) -> Result<SolveReport, Error> {
         let s = &mut *self.work;
         let at = ContactIterate {
-            start: &s.equations.velocity,
+            start: &s.equations.law_velocity,
             end: &s.iterate.velocity,
             mu: &s.iterate.mu,
             impulses: &s.iterate.contacts,
@@ -152,6 +206,8 @@ impl Iteration<'_> {
         let scheme = self
             .scheme
             .with_geometry(if clamped { full.clamped() } else { full });
+        let deformations = self.origin.deformations;
+        let loads = deformations.is_some_and(|d| self.work.loads.put(d, self.system));
         let gain = self.work.relation.acceleration_gain;
         let multipliers = &mut self.work.multipliers;
         multipliers.clear();
@@ -166,6 +222,9 @@ impl Iteration<'_> {
         self.system
             .assembler
             .fill(&self.system.model, &mut self.system.evaluation, &scheme, input);
+        if loads {
+            self.work.loads.take_back(&mut self.system.evaluation);
+        }
         self.system.guards.deactivate_rows(&mut self.system.assembler);
     }
 
@@ -221,7 +280,11 @@ impl Iteration<'_> {
             self.keep_best(watch, whole);
             return Ok(true);
         }
-        if !watch.searching && watch.tentative < TENTATIVE && whole <= LARGEST_RISE * watch.best {
+        let (tentative, rise) = match self.origin.deformations {
+            Some(_) => (TENTATIVE_WITH_SPRINGS, LARGEST_RISE_WITH_SPRINGS),
+            None => (TENTATIVE, LARGEST_RISE),
+        };
+        if !watch.searching && watch.tentative < tentative && whole <= rise * watch.best {
             watch.tentative += 1;
             return Ok(true);
         }
@@ -270,6 +333,7 @@ impl Iteration<'_> {
             }
         }
         s.iterate.whole = share == 1.0;
+        s.loads.take_share(share);
         match self.place().and_then(|()| self.find_residual()) {
             Ok(()) => Ok(self.merit()),
             Err(Error::Model(ModelError::Degenerate { .. })) => Ok(f64::INFINITY),
@@ -324,7 +388,7 @@ impl Iteration<'_> {
         s.iterate.mu.clear();
         s.iterate
             .mu
-            .extend(self.start.multipliers.iter().map(|l| l / gain));
+            .extend(self.origin.expected.multipliers.iter().map(|l| l / gain));
         s.iterate.whole = false;
         self.place()?;
         self.find_residual()?;

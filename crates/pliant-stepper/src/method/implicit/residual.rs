@@ -20,8 +20,8 @@ impl Iteration<'_> {
             (&mut s.equations.deficit, m),
             (&mut s.residual.deficit, m),
             (&mut s.residual.row_velocity, m),
-            (&mut s.acceleration, all),
-            (&mut s.node_force, all),
+            (&mut s.nodal.acceleration, all),
+            (&mut s.nodal.force, all),
         ] {
             list.clear();
             list.resize(size, 0.0);
@@ -50,7 +50,7 @@ impl Iteration<'_> {
             self.add_forces_without_inertia(1.0 - weight);
             gather(
                 &self.system.model,
-                &self.work.node_force,
+                &self.work.nodal.force,
                 &mut self.work.equations.force,
             );
         }
@@ -73,7 +73,7 @@ impl Iteration<'_> {
     /// Writes `weight` times the forces of the present state, inertial ones that need no
     /// acceleration included, to the scratch of forces, and carries them to the independent nodes.
     fn add_forces_without_inertia(&mut self, weight: f64) {
-        let force = &mut self.work.node_force;
+        let force = &mut self.work.nodal.force;
         force.copy_from_slice(self.system.evaluation.force());
         for (f, i) in force.iter_mut().zip(self.system.evaluation.inertial_force()) {
             *f += i;
@@ -159,16 +159,17 @@ impl Iteration<'_> {
         // M a, on the nodes of the masses.
         for node in self.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            for (k, a) in s.acceleration[node.velocity_range()].iter_mut().enumerate() {
+            for (k, a) in s.nodal.acceleration[node.velocity_range()].iter_mut().enumerate() {
                 *a = s.relation.acceleration[first + k] + gain * s.iterate.velocity[first + k];
             }
         }
         self.system
             .evaluation
-            .push_forward(&self.system.model, &mut s.acceleration);
-        s.node_force.copy_from_slice(self.system.evaluation.force());
+            .push_forward(&self.system.model, &mut s.nodal.acceleration);
+        s.nodal.force.copy_from_slice(self.system.evaluation.force());
         for (f, i) in s
-            .node_force
+            .nodal
+            .force
             .iter_mut()
             .zip(self.system.evaluation.inertial_force())
         {
@@ -180,28 +181,28 @@ impl Iteration<'_> {
             if node.first_dof().is_some() && node.space == pliant_model::Space::Rigid3 {
                 mass.add_gyroscopic(
                     &self.end.state.velocities[range.clone()],
-                    &mut s.node_force[range.clone()],
+                    &mut s.nodal.force[range.clone()],
                 );
             }
             mass.add_product(
                 node.space,
                 -1.0,
-                &s.acceleration[range.clone()],
-                &mut s.node_force[range],
+                &s.nodal.acceleration[range.clone()],
+                &mut s.nodal.force[range],
             );
         }
-        s.node_force.iter_mut().for_each(|f| *f *= weight);
+        s.nodal.force.iter_mut().for_each(|f| *f *= weight);
         for group in self.system.model.row_groups() {
             let share = self.scheme.alpha_of(group.component) * gain;
             let first = self.system.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
-                s.node_force[first + k] += share * s.iterate.mu[group.first_row + k];
+                s.nodal.force[first + k] += share * s.iterate.mu[group.first_row + k];
             }
         }
         self.system
             .evaluation
-            .pull_back(&self.system.model, &mut s.node_force);
-        gather(&self.system.model, &s.node_force, &mut s.residual.primal);
+            .pull_back(&self.system.model, &mut s.nodal.force);
+        gather(&self.system.model, &s.nodal.force, &mut s.residual.primal);
         if !self.start_is_left_out() {
             self.add_start();
         }

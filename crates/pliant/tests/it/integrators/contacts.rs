@@ -109,10 +109,12 @@ fn linear_models_take_the_linear_step() {
 #[test]
 fn a_block_on_a_slope() {
     let critical = 0.5f64.atan();
-    for (angle, slides) in [(critical - 1e-3, false), (critical + 1e-3, true), (0.8, true)] {
+    let angles = [(critical - 1e-3, false), (critical + 1e-3, true), (0.8, true)];
+    let methods = [Integrator::Nonlinear, Integrator::Sdirk2];
+    for ((angle, slides), method) in angles.into_iter().flat_map(|a| methods.clone().map(|m| (a, m))) {
         let (sin, cos) = angle.sin_cos();
         let (m, p) = particle([0.0; 3], [0.0; 3]);
-        let mut s = Simulation::with_options(m, options(Integrator::Nonlinear, 1.0)).unwrap();
+        let mut s = Simulation::with_options(m, options(method, 1.0)).unwrap();
         s.set_contacts(Slope(p, [sin, cos, 0.0], rough(0.5))).unwrap();
         for _ in 0..100 {
             s.step(0.01).unwrap();
@@ -180,13 +182,15 @@ fn rods_and_floor_come_together_with_the_linear_step() {
 /// the floor or into its rope.
 #[test]
 fn rows_of_bounded_force_beside_contacts() {
-    for (length, rests) in [(2.0, 0.0), (0.7, 0.3)] {
+    let methods = [Integrator::Nonlinear, Integrator::Sdirk2];
+    let cases = [(2.0, 0.0), (0.7, 0.3)].into_iter();
+    for ((length, rests), method) in cases.flat_map(|c| methods.clone().map(|m| (c, m))) {
         let (mut m, p) = particle([0.0, 0.5, 0.0], [0.0; 3]);
         let d = Distance::to_points(&[(0, [0.0, 1.0, 0.0])]).with_rest_lengths(&[length]);
         let d = m.add_mapped("length", &[p], d).unwrap();
         let rope = m.add_constraint("rope", d, Level::Position).unwrap();
         m.set_bounds(rope, f64::NEG_INFINITY, 0.0).unwrap();
-        let mut s = Simulation::with_options(m, options(Integrator::Nonlinear, 1.0)).unwrap();
+        let mut s = Simulation::with_options(m, options(method, 1.0)).unwrap();
         s.set_contacts(Slope(p, FLOOR, rough(0.5))).unwrap();
         for _ in 0..100 {
             s.step(0.01).unwrap();
@@ -273,18 +277,20 @@ fn other_laws_of_impact_are_refused() {
 /// Checkpoints go on bit for bit.
 #[test]
 fn checkpoints() {
-    let mut s = swinging(Integrator::Nonlinear, 2e-3);
-    let checkpoint = s.checkpoint();
-    let run = |s: &mut Simulation| {
-        (0..20).for_each(|_| {
-            s.step(2e-3).unwrap();
-        });
-        s.checkpoint()
-    };
-    let first = run(&mut s);
-    s.restore(&checkpoint).unwrap();
-    assert_eq!(s.checkpoint(), checkpoint);
-    assert_eq!(run(&mut s), first);
+    for method in [Integrator::Nonlinear, Integrator::Sdirk2] {
+        let mut s = swinging(method, 2e-3);
+        let checkpoint = s.checkpoint();
+        let run = |s: &mut Simulation| {
+            (0..20).for_each(|_| {
+                s.step(2e-3).unwrap();
+            });
+            s.checkpoint()
+        };
+        let first = run(&mut s);
+        s.restore(&checkpoint).unwrap();
+        assert_eq!(s.checkpoint(), checkpoint);
+        assert_eq!(run(&mut s), first);
+    }
 }
 
 /// Warm steps allocate nothing, at rest (where the forces of the last step are the answer) and in
@@ -309,5 +315,6 @@ fn warm_steps_allocate_nothing() {
     for friction in [1.0, 0.5] {
         assert_eq!(count(friction, Integrator::Theta), 0);
         assert_eq!(count(friction, Integrator::Nonlinear), 0);
+        assert_eq!(count(friction, Integrator::Sdirk2), 0);
     }
 }

@@ -27,6 +27,7 @@ fn with_hard_rows() -> Vec<Integrator> {
         Integrator::generalised_alpha(0.7),
         Integrator::newmark(0.3025, 0.6),
         Integrator::bdf2(),
+        Integrator::Sdirk2,
         Integrator::Rattle,
         Integrator::Rattle4,
         Integrator::Rattle6,

@@ -108,6 +108,7 @@ fn redundant_rows_share_alike() {
         Integrator::Nonlinear,
         Integrator::generalised_alpha(0.7),
         Integrator::bdf2(),
+        Integrator::Sdirk2,
         Integrator::Rattle,
         Integrator::Rattle4,
     ] {
@@ -172,6 +173,7 @@ fn driven_rods() {
         Integrator::Nonlinear,
         Integrator::generalised_alpha(0.7),
         Integrator::bdf2(),
+        Integrator::Sdirk2,
         Integrator::Rattle,
         Integrator::Rattle4,
     ] {

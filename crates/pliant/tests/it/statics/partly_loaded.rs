@@ -178,9 +178,9 @@ fn only_a_broken_symmetry_leads_from_a_saddle() {
     }
 }
 
-/// A moment of fixed direction has no potential, and what leaves the plane under one of `2 pi E I/L`
-/// goes round for ever: with a push out of the plane the circle is found all the same, as the saddle
-/// that it is.
+/// A moment of fixed direction has no potential, and what leaves the plane under one of
+/// `2 pi E I/L` goes round for ever: with a push out of the plane the circle is found all the same,
+/// as the saddle that it is.
 #[test]
 fn a_saddle_is_found_where_the_flow_finds_no_minimum() {
     let mut model = Model::new();

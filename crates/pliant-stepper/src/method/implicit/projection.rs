@@ -1,0 +1,326 @@
+//! The projection that ends a step whose deformations were integrated beside the positions.
+//!
+//! Positions go where the elastic forces of `phi(x)` agree with those of the deformations `e` and
+//! hard rows hold: the smallest displacement of
+//!
+//! ```math
+//! |dx|_M^2/(2 w^2) + V(phi(x + dx)) - f_e dx,   phi_hard(x + dx) = target
+//! ```
+//!
+//! linearised: `(M + w^2 K) dx - J^T mu = w^2 (f(x) - f_e)`, `J dx + C/w^2 mu + phi(x) - e = 0`.
+//! Then velocities go to the hard rows in the metric of the same matrix, with its factor. Both are
+//! of third order in the step.
+
+use super::deformations::{Deformations, starts_where_held};
+use crate::motion::Motion;
+use crate::observe::{Clash, Residuals, correction_error};
+use crate::system::{System, gather};
+use crate::{Error, WorkPart};
+use pliant_kkt::{GeometricTerms, Scheme};
+use pliant_model::{ComponentId, RowLaw};
+use pliant_solvers::{SolveError, Status};
+
+/// Solves for the displacement at most.
+const SOLVES: usize = 8;
+
+/// Share of the last violation above which a factor is made anew.
+const SLOW: f64 = 0.2;
+
+/// A violation of a hard row that is rounding of the coordinates it is made of (m, rad).
+const ROUNDING: f64 = 1e-13;
+
+/// The treatment of a row in the projection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Projected {
+    /// Takes no part.
+    Free,
+    /// A deformation that agrees with the integrated one.
+    Elastic,
+    /// Held where it is to be.
+    Hard,
+    /// One-sided, on the way back from beyond its bound.
+    Returning,
+}
+
+/// Scratch of projections.
+#[derive(Debug, Default)]
+pub(super) struct Projection {
+    /// Positions of all nodes with the integrated deformations, and the forces there.
+    integrated: Vec<f64>,
+    forces: Vec<f64>,
+    rows: Vec<Projected>,
+    /// Difference of forces on all nodes, then on the independent coordinates.
+    difference: Vec<f64>,
+    primal: Vec<f64>,
+}
+
+/// The way of one projection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    /// Displacement per velocity of a stage (s).
+    pub(super) reach: f64,
+    /// Largest displacement of a one-sided row that comes back (m, rad).
+    pub(super) recovery: f64,
+}
+
+impl Projection {
+    /// Projects the motion at the end of the last stage, whose state is evaluated with the
+    /// deformations there: positions, then velocities. Returns the number of solves.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined, [`Error::Incompatible`],
+    /// [`Error::CorrectionNotConverged`] where hard rows cannot be met, and those of the solver.
+    pub(super) fn project(
+        &mut self,
+        system: &mut System,
+        deformations: &Deformations,
+        way: Way,
+        start: &Motion,
+        end: &mut Motion,
+    ) -> Result<usize, Error> {
+        if deformations.nodes().is_empty() && system.model.row_count() == 0 {
+            return Ok(0);
+        }
+        self.integrated.clone_from(&end.state.positions);
+        self.forces.clear();
+        self.forces.extend_from_slice(system.evaluation.force());
+        system.propagate(&mut end.state)?;
+        system.evaluate(end, 0.0)?;
+        self.classify(system, end);
+        let scheme = Scheme {
+            geometry: GeometricTerms::NONE,
+            ..Scheme::implicit_euler(way.reach)
+        };
+        self.prepare(system, &scheme, start, end)?;
+        let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
+        loop {
+            self.fill_positions(system, deformations, way, end);
+            self.solve(system, start, end, Residuals::Displacements)?;
+            solves += 1;
+            for node in system.model.nodes() {
+                let Some(first) = node.first_dof() else { continue };
+                let step = &system.scratch.correction.x[first..first + node.velocity_range().len()];
+                node.space
+                    .retract(&mut end.state.positions[node.position_range()], step);
+            }
+            system.propagate(&mut end.state)?;
+            system.check_factorisations(WorkPart::Stabilisation, start.time)?;
+            let now = self.violation(system, end);
+            // What a new factor does not decrease is rounding: the report has it.
+            let slow = now > SLOW * violation;
+            if now == 0.0 || solves == SOLVES || factored && slow {
+                break;
+            }
+            violation = now;
+            system.evaluate(end, 0.0)?;
+            factored = slow;
+            if slow {
+                self.prepare(system, &scheme, start, end)?;
+            }
+        }
+        if self.rows.contains(&Projected::Hard) {
+            self.fill_velocities(system, end);
+            self.solve(system, start, end, Residuals::Velocities(&scheme))?;
+            for node in system.model.nodes() {
+                let Some(first) = node.first_dof() else { continue };
+                let range = node.velocity_range();
+                let change = &system.scratch.correction.x[first..first + range.len()];
+                for (v, d) in end.state.velocities[range].iter_mut().zip(change) {
+                    *v += d;
+                }
+            }
+            system.propagate(&mut end.state)?;
+        }
+        Ok(solves)
+    }
+
+    /// Fills and factors the system of the projection; where a tangent is indefinite, with the
+    /// masses alone.
+    fn prepare(
+        &self,
+        system: &mut System,
+        scheme: &Scheme,
+        start: &Motion,
+        end: &Motion,
+    ) -> Result<(), Error> {
+        let mut stiffness = true;
+        loop {
+            let System {
+                model,
+                evaluation,
+                assembler,
+                ..
+            } = &mut *system;
+            assembler.fill_elastic(model, evaluation, scheme, &end.state, stiffness);
+            for (row, projected) in self.rows.iter().enumerate() {
+                if *projected == Projected::Free {
+                    assembler.deactivate_row(row);
+                }
+            }
+            match system.corrections.direct.prepare(system.assembler.system()) {
+                Ok(()) => return Ok(()),
+                Err(SolveError::NotPositiveDefinite { .. }) if stiffness => stiffness = false,
+                Err(e) => return Err(Error::from_solver(e, &system.model, start.time)),
+            }
+        }
+    }
+
+    /// Decides the part of every row.
+    fn classify(&mut self, system: &System, end: &Motion) {
+        let model = &system.model;
+        self.rows.clear();
+        self.rows.resize(model.row_count(), Projected::Free);
+        for group in model.row_groups() {
+            let node = model.node(group.node);
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                let target = system.row_target(row);
+                let gap = end.state.positions[node.first_position + k] - target;
+                let held = starts_where_held(system, group, k) || {
+                    model.bounds(group).is_none() && system.evaluation.holds_position(model, group, k)
+                };
+                let elastic = matches!(group.component, ComponentId::ForceField(_))
+                    && model.row_law(group) == RowLaw::Elastic
+                    && !system.evaluation.is_hard(group, k);
+                let lambda = end.multipliers[row];
+                self.rows[row] = match model.bounds(group) {
+                    None if held => Projected::Hard,
+                    None if elastic => Projected::Elastic,
+                    Some((lower, upper)) if held => match (lower, upper) {
+                        (0.0, _) if gap < 0.0 => Projected::Returning,
+                        (_, 0.0) if gap > 0.0 => Projected::Returning,
+                        _ if lambda > lower && lambda < upper => Projected::Elastic,
+                        _ => Projected::Free,
+                    },
+                    Some((lower, upper)) if elastic && lambda > lower && lambda < upper => Projected::Elastic,
+                    _ => Projected::Free,
+                };
+            }
+        }
+    }
+
+    /// Right-hand sides of the displacement.
+    fn fill_positions(&mut self, system: &mut System, deformations: &Deformations, way: Way, end: &Motion) {
+        let System {
+            model,
+            evaluation,
+            assembler,
+            row_motion,
+            ..
+        } = system;
+        self.difference.clear();
+        self.difference.resize(model.velocity_count(), 0.0);
+        for index in deformations.nodes() {
+            for k in model.nodes()[*index].velocity_range() {
+                self.difference[k] = way.reach * way.reach * (evaluation.force()[k] - self.forces[k]);
+            }
+        }
+        evaluation.pull_back(model, &mut self.difference);
+        self.primal.resize(model.dof_count(), 0.0);
+        gather(model, &self.difference, &mut self.primal);
+        let b = assembler.row_right_hand_side_mut();
+        for group in model.row_groups() {
+            let node = model.node(group.node);
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                let x = end.state.positions[node.first_position + k];
+                let target = row_motion.get(row).map_or(0.0, |m| m.end.0);
+                b[row] = match self.rows[row] {
+                    Projected::Free => 0.0,
+                    Projected::Elastic => x - self.integrated[node.first_position + k],
+                    Projected::Hard => x - target,
+                    Projected::Returning => (x - target).max(-way.recovery).min(way.recovery),
+                };
+            }
+        }
+        for (c, fixed) in self.primal.iter_mut().zip(&assembler.system().fixed) {
+            if *fixed {
+                *c = 0.0;
+            }
+        }
+        assembler.right_hand_side_mut().copy_from_slice(&self.primal);
+        assembler.allow_disagreement();
+    }
+
+    /// Right-hand sides of the change of velocity.
+    fn fill_velocities(&self, system: &mut System, end: &Motion) {
+        let System {
+            model,
+            assembler,
+            row_motion,
+            ..
+        } = system;
+        let b = assembler.row_right_hand_side_mut();
+        for group in model.row_groups() {
+            let first = model.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                b[row] = match self.rows[row] {
+                    Projected::Hard => {
+                        end.state.velocities[first + k] - row_motion.get(row).map_or(0.0, |m| m.end.1)
+                    }
+                    _ => 0.0,
+                };
+            }
+        }
+        assembler.right_hand_side_mut().fill(0.0);
+        assembler.allow_disagreement();
+    }
+
+    /// Solves with the factor of the projection.
+    fn solve(
+        &self,
+        system: &mut System,
+        start: &Motion,
+        end: &Motion,
+        residuals: Residuals<'_>,
+    ) -> Result<(), Error> {
+        let System {
+            model,
+            assembler,
+            corrections,
+            scratch,
+            options,
+            ..
+        } = &mut *system;
+        let solved = corrections
+            .direct
+            .solve(assembler.system(), &mut scratch.correction);
+        let report = solved.map_err(|e| Error::from_solver(e, model, start.time))?;
+        match report.status {
+            Status::Converged => Ok(()),
+            _ if options.accept_failed_steps => Ok(()),
+            Status::Incompatible { row, violation } => {
+                let clash = Clash {
+                    kkt: assembler.system(),
+                    solution: &scratch.correction,
+                    row,
+                    violation,
+                };
+                Err(clash.error(model, start.time, residuals))
+            }
+            _ => Err(correction_error(
+                system,
+                &end.state,
+                start.time,
+                report.residual.relative,
+            )),
+        }
+    }
+
+    /// The largest violation of a hard row (m, rad), if it is more than rounding.
+    fn violation(&self, system: &System, end: &Motion) -> f64 {
+        let mut largest = 0.0f64;
+        for group in system.model.row_groups() {
+            let node = system.model.node(group.node);
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                if self.rows[row] == Projected::Hard {
+                    let gap = end.state.positions[node.first_position + k] - system.row_target(row);
+                    largest = largest.max(gap.abs());
+                }
+            }
+        }
+        if largest <= ROUNDING { 0.0 } else { largest }
+    }
+}

@@ -1,0 +1,526 @@
+//! SDIRK2: two stages of one diagonal weight, of order 2, for stiff and hard rows too.
+//!
+//! With `g = 1 - 1/sqrt 2` the method is L-stable and ends at its second stage (Alexander 1977).
+//! A stage from the predictor `(x^, v^)` solves
+//!
+//! ```math
+//! M (v - v^)/(g h) = f(x, v) + J(x)^T lambda,   x = x^ (+) g h v
+//! ```
+//!
+//! with the forces of the deformations `e = e^ + g h J(x) v`
+//! ([`deformations`](super::deformations)). The second predictor is `x^ = x0 (+) (1 - g) h v1`,
+//! `v^ = v0 + (1 - g) h a1` with `a1 = (v1 - v0)/(g h)`, and `e^ = e0 + (1 - g) h J v1`. The step
+//! ends with a [`projection`](super::projection).
+
+use super::deformations::{Deformations, starts_where_held};
+use super::projection::{Projection, Way};
+use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
+use crate::Error;
+use crate::contact::{is_impact, step as contact_step};
+use crate::method::theta::recover;
+use crate::method::{Capabilities, Method};
+use crate::motion::Motion;
+use crate::observe::{DampingLaw, Trace};
+use crate::system::{System, one_sided};
+use pliant_kkt::Scheme;
+use pliant_model::{RowGroup, State};
+use pliant_solvers::{SolveReport, Status};
+use std::f64::consts::FRAC_1_SQRT_2;
+use std::time::Instant;
+
+/// The weight `g` of a stage.
+const GAIN: f64 = 1.0 - FRAC_1_SQRT_2;
+
+/// The share of its terms that an equation of a stage may miss where no acceleration is expected.
+const UNEXPECTED: f64 = 1e-9;
+
+/// The name of its memory.
+const NAME: &str = "SDIRK2";
+
+/// SDIRK2, with its scratch.
+#[derive(Debug, Default)]
+pub(crate) struct Sdirk2 {
+    work: NewtonWorkspace,
+    deformations: Deformations,
+    projection: Projection,
+    /// The predictor of the present stage: its positions, and velocities of the independent
+    /// coordinates.
+    from: State,
+    velocity: Vec<f64>,
+    /// Velocities of fixed coordinates at the end of the stage.
+    held: Vec<f64>,
+    /// Velocities of the independent coordinates at the start of the step.
+    start: Vec<f64>,
+    /// Accelerations and multipliers that a stage is expected to have.
+    expected: (Vec<f64>, Vec<f64>),
+    /// Change of the multipliers from the first stage to the second in the last step (N, N m).
+    change: Vec<f64>,
+    /// Forces of the first stage.
+    first: Forces,
+}
+
+/// Forces of a stage.
+#[derive(Debug, Default)]
+struct Forces {
+    /// Of the rows of the model (N, N m).
+    multipliers: Vec<f64>,
+    /// Of supports (N, N m).
+    supports: Vec<f64>,
+    /// Impulses of contacts (N s).
+    contacts: Vec<f64>,
+}
+
+/// A stage of a step.
+#[derive(Clone, Copy, Debug)]
+struct Stage<'a> {
+    /// The scheme of the step.
+    weights: &'a Scheme,
+    /// Length of the step (s).
+    h: f64,
+    /// Displacement per velocity (s).
+    reach: f64,
+    /// Time of its end since the start of the step (s).
+    elapsed: f64,
+    rows: RowPositions,
+}
+
+/// Where the deformations of rows and springs come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RowPositions {
+    /// Integrated beside the positions.
+    Integrated,
+    /// Integrated those of hard rows, the others from the positions: a single stage of the length
+    /// of the step is of order 1 either way.
+    HardIntegrated,
+    /// From the positions.
+    Placed,
+}
+
+impl Stage<'_> {
+    /// Whether it is the only one of its step.
+    fn is_whole(&self) -> bool {
+        self.reach == self.h
+    }
+}
+
+impl Method for Sdirk2 {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::SDIRK2
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        let weights = trace.scheme.clone();
+        let clock = Instant::now();
+        self.expect(start);
+        self.begin(system, start, GAIN, RowPositions::Integrated)?;
+        trace.timings.fill += clock.elapsed();
+        let clock = Instant::now();
+        contact_step::find(system, end, h)?;
+        trace.timings.contacts += clock.elapsed();
+        trace.account.add_stored_contacts(system, end);
+        let two = Stage {
+            weights: &weights,
+            h,
+            reach: GAIN * h,
+            elapsed: GAIN * h,
+            rows: RowPositions::Integrated,
+        };
+        let second = Stage { elapsed: h, ..two };
+        let by_two = self.two_stages(system, start, end, (two, second), trace);
+        if let Some(solved) = settled(by_two)? {
+            trace.stages = 2;
+            return self.finish(system, start, second, end, solved.status, trace);
+        }
+        // One stage takes the whole step: an impulse is no force, which the second predictor would
+        // take it for, and velocities that jump have order 1 whatever the method. Where the stages
+        // have no solution (rows at the level of velocities lock a linkage that moves only on its
+        // constraints), positions hold the rows.
+        let whole = Stage {
+            reach: h,
+            elapsed: h,
+            rows: RowPositions::HardIntegrated,
+            ..two
+        };
+        trace.stages = 1;
+        let hard = self.again(system, start, end, whole, trace);
+        if let Some(solved) = settled(hard)? {
+            return self.finish(system, start, whole, end, solved.status, trace);
+        }
+        let placed = Stage {
+            rows: RowPositions::Placed,
+            ..whole
+        };
+        let solved = self.again(system, start, end, placed, trace)?;
+        self.finish(system, start, placed, end, solved.status, trace)
+    }
+}
+
+/// The report of an attempt, if it found a solution.
+///
+/// # Errors
+/// Those that no other attempt can mend.
+fn settled(attempt: Result<SolveReport, Error>) -> Result<Option<SolveReport>, Error> {
+    match attempt {
+        Ok(solved) => Ok((solved.status == Status::Converged).then_some(solved)),
+        Err(Error::NotPositiveDefinite { .. } | Error::Incompatible { .. }) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+impl Sdirk2 {
+    /// Both stages; not converged if there is an impact.
+    fn two_stages(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &mut Motion,
+        (first, second): (Stage<'_>, Stage<'_>),
+        trace: &mut Trace,
+    ) -> Result<SolveReport, Error> {
+        let mut solved = self.first_stage(system, start, end, first, trace)?;
+        let mut smooth = !self.has_impact(system, start);
+        if solved.status == Status::Converged && smooth {
+            self.advance(system, start, first, end)?;
+            solved = self.stage(system, start, end, second, trace)?;
+            smooth = !self.has_impact(system, start);
+            self.average(end);
+        }
+        if !smooth {
+            solved.status = Status::Stagnated;
+        }
+        Ok(solved)
+    }
+
+    /// The step once more from its start, by one stage.
+    fn again(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &mut Motion,
+        stage: Stage<'_>,
+        trace: &mut Trace,
+    ) -> Result<SolveReport, Error> {
+        end.state.clone_from(&start.state);
+        system.propagate(&mut end.state)?;
+        self.expected.0.clear();
+        self.expected.1.clone_from(&start.multipliers);
+        self.begin(system, start, 1.0, stage.rows)?;
+        if stage.rows == RowPositions::Placed {
+            system.set_row_motion(start.time, start.time + stage.h);
+            one_sided::find(system, start, stage.h, true);
+        }
+        let solved = self.first_stage(system, start, end, stage, trace)?;
+        trace.solved = solved;
+        trace.missed = self.work.sizes.worst;
+        Ok(solved)
+    }
+
+    /// Expects the accelerations of the last stage in the first one, and multipliers that go on as
+    /// they did.
+    fn expect(&mut self, start: &Motion) {
+        let memory = &start.integrator;
+        let (accelerations, multipliers) = &mut self.expected;
+        let rows = start.multipliers.len();
+        accelerations.clear();
+        multipliers.clone_from(&start.multipliers);
+        self.change.clear();
+        self.change.resize(rows, 0.0);
+        if !start.fresh && memory.method == NAME {
+            let (before, forces) = memory.vectors.split_at(memory.vectors.len() - 2 * rows);
+            let (last, change) = forces.split_at(rows);
+            accelerations.extend_from_slice(before);
+            self.change.copy_from_slice(change);
+            // At the rate of the last step.
+            for ((m, last), change) in multipliers.iter_mut().zip(last).zip(change) {
+                *m = last + GAIN / (1.0 - GAIN) * change;
+            }
+        }
+    }
+
+    /// Prepares the first stage, of weight `gain`: deformations and velocities. The system has the
+    /// Jacobians of the start.
+    fn begin(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        gain: f64,
+        rows: RowPositions,
+    ) -> Result<(), Error> {
+        system.set_row_motion(start.time, start.time);
+        system.evaluate(start, 0.0)?;
+        system.velocities(&start.state, &mut self.start);
+        let hard_alone = rows != RowPositions::Integrated;
+        self.deformations.begin(system, &start.state, gain, hard_alone);
+        self.work.loads.begin(system);
+        self.velocity.clone_from(&self.start);
+        self.work.equations.law_velocity.clone_from(&self.start);
+        self.from.clone_from(&start.state);
+        Ok(())
+    }
+
+    /// Solves the first stage, with contacts where they are at the start.
+    fn first_stage(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &mut Motion,
+        stage: Stage<'_>,
+        trace: &mut Trace,
+    ) -> Result<SolveReport, Error> {
+        let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
+        let impulses = &mut self.work.iterate.contacts;
+        contact_step::start_newton(system, start, &scheme, stage.reach, impulses)?;
+        if !stage.is_whole() {
+            contact_step::take_stage(system, start, &scheme, stage.reach, (&[], 0.0));
+        }
+        self.stage(system, start, end, stage, trace)
+    }
+
+    /// Solves the equations of a stage; its forces are in `end`.
+    fn stage(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &mut Motion,
+        stage: Stage<'_>,
+        trace: &mut Trace,
+    ) -> Result<SolveReport, Error> {
+        let Stage { reach, elapsed, .. } = stage;
+        system.set_row_motion(start.time, start.time + elapsed);
+        let integrated = stage.rows != RowPositions::Placed;
+        if integrated {
+            self.deformations.put_targets(system, reach);
+        }
+        self.find_held(system, start, elapsed / stage.h);
+        let scheme = Scheme {
+            velocity_rows: false,
+            ..stage.weights.with_weights(1.0, 1.0).with_step(reach)
+        };
+        let model = &system.model;
+        let complementary =
+            system.in_contact() || model.row_groups().iter().any(|g| model.bounds(g).is_some());
+        let factor = match (complementary, stage.elapsed == stage.reach) {
+            (true, _) => Factor::EveryIteration,
+            (false, true) => Factor::Kept,
+            (false, false) => Factor::Reused,
+        };
+        let work = &mut self.work;
+        work.take_stage(&self.velocity, reach);
+        let least = system.options.tuning.newton.tolerance;
+        let goal = match self.expected.0.is_empty() {
+            true => Goal::Share(UNEXPECTED.max(least)),
+            false => Goal::ThirdOrder(least),
+        };
+        let tolerance = system.options.newton_tolerance();
+        let mut iteration = Iteration {
+            system,
+            start,
+            end,
+            scheme: &scheme,
+            work,
+            origin: Origin {
+                state: &self.from,
+                held: &self.held,
+                expected: Expected {
+                    accelerations: &self.expected.0,
+                    multipliers: &self.expected.1,
+                },
+                deformations: integrated.then_some(&self.deformations),
+                tolerance,
+                goal,
+                factor,
+            },
+        };
+        iteration.record_start(elapsed, 1.0)?;
+        let (solved, newton, clamped) = match stage.is_whole() {
+            true => iteration.iterate_with_restitution(&mut trace.timings)?,
+            false => iteration.iterate(&mut trace.timings)?,
+        };
+        // The report has the worse of two stages.
+        if trace.newton.iterations == 0 || solved.residual.relative >= trace.solved.residual.relative {
+            trace.solved = solved;
+            trace.missed = work.sizes.worst;
+        }
+        trace.newton += newton;
+        trace.geometry_clamped |= clamped;
+        work.read_forces(system, end);
+        Ok(solved)
+    }
+
+    /// Velocities of the fixed coordinates a share of the step after its start, and their change
+    /// from the predictor.
+    fn find_held(&mut self, system: &mut System, start: &Motion, share: f64) {
+        self.held.clear();
+        let ends = self.start.iter().zip(&start.controls.held);
+        self.held
+            .extend(ends.map(|(from, to)| from + share * (to - from)));
+        let fixed = &system.assembler.system().fixed;
+        for (i, change) in system.scratch.fixed_change.iter_mut().enumerate() {
+            *change = if fixed[i] {
+                self.held[i] - self.velocity[i]
+            } else {
+                0.0
+            };
+        }
+    }
+
+    /// Whether a one-sided row or a contact stops what came in with a velocity, so that its impulse
+    /// in the last stage is an impact.
+    fn has_impact(&self, system: &System, start: &Motion) -> bool {
+        let (model, kkt) = (&system.model, system.assembler.system());
+        let stops = |group: &RowGroup, k: usize| {
+            let row = group.first_row + k;
+            let rate = system.row_motion.get(row).map_or(0.0, |m| m.start.1);
+            let u = start.state.velocities[model.node(group.node).first_velocity + k] - rate;
+            let mu = self.work.iterate.mu[row];
+            is_impact(-u * mu.signum(), kkt.row_scale(row) * mu.abs()) && starts_where_held(system, group, k)
+        };
+        let row_stops = model.row_groups().iter().any(|group| {
+            let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);
+            one_sided && (0..group.size * group.count).any(|k| stops(group, k))
+        });
+        row_stops || contact_step::has_impact(system, &self.work.iterate.contacts)
+    }
+
+    /// Moves on from the first stage: the predictor of the second.
+    fn advance(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        stage: Stage<'_>,
+        end: &mut Motion,
+    ) -> Result<(), Error> {
+        let ahead = stage.h - stage.reach;
+        self.first.multipliers.clone_from(&end.multipliers);
+        self.first.supports.clone_from(&end.supports);
+        self.first.contacts.clone_from(&self.work.iterate.contacts);
+        self.deformations.advance(system, &end.state, ahead);
+        let velocity = &self.work.iterate.velocity;
+        let (accelerations, multipliers) = &mut self.expected;
+        accelerations.clear();
+        let ends = velocity.iter().zip(&self.start);
+        accelerations.extend(ends.map(|(v, from)| (v - from) / stage.reach));
+        multipliers.clear();
+        let firsts = end.multipliers.iter().zip(&self.change);
+        multipliers.extend(firsts.map(|(first, change)| first + change));
+        let starts = self.velocity.iter_mut().zip(&self.start);
+        for ((v, from), a) in starts.zip(&*accelerations) {
+            *v = from + ahead * a;
+        }
+        let displacement = &mut self.work.displacement;
+        displacement.clear();
+        displacement.extend(velocity.iter().map(|v| ahead * v));
+        let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
+        contact_step::take_stage(system, start, &scheme, stage.reach, (velocity, ahead));
+        system.place(&start.state, velocity, displacement, None, &mut self.from)
+    }
+
+    /// Makes the forces of both stages the average ones of the step.
+    fn average(&mut self, end: &mut Motion) {
+        let mean = |now: &mut [f64], first: &[f64]| {
+            for (now, first) in now.iter_mut().zip(first) {
+                *now = GAIN * *now + (1.0 - GAIN) * first;
+            }
+        };
+        mean(&mut end.multipliers, &self.first.multipliers);
+        mean(&mut end.supports, &self.first.supports);
+        // Impulses over `g h` become impulses over `h`.
+        let impulses = self.work.iterate.contacts.iter_mut();
+        for (now, first) in impulses.zip(&self.first.contacts) {
+            *now += (1.0 - GAIN) / GAIN * first;
+        }
+    }
+
+    /// Ends the step: projection, contacts, energy account, memory.
+    fn finish(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        stage: Stage<'_>,
+        end: &mut Motion,
+        status: Status,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        let Stage {
+            h, reach, weights, ..
+        } = stage;
+        let clock = Instant::now();
+        trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
+        let scheme = weights.with_weights(1.0, 1.0).with_step(h);
+        contact_step::read_newton(system, end, &scheme, self.work.contact_iterate(), h);
+        system.set_row_motion(start.time, start.time + h);
+        if status == Status::Converged {
+            // Rows at the level of positions come back behind the step, by contacts' correction.
+            let speed = match stage.rows {
+                RowPositions::Placed => 0.0,
+                _ => system.options.contacts.overlap.speed(),
+            };
+            let way = Way {
+                reach,
+                recovery: speed * h,
+            };
+            let solves = self
+                .projection
+                .project(system, &self.deformations, way, start, end)?;
+            trace.corrections.1 = solves;
+        } else {
+            system.propagate(&mut end.state)?;
+        }
+        trace.timings.stabilise += clock.elapsed();
+        let clock = Instant::now();
+        contact_step::look_for_missed(system, start, end, h)?;
+        trace.timings.contacts += clock.elapsed();
+        let clock = Instant::now();
+        system.take_rows_by_law();
+        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        trace.scheme = weights.with_weights(0.5, 0.5);
+        trace.tally(system, start, end, h, DampingLaw::Mean);
+        trace.timings.update += clock.elapsed();
+        let clock = Instant::now();
+        recover(system, start, end, trace, h)?;
+        trace.timings.contacts += clock.elapsed();
+        let memory = &mut end.integrator;
+        memory.forget();
+        // An impact is no acceleration to be expected.
+        if !stage.is_whole() {
+            memory.method.push_str(NAME);
+            memory.previous = Some(h);
+            let ends = self.work.iterate.velocity.iter().zip(&self.velocity);
+            memory.vectors.extend(ends.map(|(v, from)| (v - from) / reach));
+            let impulses = self.work.iterate.mu.iter();
+            memory.vectors.extend(impulses.clone().map(|mu| mu / reach));
+            let firsts = impulses.zip(&self.first.multipliers);
+            memory
+                .vectors
+                .extend(firsts.map(|(mu, first)| mu / reach - first));
+        }
+        Ok(())
+    }
+}
+
+impl NewtonWorkspace {
+    /// Takes the relation of a stage from a predictor of the velocity: `a = (v - v^)/w`,
+    /// `x = x^ (+) w v`.
+    fn take_stage(&mut self, velocity: &[f64], reach: f64) {
+        self.equations.velocity.clear();
+        self.equations.velocity.extend_from_slice(velocity);
+        let relation = &mut self.relation;
+        relation.acceleration_gain = reach.recip();
+        relation.displacement_gain = reach;
+        relation.acceleration.clear();
+        relation.acceleration.extend(velocity.iter().map(|v| -v / reach));
+        relation.displacement.clear();
+        relation.displacement.resize(velocity.len(), 0.0);
+    }
+}

@@ -88,18 +88,6 @@ fn options(name: &str) -> Options {
     match name {
         "linear" => {}
         "sdirk2" => o.integrator = Integrator::Sdirk2,
-        "sdirk2_7" => {
-            o.integrator = Integrator::Sdirk2;
-            o.tuning.newton.stage_tolerance = 1e-7;
-        }
-        "sdirk2_11" => {
-            o.integrator = Integrator::Sdirk2;
-            o.tuning.newton.stage_tolerance = 1e-11;
-        }
-        "sdirk2_3" => {
-            o.integrator = Integrator::Sdirk2;
-            o.tuning.newton.stage_tolerance = 1e-3;
-        }
         "euler" => o.integrator = Integrator::Nonlinear,
         "bdf2" => o.integrator = Integrator::bdf2(),
         "alpha" => o.integrator = Integrator::generalised_alpha(0.8),
@@ -163,17 +151,7 @@ fn net(side: usize, treatment: Treatment, method: &str, step: f64, duration: f64
 
 /// Prints the table: names of methods choose rows, `chain` and `net` scenes, `h=0.01` the step.
 pub(super) fn run(args: &[String]) -> Ended {
-    let known = [
-        "linear",
-        "sdirk2",
-        "sdirk2_7",
-        "sdirk2_11",
-        "sdirk2_3",
-        "euler",
-        "bdf2",
-        "alpha",
-        "rattle",
-    ];
+    let known = ["linear", "sdirk2", "euler", "bdf2", "alpha", "rattle"];
     let given = |key: &str| args.iter().find_map(|a| a.strip_prefix(key));
     let step = given("h=").map_or(Ok(0.01), str::parse)?;
     let most: usize = given("most=").map_or(Ok(32), str::parse)?;

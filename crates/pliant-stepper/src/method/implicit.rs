@@ -75,8 +75,6 @@ clone_into_buffers!(IntegratorMemory {
 #[derive(Debug, Default)]
 pub(crate) struct NewtonWorkspace {
     relation: Relation,
-    /// Length of the step, for force fields with a memory (s).
-    elapsed: f64,
     iterate: Iterate,
     /// Multipliers of the rows at the iterate (N, N m).
     multipliers: Vec<f64>,
@@ -155,6 +153,8 @@ struct Iterate {
 /// them, masses, Jacobian, deformations of the rows.
 #[derive(Debug, Default)]
 struct StartEquations {
+    /// Time since it, for force fields with a memory (s).
+    elapsed: f64,
     velocity: Vec<f64>,
     /// Velocities of the independent coordinates in which the laws of contacts are written: those
     /// of the start of the step, also where a stage begins elsewhere.

@@ -13,7 +13,7 @@ impl Iteration<'_> {
         let (n, m) = (self.system.model.dof_count(), self.system.model.row_count());
         let all = self.system.model.velocity_count();
         let s = &mut *self.work;
-        s.elapsed = h;
+        s.equations.elapsed = h;
         for (list, size) in [
             (&mut s.equations.force, n),
             (&mut s.residual.primal, n),
@@ -152,7 +152,7 @@ impl Iteration<'_> {
     /// The residual at the iterate, whose state must be in place: impulses, and deformations of the
     /// rows.
     pub(crate) fn find_residual(&mut self) -> Result<(), Error> {
-        self.system.evaluate(self.end, self.work.elapsed)?;
+        self.system.evaluate(self.end, self.work.equations.elapsed)?;
         self.find_deficits();
         let (gain, weight) = (self.work.relation.acceleration_gain, self.scheme.alpha);
         let s = &mut *self.work;

@@ -42,9 +42,10 @@ pub(crate) struct ContactIterate<'a> {
 
 /// Whether a change of velocity by an impulse (m/s) is that of an impact: what came in with a
 /// velocity `approach` (m/s) is a tenth of it or more. The change by a force over the step is not,
-/// and grows with the step.
-pub(crate) fn is_impact(approach: f64, change: f64) -> bool {
-    change > 0.0 && approach > 0.1 * change
+/// and grows with the step. A compliant law takes several steps for its impact if it is soft; if
+/// it stops half of the approach at once, it is as good as hard.
+pub(crate) fn is_impact(approach: f64, change: f64, is_hard: bool) -> bool {
+    change > 0.0 && approach > 0.1 * change && (is_hard || change > 0.5 * approach)
 }
 
 impl NewtonRows {
@@ -108,14 +109,16 @@ impl Contacts {
         self.take_laws(base, h, 0.0);
     }
 
-    /// Whether one of the impulses of an iterate is that of an impact on a hard contact.
+    /// Whether one of the impulses of an iterate is that of an impact.
     pub(crate) fn has_impact(&self, impulses: &[f64]) -> bool {
         let mut row = 0;
         let contacts = self.detection.list.contacts().iter().zip(&self.rows.rows);
         contacts.zip(&self.newton.scales).any(|((contact, own), scale)| {
             let (normal, approach) = (impulses[row], -self.rows.tail.velocity()[row]);
+            // The scale has the compliance of the normal among its rows.
+            let inertia = scale - self.rows.tail.r[row] / own.count as f64;
             row += own.count;
-            contact.law.compliance == 0.0 && is_impact(approach, scale * normal)
+            is_impact(approach, inertia * normal, contact.law.compliance == 0.0)
         })
     }
 

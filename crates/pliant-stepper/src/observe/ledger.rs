@@ -84,6 +84,8 @@ pub struct Account {
     pub(crate) forgotten: f64,
     /// Energy that damping forces took (J).
     pub(crate) damped: f64,
+    /// Energy that they took in the stages of the step, where it has any (J).
+    staged: Option<f64>,
     /// Buffers of one node.
     pub room: Room,
 }
@@ -139,6 +141,7 @@ impl Account {
         system.rows.lowered.clear();
         self.forgotten = 0.0;
         self.damped = 0.0;
+        self.staged = None;
         self.parts = None;
         self.room.fit(system);
         let known = start.ledger.energies.is_some();
@@ -152,10 +155,22 @@ impl Account {
         }
     }
 
+    /// Enters the work of damping forces in the state that `stage` ends with, for the time `h` (s)
+    /// that the method counts it for: that is the work by which the method changes the energy, also
+    /// where motion decays within the step. `first` forgets earlier stages.
+    pub(crate) fn tally_stage(&mut self, stage: Step<'_>, h: f64, first: bool) {
+        let damped = report::damping_work(stage, h, DampingLaw::Mean, &mut self.room);
+        let before = self.staged.filter(|_| !first).unwrap_or(0.0);
+        self.staged = Some(before + damped);
+    }
+
     /// Enters the work of all impulses of the step, at the velocities of both ends, before
     /// positions are corrected. The multipliers and the forces of supports are those of the end.
     pub(crate) fn tally(&mut self, step: Step<'_>, h: f64, how: DampingLaw) {
-        let damped = report::damping_work(step, h, how, &mut self.room);
+        let damped = match self.staged.take() {
+            Some(damped) => damped,
+            None => report::damping_work(step, h, how, &mut self.room),
+        };
         self.damped += damped;
         let mut ledger = Ledger {
             damping: -damped,

@@ -8,14 +8,15 @@
 //! and Wanner, Solving Ordinary Differential Equations II, VII.4).
 
 use crate::system::System;
-use pliant_model::{ComponentId, Level, Model, NodeKind, RowGroup, RowLaw, Space, State};
+use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, RowGroup, RowLaw, Space, State};
 
 /// Deformations of the mapped nodes that force fields and constraints act on, as positions of these
 /// nodes.
 #[derive(Debug, Default)]
 pub(super) struct Deformations {
-    /// The nodes.
+    /// The nodes, and whether each node is one.
     nodes: Vec<usize>,
+    listed: Vec<bool>,
     /// Positions of all nodes (of which those of the listed ones are used) at the predictor of a
     /// stage.
     base: Vec<f64>,
@@ -31,32 +32,16 @@ impl Deformations {
     /// Begins a step at the deformations of a state, which must be evaluated, with the targets of
     /// rows at its time. Hard rows begin where they are held: their drift is for the projection,
     /// and is no velocity. One-sided ones begin where they are if they are open. Two-sided ones of
-    /// bounded force return over the step, by the share `gain` of it in each stage. With
-    /// `hard_alone` only nodes with hard rows are integrated.
-    pub(super) fn begin(&mut self, system: &System, state: &State, gain: f64, hard_alone: bool) {
+    /// bounded force return over the step, by the share `gain` of it in each stage.
+    pub(super) fn begin(&mut self, system: &System, state: &State, gain: f64) {
         let model = &system.model;
         self.base.clone_from(&state.positions);
         self.targets.clear();
         self.targets.extend(system.row_motion.iter().map(|m| m.end.0));
-        self.nodes.clear();
-        for (index, node) in model.nodes().iter().enumerate() {
-            let acted_on = match hard_alone {
-                false => {
-                    model.force_fields().iter().any(|f| f.node.index() == index)
-                        || model.constraints().iter().any(|c| c.node.index() == index)
-                }
-                true => model.row_groups().iter().any(|g| {
-                    let mut rows = 0..g.size * g.count;
-                    g.node.index() == index && rows.any(|k| starts_where_held(system, g, k))
-                }),
-            };
-            if acted_on && matches!(node.kind, NodeKind::Mapped { .. }) {
-                self.nodes.push(index);
-            }
-        }
+        self.list_nodes(system);
         self.returning.clear();
         for group in model.row_groups() {
-            if !self.nodes.contains(&group.node.index()) {
+            if !self.lists(group.node.index()) {
                 continue;
             }
             let first = model.node(group.node).first_position;
@@ -75,6 +60,22 @@ impl Deformations {
                 self.base[first + k] = target + begin;
             }
         }
+    }
+
+    /// Lists the nodes whose deformations are integrated.
+    fn list_nodes(&mut self, system: &System) {
+        let model = &system.model;
+        self.listed.clear();
+        self.listed.resize(model.nodes().len(), false);
+        let mut list = |node: NodeId| {
+            let is_mapped = matches!(model.node(node).kind, NodeKind::Mapped { .. });
+            self.listed[node.index()] |= is_mapped;
+        };
+        model.force_fields().iter().for_each(|f| list(f.node));
+        model.constraints().iter().for_each(|c| list(c.node));
+        self.nodes.clear();
+        let listed = self.listed.iter().enumerate().filter(|l| *l.1);
+        self.nodes.extend(listed.map(|l| l.0));
     }
 
     /// Moves the predictor by `dt` (s) with the velocities of a state and the rates of driven rows.
@@ -109,6 +110,11 @@ impl Deformations {
             at.copy_from_slice(&self.base[node.position_range()]);
             retract_along(model, *index, &state.velocities[node.velocity_range()], dt, at);
         }
+    }
+
+    /// Whether the deformations of a node are integrated.
+    pub(super) fn lists(&self, node: usize) -> bool {
+        self.listed.get(node).copied().unwrap_or(false)
     }
 
     /// The nodes.

@@ -89,7 +89,7 @@ impl Loads {
         for (i, field) in model.force_fields().iter().enumerate() {
             let entry = &field.component;
             let is_row = system.rows.group_of_field[i].is_some();
-            if is_row || entry.law.memory().is_some() || !deformations.nodes().contains(&field.node.index()) {
+            if is_row || entry.law.memory().is_some() || !deformations.lists(field.node.index()) {
                 continue;
             }
             let node = model.node(field.node);

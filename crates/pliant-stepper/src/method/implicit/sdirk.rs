@@ -20,7 +20,7 @@ use crate::contact::{is_impact, step as contact_step};
 use crate::method::theta::recover;
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Trace};
+use crate::observe::{DampingLaw, Step, Trace};
 use crate::system::{System, one_sided};
 use pliant_kkt::Scheme;
 use pliant_model::{RowGroup, State};
@@ -89,9 +89,6 @@ struct Stage<'a> {
 enum RowPositions {
     /// Integrated beside the positions.
     Integrated,
-    /// Integrated those of hard rows, the others from the positions: a single stage of the length
-    /// of the step is of order 1 either way.
-    HardIntegrated,
     /// From the positions.
     Placed,
 }
@@ -100,6 +97,11 @@ impl Stage<'_> {
     /// Whether it is the only one of its step.
     fn is_whole(&self) -> bool {
         self.reach == self.h
+    }
+
+    /// Whether it begins its step.
+    fn is_first(&self) -> bool {
+        self.elapsed == self.reach
     }
 }
 
@@ -123,7 +125,7 @@ impl Method for Sdirk2 {
         let weights = trace.scheme.clone();
         let clock = Instant::now();
         self.expect(start);
-        self.begin(system, start, GAIN, RowPositions::Integrated)?;
+        self.begin(system, start)?;
         trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
         contact_step::find(system, end, h)?;
@@ -143,26 +145,17 @@ impl Method for Sdirk2 {
             return self.finish(system, start, second, end, solved.status, trace);
         }
         // One stage takes the whole step: an impulse is no force, which the second predictor would
-        // take it for, and velocities that jump have order 1 whatever the method. Where the stages
-        // have no solution (rows at the level of velocities lock a linkage that moves only on its
-        // constraints), positions hold the rows.
+        // take it for, and velocities that jump have order 1 whatever the method. Positions hold
+        // its rows, so that nothing is left to project: that is the nonlinear step.
         let whole = Stage {
             reach: h,
             elapsed: h,
-            rows: RowPositions::HardIntegrated,
+            rows: RowPositions::Placed,
             ..two
         };
         trace.stages = 1;
-        let hard = self.again(system, start, end, whole, trace);
-        if let Some(solved) = settled(hard)? {
-            return self.finish(system, start, whole, end, solved.status, trace);
-        }
-        let placed = Stage {
-            rows: RowPositions::Placed,
-            ..whole
-        };
-        let solved = self.again(system, start, end, placed, trace)?;
-        self.finish(system, start, placed, end, solved.status, trace)
+        let solved = self.again(system, start, end, whole, trace)?;
+        self.finish(system, start, whole, end, solved.status, trace)
     }
 }
 
@@ -215,11 +208,9 @@ impl Sdirk2 {
         system.propagate(&mut end.state)?;
         self.expected.0.clear();
         self.expected.1.clone_from(&start.multipliers);
-        self.begin(system, start, 1.0, stage.rows)?;
-        if stage.rows == RowPositions::Placed {
-            system.set_row_motion(start.time, start.time + stage.h);
-            one_sided::find(system, start, stage.h, true);
-        }
+        self.begin(system, start)?;
+        system.set_row_motion(start.time, start.time + stage.h);
+        one_sided::find(system, start, stage.h, true);
         let solved = self.first_stage(system, start, end, stage, trace)?;
         trace.solved = solved;
         trace.missed = self.work.sizes.worst;
@@ -248,20 +239,13 @@ impl Sdirk2 {
         }
     }
 
-    /// Prepares the first stage, of weight `gain`: deformations and velocities. The system has the
-    /// Jacobians of the start.
-    fn begin(
-        &mut self,
-        system: &mut System,
-        start: &Motion,
-        gain: f64,
-        rows: RowPositions,
-    ) -> Result<(), Error> {
+    /// Prepares the first stage: deformations and velocities. The system has the Jacobians of the
+    /// start.
+    fn begin(&mut self, system: &mut System, start: &Motion) -> Result<(), Error> {
         system.set_row_motion(start.time, start.time);
         system.evaluate(start, 0.0)?;
         system.velocities(&start.state, &mut self.start);
-        let hard_alone = rows != RowPositions::Integrated;
-        self.deformations.begin(system, &start.state, gain, hard_alone);
+        self.deformations.begin(system, &start.state, GAIN);
         self.work.loads.begin(system);
         self.velocity.clone_from(&self.start);
         self.work.equations.law_velocity.clone_from(&self.start);
@@ -298,7 +282,7 @@ impl Sdirk2 {
     ) -> Result<SolveReport, Error> {
         let Stage { reach, elapsed, .. } = stage;
         system.set_row_motion(start.time, start.time + elapsed);
-        let integrated = stage.rows != RowPositions::Placed;
+        let integrated = stage.rows == RowPositions::Integrated;
         if integrated {
             self.deformations.put_targets(system, reach);
         }
@@ -310,7 +294,7 @@ impl Sdirk2 {
         let model = &system.model;
         let complementary =
             system.in_contact() || model.row_groups().iter().any(|g| model.bounds(g).is_some());
-        let factor = match (complementary, stage.elapsed == stage.reach) {
+        let factor = match (complementary, stage.is_first()) {
             (true, _) => Factor::EveryIteration,
             (false, true) => Factor::Kept,
             (false, false) => Factor::Reused,
@@ -355,6 +339,19 @@ impl Sdirk2 {
         trace.newton += newton;
         trace.geometry_clamped |= clamped;
         work.read_forces(system, end);
+        let weight = match (stage.is_whole(), stage.is_first()) {
+            (true, _) => 1.0,
+            (false, true) => 1.0 - GAIN,
+            (false, false) => GAIN,
+        };
+        let at = Step {
+            system,
+            start: end,
+            end,
+            scheme: &scheme,
+        };
+        let account = &mut trace.account;
+        account.tally_stage(at, weight * stage.h, stage.is_first());
         Ok(solved)
     }
 
@@ -384,7 +381,8 @@ impl Sdirk2 {
             let rate = system.row_motion.get(row).map_or(0.0, |m| m.start.1);
             let u = start.state.velocities[model.node(group.node).first_velocity + k] - rate;
             let mu = self.work.iterate.mu[row];
-            is_impact(-u * mu.signum(), kkt.row_scale(row) * mu.abs()) && starts_where_held(system, group, k)
+            let is_hard = starts_where_held(system, group, k);
+            is_impact(-u * mu.signum(), kkt.row_scale(row) * mu.abs(), is_hard)
         };
         let row_stops = model.row_groups().iter().any(|group| {
             let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);

@@ -143,3 +143,28 @@ fn a_short_rope_gives_no_energy() {
         }
     }
 }
+
+/// The work of a dashpot is that of the stages, `c h (b_1 v_1^2 + b_2 v_2^2)` with the velocities
+/// of the method for `v' = -c v`: no more than there was to take, however stiff it is. (The mean of
+/// both ends would say 25 times the energy at `c h = 100`.)
+#[test]
+fn dampers_take_no_more_than_there_is() {
+    for z in [0.1, 1.0, 100.0] {
+        let mut m = Model::new();
+        let p = m
+            .add_independent("p", Space::Real(3), &[0.0; 3], &[2.0, 0.0, 0.0])
+            .unwrap();
+        m.add_mass("m", p, Mass::Uniform(1.0)).unwrap();
+        m.add_force_field("oil", p, Damping::new(z / 0.01), Treatment::Stiffness)
+            .unwrap();
+        let mut s = Simulation::with_options(m, stages()).unwrap();
+        let ledger = s.step(0.01).unwrap().ledger;
+        let g = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
+        let first = 2.0 / (1.0 + g * z);
+        let second = (2.0 + (1.0 - g) / g * (first - 2.0)) / (1.0 + g * z);
+        let taken = z * ((1.0 - g) * first * first + g * second * second);
+        // The tolerance of the stages.
+        assert!((ledger.damping + taken).abs() < 1e-6, "{z}: {ledger:?} {taken}");
+        assert!(-ledger.damping < 2.0);
+    }
+}

@@ -4,7 +4,7 @@ use crate::bounds::BoundsReport;
 use crate::complementarity::{Method, Outcome, Residual};
 use crate::{KktResidual, SolveReport, Status};
 
-/// Report of [`IslandSolver`]: the worst of all parts.
+/// Report of an [`IslandSolver`](crate::complementarity::IslandSolver): the worst of all parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IslandReport {
     /// [`Outcome::Converged`] only if every part with cones converged.
@@ -14,7 +14,7 @@ pub struct IslandReport {
     pub linear: SolveReport,
     /// The cones of the part with the largest measure.
     pub residual: Residual,
-    /// [`Residual::measure`] by the [exact](Cone::exact) laws of contacts whose shift is known, the
+    /// [`Residual::measure`] by the [exact](crate::complementarity::Cone::exact) laws of contacts whose shift is known, the
     /// largest of all parts.
     pub exact: f64,
     /// Row block of the whole system that misses its cone most, in that part.

@@ -14,8 +14,8 @@ pub struct IslandReport {
     pub linear: SolveReport,
     /// The cones of the part with the largest measure.
     pub residual: Residual,
-    /// [`Residual::measure`] by the [exact](crate::complementarity::Cone::exact) laws of contacts whose shift is known, the
-    /// largest of all parts.
+    /// [`Residual::measure`] by the [exact](crate::complementarity::Cone::exact) laws of contacts
+    /// whose shift is known, the largest of all parts.
     pub exact: f64,
     /// Row block of the whole system that misses its cone most, in that part.
     pub worst: usize,

@@ -103,20 +103,9 @@ impl DenseLdlt {
 /// The least-squares solution of minimum norm of `A x = b` for a symmetric `A`, by eigenvalues;
 /// those below `threshold` times the largest in size count as zero.
 pub fn minimum_norm(a: &DMatrix<f64>, b: &DVector<f64>, threshold: f64) -> DVector<f64> {
-    let n = a.nrows();
-    let mut d: Vec<f64> = a.iter().copied().collect();
-    let mut v = vec![0.0; n * n];
-    // Accurate to rounding of the largest eigenvalue. (A general singular value iteration stopped
-    // at 1e-7 here.)
-    crate::eigen::symmetric_eigen(n, &mut d, &mut v);
-    let cut = threshold * (0..n).fold(0.0f64, |m, i| m.max(d[i * n + i].abs()));
-    let mut x = DVector::zeros(n);
-    for k in (0..n).filter(|k| d[k * n + k].abs() > cut) {
-        let weight = (0..n).map(|i| v[i * n + k] * b[i]).sum::<f64>() / d[k * n + k];
-        for i in 0..n {
-            x[i] += weight * v[i * n + k];
-        }
-    }
+    let mut x = DVector::zeros(a.nrows());
+    let mut storage = crate::semidefinite::MinimumNorm::default();
+    storage.by_eigenvalues(a.as_view(), b.as_slice(), threshold, x.as_mut_slice());
     x
 }
 

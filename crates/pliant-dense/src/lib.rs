@@ -13,6 +13,7 @@
 
 pub mod dense_ldlt;
 pub mod eigen;
+pub mod in_place;
 pub mod rotation;
 pub mod semidefinite;
 

@@ -4,8 +4,8 @@ use super::factor::{DenseFactor, DenseMethod};
 use super::solver::DenseOptions;
 use crate::equilibrated::{Equilibrated, Refined, Refinement};
 use crate::{KktMemory, KktSolver, KktSystem, Solution, SolveError, SolveReport};
-use nalgebra::{DMatrix, DVector};
-use pliant_dense::semidefinite;
+use nalgebra::DMatrixView;
+use pliant_dense::semidefinite::MinimumNorm;
 
 /// Share of its diagonal below which a pivot of the Schur complement makes the rows redundant.
 const REDUNDANT: f64 = 1e-12;
@@ -16,8 +16,8 @@ const REDUNDANT: f64 = 1e-12;
 ///
 /// `W` has to be positive definite, not only on the null space of `J`. Where hard rows are
 /// redundant, the multipliers are those of minimum norm in the equilibrated system (where the
-/// [`DirectSolver`](crate::DirectSolver) takes the units as given), and every solve allocates;
-/// otherwise nothing is allocated for a known pattern.
+/// [`DirectSolver`](crate::DirectSolver) takes the units as given). Nothing is allocated for a known
+/// pattern, except at the first redundant rows.
 ///
 /// For systems of some hundreds of unknowns. Cost: `(n^3 + m^3) / 3 + 2 n^2 m + n m^2` per
 /// `prepare`, `2 n^2 + 2 m^2 + 4 n m` per solve and refinement.
@@ -35,14 +35,17 @@ pub struct DenseCholesky {
 struct Factors {
     w: DenseFactor,
     schur: DenseFactor,
-    /// Dense matrices, row by row: `W` or the Schur complement to be factored.
+    /// Dense matrices, row by row: `W`, then the Schur complement, to be factored.
     matrix: Vec<f64>,
     /// `J` without fixed variables, m x n.
     j: Vec<f64>,
     /// `W^-1 J^T`, a vector of n for each row.
     response: Vec<f64>,
-    /// The Schur complement, if it is singular.
-    singular: Option<DMatrix<f64>>,
+    /// Whether the Schur complement is singular; `matrix` then holds both its triangles.
+    singular: bool,
+    least: MinimumNorm,
+    /// Right-hand side of a singular Schur complement.
+    rhs: Vec<f64>,
 }
 
 impl Factors {
@@ -53,7 +56,9 @@ impl Factors {
             matrix: Vec::new(),
             j: Vec::new(),
             response: Vec::new(),
-            singular: None,
+            singular: false,
+            least: MinimumNorm::default(),
+            rhs: Vec::new(),
         }
     }
 
@@ -100,8 +105,15 @@ impl Factors {
             Err(SolveError::NotPositiveDefinite { .. } | SolveError::Singular { .. }) => false,
             Err(other) => return Err(other),
         };
-        let entry = |i: usize, k: usize| self.matrix[i.max(k) * m + i.min(k)];
-        self.singular = (!regular).then(|| DMatrix::from_fn(m, m, entry));
+        self.singular = !regular;
+        if self.singular {
+            // The factor reads the lower triangle only.
+            for i in 0..m {
+                for k in 0..i {
+                    self.matrix[k * m + i] = self.matrix[i * m + k];
+                }
+            }
+        }
         Ok(())
     }
 
@@ -115,15 +127,13 @@ impl Factors {
         for (i, mu) in mu.iter_mut().enumerate() {
             *mu = -(*mu + dot(&self.j[i * n..][..n], x));
         }
-        match &self.singular {
-            Some(schur) => {
-                let b = DVector::from_column_slice(mu);
-                let least = semidefinite::minimum_norm(schur, &b, REDUNDANT)
-                    .unwrap_or_else(|| pliant_dense::dense_ldlt::minimum_norm(schur, &b, REDUNDANT));
-                mu.copy_from_slice(least.as_slice());
-            }
-            None if !mu.is_empty() => self.schur.solve_in_place(mu)?,
-            None => {}
+        if self.singular {
+            self.rhs.clear();
+            self.rhs.extend_from_slice(mu);
+            let schur = DMatrixView::from_slice(&self.matrix, mu.len(), mu.len());
+            self.least.solve(schur, &self.rhs, REDUNDANT, mu);
+        } else if !mu.is_empty() {
+            self.schur.solve_in_place(mu)?;
         }
         for (i, mu) in mu.iter().enumerate() {
             for (x, a) in x.iter_mut().zip(&self.response[i * n..][..n]) {

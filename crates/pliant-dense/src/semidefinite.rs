@@ -17,7 +17,7 @@ use nalgebra::{DMatrixView, DMatrixViewMut, DVectorView, DVectorViewMut};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MinimumNorm {
-    /// What is left of the matrix beside the factor, or its eigenvalues.
+    /// Rest of the matrix beside the factor, or its eigenvalues.
     left: Vec<f64>,
     /// The factor with pivots, then the `R` of it, or eigenvectors.
     factor: Vec<f64>,

@@ -54,7 +54,7 @@ pub fn solve_on(a: &DMatrix<f64>, free: &[usize], rhs: &DVector<f64>) -> Option<
 struct FreeSystem {
     /// The solution.
     x: Vec<f64>,
-    /// What makes the diagonal of `A_FF` ones, from both sides.
+    /// Factors of rows and columns that make the diagonal of `A_FF` ones.
     scale: Vec<f64>,
     matrix: Vec<f64>,
     factor: Vec<f64>,

@@ -16,6 +16,7 @@ mod direct_loops;
 mod direct_many;
 mod direct_random;
 mod islands;
+mod pivoting;
 mod stationary;
 mod tools;
 mod work;

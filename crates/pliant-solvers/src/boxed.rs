@@ -152,7 +152,7 @@ impl BoxSolver {
         active_set.clone_from(&self.states);
     }
 
-    /// As [`record`](Self::record), into storage that stays where there is no order.
+    /// Writes what [`record`](Self::record) does into storage that stays where there is no order.
     pub(crate) fn record_memory(&self, order: &mut OrderMemory, active_set: &mut Vec<BoundState>) {
         self.direct.record_order(order);
         active_set.clone_from(&self.states);

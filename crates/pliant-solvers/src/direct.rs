@@ -189,7 +189,7 @@ impl DirectSolver {
         }
     }
 
-    /// As [`record`](Self::record), into storage that stays where there is no order.
+    /// Writes what [`record`](Self::record) does into storage that stays where there is no order.
     pub(crate) fn record_order(&self, out: &mut OrderMemory) {
         match (&self.plan, &self.imposed) {
             (None, None) => out.clear(),

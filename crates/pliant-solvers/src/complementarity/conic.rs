@@ -3,6 +3,7 @@
 mod layout;
 
 use super::auto::AutoOrders;
+use super::saddle::DelassusForm;
 use super::{
     Auto, AutoOptions, Cone, DelassusChoice, Method, Outcome, Problem, ProblemError, Report, Residual,
     SaddleDelassus, Solver,
@@ -298,7 +299,11 @@ impl ConicSolver {
         self.retire_problem();
         let mut problem = self.spare.take().unwrap_or_else(|| Box::new(Problem::empty()));
         let threads = self.direct.options.threads.max(1);
-        let kept = (DelassusChoice::Auto, threads, self.operator.take());
+        let kept = DelassusForm {
+            choice: DelassusChoice::Auto,
+            threads,
+            order: self.operator.take(),
+        };
         let (layout, work) = (&self.layout, self.direct.workspace());
         let stated = problem.refill(&self.list, |delassus: &mut SaddleDelassus| {
             delassus.refill(system, &layout.rows, &layout.boundaries, kept, work)

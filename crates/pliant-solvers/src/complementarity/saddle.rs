@@ -7,7 +7,7 @@ use super::delassus::add_rounded;
 use super::{Compensated, Delassus, Form, ProblemError};
 use crate::direct::AnalysisWorkspace;
 use crate::{Elimination, KktSystem};
-use explicit::{Analysis, Explicit};
+use explicit::{Analysis, Explicit, RemovedRows};
 use free::Free;
 use pliant_sparse::{CsrMatrix, DisjointSets, PatternBuilder};
 use std::ops::Range;
@@ -266,6 +266,15 @@ impl Coupling {
     }
 }
 
+/// The form in which an operator is kept.
+#[derive(Debug)]
+pub(crate) struct DelassusForm {
+    pub(crate) choice: DelassusChoice,
+    pub(crate) threads: usize,
+    /// An order of the bilateral part that was once found.
+    pub(crate) order: Option<Elimination>,
+}
+
 impl SaddleDelassus {
     /// For the rows `rows` of a system, in the order in which they count, each once; `blocks` are
     /// the boundaries of blocks of them. The others are bilateral, whatever their bounds.
@@ -290,7 +299,11 @@ impl SaddleDelassus {
         threads: usize,
     ) -> Result<Self, ProblemError> {
         let mut out = Self::empty();
-        let kept = (choice, threads, None);
+        let kept = DelassusForm {
+            choice,
+            threads,
+            order: None,
+        };
         out.refill(system, rows, blocks, kept, &mut AnalysisWorkspace::default())?;
         Ok(out)
     }
@@ -314,17 +327,21 @@ impl SaddleDelassus {
         }
     }
 
-    /// Makes it the operator as by [`Self::with`], kept as one chooses, for so many threads, in an
-    /// order of the bilateral part that was once found, if it fits. By entries it allocates only
-    /// for larger ones than ever before. After an error it is of no use.
+    /// Makes it the operator as by [`Self::with`], in a form whose order is taken if it fits. By
+    /// entries it allocates only for larger ones than ever before. After an error it is of no use.
     pub(crate) fn refill(
         &mut self,
         system: &KktSystem,
         rows: &[usize],
         blocks: &[usize],
-        (choice, threads, order): (DelassusChoice, usize, Option<Elimination>),
+        kept: DelassusForm,
         work: &mut AnalysisWorkspace,
     ) -> Result<(), ProblemError> {
+        let DelassusForm {
+            choice,
+            threads,
+            order,
+        } = kept;
         let size = |what, expected, found| ProblemError::Size {
             what,
             expected,
@@ -352,7 +369,8 @@ impl SaddleDelassus {
             report.reason = DelassusReason::Memory;
         }
         if !report.matrix_free {
-            analysis.refill(system, (rows, out), blocks, order.as_ref(), work)?;
+            let removed = RemovedRows { list: rows, out };
+            analysis.refill(system, removed, blocks, order.as_ref(), work)?;
             if choice == DelassusChoice::Auto {
                 let (explicit, free) = predicted_work(system, rows, blocks.len() - 1, analysis, entries);
                 report.matrix_free = explicit > MUCH * free;

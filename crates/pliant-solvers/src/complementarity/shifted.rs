@@ -166,12 +166,13 @@ impl Sources {
         pairs.clear();
     }
 
-    /// Makes them those of the system of an operator in saddle-point form, and `out` the system to
-    /// be filled.
+    /// Makes them those of the rows `rows` of a system, an operator in saddle-point form, and `out`
+    /// the system to be filled.
     fn refill_saddle(
         &mut self,
         problem: &Problem,
-        (system, rows): (&KktSystem, &[usize]),
+        system: &KktSystem,
+        rows: &[usize],
         builder: &mut PatternBuilder,
         out: &mut KktSystem,
     ) -> Result<(), ProblemError> {
@@ -383,8 +384,7 @@ impl Shifted {
         match problem.delassus().form() {
             Form::Saddle { system, rows } => {
                 let (builder, out) = (&mut self.builder, &mut self.system);
-                self.sources
-                    .refill_saddle(problem, (system, rows), builder, out)?;
+                self.sources.refill_saddle(problem, system, rows, builder, out)?;
             }
             other => (self.system, self.sources) = Sources::of_matrix(problem, other)?,
         }

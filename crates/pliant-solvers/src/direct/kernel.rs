@@ -85,12 +85,20 @@ struct Choice {
     has_little_fill: bool,
 }
 
+/// Blocks of the unknowns in the order of elimination.
+struct Blocks<'a> {
+    /// The first unknown of each, and the end.
+    bounds: &'a [usize],
+    /// The pairs that an entry connects.
+    graph: &'a Graph,
+}
+
 impl Choice {
     /// Between the fronts, and blocks with the same graph whose pattern is left in `pattern` if
     /// they are cheaper.
     fn new(
         fronts: &FrontSymbolic,
-        (bounds, graph): (&[usize], &Graph),
+        blocks: &Blocks<'_>,
         cost_of: fn(&BlockPattern) -> f64,
         pattern: &mut BlockPattern,
         symbolic: &mut SymbolicWorkspace,
@@ -101,7 +109,7 @@ impl Choice {
             has_little_fill: fronts.flops() <= LARGEST_FILL * fronts.entries(),
         };
         if out.has_little_fill {
-            pattern.refill(bounds, graph, symbolic)?;
+            pattern.refill(blocks.bounds, blocks.graph, symbolic)?;
             let cost = cost_of(pattern);
             if cost <= out.cost {
                 (out.cost, out.kind) = (cost, Kind::Blocks);
@@ -162,7 +170,13 @@ impl Kernel {
             fronts.refill(bounds, graph, symbolic)?;
             let padding = fronts.matrix_entries() as f64 / entries.len() as f64;
             if padding <= LARGEST_PADDING {
-                let found = Choice::new(fronts, (bounds, graph), cost_by_blocks, pattern, symbolic)?;
+                let found = Choice::new(
+                    fronts,
+                    &Blocks { bounds, graph },
+                    cost_by_blocks,
+                    pattern,
+                    symbolic,
+                )?;
                 if padding <= PADDING_OF_ENTRIES || !found.has_little_fill {
                     return Ok(found.kind);
                 }
@@ -174,7 +188,13 @@ impl Kernel {
         connect(bounds, entries, vertex, graph);
         let Some(found) = by_blocks else {
             fronts.refill(bounds, graph, symbolic)?;
-            let best = Choice::new(fronts, (bounds, graph), cost_by_entries, pattern, symbolic)?;
+            let best = Choice::new(
+                fronts,
+                &Blocks { bounds, graph },
+                cost_by_entries,
+                pattern,
+                symbolic,
+            )?;
             return Ok(best.kind);
         };
         // Little fill: the pattern of the entries is quickly made.
@@ -245,7 +265,7 @@ impl Kernel {
         (self.kind == Kind::Blocks).then_some((&self.block_symbolic, &self.block_factor))
     }
 
-    /// As [`by_blocks`](Self::by_blocks), to be filled and factored.
+    /// The factor of [`by_blocks`](Self::by_blocks), to be filled and computed.
     pub(super) fn by_blocks_mut(&mut self) -> Option<(&BlockSymbolic, &mut BlockFactor)> {
         (self.kind == Kind::Blocks).then_some((&self.block_symbolic, &mut self.block_factor))
     }

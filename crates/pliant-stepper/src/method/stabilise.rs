@@ -69,6 +69,22 @@ fn solve(
         fill(system, end, &clamped, metric);
         prepared = system.corrections.direct.prepare(system.assembler.system());
     }
+    prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))?;
+    solve_prepared(system, start.time, end, Residuals::Displacements)
+}
+
+/// Solves the prepared system of a correction at `time` (s); the solution is left in the scratch of
+/// the system.
+///
+/// # Errors
+/// [`Error::Incompatible`] for hard rows that contradict each other,
+/// [`Error::CorrectionNotConverged`], and those of the linear solver.
+pub(super) fn solve_prepared(
+    system: &mut System,
+    time: f64,
+    end: &Motion,
+    residuals: Residuals<'_>,
+) -> Result<(), Error> {
     let System {
         model,
         assembler,
@@ -76,14 +92,11 @@ fn solve(
         scratch,
         options,
         ..
-    } = system;
-    let time = start.time;
-    let in_words = |e| Error::from_solver(e, model, time);
-    prepared.map_err(in_words)?;
+    } = &mut *system;
     let solved = corrections
         .direct
         .solve(assembler.system(), &mut scratch.correction);
-    let report = solved.map_err(in_words)?;
+    let report = solved.map_err(|e| Error::from_solver(e, model, time))?;
     match report.status {
         Status::Converged => Ok(()),
         _ if options.accept_failed_steps => Ok(()),
@@ -94,7 +107,7 @@ fn solve(
                 row,
                 violation,
             };
-            Err(clash.error(model, time, Residuals::Displacements))
+            Err(clash.error(model, time, residuals))
         }
         _ => Err(correction_error(
             system,

@@ -159,18 +159,37 @@ pub(crate) fn find(system: &mut System, motion: &Motion, h: f64, by_end: bool) {
         }
         let rounding = LazyCell::new(|| rounding(system, &motion.state, group));
         let rows = 0..group.size * group.count;
-        found.extend(rows.filter_map(|k| lowered_row(system, motion, (group, k), (h, by_end), || *rounding)));
+        found.extend(rows.filter_map(|k| {
+            let row = GroupRow { group, k };
+            lowered_row(system, motion, row, StepEnd { h, by_end }, || *rounding)
+        }));
     }
     found.sort_unstable_by_key(|lowered| lowered.row);
     system.rows.lowered.0 = found;
+}
+
+/// A coordinate of a group of rows.
+#[derive(Clone, Copy)]
+struct GroupRow<'a> {
+    group: &'a RowGroup,
+    k: usize,
+}
+
+/// The relation of a step between the velocities and positions of its end.
+#[derive(Clone, Copy)]
+struct StepEnd {
+    /// Length of the step (s).
+    h: f64,
+    /// Whether positions move by the velocities of the end alone.
+    by_end: bool,
 }
 
 /// The row of coordinate `k` of a group, if its velocity need not be what its position asks for.
 fn lowered_row(
     system: &System,
     motion: &Motion,
-    (group, k): (&RowGroup, usize),
-    (h, by_end): (f64, bool),
+    GroupRow { group, k }: GroupRow<'_>,
+    StepEnd { h, by_end }: StepEnd,
     rounding: impl Fn() -> f64,
 ) -> Option<LoweredRow> {
     let OneSided {

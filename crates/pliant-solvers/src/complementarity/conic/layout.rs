@@ -15,7 +15,7 @@ pub(super) struct Layout {
     pub(super) rows: Vec<usize>,
     /// Boundaries of the cones among those rows.
     pub(super) boundaries: Vec<usize>,
-    /// Of each row of the system: [`BoundState::Both`] if it has a cone.
+    /// State of each row of the system: [`BoundState::Both`] if it has a cone.
     pub(super) states: Vec<BoundState>,
 }
 

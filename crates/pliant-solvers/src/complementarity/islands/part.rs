@@ -1,5 +1,6 @@
 //! One part of a system that falls apart.
 
+use super::partition::PartBlocks;
 use super::{IslandReport, NONE, alike};
 use crate::bounds::BoundState;
 use crate::complementarity::{
@@ -122,10 +123,14 @@ impl Part {
         &mut self,
         whole: &KktSystem,
         cones: &[Option<Cone>],
-        (primal, row_blocks): (&[u32], &[u32]),
+        blocks: PartBlocks<'_>,
         conic: bool,
         places: &mut Places,
     ) -> Result<(), ProblemError> {
+        let PartBlocks {
+            primal,
+            rows: row_blocks,
+        } = blocks;
         for (own, blocks) in [(&mut self.blocks.0, primal), (&mut self.blocks.1, row_blocks)] {
             own.clear();
             own.extend_from_slice(blocks);

@@ -22,6 +22,13 @@ pub(super) struct Partition {
     part: Vec<u32>,
 }
 
+/// Blocks of a part, ascending.
+#[derive(Clone, Copy)]
+pub(super) struct PartBlocks<'a> {
+    pub(super) primal: &'a [u32],
+    pub(super) rows: &'a [u32],
+}
+
 /// Ascending lists of blocks, one for each part.
 #[derive(Debug, Default)]
 struct Lists {
@@ -132,8 +139,11 @@ impl Partition {
         }
     }
 
-    /// Primal blocks and row blocks of a part.
-    pub(super) fn blocks(&self, k: usize) -> (&[u32], &[u32]) {
-        (self.primal.of(k), self.rows.of(k))
+    /// Blocks of a part.
+    pub(super) fn blocks(&self, k: usize) -> PartBlocks<'_> {
+        PartBlocks {
+            primal: self.primal.of(k),
+            rows: self.rows.of(k),
+        }
     }
 }

@@ -39,15 +39,15 @@ impl IslandSolver {
                 ..
             } = &mut *self.storage;
             let blocks = partition.blocks(k);
-            if k == 0 && count > 1 && blocks.0.is_empty() && blocks.1.is_empty() {
+            if k == 0 && count > 1 && blocks.primal.is_empty() && blocks.rows.is_empty() {
                 continue;
             }
-            let conic = k > 0 || blocks.1.iter().any(|b| cones[*b as usize].is_some());
+            let conic = k > 0 || blocks.rows.iter().any(|b| cones[*b as usize].is_some());
             let sizes = |blocks: &[u32], bounds: &[usize]| -> usize {
                 let size = |b: &u32| bounds[*b as usize + 1] - bounds[*b as usize];
                 blocks.iter().map(size).sum()
             };
-            let size = sizes(blocks.0, system.primal_blocks()) + sizes(blocks.1, system.row_blocks());
+            let size = sizes(blocks.primal, system.primal_blocks()) + sizes(blocks.rows, system.row_blocks());
             let mut part = retired.take(conic, size);
             part.refill(system, cones, blocks, conic, places)?;
             self.keep_plans(&mut part);

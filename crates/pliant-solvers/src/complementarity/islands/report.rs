@@ -32,7 +32,7 @@ pub struct IslandReport {
 }
 
 impl IslandReport {
-    /// Of a part without cones.
+    /// The report of a part without cones.
     pub(super) fn linear(linear: SolveReport) -> Self {
         Self {
             outcome: Outcome::Converged,
@@ -48,7 +48,7 @@ impl IslandReport {
         }
     }
 
-    /// Both together; `most` is the number of iterations of the part whose method is named.
+    /// Joins two reports; `most` is the number of iterations of the part whose method is named.
     pub(super) fn with(mut self, other: &Self, most: &mut usize) -> Self {
         if self.outcome == Outcome::Converged || other.outcome == Outcome::TooMuchWork {
             self.outcome = other.outcome;

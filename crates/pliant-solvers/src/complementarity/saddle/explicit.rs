@@ -85,19 +85,28 @@ fn each(
     }
 }
 
+/// Rows that are taken out of a system.
+#[derive(Clone, Copy)]
+pub(super) struct RemovedRows<'a> {
+    /// In the order in which they count.
+    pub(super) list: &'a [usize],
+    /// Whether each row of the system is one of them.
+    pub(super) out: &'a [bool],
+}
+
 impl Analysis {
-    /// Makes it that of the rows `rows`, which are marked in `out`, in the given order of the
-    /// bilateral part if it fits. After an error it is of no use.
+    /// Makes it that of the removed rows, in the given order of the bilateral part if it fits. After
+    /// an error it is of no use.
     pub(super) fn refill(
         &mut self,
         system: &KktSystem,
-        (rows, out): (&[usize], &[bool]),
+        removed: RemovedRows<'_>,
         blocks: &[usize],
         order: Option<&Elimination>,
         work: &mut AnalysisWorkspace,
     ) -> Result<(), ProblemError> {
         let n = system.n();
-        self.rest.refill(system, out)?;
+        self.rest.refill(system, removed.out)?;
         let sub = &self.rest.system;
         let seen = &mut work.order.seen;
         match order.filter(|o| o.fits(sub, seen)) {
@@ -110,7 +119,7 @@ impl Analysis {
             }
         }
         self.cost = self.order.report.cost;
-        self.place(system, rows);
+        self.place(system, removed.list);
         let block_of = |v: usize| {
             if v < n {
                 (false, system.primal_blocks().partition_point(|first| *first <= v))

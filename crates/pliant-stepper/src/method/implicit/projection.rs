@@ -12,13 +12,14 @@
 //! of third order in the step.
 
 use super::deformations::{Deformations, starts_where_held};
+use crate::method::stabilise::solve_prepared;
 use crate::motion::Motion;
-use crate::observe::{Clash, Residuals, correction_error};
+use crate::observe::Residuals;
 use crate::system::{System, gather};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme};
 use pliant_model::{ComponentId, RowLaw};
-use pliant_solvers::{SolveError, Status};
+use pliant_solvers::SolveError;
 
 /// Solves for the displacement at most.
 const SOLVES: usize = 8;
@@ -57,6 +58,8 @@ pub(super) struct Projection {
 /// The way of one projection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
+    /// Length of the step (s).
+    pub(super) h: f64,
     /// Displacement per velocity of a stage (s).
     pub(super) reach: f64,
     /// Largest displacement of a one-sided row that comes back (m, rad).
@@ -85,7 +88,7 @@ impl Projection {
         self.forces.clear();
         self.forces.extend_from_slice(system.evaluation.force());
         system.propagate(&mut end.state)?;
-        system.evaluate(end, 0.0)?;
+        system.evaluate(end, way.h)?;
         self.classify(system, end);
         let scheme = Scheme {
             geometry: GeometricTerms::NONE,
@@ -95,7 +98,7 @@ impl Projection {
         let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
         loop {
             self.fill_positions(system, deformations, way, end);
-            self.solve(system, start, end, Residuals::Displacements)?;
+            solve_prepared(system, start.time, end, Residuals::Displacements)?;
             solves += 1;
             for node in system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
@@ -112,7 +115,7 @@ impl Projection {
                 break;
             }
             violation = now;
-            system.evaluate(end, 0.0)?;
+            system.evaluate(end, way.h)?;
             factored = slow;
             if slow {
                 self.prepare(system, &scheme, start, end)?;
@@ -120,7 +123,7 @@ impl Projection {
         }
         if self.rows.contains(&Projected::Hard) {
             self.fill_velocities(system, end);
-            self.solve(system, start, end, Residuals::Velocities(&scheme))?;
+            solve_prepared(system, start.time, end, Residuals::Velocities(&scheme))?;
             for node in system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
@@ -265,47 +268,6 @@ impl Projection {
         }
         assembler.right_hand_side_mut().fill(0.0);
         assembler.allow_disagreement();
-    }
-
-    /// Solves with the factor of the projection.
-    fn solve(
-        &self,
-        system: &mut System,
-        start: &Motion,
-        end: &Motion,
-        residuals: Residuals<'_>,
-    ) -> Result<(), Error> {
-        let System {
-            model,
-            assembler,
-            corrections,
-            scratch,
-            options,
-            ..
-        } = &mut *system;
-        let solved = corrections
-            .direct
-            .solve(assembler.system(), &mut scratch.correction);
-        let report = solved.map_err(|e| Error::from_solver(e, model, start.time))?;
-        match report.status {
-            Status::Converged => Ok(()),
-            _ if options.accept_failed_steps => Ok(()),
-            Status::Incompatible { row, violation } => {
-                let clash = Clash {
-                    kkt: assembler.system(),
-                    solution: &scratch.correction,
-                    row,
-                    violation,
-                };
-                Err(clash.error(model, start.time, residuals))
-            }
-            _ => Err(correction_error(
-                system,
-                &end.state,
-                start.time,
-                report.residual.relative,
-            )),
-        }
     }
 
     /// The largest violation of a hard row (m, rad), if it is more than rounding.

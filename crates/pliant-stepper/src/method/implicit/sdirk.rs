@@ -51,12 +51,20 @@ pub(crate) struct Sdirk2 {
     held: Vec<f64>,
     /// Velocities of the independent coordinates at the start of the step.
     start: Vec<f64>,
-    /// Accelerations and multipliers that a stage is expected to have.
-    expected: (Vec<f64>, Vec<f64>),
+    expected: Expectations,
     /// Change of the multipliers from the first stage to the second in the last step (N, N m).
     change: Vec<f64>,
     /// Forces of the first stage.
     first: Forces,
+}
+
+/// Expectations of a stage.
+#[derive(Debug, Default)]
+struct Expectations {
+    /// Accelerations of the independent coordinates (m/s^2, rad/s^2); empty if nothing is known.
+    accelerations: Vec<f64>,
+    /// Multipliers of the rows of the model (N, N m).
+    multipliers: Vec<f64>,
 }
 
 /// Forces of a stage.
@@ -94,6 +102,14 @@ enum RowPositions {
 }
 
 impl Stage<'_> {
+    /// The stage that ends a step of two.
+    fn second(self) -> Self {
+        Self {
+            elapsed: self.h,
+            ..self
+        }
+    }
+
     /// Whether it is the only one of its step.
     fn is_whole(&self) -> bool {
         self.reach == self.h
@@ -124,7 +140,7 @@ impl Method for Sdirk2 {
     ) -> Result<(), Error> {
         let weights = trace.scheme.clone();
         let clock = Instant::now();
-        self.expect(start);
+        self.expect(system.model.dof_count(), start);
         self.begin(system, start)?;
         trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
@@ -138,11 +154,10 @@ impl Method for Sdirk2 {
             elapsed: GAIN * h,
             rows: RowPositions::Integrated,
         };
-        let second = Stage { elapsed: h, ..two };
-        let by_two = self.two_stages(system, start, end, (two, second), trace);
+        let by_two = self.two_stages(system, start, end, two, trace);
         if let Some(solved) = settled(by_two)? {
             trace.stages = 2;
-            return self.finish(system, start, second, end, solved.status, trace);
+            return self.finish(system, start, two.second(), end, solved.status, trace);
         }
         // One stage takes the whole step: an impulse is no force, which the second predictor would
         // take it for, and velocities that jump have order 1 whatever the method. Positions hold
@@ -172,20 +187,20 @@ fn settled(attempt: Result<SolveReport, Error>) -> Result<Option<SolveReport>, E
 }
 
 impl Sdirk2 {
-    /// Both stages; not converged if there is an impact.
+    /// Both stages, from the first; not converged if there is an impact.
     fn two_stages(
         &mut self,
         system: &mut System,
         start: &Motion,
         end: &mut Motion,
-        (first, second): (Stage<'_>, Stage<'_>),
+        first: Stage<'_>,
         trace: &mut Trace,
     ) -> Result<SolveReport, Error> {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
         let mut smooth = !self.has_impact(system, start);
         if solved.status == Status::Converged && smooth {
             self.advance(system, start, first, end)?;
-            solved = self.stage(system, start, end, second, trace)?;
+            solved = self.stage(system, start, end, first.second(), trace)?;
             smooth = !self.has_impact(system, start);
             self.average(end);
         }
@@ -206,8 +221,8 @@ impl Sdirk2 {
     ) -> Result<SolveReport, Error> {
         end.state.clone_from(&start.state);
         system.propagate(&mut end.state)?;
-        self.expected.0.clear();
-        self.expected.1.clone_from(&start.multipliers);
+        self.expected.accelerations.clear();
+        self.expected.multipliers.clone_from(&start.multipliers);
         self.begin(system, start)?;
         system.set_row_motion(start.time, start.time + stage.h);
         one_sided::find(system, start, stage.h, true);
@@ -217,18 +232,22 @@ impl Sdirk2 {
         Ok(solved)
     }
 
-    /// Expects the accelerations of the last stage in the first one, and multipliers that go on as
-    /// they did.
-    fn expect(&mut self, start: &Motion) {
+    /// Expects the accelerations of the last stage, of this many coordinates, in the first one, and
+    /// multipliers that go on as they did.
+    fn expect(&mut self, coordinates: usize, start: &Motion) {
         let memory = &start.integrator;
-        let (accelerations, multipliers) = &mut self.expected;
+        let Expectations {
+            accelerations,
+            multipliers,
+        } = &mut self.expected;
         let rows = start.multipliers.len();
         accelerations.clear();
         multipliers.clone_from(&start.multipliers);
         self.change.clear();
         self.change.resize(rows, 0.0);
-        if !start.fresh && memory.method == NAME {
-            let (before, forces) = memory.vectors.split_at(memory.vectors.len() - 2 * rows);
+        let is_own = memory.method == NAME && memory.vectors.len() == coordinates + 2 * rows;
+        if !start.fresh && is_own {
+            let (before, forces) = memory.vectors.split_at(coordinates);
             let (last, change) = forces.split_at(rows);
             accelerations.extend_from_slice(before);
             self.change.copy_from_slice(change);
@@ -266,7 +285,7 @@ impl Sdirk2 {
         let impulses = &mut self.work.iterate.contacts;
         contact_step::start_newton(system, start, &scheme, stage.reach, impulses)?;
         if !stage.is_whole() {
-            contact_step::take_stage(system, start, &scheme, stage.reach, (&[], 0.0));
+            contact_step::take_stage(system, start, &scheme, stage.reach, &[], 0.0);
         }
         self.stage(system, start, end, stage, trace)
     }
@@ -302,7 +321,7 @@ impl Sdirk2 {
         let work = &mut self.work;
         work.take_stage(&self.velocity, reach);
         let least = system.options.tuning.newton.tolerance;
-        let goal = match self.expected.0.is_empty() {
+        let goal = match self.expected.accelerations.is_empty() {
             true => Goal::Share(UNEXPECTED.max(least)),
             false => Goal::ThirdOrder(least),
         };
@@ -317,8 +336,8 @@ impl Sdirk2 {
                 state: &self.from,
                 held: &self.held,
                 expected: Expected {
-                    accelerations: &self.expected.0,
-                    multipliers: &self.expected.1,
+                    accelerations: &self.expected.accelerations,
+                    multipliers: &self.expected.multipliers,
                 },
                 deformations: integrated.then_some(&self.deformations),
                 tolerance,
@@ -326,7 +345,7 @@ impl Sdirk2 {
                 factor,
             },
         };
-        iteration.record_start(elapsed, 1.0)?;
+        iteration.record_start(elapsed, 1.0);
         let (solved, newton, clamped) = match stage.is_whole() {
             true => iteration.iterate_with_restitution(&mut trace.timings)?,
             false => iteration.iterate(&mut trace.timings)?,
@@ -405,7 +424,10 @@ impl Sdirk2 {
         self.first.contacts.clone_from(&self.work.iterate.contacts);
         self.deformations.advance(system, &end.state, ahead);
         let velocity = &self.work.iterate.velocity;
-        let (accelerations, multipliers) = &mut self.expected;
+        let Expectations {
+            accelerations,
+            multipliers,
+        } = &mut self.expected;
         accelerations.clear();
         let ends = velocity.iter().zip(&self.start);
         accelerations.extend(ends.map(|(v, from)| (v - from) / stage.reach));
@@ -420,7 +442,7 @@ impl Sdirk2 {
         displacement.clear();
         displacement.extend(velocity.iter().map(|v| ahead * v));
         let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
-        contact_step::take_stage(system, start, &scheme, stage.reach, (velocity, ahead));
+        contact_step::take_stage(system, start, &scheme, stage.reach, velocity, ahead);
         system.place(&start.state, velocity, displacement, None, &mut self.from)
     }
 
@@ -465,6 +487,7 @@ impl Sdirk2 {
                 _ => system.options.contacts.overlap.speed(),
             };
             let way = Way {
+                h,
                 reach,
                 recovery: speed * h,
             };

@@ -59,6 +59,23 @@ fn every_integrator_goes_on_bit_for_bit() {
     }
 }
 
+/// A checkpoint may come from anywhere: a memory that is not of the model's size is none.
+#[test]
+fn a_memory_of_another_size_is_forgotten() {
+    for integrator in with_hard_rows() {
+        let mut s = Simulation::with_options(mixed(), with(integrator.clone())).unwrap();
+        for _ in 0..3 {
+            s.step(0.004).unwrap();
+        }
+        let mut changed = s.checkpoint();
+        for size in [0, 1, 3, 1000] {
+            changed.integrator.vectors.resize(size, 0.25);
+            s.restore(&changed).unwrap();
+            s.step(0.004).unwrap();
+        }
+    }
+}
+
 #[test]
 fn no_integrator_allocates() {
     for integrator in with_hard_rows() {

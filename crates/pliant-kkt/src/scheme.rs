@@ -142,6 +142,11 @@ impl Scheme {
         Self { h, ..self.clone() }
     }
 
+    /// Whether forces and rows are those of the end of the step alone: every weight is 1.
+    pub fn weighs_the_end_alone(&self) -> bool {
+        self.alpha == 1.0 && self.own_alpha.iter().all(|(_, a)| *a == 1.0)
+    }
+
     /// The alpha of a component: its own, or that of all.
     pub fn alpha_of(&self, component: ComponentId) -> f64 {
         self.own_alpha

@@ -32,7 +32,9 @@ pub use contacts::ContactSummary;
 pub use files::{ResultDirectory, WriteError, write_into, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
-pub use summary::{Energy, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters};
+pub use summary::{
+    Energy, LinearisationSummary, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters,
+};
 
 use crate::scene::{BuiltScene, InputCourse, Places, SceneError, Warning};
 use checkpoint::{Checkpoints, Identity};
@@ -393,7 +395,7 @@ impl Runner {
     fn record(&mut self, report: &StepReport, picture: bool) {
         self.ledger += report.ledger;
         let sample = sample(report, &self.ledger);
-        self.summary.add(report);
+        self.summary.add(self.simulation.problem(), report);
         self.summary.name_unsolved(&self.simulation, &report.contacts);
         self.watch.add(&self.simulation, report);
         if self.records {

@@ -31,6 +31,8 @@ pub use method::implicit::IntegratorMemory;
 pub use motion::Motion;
 pub use observe::{LedgerMemory, Trace};
 pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation, Tuning};
-pub use report::{Control, Counters, EquilibriumReport, NewtonReport, StepReport, StepSolveReport, Timings};
+pub use report::{
+    Control, Counters, EquilibriumReport, Linearisation, NewtonReport, StepReport, StepSolveReport, Timings,
+};
 pub use system::{System, TreatmentChoice};
 pub use work::{WorkLimits, WorkPart};

@@ -20,7 +20,7 @@ pub use report::{RowGap, check, report, row_gaps};
 pub(crate) use report::{correction_error, violation};
 
 use crate::motion::Motion;
-use crate::report::{NewtonReport, Timings};
+use crate::report::{Linearisation, NewtonReport, Timings};
 use crate::system::System;
 use pliant_kkt::Scheme;
 use pliant_solvers::{BoundsReport, KktResidual, SolveReport, Status, Variable};
@@ -76,6 +76,8 @@ pub struct Trace {
     pub geometry_clamped: bool,
     /// Elements whose tangent was taken with its positive part.
     pub projected_tangents: usize,
+    /// What a linear step misses of the nonlinear equations, where it was measured.
+    pub linearisation: Option<Linearisation>,
     /// The equation that is missed most, where a method knows it.
     pub missed: Option<Variable>,
     /// Time spent.
@@ -100,6 +102,7 @@ impl Default for Trace {
             stages: 0,
             geometry_clamped: false,
             projected_tangents: 0,
+            linearisation: None,
             missed: None,
             timings: Timings::default(),
             scheme: Scheme::implicit_euler(1.0),
@@ -142,6 +145,7 @@ impl Trace {
         self.corrections = (0, 0);
         self.geometry_passes = 1;
         self.stages = 0;
+        self.linearisation = None;
         self.geometry_clamped = false;
         self.projected_tangents = 0;
         self.missed = None;

@@ -200,6 +200,10 @@ pub struct Tuning {
     pub bounds: BoxOptions,
     /// Counts of work beyond which a step is halved, or an error.
     pub work: WorkLimits,
+    /// One linear step in so many is measured: what its end misses of the nonlinear equations is in
+    /// [`StepSolveReport::linearisation`](crate::StepSolveReport::linearisation). A measure costs
+    /// about half a step; 0 for none.
+    pub linearisation_samples: u32,
 }
 
 impl Default for Tuning {
@@ -211,6 +215,7 @@ impl Default for Tuning {
             solver: DirectOptions::default(),
             bounds: BoxOptions::default(),
             work: WorkLimits::default(),
+            linearisation_samples: 16,
         }
     }
 }

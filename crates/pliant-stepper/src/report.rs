@@ -3,7 +3,7 @@
 use crate::Ledger;
 use crate::contact::ContactsReport;
 use pliant_model::{Energies, Momentum};
-use pliant_solvers::{BoundsReport, KktResidual, SolverCounters, Status};
+use pliant_solvers::{BoundsReport, KktResidual, SolverCounters, Status, Variable};
 use std::ops::AddAssign;
 use std::time::Duration;
 
@@ -73,6 +73,28 @@ impl AddAssign for NewtonReport {
     }
 }
 
+/// What the end of a linear step misses of the nonlinear equations of the same weights, which
+/// Newton's method would solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Linearisation {
+    /// Size of the velocities that the missing parts ask for, equation by equation, as a share of
+    /// the velocities at both ends: the root of the ratio of their energies in the metric of the
+    /// step.
+    pub share: f64,
+    /// The equation with the largest part of it, if any is missed.
+    pub equation: Option<Variable>,
+}
+
+impl Linearisation {
+    /// The larger of two, of which either may not have been measured.
+    pub fn larger(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) if b.share <= a.share => Some(a),
+            (a, b) => b.or(a),
+        }
+    }
+}
+
 /// The solver of a step's equations, its work, and changes that it made to the tangent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepSolveReport {
@@ -103,6 +125,9 @@ pub struct StepSolveReport {
     /// as their material was asked to: at the start of a linear step, at the end of one by Newton's
     /// method.
     pub projected_tangents: usize,
+    /// What a linear step misses of the nonlinear equations, where it was measured
+    /// ([`Tuning::linearisation_samples`](crate::Tuning::linearisation_samples)).
+    pub linearisation: Option<Linearisation>,
     /// Kinetic energy that hard rows took before the first step of a motion, from velocities of its
     /// start that contradict them (J).
     pub projected: f64,
@@ -118,6 +143,7 @@ impl StepSolveReport {
         self.geometry_passes += earlier.geometry_passes;
         self.geometry_clamped |= earlier.geometry_clamped;
         self.projected_tangents = self.projected_tangents.max(earlier.projected_tangents);
+        self.linearisation = Linearisation::larger(self.linearisation, earlier.linearisation);
         self.projected += earlier.projected;
     }
 }

@@ -110,6 +110,11 @@ impl Sleep {
         self.rows.clear();
     }
 
+    /// Whether anything sleeps.
+    pub(crate) fn is_any_asleep(&self) -> bool {
+        self.asleep > 0
+    }
+
     fn sleeps(&self, memory: &SleepMemory, dof: usize) -> bool {
         self.asleep > 0 && memory.island[self.of_dof[dof] as usize] != NONE
     }

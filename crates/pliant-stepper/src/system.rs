@@ -325,6 +325,13 @@ impl System {
         Ok(())
     }
 
+    /// Another evaluation of the model, on the same threads.
+    pub(crate) fn new_evaluation(&self) -> Evaluation {
+        let mut own = Evaluation::new(&self.model);
+        own.share(self.assembler.threads());
+        own
+    }
+
     /// Evaluates forces, Jacobians and stiffnesses of a motion, with the forces from outside; force
     /// fields with a memory remember the state of `elapsed` seconds ago.
     ///

@@ -61,7 +61,7 @@ pub use pliant_stepper::motion::{AdaptiveMemory, Checkpoint, Controls, SolverMem
 pub use pliant_stepper::observe::{Axes, On, RowGap, Wrench};
 pub use pliant_stepper::{
     BoundedRows, Control, Counters, EquilibriumReport, Error, Gyroscopic, Integrator, IntegratorMemory,
-    Ledger, LedgerMemory, LinearSolver, Method, Motion, NewtonReport, NumericalParts, Options,
+    Ledger, LedgerMemory, LinearSolver, Linearisation, Method, Motion, NewtonReport, NumericalParts, Options,
     Preconditioner, Stabilisation, StepReport, StepSolveReport, System, Timings, Trace, TreatmentChoice,
     Tuning, WorkLimits, WorkPart,
 };

@@ -180,8 +180,7 @@ impl Assembler {
             scheme,
             deficit,
         };
-        deficits.divide(&mut self.system.b, &mut self.law);
-        out.copy_from_slice(&self.system.b);
+        deficits.divide(out, &mut self.law);
     }
 }
 

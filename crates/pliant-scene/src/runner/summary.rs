@@ -5,7 +5,8 @@ use super::contacts::ContactSummary;
 use super::joints::JointState;
 use super::statics::StaticsSummary;
 use crate::scene::BuiltScene;
-use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Treatment};
+use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Problem, Treatment};
+use pliant::solvers::Variable;
 use pliant::{Simulation, StepReport};
 use pliant_output::recording::Sample;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,9 @@ pub struct Summary {
     pub two_stage_steps: usize,
     /// See [`two_stage_steps`](Self::two_stage_steps).
     pub one_stage_steps: usize,
+    /// The linear step that missed most of the nonlinear equations, of those that were measured;
+    /// `null` if none was.
+    pub linearisation: Option<LinearisationSummary>,
     /// Steps in which the geometric stiffness was replaced by its absolute value.
     pub clamped_steps: usize,
     /// Most elements of a step whose tangent was indefinite and projected, as their material was
@@ -149,6 +153,17 @@ pub struct Sizes {
     pub w_entries: usize,
     /// Stored entries of the constraint Jacobian `J`.
     pub j_entries: usize,
+}
+
+/// What a linear step missed of the nonlinear equations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinearisationSummary {
+    /// Size of the velocities that the missing parts ask for, as a share of those of the motion.
+    pub share: f64,
+    /// Time at the end of the step.
+    pub time: f64,
+    /// The equation with the largest part of it.
+    pub equation: String,
 }
 
 /// The last and the worst of something over all steps.
@@ -283,6 +298,7 @@ impl Summary {
             newton_halvings: 0,
             two_stage_steps: 0,
             one_stage_steps: 0,
+            linearisation: None,
             clamped_steps: 0,
             projected_tangents: 0,
             energy_start: energies.into(),
@@ -324,7 +340,7 @@ impl Summary {
         };
     }
 
-    pub(super) fn add(&mut self, report: &StepReport) {
+    pub(super) fn add(&mut self, model: &Problem, report: &StepReport) {
         self.steps += 1;
         self.time = report.time;
         self.residual.add(report.residual.relative);
@@ -338,6 +354,22 @@ impl Summary {
         self.newton_halvings += report.solve.newton.step_halvings;
         self.two_stage_steps += usize::from(report.solve.stages == 2);
         self.one_stage_steps += usize::from(report.solve.stages == 1);
+        if let Some(found) = report.solve.linearisation
+            && self
+                .linearisation
+                .as_ref()
+                .is_none_or(|worst| worst.share < found.share)
+        {
+            self.linearisation = Some(LinearisationSummary {
+                share: found.share,
+                time: report.time,
+                equation: match found.equation {
+                    Some(Variable::Dof(dof)) => model.describe_dof(dof),
+                    Some(Variable::Row(row)) => model.describe_row(row),
+                    None => String::new(),
+                },
+            });
+        }
         self.clamped_steps += usize::from(report.solve.geometry_clamped);
         self.projected_tangents = self.projected_tangents.max(report.solve.projected_tangents);
         self.energy_end = report.energies.into();

@@ -173,6 +173,14 @@ pub(crate) fn read(system: &mut System, scheme: &Scheme) {
     });
 }
 
+/// Adds the impulses of contacts that were last read to those on the independent coordinates (N s,
+/// N m s).
+pub(crate) fn add_read_impulses(system: &System, impulses: &mut [f64]) {
+    if let Some(c) = listed(system) {
+        c.add_impulses(&c.rows.given, 1.0, impulses);
+    }
+}
+
 /// Looks for contacts that the search missed and that bodies went through in the step that has just
 /// been made.
 ///
@@ -335,7 +343,8 @@ pub(crate) fn take_stage(
     motion: &Motion,
     scheme: &Scheme,
     h: f64,
-    (end, ahead): (&[f64], f64),
+    end: &[f64],
+    ahead: f64,
 ) {
     if is_in_contact(system)
         && let Some(Parts { contacts, base, .. }) = Parts::of(system, motion, scheme)

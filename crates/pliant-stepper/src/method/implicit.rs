@@ -16,6 +16,7 @@
 
 mod anderson;
 mod deformations;
+mod linearisation;
 mod loads;
 mod measure;
 mod newton;
@@ -24,6 +25,7 @@ mod residual;
 mod sdirk;
 
 pub(crate) use anderson::Anderson;
+pub(crate) use linearisation::LinearisationMeasure;
 pub(crate) use sdirk::Sdirk2;
 
 use super::theta::recover;
@@ -512,7 +514,7 @@ impl Method for Implicit {
         };
         let impulses = &mut iteration.work.iterate.contacts;
         step::start_newton(iteration.system, iteration.end, &scheme, h, impulses)?;
-        iteration.record_start(h, method.weight())?;
+        iteration.record_start(h, method.weight());
         trace.timings.fill += clock.elapsed();
         let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut trace.timings)?;
         (trace.solved, trace.newton, trace.geometry_clamped) = (solved, newton, clamped);

@@ -82,23 +82,7 @@ impl TermSizes {
         add_contacts: impl FnOnce(&mut [f64]),
     ) -> KktResidual {
         let (n, m) = (system.n(), system.m());
-        for list in [&mut self.primal, &mut self.primal_rounding] {
-            list.clear();
-            list.resize(n, 0.0);
-        }
-        for i in 0..n {
-            let columns = system.w.pattern().row(i);
-            let values = &system.w.values()[system.w.pattern().row_slots(i)];
-            for (k, w) in columns.iter().zip(values) {
-                let k = *k as usize;
-                self.primal[i] += w.abs() * self.speed[k];
-                self.primal_rounding[i] += w.abs() * self.rounding[k];
-                if k != i {
-                    self.primal[k] += w.abs() * self.speed[i];
-                    self.primal_rounding[k] += w.abs() * self.rounding[i];
-                }
-            }
-        }
+        self.find_impulses(system);
         let mut out = KktResidual::default();
         self.worst = None;
         // A NaN must not hide behind `max`.
@@ -142,6 +126,73 @@ impl TermSizes {
             }
         }
         out
+    }
+}
+
+impl TermSizes {
+    /// Finds `|W| u`, and the share of rounding in it.
+    fn find_impulses(&mut self, system: &KktSystem) {
+        let n = system.n();
+        for list in [&mut self.primal, &mut self.primal_rounding] {
+            list.clear();
+            list.resize(n, 0.0);
+        }
+        for i in 0..n {
+            let columns = system.w.pattern().row(i);
+            let values = &system.w.values()[system.w.pattern().row_slots(i)];
+            for (k, w) in columns.iter().zip(values) {
+                let k = *k as usize;
+                self.primal[i] += w.abs() * self.speed[k];
+                self.primal_rounding[i] += w.abs() * self.rounding[k];
+                if k != i {
+                    self.primal[k] += w.abs() * self.speed[i];
+                    self.primal_rounding[k] += w.abs() * self.rounding[i];
+                }
+            }
+        }
+    }
+
+    /// The energy of the velocities that each equation alone asks for,
+    /// `sum p_i^2/(2 W_ii) + sum w_r^2/(2 A_rr)` (J), of what is missed beyond rounding, with the
+    /// matrices filled at the iterate. The equation with the largest part of it is the worst.
+    pub(crate) fn missed_energy(&mut self, system: &KktSystem, missed: Missed<'_>) -> f64 {
+        self.find_impulses(system);
+        let (mut sum, mut largest) = (0.0, 0.0);
+        self.worst = None;
+        let mut add = |size: f64, rounding: f64, inertia: f64, of: Variable| {
+            let beyond = (size.abs() - rounding).max(0.0);
+            let energy = beyond * beyond / (2.0 * inertia);
+            if beyond > 0.0 && inertia > 0.0 {
+                sum += energy;
+                if energy > largest {
+                    (largest, self.worst) = (energy, Some(of));
+                }
+            }
+        };
+        for i in (0..system.n()).filter(|i| !system.fixed[*i]) {
+            let inertia = system.w_diagonal(i).abs();
+            add(
+                missed.primal[i],
+                self.primal_rounding[i],
+                inertia,
+                Variable::Dof(i),
+            );
+        }
+        for row in 0..system.m() {
+            let columns = system.j.pattern().row(row).iter();
+            let values = &system.j.values()[system.j.pattern().row_slots(row)];
+            let terms = columns.zip(values);
+            let rounding = terms.map(|(k, j)| j.abs() * self.rounding[*k as usize]).sum();
+            let response = system.row_scale(row) + system.r_diagonal(row);
+            // `w^2/(2 A)`: the energy of the velocity that an impulse on the row alone makes.
+            add(
+                row_miss(system, row, missed),
+                rounding,
+                response,
+                Variable::Row(row),
+            );
+        }
+        sum
     }
 }
 

@@ -1,5 +1,6 @@
 //! The linearly implicit theta method: one linear system for the change of velocity.
 
+use super::implicit::LinearisationMeasure;
 use super::{Capabilities, Method, stabilise};
 use crate::contact::step;
 use crate::method::gyroscopic;
@@ -20,6 +21,7 @@ pub(crate) struct Theta {
     parts: PartsWorkspace,
     /// Multipliers that the geometric stiffness of rows is made of (N, N m).
     multipliers: Vec<f64>,
+    measure: LinearisationMeasure,
 }
 
 /// The motions and the scheme that make the equations of a step: the motion at its start, and the
@@ -134,6 +136,10 @@ impl Method for Theta {
             system.first_multipliers(&scheme, end);
         }
         self.multipliers.clone_from(&end.lagged);
+        let is_measured = LinearisationMeasure::is_due(system, start, h);
+        if is_measured {
+            self.measure.take_start(end);
+        }
         let equations = Equations {
             start,
             end,
@@ -152,6 +158,10 @@ impl Method for Theta {
             find_parts(system, start, end, &scheme, &mut self.parts, account);
         }
         update(system, start, end, &scheme)?;
+        if is_measured && trace.solved.status == Status::Converged {
+            let measured = self.measure.measure(system, &scheme, h, start, end);
+            trace.linearisation = Some(measured?);
+        }
         trace.timings.update += clock.lap();
         step::look_for_missed(system, start, end, h)?;
         trace.timings.contacts += clock.lap();

@@ -259,6 +259,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             stages: trace.stages,
             geometry_clamped: trace.geometry_clamped,
             projected_tangents: trace.projected_tangents,
+            linearisation: trace.linearisation,
             projected: trace.projected,
         },
         bounds: solved.bounds,

@@ -24,6 +24,7 @@ mod known_defects;
 mod ledger;
 mod limits;
 mod linear;
+mod linearisation;
 mod loops;
 mod memory;
 mod missed;

@@ -1,9 +1,11 @@
 //! How far an iterate is from solving its equations: the merit of the line search, and the relative
 //! residual that decides.
 
-use super::Iteration;
+use super::{Iteration, NewtonWorkspace};
 use crate::contact::step;
 use crate::method::sizes::{Beside, IterateVelocities, Missed, row_miss};
+use crate::motion::Motion;
+use crate::system::System;
 use pliant_solvers::KktResidual;
 
 impl Iteration<'_> {
@@ -59,16 +61,8 @@ impl Iteration<'_> {
             tolerances: (self.origin.tolerance / self.system.options.contacts.tolerance).min(1.0),
             free_velocity: c.free_velocity(),
         });
+        find_speeds(self.system, self.end, self.work);
         let s = &mut *self.work;
-        let velocities = IterateVelocities {
-            start: &s.equations.velocity,
-            end: &s.iterate.velocity,
-            acceleration: &s.relation.acceleration,
-            acceleration_gain: s.relation.acceleration_gain,
-            displacement_gain: s.relation.displacement_gain,
-        };
-        s.sizes
-            .find_speeds(&self.system.model, &self.end.state, velocities);
         let missed = Missed {
             primal: &s.residual.primal,
             mu: &s.iterate.mu,
@@ -81,4 +75,29 @@ impl Iteration<'_> {
                 }
             })
     }
+
+    /// The energy of the velocities that the residual asks for, equation by equation (J).
+    pub(super) fn missed_energy(&mut self) -> f64 {
+        self.find_row_velocities();
+        find_speeds(self.system, self.end, self.work);
+        let s = &mut *self.work;
+        let missed = Missed {
+            primal: &s.residual.primal,
+            mu: &s.iterate.mu,
+            row_velocity: &s.residual.row_velocity,
+        };
+        s.sizes.missed_energy(self.system.assembler.system(), missed)
+    }
+}
+
+/// Finds the velocities that the terms of the equations are made of, at an iterate.
+fn find_speeds(system: &System, end: &Motion, s: &mut NewtonWorkspace) {
+    let velocities = IterateVelocities {
+        start: &s.equations.velocity,
+        end: &s.iterate.velocity,
+        acceleration: &s.relation.acceleration,
+        acceleration_gain: s.relation.acceleration_gain,
+        displacement_gain: s.relation.displacement_gain,
+    };
+    s.sizes.find_speeds(&system.model, &end.state, velocities);
 }

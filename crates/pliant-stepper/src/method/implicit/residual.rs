@@ -6,10 +6,26 @@ use crate::contact::step;
 use crate::system::gather;
 use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
+/// A side of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Start,
+    End,
+}
+
 impl Iteration<'_> {
     /// Records the equations of the start of a step of length `h`; the state must be evaluated
     /// there. With weight 1 there is nothing to record but the velocities of impacts.
-    pub(crate) fn record_start(&mut self, h: f64, weight: f64) -> Result<(), Error> {
+    pub(crate) fn record_start(&mut self, h: f64, weight: f64) {
+        self.clear(h);
+        if !self.scheme.weighs_the_end_alone() {
+            self.record_matrices(weight);
+        }
+        self.find_start_deficits();
+    }
+
+    /// Clears the vectors of the equations of a step of length `h` (s).
+    pub(super) fn clear(&mut self, h: f64) {
         let (n, m) = (self.system.model.dof_count(), self.system.model.row_count());
         let all = self.system.model.velocity_count();
         let s = &mut *self.work;
@@ -26,48 +42,43 @@ impl Iteration<'_> {
             list.clear();
             list.resize(size, 0.0);
         }
-        let whole = self.start_is_left_out();
-        if !whole {
-            self.system.assembler.fill_kinematics(
-                &self.system.model,
-                &mut self.system.evaluation,
-                self.scheme,
-                &self.end.state,
-            );
-            let system = self.system.assembler.system();
-            for (kept, matrix) in [
-                (&mut self.work.equations.mass, &system.w),
-                (&mut self.work.equations.jacobian, &system.j),
-            ] {
-                match kept {
-                    Some(kept) if kept.values().len() == matrix.values().len() => {
-                        kept.values_mut().copy_from_slice(matrix.values());
-                    }
-                    _ => *kept = Some(matrix.clone()),
+    }
+
+    /// Records mass, Jacobian and forces of the start.
+    fn record_matrices(&mut self, weight: f64) {
+        self.system.assembler.fill_kinematics(
+            &self.system.model,
+            &mut self.system.evaluation,
+            self.scheme,
+            &self.end.state,
+        );
+        let system = self.system.assembler.system();
+        for (kept, matrix) in [
+            (&mut self.work.equations.mass, &system.w),
+            (&mut self.work.equations.jacobian, &system.j),
+        ] {
+            match kept {
+                Some(kept) if kept.values().len() == matrix.values().len() => {
+                    kept.values_mut().copy_from_slice(matrix.values());
                 }
+                _ => *kept = Some(matrix.clone()),
             }
-            self.system.find_law_forces(&self.end.state, |m| m.start);
-            self.add_forces_without_inertia(1.0 - weight);
-            gather(
-                &self.system.model,
-                &self.work.nodal.force,
-                &mut self.work.equations.force,
-            );
         }
+        self.system.find_law_forces(&self.end.state, |m| m.start);
+        self.add_forces_without_inertia(1.0 - weight);
+        gather(
+            &self.system.model,
+            &self.work.nodal.force,
+            &mut self.work.equations.force,
+        );
+    }
+
+    /// Finds the share of the start in the deficits of all rows.
+    pub(super) fn find_start_deficits(&mut self) {
         for index in 0..self.system.model.row_groups().len() {
             let group = self.system.model.row_groups()[index];
             self.start_deficit(&group);
         }
-        Ok(())
-    }
-
-    /// Whether every weight is 1, so that the equations of the start play no part.
-    fn start_is_left_out(&self) -> bool {
-        let groups = self.system.model.row_groups().iter();
-        self.scheme.alpha == 1.0
-            && groups
-                .map(|g| self.scheme.alpha_of(g.component))
-                .all(|w| w == 1.0)
     }
 
     /// Writes `weight` times the forces of the present state, inertial ones that need no
@@ -152,9 +163,37 @@ impl Iteration<'_> {
     /// The residual at the iterate, whose state must be in place: impulses, and deformations of the
     /// rows.
     pub(crate) fn find_residual(&mut self) -> Result<(), Error> {
+        self.find_residual_without_contacts()?;
+        if let Some(c) = step::listed(self.system) {
+            let s = &mut *self.work;
+            c.add_impulses(&s.iterate.contacts, -1.0, &mut s.residual.primal);
+        }
+        Ok(())
+    }
+
+    /// The residual of [`find_residual`](Self::find_residual) with the impulses of contacts missing
+    /// in it.
+    pub(super) fn find_residual_without_contacts(&mut self) -> Result<(), Error> {
         self.system.evaluate(self.end, self.work.equations.elapsed)?;
         self.find_deficits();
-        let (gain, weight) = (self.work.relation.acceleration_gain, self.scheme.alpha);
+        self.find_forces(self.scheme.alpha, Side::End);
+        if !self.scheme.weighs_the_end_alone() {
+            self.add_start();
+        }
+        self.turn_into_impulses();
+        Ok(())
+    }
+
+    /// Makes missing impulses of the forces that are left over.
+    pub(super) fn turn_into_impulses(&mut self) {
+        let gain = self.work.relation.acceleration_gain;
+        self.work.residual.primal.iter_mut().for_each(|p| *p /= -gain);
+    }
+
+    /// Writes `weight (f - M a)` of the evaluated state, with the shares of its side in the rows, to
+    /// the independent coordinates of the residual, as forces.
+    pub(super) fn find_forces(&mut self, weight: f64, side: Side) {
+        let gain = self.work.relation.acceleration_gain;
         let s = &mut *self.work;
         // M a, on the nodes of the masses.
         for node in self.system.model.nodes() {
@@ -193,7 +232,8 @@ impl Iteration<'_> {
         }
         s.nodal.force.iter_mut().for_each(|f| *f *= weight);
         for group in self.system.model.row_groups() {
-            let share = self.scheme.alpha_of(group.component) * gain;
+            let end = self.scheme.alpha_of(group.component);
+            let share = gain * if side == Side::End { end } else { 1.0 - end };
             let first = self.system.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
                 s.nodal.force[first + k] += share * s.iterate.mu[group.first_row + k];
@@ -203,15 +243,6 @@ impl Iteration<'_> {
             .evaluation
             .pull_back(&self.system.model, &mut s.nodal.force);
         gather(&self.system.model, &s.nodal.force, &mut s.residual.primal);
-        if !self.start_is_left_out() {
-            self.add_start();
-        }
-        self.work.residual.primal.iter_mut().for_each(|p| *p /= -gain);
-        if let Some(c) = step::listed(self.system) {
-            let s = &mut *self.work;
-            c.add_impulses(&s.iterate.contacts, -1.0, &mut s.residual.primal);
-        }
-        Ok(())
     }
 
     /// Adds the part of the start of the step to the forces: `(1 - w) (f - M a)` and the rows'
@@ -239,7 +270,7 @@ impl Iteration<'_> {
     }
 
     /// Finds the residual of every row, as a deformation or a velocity, and as a velocity.
-    fn find_deficits(&mut self) {
+    pub(super) fn find_deficits(&mut self) {
         for index in 0..self.system.model.row_groups().len() {
             let group = self.system.model.row_groups()[index];
             self.group_deficits(&group);

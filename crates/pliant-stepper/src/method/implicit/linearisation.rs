@@ -1,0 +1,189 @@
+//! Measure of a linear step: what its end misses of the nonlinear equations of the same weights,
+//! which Newton's method would go on to solve.
+//!
+//! What equation `i` misses, an impulse `p_i`, would by itself change a velocity by `p_i/W_ii`, a
+//! row that misses `w_r` as a velocity the motion by an impulse `w_r/A_rr`. The energy of these
+//! velocities is compared with that of the motion at both ends, in the metric of the step, kinetic
+//! energy and stiffness times the square of the displacement:
+//!
+//! ```math
+//! share^2 = (sum p_i^2/(2 W_ii) + sum w_r^2/(2 A_rr))/(v^T W v/2 + v+^T W v+/2)
+//! ```
+
+use super::residual::Side;
+use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
+use crate::Error;
+use crate::contact::step;
+use crate::integrator::EndWeighted;
+use crate::motion::Motion;
+use crate::report::Linearisation;
+use crate::system::System;
+use pliant_kkt::Scheme;
+use pliant_model::{Evaluation, State};
+
+/// The measure of linear steps, with its scratch.
+#[derive(Debug, Default)]
+pub(crate) struct LinearisationMeasure {
+    /// The evaluation of the ends: the step goes on with its own, of its start. With the number of
+    /// plans of the system that it is for.
+    evaluation: Option<(usize, Evaluation)>,
+    work: NewtonWorkspace,
+    /// State and controls of both ends of the equations: after a correction ahead of the solve,
+    /// before one behind it.
+    start: Motion,
+    end: Motion,
+    /// Impulses of contacts on the independent coordinates (N s, N m s).
+    impulses: Vec<f64>,
+}
+
+impl LinearisationMeasure {
+    /// Whether the step from this motion is to be measured: one in so many, and the first. It
+    /// depends on the motion alone, so that a restored one has the same reports.
+    pub(crate) fn is_due(system: &System, start: &Motion, h: f64) -> bool {
+        let every = u64::from(system.options.tuning.linearisation_samples);
+        // Held bodies are not where their equations would lead them.
+        every > 0 && !system.sleep.is_any_asleep() && ((start.time / h).round() as u64).is_multiple_of(every)
+    }
+
+    /// Takes the motion that the equations begin with.
+    pub(crate) fn take_start(&mut self, motion: &Motion) {
+        take(&mut self.start, motion);
+    }
+
+    /// Measures the step of length `h` (s) from `start` by a scheme, whose filled system is in place
+    /// and whose solution leads to the motion `end`; all of it stays as it is. Cost: an evaluation,
+    /// with weights below 1 another one, and a product with every matrix.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a stiffness became infinite.
+    pub(crate) fn measure(
+        &mut self,
+        system: &mut System,
+        weights: &Scheme,
+        h: f64,
+        start: &Motion,
+        end: &Motion,
+    ) -> Result<Linearisation, Error> {
+        take(&mut self.end, end);
+        self.impulses.clear();
+        self.impulses.resize(system.model.dof_count(), 0.0);
+        step::add_read_impulses(system, &mut self.impulses);
+        let plans = system.counters().plans;
+        let own = self.evaluation.take().filter(|(of, _)| *of == plans);
+        let own = own.map_or_else(|| system.new_evaluation(), |(_, own)| own);
+        let of_start = std::mem::replace(&mut system.evaluation, own);
+        let measured = self.measure_evaluated(system, weights, h, start);
+        let own = std::mem::replace(&mut system.evaluation, of_start);
+        self.evaluation = Some((plans, own));
+        measured
+    }
+
+    /// Measures the step with the evaluation of this measure in the system.
+    fn measure_evaluated(
+        &mut self,
+        system: &mut System,
+        weights: &Scheme,
+        h: f64,
+        start: &Motion,
+    ) -> Result<Linearisation, Error> {
+        let Self {
+            work,
+            start: before,
+            end,
+            impulses,
+            ..
+        } = self;
+        let method = EndWeighted {
+            alpha: weights.alpha,
+            beta: weights.beta,
+        };
+        let time = start.time;
+        system.set_row_motion(time, time + h);
+        system.velocities(&before.state, &mut work.equations.velocity);
+        let scheme = work.relate(&method, weights, h, before)?;
+        let mut iteration = Iteration {
+            origin: Origin {
+                state: &start.state,
+                held: &[],
+                expected: Expected {
+                    accelerations: &[],
+                    multipliers: &[],
+                },
+                deformations: None,
+                tolerance: system.options.tuning.newton.tolerance,
+                goal: Goal::Tolerance,
+                factor: Factor::EveryIteration,
+            },
+            system,
+            start,
+            end: before,
+            scheme: &scheme,
+            work,
+        };
+        iteration.clear(h);
+        let both = !scheme.weighs_the_end_alone();
+        if both {
+            iteration.system.propagate(&mut iteration.end.state)?;
+            iteration.system.evaluate(iteration.end, 0.0)?;
+            iteration
+                .system
+                .find_law_forces(&iteration.end.state, |m| m.start);
+        }
+        iteration.find_start_deficits();
+        let iterate = &mut iteration.work.iterate;
+        iteration.system.velocities(&end.state, &mut iterate.velocity);
+        iterate.mu.clear();
+        iterate.mu.extend(end.multipliers.iter().map(|l| h * l));
+        if both {
+            iteration.find_forces(1.0 - weights.alpha, Side::Start);
+            let s = &mut *iteration.work;
+            s.equations.force.copy_from_slice(&s.residual.primal);
+        }
+        iteration.end = end;
+        iteration.system.propagate(&mut iteration.end.state)?;
+        iteration.system.evaluate(iteration.end, h)?;
+        iteration.find_deficits();
+        iteration.find_forces(weights.alpha, Side::End);
+        let s = &mut *iteration.work;
+        for (sum, at_start) in s.residual.primal.iter_mut().zip(&s.equations.force) {
+            *sum += at_start;
+        }
+        iteration.turn_into_impulses();
+        for (missed, impulse) in iteration.work.residual.primal.iter_mut().zip(&*impulses) {
+            *missed -= impulse;
+        }
+        let energy = iteration.missed_energy();
+        let motion = energy_of_motion(system, [&start.state, &end.state], work);
+        let share = (energy / motion).sqrt();
+        Ok(Linearisation {
+            share: if energy == 0.0 { 0.0 } else { share },
+            equation: work.sizes.worst,
+        })
+    }
+}
+
+/// The sum of `v^T W v/2` at both ends (J), `W` of the filled system, and no less than the kinetic
+/// energies.
+fn energy_of_motion(system: &System, ends: [&State; 2], work: &mut NewtonWorkspace) -> f64 {
+    let mut sum = 0.0;
+    let (velocity, product) = (&mut work.iterate.velocity, &mut work.rate);
+    for state in ends {
+        system.velocities(state, velocity);
+        product.clear();
+        product.resize(velocity.len(), 0.0);
+        let w = &system.assembler.system().w;
+        w.symmetric_add_product(1.0, velocity, product);
+        let twice: f64 = velocity.iter().zip(&*product).map(|(v, p)| v * p).sum();
+        let kinetic = system.model.energies_without(state, |_| true).kinetic;
+        sum += kinetic.max(0.5 * twice);
+    }
+    sum
+}
+
+/// Takes what the equations depend on.
+fn take(own: &mut Motion, motion: &Motion) {
+    own.time = motion.time;
+    own.state.clone_from(&motion.state);
+    own.multipliers.clone_from(&motion.multipliers);
+    own.controls.external.clone_from(&motion.controls.external);
+}

@@ -1,0 +1,185 @@
+//! What a linear step misses of the nonlinear equations, as it is reported.
+
+use crate::tools::order;
+use pliant::prelude::*;
+
+const MASS: f64 = 0.8;
+const GRAVITY: f64 = 9.81;
+const LENGTH: f64 = 0.6;
+
+/// A pendulum of one point on a hard rod, released flat; `k` (N/m) makes a spring of the rod.
+fn pendulum(k: Option<f64>) -> Model {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -GRAVITY]).unwrap();
+    let bob = model
+        .add_independent("bob", Space::Real(3), &[LENGTH, 0.0, 0.0], &[0.0; 3])
+        .unwrap();
+    model.add_mass("bob", bob, Mass::Uniform(MASS)).unwrap();
+    let rod = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[LENGTH]);
+    let rod = model.add_mapped("rod", &[bob], rod).unwrap();
+    match k {
+        None => {
+            model.add_constraint("hard", rod, Level::Position).unwrap();
+        }
+        Some(k) => {
+            let spring = UniformCompliance::new(1.0 / k);
+            model
+                .add_force_field("spring", rod, spring, Treatment::Stiffness)
+                .unwrap();
+        }
+    }
+    model
+}
+
+fn every_step() -> Options {
+    let mut options = Options::default();
+    options.tuning.linearisation_samples = 1;
+    options
+}
+
+fn share(s: &mut Simulation, h: f64) -> f64 {
+    s.step(h).unwrap().solve.linearisation.unwrap().share
+}
+
+/// Velocity and position of the bob.
+fn at(s: &Simulation) -> ([f64; 3], [f64; 3]) {
+    let state = s.state();
+    let of = |list: &[f64]| [list[0], list[1], list[2]];
+    (of(&state.positions), of(&state.velocities))
+}
+
+/// `p = m (v+ - v) - h m g - h lambda n+` and `w = (r+ - L)/h` of the positions, velocities and the
+/// multiplier of the step, in the metric of its matrix `W`.
+#[test]
+fn a_hard_pendulum_misses_as_computed_by_hand() {
+    let (h, mut s) = (
+        0.01,
+        Simulation::with_options(pendulum(None), every_step()).unwrap(),
+    );
+    for step in 0..60 {
+        let (from, before) = at(&s);
+        let found = share(&mut s, h);
+        let (x, v) = at(&s);
+        let lambda = s.multipliers()[0];
+        let r = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let n = x.map(|x| x / r);
+        let w = |i: usize, k: usize| s.system().w.get(i.max(k), i.min(k));
+        let weight = [0.0, 0.0, -GRAVITY];
+        let p: [f64; 3] =
+            std::array::from_fn(|i| MASS * (v[i] - before[i] - h * weight[i]) - h * lambda * n[i]);
+        let length = from.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let response: f64 = (0..3).map(|i| (from[i] / length).powi(2) / w(i, i)).sum();
+        let gap = (r - LENGTH) / h;
+        let missed = (0..3).map(|i| p[i] * p[i] / w(i, i)).sum::<f64>() + gap * gap / response;
+        let energy = |v: [f64; 3]| {
+            let twice: f64 = (0..9).map(|k| v[k / 3] * w(k / 3, k % 3) * v[k % 3]).sum();
+            twice.max(MASS * v.iter().map(|v| v * v).sum::<f64>())
+        };
+        let wanted = (missed / (energy(before) + energy(v))).sqrt();
+        // The solver's residual, and the rounding that is taken off: 1e-12 of the terms.
+        assert!((found - wanted).abs() < 1e-9, "{step} {found} {wanted}");
+        // It falls from rest, and turns at most by `h |v|/L`.
+        assert!(step == 0 || (1e-6..0.1).contains(&found), "{step} {found}");
+    }
+}
+
+/// A displacement `h v` leaves a hard rod by `(h v)^2/(2 L)`, which is a velocity of first order in
+/// the step; the force of a spring is missed by that times its stiffness, an impulse of third order.
+#[test]
+fn the_miss_is_of_the_order_of_the_remainder() {
+    for (k, wanted) in [(None, 1.0), (Some(400.0), 3.0)] {
+        let miss = |n: usize| {
+            let mut s = Simulation::with_options(pendulum(k), every_step()).unwrap();
+            let h = 0.3 / n as f64;
+            (0..n).map(|_| share(&mut s, h)).last().unwrap()
+        };
+        let errors = [miss(200), miss(400)];
+        // Terms of the next order: `h |v|/L = 0.01`, and `h omega = 0.03` in its square.
+        assert!((order(errors) - wanted).abs() < 0.05, "{k:?} {errors:?}");
+    }
+}
+
+/// Where the equations are linear nothing is missed, and nothing is measured of other methods.
+#[test]
+fn linear_equations_are_not_missed() {
+    let build = || {
+        let mut model = Model::new();
+        let node = model
+            .add_independent("x", Space::Real(1), &[0.4, -0.1], &[0.2, 0.3])
+            .unwrap();
+        model.add_mass("mass", node, Mass::Uniform(0.7)).unwrap();
+        model
+            .add_force_field(
+                "spring",
+                node,
+                UniformCompliance::new(1.0 / 900.0),
+                Treatment::Stiffness,
+            )
+            .unwrap();
+        model
+            .add_force_field("damper", node, Damping::new(0.3), Treatment::Stiffness)
+            .unwrap();
+        model
+    };
+    for weight in [1.0, 0.5] {
+        let options = Options {
+            alpha: weight,
+            beta: weight,
+            ..every_step()
+        };
+        let mut s = Simulation::with_options(build(), options.clone()).unwrap();
+        for _ in 0..40 {
+            assert!(share(&mut s, 0.01) < 1e-12);
+        }
+        let nonlinear = Options {
+            integrator: Integrator::Nonlinear,
+            ..options
+        };
+        let mut s = Simulation::with_options(build(), nonlinear).unwrap();
+        assert_eq!(s.step(0.01).unwrap().solve.linearisation, None);
+    }
+}
+
+/// With weights below 1 the forces of the start count too: what Newton's method solves is not
+/// missed, so that a step of the nonlinear method, measured as a linear one would be, misses
+/// nothing that is more than its tolerance. The linear step misses less the smaller it is.
+#[test]
+fn the_forces_of_the_start_count_at_smaller_weights() {
+    let miss = |n: usize| {
+        let options = Options {
+            alpha: 0.5,
+            beta: 0.5,
+            ..every_step()
+        };
+        let mut s = Simulation::with_options(pendulum(Some(400.0)), options).unwrap();
+        let h = 0.3 / n as f64;
+        (0..n).map(|_| share(&mut s, h)).last().unwrap()
+    };
+    let errors = [miss(200), miss(400)];
+    // Without them the miss would be of first order: the change of force over the step.
+    assert!(order(errors) > 1.8 && errors[0] < 1e-3, "{errors:?}");
+}
+
+/// One step in sixteen is measured, the same ones after a checkpoint, and the motion does not know.
+#[test]
+fn samples_do_not_change_the_motion() {
+    let run = |samples: u32| {
+        let mut options = Options::default();
+        options.tuning.linearisation_samples = samples;
+        let mut s = Simulation::with_options(pendulum(None), options).unwrap();
+        let measured: Vec<usize> = (0..48)
+            .filter(|_| s.step(0.01).unwrap().solve.linearisation.is_some())
+            .collect();
+        (measured, s)
+    };
+    let (by_default, a) = run(Tuning::default().linearisation_samples);
+    assert_eq!(by_default, [0, 16, 32]);
+    let (all, b) = run(1);
+    assert_eq!(all.len(), 48);
+    let (none, c) = run(0);
+    assert!(none.is_empty());
+    assert_eq!((a.checkpoint(), b.checkpoint()), (c.checkpoint(), c.checkpoint()));
+    let mut again = Simulation::new(pendulum(None)).unwrap();
+    again.restore(&c.checkpoint()).unwrap();
+    assert!(again.step(0.01).unwrap().solve.linearisation.is_some());
+}

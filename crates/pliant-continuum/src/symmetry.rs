@@ -21,7 +21,7 @@ pub struct SymmetryPlane {
 }
 
 impl SymmetryPlane {
-    /// The nodes on it, to a billionth of the extent of all.
+    /// The nodes on it, given the places of all (m): to a billionth of their extent.
     ///
     /// # Errors
     /// [`ContinuumError::Symmetry`] if there are none, if there are nodes on both sides, or if it

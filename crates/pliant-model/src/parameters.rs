@@ -65,7 +65,7 @@ impl Clone for Parameters {
 }
 
 impl Parameters {
-    /// Gravity [m/s^2].
+    /// Gravity (m/s^2).
     pub fn gravity(&self) -> [f64; 3] {
         self.gravity
     }

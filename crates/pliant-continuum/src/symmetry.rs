@@ -1,7 +1,7 @@
 //! Planes of symmetry.
 
 use crate::ContinuumError;
-use crate::rod::check_number;
+use crate::checks::check_number;
 use pliant_model::{Field, Model, NodeId};
 
 /// A plane across an axis of space (0 is x), at a coordinate (m), that a mesh ends at: what is

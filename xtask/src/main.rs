@@ -82,7 +82,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "catalogue",
-        summary: "write docs/catalogue.md from the documentation of the components  [--check]",
+        summary: "write docs/catalogue.md from the documentation of the components",
         run: catalogue::run,
     },
     Task {

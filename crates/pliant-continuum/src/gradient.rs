@@ -1,5 +1,6 @@
 //! Deformation gradients at the quadrature points of a mesh.
 
+use crate::checks::{check_size, check_space, first_parent};
 use crate::mesh::RestPoint;
 use crate::{ContinuumError, ElementKind, Mesh};
 use pliant_model::{
@@ -108,30 +109,10 @@ impl Mapping for DeformationGradient {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        let Some((space, count)) = parents.first() else {
-            return Err(ModelError::Parent {
-                name: name.into(),
-                parent: 0,
-                count: 0,
-            });
-        };
-        if *space != Space::Real(3) {
-            return Err(ModelError::Space {
-                name: name.into(),
-                expected: "points of space",
-                found: *space,
-            });
-        }
-        if *count != self.node_count {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Parents,
-                what: "points, one for each node of the mesh",
-                expected: self.node_count,
-                found: *count,
-            });
-        }
-        Ok(())
+        let (space, count) = first_parent(name, parents)?;
+        check_space(name, "points of space", Space::Real(3), space)?;
+        let what = "points, one for each node of the mesh";
+        check_size(name, Field::Parents, what, self.node_count, count)
     }
 
     fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {

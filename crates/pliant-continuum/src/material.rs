@@ -24,6 +24,7 @@ pub use tissue::{Fibres, Fung};
 pub use viscoelastic::Viscoelastic;
 pub use viscosity::Viscosity;
 
+use crate::checks::{check_positive, check_size, check_space};
 use pliant_model::{Field, ModelError, Space};
 
 /// Checks the node of a material: elements of the size of a point, one volume for each.
@@ -34,22 +35,9 @@ fn check_points(
     volumes: &[f64],
     count: usize,
 ) -> Result<(), ModelError> {
-    if space != Space::Real(size) {
-        return Err(ModelError::Space {
-            name: name.into(),
-            expected: wanted,
-            found: space,
-        });
-    }
-    if volumes.len() != count {
-        return Err(ModelError::Size {
-            name: name.into(),
-            field: Field::Volumes,
-            what: "volumes, one for each quadrature point",
-            expected: count,
-            found: volumes.len(),
-        });
-    }
+    check_space(name, wanted, Space::Real(size), space)?;
+    let what = "volumes, one for each quadrature point";
+    check_size(name, Field::Volumes, what, count, volumes.len())?;
     volumes
         .iter()
         .try_for_each(|v| check_positive(name, Field::Volumes, *v))
@@ -70,46 +58,6 @@ const GRADIENTS: PointSpace = PointSpace {
     size: 9,
     wanted: "deformation gradients (elements of nine coordinates)",
 };
-
-fn check_finite(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    if value.is_finite() {
-        return Ok(());
-    }
-    Err(ModelError::NotFinite {
-        name: name.into(),
-        field,
-        index: None,
-        value,
-    })
-}
-
-fn check_range(
-    name: &str,
-    field: Field,
-    value: f64,
-    holds: bool,
-    bound: &'static str,
-) -> Result<(), ModelError> {
-    check_finite(name, field, value)?;
-    if holds {
-        return Ok(());
-    }
-    Err(ModelError::OutOfRange {
-        name: name.into(),
-        field,
-        index: None,
-        value,
-        bound,
-    })
-}
-
-fn check_positive(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    check_range(name, field, value, value > 0.0, "positive")
-}
-
-fn check_not_negative(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    check_range(name, field, value, value >= 0.0, "zero or more")
-}
 
 /// Shear and bulk modulus (Pa) for Young's modulus (Pa) and a Poisson's ratio below 1/2.
 fn shear_and_bulk(young: f64, poisson: f64) -> (f64, f64) {

@@ -6,6 +6,7 @@ mod section;
 pub use curve::RodCurve;
 pub use section::Section;
 
+use crate::checks::check_number;
 use crate::{ContinuumError, PronySeries, Relaxing};
 use pliant_dense::rotation::{conjugate, multiply};
 use pliant_model::{
@@ -278,20 +279,4 @@ impl Rod {
         }
         Ok(())
     }
-}
-
-/// A number that must be finite and hold to a bound.
-pub(crate) fn check_number(
-    field: Field,
-    value: f64,
-    holds: bool,
-    bound: &'static str,
-) -> Result<(), ContinuumError> {
-    if !value.is_finite() {
-        return Err(ContinuumError::NotFinite { field, value });
-    }
-    if !holds {
-        return Err(ContinuumError::OutOfRange { field, value, bound });
-    }
-    Ok(())
 }

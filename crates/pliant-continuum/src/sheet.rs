@@ -8,7 +8,7 @@ mod strain;
 pub use mesh::SheetMesh;
 pub use strain::MembraneStrain;
 
-use crate::rod::check_number;
+use crate::checks::check_number;
 use crate::{ContinuumError, PlaneElastic, PronySeries, Relaxing, SymmetryPlane};
 use curvature::curvatures;
 use hinges::{Hinge, Hinges, hinges};

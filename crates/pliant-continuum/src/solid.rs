@@ -1,5 +1,6 @@
 //! A solid in a model: nodes, mass, gradients, strains and material, put together.
 
+use crate::checks::check_number;
 use crate::patches::dilatation;
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, GreenLagrange, Hyperelastic,
@@ -418,23 +419,9 @@ impl Solid {
                     let reason = "what is left of the material has no stiffness against change of volume";
                     return conflict(Field::ComplianceTreatment, "volume rows", reason);
                 }
-                for (field, value, holds, bound) in [
-                    (Field::Young, young, young > 0.0, "positive"),
-                    (
-                        Field::Poisson,
-                        poisson,
-                        poisson > -1.0 && poisson <= 0.5,
-                        "above -1 and at most 1/2",
-                    ),
-                ] {
-                    if !value.is_finite() {
-                        return Err(ContinuumError::NotFinite { field, value });
-                    }
-                    if !holds {
-                        return Err(ContinuumError::OutOfRange { field, value, bound });
-                    }
-                }
-                Ok(())
+                check_number(Field::Young, young, young > 0.0, "positive")?;
+                let holds = poisson > -1.0 && poisson <= 0.5;
+                check_number(Field::Poisson, poisson, holds, "above -1 and at most 1/2")
             }
         }
     }

@@ -7,6 +7,7 @@ mod polar;
 pub(crate) use measures::{add_determinant_hessian, cofactors};
 pub(crate) use polar::Polar;
 
+use crate::checks::{check_size, check_space, first_parent};
 use pliant_dense::Mat3;
 use pliant_model::{
     Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
@@ -150,30 +151,10 @@ pub(crate) fn write_matrix(m: &Mat3, out: &mut [f64]) {
 }
 
 fn check_parent(name: &str, count: usize, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-    let Some((space, found)) = parents.first() else {
-        return Err(ModelError::Parent {
-            name: name.into(),
-            parent: 0,
-            count: 0,
-        });
-    };
-    if *space != Space::Real(9) {
-        return Err(ModelError::Space {
-            name: name.into(),
-            expected: "deformation gradients (elements of nine coordinates)",
-            found: *space,
-        });
-    }
-    if *found != count {
-        return Err(ModelError::Size {
-            name: name.into(),
-            field: Field::Parents,
-            what: "deformation gradients",
-            expected: count,
-            found: *found,
-        });
-    }
-    Ok(())
+    let (space, found) = first_parent(name, parents)?;
+    let expected = "deformation gradients (elements of nine coordinates)";
+    check_space(name, expected, Space::Real(9), space)?;
+    check_size(name, Field::Parents, "deformation gradients", count, found)
 }
 
 fn gradient_at(parents: &Parents<'_>, element: usize) -> Mat3 {

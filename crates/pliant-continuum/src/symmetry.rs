@@ -1,7 +1,7 @@
 //! Planes of symmetry.
 
 use crate::ContinuumError;
-use crate::rod::check_number;
+use crate::checks::check_number;
 use pliant_model::{Field, Model, NodeId};
 
 /// A plane across an axis of space (0 is x), at a coordinate (m), that a mesh ends at: what is
@@ -21,7 +21,7 @@ pub struct SymmetryPlane {
 }
 
 impl SymmetryPlane {
-    /// The nodes on it, to a billionth of the extent of all.
+    /// The nodes on it, given the places of all (m): to a billionth of their extent.
     ///
     /// # Errors
     /// [`ContinuumError::Symmetry`] if there are none, if there are nodes on both sides, or if it

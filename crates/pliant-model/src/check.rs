@@ -18,6 +18,7 @@ pub use law::{ForceFieldCheck, force_field};
 pub use mass::{MassCheck, mapped_mass, mass};
 pub use memory::{MemoryCheck, memory};
 
+use crate::checks::check_least;
 use crate::{Dependency, Field, Mapping, Model, ModelError, NodeId, Space, State};
 
 /// Largest differences found, each relative to `1 +` the size of what it is compared with.
@@ -198,17 +199,9 @@ fn model_of<M: Mapping + Clone + 'static>(
     for (k, (space, count)) in parents.iter().enumerate() {
         let size = space.position_size() * count;
         let found = positions.len().saturating_sub(start);
-        if found < size {
-            return Err(ModelError::Size {
-                name: format!("parent {k}"),
-                field: Field::Positions,
-                what: "positions",
-                expected: size,
-                found,
-            });
-        }
-        let v = numbers(seed + k as u64, space.velocity_size() * count);
         let name = format!("parent {k}");
+        check_least(&name, Field::Positions, "positions", size, found)?;
+        let v = numbers(seed + k as u64, space.velocity_size() * count);
         ids.push(model.add_independent(&name, *space, &positions[start..start + size], &v)?);
         start += size;
     }

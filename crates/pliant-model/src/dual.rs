@@ -4,6 +4,7 @@
 //! 2011). Closures on them give user components their derivatives, and [`check`](crate::check) an
 //! independent answer for those of the library.
 
+use crate::checks::check_bound;
 use crate::{Field, ModelError, Space};
 pub use num_dual::DualNum;
 use pliant_dense::rotation;
@@ -69,16 +70,7 @@ pub(crate) fn gather<'a>(
 
 /// Checks that so many position numbers are not too many.
 pub(crate) fn check_limit(name: &str, field: Field, numbers: usize) -> Result<(), ModelError> {
-    if numbers <= LIMIT {
-        return Ok(());
-    }
-    Err(ModelError::OutOfRange {
-        name: name.into(),
-        field,
-        index: None,
-        value: numbers as f64,
-        bound: "48 or fewer",
-    })
+    check_bound(name, field, numbers as f64, "48 or fewer", numbers <= LIMIT)
 }
 
 /// The product `a b` of quaternions `(w, x, y, z)`.

@@ -1,6 +1,6 @@
 //! Force fields: energy, force and its derivatives, or the inverse view, a compliance.
 
-use crate::{Blocks, Field, Memory, ModelError, Space};
+use crate::{Blocks, Memory, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -257,69 +257,4 @@ pub trait ForceFieldPieces: Debug + Send + Sync {
     fn keeps_stiffness(&self) -> bool {
         false
     }
-}
-
-pub(crate) fn check_finite(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    if value.is_finite() {
-        Ok(())
-    } else {
-        Err(ModelError::NotFinite {
-            name: name.into(),
-            field,
-            index: None,
-            value,
-        })
-    }
-}
-
-pub(crate) fn check_not_negative(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    check_finite(name, field, value)?;
-    if value >= 0.0 {
-        Ok(())
-    } else {
-        Err(ModelError::OutOfRange {
-            name: name.into(),
-            field,
-            index: None,
-            value,
-            bound: "zero or more",
-        })
-    }
-}
-
-pub(crate) fn check_positive(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    check_finite(name, field, value)?;
-    if value > 0.0 {
-        Ok(())
-    } else {
-        Err(ModelError::OutOfRange {
-            name: name.into(),
-            field,
-            index: None,
-            value,
-            bound: "positive",
-        })
-    }
-}
-
-pub(crate) fn check_space(
-    name: &str,
-    expected: &'static str,
-    found: Space,
-    fits: bool,
-) -> Result<(), ModelError> {
-    if fits {
-        Ok(())
-    } else {
-        Err(ModelError::Space {
-            name: name.into(),
-            expected,
-            found,
-        })
-    }
-}
-
-pub(crate) fn check_real(name: &str, space: Space) -> Result<(), ModelError> {
-    let expected = "scalars or points (map the bodies first)";
-    check_space(name, expected, space, space != Space::Rigid3)
 }

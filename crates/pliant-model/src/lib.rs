@@ -20,6 +20,7 @@
 
 mod blocks;
 pub mod check;
+mod checks;
 pub mod dual;
 mod error;
 mod evaluate;

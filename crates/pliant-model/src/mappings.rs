@@ -65,6 +65,7 @@ pub use volume::Volume;
 
 pub(crate) use frames::{check_pose, relative_pose};
 
+use crate::checks::check_least;
 use crate::{Dependency, Field, ModelError, Parents, Space};
 
 /// One end of a difference or of a distance.
@@ -134,6 +135,12 @@ pub(crate) fn check_dependency(
             count,
         })
     }
+}
+
+/// Checks the index of a coordinate of an element that has so many.
+fn check_coordinate(name: &str, index: usize, size: usize) -> Result<(), ModelError> {
+    let least = index.saturating_add(1);
+    check_least(name, Field::Coordinate, "coordinates at least", least, size)
 }
 
 /// Checks one end: an element of the real space of this dimension, or a finite point.

@@ -4,6 +4,7 @@ mod meshes;
 mod shapes;
 mod surface;
 
+use crate::checks::{check_one_or_each, check_positive, check_rigid, check_size, check_space};
 use crate::{Blocks, Field, Groups, ModelError, Space};
 use pliant_dense::{Mat3, vec3};
 
@@ -104,69 +105,26 @@ impl RigidMass {
 }
 
 fn check_mass(name: &str, mass: f64) -> Result<(), ModelError> {
-    if !mass.is_finite() {
-        return Err(ModelError::NotFinite {
-            name: name.into(),
-            field: Field::Mass,
-            index: None,
-            value: mass,
-        });
-    }
-    if mass <= 0.0 {
-        return Err(ModelError::OutOfRange {
-            name: name.into(),
-            field: Field::Mass,
-            index: None,
-            value: mass,
-            bound: "positive",
-        });
-    }
-    Ok(())
+    check_positive(name, Field::Mass, mass)
 }
 
 impl Mass {
     pub(crate) fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
-        let size = |found: usize| {
-            if found == count {
-                Ok(())
-            } else {
-                Err(ModelError::Size {
-                    name: name.into(),
-                    field: Field::Mass,
-                    what: "masses",
-                    expected: count,
-                    found,
-                })
-            }
-        };
         match self {
-            Self::Uniform(_) | Self::PerElement(_) if space == Space::Rigid3 => Err(ModelError::Space {
-                name: name.into(),
-                expected: "points or scalars",
-                found: space,
-            }),
+            Self::Rigid(_) => check_rigid(name, space)?,
+            _ => check_space(name, "points or scalars", space, space != Space::Rigid3)?,
+        }
+        match self {
             Self::Uniform(m) => check_mass(name, *m),
             Self::PerElement(list) => {
-                size(list.len())?;
+                check_size(name, Field::Mass, "masses", count, list.len())?;
                 let mut masses = list.iter().enumerate();
                 masses.try_for_each(|(i, m)| check_mass(name, *m).map_err(|e| e.at(i, count)))
             }
-            Self::Rigid(_) if space != Space::Rigid3 => Err(ModelError::Space {
-                name: name.into(),
-                expected: "rigid bodies",
-                found: space,
-            }),
             Self::Rigid(list) => {
-                if list.len() != 1 {
-                    size(list.len())?;
-                }
+                check_one_or_each(name, Field::Mass, "masses", count, list.len())?;
                 list.iter().enumerate().try_for_each(|(e, m)| m.check(name, e))
             }
-            Self::Coupled(_) if space == Space::Rigid3 => Err(ModelError::Space {
-                name: name.into(),
-                expected: "points or scalars",
-                found: space,
-            }),
             Self::Coupled(list) => {
                 self.groups().check(name, count)?;
                 list.iter()

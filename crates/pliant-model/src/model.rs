@@ -4,11 +4,10 @@ mod build;
 
 use std::collections::HashMap;
 
+use crate::checks::check_all_finite;
 use crate::{
     Field, ForceField, Mapping, Mass, ModelError, Parameters, Parents, PrescribedMotion, RowLaw, Space, State,
 };
-
-pub(crate) use build::check_finite;
 
 /// A node of the mapping graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -464,12 +463,12 @@ impl Model {
             }
         }
         for node in self.nodes.iter().filter(|n| n.first_dof().is_some()) {
-            check_finite(
+            check_all_finite(
                 &node.name,
                 Field::Positions,
                 &state.positions[node.position_range()],
             )?;
-            check_finite(
+            check_all_finite(
                 &node.name,
                 Field::Velocities,
                 &state.velocities[node.velocity_range()],
@@ -480,7 +479,7 @@ impl Model {
         }
         for field in &self.force_fields {
             let internal = &state.internal[field.component.internal.clone()];
-            check_finite(&field.name, Field::InternalVariables, internal)?;
+            check_all_finite(&field.name, Field::InternalVariables, internal)?;
         }
         Ok(())
     }
@@ -508,8 +507,8 @@ impl Model {
     /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
     pub fn set_rayleigh(&mut self, rayleigh: Rayleigh) -> Result<(), ModelError> {
         let name = "Rayleigh damping";
-        crate::force_field::check_not_negative(name, Field::MassRate, rayleigh.mass)?;
-        crate::force_field::check_not_negative(name, Field::StiffnessTime, rayleigh.stiffness)?;
+        crate::checks::check_not_negative(name, Field::MassRate, rayleigh.mass)?;
+        crate::checks::check_not_negative(name, Field::StiffnessTime, rayleigh.stiffness)?;
         self.rayleigh = rayleigh;
         Ok(())
     }

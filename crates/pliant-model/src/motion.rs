@@ -1,5 +1,6 @@
 //! Prescribed motion: coordinates as functions of time.
 
+use crate::checks::{check_all_finite, check_one_or_each};
 use crate::dual::{Dual, DualNum};
 use crate::{Field, ModelError};
 use std::fmt;
@@ -151,29 +152,8 @@ impl PrescribedMotion {
 
     /// Checks the number of coordinates, and the constants.
     pub(crate) fn check(&self, name: &str, coordinates: usize) -> Result<(), ModelError> {
-        if self.len() != 1 && self.len() != coordinates {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Targets,
-                what: "motions",
-                expected: coordinates,
-                found: self.len(),
-            });
-        }
-        if let Some(value) = self
-            .constants
-            .iter()
-            .flat_map(|c| c.iter())
-            .find(|x| !x.is_finite())
-        {
-            return Err(ModelError::NotFinite {
-                name: name.into(),
-                field: Field::Targets,
-                index: None,
-                value: *value,
-            });
-        }
-        Ok(())
+        check_one_or_each(name, Field::Targets, "motions", coordinates, self.len())?;
+        check_all_finite(name, Field::Targets, self.constants.iter().flat_map(|c| c.iter()))
     }
 }
 

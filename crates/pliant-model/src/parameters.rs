@@ -1,7 +1,7 @@
 //! The values that may change while a model is simulated, and the list of rows that follows from
 //! them.
 
-use crate::model::check_finite;
+use crate::checks::{check_all_finite, check_finite, check_least};
 use crate::{ComponentId, Field, Model, ModelError, NodeId, PrescribedMotion, RowGroup, Treatment};
 use std::ops::Range;
 
@@ -65,7 +65,7 @@ impl Clone for Parameters {
 }
 
 impl Parameters {
-    /// Gravity [m/s^2].
+    /// Gravity (m/s^2).
     pub fn gravity(&self) -> [f64; 3] {
         self.gravity
     }
@@ -152,7 +152,7 @@ impl Parameters {
     }
 
     pub(crate) fn set_gravity(&mut self, gravity: [f64; 3]) -> Result<(), ModelError> {
-        check_finite("gravity", Field::Gravity, &gravity)?;
+        check_all_finite("gravity", Field::Gravity, &gravity)?;
         self.gravity = gravity;
         Ok(())
     }
@@ -220,7 +220,7 @@ impl Parameters {
         value: f64,
     ) -> Result<(), ModelError> {
         let name = model.component_name(component);
-        check_finite(name, Field::Inputs, &[value])?;
+        check_finite(name, Field::Inputs, value)?;
         let ComponentId::ForceField(i) = component else {
             return Err(ModelError::NotRows {
                 name: name.into(),
@@ -229,17 +229,8 @@ impl Parameters {
         };
         let entry = &model.force_fields()[i].component;
         let inputs = &mut self.inputs[entry.inputs.clone()];
-        let found = inputs.len();
-        let Some(old) = inputs.get_mut(input) else {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Inputs,
-                what: "inputs at least",
-                expected: input + 1,
-                found,
-            });
-        };
-        let before = std::mem::replace(old, value);
+        check_least(name, Field::Inputs, "inputs at least", input + 1, inputs.len())?;
+        let before = std::mem::replace(&mut inputs[input], value);
         let checked = entry.law.check_inputs(name, inputs);
         if checked.is_err() {
             inputs[input] = before;

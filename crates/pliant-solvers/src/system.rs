@@ -1,6 +1,6 @@
 //! The problem: matrices, blocks, fixed variables, right-hand sides.
 
-use crate::{SolveError, Variable};
+use crate::{SolveError, Variable, check_size};
 use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
 
 /// `[W -J^T; -J -R] [x; mu] = [c; b]` with block structure and fixed variables.
@@ -159,20 +159,8 @@ impl KktSystem {
     pub fn dense(w: &[f64], j: &[f64], r: &[f64]) -> Result<Self, SolveError> {
         let n = w.len().isqrt();
         let m = r.len();
-        if n * n != w.len() {
-            return Err(SolveError::Size {
-                what: "W",
-                expected: n * n,
-                found: w.len(),
-            });
-        }
-        if j.len() != m * n {
-            return Err(SolveError::Size {
-                what: "J",
-                expected: m * n,
-                found: j.len(),
-            });
-        }
+        check_size("W", n * n, w.len())?;
+        check_size("J", m * n, j.len())?;
         let mut wp = PatternBuilder::new(n, n);
         wp.insert_block((0, 0), (n, n), true);
         let mut jp = PatternBuilder::new(m, n);
@@ -202,22 +190,11 @@ impl KktSystem {
     /// # Errors
     /// [`SolveError::Size`], [`SolveError::Bounds`].
     pub fn check(&self) -> Result<(), SolveError> {
-        let sizes = [
-            ("fixed mask", self.n(), self.fixed.len()),
-            ("c", self.n(), self.c.len()),
-            ("b", self.m(), self.b.len()),
-            ("b_rounding", self.m(), self.b_rounding.len()),
-            ("bounds", self.m(), self.bounds.len()),
-        ];
-        if let Some((what, expected, found)) =
-            sizes.into_iter().find(|(_, expected, found)| expected != found)
-        {
-            return Err(SolveError::Size {
-                what,
-                expected,
-                found,
-            });
-        }
+        check_size("fixed mask", self.n(), self.fixed.len())?;
+        check_size("c", self.n(), self.c.len())?;
+        check_size("b", self.m(), self.b.len())?;
+        check_size("b_rounding", self.m(), self.b_rounding.len())?;
+        check_size("bounds", self.m(), self.bounds.len())?;
         // NaN fails every comparison.
         let fine = |(lower, upper): &(f64, f64)| {
             lower <= upper && *lower < f64::INFINITY && *upper > f64::NEG_INFINITY
@@ -351,37 +328,19 @@ fn check_shape(
     row_blocks: &[usize],
 ) -> Result<(), SolveError> {
     let (n, m) = (w.rows(), j.rows());
-    let check = |what, expected, found| {
-        if expected == found {
-            Ok(())
-        } else {
-            Err(SolveError::Size {
-                what,
-                expected,
-                found,
-            })
-        }
-    };
-    check("columns of W", n, w.columns())?;
-    check("columns of J", n, j.columns())?;
-    check("rows of R", m, r.rows())?;
-    check("columns of R", m, r.columns())?;
-    check(
-        "diagonal of W",
-        n,
-        (0..n).filter(|i| w.slot(*i, *i).is_some()).count(),
-    )?;
-    check(
-        "diagonal of R",
-        m,
-        (0..m).filter(|i| r.slot(*i, *i).is_some()).count(),
-    )?;
+    check_size("columns of W", n, w.columns())?;
+    check_size("columns of J", n, j.columns())?;
+    check_size("rows of R", m, r.rows())?;
+    check_size("columns of R", m, r.columns())?;
+    let diagonal = |a: &Pattern| (0..a.rows()).filter(|i| a.slot(*i, *i).is_some()).count();
+    check_size("diagonal of W", n, diagonal(w))?;
+    check_size("diagonal of R", m, diagonal(r))?;
     for (what, pattern) in [
         ("entries of W above the diagonal", w),
         ("entries of R above the diagonal", r),
     ] {
         let above = |i: &usize| pattern.row(*i).last().is_some_and(|k| *k as usize > *i);
-        check(what, 0, (0..pattern.rows()).filter(above).count())?;
+        check_size(what, 0, (0..pattern.rows()).filter(above).count())?;
     }
     for (what, blocks, size) in [("primal blocks", primal_blocks, n), ("row blocks", row_blocks, m)] {
         let ascending = blocks.windows(2).all(|w| w[0] < w[1]);
@@ -392,11 +351,11 @@ fn check_shape(
                 found: 0,
             });
         }
-        check(what, size, blocks[blocks.len() - 1])?;
+        check_size(what, size, blocks[blocks.len() - 1])?;
     }
     let first_of = |i: usize| row_blocks[row_blocks.partition_point(|first| *first <= i) - 1];
     let outside = |i: &usize| r.row(*i).first().is_some_and(|k| (*k as usize) < first_of(*i));
-    check(
+    check_size(
         "entries of R outside its blocks",
         0,
         (0..m).filter(outside).count(),

@@ -19,7 +19,7 @@ pub use numeric::FrontFactor;
 pub use pivoted::{Inertia, PivotedFactor};
 pub use unsymmetric::UnsymmetricFactor;
 
-use crate::{Graph, SparseError, SymbolicWorkspace, fill};
+use crate::{Graph, SparseError, SymbolicWorkspace, check_bounds, fill};
 use std::ops::Range;
 use supernodes::Supernodes;
 use tree::{Adjacency, Forest, NONE};
@@ -140,20 +140,7 @@ impl FrontSymbolic {
         work: &mut SymbolicWorkspace,
     ) -> Result<(), SparseError> {
         let count = graph.len();
-        if bounds.len() != count + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {
-            return Err(SparseError::Size {
-                what: "ascending block bounds",
-                expected: count + 1,
-                found: bounds.len(),
-            });
-        }
-        let size = bounds[count];
-        if size >= i32::MAX as usize {
-            return Err(SparseError::TooLarge {
-                what: "rows",
-                found: size,
-            });
-        }
+        check_bounds(bounds, count)?;
         let (offsets, indices) = graph.lists_in(&mut work.graph)?;
         let graph = Adjacency { offsets, indices };
         let work = &mut work.fronts;

@@ -1,6 +1,6 @@
 //! The `L D L^T` of a symmetric quasi-definite matrix: symbolic once, numeric every step.
 
-use crate::{CsrMatrix, Pattern, SparseError};
+use crate::{CsrMatrix, Pattern, SparseError, check_size};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::ldlt::factor::LdltRegularization;
 use faer::sparse::linalg::cholesky::{
@@ -91,13 +91,7 @@ impl Symbolic {
     /// indices run out.
     pub fn new(lower: &Pattern) -> Result<Self, SparseError> {
         let n = lower.rows();
-        if lower.columns() != n {
-            return Err(SparseError::Size {
-                what: "columns",
-                expected: n,
-                found: lower.columns(),
-            });
-        }
+        check_size("columns", n, lower.columns())?;
         // Rows of the lower triangle are columns of the upper one.
         let upper = SymbolicSparseColMatRef::new_checked(n, n, lower.offsets(), None, lower.indices());
         let raw = factorize_symbolic_cholesky(

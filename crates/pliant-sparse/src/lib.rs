@@ -124,3 +124,32 @@ pub enum SparseError {
         reason: String,
     },
 }
+
+/// Compares the size of an operand with the one that it is to have.
+fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), SparseError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(SparseError::Size {
+        what,
+        expected,
+        found,
+    })
+}
+
+/// Checks the first unknowns of so many vertices and the number of all, which 32-bit indices are to
+/// hold.
+fn check_bounds(bounds: &[usize], vertices: usize) -> Result<(), SparseError> {
+    if bounds.len() != vertices + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {
+        return Err(SparseError::Size {
+            what: "ascending block bounds",
+            expected: vertices + 1,
+            found: bounds.len(),
+        });
+    }
+    let (what, found) = ("rows", bounds[vertices]);
+    if found >= i32::MAX as usize {
+        return Err(SparseError::TooLarge { what, found });
+    }
+    Ok(())
+}

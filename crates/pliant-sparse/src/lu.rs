@@ -1,6 +1,6 @@
 //! The `L U` of any sparse matrix, with rows exchanged for stability.
 
-use crate::{CsrMatrix, Pattern, SparseError};
+use crate::{CsrMatrix, Pattern, SparseError, check_size};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::perm::PermRef;
 use faer::sparse::linalg::colamd;
@@ -94,13 +94,7 @@ impl LuFactor {
     /// found.
     pub fn new(pattern: &Pattern) -> Result<Self, SparseError> {
         let n = pattern.rows();
-        if pattern.columns() != n {
-            return Err(SparseError::Size {
-                what: "columns of a square matrix",
-                expected: n,
-                found: pattern.columns(),
-            });
-        }
+        check_size("columns of a square matrix", n, pattern.columns())?;
         let mut columns = (vec![0; n], vec![0; n]);
         let mut memory = MemBuffer::new(colamd::order_scratch::<u32>(n, n, pattern.len()));
         colamd::order(

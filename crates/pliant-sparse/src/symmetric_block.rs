@@ -1,6 +1,6 @@
 //! Symmetric matrices of small dense blocks: fast products with one or several vectors.
 
-use crate::{CsrMatrix, Pattern, PatternBuilder, SparseError};
+use crate::{CsrMatrix, Pattern, PatternBuilder, SparseError, check_size};
 
 /// A symmetric matrix by dense blocks of `B x B` entries: lower triangle of blocks by rows,
 /// diagonal blocks in full.
@@ -45,22 +45,11 @@ impl<const B: usize> SymmetricBlockMatrix<B> {
     /// [`SparseError::TooLarge`] beyond 32-bit indices.
     pub fn new(a: &CsrMatrix, fixed: &[bool]) -> Result<Self, SparseError> {
         let (pattern, n) = (a.pattern(), a.pattern().rows());
-        let check = |what, expected, found| {
-            if expected == found {
-                Ok(())
-            } else {
-                Err(SparseError::Size {
-                    what,
-                    expected,
-                    found,
-                })
-            }
-        };
-        check("columns of a symmetric matrix", n, pattern.columns())?;
+        check_size("columns of a symmetric matrix", n, pattern.columns())?;
         let above = |i: &usize| pattern.row(*i).last().is_some_and(|k| *k as usize > *i);
-        check("entries above the diagonal", 0, (0..n).filter(above).count())?;
+        check_size("entries above the diagonal", 0, (0..n).filter(above).count())?;
         let order = n.checked_div(B).unwrap_or(0);
-        check("rows, whole blocks of them,", order * B, n)?;
+        check_size("rows, whole blocks of them,", order * B, n)?;
         let mut builder = PatternBuilder::new(order, order);
         let mut last = None;
         for i in 0..n {
@@ -117,12 +106,8 @@ impl<const B: usize> SymmetricBlockMatrix<B> {
                 found: a.pattern().len(),
             });
         }
-        if !fixed.is_empty() && fixed.len() != n {
-            return Err(SparseError::Size {
-                what: "fixed mask",
-                expected: n,
-                found: fixed.len(),
-            });
+        if !fixed.is_empty() {
+            check_size("fixed mask", n, fixed.len())?;
         }
         let is_fixed = |i: usize| fixed.get(i).copied().unwrap_or(false);
         let values = self.values.as_flattened_mut().as_flattened_mut();

@@ -1,7 +1,7 @@
 //! Strain energies: their numbers, and those that are functions of invariants.
 
-use super::{check_finite, check_not_negative, check_positive, check_range};
 use crate::ContinuumError;
+use crate::checks::{check_finite, check_not_negative, check_number, check_positive, check_range};
 use pliant_model::{Field, ModelError};
 
 /// Energy density (Pa) of a hyperelastic material, as a function of `I1 = tr(F^T F)`,
@@ -98,13 +98,8 @@ impl StrainEnergy {
     /// said where the material goes into a model.
     pub fn ogden(terms: &[[f64; 2]], bulk: f64) -> Result<Self, ContinuumError> {
         let mut all = [[0.0; 2]; 6];
-        if terms.is_empty() || terms.len() > all.len() {
-            return Err(ContinuumError::OutOfRange {
-                field: Field::OgdenTerms,
-                value: terms.len() as f64,
-                bound: "from 1 to 6",
-            });
-        }
+        let holds = (1..=all.len()).contains(&terms.len());
+        check_number(Field::OgdenTerms, terms.len() as f64, holds, "from 1 to 6")?;
         all[..terms.len()].copy_from_slice(terms);
         Ok(Self::Ogden { terms: all, bulk })
     }

@@ -2,7 +2,8 @@
 
 use super::energies::Derivatives;
 use super::ogden::Principal;
-use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, check_range};
+use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points};
+use crate::checks::check_range;
 use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew};

@@ -1,7 +1,8 @@
 //! Plane stress: linear laws of sheets.
 
-use super::{PointSpace, PronySeries, Relaxing, check_finite, check_not_negative, check_points, check_range};
+use super::{PointSpace, PronySeries, Relaxing, check_points};
 use crate::ContinuumError;
+use crate::checks::{check_finite, check_not_negative, check_range};
 use nalgebra::Matrix3;
 use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 

@@ -1,9 +1,7 @@
 //! Plasticity of von Mises on strains.
 
-use super::{
-    STRAINS, check_finite, check_not_negative, check_points, check_positive, check_range, isotropic,
-    shear_and_bulk,
-};
+use super::{STRAINS, check_points, isotropic, shear_and_bulk};
+use crate::checks::{check_finite, check_not_negative, check_positive, check_range};
 use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// When a metal yields, and how that hardens it.

@@ -1,7 +1,7 @@
 //! Prony series: how moduli fall off with time, and the recurrence of one of its branches.
 
-use super::{check_positive, check_range};
 use crate::ContinuumError;
+use crate::checks::{check_number, check_positive, check_range};
 use pliant_model::{Field, ModelError};
 
 /// One term of a [`PronySeries`]: a spring and a dashpot in a row (a Maxwell branch).
@@ -58,13 +58,8 @@ impl PronySeries {
     /// [`ContinuumError::OutOfRange`] of no terms or more than [`MOST`](Self::MOST). What is wrong
     /// with a number is said where the material goes into a model.
     pub fn new(terms: &[PronyTerm]) -> Result<Self, ContinuumError> {
-        if terms.is_empty() || terms.len() > Self::MOST {
-            return Err(ContinuumError::OutOfRange {
-                field: Field::NumberOfPronyTerms,
-                value: terms.len() as f64,
-                bound: "from 1 to 12",
-            });
-        }
+        let (count, holds) = (terms.len() as f64, (1..=Self::MOST).contains(&terms.len()));
+        check_number(Field::NumberOfPronyTerms, count, holds, "from 1 to 12")?;
         let mut all = [PronyTerm::default(); Self::MOST];
         all[..terms.len()].copy_from_slice(terms);
         Ok(Self {

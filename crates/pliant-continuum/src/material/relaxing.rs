@@ -1,8 +1,9 @@
 //! Springs, rods and sheets that relax: linear laws of any coordinates with a past.
 
+use super::PronySeries;
 use super::prony::Branch;
-use super::{PronySeries, check_finite, check_positive, check_range};
 use crate::ContinuumError;
+use crate::checks::{check_finite, check_number, check_positive, check_range, check_size, check_space};
 use pliant_dense::eigen::symmetric_eigen;
 use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
@@ -71,13 +72,9 @@ impl Relaxing {
     /// rows.
     pub fn new(stiffness: &[f64], weights: &[f64], series: PronySeries) -> Result<Self, ContinuumError> {
         let size = stiffness.len().isqrt();
-        if size == 0 || size > Self::MOST || size * size != stiffness.len() {
-            return Err(ContinuumError::OutOfRange {
-                field: Field::NumberOfStiffnessEntries,
-                value: stiffness.len() as f64,
-                bound: "a square of 1 to 6 rows",
-            });
-        }
+        let (entries, bound) = (stiffness.len(), "a square of 1 to 6 rows");
+        let holds = (1..=Self::MOST).contains(&size) && size * size == entries;
+        check_number(Field::NumberOfStiffnessEntries, entries as f64, holds, bound)?;
         Ok(Self {
             size,
             stiffness: stiffness.to_vec(),
@@ -164,22 +161,10 @@ impl Relaxing {
 
 impl ForceField for Relaxing {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
-        if space != Space::Real(self.size) {
-            return Err(ModelError::Space {
-                name: name.into(),
-                expected: "real coordinates, as many of an element as the stiffness has rows",
-                found: space,
-            });
-        }
-        if self.weights.len() != count {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::ElementWeights,
-                what: "weights or springs, one for each element",
-                expected: count,
-                found: self.weights.len(),
-            });
-        }
+        let expected = "real coordinates, as many of an element as the stiffness has rows";
+        check_space(name, expected, Space::Real(self.size), space)?;
+        let what = "weights or springs, one for each element";
+        check_size(name, Field::ElementWeights, what, count, self.weights.len())?;
         for weight in &self.weights {
             check_positive(name, Field::ElementWeights, *weight)?;
         }

@@ -1,6 +1,7 @@
 //! Materials of biological tissue on Green and Lagrange's strains: exponential, and fibres.
 
-use super::{STRAINS, check_finite, check_not_negative, check_points, check_positive};
+use super::{STRAINS, check_points};
+use crate::checks::{check_finite, check_not_negative, check_positive, check_size};
 use pliant_dense::Vec3;
 use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 
@@ -175,14 +176,9 @@ impl ForceField for Fibres {
         check_points(name, STRAINS, space, &self.volumes, count)?;
         check_not_negative(name, Field::FibreStiffness, self.k1)?;
         check_not_negative(name, Field::FibreExponent, self.k2)?;
-        if self.directions.len() != 1 && self.directions.len() != count {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Directions,
-                what: "directions, one for each quadrature point",
-                expected: count,
-                found: self.directions.len(),
-            });
+        if self.directions.len() != 1 {
+            let what = "directions, one for each quadrature point";
+            check_size(name, Field::Directions, what, count, self.directions.len())?;
         }
         for a in &self.directions {
             a.iter()

@@ -1,6 +1,7 @@
 //! Structured meshes of simple shapes, and other elements in the place of those of a mesh.
 
 use super::{Element, Mesh};
+use crate::checks::check_number;
 use crate::{ContinuumError, ElementKind};
 use pliant_model::Field;
 use std::collections::BTreeMap;
@@ -97,13 +98,7 @@ impl Mesh {
         positive(Field::Wall, outer - inner)?;
         positive(Field::TubeLength, length)?;
         check_cells(&[around, layers, slices])?;
-        if around < 3 {
-            return Err(ContinuumError::OutOfRange {
-                field: Field::CellsAround,
-                value: around as f64,
-                bound: "three or more",
-            });
-        }
+        check_number(Field::CellsAround, around as f64, around >= 3, "three or more")?;
         let mut mesh = Self::default();
         for k in 0..=slices {
             for j in 0..=layers {
@@ -264,14 +259,7 @@ fn grid(cells: [usize; 3], at: impl Fn(usize, usize, usize) -> [f64; 3]) -> Mesh
 }
 
 fn positive(field: Field, value: f64) -> Result<(), ContinuumError> {
-    if !value.is_finite() {
-        return Err(ContinuumError::NotFinite { field, value });
-    }
-    if value <= 0.0 {
-        let bound = "positive";
-        return Err(ContinuumError::OutOfRange { field, value, bound });
-    }
-    Ok(())
+    check_number(field, value, value > 0.0, "positive")
 }
 
 fn check_cells(cells: &[usize; 3]) -> Result<(), ContinuumError> {
@@ -279,12 +267,6 @@ fn check_cells(cells: &[usize; 3]) -> Result<(), ContinuumError> {
         .iter()
         .try_fold(1usize, |a, b| a.checked_mul(*b))
         .unwrap_or(usize::MAX);
-    if (1..=LARGEST).contains(&product) {
-        return Ok(());
-    }
-    Err(ContinuumError::OutOfRange {
-        field: Field::Cells,
-        value: product as f64,
-        bound: "from 1 to ten million",
-    })
+    let holds = (1..=LARGEST).contains(&product);
+    check_number(Field::Cells, product as f64, holds, "from 1 to ten million")
 }

@@ -1,6 +1,7 @@
 //! Where a rod is: points in a row, and how its section is turned about them.
 
 use crate::ContinuumError;
+use crate::checks::check_number;
 use nalgebra::{Rotation3, UnitQuaternion};
 use pliant_dense::rotation::{exp, multiply, normalize};
 use pliant_dense::{Mat3, Vec3};
@@ -104,12 +105,7 @@ impl RodCurve {
 
     /// Directions and lengths of the segments, checked.
     fn segments(&self) -> Result<(Vec<Vec3>, Vec<f64>), ContinuumError> {
-        if !self.twist.is_finite() {
-            return Err(ContinuumError::NotFinite {
-                field: Field::Twist,
-                value: self.twist,
-            });
-        }
+        check_number(Field::Twist, self.twist, true, "finite")?;
         let curve = |point, reason| ContinuumError::Curve { point, reason };
         if let Some(i) = self.points.iter().position(|x| x.iter().any(|x| !x.is_finite())) {
             return Err(curve(i, "a coordinate is not a finite number"));

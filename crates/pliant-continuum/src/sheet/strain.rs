@@ -3,6 +3,7 @@
 use super::SheetMesh;
 use super::mesh::Flat;
 use crate::ContinuumError;
+use crate::checks::{check_finite, check_size, check_space};
 use pliant_dense::{Vec3, vec3};
 use pliant_model::{Blocks, Degenerate, Dependency, Field, Mapping, Mass, ModelError, Parents, Space};
 
@@ -96,32 +97,11 @@ impl Mapping for MembraneStrain {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let found = parents.first().copied().unwrap_or((Space::Real(0), 0));
-        if found.0 != Space::Real(3) {
-            return Err(ModelError::Space {
-                name: name.into(),
-                expected: "points of space",
-                found: found.0,
-            });
-        }
-        if found.1 != self.node_count {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Parents,
-                what: "points, one for each node of the sheet",
-                expected: self.node_count,
-                found: found.1,
-            });
-        }
-        let numbers = self.flat.iter().flat_map(|f| f.gradients().iter().flatten());
-        match numbers.copied().find(|g| !g.is_finite()) {
-            Some(value) => Err(ModelError::NotFinite {
-                name: name.into(),
-                field: Field::Gradients,
-                index: None,
-                value,
-            }),
-            None => Ok(()),
-        }
+        check_space(name, "points of space", Space::Real(3), found.0)?;
+        let what = "points, one for each node of the sheet";
+        check_size(name, Field::Parents, what, self.node_count, found.1)?;
+        let mut numbers = self.flat.iter().flat_map(|f| f.gradients().iter().flatten());
+        numbers.try_for_each(|g| check_finite(name, Field::Gradients, *g))
     }
 
     fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {

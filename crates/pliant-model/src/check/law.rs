@@ -1,6 +1,7 @@
 //! A force field against finite differences of its energy and its force.
 
 use super::relative;
+use crate::checks::check_size;
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::map_eigenvalues;
 
@@ -70,30 +71,9 @@ pub fn force_field(
 ) -> Result<ForceFieldCheck, ModelError> {
     let name = "checked force field";
     let count = x.len() / space.position_size();
-    for (field, what, expected, found) in [
-        (
-            Field::Positions,
-            "position numbers",
-            count * space.position_size(),
-            x.len(),
-        ),
-        (
-            Field::Velocities,
-            "velocity numbers",
-            count * space.velocity_size(),
-            v.len(),
-        ),
-    ] {
-        if expected != found {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field,
-                what,
-                expected,
-                found,
-            });
-        }
-    }
+    let [expected, rates] = [space.position_size(), space.velocity_size()].map(|size| count * size);
+    check_size(name, Field::Positions, "position numbers", expected, x.len())?;
+    check_size(name, Field::Velocities, "velocity numbers", rates, v.len())?;
     law.check(name, space, count)?;
     law.check_inputs(name, law.inputs())?;
     law.groups().check(name, count)?;

@@ -1,6 +1,7 @@
 //! A law with a past against finite differences of its force.
 
 use super::relative;
+use crate::checks::{check_real, check_size};
 use crate::{At, Blocks, Field, ForceField, ModelError, Past, Space};
 
 /// Findings on a law with a past.
@@ -31,7 +32,7 @@ pub fn memory(
     past: Past<'_>,
 ) -> Result<MemoryCheck, ModelError> {
     let name = "checked force field";
-    super::super::force_field::check_real(name, space)?;
+    check_real(name, space)?;
     let count = x.len() / space.position_size();
     law.check(name, space, count)?;
     law.check_inputs(name, law.inputs())?;
@@ -39,15 +40,14 @@ pub fn memory(
     let Some(memory) = law.memory() else {
         return Ok(out);
     };
-    if past.internal.len() != memory.size(count) {
-        return Err(ModelError::Size {
-            name: name.into(),
-            field: Field::InternalVariables,
-            what: "internal variables",
-            expected: memory.size(count),
-            found: past.internal.len(),
-        });
-    }
+    let (expected, found) = (memory.size(count), past.internal.len());
+    check_size(
+        name,
+        Field::InternalVariables,
+        "internal variables",
+        expected,
+        found,
+    )?;
     let size = space.velocity_size();
     let mut blocks = Blocks::new((0..count).map(|_| (size, size)));
     let at = At::new(space, x).with_inputs(law.inputs());

@@ -341,43 +341,7 @@ impl Evaluation {
     /// # Panics
     /// As [`pull_back`](Self::pull_back).
     pub fn pull_back_sizes(&self, model: &Model, force: &mut [f64]) {
-        for (index, node) in model.nodes().iter().enumerate().rev() {
-            let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
-            else {
-                continue;
-            };
-            let (before, child) = force.split_at_mut(node.first_velocity);
-            let size = node.space.velocity_size();
-            if let [(_, first, space)] = ranges[..] {
-                let n = space.velocity_size();
-                let child = ElementValues {
-                    size,
-                    values: &*child,
-                };
-                let parent = ElementValues {
-                    size: n,
-                    values: &mut before[first..],
-                };
-                if jacobian.pull(&self.threads, LocalJacobian::add_transpose_sizes, child, parent) {
-                    continue;
-                }
-            }
-            for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
-                let mut column = 0;
-                for (a, at) in self.dependencies[index][e].iter().enumerate() {
-                    let (_, first, space) = ranges[at.parent];
-                    let n = space.velocity_size();
-                    let target = &mut before[first + at.element * n..][..n];
-                    let at = DependencyBlock {
-                        element: e,
-                        dependency: a,
-                        column,
-                    };
-                    jacobian.add_transpose_sizes(at, f, target);
-                    column += n;
-                }
-            }
-        }
+        self.pull_by(LocalJacobian::add_transpose_sizes, model, |_| true, force);
     }
 
     /// As [`pull_back`](Self::pull_back), only from the mapped nodes that `from` says; the others'
@@ -386,16 +350,26 @@ impl Evaluation {
     /// # Panics
     /// As [`pull_back`](Self::pull_back).
     pub fn pull_back_some(&self, model: &Model, from: impl Fn(usize) -> bool, force: &mut [f64]) {
+        self.pull_by(LocalJacobian::add_transpose_product, model, from, force);
+    }
+
+    /// Carries forces from the mapped nodes that `from` says to their parents, block by block with
+    /// `add`.
+    fn pull_by(
+        &self,
+        add: impl Fn(&LocalJacobian, DependencyBlock, &[f64], &mut [f64]) + Sync,
+        model: &Model,
+        from: impl Fn(usize) -> bool,
+        force: &mut [f64],
+    ) {
         for (index, node) in model.nodes().iter().enumerate().rev() {
-            let NodeKind::Mapped { ranges, .. } = &node.kind else {
+            let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
+            else {
                 continue;
             };
             if !from(index) {
                 continue;
             }
-            let Some(jacobian) = &self.jacobians[index] else {
-                continue;
-            };
             let (before, child) = force.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             if let [(_, first, space)] = ranges[..] {
@@ -408,7 +382,7 @@ impl Evaluation {
                     size: n,
                     values: &mut before[first..],
                 };
-                if jacobian.pull(&self.threads, LocalJacobian::add_transpose_product, child, parent) {
+                if jacobian.pull(&self.threads, &add, child, parent) {
                     continue;
                 }
             }
@@ -423,7 +397,7 @@ impl Evaluation {
                         dependency: a,
                         column,
                     };
-                    jacobian.add_transpose_product(at, f, target);
+                    add(jacobian, at, f, target);
                     column += n;
                 }
             }

@@ -1,6 +1,6 @@
 //! Forces and torques fixed in the axes of a body.
 
-use crate::force_field::{check_finite, check_space};
+use crate::checks::{check_all_finite, check_finite, check_space};
 use crate::{At, Field, ForceField, ModelError, Space};
 use pliant_dense::{Vec3, rotation, vec3};
 
@@ -69,8 +69,6 @@ impl ForceField for BodyForce {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        inputs
-            .iter()
-            .try_for_each(|f| check_finite(name, Field::ForceAndTorque, *f))
+        check_all_finite(name, Field::ForceAndTorque, inputs)
     }
 }

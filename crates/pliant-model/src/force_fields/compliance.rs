@@ -1,6 +1,6 @@
 //! Springs to zero: one compliance for all coordinates, or one for each.
 
-use crate::force_field::{check_not_negative, check_real};
+use crate::checks::{check_not_negative, check_one_or_each, check_real, check_size};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 /// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint
@@ -182,30 +182,14 @@ impl ForceField for DiagonalCompliance {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         check_real(name, space)?;
         let (one, all) = (space.velocity_size(), space.velocity_size() * count);
-        if self.compliances.len() != one && self.compliances.len() != all {
-            let found = self.compliances.len();
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Compliances,
-                what: "compliances",
-                expected: all,
-                found,
-            });
-        }
         let size = self.compliances.len();
+        let expected = if size == one { one } else { all };
+        check_size(name, Field::Compliances, "compliances", expected, size)?;
         for (i, c) in self.compliances.iter().enumerate() {
             check_not_negative(name, Field::Compliances, *c).map_err(|e| e.at(i, size))?;
         }
         let times = self.relaxation_times.len();
-        if times != 1 && times != size {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::RelaxationTimes,
-                what: "relaxation times",
-                expected: size,
-                found: times,
-            });
-        }
+        check_one_or_each(name, Field::RelaxationTimes, "relaxation times", size, times)?;
         let mut all = self.relaxation_times.iter().enumerate();
         all.try_for_each(|(i, d)| {
             check_not_negative(name, Field::RelaxationTime, *d).map_err(|e| e.at(i, times))

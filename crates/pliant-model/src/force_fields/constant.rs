@@ -1,6 +1,6 @@
 //! Forces that are constant in world axes.
 
-use crate::force_field::{check_finite, check_space};
+use crate::checks::{check_all_finite, check_size, check_space};
 use crate::{At, Field, ForceField, ModelError, Space};
 use pliant_dense::{rotation, vec3};
 
@@ -31,17 +31,13 @@ impl ForceField for ConstantForce {
             Space::Rigid3 => 3,
             Space::Real(n) => n,
         };
-        if self.force.len() != expected {
-            let found = self.force.len();
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Forces,
-                what: "force coordinates",
-                expected,
-                found,
-            });
-        }
-        Ok(())
+        check_size(
+            name,
+            Field::Forces,
+            "force coordinates",
+            expected,
+            self.force.len(),
+        )
     }
 
     fn energy(&self, At { space, x, inputs, .. }: At<'_>) -> f64 {
@@ -63,9 +59,7 @@ impl ForceField for ConstantForce {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        inputs
-            .iter()
-            .try_for_each(|f| check_finite(name, Field::Forces, *f))
+        check_all_finite(name, Field::Forces, inputs)
     }
 }
 
@@ -116,8 +110,6 @@ impl ForceField for Torque {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        inputs
-            .iter()
-            .try_for_each(|t| check_finite(name, Field::Torque, *t))
+        check_all_finite(name, Field::Torque, inputs)
     }
 }

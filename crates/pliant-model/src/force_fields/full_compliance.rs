@@ -1,6 +1,6 @@
 //! Springs to zero whose coordinates are coupled: a full matrix.
 
-use crate::force_field::{check_finite, check_not_negative, check_real};
+use crate::checks::{check_all_finite, check_not_negative, check_real, check_size};
 use crate::{At, Blocks, Field, ForceField, Groups, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::symmetric_eigen;
 
@@ -227,19 +227,13 @@ impl ForceField for FullCompliance {
         let Some(damping) = &self.damping else {
             return Ok(());
         };
-        damping
-            .iter()
-            .try_for_each(|d| check_finite(name, Field::DampingEntries, *d))?;
+        check_all_finite(name, Field::DampingEntries, damping)?;
         match inverse(damping.len().isqrt(), damping) {
             Inverse::Invalid(reason) => error(Field::DampingMatrix, reason),
-            _ if damping.len() == size => Ok(()),
-            _ => Err(ModelError::Size {
-                name: name.into(),
-                field: Field::DampingMatrix,
-                what: "entries of a damping matrix",
-                expected: size,
-                found: damping.len(),
-            }),
+            _ => {
+                let (what, found) = ("entries of a damping matrix", damping.len());
+                check_size(name, Field::DampingMatrix, what, size, found)
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! A muscle along its line: Hill's model without tendon.
 
-use crate::force_field::{check_not_negative, check_positive, check_space};
+use crate::checks::{check_bound, check_not_negative, check_one_or_each, check_positive, check_space};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 use std::f64::consts::PI;
 
@@ -154,16 +154,7 @@ impl ForceField for AxialMuscle {
         check_positive(name, Field::LargestSpeed, self.speed)?;
         check_not_negative(name, Field::Damping, self.damping)?;
         let found = self.activations.len();
-        if found != 1 && found != count {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Activations,
-                what: "activations",
-                expected: count,
-                found,
-            });
-        }
-        Ok(())
+        check_one_or_each(name, Field::Activations, "activations", count, found)
     }
 
     fn energy(&self, At { x, inputs, .. }: At<'_>) -> f64 {
@@ -207,16 +198,10 @@ impl ForceField for AxialMuscle {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        match inputs.iter().position(|a| !(0.0..=1.0).contains(a)) {
-            Some(k) => Err(ModelError::OutOfRange {
-                name: name.into(),
-                field: Field::Activations,
-                index: None,
-                value: inputs[k],
-                bound: "between 0 and 1",
-            }
-            .at(k, inputs.len())),
-            None => Ok(()),
-        }
+        inputs.iter().enumerate().try_for_each(|(k, a)| {
+            let fits = (0.0..=1.0).contains(a);
+            check_bound(name, Field::Activations, *a, "between 0 and 1", fits)
+                .map_err(|e| e.at(k, inputs.len()))
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! From a joint to nodes, constraints and force fields.
 
 use super::{Attached, Joint, JointHandle, JointKind, Side};
+use crate::checks::{check_finite, check_rigid, check_space};
 use crate::mappings::relative_pose;
 use crate::{
     Coordinate, Damping, DiagonalCompliance, Distance, End, Field, Gear, JointAxis, JointCoordinates,
@@ -62,14 +63,7 @@ impl Model {
         });
         if let JointKind::Screw { pitch } = joint.kind {
             // Travel less what the turns make of it.
-            if !pitch.is_finite() {
-                return Err(ModelError::NotFinite {
-                    name: name.into(),
-                    field: Field::Pitch,
-                    index: None,
-                    value: pitch,
-                });
-            }
+            check_finite(name, Field::Pitch, pitch)?;
             let (travel, turns) = (Coordinate::new(0, 0, 0), Coordinate::new(1, 0, 0));
             let thread = Gear::new(&[(travel, turns, -pitch / std::f64::consts::TAU)]);
             let parents = [handle.coordinates[0], handle.coordinates[1]];
@@ -106,7 +100,7 @@ impl Model {
             if force == f64::INFINITY {
                 return Ok(());
             }
-            crate::force_field::check_not_negative(part, Field::LargestForce, force)?;
+            crate::checks::check_not_negative(part, Field::LargestForce, force)?;
             model.set_bounds(id, -force, force)
         };
         match what {
@@ -150,7 +144,7 @@ impl Model {
             Attached::Friction(force) => {
                 let part = named("friction");
                 let id = self.add_constraint(&part, node, Level::Velocity { curvature: 0.0 })?;
-                crate::force_field::check_not_negative(&part, Field::Friction, *force)?;
+                crate::checks::check_not_negative(&part, Field::Friction, *force)?;
                 self.set_bounds(id, -force, *force)?;
                 handle.attached.push(id);
             }
@@ -192,13 +186,8 @@ impl Model {
         let state = self.initial_state()?;
         for node in [first, second] {
             let entry = self.checked(name, node)?;
-            if entry.space != Space::Real(1) || entry.count != 1 {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "one scalar",
-                    found: entry.space,
-                });
-            }
+            let fits = entry.space == Space::Real(1) && entry.count == 1;
+            check_space(name, "one scalar", entry.space, fits)?;
         }
         let at_start = self.positions(&state, first)[0] + ratio * self.positions(&state, second)[0];
         let pair = (Coordinate::new(0, 0, 0), Coordinate::new(1, 0, 0), ratio);
@@ -268,13 +257,7 @@ impl Model {
                 Side::Frame(node, element, pose) => (node, element, Some(pose)),
             };
             let entry = self.checked(name, node)?;
-            if entry.space != Space::Rigid3 {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "rigid bodies",
-                    found: entry.space,
-                });
-            }
+            check_rigid(name, entry.space)?;
             if element >= entry.count {
                 let count = entry.count;
                 return Err(ModelError::Element {

@@ -1,6 +1,7 @@
 //! Affine mappings: a sparse matrix and an offset.
 
-use super::check_dependency;
+use super::{check_coordinate, check_dependency};
+use crate::checks::{check_all_finite, check_finite, check_size, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// One coefficient of an [`Affine`] mapping.
@@ -68,24 +69,10 @@ impl Mapping for Affine {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let size = self.space.position_size();
-        if !self.offset.len().is_multiple_of(size) {
-            let expected = self.offset.len().next_multiple_of(size);
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Offsets,
-                what: "offsets",
-                expected,
-                found: self.offset.len(),
-            });
-        }
-        if let Some(value) = self.offset.iter().find(|x| !x.is_finite()) {
-            return Err(ModelError::NotFinite {
-                name: name.into(),
-                field: Field::Offsets,
-                index: None,
-                value: *value,
-            });
-        }
+        let found = self.offset.len();
+        let expected = found.checked_next_multiple_of(size).unwrap_or(0);
+        check_size(name, Field::Offsets, "offsets", expected, found)?;
+        check_all_finite(name, Field::Offsets, &self.offset)?;
         for entry in &self.entries {
             if entry.element >= self.dependencies.len() {
                 let count = self.dependencies.len();
@@ -96,35 +83,10 @@ impl Mapping for Affine {
                 });
             }
             let found = check_dependency(name, entry.from, parents)?;
-            if found == Space::Rigid3 {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "scalars or points",
-                    found,
-                });
-            }
-            if !entry.value.is_finite() {
-                return Err(ModelError::NotFinite {
-                    name: name.into(),
-                    field: Field::Coefficients,
-                    index: None,
-                    value: entry.value,
-                });
-            }
-            for (coordinate, size) in [
-                (entry.coordinate, size),
-                (entry.from_coordinate, found.position_size()),
-            ] {
-                if coordinate >= size {
-                    return Err(ModelError::Size {
-                        name: name.into(),
-                        field: Field::Coordinate,
-                        what: "coordinates at least",
-                        expected: coordinate + 1,
-                        found: size,
-                    });
-                }
-            }
+            check_space(name, "scalars or points", found, found != Space::Rigid3)?;
+            check_finite(name, Field::Coefficients, entry.value)?;
+            check_coordinate(name, entry.coordinate, size)?;
+            check_coordinate(name, entry.from_coordinate, found.position_size())?;
         }
         Ok(())
     }

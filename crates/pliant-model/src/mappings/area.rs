@@ -92,10 +92,8 @@ impl Mapping for Area {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         points::check_list(
             name,
-            points::ListNames {
-                list: "rest areas",
-                field: Field::RestAreas,
-            },
+            Field::RestAreas,
+            "rest areas",
             &self.rests,
             self.triangles.len(),
         )?;

@@ -3,6 +3,7 @@
 use super::mesh::CellLocation;
 use super::weighted::Weighted;
 use super::{Cell, MeshError, Outside, points};
+use crate::checks::check_bound;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::Vec3;
 
@@ -188,15 +189,8 @@ impl Mapping for Barycentric {
             let total: f64 = group.iter().map(|(_, w)| w).sum();
             let scale: f64 = group.iter().map(|(_, w)| w.abs()).sum();
             // Rounding of decimals that a user wrote, and of large weights that cancel.
-            if (total - 1.0).abs() > 1e-9 * (1.0 + scale) {
-                return Err(ModelError::OutOfRange {
-                    name: name.into(),
-                    field: Field::PointWeightSum,
-                    index: None,
-                    value: total,
-                    bound: "one",
-                });
-            }
+            let fits = (total - 1.0).abs() <= 1e-9 * (1.0 + scale);
+            check_bound(name, Field::PointWeightSum, total, "one", fits)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::frames::{JointFrame, check_frames, frame_dependencies, relative_pose, unit_or_nan};
 use super::joint_axis::add_through_log;
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
+use crate::checks::{check_all_finite, check_bound, check_finite};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, exp, inverse_right_jacobian, log, matrix, rotate, turned_derivative, turned_hessian,
@@ -103,38 +104,14 @@ impl Mapping for BeamStrain {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         for (e, s) in self.segments.iter().enumerate() {
             check_frames(name, e, [&s.a, &s.b], parents)?;
+            let at = |error: ModelError| error.at(e, self.segments.len());
             if s.length.is_nan() {
-                return Err(ModelError::NotFinite {
-                    name: name.into(),
-                    field: Field::SegmentLengths,
-                    index: None,
-                    value: s.length,
-                }
-                .at(e, self.segments.len()));
+                check_finite(name, Field::SegmentLengths, s.length).map_err(at)?;
             }
-            if !(s.length.is_finite() && s.length > 0.0) {
-                return Err(ModelError::OutOfRange {
-                    name: name.into(),
-                    field: Field::SegmentLengths,
-                    index: None,
-                    value: s.length,
-                    bound: "positive",
-                }
-                .at(e, self.segments.len()));
-            }
-            if let Some(value) = s
-                .rest_stretch
-                .iter()
-                .chain(&s.rest_curvature)
-                .find(|x| !x.is_finite())
-            {
-                return Err(ModelError::NotFinite {
-                    name: name.into(),
-                    field: Field::RestStrains,
-                    index: None,
-                    value: *value,
-                });
-            }
+            let fits = s.length.is_finite() && s.length > 0.0;
+            check_bound(name, Field::SegmentLengths, s.length, "positive", fits).map_err(at)?;
+            let rest = s.rest_stretch.iter().chain(&s.rest_curvature);
+            check_all_finite(name, Field::RestStrains, rest)?;
         }
         Ok(())
     }

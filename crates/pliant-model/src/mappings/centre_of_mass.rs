@@ -2,6 +2,7 @@
 
 use super::weighted::Weighted;
 use super::{check_dependency, points};
+use crate::checks::{check_bound, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// Weighted means of points and positions of bodies, one point per group.
@@ -59,13 +60,12 @@ impl Mapping for CentreOfMass {
         }
         for (at, _) in self.mean.groups.iter().flatten() {
             let found = check_dependency(name, *at, parents)?;
-            if !matches!(found, Space::Real(3) | Space::Rigid3) {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "points of space or rigid bodies",
-                    found,
-                });
-            }
+            check_space(
+                name,
+                "points of space or rigid bodies",
+                found,
+                matches!(found, Space::Real(3) | Space::Rigid3),
+            )?;
         }
         for (group, weights) in self.weights.iter().enumerate() {
             let at = |error: ModelError| error.at(group, self.weights.len());
@@ -73,16 +73,8 @@ impl Mapping for CentreOfMass {
             points::check_not_negative(name, Field::Weights, weights).map_err(at)?;
             let total: f64 = weights.iter().sum();
             points::check_finite(name, Field::WeightSum, &[total]).map_err(at)?;
-            if total < f64::MIN_POSITIVE {
-                return Err(ModelError::OutOfRange {
-                    name: name.into(),
-                    field: Field::WeightSum,
-                    index: None,
-                    value: total,
-                    bound: "positive",
-                }
-                .at(group, self.weights.len()));
-            }
+            let fits = total >= f64::MIN_POSITIVE;
+            check_bound(name, Field::WeightSum, total, "positive", fits).map_err(at)?;
         }
         Ok(())
     }

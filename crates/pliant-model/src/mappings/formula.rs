@@ -1,6 +1,7 @@
 //! A mapping from a formula.
 
-use super::check_dependency;
+use super::{check_dependency, points};
+use crate::checks::check_positive;
 use crate::dual::{self, Dual, LIMIT};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use std::fmt;
@@ -84,15 +85,7 @@ impl Mapping for Formula {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        if self.dimension == 0 {
-            return Err(ModelError::OutOfRange {
-                name: name.into(),
-                field: Field::Dimension,
-                index: None,
-                value: 0.0,
-                bound: "positive",
-            });
-        }
+        check_positive(name, Field::Dimension, self.dimension as f64)?;
         dual::check_limit(name, Field::Dimension, self.dimension)?;
         let mut first: Vec<Space> = Vec::new();
         for (element, list) in self.dependencies.iter().enumerate() {
@@ -102,12 +95,7 @@ impl Mapping for Formula {
                 .collect::<Result<Vec<_>, _>>()?;
             let numbers = spaces.iter().map(|s| s.position_size()).sum();
             dual::check_limit(name, Field::ElementNumbers, numbers)?;
-            let fault = |reason| {
-                Err(ModelError::Degenerate {
-                    name: name.into(),
-                    cause: Degenerate { element, reason },
-                })
-            };
+            let fault = |reason| Err(points::degenerate(name, element, reason));
             if list.iter().enumerate().any(|(k, at)| list[..k].contains(at)) {
                 return fault("it depends on one element twice");
             }

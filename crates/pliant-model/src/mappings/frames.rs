@@ -1,7 +1,8 @@
 //! Frames fixed in bodies or in the world.
 
-use super::check_dependency;
-use crate::{Degenerate, Dependency, Field, ModelError, Pose, Space};
+use super::{check_dependency, points};
+use crate::checks::{check_all_finite, check_bound, check_rigid};
+use crate::{Dependency, Field, ModelError, Pose, Space};
 use pliant_dense::Vec3;
 use pliant_dense::rotation::{conjugate, matrix, multiply};
 
@@ -75,25 +76,10 @@ pub(super) fn unit_or_nan(pose: &Pose) -> Pose {
 
 /// Checks that a pose is finite and its quaternion of unit length.
 pub(crate) fn check_pose(name: &str, field: Field, pose: &Pose) -> Result<(), ModelError> {
-    if let Some(value) = pose.numbers().iter().find(|x| !x.is_finite()) {
-        return Err(ModelError::NotFinite {
-            name: name.into(),
-            field,
-            index: None,
-            value: *value,
-        });
-    }
+    check_all_finite(name, field, &pose.numbers())?;
     let norm = pose.rotation.iter().map(|a| a * a).sum::<f64>().sqrt();
-    if (norm - 1.0).abs() > 1e-9 {
-        return Err(ModelError::OutOfRange {
-            name: name.into(),
-            field: Field::FrameLength,
-            index: None,
-            value: norm,
-            bound: "one",
-        });
-    }
-    Ok(())
+    let fits = (norm - 1.0).abs() <= 1e-9;
+    check_bound(name, Field::FrameLength, norm, "one", fits)
 }
 
 /// Checks two frames: fixed in bodies, not both in the same one, not both in the world.
@@ -107,13 +93,7 @@ pub(super) fn check_frames(
         check_pose(name, Field::Frames, &frame.pose)?;
         if let Some(at) = frame.on {
             let found = check_dependency(name, at, parents)?;
-            if found != Space::Rigid3 {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "rigid bodies",
-                    found,
-                });
-            }
+            check_rigid(name, found)?;
         }
     }
     if frames[0].on == frames[1].on {
@@ -121,10 +101,7 @@ pub(super) fn check_frames(
             Some(_) => "its two frames are on the same body",
             None => "its two frames are both in the world",
         };
-        return Err(ModelError::Degenerate {
-            name: name.into(),
-            cause: Degenerate { element, reason },
-        });
+        return Err(points::degenerate(name, element, reason));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Two coordinates in a fixed ratio: gears, screws, winches.
 
-use super::check_dependency;
+use super::{check_coordinate, check_dependency, points};
+use crate::checks::{check_finite, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// One coordinate of an element of a parent.
@@ -23,21 +24,10 @@ impl Coordinate {
 
     /// Checks that it exists.
     pub(super) fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        match check_dependency(name, self.on, parents)? {
-            Space::Real(size) if self.index < size => Ok(()),
-            Space::Real(size) => Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Coordinate,
-                what: "coordinates at least",
-                expected: self.index.saturating_add(1),
-                found: size,
-            }),
-            found @ Space::Rigid3 => Err(ModelError::Space {
-                name: name.into(),
-                expected: "scalars, points or joint coordinates",
-                found,
-            }),
-        }
+        let found = check_dependency(name, self.on, parents)?;
+        let expected = "scalars, points or joint coordinates";
+        check_space(name, expected, found, found != Space::Rigid3)?;
+        check_coordinate(name, self.index, found.position_size())
     }
 
     pub(super) fn value(&self, parents: &Parents<'_>) -> f64 {
@@ -63,24 +53,15 @@ impl Sum {
         for (coordinate, weight) in &self.terms {
             coordinate.check(name, parents)?;
             for value in [*weight, self.offset] {
-                if !value.is_finite() {
-                    return Err(ModelError::NotFinite {
-                        name: name.into(),
-                        field,
-                        index: None,
-                        value,
-                    });
-                }
+                check_finite(name, field, value)?;
             }
         }
         if self.terms[0].0 == self.terms[1].0 {
-            return Err(ModelError::Degenerate {
-                name: name.into(),
-                cause: Degenerate {
-                    element,
-                    reason: "its two coordinates are the same",
-                },
-            });
+            return Err(points::degenerate(
+                name,
+                element,
+                "its two coordinates are the same",
+            ));
         }
         Ok(())
     }

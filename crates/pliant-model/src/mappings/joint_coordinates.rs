@@ -3,6 +3,7 @@
 use super::frames::{JointFrame, check_frames, frame_dependencies};
 use super::joint_axis::{JointAxis, add_log};
 use super::relative_motion::{Relative, Slopes, nearest_log, row_mut};
+use crate::checks::check_size;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{inverse_right_jacobian, matrix};
 use pliant_dense::{Mat3, Vec3};
@@ -124,15 +125,8 @@ impl Mapping for JointCoordinates {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         for (e, joint) in self.joints.iter().enumerate() {
-            if joint.axes.len() != self.size() {
-                return Err(ModelError::Size {
-                    name: name.into(),
-                    field: Field::Axes,
-                    what: "axes for each joint",
-                    expected: self.size(),
-                    found: joint.axes.len(),
-                });
-            }
+            let (size, found) = (self.size(), joint.axes.len());
+            check_size(name, Field::Axes, "axes for each joint", size, found)?;
             check_frames(name, e, [&joint.a, &joint.b], parents)?;
             joint.axes.iter().try_for_each(|axis| axis.check(name))?;
         }

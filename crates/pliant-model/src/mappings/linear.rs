@@ -1,6 +1,7 @@
 //! Mappings that copy or subtract: identity, subset, difference.
 
 use super::{End, check_dependency, check_pairs};
+use crate::checks::{check_size, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// A copy of its only parent.
@@ -82,31 +83,10 @@ impl Mapping for Identity {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let [(space, count)] = parents else {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Parents,
-                what: "parents",
-                expected: 1,
-                found: parents.len(),
-            });
+            return check_size(name, Field::Parents, "parents", 1, parents.len());
         };
-        if *space != self.space {
-            return Err(ModelError::Space {
-                name: name.into(),
-                expected: "the same space",
-                found: *space,
-            });
-        }
-        if *count != self.count {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::Parents,
-                what: "elements of its parent",
-                expected: self.count,
-                found: *count,
-            });
-        }
-        Ok(())
+        check_space(name, "the same space", *space, *space == self.space)?;
+        check_size(name, Field::Parents, "elements of its parent", self.count, *count)
     }
 
     fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
@@ -141,13 +121,7 @@ impl Mapping for Subset {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         for at in &self.elements {
             let found = check_dependency(name, *at, parents)?;
-            if found != self.space {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "the same space",
-                    found,
-                });
-            }
+            check_space(name, "the same space", found, found == self.space)?;
         }
         Ok(())
     }

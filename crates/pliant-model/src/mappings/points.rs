@@ -2,6 +2,7 @@
 //! between the ends.
 
 use super::{End, check_dependency, check_end};
+use crate::checks;
 use crate::{Degenerate, Dependency, Field, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
@@ -55,56 +56,25 @@ pub(super) fn degenerate(name: &str, element: usize, reason: &'static str) -> Mo
 }
 
 pub(super) fn check_finite(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
-    match values.iter().position(|x| !x.is_finite()) {
-        Some(k) => Err(ModelError::NotFinite {
-            name: name.into(),
-            field,
-            index: None,
-            value: values[k],
-        }
-        .at(k, values.len())),
-        None => Ok(()),
-    }
+    let mut all = values.iter().enumerate();
+    all.try_for_each(|(k, x)| checks::check_finite(name, field, *x).map_err(|e| e.at(k, values.len())))
 }
 
-/// A list of numbers and its name in the plural, for errors.
-#[derive(Clone, Copy)]
-pub(super) struct ListNames {
-    pub(super) list: &'static str,
-    pub(super) field: Field,
-}
-
-/// Checks a list of one finite number per element of the child.
+/// Checks a list of one finite number per element of the child; `what` is its name in the plural.
 pub(super) fn check_list(
     name: &str,
-    names: ListNames,
+    field: Field,
+    what: &'static str,
     values: &[f64],
     count: usize,
 ) -> Result<(), ModelError> {
-    if values.len() != count {
-        return Err(ModelError::Size {
-            name: name.into(),
-            field: names.field,
-            what: names.list,
-            expected: count,
-            found: values.len(),
-        });
-    }
-    check_finite(name, names.field, values)
+    checks::check_size(name, field, what, count, values.len())?;
+    check_finite(name, field, values)
 }
 
 pub(super) fn check_not_negative(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
-    match values.iter().position(|x| *x < 0.0) {
-        Some(k) => Err(ModelError::OutOfRange {
-            name: name.into(),
-            field,
-            index: None,
-            value: values[k],
-            bound: "zero or more",
-        }
-        .at(k, values.len())),
-        None => Ok(()),
-    }
+    let mut all = values.iter().enumerate();
+    all.try_for_each(|(k, x)| checks::check_not_negative(name, field, *x).map_err(|e| e.at(k, values.len())))
 }
 
 /// Checks that a dependency exists in a real space of this dimension.
@@ -115,19 +85,13 @@ pub(super) fn check_real(
     parents: &[(Space, usize)],
 ) -> Result<(), ModelError> {
     let found = check_dependency(name, at, parents)?;
-    if found == Space::Real(dimension) {
-        return Ok(());
-    }
-    Err(ModelError::Space {
-        name: name.into(),
-        expected: match dimension {
-            1 => "scalars",
-            2 => "points of the plane",
-            3 => "points of space",
-            _ => "elements of the dimension given to the mapping",
-        },
-        found,
-    })
+    let expected = match dimension {
+        1 => "scalars",
+        2 => "points of the plane",
+        3 => "points of space",
+        _ => "elements of the dimension given to the mapping",
+    };
+    checks::check_space(name, expected, found, found == Space::Real(dimension))
 }
 
 /// Checks the ends of every element: no element of a parent twice, and not only fixed points.

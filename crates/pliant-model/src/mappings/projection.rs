@@ -1,6 +1,6 @@
 //! Scalars that are coordinates of their parents: chosen ones, or along given directions.
 
-use super::{check_dependency, points};
+use super::{check_coordinate, check_dependency, points};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// Chosen coordinates of elements, each a scalar of its own.
@@ -46,15 +46,7 @@ impl Mapping for Mask {
                 Space::Real(n) => n,
                 Space::Rigid3 => 3,
             };
-            if *coordinate >= found {
-                return Err(ModelError::Size {
-                    name: name.into(),
-                    field: Field::Coordinate,
-                    what: "coordinates at least",
-                    expected: coordinate.saturating_add(1),
-                    found,
-                });
-            }
+            check_coordinate(name, *coordinate, found)?;
         }
         Ok(())
     }
@@ -135,15 +127,7 @@ impl Mapping for Projection {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        points::check_list(
-            name,
-            points::ListNames {
-                list: "offsets",
-                field: Field::Offsets,
-            },
-            &self.offsets,
-            self.points.len(),
-        )?;
+        points::check_list(name, Field::Offsets, "offsets", &self.offsets, self.points.len())?;
         for (element, (at, d)) in self.points.iter().enumerate() {
             points::check_real(name, *at, self.dimension, parents)?;
             let checked = points::check_finite(name, Field::Directions, d);

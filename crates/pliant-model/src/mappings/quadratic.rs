@@ -1,21 +1,13 @@
 //! Quadratic scalars of elements of any dimension.
 
 use super::points;
+use crate::checks::check_positive;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use std::collections::BTreeMap;
 
 /// Checks that there are coordinates at all.
 fn check_dimension(name: &str, dimension: usize) -> Result<(), ModelError> {
-    if dimension > 0 {
-        return Ok(());
-    }
-    Err(ModelError::OutOfRange {
-        name: name.into(),
-        field: Field::Dimension,
-        index: None,
-        value: 0.0,
-        bound: "positive",
-    })
+    check_positive(name, Field::Dimension, dimension as f64)
 }
 
 /// Half squares of elements, times a factor.
@@ -66,10 +58,8 @@ impl Mapping for Quadratic {
         check_dimension(name, self.dimension)?;
         points::check_list(
             name,
-            points::ListNames {
-                list: "factors",
-                field: Field::Factors,
-            },
+            Field::Factors,
+            "factors",
             &self.factors,
             self.elements.len(),
         )?;

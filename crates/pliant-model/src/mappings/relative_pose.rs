@@ -3,6 +3,7 @@
 use super::frames::{JointFrame, check_frames, check_pose, frame_dependencies};
 use super::joint_axis::{add_log, add_through_log};
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
+use crate::checks::check_size;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, inverse_left_jacobian_hessian, inverse_right_jacobian, inverse_right_jacobian_derivative,
@@ -98,15 +99,8 @@ impl Mapping for RelativePose {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        if self.rests.len() != self.pairs.len() {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::RestPoses,
-                what: "poses at rest",
-                expected: self.pairs.len(),
-                found: self.rests.len(),
-            });
-        }
+        let (expected, found) = (self.pairs.len(), self.rests.len());
+        check_size(name, Field::RestPoses, "poses at rest", expected, found)?;
         for (e, ((a, b), rest)) in self.pairs.iter().zip(&self.rests).enumerate() {
             check_frames(name, e, [a, b], parents)?;
             check_pose(name, Field::RestPoses, rest).map_err(|error| error.at(e, self.pairs.len()))?;

@@ -1,8 +1,9 @@
 //! The rotation of one body against another.
 
-use super::check_dependency;
 use super::relative_motion::{last3, nearest_log};
 use super::rigid_points::body_rotation;
+use super::{check_dependency, points};
+use crate::checks::{check_rigid, check_size};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{
     Quaternion, conjugate, inverse_right_jacobian, inverse_right_jacobian_derivative,
@@ -89,35 +90,15 @@ impl Mapping for RelativeRotation {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        if self.rests.len() != self.pairs.len() {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::RestRotations,
-                what: "rest rotations",
-                expected: self.pairs.len(),
-                found: self.rests.len(),
-            });
-        }
+        let (expected, found) = (self.pairs.len(), self.rests.len());
+        check_size(name, Field::RestRotations, "rest rotations", expected, found)?;
         for (element, (a, b)) in self.pairs.iter().enumerate() {
             for at in [a, b] {
                 let found = check_dependency(name, *at, parents)?;
-                if found != Space::Rigid3 {
-                    return Err(ModelError::Space {
-                        name: name.into(),
-                        expected: "rigid bodies",
-                        found,
-                    });
-                }
+                check_rigid(name, found)?;
             }
             if a == b {
-                let cause = Degenerate {
-                    element,
-                    reason: "its two bodies are the same",
-                };
-                return Err(ModelError::Degenerate {
-                    name: name.into(),
-                    cause,
-                });
+                return Err(points::degenerate(name, element, "its two bodies are the same"));
             }
             let unit = normalize(self.rests[element]).is_some_and(|q| {
                 q.iter()

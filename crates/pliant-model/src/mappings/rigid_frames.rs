@@ -3,6 +3,7 @@
 use super::check_dependency;
 use super::frames::check_pose;
 use super::rigid_points::{body_rotation, write_arm_stiffness};
+use crate::checks::check_rigid;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{matrix, multiply};
 use pliant_dense::{Vec3, skew, vec3};
@@ -50,13 +51,7 @@ impl Mapping for RigidFrames {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         for (at, pose) in &self.frames {
             let found = check_dependency(name, *at, parents)?;
-            if found != Space::Rigid3 {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "rigid bodies",
-                    found,
-                });
-            }
+            check_rigid(name, found)?;
             check_pose(name, Field::Frames, pose)?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Points that ride on rigid bodies.
 
 use super::check_dependency;
+use crate::checks::{check_all_finite, check_rigid};
 use crate::space::quaternion;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation;
@@ -50,21 +51,8 @@ impl Mapping for RigidPoints {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         for (at, r) in &self.points {
             let found = check_dependency(name, *at, parents)?;
-            if found != Space::Rigid3 {
-                return Err(ModelError::Space {
-                    name: name.into(),
-                    expected: "rigid bodies",
-                    found,
-                });
-            }
-            if let Some(value) = r.iter().find(|x| !x.is_finite()) {
-                return Err(ModelError::NotFinite {
-                    name: name.into(),
-                    field: Field::LocalPoints,
-                    index: None,
-                    value: *value,
-                });
-            }
+            check_rigid(name, found)?;
+            check_all_finite(name, Field::LocalPoints, r)?;
         }
         Ok(())
     }

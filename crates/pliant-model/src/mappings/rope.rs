@@ -1,7 +1,8 @@
 //! Ropes through points, wound on drums.
 
 use super::gear::Coordinate;
-use super::{End, check_dependency};
+use super::{End, check_dependency, points};
+use crate::checks::{check_all_finite, check_finite, check_least, check_not_negative, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
@@ -115,46 +116,22 @@ impl Mapping for Rope {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         for (element, path) in self.paths.iter().enumerate() {
-            let degenerate = |reason| ModelError::Degenerate {
-                name: name.into(),
-                cause: Degenerate { element, reason },
-            };
-            let not_finite = |field, value| {
-                let (name, index) = (name.into(), None);
-                ModelError::NotFinite {
-                    name,
-                    field,
-                    index,
-                    value,
-                }
-                .at(element, self.paths.len())
-            };
-            if path.points.len() < 2 {
-                return Err(ModelError::Size {
-                    name: name.into(),
-                    field: Field::Points,
-                    what: "points of a rope at least",
-                    expected: 2,
-                    found: path.points.len(),
-                });
-            }
+            let degenerate = |reason| points::degenerate(name, element, reason);
+            let at_rope = |error: ModelError| error.at(element, self.paths.len());
+            check_least(
+                name,
+                Field::Points,
+                "points of a rope at least",
+                2,
+                path.points.len(),
+            )?;
             for end in &path.points {
                 match end {
                     End::Element(at) => {
                         let found = check_dependency(name, *at, parents)?;
-                        if found != Space::Real(3) {
-                            return Err(ModelError::Space {
-                                name: name.into(),
-                                expected: "points of space",
-                                found,
-                            });
-                        }
+                        check_space(name, "points of space", found, found == Space::Real(3))?;
                     }
-                    End::Point(p) => {
-                        if let Some(value) = p.iter().find(|x| !x.is_finite()) {
-                            return Err(not_finite(Field::FixedPoint, *value));
-                        }
-                    }
+                    End::Point(p) => check_all_finite(name, Field::FixedPoint, p).map_err(at_rope)?,
                 }
             }
             if path.points.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -162,23 +139,9 @@ impl Mapping for Rope {
             }
             for (angle, radius) in &path.drums {
                 angle.check(name, parents)?;
-                if !radius.is_finite() {
-                    return Err(not_finite(Field::DrumRadius, *radius));
-                }
+                check_finite(name, Field::DrumRadius, *radius).map_err(at_rope)?;
             }
-            if !path.rest_length.is_finite() {
-                return Err(not_finite(Field::RestLengths, path.rest_length));
-            }
-            if path.rest_length < 0.0 {
-                return Err(ModelError::OutOfRange {
-                    name: name.into(),
-                    field: Field::RestLengths,
-                    index: None,
-                    value: path.rest_length,
-                    bound: "zero or more",
-                }
-                .at(element, self.paths.len()));
-            }
+            check_not_negative(name, Field::RestLengths, path.rest_length).map_err(at_rope)?;
             if self.elements[element].is_empty() {
                 return Err(degenerate("all points of the rope are fixed, and it has no drum"));
             }

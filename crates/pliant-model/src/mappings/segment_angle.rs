@@ -100,10 +100,8 @@ impl Mapping for SegmentAngle {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         points::check_list(
             name,
-            points::ListNames {
-                list: "rest angles",
-                field: Field::RestAngles,
-            },
+            Field::RestAngles,
+            "rest angles",
             &self.rests,
             self.chains.len(),
         )?;

@@ -1,8 +1,9 @@
 //! Points carried by several bodies at once.
 
-use super::check_dependency;
 use super::frames::unit_or_nan;
 use super::rigid_points::{frame, write_arm_stiffness};
+use super::{check_dependency, points};
+use crate::checks::{check_all_finite, check_bound, check_not_negative, check_rigid};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{conjugate, rotate};
 use pliant_dense::{Vec3, skew, vec3};
@@ -97,51 +98,18 @@ impl Mapping for Skinning {
         for (element, list) in self.points.iter().enumerate() {
             for (k, i) in list.iter().enumerate() {
                 let found = check_dependency(name, i.on, parents)?;
-                if found != Space::Rigid3 {
-                    return Err(ModelError::Space {
-                        name: name.into(),
-                        expected: "rigid bodies",
-                        found,
-                    });
-                }
-                if let Some(value) = i.local.iter().chain([&i.weight]).find(|x| !x.is_finite()) {
-                    return Err(ModelError::NotFinite {
-                        name: name.into(),
-                        field: Field::LocalPointsAndWeights,
-                        index: None,
-                        value: *value,
-                    });
-                }
-                if i.weight < 0.0 {
-                    return Err(ModelError::OutOfRange {
-                        name: name.into(),
-                        field: Field::Weights,
-                        index: None,
-                        value: i.weight,
-                        bound: "zero or more",
-                    });
-                }
+                check_rigid(name, found)?;
+                let numbers = i.local.iter().chain([&i.weight]);
+                check_all_finite(name, Field::LocalPointsAndWeights, numbers)?;
+                check_not_negative(name, Field::Weights, i.weight)?;
                 if list[..k].iter().any(|other| other.on == i.on) {
-                    let cause = Degenerate {
-                        element,
-                        reason: "one of its bodies has two weights",
-                    };
-                    return Err(ModelError::Degenerate {
-                        name: name.into(),
-                        cause,
-                    });
+                    let reason = "one of its bodies has two weights";
+                    return Err(points::degenerate(name, element, reason));
                 }
             }
             let sum: f64 = list.iter().map(|i| i.weight).sum();
-            if !(sum.is_finite() && sum > 1e-300) {
-                return Err(ModelError::OutOfRange {
-                    name: name.into(),
-                    field: Field::PointWeightSum,
-                    index: None,
-                    value: sum,
-                    bound: "positive",
-                });
-            }
+            let fits = sum.is_finite() && sum > 1e-300;
+            check_bound(name, Field::PointWeightSum, sum, "positive", fits)?;
         }
         Ok(())
     }

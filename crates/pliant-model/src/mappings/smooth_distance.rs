@@ -1,6 +1,7 @@
 //! Distances that are smooth where the two ends meet.
 
 use super::{End, points};
+use crate::checks::{check_bound, check_finite};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
@@ -11,15 +12,7 @@ fn ends(pairs: &[(End, End)]) -> Vec<[End; 2]> {
 }
 
 pub(super) fn check_rests(name: &str, rests: &[f64], count: usize) -> Result<(), ModelError> {
-    points::check_list(
-        name,
-        points::ListNames {
-            list: "rest lengths",
-            field: Field::RestLengths,
-        },
-        rests,
-        count,
-    )?;
+    points::check_list(name, Field::RestLengths, "rest lengths", rests, count)?;
     points::check_not_negative(name, Field::RestLengths, rests)
 }
 
@@ -84,16 +77,9 @@ impl Mapping for SafeDistance {
     }
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
-        points::check_finite(name, Field::Smoothing, &[self.smoothing])?;
-        if self.smoothing < points::SHORTEST {
-            return Err(ModelError::OutOfRange {
-                name: name.into(),
-                field: Field::Smoothing,
-                index: None,
-                value: self.smoothing,
-                bound: "positive",
-            });
-        }
+        let (eps, fits) = (self.smoothing, self.smoothing >= points::SHORTEST);
+        check_finite(name, Field::Smoothing, eps)?;
+        check_bound(name, Field::Smoothing, eps, "positive", fits)?;
         check_rests(name, &self.rests, self.pairs.len())?;
         points::check_ends(name, &self.pairs, self.dimension, parents)
     }

@@ -64,10 +64,8 @@ impl Mapping for Volume {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         points::check_list(
             name,
-            points::ListNames {
-                list: "rest volumes",
-                field: Field::RestVolumes,
-            },
+            Field::RestVolumes,
+            "rest volumes",
             &self.rests,
             self.corners.len(),
         )?;

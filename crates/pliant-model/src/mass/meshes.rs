@@ -1,7 +1,7 @@
 //! Masses of meshes: lumped at the nodes, or consistent with linear interpolation.
 
 use super::{CoupledMass, Mass};
-use crate::force_field::{check_finite, check_positive};
+use crate::checks::{check_all_finite, check_positive};
 use crate::{Field, ModelError};
 use pliant_dense::Vec3;
 
@@ -172,10 +172,7 @@ pub(super) fn check_mesh<const N: usize>(
     density: f64,
 ) -> Result<(), ModelError> {
     check_positive(name, Field::Density, density)?;
-    positions
-        .iter()
-        .flatten()
-        .try_for_each(|x| check_finite(name, Field::Positions, *x))?;
+    check_all_finite(name, Field::Positions, positions.iter().flatten())?;
     match elements.iter().flatten().find(|v| **v >= positions.len()) {
         Some(element) => Err(ModelError::Element {
             name: name.into(),

@@ -4,6 +4,7 @@ use super::{
     Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind,
     Treatment,
 };
+use crate::checks::{check_all_finite, check_bound, check_finite, check_rigid, check_size, check_space};
 use crate::{At, Field, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
 use pliant_dense::rotation;
 
@@ -61,34 +62,24 @@ impl Model {
         positions: &[f64],
         velocities: &[f64],
     ) -> Result<NodeId, ModelError> {
-        check_finite(name, Field::Positions, positions)?;
-        check_finite(name, Field::Velocities, velocities)?;
+        check_all_finite(name, Field::Positions, positions)?;
+        check_all_finite(name, Field::Velocities, velocities)?;
         let count = positions.len() / space.position_size();
-        let sizes = [
-            (
-                Field::Positions,
-                "position numbers",
-                count * space.position_size(),
-                positions.len(),
-            ),
-            (
-                Field::Velocities,
-                "velocity numbers",
-                count * space.velocity_size(),
-                velocities.len(),
-            ),
-        ];
-        for (field, what, expected, found) in sizes {
-            if expected != found {
-                return Err(ModelError::Size {
-                    name: name.into(),
-                    field,
-                    what,
-                    expected,
-                    found,
-                });
-            }
-        }
+        let [expected, rates] = [space.position_size(), space.velocity_size()].map(|size| count * size);
+        check_size(
+            name,
+            Field::Positions,
+            "position numbers",
+            expected,
+            positions.len(),
+        )?;
+        check_size(
+            name,
+            Field::Velocities,
+            "velocity numbers",
+            rates,
+            velocities.len(),
+        )?;
         let mut positions = positions.to_vec();
         if space == Space::Rigid3 {
             normalize_rotations(name, &mut positions)?;
@@ -294,13 +285,8 @@ impl Model {
         };
         match effective {
             Treatment::Compliance => {
-                if space == Space::Rigid3 && law.row_law() != RowLaw::None {
-                    return Err(ModelError::Space {
-                        name: name.into(),
-                        expected: "scalars or points",
-                        found: space,
-                    });
-                }
+                let fits = space != Space::Rigid3 || law.row_law() == RowLaw::None;
+                check_space(name, "scalars or points", space, fits)?;
                 blocks.clear();
                 if rows {
                     law.compliance(at, &mut blocks);
@@ -357,36 +343,18 @@ impl Model {
         self.check_component_name(name)?;
         let target = self.checked(name, node)?;
         let space = target.space;
-        if space == Space::Rigid3 {
-            return Err(ModelError::Space {
-                name: name.into(),
-                expected: "scalars or points",
-                found: space,
-            });
-        }
+        check_space(name, "scalars or points", space, space != Space::Rigid3)?;
         match level {
-            Level::Velocity { curvature } => check_finite(name, Field::Curvature, &[curvature])?,
-            Level::Baumgarte { rate } if !(rate > 0.0 && rate.is_finite()) => {
-                return Err(ModelError::OutOfRange {
-                    name: name.into(),
-                    field: Field::Rate,
-                    index: None,
-                    value: rate,
-                    bound: "positive",
-                });
+            Level::Velocity { curvature } => check_finite(name, Field::Curvature, curvature)?,
+            Level::Baumgarte { rate } => {
+                let fits = rate > 0.0 && rate.is_finite();
+                check_bound(name, Field::Rate, rate, "positive", fits)?;
+            }
+            Level::Restitution { coefficient } => {
+                let fits = (0.0..=1.0).contains(&coefficient);
+                check_bound(name, Field::Restitution, coefficient, "between 0 and 1", fits)?;
             }
             _ => {}
-        }
-        if let Level::Restitution { coefficient } = level
-            && !(0.0..=1.0).contains(&coefficient)
-        {
-            return Err(ModelError::OutOfRange {
-                name: name.into(),
-                field: Field::Restitution,
-                index: None,
-                value: coefficient,
-                bound: "between 0 and 1",
-            });
         }
         let id = ComponentId::Constraint(self.constraints.len());
         let component = ConstraintEntry { level };
@@ -438,15 +406,13 @@ impl Model {
             });
         }
         let expected = target.space.velocity_size();
-        if coordinates != expected {
-            return Err(ModelError::Size {
-                name,
-                field: Field::FixedCoordinates,
-                what: "coordinates",
-                expected,
-                found: coordinates,
-            });
-        }
+        check_size(
+            &name,
+            Field::FixedCoordinates,
+            "coordinates",
+            expected,
+            coordinates,
+        )?;
         Ok(first + element * expected)
     }
 
@@ -467,8 +433,8 @@ impl Model {
         let Node {
             name, kind, space, ..
         } = &mut self.nodes[node.0];
-        check_finite(name, Field::Velocities, &linear)?;
-        check_finite(name, Field::AngularVelocity, &angular)?;
+        check_all_finite(name, Field::Velocities, &linear)?;
+        check_all_finite(name, Field::AngularVelocity, &angular)?;
         let NodeKind::Independent {
             positions,
             velocities,
@@ -480,13 +446,7 @@ impl Model {
                 action: "given a velocity",
             });
         };
-        if *space != Space::Rigid3 {
-            return Err(ModelError::Space {
-                name: name.clone(),
-                expected: "rigid bodies",
-                found: *space,
-            });
-        }
+        check_rigid(name, *space)?;
         let x = &positions.as_chunks::<7>().0[element];
         let body =
             rotation::matrix(crate::space::quaternion(x)).transpose() * pliant_dense::Vec3::from(angular);
@@ -513,18 +473,6 @@ fn covers(groups: &Groups, count: usize) -> bool {
     match groups {
         Groups::Each => true,
         Groups::Of(lists) => lists.iter().flatten().copied().eq(0..count),
-    }
-}
-
-pub(crate) fn check_finite(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
-    match values.iter().find(|x| !x.is_finite()) {
-        Some(value) => Err(ModelError::NotFinite {
-            name: name.into(),
-            field,
-            index: None,
-            value: *value,
-        }),
-        None => Ok(()),
     }
 }
 

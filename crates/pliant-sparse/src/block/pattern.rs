@@ -1,7 +1,7 @@
 //! The block pattern of `L`, and what a factorisation on it costs.
 
 use super::PatternWorkspace;
-use crate::{Graph, SparseError, SymbolicWorkspace, fill};
+use crate::{Graph, SparseError, SymbolicWorkspace, check_bounds, fill};
 use std::ops::Range;
 
 /// The blocks of `L` for a block matrix in the order given: block elimination tree and fill,
@@ -48,20 +48,7 @@ impl BlockPattern {
         work: &mut SymbolicWorkspace,
     ) -> Result<(), SparseError> {
         let blocks = graph.len();
-        if bounds.len() != blocks + 1 || bounds[0] != 0 || bounds.windows(2).any(|w| w[0] >= w[1]) {
-            return Err(SparseError::Size {
-                what: "ascending block bounds",
-                expected: blocks + 1,
-                found: bounds.len(),
-            });
-        }
-        let size = bounds[blocks];
-        if size >= i32::MAX as usize {
-            return Err(SparseError::TooLarge {
-                what: "rows",
-                found: size,
-            });
-        }
+        check_bounds(bounds, blocks)?;
         let (adjacent, neighbours) = graph.lists_in(&mut work.graph)?;
         let PatternWorkspace {
             seen, child, next, ..

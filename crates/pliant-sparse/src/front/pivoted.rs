@@ -4,7 +4,7 @@ mod front;
 
 use super::FrontSymbolic;
 use super::tree::NONE;
-use crate::{CsrMatrix, Graph, SparseError};
+use crate::{CsrMatrix, Graph, SparseError, check_size};
 use front::{DenseFront, Eliminated};
 
 /// Sweeps of scaling: each halves the logarithm of the spread of the row norms.
@@ -188,13 +188,7 @@ impl PivotedFactor {
 /// Entries below the diagonal.
 fn edges(a: &CsrMatrix) -> Result<Vec<(usize, usize)>, SparseError> {
     let (rows, columns) = (a.pattern().rows(), a.pattern().columns());
-    if rows != columns {
-        return Err(SparseError::Size {
-            what: "columns",
-            expected: rows,
-            found: columns,
-        });
-    }
+    check_size("columns", rows, columns)?;
     let mut out = Vec::with_capacity(a.pattern().len());
     for row in 0..rows {
         for column in a.pattern().row(row).iter().map(|j| *j as usize) {

@@ -92,13 +92,13 @@ pub struct Loads {
 pub struct Continuation {
     /// Loads that the factor scales.
     pub loads: Loads,
-    /// Load factor of the first point.
+    /// Load factor of the first point (none).
     pub start: f64,
-    /// The path ends where the factor passes this. With arc length it may turn back before.
+    /// The path ends where the factor (none) passes this. With arc length it may turn back before.
     pub end: f64,
-    /// Change of the load factor in the first step; its sign is that of `end - start`.
+    /// Change of the load factor in the first step (none); its sign is that of `end - start`.
     pub step: f64,
-    /// Change of the load factor in a step at most.
+    /// Change of the load factor in a step at most (none).
     pub largest_step: f64,
     /// Parameter that the path is followed by.
     pub control: Control,
@@ -106,7 +106,7 @@ pub struct Continuation {
     pub max_points: usize,
     /// Iterations that a step should take; it gets longer where they are fewer.
     pub wanted_iterations: usize,
-    /// Tolerance of every point, as in [`Equilibrium`].
+    /// Tolerance of every point (none), as in [`Equilibrium`].
     pub tolerance: f64,
     /// Whether critical points are located by bisection, to a millionth of a millionth of a step.
     pub locate: bool,

@@ -1,6 +1,6 @@
 //! A curve through points: monotone cubics (Fritsch and Butland 1984).
 
-use crate::force_field::check_finite;
+use crate::checks::{check_bound, check_finite, check_least};
 use crate::{Field, ModelError};
 
 /// Tension over extension through points, with its integral.
@@ -30,31 +30,23 @@ impl Table {
     }
 
     pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
-        if self.points.len() < 2 {
-            return Err(ModelError::Size {
-                name: name.into(),
-                field: Field::CurveExtensions,
-                what: "points of a curve, or more",
-                expected: 2,
-                found: self.points.len(),
-            });
-        }
         let count = self.points.len();
+        check_least(
+            name,
+            Field::CurveExtensions,
+            "points of a curve, or more",
+            2,
+            count,
+        )?;
         for (i, (x, t)) in self.points.iter().enumerate() {
             check_finite(name, Field::CurveExtensions, *x).map_err(|e| e.at(i, count))?;
             check_finite(name, Field::CurveForces, *t).map_err(|e| e.at(i, count))?;
         }
-        match self.points.windows(2).position(|w| w[1].0 <= w[0].0) {
-            Some(i) => Err(ModelError::OutOfRange {
-                name: name.into(),
-                field: Field::CurveExtensions,
-                index: None,
-                value: self.points[i + 1].0,
-                bound: "larger than the one before",
-            }
-            .at(i + 1, count)),
-            None => Ok(()),
-        }
+        let (field, bound) = (Field::CurveExtensions, "larger than the one before");
+        let mut pairs = self.points.windows(2).enumerate();
+        pairs.try_for_each(|(i, w)| {
+            check_bound(name, field, w[1].0, bound, w[1].0 > w[0].0).map_err(|e| e.at(i + 1, count))
+        })
     }
 
     /// Whether the curve rises everywhere, so that its slope has an inverse.

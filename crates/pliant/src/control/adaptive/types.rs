@@ -53,11 +53,11 @@ pub struct Adaptive {
     pub smallest: f64,
     /// The largest step (s).
     pub largest: f64,
-    /// The next step is this share of the one that would just do, in `(0, 1)`.
+    /// The next step is this share (none) of the one that would just do, in `(0, 1)`.
     pub safety: f64,
-    /// By how much a step may grow over the last, above 1. BDF2 is stable up to 2.4.
+    /// Factor by which a step may grow over the last (none), above 1. BDF2 is stable up to 2.4.
     pub growth: f64,
-    /// By how much a step may shrink at once, in `(0, 1)`.
+    /// Factor by which a step may shrink at once (none), in `(0, 1)`.
     pub shrink: f64,
     /// Whether steps end where something closes.
     pub events: Option<Events>,

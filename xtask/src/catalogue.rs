@@ -1,8 +1,8 @@
 //! `cargo xtask catalogue`: the tables of components, from the documentation in the code.
 //!
 //! A component is a public item whose documentation has the paragraphs `**Equation.**` and
-//! `**Use.**`. `tidy` checks that the tables are up to date, that every mapping and force field is in
-//! one, and that the numbers of components have units.
+//! `**Use.**`. `tidy` checks that the tables are up to date, that every mapping and force field is
+//! in one, and that the numbers of components have units.
 
 use std::cmp::Reverse;
 
@@ -14,8 +14,8 @@ use crate::{flags, process};
 
 /// The page; what is above the first heading of a table is its own.
 const PATH: &str = "docs/catalogue.md";
-/// Headings, each with the first word of `**Parents.**` of its components, or with a part of the path
-/// of those without this paragraph; the first that fits counts.
+/// Headings, each with the first word of `**Parents.**` of its components, or with a part of the
+/// path of those without this paragraph; the first that fits counts.
 const SECTIONS: &[(&str, &str)] = &[
     ("Mappings of points", "Points"),
     ("Mappings of bodies", "Bodies"),

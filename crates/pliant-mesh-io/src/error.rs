@@ -131,6 +131,19 @@ impl MeshError {
     }
 }
 
+/// The message of a reader of XML, which may have names from the file in it, short enough for one
+/// of ours.
+pub(super) fn clipped(message: &str) -> String {
+    const LONGEST: usize = 160;
+    let shown: String = message.chars().take(LONGEST).collect();
+    let dots = if message.chars().count() > LONGEST {
+        "..."
+    } else {
+        ""
+    };
+    format!("{shown}{dots}")
+}
+
 /// A piece of the file, short enough for a message.
 pub(super) fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 40;

@@ -76,7 +76,7 @@ pub struct Trace {
     pub geometry_clamped: bool,
     /// Elements whose tangent was taken with its positive part.
     pub projected_tangents: usize,
-    /// What a linear step misses of the nonlinear equations, where it was measured.
+    /// The part of the nonlinear equations that a linear step misses, where it was measured.
     pub linearisation: Option<Linearisation>,
     /// The equation that is missed most, where a method knows it.
     pub missed: Option<Variable>,

@@ -73,8 +73,8 @@ impl AddAssign for NewtonReport {
     }
 }
 
-/// What the end of a linear step misses of the nonlinear equations of the same weights, which
-/// Newton's method would solve.
+/// The part of the nonlinear equations of the same weights that the end of a linear step misses,
+/// which Newton's method would solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linearisation {
     /// Size of the velocities that the missing parts ask for, equation by equation, as a share of
@@ -125,7 +125,7 @@ pub struct StepSolveReport {
     /// as their material was asked to: at the start of a linear step, at the end of one by Newton's
     /// method.
     pub projected_tangents: usize,
-    /// What a linear step misses of the nonlinear equations, where it was measured
+    /// The part of the nonlinear equations that a linear step misses, where it was measured
     /// ([`Tuning::linearisation_samples`](crate::Tuning::linearisation_samples)).
     pub linearisation: Option<Linearisation>,
     /// Kinetic energy that hard rows took before the first step of a motion, from velocities of its

@@ -7,7 +7,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::super::Mesh;
 use super::super::builder::Builder;
-use super::super::error::{Location, MeshError, excerpt};
+use super::super::error::{Location, MeshError, clipped, excerpt};
 use super::data::Values;
 use super::grid::{CellData, Cells, POLY_LINE, POLY_VERTEX, POLYGON, STRIP, add_cells};
 use arrays::Arrays;
@@ -44,7 +44,7 @@ pub fn parse_vtk_xml(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let document = Document::parse_with_options(&text, options).map_err(|error| MeshError::Syntax {
         place: Location::Line(error.pos().row as usize),
         expected: "an XML file of VTK".to_owned(),
-        found: error.to_string(),
+        found: clipped(&error.to_string()),
     })?;
     let root = document.root_element();
     let reader = Reader {

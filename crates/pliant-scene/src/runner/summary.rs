@@ -155,7 +155,7 @@ pub struct Sizes {
     pub j_entries: usize,
 }
 
-/// What a linear step missed of the nonlinear equations.
+/// The part of the nonlinear equations that a linear step missed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinearisationSummary {
     /// Size of the velocities that the missing parts ask for, as a share of those of the motion.

@@ -16,8 +16,8 @@ const REDUNDANT: f64 = 1e-12;
 ///
 /// `W` has to be positive definite, not only on the null space of `J`. Where hard rows are
 /// redundant, the multipliers are those of minimum norm in the equilibrated system (where the
-/// [`DirectSolver`](crate::DirectSolver) takes the units as given). Nothing is allocated for a known
-/// pattern, except at the first redundant rows.
+/// [`DirectSolver`](crate::DirectSolver) takes the units as given). Nothing is allocated for a
+/// known pattern, except at the first redundant rows.
 ///
 /// For systems of some hundreds of unknowns. Cost: `(n^3 + m^3) / 3 + 2 n^2 m + n m^2` per
 /// `prepare`, `2 n^2 + 2 m^2 + 4 n m` per solve and refinement.

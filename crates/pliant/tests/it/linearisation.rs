@@ -1,4 +1,4 @@
-//! What a linear step misses of the nonlinear equations, as it is reported.
+//! Linear steps report the part of the nonlinear equations that they miss.
 
 use crate::tools::order;
 use pliant::prelude::*;
@@ -84,7 +84,8 @@ fn a_hard_pendulum_misses_as_computed_by_hand() {
 }
 
 /// A displacement `h v` leaves a hard rod by `(h v)^2/(2 L)`, which is a velocity of first order in
-/// the step; the force of a spring is missed by that times its stiffness, an impulse of third order.
+/// the step; the force of a spring is missed by that times its stiffness, an impulse of third
+/// order.
 #[test]
 fn the_miss_is_of_the_order_of_the_remainder() {
     for (k, wanted) in [(None, 1.0), (Some(400.0), 3.0)] {

@@ -216,9 +216,9 @@ fn tumbling_allocates_near_changes_of_contacts_only() {
     assert!(kinds > 3, "{kinds}");
 }
 
-/// Boxes that tumble, from a checkpoint again and again, with corrections of overlap: plans take the
-/// storage of parts of the system that are no more, and block pivoting keeps its own, so that only
-/// what is larger than ever before allocates; and nothing shows of it.
+/// Boxes that tumble, from a checkpoint again and again, with corrections of overlap: plans take
+/// the storage of parts of the system that are no more, and block pivoting keeps its own, so that
+/// only what is larger than ever before allocates; and nothing shows of it.
 #[test]
 fn tumbling_as_before_allocates_nothing() {
     for count in [1, 3] {

@@ -95,8 +95,8 @@ pub(super) struct RemovedRows<'a> {
 }
 
 impl Analysis {
-    /// Makes it that of the removed rows, in the given order of the bilateral part if it fits. After
-    /// an error it is of no use.
+    /// Makes it that of the removed rows, in the given order of the bilateral part if it fits.
+    /// After an error it is of no use.
     pub(super) fn refill(
         &mut self,
         system: &KktSystem,

@@ -1,8 +1,8 @@
 //! Measure of a linear step: what its end misses of the nonlinear equations of the same weights,
 //! which Newton's method would go on to solve.
 //!
-//! What equation `i` misses, an impulse `p_i`, would by itself change a velocity by `p_i/W_ii`, a
-//! row that misses `w_r` as a velocity the motion by an impulse `w_r/A_rr`. The energy of these
+//! An impulse `p_i` that equation `i` misses would by itself change a velocity by `p_i/W_ii`, a
+//! velocity `w_r` that row `r` misses the motion by an impulse `w_r/A_rr`. The energy of these
 //! velocities is compared with that of the motion at both ends, in the metric of the step, kinetic
 //! energy and stiffness times the square of the displacement:
 //!
@@ -50,9 +50,9 @@ impl LinearisationMeasure {
         take(&mut self.start, motion);
     }
 
-    /// Measures the step of length `h` (s) from `start` by a scheme, whose filled system is in place
-    /// and whose solution leads to the motion `end`; all of it stays as it is. Cost: an evaluation,
-    /// with weights below 1 another one, and a product with every matrix.
+    /// Measures the step of length `h` (s) from `start` by a scheme, whose filled system is in
+    /// place and whose solution leads to the motion `end`; all of it stays as it is. Cost: an
+    /// evaluation, with weights below 1 another one, and a product with every matrix.
     ///
     /// # Errors
     /// [`Error::Model`] where a stiffness became infinite.

@@ -190,8 +190,8 @@ impl Iteration<'_> {
         self.work.residual.primal.iter_mut().for_each(|p| *p /= -gain);
     }
 
-    /// Writes `weight (f - M a)` of the evaluated state, with the shares of its side in the rows, to
-    /// the independent coordinates of the residual, as forces.
+    /// Writes `weight (f - M a)` of the evaluated state, with the shares of its side in the rows,
+    /// to the independent coordinates of the residual, as forces.
     pub(super) fn find_forces(&mut self, weight: f64, side: Side) {
         let gain = self.work.relation.acceleration_gain;
         let s = &mut *self.work;

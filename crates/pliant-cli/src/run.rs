@@ -437,9 +437,9 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
     }
     if let Some(worst) = summary.linearisation.as_ref().filter(|worst| worst.share > 0.0) {
         let text = format!(
-            "linear steps miss velocities of {} % of the motion's at worst, t = {} s, most in {} (one \
+            "linear steps miss velocities of {:.2} % of the motion's at worst, t = {} s, most in {} (one \
              step in {} is measured)",
-            number(100.0 * worst.share),
+            100.0 * worst.share,
             number(worst.time),
             worst.equation,
             pliant::Tuning::default().linearisation_samples,

@@ -176,6 +176,17 @@ struct Residual {
     row_velocity: Vec<f64>,
 }
 
+impl Residual {
+    /// The parts of the equations that an iterate misses.
+    fn missed<'a>(&'a self, iterate: &'a Iterate) -> Missed<'a> {
+        Missed {
+            primal: &self.primal,
+            mu: &iterate.mu,
+            row_velocity: &self.row_velocity,
+        }
+    }
+}
+
 impl NewtonWorkspace {
     /// The iterate, as contacts see it.
     fn contact_iterate(&self) -> ContactIterate<'_> {
@@ -184,15 +195,6 @@ impl NewtonWorkspace {
             end: &self.iterate.velocity,
             mu: &self.iterate.mu,
             impulses: &self.iterate.contacts,
-        }
-    }
-
-    /// The parts of the equations that the iterate misses.
-    fn missed(&self) -> Missed<'_> {
-        Missed {
-            primal: &self.residual.primal,
-            mu: &self.iterate.mu,
-            row_velocity: &self.residual.row_velocity,
         }
     }
 }
@@ -246,7 +248,24 @@ enum Factor {
     Reused,
 }
 
-impl Origin<'_> {
+impl<'a> Origin<'a> {
+    /// That of a whole step from a motion: nothing is integrated beside the positions, and nothing
+    /// is expected but the last multipliers.
+    fn of_step(start: &'a Motion, tolerance: f64) -> Self {
+        Self {
+            state: &start.state,
+            held: &start.controls.held,
+            expected: Expected {
+                accelerations: &[],
+                multipliers: &start.multipliers,
+            },
+            deformations: None,
+            tolerance,
+            goal: Goal::Tolerance,
+            factor: Factor::EveryIteration,
+        }
+    }
+
     /// The share of its terms that an equation may miss when the iteration ends, from the one at
     /// its start.
     fn goal(&self, first: f64) -> f64 {
@@ -494,18 +513,7 @@ impl Method for Implicit {
         let clock = Instant::now();
         trace.account.add_stored_contacts(system, end);
         let mut iteration = Iteration {
-            origin: Origin {
-                state: &start.state,
-                held: &start.controls.held,
-                expected: Expected {
-                    accelerations: &[],
-                    multipliers: &start.multipliers,
-                },
-                deformations: None,
-                tolerance: system.options.tuning.newton.tolerance,
-                goal: Goal::Tolerance,
-                factor: Factor::EveryIteration,
-            },
+            origin: Origin::of_step(start, system.options.tuning.newton.tolerance),
             system,
             start,
             end,

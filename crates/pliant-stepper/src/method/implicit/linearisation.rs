@@ -1,5 +1,5 @@
-//! Measure of a linear step: what its end misses of the nonlinear equations of the same weights,
-//! which Newton's method would go on to solve.
+//! Measure of a linear step: the part of the nonlinear equations of its weights that its end
+//! misses, and that Newton's method would go on to solve.
 //!
 //! An impulse `p_i` that equation `i` misses would by itself change a velocity by `p_i/W_ii`, a
 //! velocity `w_r` that row `r` misses the motion by an impulse `w_r/A_rr`. The energy of these
@@ -11,7 +11,7 @@
 //! ```
 
 use super::residual::Side;
-use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
+use super::{Iteration, NewtonWorkspace, Origin};
 use crate::Error;
 use crate::contact::step;
 use crate::integrator::EndWeighted;
@@ -37,12 +37,14 @@ pub(crate) struct LinearisationMeasure {
 }
 
 impl LinearisationMeasure {
-    /// Whether the step from this motion is to be measured: one in so many, and the first. It
-    /// depends on the motion alone, so that a restored one has the same reports.
+    /// Whether the step from this motion is to be measured: one in so many, and the first from a
+    /// state that was set. It depends on the motion alone, so that a restored one has the same
+    /// reports.
     pub(crate) fn is_due(system: &System, start: &Motion, h: f64) -> bool {
         let every = u64::from(system.options.tuning.linearisation_samples);
-        // Held bodies are not where their equations would lead them.
-        every > 0 && !system.sleep.is_any_asleep() && ((start.time / h).round() as u64).is_multiple_of(every)
+        let is_sampled = || start.fresh || ((start.time / h).round() as u64).is_multiple_of(every);
+        // Sleeping bodies are not where their equations would lead them.
+        every > 0 && !system.sleep.is_any_asleep() && is_sampled()
     }
 
     /// Takes the motion that the equations begin with.
@@ -51,11 +53,13 @@ impl LinearisationMeasure {
     }
 
     /// Measures the step of length `h` (s) from `start` by a scheme, whose filled system is in
-    /// place and whose solution leads to the motion `end`; all of it stays as it is. Cost: an
-    /// evaluation, with weights below 1 another one, and a product with every matrix.
+    /// place and whose solution leads to the motion `end`; all of it stays as it is. The share is
+    /// infinite where the equations are not defined at the end, which is for the next step to
+    /// refuse. Cost: an evaluation, with weights below 1 another one, and a product with every
+    /// matrix.
     ///
     /// # Errors
-    /// [`Error::Model`] where a stiffness became infinite.
+    /// Those of the relations of the method.
     pub(crate) fn measure(
         &mut self,
         system: &mut System,
@@ -75,7 +79,13 @@ impl LinearisationMeasure {
         let measured = self.measure_evaluated(system, weights, h, start);
         let own = std::mem::replace(&mut system.evaluation, of_start);
         self.evaluation = Some((plans, own));
-        measured
+        match measured {
+            Err(Error::Model(_)) => Ok(Linearisation {
+                share: f64::INFINITY,
+                equation: None,
+            }),
+            other => other,
+        }
     }
 
     /// Measures the step with the evaluation of this measure in the system.
@@ -102,18 +112,7 @@ impl LinearisationMeasure {
         system.velocities(&before.state, &mut work.equations.velocity);
         let scheme = work.relate(&method, weights, h, before)?;
         let mut iteration = Iteration {
-            origin: Origin {
-                state: &start.state,
-                held: &[],
-                expected: Expected {
-                    accelerations: &[],
-                    multipliers: &[],
-                },
-                deformations: None,
-                tolerance: system.options.tuning.newton.tolerance,
-                goal: Goal::Tolerance,
-                factor: Factor::EveryIteration,
-            },
+            origin: Origin::of_step(start, system.options.tuning.newton.tolerance),
             system,
             start,
             end: before,

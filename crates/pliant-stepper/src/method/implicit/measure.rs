@@ -3,7 +3,7 @@
 
 use super::{Iteration, NewtonWorkspace};
 use crate::contact::step;
-use crate::method::sizes::{Beside, IterateVelocities, Missed, row_miss};
+use crate::method::sizes::{Beside, IterateVelocities, row_miss};
 use crate::motion::Motion;
 use crate::system::System;
 use pliant_solvers::KktResidual;
@@ -30,7 +30,7 @@ impl Iteration<'_> {
             }
         }
         for row in 0..system.m() {
-            let r = row_miss(system, row, s.missed());
+            let r = row_miss(system, row, s.residual.missed(&s.iterate));
             sum += r * r;
         }
         sum + step::merit(self.system, self.work.contact_iterate())
@@ -63,11 +63,7 @@ impl Iteration<'_> {
         });
         find_speeds(self.system, self.end, self.work);
         let s = &mut *self.work;
-        let missed = Missed {
-            primal: &s.residual.primal,
-            mu: &s.iterate.mu,
-            row_velocity: &s.residual.row_velocity,
-        };
+        let missed = s.residual.missed(&s.iterate);
         s.sizes
             .measure(self.system.assembler.system(), missed, beside, |terms| {
                 if let Some(c) = contacts {
@@ -81,11 +77,7 @@ impl Iteration<'_> {
         self.find_row_velocities();
         find_speeds(self.system, self.end, self.work);
         let s = &mut *self.work;
-        let missed = Missed {
-            primal: &s.residual.primal,
-            mu: &s.iterate.mu,
-            row_velocity: &s.residual.row_velocity,
-        };
+        let missed = s.residual.missed(&s.iterate);
         s.sizes.missed_energy(self.system.assembler.system(), missed)
     }
 }

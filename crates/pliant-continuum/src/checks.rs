@@ -1,20 +1,10 @@
-//! Checks of what mappings and force fields are given: numbers, sizes and spaces.
+//! Checks beside those of [`pliant_model::validate`], and of what is no component yet.
 
 use crate::ContinuumError;
+use pliant_model::validate::{check_bound, check_finite};
 use pliant_model::{Field, ModelError, Space};
 
-pub(crate) fn check_finite(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    if value.is_finite() {
-        return Ok(());
-    }
-    Err(ModelError::NotFinite {
-        name: name.into(),
-        field,
-        index: None,
-        value,
-    })
-}
-
+/// Checks a number that must be finite and keep a bound, given whether it does.
 pub(crate) fn check_range(
     name: &str,
     field: Field,
@@ -23,61 +13,7 @@ pub(crate) fn check_range(
     bound: &'static str,
 ) -> Result<(), ModelError> {
     check_finite(name, field, value)?;
-    if holds {
-        return Ok(());
-    }
-    Err(ModelError::OutOfRange {
-        name: name.into(),
-        field,
-        index: None,
-        value,
-        bound,
-    })
-}
-
-pub(crate) fn check_positive(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    check_range(name, field, value, value > 0.0, "positive")
-}
-
-pub(crate) fn check_not_negative(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
-    check_range(name, field, value, value >= 0.0, "zero or more")
-}
-
-/// Checks a space; `expected` names the wanted one.
-pub(crate) fn check_space(
-    name: &str,
-    expected: &'static str,
-    wanted: Space,
-    found: Space,
-) -> Result<(), ModelError> {
-    if found == wanted {
-        return Ok(());
-    }
-    Err(ModelError::Space {
-        name: name.into(),
-        expected,
-        found,
-    })
-}
-
-/// Checks a list of which the user knows the entries as `what`.
-pub(crate) fn check_size(
-    name: &str,
-    field: Field,
-    what: &'static str,
-    expected: usize,
-    found: usize,
-) -> Result<(), ModelError> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(ModelError::Size {
-        name: name.into(),
-        field,
-        what,
-        expected,
-        found,
-    })
+    check_bound(name, field, value, bound, holds)
 }
 
 /// Space and number of elements of the first parent.

@@ -1,8 +1,9 @@
 //! Deformation gradients at the quadrature points of a mesh.
 
-use crate::checks::{check_size, check_space, first_parent};
+use crate::checks::first_parent;
 use crate::mesh::RestPoint;
 use crate::{ContinuumError, ElementKind, Mesh};
+use pliant_model::validate::{check_size, check_space};
 use pliant_model::{
     Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
 };
@@ -110,7 +111,7 @@ impl Mapping for DeformationGradient {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let (space, count) = first_parent(name, parents)?;
-        check_space(name, "points of space", Space::Real(3), space)?;
+        check_space(name, "points of space", space, space == Space::Real(3))?;
         let what = "points, one for each node of the mesh";
         check_size(name, Field::Parents, what, self.node_count, count)
     }

@@ -24,7 +24,7 @@ pub use tissue::{Fibres, Fung};
 pub use viscoelastic::Viscoelastic;
 pub use viscosity::Viscosity;
 
-use crate::checks::{check_positive, check_size, check_space};
+use pliant_model::validate::{check_positive, check_size, check_space};
 use pliant_model::{Field, ModelError, Space};
 
 /// Checks the node of a material: elements of the size of a point, one volume for each.
@@ -35,7 +35,7 @@ fn check_points(
     volumes: &[f64],
     count: usize,
 ) -> Result<(), ModelError> {
-    check_space(name, wanted, Space::Real(size), space)?;
+    check_space(name, wanted, space, space == Space::Real(size))?;
     let what = "volumes, one for each quadrature point";
     check_size(name, Field::Volumes, what, count, volumes.len())?;
     volumes

@@ -7,8 +7,9 @@ mod polar;
 pub(crate) use measures::{add_determinant_hessian, cofactors};
 pub(crate) use polar::Polar;
 
-use crate::checks::{check_size, check_space, first_parent};
+use crate::checks::first_parent;
 use pliant_dense::Mat3;
+use pliant_model::validate::{check_size, check_space};
 use pliant_model::{
     Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
 };
@@ -153,7 +154,7 @@ pub(crate) fn write_matrix(m: &Mat3, out: &mut [f64]) {
 fn check_parent(name: &str, count: usize, parents: &[(Space, usize)]) -> Result<(), ModelError> {
     let (space, found) = first_parent(name, parents)?;
     let expected = "deformation gradients (elements of nine coordinates)";
-    check_space(name, expected, Space::Real(9), space)?;
+    check_space(name, expected, space, space == Space::Real(9))?;
     check_size(name, Field::Parents, "deformation gradients", count, found)
 }
 

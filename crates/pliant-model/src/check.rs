@@ -18,7 +18,7 @@ pub use law::{ForceFieldCheck, force_field};
 pub use mass::{MassCheck, mapped_mass, mass};
 pub use memory::{MemoryCheck, memory};
 
-use crate::checks::check_least;
+use crate::validate::check_least;
 use crate::{Dependency, Field, Mapping, Model, ModelError, NodeId, Space, State};
 
 /// Largest differences found, each relative to `1 +` the size of what it is compared with.

@@ -4,7 +4,7 @@
 //! 2011). Closures on them give user components their derivatives, and [`check`](crate::check) an
 //! independent answer for those of the library.
 
-use crate::checks::check_bound;
+use crate::validate::check_bound;
 use crate::{Field, ModelError, Space};
 pub use num_dual::DualNum;
 use pliant_dense::rotation;

@@ -20,7 +20,6 @@
 
 mod blocks;
 pub mod check;
-mod checks;
 pub mod dual;
 mod error;
 mod evaluate;
@@ -38,6 +37,7 @@ mod parameters;
 mod problem;
 mod space;
 mod state;
+pub mod validate;
 
 pub use blocks::Blocks;
 pub use error::ModelError;

@@ -65,7 +65,7 @@ pub use volume::Volume;
 
 pub(crate) use frames::{check_pose, relative_pose};
 
-use crate::checks::check_least;
+use crate::validate::check_least;
 use crate::{Dependency, Field, ModelError, Parents, Space};
 
 /// One end of a difference or of a distance.

@@ -4,7 +4,7 @@ mod meshes;
 mod shapes;
 mod surface;
 
-use crate::checks::{check_one_or_each, check_positive, check_rigid, check_size, check_space};
+use crate::validate::{check_one_or_each, check_positive, check_rigid, check_size, check_space};
 use crate::{Blocks, Field, Groups, ModelError, Space};
 use pliant_dense::{Mat3, vec3};
 

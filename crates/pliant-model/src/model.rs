@@ -4,7 +4,7 @@ mod build;
 
 use std::collections::HashMap;
 
-use crate::checks::check_all_finite;
+use crate::validate::check_all_finite;
 use crate::{
     Field, ForceField, Mapping, Mass, ModelError, Parameters, Parents, PrescribedMotion, RowLaw, Space, State,
 };
@@ -507,8 +507,8 @@ impl Model {
     /// [`ModelError::NotFinite`], [`ModelError::OutOfRange`].
     pub fn set_rayleigh(&mut self, rayleigh: Rayleigh) -> Result<(), ModelError> {
         let name = "Rayleigh damping";
-        crate::checks::check_not_negative(name, Field::MassRate, rayleigh.mass)?;
-        crate::checks::check_not_negative(name, Field::StiffnessTime, rayleigh.stiffness)?;
+        crate::validate::check_not_negative(name, Field::MassRate, rayleigh.mass)?;
+        crate::validate::check_not_negative(name, Field::StiffnessTime, rayleigh.stiffness)?;
         self.rayleigh = rayleigh;
         Ok(())
     }

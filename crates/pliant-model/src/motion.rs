@@ -1,7 +1,7 @@
 //! Prescribed motion: coordinates as functions of time.
 
-use crate::checks::{check_all_finite, check_one_or_each};
 use crate::dual::{Dual, DualNum};
+use crate::validate::{check_all_finite, check_one_or_each};
 use crate::{Field, ModelError};
 use std::fmt;
 use std::sync::Arc;

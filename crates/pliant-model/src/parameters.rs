@@ -1,7 +1,7 @@
 //! The values that may change while a model is simulated, and the list of rows that follows from
 //! them.
 
-use crate::checks::{check_all_finite, check_finite, check_least};
+use crate::validate::{check_all_finite, check_finite, check_least};
 use crate::{ComponentId, Field, Model, ModelError, NodeId, PrescribedMotion, RowGroup, Treatment};
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! Strain energies: their numbers, and those that are functions of invariants.
 
 use crate::ContinuumError;
-use crate::checks::{check_finite, check_not_negative, check_number, check_positive, check_range};
+use crate::checks::{check_number, check_range};
+use pliant_model::validate::{check_finite, check_not_negative, check_positive};
 use pliant_model::{Field, ModelError};
 
 /// Energy density (Pa) of a hyperelastic material, as a function of `I1 = tr(F^T F)`,

@@ -1,8 +1,9 @@
 //! Linear materials on strains, as a stiffness or as a compliance.
 
 use super::{STRAINS, check_points, isotropic};
-use crate::checks::{check_finite, check_not_negative, check_positive, check_range};
+use crate::checks::check_range;
 use nalgebra::Matrix6;
+use pliant_model::validate::{check_finite, check_not_negative, check_positive};
 use pliant_model::{
     At, Blocks, Field, ForceField, ForceFieldPieces, ModelError, NotInvertible, RowLaw, Space,
 };

@@ -2,8 +2,9 @@
 
 use super::{PointSpace, PronySeries, Relaxing, check_points};
 use crate::ContinuumError;
-use crate::checks::{check_finite, check_not_negative, check_range};
+use crate::checks::check_range;
 use nalgebra::Matrix3;
+use pliant_model::validate::{check_finite, check_not_negative};
 use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 const PLANE: PointSpace = PointSpace {

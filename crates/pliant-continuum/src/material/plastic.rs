@@ -1,7 +1,8 @@
 //! Plasticity of von Mises on strains.
 
 use super::{STRAINS, check_points, isotropic, shear_and_bulk};
-use crate::checks::{check_finite, check_not_negative, check_positive, check_range};
+use crate::checks::check_range;
+use pliant_model::validate::{check_finite, check_not_negative, check_positive};
 use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// When a metal yields, and how that hardens it.

@@ -1,7 +1,8 @@
 //! Prony series: how moduli fall off with time, and the recurrence of one of its branches.
 
 use crate::ContinuumError;
-use crate::checks::{check_number, check_positive, check_range};
+use crate::checks::{check_number, check_range};
+use pliant_model::validate::check_positive;
 use pliant_model::{Field, ModelError};
 
 /// One term of a [`PronySeries`]: a spring and a dashpot in a row (a Maxwell branch).

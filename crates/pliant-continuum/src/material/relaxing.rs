@@ -3,8 +3,9 @@
 use super::PronySeries;
 use super::prony::Branch;
 use crate::ContinuumError;
-use crate::checks::{check_finite, check_number, check_positive, check_range, check_size, check_space};
+use crate::checks::{check_number, check_range};
 use pliant_dense::eigen::symmetric_eigen;
+use pliant_model::validate::{check_finite, check_positive, check_size, check_space};
 use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// Linear viscoelasticity of any coordinates: a stiffness that falls off by a Prony series, the
@@ -162,7 +163,7 @@ impl Relaxing {
 impl ForceField for Relaxing {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
         let expected = "real coordinates, as many of an element as the stiffness has rows";
-        check_space(name, expected, Space::Real(self.size), space)?;
+        check_space(name, expected, space, space == Space::Real(self.size))?;
         let what = "weights or springs, one for each element";
         check_size(name, Field::ElementWeights, what, count, self.weights.len())?;
         for weight in &self.weights {

@@ -1,8 +1,8 @@
 //! Materials of biological tissue on Green and Lagrange's strains: exponential, and fibres.
 
 use super::{STRAINS, check_points};
-use crate::checks::{check_finite, check_not_negative, check_positive, check_size};
 use pliant_dense::Vec3;
+use pliant_model::validate::{check_finite, check_not_negative, check_positive, check_size};
 use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 
 /// Fung's exponential material on Green and Lagrange's strains.

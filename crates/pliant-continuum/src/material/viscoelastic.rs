@@ -2,7 +2,8 @@
 
 use super::prony::Branch;
 use super::{PronySeries, STRAINS, check_points, isotropic, shear_and_bulk};
-use crate::checks::{check_positive, check_range};
+use crate::checks::check_range;
+use pliant_model::validate::check_positive;
 use pliant_model::{At, Blocks, Field, ForceField, Memory, ModelError, NotInvertible, Past, Space};
 
 /// Linear viscoelasticity on strains: isotropic, shear and bulk moduli that fall off by a Prony

@@ -1,7 +1,7 @@
 //! Newtonian viscosity on strains.
 
 use super::{STRAINS, check_points, isotropic};
-use crate::checks::check_not_negative;
+use pliant_model::validate::check_not_negative;
 use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 
 /// Viscous stress proportional to the rate of strain.

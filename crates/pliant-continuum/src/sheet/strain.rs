@@ -3,8 +3,8 @@
 use super::SheetMesh;
 use super::mesh::Flat;
 use crate::ContinuumError;
-use crate::checks::{check_finite, check_size, check_space};
 use pliant_dense::{Vec3, vec3};
+use pliant_model::validate::{check_finite, check_size, check_space};
 use pliant_model::{Blocks, Degenerate, Dependency, Field, Mapping, Mass, ModelError, Parents, Space};
 
 /// Strains of Green and Lagrange in the plane of each triangle of a sheet, and at four points of
@@ -97,7 +97,7 @@ impl Mapping for MembraneStrain {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let found = parents.first().copied().unwrap_or((Space::Real(0), 0));
-        check_space(name, "points of space", Space::Real(3), found.0)?;
+        check_space(name, "points of space", found.0, found.0 == Space::Real(3))?;
         let what = "points, one for each node of the sheet";
         check_size(name, Field::Parents, what, self.node_count, found.1)?;
         let mut numbers = self.flat.iter().flat_map(|f| f.gradients().iter().flatten());

@@ -1,7 +1,7 @@
 //! A force field against finite differences of its energy and its force.
 
 use super::relative;
-use crate::checks::check_size;
+use crate::validate::check_size;
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::map_eigenvalues;
 

@@ -1,7 +1,7 @@
 //! A law with a past against finite differences of its force.
 
 use super::relative;
-use crate::checks::{check_real, check_size};
+use crate::validate::{check_real, check_size};
 use crate::{At, Blocks, Field, ForceField, ModelError, Past, Space};
 
 /// Findings on a law with a past.

@@ -1,6 +1,6 @@
 //! Forces and torques fixed in the axes of a body.
 
-use crate::checks::{check_all_finite, check_finite, check_space};
+use crate::validate::{check_all_finite, check_finite, check_space};
 use crate::{At, Field, ForceField, ModelError, Space};
 use pliant_dense::{Vec3, rotation, vec3};
 

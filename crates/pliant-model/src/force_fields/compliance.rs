@@ -1,6 +1,6 @@
 //! Springs to zero: one compliance for all coordinates, or one for each.
 
-use crate::checks::{check_not_negative, check_one_or_each, check_real, check_size};
+use crate::validate::{check_not_negative, check_one_or_each, check_real, check_size};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 /// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint

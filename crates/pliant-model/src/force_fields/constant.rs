@@ -1,6 +1,6 @@
 //! Forces that are constant in world axes.
 
-use crate::checks::{check_all_finite, check_size, check_space};
+use crate::validate::{check_all_finite, check_size, check_space};
 use crate::{At, Field, ForceField, ModelError, Space};
 use pliant_dense::{rotation, vec3};
 

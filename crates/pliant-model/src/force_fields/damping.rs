@@ -1,6 +1,6 @@
 //! Viscous damping.
 
-use crate::checks::{check_not_negative, check_space};
+use crate::validate::{check_not_negative, check_space};
 use crate::{At, Blocks, Field, ForceField, ModelError, RowLaw, Space};
 
 /// Viscous damping in proportion to the velocity.

@@ -1,6 +1,6 @@
 //! Drag of a fluid: linear and quadratic in the speed.
 
-use crate::checks::{check_not_negative, check_space};
+use crate::validate::{check_not_negative, check_space};
 use crate::{At, Blocks, Field, ForceField, ModelError, Space};
 
 /// Linear and quadratic drag on every point, or on the centre of mass and the spin of every body.

@@ -1,6 +1,6 @@
 //! Springs to zero whose coordinates are coupled: a full matrix.
 
-use crate::checks::{check_all_finite, check_not_negative, check_real, check_size};
+use crate::validate::{check_all_finite, check_not_negative, check_real, check_size};
 use crate::{At, Blocks, Field, ForceField, Groups, ModelError, NotInvertible, RowLaw, Space};
 use pliant_dense::eigen::symmetric_eigen;
 

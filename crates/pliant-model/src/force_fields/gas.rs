@@ -1,6 +1,6 @@
 //! A gas in a closed volume.
 
-use crate::checks::{check_finite, check_positive, check_space};
+use crate::validate::{check_finite, check_positive, check_space};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 
 /// A fixed amount of gas behind every volume coordinate, against an ambient pressure.

@@ -1,6 +1,6 @@
 //! A muscle along its line: Hill's model without tendon.
 
-use crate::checks::{check_bound, check_not_negative, check_one_or_each, check_positive, check_space};
+use crate::validate::{check_bound, check_not_negative, check_one_or_each, check_positive, check_space};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
 use std::f64::consts::PI;
 

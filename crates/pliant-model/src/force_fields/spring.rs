@@ -2,7 +2,7 @@
 
 mod table;
 
-use crate::checks::{check_finite, check_not_negative, check_positive, check_real};
+use crate::validate::{check_finite, check_not_negative, check_positive, check_real};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
 use table::Table;
 

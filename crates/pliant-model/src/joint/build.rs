@@ -1,8 +1,8 @@
 //! From a joint to nodes, constraints and force fields.
 
 use super::{Attached, Joint, JointHandle, JointKind, Side};
-use crate::checks::{check_finite, check_rigid, check_space};
 use crate::mappings::relative_pose;
+use crate::validate::{check_finite, check_rigid, check_space};
 use crate::{
     Coordinate, Damping, DiagonalCompliance, Distance, End, Field, Gear, JointAxis, JointCoordinates,
     JointFrame, Level, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion, RigidPoints, Space,
@@ -100,7 +100,7 @@ impl Model {
             if force == f64::INFINITY {
                 return Ok(());
             }
-            crate::checks::check_not_negative(part, Field::LargestForce, force)?;
+            crate::validate::check_not_negative(part, Field::LargestForce, force)?;
             model.set_bounds(id, -force, force)
         };
         match what {
@@ -144,7 +144,7 @@ impl Model {
             Attached::Friction(force) => {
                 let part = named("friction");
                 let id = self.add_constraint(&part, node, Level::Velocity { curvature: 0.0 })?;
-                crate::checks::check_not_negative(&part, Field::Friction, *force)?;
+                crate::validate::check_not_negative(&part, Field::Friction, *force)?;
                 self.set_bounds(id, -force, *force)?;
                 handle.attached.push(id);
             }

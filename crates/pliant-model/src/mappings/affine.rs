@@ -1,7 +1,7 @@
 //! Affine mappings: a sparse matrix and an offset.
 
 use super::{check_coordinate, check_dependency};
-use crate::checks::{check_all_finite, check_finite, check_size, check_space};
+use crate::validate::{check_all_finite, check_finite, check_size, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// One coefficient of an [`Affine`] mapping.
@@ -70,7 +70,7 @@ impl Mapping for Affine {
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let size = self.space.position_size();
         let found = self.offset.len();
-        let expected = found.checked_next_multiple_of(size).unwrap_or(0);
+        let expected = found.next_multiple_of(size);
         check_size(name, Field::Offsets, "offsets", expected, found)?;
         check_all_finite(name, Field::Offsets, &self.offset)?;
         for entry in &self.entries {

@@ -3,7 +3,7 @@
 use super::mesh::CellLocation;
 use super::weighted::Weighted;
 use super::{Cell, MeshError, Outside, points};
-use crate::checks::check_bound;
+use crate::validate::check_bound;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::Vec3;
 

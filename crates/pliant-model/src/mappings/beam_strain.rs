@@ -3,7 +3,7 @@
 use super::frames::{JointFrame, check_frames, frame_dependencies, relative_pose, unit_or_nan};
 use super::joint_axis::add_through_log;
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
-use crate::checks::{check_all_finite, check_bound, check_finite};
+use crate::validate::{check_all_finite, check_bound, check_finite};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, exp, inverse_right_jacobian, log, matrix, rotate, turned_derivative, turned_hessian,

@@ -2,7 +2,7 @@
 
 use super::weighted::Weighted;
 use super::{check_dependency, points};
-use crate::checks::{check_bound, check_space};
+use crate::validate::{check_bound, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// Weighted means of points and positions of bodies, one point per group.

@@ -1,8 +1,8 @@
 //! A mapping from a formula.
 
 use super::{check_dependency, points};
-use crate::checks::check_positive;
 use crate::dual::{self, Dual, LIMIT};
+use crate::validate::check_positive;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Frames fixed in bodies or in the world.
 
 use super::{check_dependency, points};
-use crate::checks::{check_all_finite, check_bound, check_rigid};
+use crate::validate::{check_all_finite, check_bound, check_rigid};
 use crate::{Dependency, Field, ModelError, Pose, Space};
 use pliant_dense::Vec3;
 use pliant_dense::rotation::{conjugate, matrix, multiply};

@@ -1,7 +1,7 @@
 //! Two coordinates in a fixed ratio: gears, screws, winches.
 
 use super::{check_coordinate, check_dependency, points};
-use crate::checks::{check_finite, check_space};
+use crate::validate::{check_finite, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// One coordinate of an element of a parent.

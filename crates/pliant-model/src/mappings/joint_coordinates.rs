@@ -3,7 +3,7 @@
 use super::frames::{JointFrame, check_frames, frame_dependencies};
 use super::joint_axis::{JointAxis, add_log};
 use super::relative_motion::{Relative, Slopes, nearest_log, row_mut};
-use crate::checks::check_size;
+use crate::validate::check_size;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{inverse_right_jacobian, matrix};
 use pliant_dense::{Mat3, Vec3};

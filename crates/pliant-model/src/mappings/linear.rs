@@ -1,7 +1,7 @@
 //! Mappings that copy or subtract: identity, subset, difference.
 
 use super::{End, check_dependency, check_pairs};
-use crate::checks::{check_size, check_space};
+use crate::validate::{check_size, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 
 /// A copy of its only parent.

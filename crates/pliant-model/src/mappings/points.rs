@@ -2,7 +2,7 @@
 //! between the ends.
 
 use super::{End, check_dependency, check_end};
-use crate::checks;
+use crate::validate;
 use crate::{Degenerate, Dependency, Field, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
@@ -57,7 +57,7 @@ pub(super) fn degenerate(name: &str, element: usize, reason: &'static str) -> Mo
 
 pub(super) fn check_finite(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
     let mut all = values.iter().enumerate();
-    all.try_for_each(|(k, x)| checks::check_finite(name, field, *x).map_err(|e| e.at(k, values.len())))
+    all.try_for_each(|(k, x)| validate::check_finite(name, field, *x).map_err(|e| e.at(k, values.len())))
 }
 
 /// Checks a list of one finite number per element of the child; `what` is its name in the plural.
@@ -68,13 +68,15 @@ pub(super) fn check_list(
     values: &[f64],
     count: usize,
 ) -> Result<(), ModelError> {
-    checks::check_size(name, field, what, count, values.len())?;
+    validate::check_size(name, field, what, count, values.len())?;
     check_finite(name, field, values)
 }
 
 pub(super) fn check_not_negative(name: &str, field: Field, values: &[f64]) -> Result<(), ModelError> {
     let mut all = values.iter().enumerate();
-    all.try_for_each(|(k, x)| checks::check_not_negative(name, field, *x).map_err(|e| e.at(k, values.len())))
+    all.try_for_each(|(k, x)| {
+        validate::check_not_negative(name, field, *x).map_err(|e| e.at(k, values.len()))
+    })
 }
 
 /// Checks that a dependency exists in a real space of this dimension.
@@ -91,7 +93,7 @@ pub(super) fn check_real(
         3 => "points of space",
         _ => "elements of the dimension given to the mapping",
     };
-    checks::check_space(name, expected, found, found == Space::Real(dimension))
+    validate::check_space(name, expected, found, found == Space::Real(dimension))
 }
 
 /// Checks the ends of every element: no element of a parent twice, and not only fixed points.

@@ -1,7 +1,7 @@
 //! Quadratic scalars of elements of any dimension.
 
 use super::points;
-use crate::checks::check_positive;
+use crate::validate::check_positive;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::frames::{JointFrame, check_frames, check_pose, frame_dependencies};
 use super::joint_axis::{add_log, add_through_log};
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
-use crate::checks::check_size;
+use crate::validate::check_size;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     conjugate, inverse_left_jacobian_hessian, inverse_right_jacobian, inverse_right_jacobian_derivative,

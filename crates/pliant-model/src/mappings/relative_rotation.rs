@@ -3,7 +3,7 @@
 use super::relative_motion::{last3, nearest_log};
 use super::rigid_points::body_rotation;
 use super::{check_dependency, points};
-use crate::checks::{check_rigid, check_size};
+use crate::validate::{check_rigid, check_size};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation::{
     Quaternion, conjugate, inverse_right_jacobian, inverse_right_jacobian_derivative,

@@ -3,7 +3,7 @@
 use super::check_dependency;
 use super::frames::check_pose;
 use super::rigid_points::{body_rotation, write_arm_stiffness};
-use crate::checks::check_rigid;
+use crate::validate::check_rigid;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{matrix, multiply};
 use pliant_dense::{Vec3, skew, vec3};

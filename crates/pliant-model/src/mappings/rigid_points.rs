@@ -1,8 +1,8 @@
 //! Points that ride on rigid bodies.
 
 use super::check_dependency;
-use crate::checks::{check_all_finite, check_rigid};
 use crate::space::quaternion;
+use crate::validate::{check_all_finite, check_rigid};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::rotation;
 use pliant_dense::{Mat3, Vec3, skew, vec3};

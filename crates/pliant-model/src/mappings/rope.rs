@@ -2,7 +2,7 @@
 
 use super::gear::Coordinate;
 use super::{End, check_dependency, points};
-use crate::checks::{check_all_finite, check_finite, check_least, check_not_negative, check_space};
+use crate::validate::{check_all_finite, check_finite, check_least, check_not_negative, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 

@@ -3,7 +3,7 @@
 use super::frames::unit_or_nan;
 use super::rigid_points::{frame, write_arm_stiffness};
 use super::{check_dependency, points};
-use crate::checks::{check_all_finite, check_bound, check_not_negative, check_rigid};
+use crate::validate::{check_all_finite, check_bound, check_not_negative, check_rigid};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{conjugate, rotate};
 use pliant_dense::{Vec3, skew, vec3};

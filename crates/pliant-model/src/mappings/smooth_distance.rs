@@ -1,7 +1,7 @@
 //! Distances that are smooth where the two ends meet.
 
 use super::{End, points};
-use crate::checks::{check_bound, check_finite};
+use crate::validate::{check_bound, check_finite};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 

@@ -1,7 +1,7 @@
 //! Masses of meshes: lumped at the nodes, or consistent with linear interpolation.
 
 use super::{CoupledMass, Mass};
-use crate::checks::{check_all_finite, check_positive};
+use crate::validate::{check_all_finite, check_positive};
 use crate::{Field, ModelError};
 use pliant_dense::Vec3;
 

@@ -4,7 +4,7 @@ use super::{
     Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind,
     Treatment,
 };
-use crate::checks::{check_all_finite, check_bound, check_finite, check_rigid, check_size, check_space};
+use crate::validate::{check_all_finite, check_bound, check_finite, check_rigid, check_size, check_space};
 use crate::{At, Field, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
 use pliant_dense::rotation;
 

@@ -1,6 +1,6 @@
 //! A curve through points: monotone cubics (Fritsch and Butland 1984).
 
-use crate::checks::{check_bound, check_finite, check_least};
+use crate::validate::{check_bound, check_finite, check_least};
 use crate::{Field, ModelError};
 
 /// Tension over extension through points, with its integral.

@@ -1,8 +1,14 @@
-//! Checks of what a model is given: numbers, sizes and spaces.
+//! Checks of numbers, sizes and spaces that components are given, for the `check` of a component.
+//!
+//! Every error names the component, and the field in the user's words.
 
 use crate::{Field, ModelError, Space};
 
-pub(crate) fn check_finite(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
+/// Checks that a number is finite.
+///
+/// # Errors
+/// [`ModelError::NotFinite`].
+pub fn check_finite(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
     if value.is_finite() {
         return Ok(());
     }
@@ -15,7 +21,10 @@ pub(crate) fn check_finite(name: &str, field: Field, value: f64) -> Result<(), M
 }
 
 /// Checks numbers of which the error does not say the index.
-pub(crate) fn check_all_finite<'a>(
+///
+/// # Errors
+/// [`ModelError::NotFinite`].
+pub fn check_all_finite<'a>(
     name: &str,
     field: Field,
     values: impl IntoIterator<Item = &'a f64>,
@@ -24,7 +33,10 @@ pub(crate) fn check_all_finite<'a>(
 }
 
 /// Checks a number that is to keep a bound, given whether it does.
-pub(crate) fn check_bound(
+///
+/// # Errors
+/// [`ModelError::OutOfRange`].
+pub fn check_bound(
     name: &str,
     field: Field,
     value: f64,
@@ -43,23 +55,29 @@ pub(crate) fn check_bound(
     })
 }
 
-pub(crate) fn check_not_negative(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
+/// Checks that a number is finite and not negative.
+///
+/// # Errors
+/// [`ModelError::NotFinite`] and [`ModelError::OutOfRange`].
+pub fn check_not_negative(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
     check_finite(name, field, value)?;
     check_bound(name, field, value, "zero or more", value >= 0.0)
 }
 
-pub(crate) fn check_positive(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
+/// Checks that a number is finite and positive.
+///
+/// # Errors
+/// [`ModelError::NotFinite`] and [`ModelError::OutOfRange`].
+pub fn check_positive(name: &str, field: Field, value: f64) -> Result<(), ModelError> {
     check_finite(name, field, value)?;
     check_bound(name, field, value, "positive", value > 0.0)
 }
 
 /// Checks a space, given whether it is one of the expected.
-pub(crate) fn check_space(
-    name: &str,
-    expected: &'static str,
-    found: Space,
-    fits: bool,
-) -> Result<(), ModelError> {
+///
+/// # Errors
+/// [`ModelError::Space`].
+pub fn check_space(name: &str, expected: &'static str, found: Space, fits: bool) -> Result<(), ModelError> {
     if fits {
         return Ok(());
     }
@@ -70,17 +88,28 @@ pub(crate) fn check_space(
     })
 }
 
-pub(crate) fn check_rigid(name: &str, found: Space) -> Result<(), ModelError> {
+/// Checks that a space is that of rigid bodies.
+///
+/// # Errors
+/// [`ModelError::Space`].
+pub fn check_rigid(name: &str, found: Space) -> Result<(), ModelError> {
     check_space(name, "rigid bodies", found, found == Space::Rigid3)
 }
 
-pub(crate) fn check_real(name: &str, space: Space) -> Result<(), ModelError> {
+/// Checks that a space is one of scalars or points.
+///
+/// # Errors
+/// [`ModelError::Space`].
+pub fn check_real(name: &str, space: Space) -> Result<(), ModelError> {
     let expected = "scalars or points (map the bodies first)";
     check_space(name, expected, space, space != Space::Rigid3)
 }
 
-/// Checks a list of which the user knows the entries as `what`.
-pub(crate) fn check_size(
+/// Checks the number of entries of a list, which the user knows as `what`.
+///
+/// # Errors
+/// [`ModelError::Size`].
+pub fn check_size(
     name: &str,
     field: Field,
     what: &'static str,
@@ -100,7 +129,10 @@ pub(crate) fn check_size(
 }
 
 /// Checks a list with one entry for all, or one for each.
-pub(crate) fn check_one_or_each(
+///
+/// # Errors
+/// [`ModelError::Size`].
+pub fn check_one_or_each(
     name: &str,
     field: Field,
     what: &'static str,
@@ -111,8 +143,11 @@ pub(crate) fn check_one_or_each(
     check_size(name, field, what, expected, found)
 }
 
-/// Checks a list that may be longer.
-pub(crate) fn check_least(
+/// Checks a list that may be longer than `least`.
+///
+/// # Errors
+/// [`ModelError::Size`].
+pub fn check_least(
     name: &str,
     field: Field,
     what: &'static str,

@@ -8,7 +8,7 @@ use pliant::continuum::{Solid, StrainEnergy};
 use pliant::kkt::{Assembler, Scheme, StepInput};
 use pliant::model::{Evaluation, Treatment};
 use pliant_benches::chain::{Chain, Pose};
-use pliant_benches::ledger;
+use pliant_benches::observations;
 
 fn assembly(c: &mut Criterion) {
     let rubber = |young, poisson| Solid::hyperelastic(StrainEnergy::stable_neo_hookean(young, poisson));
@@ -22,15 +22,15 @@ fn assembly(c: &mut Criterion) {
         ),
         (
             "net of 32 by stiffness",
-            ledger::net(32, Treatment::Stiffness).unwrap(),
+            observations::net(32, Treatment::Stiffness).unwrap(),
         ),
         (
             "beam of 640 hexahedra, corotational",
-            ledger::beam(Solid::corotational).unwrap(),
+            observations::beam(Solid::corotational).unwrap(),
         ),
         (
             "beam of 640 hexahedra, neo-Hookean",
-            ledger::beam(rubber).unwrap(),
+            observations::beam(rubber).unwrap(),
         ),
     ];
     for (name, mut simulation) in scenes {

@@ -6,7 +6,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use pliant::continuum::Solid;
 use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
-use pliant_benches::ledger;
+use pliant_benches::observations;
 
 fn steps(c: &mut Criterion) {
     let chain = |links| {
@@ -21,15 +21,15 @@ fn steps(c: &mut Criterion) {
         ("heavy chain of 1000 links", chain(1000)),
         (
             "net of 32 by stiffness",
-            ledger::net(32, Treatment::Stiffness).unwrap(),
+            observations::net(32, Treatment::Stiffness).unwrap(),
         ),
         (
             "net of 32 by compliance",
-            ledger::net(32, Treatment::Compliance).unwrap(),
+            observations::net(32, Treatment::Compliance).unwrap(),
         ),
         (
             "beam of 640 hexahedra",
-            ledger::beam(Solid::corotational).unwrap(),
+            observations::beam(Solid::corotational).unwrap(),
         ),
     ];
     for (name, mut simulation) in scenes {

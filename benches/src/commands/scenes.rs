@@ -4,8 +4,8 @@ use super::Ended;
 use pliant::continuum::Solid;
 use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
-use pliant_benches::ledger;
 use pliant_benches::linkages;
+use pliant_benches::observations::{self, Observation};
 use pliant_benches::stiff::tension_error;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -69,16 +69,18 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     variants();
     stiff_springs();
     linkages(scale)?;
-    numerical_parts(scale)?;
+    for observation in [Observation::NumericalParts, Observation::Linearisation] {
+        observed(scale, observation)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The cost of taking the numerical part of the ledger apart: the same motion with and without, a
-/// step of each in turn.
-fn numerical_parts(scale: usize) -> Result<(), ledger::Failure> {
+/// The cost of an observation in every step: the same motion with and without, a step of each in
+/// turn.
+fn observed(scale: usize, observation: Observation) -> Result<(), observations::Failure> {
     let _ = writeln!(
         std::io::stdout(),
-        "\nSteps with and without `Options::numerical_parts`: medians of steps in turn.\n\
+        "\nSteps with and without {observation:?}: medians of steps in turn.\n\
          {:>16} {:>8} {:>6} {:>8} {:>12} {:>12} {:>7}",
         "scene",
         "dofs",
@@ -88,26 +90,30 @@ fn numerical_parts(scale: usize) -> Result<(), ledger::Failure> {
         "with us",
         "ratio"
     );
-    type Make = Box<dyn Fn() -> Result<Simulation, ledger::Failure>>;
+    type Make = Box<dyn Fn() -> Result<Simulation, observations::Failure>>;
     let chain = |n| Box::new(move || Ok(Chain::new(n, 1000.0, Pose::Swing).simulation()?.simulation)) as Make;
-    let stiffness = |n| Box::new(move || ledger::net(n, Treatment::Stiffness)) as Make;
-    let compliance = |n| Box::new(move || ledger::net(n, Treatment::Compliance)) as Make;
+    let stiffness = |n| Box::new(move || observations::net(n, Treatment::Stiffness)) as Make;
+    let compliance = |n| Box::new(move || observations::net(n, Treatment::Compliance)) as Make;
     let scenes: [(&str, usize, Make); 7] = [
         ("chain 10", 2000, chain(10)),
         ("chain 100", 1000, chain(100)),
         ("chain 1000", 300, chain(1000)),
         ("net, stiffness", 300, stiffness(32)),
         ("net, compliance", 300, compliance(32)),
-        ("solid, linear", 100, Box::new(|| ledger::beam(Solid::linear))),
+        (
+            "solid, linear",
+            100,
+            Box::new(|| observations::beam(Solid::linear)),
+        ),
         (
             "solid, rotating",
             100,
-            Box::new(|| ledger::beam(Solid::corotational)),
+            Box::new(|| observations::beam(Solid::corotational)),
         ),
     ];
     for (name, steps, make) in scenes {
         let (steps, dofs) = (steps / scale, make()?.model().dof_count());
-        let ([without, with], clamped) = ledger::with_and_without_parts(&make, steps)?;
+        let ([without, with], clamped) = observations::without_and_with(&make, observation, steps)?;
         let _ = writeln!(
             std::io::stdout(),
             "{name:>16} {dofs:>8} {steps:>6} {:>7.0}% {:>12.1} {:>12.1} {:>7.3}",

@@ -1,4 +1,4 @@
-//! The cost of taking the numerical part of the ledger apart.
+//! The cost of options that only look on: parts of the ledger, measures of linear steps.
 
 use crate::timing::clock;
 use pliant::continuum::{Mesh, Solid};
@@ -55,17 +55,33 @@ pub fn beam(solid: fn(f64, f64) -> Solid) -> Result<Simulation, Failure> {
     Ok(Simulation::new(model)?)
 }
 
-/// Median times of a step (s) without and with the parts, a step of each in turn; and the share of
-/// steps that clamp the geometric stiffness.
+/// A quantity found out about a step beside its motion.
+#[derive(Clone, Copy, Debug)]
+pub enum Observation {
+    /// The parts of the numerical entry of the ledger.
+    NumericalParts,
+    /// The part of the nonlinear equations that it misses.
+    Linearisation,
+}
+
+/// Median times of a step (s) without and with an observation, a step of each in turn; and the
+/// share of steps that clamp the geometric stiffness.
 ///
 /// # Errors
 /// The error of a step, or that the two did not move alike.
-pub fn with_and_without_parts(
+pub fn without_and_with(
     make: &dyn Fn() -> Result<Simulation, Failure>,
+    observation: Observation,
     steps: usize,
 ) -> Result<([f64; 2], f64), Failure> {
     let mut both = [make()?, make()?];
-    both[1].options.numerical_parts = true;
+    for simulation in &mut both {
+        simulation.options.tuning.linearisation_samples = 0;
+    }
+    match observation {
+        Observation::NumericalParts => both[1].options.numerical_parts = true,
+        Observation::Linearisation => both[1].options.tuning.linearisation_samples = 1,
+    }
     let (mut times, mut clamped) = ([Vec::new(), Vec::new()], 0);
     // The first step plans.
     for step in 0..=steps {
@@ -80,7 +96,11 @@ pub fn with_and_without_parts(
             }
         }
     }
-    assert_eq!(both[0].state(), both[1].state(), "the parts only look on");
+    assert_eq!(
+        both[0].state(),
+        both[1].state(),
+        "observations do not change the motion"
+    );
     let medians = times.map(|mut times| {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]

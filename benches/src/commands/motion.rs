@@ -16,6 +16,8 @@ struct Course {
     rise: f64,
     iterations: usize,
     clamped: usize,
+    halved: usize,
+    single: usize,
     steps: usize,
     seconds: f64,
     stop: Option<String>,
@@ -31,6 +33,8 @@ impl Course {
             rise: f64::NEG_INFINITY,
             iterations: 0,
             clamped: 0,
+            halved: 0,
+            single: 0,
             steps: 0,
             seconds: 0.0,
             stop: None,
@@ -58,6 +62,8 @@ impl Course {
                     self.energy = energy;
                     self.iterations += report.solve.newton.iterations;
                     self.clamped += usize::from(report.solve.geometry_clamped);
+                    self.halved += report.solve.newton.step_halvings;
+                    self.single += usize::from(report.solve.stages == 1);
                     self.steps += 1;
                     watch(moving, self.step * k as f64);
                 }
@@ -72,11 +78,14 @@ impl Course {
     fn print(&self, name: &str, found: &str) {
         let per = |n: usize| n as f64 / self.steps.max(1) as f64;
         println!(
-            "{name:<44} h {:<7} {found}  rise {:8.1e}  iterations {:4.1}  clamped {:.2}  {:8.0} steps/s  {}",
+            "{name:<44} h {:<7} {found}  rise {:8.1e}  iterations {:4.1}  clamped {:.2}  \
+             halvings {}  by one stage {}  {:8.0} steps/s  {}",
             self.step,
             self.rise,
             per(self.iterations),
             per(self.clamped),
+            self.halved,
+            self.single,
             self.steps as f64 / self.seconds,
             self.stop.as_deref().unwrap_or("")
         );

@@ -229,12 +229,23 @@ pub struct NewtonOptions {
     /// The same for a stage of [`Integrator::Sdirk2`], whose steps have an error of their own: far
     /// below that, iterations are wasted.
     pub stage_tolerance: f64,
+    /// The share of its velocities that the iteration of such a stage may leave as error in them,
+    /// if that is less than a hundredth of the error of the step.
+    pub stage_share: f64,
     /// Iterations at most.
     pub iterations: usize,
     /// How often a step that does not converge is halved; 0 makes it an error at once.
     /// [`Options::accept_failed_steps`](crate::Options::accept_failed_steps) takes the best iterate
     /// instead.
     pub halvings: usize,
+    /// The same for steps of [`Integrator::Sdirk2`], which are also halved where their stages gain
+    /// or lose energy.
+    pub stage_halvings: usize,
+    /// The largest gain of energy by these stages in a step that is not halved, as a share of its
+    /// kinetic energy and of what it turns over.
+    pub energy_gain: f64,
+    /// The largest loss likewise; a step that loses more is halved once.
+    pub energy_loss: f64,
 }
 
 impl Default for NewtonOptions {
@@ -242,8 +253,12 @@ impl Default for NewtonOptions {
         Self {
             tolerance: 1e-11,
             stage_tolerance: 1e-9,
+            stage_share: 1e-6,
             iterations: 50,
             halvings: 0,
+            stage_halvings: 4,
+            energy_gain: 1e-3,
+            energy_loss: 5e-3,
         }
     }
 }

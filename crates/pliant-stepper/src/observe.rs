@@ -55,6 +55,16 @@ impl Room {
     }
 }
 
+/// Stages of a step, of methods that have a choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Stages that it was taken in; 0 of other methods.
+    pub taken: usize,
+    /// Whether the step is to fail where they are not solved, because it is taken in halves then;
+    /// it stays from step to step.
+    pub or_halves: bool,
+}
+
 /// Findings of a method on the way from one motion to the next, beside the motion itself.
 #[derive(Debug)]
 pub struct Trace {
@@ -70,8 +80,8 @@ pub struct Trace {
     pub corrections: (usize, usize),
     /// Linear solves of the step.
     pub geometry_passes: usize,
-    /// Stages that the step was taken in, of methods that have a choice; else 0.
-    pub stages: usize,
+    /// Stages that the step is taken in.
+    pub stages: Stages,
     /// Whether the geometric stiffness was replaced by its absolute value.
     pub geometry_clamped: bool,
     /// Elements whose tangent was taken with its positive part.
@@ -99,7 +109,7 @@ impl Default for Trace {
             newton: NewtonReport::default(),
             corrections: (0, 0),
             geometry_passes: 1,
-            stages: 0,
+            stages: Stages::default(),
             geometry_clamped: false,
             projected_tangents: 0,
             linearisation: None,
@@ -144,7 +154,7 @@ impl Trace {
         self.newton = NewtonReport::default();
         self.corrections = (0, 0);
         self.geometry_passes = 1;
-        self.stages = 0;
+        self.stages.taken = 0;
         self.linearisation = None;
         self.geometry_clamped = false;
         self.projected_tangents = 0;

@@ -393,7 +393,8 @@ impl Options {
                 });
             }
         }
-        for halvings in [self.contacts.halvings, self.tuning.newton.halvings] {
+        let newton = &self.tuning.newton;
+        for halvings in [self.contacts.halvings, newton.halvings, newton.stage_halvings] {
             if halvings > MOST_HALVINGS {
                 return Err(Error::OutOfRange {
                     what: "the number of halvings of a step",

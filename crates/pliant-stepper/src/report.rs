@@ -141,6 +141,7 @@ impl StepSolveReport {
         self.corrections.0 += earlier.corrections.0;
         self.corrections.1 += earlier.corrections.1;
         self.geometry_passes += earlier.geometry_passes;
+        self.stages = self.stages.min(earlier.stages);
         self.geometry_clamped |= earlier.geometry_clamped;
         self.projected_tangents = self.projected_tangents.max(earlier.projected_tangents);
         self.linearisation = Linearisation::larger(self.linearisation, earlier.linearisation);

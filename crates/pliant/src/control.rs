@@ -22,4 +22,6 @@ pub(crate) struct Conditions {
     pub(crate) weights: Option<Weights>,
     /// Treatments are not looked at again.
     pub(crate) keep_treatments: bool,
+    /// The step is taken in halves if it fails.
+    pub(crate) or_halves: bool,
 }

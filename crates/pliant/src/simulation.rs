@@ -335,6 +335,7 @@ impl Simulation {
     /// A step without halves. The motion is as before if it fails.
     pub(crate) fn step_at_once(&mut self, h: f64, conditions: Conditions) -> Result<StepReport, Error> {
         let weights = conditions.weights.unwrap_or_else(|| self.options.weights());
+        self.trace.stages.or_halves = conditions.or_halves && !self.options.accept_failed_steps;
         let started = self.start_step(h, weights, conditions.keep_treatments);
         let fits = started.and_then(|()| self.check_capabilities());
         let result = fits.and_then(|()| retry::with_missed_contacts(self, h));
@@ -342,6 +343,11 @@ impl Simulation {
             self.fail()?;
         }
         result
+    }
+
+    /// Goes back from a step that was taken to the moment before it.
+    pub(crate) fn drop_step(&mut self) -> Result<(), Error> {
+        self.go_back()
     }
 
     /// Goes back from a step that failed to the moment before it: what comes next is to the bit
@@ -414,6 +420,7 @@ impl Simulation {
     /// Those of the method; [`Error::Unsupported`] for what it does not take;
     /// [`Error::NotConverged`] and its like. The state is then as before the step.
     pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
+        self.trace.stages.or_halves = false;
         let started = self.start_step(h, self.options.weights(), false);
         let (system, name) = (&self.system, method.name());
         let fits =

@@ -9,7 +9,7 @@ pub mod mutate;
 use std::cell::RefCell;
 use std::path::Path;
 
-use pliant::Checkpoint;
+use pliant::{Checkpoint, WorkLimits};
 use pliant_lab::exchange::{Layout, Record, read_matrix_market, write_matrix_market};
 use pliant_mesh_io::{
     Mesh, MeshError, TetgenFiles, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen,
@@ -84,6 +84,14 @@ pub const PARTED: &str = "====\n";
 
 /// More coordinates than this are not simulated: reading is what is tried.
 const MOST_COORDINATES: usize = 300;
+/// More work than this in a step is an error: bounds of users are for seconds of useful work, while
+/// an input that takes seconds here is a finding.
+const LITTLE_WORK: WorkLimits = WorkLimits {
+    contact_operations: 50_000_000,
+    correction_operations: 20_000_000,
+    contact_tests: 1_000_000,
+    factorisations: 200,
+};
 /// More steps than this in the plan of a run are a long table of pictures.
 const LONGEST_INPUT: usize = 1 << 16;
 
@@ -152,7 +160,8 @@ fn scene(text: &str, format: Format) {
     // Files that the scene names are looked for beside it: the repository's.
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/fuzz");
     let built = SceneFile::from_text(&path, text, format).and_then(|s| s.build(&Settings::default()));
-    let runner = built.and_then(|built| {
+    let runner = built.and_then(|mut built| {
+        built.options.tuning.work = LITTLE_WORK;
         if built.model.dof_count() > MOST_COORDINATES {
             return Ok(None);
         }

@@ -15,6 +15,7 @@
 //! left out, which costs iterations, not accuracy.
 
 mod anderson;
+mod contraction;
 mod deformations;
 mod linearisation;
 mod loads;
@@ -37,6 +38,7 @@ use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::{DampingLaw, Trace};
 use crate::system::{System, one_sided};
+use contraction::Contraction;
 use deformations::Deformations;
 use loads::Loads;
 use pliant_kkt::Scheme;
@@ -92,6 +94,7 @@ pub(crate) struct NewtonWorkspace {
     rate: Vec<f64>,
     nodal: Nodal,
     mixing: Mixing,
+    contraction: Contraction,
     /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
     inertia: Vec<f64>,
     sizes: TermSizes,
@@ -244,8 +247,6 @@ enum Factor {
     EveryIteration,
     /// Where the last ones do not serve: their residual decreases slowly.
     Kept,
-    /// As `Kept`, beginning with those of the iteration before.
-    Reused,
 }
 
 impl<'a> Origin<'a> {
@@ -271,8 +272,7 @@ impl<'a> Origin<'a> {
     fn goal(&self, first: f64) -> f64 {
         match self.goal {
             Goal::Tolerance => self.tolerance,
-            Goal::Share(share) => share.min(self.tolerance),
-            Goal::ThirdOrder(least) => (0.01 * first.powf(1.5)).max(least).min(self.tolerance),
+            Goal::ThirdOrder { least, .. } => (0.01 * first.powf(1.5)).max(least).min(self.tolerance),
         }
     }
 }
@@ -282,12 +282,14 @@ impl<'a> Origin<'a> {
 enum Goal {
     /// That of the tolerance.
     Tolerance,
-    /// This one, where nothing is known of the size of what is missed at first.
-    Share(f64),
     /// A hundredth of the power 3/2 of what is missed at first, but no less than this. From
     /// expected accelerations that is of second order in the step, so that the error of the
     /// iteration has the third order of a step, and is a fraction of it.
-    ThirdOrder(f64),
+    ThirdOrder {
+        least: f64,
+        /// The share of its velocities that the iteration may leave as error in them.
+        share: f64,
+    },
 }
 
 impl Iteration<'_> {

@@ -256,7 +256,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             newton: trace.newton,
             corrections: trace.corrections,
             geometry_passes: trace.geometry_passes,
-            stages: trace.stages,
+            stages: trace.stages.taken,
             geometry_clamped: trace.geometry_clamped,
             projected_tangents: trace.projected_tangents,
             linearisation: trace.linearisation,

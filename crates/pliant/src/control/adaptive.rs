@@ -400,6 +400,7 @@ impl Trials<'_> {
         let conditions = Conditions {
             weights: Some(weights),
             keep_treatments: true,
+            ..Conditions::default()
         };
         self.simulation.step_at_once(h, conditions)
     }

@@ -6,36 +6,69 @@ use crate::{Error, Integrator, Simulation, StepReport, WorkPart};
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 
+/// The share of an energy that its change is known to where equations are solved to a tolerance.
+const ENERGY_ROUNDING: f64 = 1e-9;
+
 /// A step under the options, in halves where it does not converge and they allow it.
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     let options = &simulation.options;
     let halvings = match options.integrator {
         Integrator::Theta => options.contacts.halvings,
+        Integrator::Sdirk2 => options.tuning.newton.stage_halvings,
         _ => options.tuning.newton.halvings,
     };
-    let result = step_or_halves(simulation, h, halvings);
+    let result = step_or_halves(
+        simulation,
+        h,
+        Halvings {
+            taken: 0,
+            most: halvings,
+        },
+    );
     if let (Ok(_), Some(contacts)) = (&result, &mut simulation.system.contacts) {
         contacts.observed.failed = None;
     }
     result
 }
 
-/// A step; where its contacts or Newton's method do not converge, two halves instead, down to
-/// `2^-halvings` of it. If one of them fails, nothing has happened.
-fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Result<StepReport, Error> {
+/// Halvings of a step.
+#[derive(Clone, Copy, Debug)]
+struct Halvings {
+    /// How often it was halved.
+    taken: usize,
+    /// How often it may be.
+    most: usize,
+}
+
+/// A step; where its contacts or Newton's method do not converge, or its stages gain or lose too
+/// much energy, two halves instead, down to `2^-most` of it. If one of them fails, nothing has
+/// happened.
+fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
-    match simulation.step_at_once(h, Conditions::default()) {
+    let or_halves = halvings.taken < halvings.most;
+    let conditions = Conditions {
+        or_halves,
+        ..Conditions::default()
+    };
+    match simulation.step_at_once(h, conditions) {
+        Ok(report) if or_halves && is_energy_off(simulation, &report, halvings.taken) => {
+            simulation.drop_step()?;
+        }
         Err(
             Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. } | Error::TooMuchWork { .. },
-        ) if halvings > 0 => {}
+        ) if or_halves => {}
         Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
-            if halvings > 0 && simulation.options.integrator != Integrator::Theta => {}
+            if or_halves && simulation.options.integrator != Integrator::Theta => {}
         result => return result,
     }
     let before = simulation.checkpoint();
-    let first = step_or_halves(simulation, 0.5 * h, halvings - 1);
+    let halvings = Halvings {
+        taken: halvings.taken + 1,
+        ..halvings
+    };
+    let first = step_or_halves(simulation, 0.5 * h, halvings);
     let result = first.and_then(|first| {
-        let second = step_or_halves(simulation, 0.5 * h, halvings - 1)?;
+        let second = step_or_halves(simulation, 0.5 * h, halvings)?;
         Ok(both(&first, &second))
     });
     match result {
@@ -50,6 +83,25 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: usize) -> Resul
             Err(error)
         }
     }
+}
+
+/// Whether the stages of a step, or of a part of it after so many halvings, gain or lose more energy
+/// than they may: a share of the kinetic energy, of all that it moved, and of a fall from rest in
+/// the same time, beside which what is at rest has none. Halves that gain add up, so that each has
+/// half of what is allowed; of losses, which hard springs that ring have in every part, one halving
+/// shows whether the step was too long.
+fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: usize) -> bool {
+    let newton = &simulation.options.tuning.newton;
+    let (ledger, after) = (&report.ledger, report.energies);
+    let moved: f64 = ledger.entries()[1..10].iter().map(|e| e.1.abs()).sum();
+    let fall = simulation.system.model.gravity().map(|g| (g * report.h).powi(2));
+    let falling = 0.5 * simulation.system.model.mass_in_space() * fall.iter().sum::<f64>();
+    let turned_over = moved + falling + after.kinetic.max(after.kinetic - ledger.kinetic);
+    let rounding = ENERGY_ROUNDING * (after.kinetic + after.potential.abs());
+    let gain = ledger.numerical - rounding;
+    let gains = gain > newton.energy_gain * turned_over * 0.5f64.powi(halvings as i32);
+    let loses = halvings == 0 && -ledger.numerical - rounding > newton.energy_loss * turned_over;
+    report.solve.stages == 2 && (gains || loses)
 }
 
 /// Tries a step from the motion at its start, and again as long as it went through contacts that

@@ -1,6 +1,6 @@
 //! The iteration of Newton's method.
 
-use super::{Factor, Iteration};
+use super::{Factor, Goal, Iteration};
 use crate::contact::{ContactIterate, step};
 use crate::report::{NewtonReport, Timings};
 use crate::{Error, WorkPart};
@@ -27,6 +27,10 @@ const DECREASE: f64 = 1e-4;
 /// Share of the last residual above which matrices are made anew, where they are kept while the
 /// iteration converges.
 const SLOW: f64 = 0.25;
+
+/// Steps by the same matrices before they are made anew: mixing finds the directions that they
+/// leave out one by one, and begins with new ones from nothing.
+const LEAST_AGE: usize = 2;
 
 /// The best iterate so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +90,7 @@ impl Iteration<'_> {
         let mut weighed = false;
         let mut goal = None;
         self.work.mixing.mixer.restart();
-        let (mut stale, mut before) = (self.origin.factor == Factor::Reused, f64::INFINITY);
+        let (mut stale, mut age, mut before) = (false, 0, f64::INFINITY);
         loop {
             let clock = Instant::now();
             if !stale {
@@ -96,13 +100,16 @@ impl Iteration<'_> {
             if !weighed {
                 weighed = true;
                 self.weigh();
+                self.work
+                    .contraction
+                    .begin(&self.system.model, self.system.assembler.system());
                 let at = self.work.contact_iterate();
                 step::weigh_newton(self.system, self.start, self.scheme, at)?;
                 let merit = self.merit();
                 self.keep_best(&mut watch, merit);
             }
             let mut measured = self.measure();
-            if stale && measured.relative > SLOW * before {
+            if stale && measured.relative > SLOW * before && age >= LEAST_AGE {
                 let clock = Instant::now();
                 stale = false;
                 self.fill_newton(false);
@@ -112,7 +119,7 @@ impl Iteration<'_> {
             before = measured.relative;
             let settled = !self.system.in_contact() || self.work.iterate.whole;
             let goal = *goal.get_or_insert_with(|| self.origin.goal(measured.relative));
-            let done = settled && measured.relative <= goal;
+            let done = settled && (measured.relative <= goal || self.is_close());
             if let Some(mut report) = last {
                 report.residual = measured;
                 report.status = if done {
@@ -138,6 +145,7 @@ impl Iteration<'_> {
                 }
             }
             let clock = Instant::now();
+            age = if stale { age + 1 } else { 0 };
             if stale {
                 self.fill_right_hand_sides();
             } else {
@@ -154,6 +162,7 @@ impl Iteration<'_> {
             };
             self.system.check_factorisations(part, self.start.time)?;
             let clock = Instant::now();
+            self.work.contraction.take(&self.system.solution.x);
             if let Some(deformations) = self.origin.deformations {
                 let s = &mut *self.work;
                 let reach = s.relation.displacement_gain;
@@ -166,6 +175,9 @@ impl Iteration<'_> {
                     .mix(!stale, &s.iterate.velocity, solution, s.loads.next_mut());
             }
             let found = done || self.search(&mut watch, &mut newton)?;
+            if !(found && self.work.iterate.whole) {
+                self.work.contraction.forget();
+            }
             if self.origin.deformations.is_some() {
                 self.work.loads.go();
             }
@@ -183,6 +195,15 @@ impl Iteration<'_> {
             solved.residual = KktResidual::default();
             last = Some(solved);
         }
+    }
+
+    /// Whether the velocities are as close as the error of the step makes worth while.
+    fn is_close(&self) -> bool {
+        let Goal::ThirdOrder { share, .. } = self.origin.goal else {
+            return false;
+        };
+        let (from, to) = (&self.work.equations.velocity, &self.work.iterate.velocity);
+        self.work.contraction.is_close(share, from, to)
     }
 
     /// Solves the prepared system; the impulses of the contacts are apart from those of the model.

@@ -31,9 +31,6 @@ use std::time::Instant;
 /// The weight `g` of a stage.
 const GAIN: f64 = 1.0 - FRAC_1_SQRT_2;
 
-/// The share of its terms that an equation of a stage may miss where no acceleration is expected.
-const UNEXPECTED: f64 = 1e-9;
-
 /// The name of its memory.
 const NAME: &str = "SDIRK2";
 
@@ -52,10 +49,13 @@ pub(crate) struct Sdirk2 {
     /// Velocities of the independent coordinates at the start of the step.
     start: Vec<f64>,
     expected: Expectations,
-    /// Change of the multipliers from the first stage to the second in the last step (N, N m).
+    /// Change of the accelerations, then of the multipliers, from the first stage to the second in
+    /// the last step (m/s^2, rad/s^2; N, N m).
     change: Vec<f64>,
     /// Forces of the first stage.
     first: Forces,
+    /// Whether an impact was found in the last stage.
+    impact: bool,
 }
 
 /// Expectations of a stage.
@@ -155,9 +155,9 @@ impl Method for Sdirk2 {
             rows: RowPositions::Integrated,
         };
         let by_two = self.two_stages(system, start, end, two, trace);
-        if let Some(solved) = settled(by_two)? {
-            trace.stages = 2;
-            return self.finish(system, start, two.second(), end, solved.status, trace);
+        if let Some(status) = self.settle(by_two, trace.stages.or_halves)? {
+            trace.stages.taken = 2;
+            return self.finish(system, start, two.second(), end, status, trace);
         }
         // One stage takes the whole step: an impulse is no force, which the second predictor would
         // take it for, and velocities that jump have order 1 whatever the method. Positions hold
@@ -168,26 +168,29 @@ impl Method for Sdirk2 {
             rows: RowPositions::Placed,
             ..two
         };
-        trace.stages = 1;
+        trace.stages.taken = 1;
         let solved = self.again(system, start, end, whole, trace)?;
         self.finish(system, start, whole, end, solved.status, trace)
     }
 }
 
-/// The report of an attempt, if it found a solution.
-///
-/// # Errors
-/// Those that no other attempt can mend.
-fn settled(attempt: Result<SolveReport, Error>) -> Result<Option<SolveReport>, Error> {
-    match attempt {
-        Ok(solved) => Ok((solved.status == Status::Converged).then_some(solved)),
-        Err(Error::NotPositiveDefinite { .. } | Error::Incompatible { .. }) => Ok(None),
-        Err(e) => Err(e),
-    }
-}
-
 impl Sdirk2 {
-    /// Both stages, from the first; not converged if there is an impact.
+    /// The status of an attempt that is to stand: one that found a solution, or that found none
+    /// where the step is taken in halves then.
+    ///
+    /// # Errors
+    /// Those that no other attempt can mend.
+    fn settle(&self, attempt: Result<SolveReport, Error>, or_halves: bool) -> Result<Option<Status>, Error> {
+        match attempt {
+            Ok(_) if self.impact => Ok(None),
+            Ok(solved) if or_halves || solved.status == Status::Converged => Ok(Some(solved.status)),
+            Err(Error::NotPositiveDefinite { .. }) if or_halves => attempt.map(|_| None),
+            Ok(_) | Err(Error::NotPositiveDefinite { .. } | Error::Incompatible { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Both stages, as far as they are solved and there is no impact.
     fn two_stages(
         &mut self,
         system: &mut System,
@@ -197,15 +200,12 @@ impl Sdirk2 {
         trace: &mut Trace,
     ) -> Result<SolveReport, Error> {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
-        let mut smooth = !self.has_impact(system, start);
-        if solved.status == Status::Converged && smooth {
+        self.impact = self.has_impact(system, start);
+        if solved.status == Status::Converged && !self.impact {
             self.advance(system, start, first, end)?;
             solved = self.stage(system, start, end, first.second(), trace)?;
-            smooth = !self.has_impact(system, start);
+            self.impact = self.has_impact(system, start);
             self.average(end);
-        }
-        if !smooth {
-            solved.status = Status::Stagnated;
         }
         Ok(solved)
     }
@@ -240,22 +240,25 @@ impl Sdirk2 {
             accelerations,
             multipliers,
         } = &mut self.expected;
-        let rows = start.multipliers.len();
         accelerations.clear();
         multipliers.clone_from(&start.multipliers);
+        let all = coordinates + multipliers.len();
         self.change.clear();
-        self.change.resize(rows, 0.0);
-        let is_own = memory.method == NAME && memory.vectors.len() == coordinates + 2 * rows;
-        if !start.fresh && is_own {
-            let (before, forces) = memory.vectors.split_at(coordinates);
-            let (last, change) = forces.split_at(rows);
-            accelerations.extend_from_slice(before);
-            self.change.copy_from_slice(change);
-            // At the rate of the last step.
-            for ((m, last), change) in multipliers.iter_mut().zip(last).zip(change) {
-                *m = last + GAIN / (1.0 - GAIN) * change;
-            }
+        let is_own = memory.method == NAME && memory.vectors.len() == 2 * all;
+        if start.fresh || !is_own {
+            self.change.resize(all, 0.0);
+            return;
         }
+        let (last, change) = memory.vectors.split_at(all);
+        self.change.extend_from_slice(change);
+        // At the rate of the last step.
+        let mut on = last
+            .iter()
+            .zip(change)
+            .map(|(last, change)| last + GAIN / (1.0 - GAIN) * change);
+        accelerations.extend(on.by_ref().take(coordinates));
+        multipliers.clear();
+        multipliers.extend(on);
     }
 
     /// Prepares the first stage: deformations and velocities. The system has the Jacobians of the
@@ -313,18 +316,19 @@ impl Sdirk2 {
         let model = &system.model;
         let complementary =
             system.in_contact() || model.row_groups().iter().any(|g| model.bounds(g).is_some());
-        let factor = match (complementary, stage.is_first()) {
-            (true, _) => Factor::EveryIteration,
-            (false, true) => Factor::Kept,
-            (false, false) => Factor::Reused,
+        let factor = match complementary {
+            true => Factor::EveryIteration,
+            false => Factor::Kept,
         };
         let work = &mut self.work;
         work.take_stage(&self.velocity, reach);
-        let least = system.options.tuning.newton.tolerance;
-        let goal = match self.expected.accelerations.is_empty() {
-            true => Goal::Share(UNEXPECTED.max(least)),
-            false => Goal::ThirdOrder(least),
+        let newton = &system.options.tuning.newton;
+        let expected = !self.expected.accelerations.is_empty();
+        let (least, share) = match expected || stage.is_whole() {
+            true => (newton.tolerance, newton.stage_share),
+            false => (newton.stage_tolerance, newton.stage_tolerance),
         };
+        let goal = Goal::ThirdOrder { least, share };
         let tolerance = system.options.newton_tolerance();
         let mut iteration = Iteration {
             system,
@@ -431,13 +435,17 @@ impl Sdirk2 {
         accelerations.clear();
         let ends = velocity.iter().zip(&self.start);
         accelerations.extend(ends.map(|(v, from)| (v - from) / stage.reach));
-        multipliers.clear();
-        let firsts = end.multipliers.iter().zip(&self.change);
-        multipliers.extend(firsts.map(|(first, change)| first + change));
         let starts = self.velocity.iter_mut().zip(&self.start);
         for ((v, from), a) in starts.zip(&*accelerations) {
             *v = from + ahead * a;
         }
+        let (of_motion, of_forces) = self.change.split_at(accelerations.len());
+        for (a, change) in accelerations.iter_mut().zip(of_motion) {
+            *a += change;
+        }
+        multipliers.clear();
+        let firsts = end.multipliers.iter().zip(of_forces);
+        multipliers.extend(firsts.map(|(first, change)| first + change));
         let displacement = &mut self.work.displacement;
         displacement.clear();
         displacement.extend(velocity.iter().map(|v| ahead * v));
@@ -517,14 +525,17 @@ impl Sdirk2 {
         if !stage.is_whole() {
             memory.method.push_str(NAME);
             memory.previous = Some(h);
+            let (vectors, ahead) = (&mut memory.vectors, h - reach);
             let ends = self.work.iterate.velocity.iter().zip(&self.velocity);
-            memory.vectors.extend(ends.map(|(v, from)| (v - from) / reach));
+            vectors.extend(ends.map(|(v, from)| (v - from) / reach));
             let impulses = self.work.iterate.mu.iter();
-            memory.vectors.extend(impulses.clone().map(|mu| mu / reach));
+            vectors.extend(impulses.clone().map(|mu| mu / reach));
+            let predictors = self.velocity.iter().zip(&self.start);
+            for (i, (predictor, start)) in predictors.enumerate() {
+                vectors.push(vectors[i] - (predictor - start) / ahead);
+            }
             let firsts = impulses.zip(&self.first.multipliers);
-            memory
-                .vectors
-                .extend(firsts.map(|(mu, first)| mu / reach - first));
+            vectors.extend(firsts.map(|(mu, first)| mu / reach - first));
         }
         Ok(())
     }

@@ -39,11 +39,12 @@ pub fn solve_cholesky(l: DMatrixView<'_, f64>, x: &mut DVectorViewMut<'_, f64>) 
     l.ad_solve_lower_triangular_unchecked_mut(x);
 }
 
-/// Solves `A X = B` for a general matrix and one column or several, where `x` holds `B` at first, by
-/// elimination with exchange of rows; the upper triangle of `A` becomes `U`. False if the matrix is
-/// singular.
+/// Solves `A X = B` for a general matrix and one column or several, where `x` holds `B` at first,
+/// by elimination with exchange of rows; the upper triangle of `A` becomes `U`. False if the matrix
+/// is singular.
 ///
-/// **Equation.** `P A = L U`, `L Y = P B`, `U X = Y`. Cost `2 n^3 / 3`, and `2 n^2` for each column.
+/// **Equation.** `P A = L U`, `L Y = P B`, `U X = Y`. Cost `2 n^3 / 3`, and `2 n^2` for each
+/// column.
 ///
 /// # Panics
 /// If the matrix is not square, or sizes differ.

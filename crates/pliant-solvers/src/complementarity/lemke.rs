@@ -42,8 +42,8 @@ impl Default for LemkeOptions {
 /// starts is looked at and solved anew on its support: with redundant contacts and large mass
 /// ratios `z_0` is down to rounding there, and the point a solution, if the residual says so. The
 /// start counts only as an answer to fall back on. Cost: `4 n^2` per pivot on the `n` variables of
-/// the `Lcp`, mostly between `n/4` and `3 n` pivots; `7 n^2` numbers of storage beside it. Allocates
-/// only for more variables than ever before.
+/// the `Lcp`, mostly between `n/4` and `3 n` pivots; `7 n^2` numbers of storage beside it.
+/// Allocates only for more variables than ever before.
 #[derive(Clone, Debug, Default)]
 pub struct Lemke {
     /// May be changed at any time.

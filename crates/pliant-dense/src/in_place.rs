@@ -1,6 +1,6 @@
 //! Dense factorisations in storage of the caller: they allocate nothing.
 
-use nalgebra::{DMatrixView, DMatrixViewMut, DVectorViewMut, Reflection, Unit};
+use nalgebra::{DMatrixView, DMatrixViewMut, DVectorViewMut, Dim, Dyn, Matrix, Reflection, StorageMut, Unit};
 
 /// Factors a symmetric positive definite matrix in place; only the lower triangle is read, and
 /// becomes that of `L`. False at a pivot that is not positive.
@@ -39,17 +39,22 @@ pub fn solve_cholesky(l: DMatrixView<'_, f64>, x: &mut DVectorViewMut<'_, f64>) 
     l.ad_solve_lower_triangular_unchecked_mut(x);
 }
 
-/// Solves `A x = b` for a general matrix, where `x` holds `b` at first, by elimination with
-/// exchange of rows; the upper triangle of `A` becomes `U`. False if the matrix is singular.
+/// Solves `A X = B` for a general matrix and one column or several, where `x` holds `B` at first,
+/// by elimination with exchange of rows; the upper triangle of `A` becomes `U`. False if the matrix
+/// is singular.
 ///
-/// **Equation.** `P A = L U`, `L y = P b`, `U x = y`. Cost `2 n^3 / 3`.
+/// **Equation.** `P A = L U`, `L Y = P B`, `U X = Y`. Cost `2 n^3 / 3`, and `2 n^2` for each
+/// column.
 ///
 /// # Panics
 /// If the matrix is not square, or sizes differ.
 #[must_use]
-pub fn solve_general(a: &mut DMatrixViewMut<'_, f64>, x: &mut DVectorViewMut<'_, f64>) -> bool {
+pub fn solve_general<C: Dim>(
+    a: &mut DMatrixViewMut<'_, f64>,
+    x: &mut Matrix<f64, Dyn, C, impl StorageMut<f64, Dyn, C>>,
+) -> bool {
     let n = a.nrows();
-    assert!(a.is_square() && x.len() == n, "sizes that differ");
+    assert!(a.is_square() && x.nrows() == n, "sizes that differ");
     for i in 0..n {
         let larger = |p: usize, k: usize| if a[(k, i)].abs() > a[(p, i)].abs() { k } else { p };
         let pivot = (i..n).fold(i, larger);
@@ -66,8 +71,10 @@ pub fn solve_general(a: &mut DMatrixViewMut<'_, f64>, x: &mut DVectorViewMut<'_,
             let factor = -other[i];
             other.rows_range_mut(i + 1..).axpy(factor, &factors, 1.0);
         }
-        let factor = -x[i];
-        x.rows_range_mut(i + 1..).axpy(factor, &factors, 1.0);
+        for mut other in x.column_iter_mut() {
+            let factor = -other[i];
+            other.rows_range_mut(i + 1..).axpy(factor, &factors, 1.0);
+        }
     }
     a.solve_upper_triangular_mut(x)
 }
@@ -167,7 +174,11 @@ mod tests {
         fn elimination_is_that_of_nalgebra(a in square()) {
             let rhs = DVector::from_fn(a.nrows(), |i, _| 1.0 - i as f64);
             let (mut u, mut x) = (a.clone(), rhs.clone());
-            prop_assert!(solve_general(&mut u.as_view_mut(), &mut x.as_view_mut()));
+            prop_assert!(solve_general(&mut u.as_view_mut(), &mut x));
+            prop_assert_eq!(Some(x), a.clone().lu().solve(&rhs));
+            let rhs = DMatrix::from_fn(a.nrows(), 3, |i, k| 1.0 - (i * k) as f64);
+            let (mut u, mut x) = (a.clone(), rhs.clone());
+            prop_assert!(solve_general(&mut u.as_view_mut(), &mut x));
             prop_assert_eq!(Some(x), a.lu().solve(&rhs));
         }
 
@@ -190,10 +201,7 @@ mod tests {
             &mut DMatrix::from_element(1, 1, f64::NAN).as_view_mut()
         ));
         let mut x = DVector::from_element(2, 1.0);
-        assert!(!solve_general(
-            &mut ones.clone().as_view_mut(),
-            &mut x.as_view_mut()
-        ));
+        assert!(!solve_general(&mut ones.clone().as_view_mut(), &mut x));
         let mut q = ones.clone();
         let zero = &mut DMatrix::zeros(2, 2);
         assert!(!householder(
@@ -204,7 +212,7 @@ mod tests {
         // By hand: rows change places.
         let mut swap = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 2.0, 0.0]);
         let mut x = DVector::from_vec(vec![3.0, 4.0]);
-        assert!(solve_general(&mut swap.as_view_mut(), &mut x.as_view_mut()));
+        assert!(solve_general(&mut swap.as_view_mut(), &mut x));
         assert_eq!(x.as_slice(), [2.0, 3.0]);
     }
 }

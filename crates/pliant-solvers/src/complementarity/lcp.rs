@@ -34,6 +34,56 @@ pub struct Lcp {
     directions: Vec<[(usize, f64); 2]>,
     /// Impulse where `z = 0`.
     base: Vec<f64>,
+    slips: Vec<Slip>,
+    uppers: Vec<Upper>,
+    /// `A`, row by row.
+    a: Vec<f64>,
+    /// Velocity where `z = 0`.
+    u: Vec<f64>,
+}
+
+/// The slip of a contact, a variable beside the impulses.
+#[derive(Clone, Debug, PartialEq)]
+struct Slip {
+    /// Variable of the normal impulse.
+    normal: usize,
+    /// Variables of the impulses that it bounds.
+    pushes: Range<usize>,
+    mu: f64,
+}
+
+/// The velocity at the upper bound of a box, a variable beside the impulses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Upper {
+    /// Variable of the impulse.
+    variable: usize,
+    /// Distance of the bounds, scaled as the variables are.
+    room: f64,
+}
+
+impl Default for Lcp {
+    /// The problem without rows.
+    fn default() -> Self {
+        Self {
+            m: DMatrix::zeros(0, 0),
+            q: Vec::new(),
+            directions: Vec::new(),
+            base: Vec::new(),
+            slips: Vec::new(),
+            uppers: Vec::new(),
+            a: Vec::new(),
+            u: Vec::new(),
+        }
+    }
+}
+
+/// Makes a matrix one of zeros, in its own storage if that is large enough. (Resizing as of
+/// nalgebra gives storage back.)
+pub(super) fn zero(matrix: &mut DMatrix<f64>, rows: usize, columns: usize) {
+    let mut entries: Vec<f64> = std::mem::replace(matrix, DMatrix::zeros(0, 0)).data.into();
+    entries.clear();
+    entries.resize(rows * columns, 0.0);
+    *matrix = DMatrix::from_vec(rows, columns, entries);
 }
 
 impl Lcp {
@@ -43,18 +93,42 @@ impl Lcp {
     /// # Errors
     /// [`ProblemError::Option`] for fewer than three facets.
     pub fn new(problem: &Problem, facets: usize) -> Result<Self, ProblemError> {
+        let mut out = Self::default();
+        out.refill(problem, facets)?;
+        Ok(out)
+    }
+
+    /// Becomes the problem that [`new`](Self::new) makes; allocates only for a larger one than ever
+    /// before. After an error it is of no use.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn refill(&mut self, problem: &Problem, facets: usize) -> Result<(), ProblemError> {
+        self.list(problem, facets)?;
+        self.fill(problem);
+        Ok(())
+    }
+
+    /// Lists the variables.
+    fn list(&mut self, problem: &Problem, facets: usize) -> Result<(), ProblemError> {
         if facets < 3 {
             return Err(ProblemError::Option {
                 what: "the number of facets, at least three,",
                 value: facets as f64,
             });
         }
-        let mut directions: Vec<[(usize, f64); 2]> = Vec::new();
-        let mut base = vec![0.0; problem.size()];
-        // Variables beside the impulses, with the impulse variables that they go with: sigma of a
-        // contact, upper bounds of boxes.
-        let mut slips: Vec<(usize, Range<usize>, f64)> = Vec::new();
-        let mut uppers: Vec<(usize, f64, f64)> = Vec::new();
+        let Self {
+            directions,
+            base,
+            slips,
+            uppers,
+            ..
+        } = self;
+        directions.clear();
+        slips.clear();
+        uppers.clear();
+        base.clear();
+        base.resize(problem.size(), 0.0);
         for (k, cone) in problem.cones().iter().enumerate() {
             let first = problem.rows(k).start;
             let s = problem.scale(k).sqrt();
@@ -72,7 +146,10 @@ impl Lcp {
                         base[first] = lower;
                         push((first, 1.0), none);
                         if upper.is_finite() {
-                            uppers.push((directions.len() - 1, upper - lower, s));
+                            uppers.push(Upper {
+                                variable: directions.len() - 1,
+                                room: (upper - lower) * s,
+                            });
                         }
                     } else if upper.is_finite() {
                         base[first] = upper;
@@ -93,7 +170,11 @@ impl Lcp {
                     push((first + 1, 1.0), none);
                     push((first + 1, -1.0), none);
                     let end = directions.len();
-                    slips.push((end - 3, end - 2..end, mu));
+                    slips.push(Slip {
+                        normal: end - 3,
+                        pushes: end - 2..end,
+                        mu,
+                    });
                 }
                 Cone::Coulomb { mu } | Cone::Pyramid { mu, .. } => {
                     let (sides, start) = match *cone {
@@ -107,7 +188,11 @@ impl Lcp {
                         push((first + 1, cosine), (first + 2, sine));
                     }
                     let end = directions.len();
-                    slips.push((end - sides - 1, end - sides..end, mu));
+                    slips.push(Slip {
+                        normal: end - sides - 1,
+                        pushes: end - sides..end,
+                        mu,
+                    });
                 }
                 Cone::Rolling { .. } => {
                     push((first, 1.0), none);
@@ -129,51 +214,64 @@ impl Lcp {
                     let mut start = normal + 1;
                     for (mu, rows) in discs {
                         let end = start + if rows.len() == 1 { 2 } else { facets };
-                        slips.push((normal, start..end, mu));
+                        let pushes = start..end;
+                        slips.push(Slip { normal, pushes, mu });
                         start = end;
                     }
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Writes `M` and `q` of the variables.
+    fn fill(&mut self, problem: &Problem) {
+        let Self {
+            m,
+            q,
+            directions,
+            base,
+            slips,
+            uppers,
+            a,
+            u,
+        } = self;
+        let size = problem.size();
         let impulses = directions.len();
         let n = impulses + slips.len() + uppers.len();
-        let a = problem.to_dense();
-        let mut u = vec![0.0; problem.size()];
-        problem.velocity_into(&base, &mut u);
-        let mut m = DMatrix::zeros(n, n);
-        let mut q = vec![0.0; n];
+        a.clear();
+        a.resize(size * size, 0.0);
+        problem.delassus().block(0..size, 0..size, a);
+        u.clear();
+        u.resize(size, 0.0);
+        problem.velocity_into(base, u);
+        zero(m, n, n);
+        q.clear();
+        q.resize(n, 0.0);
         for (i, d) in directions.iter().enumerate() {
             q[i] = d.iter().map(|(row, x)| x * u[*row]).sum();
             for (j, e) in directions.iter().enumerate() {
                 let mut sum = 0.0;
                 for (row, x) in d {
                     for (column, y) in e {
-                        sum += x * y * a[(*row, *column)];
+                        sum += x * y * a[row * size + column];
                     }
                 }
                 m[(i, j)] = sum;
             }
         }
-        for (l, (normal, pushes, mu)) in slips.iter().enumerate() {
-            let sigma = impulses + l;
-            m[(sigma, *normal)] = *mu;
-            for k in pushes.clone() {
+        for (sigma, slip) in (impulses..).zip(slips.iter()) {
+            m[(sigma, slip.normal)] = slip.mu;
+            for k in slip.pushes.clone() {
                 m[(k, sigma)] = 1.0;
                 m[(sigma, k)] = -1.0;
             }
         }
-        for (l, (variable, room, s)) in uppers.iter().enumerate() {
-            let y = impulses + slips.len() + l;
-            m[(*variable, y)] = 1.0;
-            m[(y, *variable)] = -1.0;
-            q[y] = room * s;
+        for (y, upper) in (impulses + slips.len()..).zip(uppers.iter()) {
+            m[(upper.variable, y)] = 1.0;
+            m[(y, upper.variable)] = -1.0;
+            q[y] = upper.room;
         }
-        Ok(Self {
-            m,
-            q,
-            directions,
-            base,
-        })
     }
 
     /// The impulse of a solution.

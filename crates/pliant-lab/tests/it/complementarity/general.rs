@@ -216,6 +216,7 @@ fn the_same_again_is_the_same_bit_for_bit_and_allocates_nothing() {
                 | Method::Admm
                 | Method::InteriorPoint
                 | Method::CentralPath
+                | Method::Lemke
         );
         // Auto reports the method that it ended with, and allocates its list of stages.
         if lean && report.stages.is_empty() {

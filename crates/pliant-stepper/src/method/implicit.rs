@@ -94,17 +94,17 @@ pub(crate) struct NewtonWorkspace {
     rate: Vec<f64>,
     nodal: Nodal,
     mixing: Mixing,
-    contraction: Contraction,
     /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
     inertia: Vec<f64>,
     sizes: TermSizes,
     loads: Loads,
 }
 
-/// Mixes the steps of kept matrices.
+/// Mixes the steps of kept matrices, and watches how they shrink.
 #[derive(Debug, Default)]
 struct Mixing {
     mixer: Anderson,
+    contraction: Contraction,
     /// The iterate that a step leads to: velocities, impulses of rows, loads.
     output: Vec<f64>,
 }

@@ -85,11 +85,11 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
     }
 }
 
-/// Whether the stages of a step, or of a part of it after so many halvings, gain or lose more energy
-/// than they may: a share of the kinetic energy, of all that it moved, and of a fall from rest in
-/// the same time, beside which what is at rest has none. Halves that gain add up, so that each has
-/// half of what is allowed; of losses, which hard springs that ring have in every part, one halving
-/// shows whether the step was too long.
+/// Whether the stages of a step, or of a part of it after so many halvings, gain or lose more
+/// energy than they may: a share of the kinetic energy, of all that it moved, and of a fall from
+/// rest in the same time, beside which what is at rest has none. Halves that gain add up, so that
+/// each has half of what is allowed; of losses, which hard springs that ring have in every part,
+/// one halving shows whether the step was too long.
 fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: usize) -> bool {
     let newton = &simulation.options.tuning.newton;
     let (ledger, after) = (&report.ledger, report.energies);

@@ -78,3 +78,37 @@ impl Contraction {
         points.fold(0.0, |a, v| if v > a || v.is_nan() { v } else { a })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps that shrink to a tenth leave a ninth of the last one, in the units of the levers; of
+    /// one step, or of steps that hardly shrink, nothing is known.
+    #[test]
+    fn the_error_is_that_of_the_steps_to_come() {
+        let mut c = Contraction {
+            lever: vec![1.0, 0.5],
+            first: None,
+            last: f64::INFINITY,
+            error: f64::INFINITY,
+        };
+        let velocity = [10.0, 0.0];
+        let close = |c: &Contraction, share| c.is_close(share, &velocity, &[0.0; 2]);
+        c.take(&[0.1, 2.0]);
+        assert!(!close(&c, 1.0));
+        c.take(&[0.1, 0.02]);
+        assert!((c.error - 0.1 / 9.0).abs() < 1e-15, "{}", c.error);
+        // A hundredth of 1 m/s times the root of a tenth is less.
+        assert!(!close(&c, 1.0));
+        c.take(&[0.01, 0.0]);
+        assert!((c.error - 0.01 / 9.0).abs() < 1e-15, "{}", c.error);
+        assert!(close(&c, 1.2e-4) && !close(&c, 1e-4));
+        c.forget();
+        assert!(!close(&c, 1.0));
+        c.take(&[0.006, 0.0]);
+        assert!(!close(&c, 1.0) && c.error == f64::INFINITY);
+        c.take(&[f64::NAN, 0.0]);
+        assert!(!close(&c, 1.0));
+    }
+}

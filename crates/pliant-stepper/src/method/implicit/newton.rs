@@ -101,6 +101,7 @@ impl Iteration<'_> {
                 weighed = true;
                 self.weigh();
                 self.work
+                    .mixing
                     .contraction
                     .begin(&self.system.model, self.system.assembler.system());
                 let at = self.work.contact_iterate();
@@ -162,7 +163,7 @@ impl Iteration<'_> {
             };
             self.system.check_factorisations(part, self.start.time)?;
             let clock = Instant::now();
-            self.work.contraction.take(&self.system.solution.x);
+            self.work.mixing.contraction.take(&self.system.solution.x);
             if let Some(deformations) = self.origin.deformations {
                 let s = &mut *self.work;
                 let reach = s.relation.displacement_gain;
@@ -176,7 +177,7 @@ impl Iteration<'_> {
             }
             let found = done || self.search(&mut watch, &mut newton)?;
             if !(found && self.work.iterate.whole) {
-                self.work.contraction.forget();
+                self.work.mixing.contraction.forget();
             }
             if self.origin.deformations.is_some() {
                 self.work.loads.go();
@@ -203,7 +204,7 @@ impl Iteration<'_> {
             return false;
         };
         let (from, to) = (&self.work.equations.velocity, &self.work.iterate.velocity);
-        self.work.contraction.is_close(share, from, to)
+        self.work.mixing.contraction.is_close(share, from, to)
     }
 
     /// Solves the prepared system; the impulses of the contacts are apart from those of the model.

@@ -226,11 +226,12 @@ pub struct NewtonOptions {
     /// Largest relative residual of a converged step: what an equation misses, beyond the rounding
     /// of positions, as a share of its terms.
     pub tolerance: f64,
-    /// The same for a stage of [`Integrator::Sdirk2`], whose steps have an error of their own: far
-    /// below that, iterations are wasted.
+    /// Largest relative residual of a stage of [`Integrator::Sdirk2`] whose velocities are not known
+    /// to be close.
     pub stage_tolerance: f64,
-    /// The share of its velocities that the iteration of such a stage may leave as error in them,
-    /// if that is less than a hundredth of the error of the step.
+    /// The share of its velocities that the iteration of such a stage may leave as error in them, if
+    /// that is less than a hundredth of the error of the step. Equations are missed by 1e-5 of their
+    /// terms at most then.
     pub stage_share: f64,
     /// Iterations at most.
     pub iterations: usize,
@@ -238,8 +239,8 @@ pub struct NewtonOptions {
     /// [`Options::accept_failed_steps`](crate::Options::accept_failed_steps) takes the best iterate
     /// instead.
     pub halvings: usize,
-    /// The same for steps of [`Integrator::Sdirk2`], which are also halved where their stages gain
-    /// or lose energy.
+    /// How often a step of [`Integrator::Sdirk2`] is halved at most, where its stages are not
+    /// solved, or gain or lose energy; what is still not solved then is taken by one stage.
     pub stage_halvings: usize,
     /// The largest gain of energy by these stages in a step that is not halved, as a share of its
     /// kinetic energy and of what it turns over.

@@ -345,11 +345,6 @@ impl Simulation {
         result
     }
 
-    /// Goes back from a step that was taken to the moment before it.
-    pub(crate) fn drop_step(&mut self) -> Result<(), Error> {
-        self.go_back()
-    }
-
     /// Goes back from a step that failed to the moment before it: what comes next is to the bit
     /// what would come after a restored checkpoint.
     fn fail(&mut self) -> Result<(), Error> {

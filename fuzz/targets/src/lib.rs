@@ -92,7 +92,7 @@ const LITTLE_WORK: WorkLimits = WorkLimits {
     contact_tests: 1_000_000,
     factorisations: 200,
 };
-/// More steps than this in the plan of a run are a long table of pictures.
+/// Bytes of the longest scene that is read.
 const LONGEST_INPUT: usize = 1 << 16;
 
 /// A checkpoint of a small scene in which the input changes bytes, three of it for each: the place,

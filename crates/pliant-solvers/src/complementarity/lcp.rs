@@ -102,7 +102,7 @@ impl Lcp {
     /// before. After an error it is of no use.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`ProblemError::Option`] for fewer than three facets.
     pub fn refill(&mut self, problem: &Problem, facets: usize) -> Result<(), ProblemError> {
         self.list(problem, facets)?;
         self.fill(problem);

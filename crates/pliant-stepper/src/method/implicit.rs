@@ -286,6 +286,7 @@ enum Goal {
     /// expected accelerations that is of second order in the step, so that the error of the
     /// iteration has the third order of a step, and is a fraction of it.
     ThirdOrder {
+        /// The least share of its terms that is asked for.
         least: f64,
         /// The share of its velocities that the iteration may leave as error in them.
         share: f64,

@@ -50,9 +50,13 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
         or_halves,
         ..Conditions::default()
     };
+    let steps = simulation.counters().steps;
+    let mut solved = false;
     match simulation.step_at_once(h, conditions) {
         Ok(report) if or_halves && is_energy_off(simulation, &report, halvings.taken) => {
-            simulation.drop_step()?;
+            simulation.go_back()?;
+            simulation.system.set_steps(steps);
+            solved = true;
         }
         Err(
             Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. } | Error::TooMuchWork { .. },
@@ -80,6 +84,11 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
         }
         Err(error) => {
             simulation.restore(&before)?;
+            simulation.system.set_steps(steps);
+            // The whole was good but for its energy.
+            if solved {
+                return simulation.step_at_once(h, Conditions::default());
+            }
             Err(error)
         }
     }

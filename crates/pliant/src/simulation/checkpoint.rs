@@ -41,7 +41,7 @@ impl Simulation {
     }
 
     /// Goes back to the moment before the step.
-    pub(super) fn go_back(&mut self) -> Result<(), Error> {
+    pub(crate) fn go_back(&mut self) -> Result<(), Error> {
         let mut before = std::mem::take(&mut self.before);
         if before.begun && before.whole.is_some() {
             before.failed = Some(Box::new(self.system.assembler.system().clone()));

@@ -59,7 +59,8 @@ impl LinearisationMeasure {
     /// matrix.
     ///
     /// # Errors
-    /// Those of the relations of the method.
+    /// [`Error::OutOfRange`] where the weights and the step relate velocities to accelerations by no
+    /// positive finite gain.
     pub(crate) fn measure(
         &mut self,
         system: &mut System,

@@ -32,6 +32,9 @@ const SLOW: f64 = 0.25;
 /// leave out one by one, and begins with new ones from nothing.
 const LEAST_AGE: usize = 2;
 
+/// The largest share of its terms that an equation may miss where the velocities are close.
+const LARGEST_RESIDUAL: f64 = 1e-5;
+
 /// The best iterate so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watch {
@@ -120,7 +123,8 @@ impl Iteration<'_> {
             before = measured.relative;
             let settled = !self.system.in_contact() || self.work.iterate.whole;
             let goal = *goal.get_or_insert_with(|| self.origin.goal(measured.relative));
-            let done = settled && (measured.relative <= goal || self.is_close());
+            let close = measured.relative <= LARGEST_RESIDUAL && self.is_close();
+            let done = settled && (measured.relative <= goal || close);
             if let Some(mut report) = last {
                 report.residual = measured;
                 report.status = if done {

@@ -54,8 +54,6 @@ pub(crate) struct Sdirk2 {
     change: Vec<f64>,
     /// Forces of the first stage.
     first: Forces,
-    /// Whether an impact was found in the last stage.
-    impact: bool,
 }
 
 /// Expectations of a stage.
@@ -155,7 +153,7 @@ impl Method for Sdirk2 {
             rows: RowPositions::Integrated,
         };
         let by_two = self.two_stages(system, start, end, two, trace);
-        if let Some(status) = self.settle(by_two, trace.stages.or_halves)? {
+        if let Some(status) = settle(by_two, trace.stages.or_halves)? {
             trace.stages.taken = 2;
             return self.finish(system, start, two.second(), end, status, trace);
         }
@@ -174,22 +172,30 @@ impl Method for Sdirk2 {
     }
 }
 
-impl Sdirk2 {
-    /// The status of an attempt that is to stand: one that found a solution, or that found none
-    /// where the step is taken in halves then.
-    ///
-    /// # Errors
-    /// Those that no other attempt can mend.
-    fn settle(&self, attempt: Result<SolveReport, Error>, or_halves: bool) -> Result<Option<Status>, Error> {
-        match attempt {
-            Ok(_) if self.impact => Ok(None),
-            Ok(solved) if or_halves || solved.status == Status::Converged => Ok(Some(solved.status)),
-            Err(Error::NotPositiveDefinite { .. }) if or_halves => attempt.map(|_| None),
-            Ok(_) | Err(Error::NotPositiveDefinite { .. } | Error::Incompatible { .. }) => Ok(None),
-            Err(e) => Err(e),
-        }
-    }
+/// An attempt to take a step in two stages.
+#[derive(Clone, Copy, Debug)]
+struct Attempt {
+    /// That of the last stage that was tried.
+    status: Status,
+    /// Whether there was an impact in it.
+    impact: bool,
+}
 
+/// The status of an attempt that ends the step: one that found a solution, or that found none where
+/// the step is taken in halves then. None if one stage is to take the step.
+///
+/// # Errors
+/// The error of an attempt that one stage would not mend, or halves may.
+fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Option<Status>, Error> {
+    match attempt {
+        Ok(Attempt { impact: true, .. }) | Err(Error::Incompatible { .. }) => Ok(None),
+        Ok(Attempt { status, .. }) => Ok((or_halves || status == Status::Converged).then_some(status)),
+        Err(Error::NotPositiveDefinite { .. }) if !or_halves => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+impl Sdirk2 {
     /// Both stages, as far as they are solved and there is no impact.
     fn two_stages(
         &mut self,
@@ -198,16 +204,17 @@ impl Sdirk2 {
         end: &mut Motion,
         first: Stage<'_>,
         trace: &mut Trace,
-    ) -> Result<SolveReport, Error> {
+    ) -> Result<Attempt, Error> {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
-        self.impact = self.has_impact(system, start);
-        if solved.status == Status::Converged && !self.impact {
+        let mut impact = self.has_impact(system, start);
+        if solved.status == Status::Converged && !impact {
             self.advance(system, start, first, end)?;
             solved = self.stage(system, start, end, first.second(), trace)?;
-            self.impact = self.has_impact(system, start);
+            impact = self.has_impact(system, start);
             self.average(end);
         }
-        Ok(solved)
+        let status = solved.status;
+        Ok(Attempt { status, impact })
     }
 
     /// The step once more from its start, by one stage.
@@ -507,8 +514,12 @@ impl Sdirk2 {
             system.propagate(&mut end.state)?;
         }
         trace.timings.stabilise += clock.elapsed();
+        // What is halved because it is not solved needs no more than its report.
+        let stands = status == Status::Converged || !trace.stages.or_halves;
         let clock = Instant::now();
-        contact_step::look_for_missed(system, start, end, h)?;
+        if stands {
+            contact_step::look_for_missed(system, start, end, h)?;
+        }
         trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
         system.take_rows_by_law();
@@ -517,7 +528,9 @@ impl Sdirk2 {
         trace.tally(system, start, end, h, DampingLaw::Mean);
         trace.timings.update += clock.elapsed();
         let clock = Instant::now();
-        recover(system, start, end, trace, h)?;
+        if stands {
+            recover(system, start, end, trace, h)?;
+        }
         trace.timings.contacts += clock.elapsed();
         let memory = &mut end.integrator;
         memory.forget();

@@ -64,6 +64,16 @@ pub enum Observation {
     Linearisation,
 }
 
+impl Observation {
+    /// The option that asks for it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::NumericalParts => "`Options::numerical_parts`",
+            Self::Linearisation => "`Tuning::linearisation_samples: 1`",
+        }
+    }
+}
+
 /// Median times of a step (s) without and with an observation, a step of each in turn; and the
 /// share of steps that clamp the geometric stiffness.
 ///

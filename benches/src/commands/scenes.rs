@@ -80,8 +80,9 @@ pub(super) fn run(arguments: &[String]) -> Ended {
 fn observed(scale: usize, observation: Observation) -> Result<(), observations::Failure> {
     let _ = writeln!(
         std::io::stdout(),
-        "\nSteps with and without {observation:?}: medians of steps in turn.\n\
+        "\nSteps with and without {}: medians of steps in turn.\n\
          {:>16} {:>8} {:>6} {:>8} {:>12} {:>12} {:>7}",
+        observation.option(),
         "scene",
         "dofs",
         "steps",

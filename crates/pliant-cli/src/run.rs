@@ -430,8 +430,12 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
             "stages",
             format!(
                 "{} steps of two, {} of one (impacts, and where two have no solution: order 1), \
-                 {} Newton iterations",
-                summary.two_stage_steps, summary.one_stage_steps, summary.newton_iterations
+                 {} halvings, {} Newton iterations, which leave an error of {:.1e} of the velocities at worst",
+                summary.two_stage_steps,
+                summary.one_stage_steps,
+                summary.newton_halvings,
+                summary.newton_iterations,
+                summary.stage_velocity_error
             ),
         );
     }

@@ -226,12 +226,12 @@ pub struct NewtonOptions {
     /// Largest relative residual of a converged step: what an equation misses, beyond the rounding
     /// of positions, as a share of its terms.
     pub tolerance: f64,
-    /// Largest relative residual of a stage of [`Integrator::Sdirk2`] whose velocities are not known
-    /// to be close.
+    /// Largest relative residual of a stage of [`Integrator::Sdirk2`] whose velocities are not
+    /// known to be close.
     pub stage_tolerance: f64,
-    /// The share of its velocities that the iteration of such a stage may leave as error in them, if
-    /// that is less than a hundredth of the error of the step. Equations are missed by 1e-5 of their
-    /// terms at most then.
+    /// The share of its velocities that the iteration of such a stage may leave as error in them,
+    /// if that is less than a hundredth of the error of the step. Equations are missed by 1e-5 of
+    /// their terms at most then.
     pub stage_share: f64,
     /// Iterations at most.
     pub iterations: usize,

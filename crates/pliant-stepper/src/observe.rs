@@ -56,10 +56,13 @@ impl Room {
 }
 
 /// Stages of a step, of methods that have a choice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stages {
     /// Stages that it was taken in; 0 of other methods.
     pub taken: usize,
+    /// The largest estimated error that the iteration of a stage left in its velocities, as a share
+    /// of them; 0 where none is known.
+    pub left: f64,
     /// Whether the step is to fail where they are not solved, because it is taken in halves then;
     /// it stays from step to step.
     pub or_halves: bool,
@@ -154,7 +157,7 @@ impl Trace {
         self.newton = NewtonReport::default();
         self.corrections = (0, 0);
         self.geometry_passes = 1;
-        self.stages.taken = 0;
+        (self.stages.taken, self.stages.left) = (0, 0.0);
         self.linearisation = None;
         self.geometry_clamped = false;
         self.projected_tangents = 0;

@@ -384,6 +384,13 @@ impl Options {
             ("the tolerance of bounded forces", self.tuning.bounds.tolerance),
             ("the tolerance of contacts", self.contacts.tolerance),
             ("the tolerance of Newton's method", self.tuning.newton.tolerance),
+            ("the tolerance of a stage", self.tuning.newton.stage_tolerance),
+            (
+                "the share of velocities of a stage",
+                self.tuning.newton.stage_share,
+            ),
+            ("the gain of energy of a step", self.tuning.newton.energy_gain),
+            ("the loss of energy of a step", self.tuning.newton.energy_loss),
         ] {
             if value.is_nan() {
                 return Err(Error::OutOfRange {

@@ -118,6 +118,9 @@ pub struct StepSolveReport {
     /// Stages that SDIRK2 took the step in: two, or one across an impact and where two have no
     /// solution, which is of order 1; zero for other methods.
     pub stages: usize,
+    /// The largest estimated error that the iteration of such a stage left in the velocities, as a
+    /// share of the largest; zero where the residual alone ended it, and for other methods.
+    pub velocity_error: f64,
     /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W`
     /// positive definite.
     pub geometry_clamped: bool,
@@ -142,6 +145,7 @@ impl StepSolveReport {
         self.corrections.1 += earlier.corrections.1;
         self.geometry_passes += earlier.geometry_passes;
         self.stages = self.stages.min(earlier.stages);
+        self.velocity_error = self.velocity_error.max(earlier.velocity_error);
         self.geometry_clamped |= earlier.geometry_clamped;
         self.projected_tangents = self.projected_tangents.max(earlier.projected_tangents);
         self.linearisation = Linearisation::larger(self.linearisation, earlier.linearisation);

@@ -65,13 +65,17 @@ pub struct Summary {
     pub extra_geometry_passes: usize,
     /// Linear systems solved by Newton's method, all together.
     pub newton_iterations: usize,
-    /// Halvings of steps in which Newton's method did not converge.
+    /// Halvings of steps in which Newton's method did not converge, or whose stages gained or lost
+    /// energy.
     pub newton_halvings: usize,
     /// Steps that SDIRK2 took in two stages and in one; neither counts where another method took
     /// them.
     pub two_stage_steps: usize,
     /// See [`two_stage_steps`](Self::two_stage_steps).
     pub one_stage_steps: usize,
+    /// The largest estimated error that the iterations of these stages left in the velocities, as a
+    /// share of them.
+    pub stage_velocity_error: f64,
     /// The linear step that missed most of the nonlinear equations, of those that were measured;
     /// `null` if none was.
     pub linearisation: Option<LinearisationSummary>,
@@ -298,6 +302,7 @@ impl Summary {
             newton_halvings: 0,
             two_stage_steps: 0,
             one_stage_steps: 0,
+            stage_velocity_error: 0.0,
             linearisation: None,
             clamped_steps: 0,
             projected_tangents: 0,
@@ -354,6 +359,7 @@ impl Summary {
         self.newton_halvings += report.solve.newton.step_halvings;
         self.two_stage_steps += usize::from(report.solve.stages == 2);
         self.one_stage_steps += usize::from(report.solve.stages == 1);
+        self.stage_velocity_error = self.stage_velocity_error.max(report.solve.velocity_error);
         if let Some(found) = report.solve.linearisation
             && self
                 .linearisation

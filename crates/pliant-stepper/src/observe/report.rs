@@ -257,6 +257,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             corrections: trace.corrections,
             geometry_passes: trace.geometry_passes,
             stages: trace.stages.taken,
+            velocity_error: trace.stages.left,
             geometry_clamped: trace.geometry_clamped,
             projected_tangents: trace.projected_tangents,
             linearisation: trace.linearisation,

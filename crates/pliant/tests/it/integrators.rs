@@ -4,6 +4,7 @@ mod compositions;
 mod contacts;
 mod energy;
 mod failure;
+mod halves;
 mod memory;
 pub(crate) mod models;
 mod orders;

@@ -1,8 +1,7 @@
 //! Linear steps report the part of the nonlinear equations that they miss.
 
-use crate::tools::order;
+use crate::tools::{Floor, order};
 use pliant::contact::*;
-use pliant::kkt::Support;
 use pliant::prelude::*;
 
 const MASS: f64 = 0.8;
@@ -166,39 +165,6 @@ fn driven() -> Model {
     model
 }
 
-/// A particle on the ground z = 0.
-#[derive(Debug)]
-struct Ground(NodeId);
-
-impl ContactFinder for Ground {
-    fn nodes(&self) -> Vec<NodeId> {
-        vec![self.0]
-    }
-
-    fn find(&mut self, model: &Model, state: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
-        let x = model.positions(state, self.0);
-        let contact = Contact {
-            key: ContactKey(0, 0),
-            point: [x[0], x[1], x[2]],
-            normal: [0.0, 0.0, 1.0],
-            gap: x[2],
-            law: ContactLaw {
-                friction: 0.2,
-                ..ContactLaw::default()
-            },
-            sides: [0, 1],
-        };
-        let support = Support {
-            node: self.0,
-            element: 0,
-            weight: 1.0,
-            arm: [0.0; 3],
-        };
-        out.push(contact, [], [support]);
-        Ok(())
-    }
-}
-
 /// A particle that falls on the ground and slides until friction stops it.
 fn sliding(options: Options) -> Simulation {
     let mut model = Model::new();
@@ -208,7 +174,11 @@ fn sliding(options: Options) -> Simulation {
         .unwrap();
     model.add_mass("mass", p, Mass::Uniform(MASS)).unwrap();
     let mut s = Simulation::with_options(model, options).unwrap();
-    s.set_contacts(Ground(p)).unwrap();
+    let law = ContactLaw {
+        friction: 0.2,
+        ..ContactLaw::default()
+    };
+    s.set_contacts(Floor(p, law)).unwrap();
     s
 }
 

@@ -1,7 +1,39 @@
 //! Tools of tests in several files: numbers, comparisons, small dense algebra independent of the
-//! library.
+//! library, a floor.
 
+use pliant::contact::*;
+use pliant::kkt::Support;
 use pliant::prelude::*;
+
+/// A particle over the plane `z = 0`.
+#[derive(Debug)]
+pub(crate) struct Floor(pub(crate) NodeId, pub(crate) ContactLaw);
+
+impl ContactFinder for Floor {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+
+    fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let x = m.positions(s, self.0);
+        let contact = Contact {
+            key: ContactKey(0, 0),
+            point: [x[0], x[1], 0.0],
+            normal: [0.0, 0.0, 1.0],
+            gap: x[2],
+            law: self.1,
+            sides: [0, 1],
+        };
+        let support = Support {
+            node: self.0,
+            element: 0,
+            weight: 1.0,
+            arm: [0.0; 3],
+        };
+        out.push(contact, [], [support]);
+        Ok(())
+    }
+}
 
 /// Deterministic numbers between -1 and 1.
 pub(crate) fn numbers(seed: u64, count: usize) -> Vec<f64> {

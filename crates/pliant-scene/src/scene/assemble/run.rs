@@ -56,6 +56,16 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         builder.options.tuning.newton.stage_tolerance =
             builder.positive(tolerance, Where::Key("stage_tolerance"))?;
     }
+    if let Some(halvings) = &run.stage_halvings {
+        builder.options.tuning.newton.stage_halvings =
+            builder.whole(halvings, 0, 20, Where::Key("stage_halvings"))?;
+    }
+    if let Some(gain) = &run.energy_gain {
+        builder.options.tuning.newton.energy_gain = builder.positive(gain, Where::Key("energy_gain"))?;
+    }
+    if let Some(loss) = &run.energy_loss {
+        builder.options.tuning.newton.energy_loss = builder.positive(loss, Where::Key("energy_loss"))?;
+    }
     if let Some(iterations) = &run.newton_iterations {
         let at = Where::Key("newton_iterations");
         builder.options.tuning.newton.iterations = builder.whole(iterations, 1, 10_000, at)?;

@@ -32,6 +32,17 @@ pub struct Run {
     /// Largest relative residual of a stage of `Sdirk2`; 1e-9 by default.
     #[serde(default)]
     pub stage_tolerance: Option<Number>,
+    /// Halvings, at most, of a step of `Sdirk2` whose stages are not solved, or gain or lose
+    /// energy; 4 by default.
+    #[serde(default)]
+    pub stage_halvings: Option<Number>,
+    /// Largest gain of energy by a step of `Sdirk2`, as a share of what it turns over; 1e-3 by
+    /// default.
+    #[serde(default)]
+    pub energy_gain: Option<Number>,
+    /// Largest loss likewise; 5e-3 by default.
+    #[serde(default)]
+    pub energy_loss: Option<Number>,
     /// Iterations of Newton's method at most; 50 by default.
     #[serde(default)]
     pub newton_iterations: Option<Number>,

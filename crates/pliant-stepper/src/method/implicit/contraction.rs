@@ -72,6 +72,12 @@ impl Contraction {
         self.error <= of_step.min(share * velocity)
     }
 
+    /// The estimated error of the iterate as a share of its velocities, where it is known.
+    pub(super) fn left(&self, start: &[f64], end: &[f64]) -> Option<f64> {
+        let share = self.error / self.size(start).max(self.size(end));
+        share.is_finite().then_some(share)
+    }
+
     fn size(&self, velocity: &[f64]) -> f64 {
         let points = velocity.iter().zip(&self.lever).map(|(v, l)| (v * l).abs());
         // A NaN must not hide behind `max`.
@@ -104,8 +110,10 @@ mod tests {
         c.take(&[0.01, 0.0]);
         assert!((c.error - 0.01 / 9.0).abs() < 1e-15, "{}", c.error);
         assert!(close(&c, 1.2e-4) && !close(&c, 1e-4));
+        let left = |c: &Contraction| c.left(&velocity, &[0.0; 2]);
+        assert!((left(&c).unwrap() - 0.001 / 9.0).abs() < 1e-15);
         c.forget();
-        assert!(!close(&c, 1.0));
+        assert!(!close(&c, 1.0) && left(&c).is_none());
         c.take(&[0.006, 0.0]);
         assert!(!close(&c, 1.0) && c.error == f64::INFINITY);
         c.take(&[f64::NAN, 0.0]);

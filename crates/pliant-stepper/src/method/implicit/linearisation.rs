@@ -59,8 +59,8 @@ impl LinearisationMeasure {
     /// matrix.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] where the weights and the step relate velocities to accelerations by no
-    /// positive finite gain.
+    /// [`Error::OutOfRange`] where the weights and the step relate velocities to accelerations by
+    /// no positive finite gain.
     pub(crate) fn measure(
         &mut self,
         system: &mut System,

@@ -366,6 +366,9 @@ impl Sdirk2 {
             trace.solved = solved;
             trace.missed = work.sizes.worst;
         }
+        let (from, to) = (&work.equations.velocity, &work.iterate.velocity);
+        let left = work.mixing.contraction.left(from, to).unwrap_or(0.0);
+        trace.stages.left = trace.stages.left.max(left);
         trace.newton += newton;
         trace.geometry_clamped |= clamped;
         work.read_forces(system, end);

@@ -187,6 +187,10 @@ fn the_chain_of_ten_links_by_stages() {
                 .max(report.energies.kinetic - report.ledger.kinetic);
         gain = gain.max(report.ledger.numerical / turned_over);
         assert_eq!(report.solve.stages, 2);
+        // The limits of what iterations may leave.
+        assert!(report.residual.relative <= 1e-5, "{:?}", report.residual);
+        assert!(report.solve.velocity_error <= 1e-6, "{:?}", report.solve);
+        assert!(report.solve.velocity_error > 0.0, "{:?}", report.solve);
         if step == 50 {
             assert!(off(&halved) < 2e-3, "{}", off(&halved));
         }

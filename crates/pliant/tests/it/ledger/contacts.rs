@@ -2,39 +2,9 @@
 
 use super::parts::{apart, expect_parts};
 use super::{G, expect, run};
+use crate::tools::Floor;
 use pliant::contact::*;
-use pliant::kkt::Support;
 use pliant::prelude::*;
-
-/// A particle over the plane `z = 0`.
-#[derive(Debug)]
-struct Floor(NodeId, ContactLaw);
-
-impl ContactFinder for Floor {
-    fn nodes(&self) -> Vec<NodeId> {
-        vec![self.0]
-    }
-
-    fn find(&mut self, m: &Model, s: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
-        let x = m.positions(s, self.0);
-        let contact = Contact {
-            key: ContactKey(0, 0),
-            point: [x[0], x[1], 0.0],
-            normal: [0.0, 0.0, 1.0],
-            gap: x[2],
-            law: self.1,
-            sides: [0, 1],
-        };
-        let support = Support {
-            node: self.0,
-            element: 0,
-            weight: 1.0,
-            arm: [0.0; 3],
-        };
-        out.push(contact, [], [support]);
-        Ok(())
-    }
-}
 
 /// A particle of 2 kg.
 fn particle(z: f64, v: [f64; 3], gravity: f64, law: ContactLaw, options: Options) -> Simulation {

@@ -149,7 +149,7 @@ impl Chain {
             .map(|i| mass(i) * GRAVITY * (i as f64 + 0.5) * LENGTH)
             .sum();
         Ok(MovingChain {
-            simulation: Simulation::new(model)?,
+            simulation: Simulation::with_options(model, Options::theta())?,
             bodies,
             joints,
             constraint,

@@ -11,6 +11,7 @@ mod delassus;
 mod factors;
 mod fronts;
 mod krylov;
+mod methods;
 mod motion;
 mod multibody;
 mod orders;
@@ -48,6 +49,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         "motion",
         "chains and nets in free motion by each method  [methods, chain, net, h=0.01, t=3, most=64]",
         motion::run,
+    ),
+    command(
+        "methods",
+        "energy that the scheme takes of the shipped scenes, by the linear step and by SDIRK2  [scenes]",
+        methods::run,
     ),
     command(
         "solvers",

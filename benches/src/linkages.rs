@@ -22,7 +22,7 @@ pub fn hinge_chain(links: usize) -> Result<Simulation, Error> {
         let hinge = Joint::hinge(above, Side::Body(bodies, k)).at(Pose::at([k as f64 * length, 0.0, 0.0]));
         model.add_joint(&format!("hinge {k}"), &hinge)?;
     }
-    Simulation::new(model)
+    Simulation::with_options(model, Options::theta())
 }
 
 /// Six bars of 1 m and 1 kg along the edges of a cube, the last of them the ground, with hinges
@@ -65,5 +65,5 @@ pub fn bricard() -> Result<(Simulation, [NodeId; 5]), Error> {
         model.add_joint(&format!("hinge {k}"), &hinge)?;
     }
     let bars = [bars[0], bars[1], bars[2], bars[3], bars[4]];
-    Ok((Simulation::new(model)?, bars))
+    Ok((Simulation::with_options(model, Options::theta())?, bars))
 }

@@ -60,7 +60,7 @@ impl MovingNet {
             model.fix(knots, corner, &[true; 3])?;
         }
         Ok(Self {
-            simulation: Simulation::new(model)?,
+            simulation: Simulation::with_options(model, Options::theta())?,
             knots,
             lengths,
             rest,

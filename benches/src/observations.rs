@@ -34,7 +34,7 @@ pub fn net(side: usize, treatment: Treatment) -> Result<Simulation, Failure> {
     for corner in [0, side - 1] {
         model.fix(knots, corner, &[true; 3])?;
     }
-    Ok(Simulation::new(model)?)
+    Ok(Simulation::with_options(model, Options::theta())?)
 }
 
 /// A beam of 40 x 4 x 4 hexahedra, clamped at one end, under its weight.
@@ -52,7 +52,7 @@ pub fn beam(solid: fn(f64, f64) -> Solid) -> Result<Simulation, Failure> {
             model.fix(parts.nodes, k, &[true; 3])?;
         }
     }
-    Ok(Simulation::new(model)?)
+    Ok(Simulation::with_options(model, Options::theta())?)
 }
 
 /// A quantity found out about a step beside its motion.

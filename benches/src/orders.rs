@@ -51,7 +51,7 @@ pub fn methods() -> Vec<Method> {
             integrator,
             alpha,
             beta: alpha,
-            ..Options::default()
+            ..Options::theta()
         },
         rows,
     };
@@ -207,7 +207,7 @@ pub fn pendulum() -> Result<Simulation, Error> {
     let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
     let rod = model.add_mapped("length", &[bob], length)?;
     model.add_constraint("rod", rod, Level::Position)?;
-    Simulation::new(model)
+    Simulation::with_options(model, Options::theta())
 }
 
 /// Ten particles of 0.1 kg on hard rods of 0.1 m, straight and 0.2 rad from hanging, at rest.
@@ -233,7 +233,7 @@ pub fn swaying_chain() -> Result<Simulation, Error> {
     let pairs: Vec<_> = (0..10).map(|i| (end(i + 1), end(i))).collect();
     let rods = model.add_mapped("lengths", &[p], Distance::new(&pairs).with_rest_lengths(&[0.1]))?;
     model.add_constraint("rods", rods, Level::Position)?;
-    Simulation::new(model)
+    Simulation::with_options(model, Options::theta())
 }
 
 fn oscillator() -> Result<Simulation, Error> {
@@ -242,7 +242,7 @@ fn oscillator() -> Result<Simulation, Error> {
     model.add_mass("m", node, Mass::Uniform(1.5))?;
     let law = UniformCompliance::new(1.0 / 60.0).with_relaxation_time(0.02);
     model.add_force_field("spring", node, law, Treatment::Stiffness)?;
-    Simulation::new(model)
+    Simulation::with_options(model, Options::theta())
 }
 
 fn top() -> Result<Simulation, Error> {
@@ -251,7 +251,7 @@ fn top() -> Result<Simulation, Error> {
     model.set_body_velocity(body, 0, [0.0; 3], [1.2, 0.0, 1.0])?;
     let inertia = RigidMass::principal(1.0, [1.0, 2.0, 3.0]);
     model.add_mass("m", body, Mass::Rigid(vec![inertia]))?;
-    Simulation::new(model)
+    Simulation::with_options(model, Options::theta())
 }
 
 /// Distance of the tip from where it is to be, from the pose of the last link.

@@ -28,7 +28,7 @@ pub fn clamped(solid: &Solid, mesh: &Mesh) -> Result<(Simulation, NodeId), Box<d
             model.fix(parts.nodes, k, &[true; 3])?;
         }
     }
-    Ok((Simulation::new(model)?, parts.nodes))
+    Ok((Simulation::with_options(model, Options::theta())?, parts.nodes))
 }
 
 /// Least times of a step (s): strains and ledger, filling, factor, solve.

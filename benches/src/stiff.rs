@@ -24,7 +24,7 @@ pub fn tension_error(compliance: f64, treatment: Treatment) -> Result<f64, Error
     ];
     let lengths = model.add_mapped("lengths", &[p], Distance::new(&pairs).with_rest_lengths(&[1.0]))?;
     let id = model.add_force_field("springs", lengths, UniformCompliance::new(compliance), treatment)?;
-    let mut s = Simulation::new(model)?;
+    let mut s = Simulation::with_options(model, Options::theta())?;
     for _ in 0..400 {
         s.step(0.01)?;
     }

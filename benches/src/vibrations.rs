@@ -93,7 +93,7 @@ impl Mode {
                 model.fix(parts.nodes, k, &[true; 3])?;
             }
         }
-        Ok((Simulation::new(model)?, parts.nodes))
+        Ok((Simulation::with_options(model, Options::theta())?, parts.nodes))
     }
 
     fn at_rest_under(

@@ -145,7 +145,7 @@ fn simulate(
 }
 
 fn ours(scene: &Scene, coupling: FrictionCoupling, split: bool) -> Result<Row, Error> {
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.contacts.friction_coupling = coupling;
     let (mut s, node) = (scene.make)().simulation(options)?;
     let mut parts = [Duration::ZERO; 5];

@@ -93,7 +93,7 @@ impl Course {
 }
 
 fn options(name: &str) -> Options {
-    let mut o = Options::default();
+    let mut o = Options::theta();
     match name {
         "linear" => {}
         "sdirk2" => o.integrator = Integrator::Sdirk2,

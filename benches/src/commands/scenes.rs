@@ -211,7 +211,7 @@ fn variants() {
                     geometry_passes: passes,
                     ..Tuning::default()
                 },
-                ..Options::default()
+                ..Options::theta()
             };
             let chain = Chain {
                 level,

@@ -85,7 +85,7 @@ fn cantilever(checks: &mut Checks) -> Result<(), Error> {
         for treatment in [Treatment::Stiffness, Treatment::Compliance] {
             let (mut model, nodes, moments) = beam(n, length, ei, treatment)?;
             model.add_mass("m", nodes, Mass::Uniform(1.0))?;
-            let mut s = Simulation::new(model)?;
+            let mut s = Simulation::with_options(model, Options::theta())?;
             s.set_force(nodes, 2 * n, &[load])?;
             s.settle(Settle {
                 h: 1.0,
@@ -176,7 +176,7 @@ fn frequencies(checks: &mut Checks) -> Result<(), Error> {
 /// Natural frequencies in ascending order and the shape of the first mode on the free coordinates,
 /// from `W = M + h^2 K` at two steps.
 fn modes(model: Model) -> Result<(Vec<f64>, Vec<f64>), Error> {
-    let mut s = Simulation::new(model)?;
+    let mut s = Simulation::with_options(model, Options::theta())?;
     let n = s.model().dof_count() - 2;
     let mut response = |h: f64| -> Result<Vec<f64>, Error> {
         s.step(h)?;

@@ -56,7 +56,7 @@ fn free_top(checks: &mut Checks) -> Result<(), Error> {
                 model,
                 Options {
                     gyroscopic: mode,
-                    ..Options::default()
+                    ..Options::theta()
                 },
             )?;
             for _ in 0..(1.0f64 / h).round() as usize {
@@ -82,7 +82,7 @@ fn free_top(checks: &mut Checks) -> Result<(), Error> {
         body,
         Mass::Rigid(vec![RigidMass::principal(1.0, [1.0, 2.0, 3.0])]),
     )?;
-    let mut s = Simulation::new(model)?;
+    let mut s = Simulation::with_options(model, Options::theta())?;
     s.step(0.1)?;
     let key = "one body-implicit step h=.1 from (1.2,.5,1): omega_b";
     checks.against("C01", key, &s.velocities(body)[3..], 1e-13);
@@ -137,7 +137,7 @@ fn heavy_top(checks: &mut Checks) -> Result<(), Error> {
                 Options {
                     geometry: NO_GEOMETRY,
                     gyroscopic,
-                    ..Options::default()
+                    ..Options::theta()
                 },
             )?;
             for _ in 0..(0.25f64 / h).round() as usize {
@@ -174,7 +174,7 @@ fn attached_mass(checks: &mut Checks) -> Result<(), Error> {
         )?;
         let point = model.add_mapped("point", &[body], RigidPoints::new(&[(0, [0.3, -0.2, 0.1])]))?;
         model.add_mass("m2", point, Mass::Uniform(0.5))?;
-        let mut s = Simulation::new(model)?;
+        let mut s = Simulation::with_options(model, Options::theta())?;
         let half = (0.5f64 / h).round() as usize;
         for _ in 0..half {
             s.step(h)?;
@@ -230,7 +230,7 @@ fn point_on_a_body(checks: &mut Checks) -> Result<(), Error> {
                 Treatment::Stiffness,
             )?;
         }
-        Simulation::new(model)
+        Simulation::with_options(model, Options::theta())
     };
     let r = rotation::matrix(q);
     // W - I in world axes.

@@ -38,7 +38,7 @@ fn pendulum(checks: &mut Checks) -> Result<(), Error> {
             "pos",
             Options {
                 geometry: NO_GEOMETRY,
-                ..Options::default()
+                ..Options::theta()
             },
         ),
         (
@@ -46,7 +46,7 @@ fn pendulum(checks: &mut Checks) -> Result<(), Error> {
             Options {
                 geometry: NO_GEOMETRY,
                 post_stabilisation: Some(post),
-                ..Options::default()
+                ..Options::theta()
             },
         ),
     ];
@@ -110,7 +110,7 @@ fn double_pendulum(checks: &mut Checks) -> Result<(), Error> {
             model,
             Options {
                 geometry: NO_GEOMETRY,
-                ..Options::default()
+                ..Options::theta()
             },
         )?;
         for _ in 0..(0.5f64 / h).round() as usize {
@@ -165,7 +165,7 @@ fn catenary(checks: &mut Checks) -> Result<(), Error> {
     let pairs: Vec<_> = (0..links).map(|i| (end(i + 1), end(i))).collect();
     let lengths = model.add_mapped("lengths", &[nodes], Distance::new(&pairs).with_rest_lengths(&[l]))?;
     let hard = model.add_constraint("hard", lengths, Level::Position)?;
-    let mut s = Simulation::new(model)?;
+    let mut s = Simulation::with_options(model, Options::theta())?;
     let start = s.state().clone();
     s.settle(Settle {
         h: 0.3,
@@ -232,7 +232,7 @@ fn taut_bead(checks: &mut Checks) -> Result<(), Error> {
                 model,
                 Options {
                     geometry,
-                    ..Options::default()
+                    ..Options::theta()
                 },
             )?,
             bead,

@@ -20,7 +20,7 @@ pub(super) fn run(checks: &mut Checks) -> Result<(), Error> {
 
 /// Contacts are solved to this, relative.
 fn exactly() -> Options {
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.contacts.tolerance = 1e-12;
     options
 }
@@ -204,7 +204,7 @@ fn legs(checks: &mut Checks) -> Result<(), Error> {
     let up: Vec<_> = (0..4).map(|k| (k, [0.0, 0.0, 1.0])).collect();
     let heights = model.add_mapped("heights", &[feet], Projection::new(&up))?;
     let rows = model.add_constraint("ground", heights, Level::Position)?;
-    let mut s = Simulation::new(model)?;
+    let mut s = Simulation::with_options(model, Options::theta())?;
     s.step(0.01)?;
     let key = "min-norm leg forces (C=0, redundant bilateral)";
     checks.against("D04", key, s.reaction(rows), 1e-10);

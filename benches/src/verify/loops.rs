@@ -58,7 +58,7 @@ fn plain() -> Options {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::None,
         },
-        ..Options::default()
+        ..Options::theta()
     }
 }
 

@@ -21,7 +21,7 @@ fn oscillator(
         UniformCompliance::new(1.0 / k).with_relaxation_time(d),
         treatment,
     )?;
-    Ok((Simulation::new(model)?, node))
+    Ok((Simulation::with_options(model, Options::theta())?, node))
 }
 
 fn state(simulation: &Simulation, node: NodeId) -> [f64; 2] {
@@ -50,7 +50,7 @@ fn one_step_matrices(checks: &mut Checks) -> Result<(), Error> {
                     s.options = Options {
                         alpha,
                         beta,
-                        ..Options::default()
+                        ..Options::theta()
                     };
                     s.step(0.1)?;
                     columns.push(state(&s, node));
@@ -73,7 +73,7 @@ fn energy(checks: &mut Checks) -> Result<(), Error> {
             s.options = Options {
                 alpha,
                 beta,
-                ..Options::default()
+                ..Options::theta()
             };
             let start = s.problem().energies(s.state()).total();
             let mut end = 0.0;
@@ -95,7 +95,7 @@ fn damped(checks: &mut Checks) -> Result<(), Error> {
         let options = Options {
             alpha: weight,
             beta: weight,
-            ..Options::default()
+            ..Options::theta()
         };
         let mut ends = Vec::new();
         for way in ["compliance", "stiffness", "dashpot"] {
@@ -110,7 +110,7 @@ fn damped(checks: &mut Checks) -> Result<(), Error> {
                         let law = UniformCompliance::from_stiffness(k);
                         model.add_force_field("spring", node, law, Treatment::Stiffness)?;
                         model.add_force_field("dashpot", node, Damping::new(d * k), Treatment::Stiffness)?;
-                        Ok((Simulation::new(model)?, node))
+                        Ok((Simulation::with_options(model, Options::theta())?, node))
                     }
                 }
             };
@@ -167,7 +167,7 @@ fn hard_rows(checks: &mut Checks) -> Result<(), Error> {
             let node = model.add_scalars("x", &[0.1])?;
             model.add_mass("m", node, Mass::Uniform(1.0))?;
             model.add_constraint("wall", node, Level::Position)?;
-            Simulation::new(model)?
+            Simulation::with_options(model, Options::theta())?
         };
         s.options.alpha = alpha;
         s.step(0.1)?;
@@ -205,7 +205,7 @@ fn stabilisation(checks: &mut Checks) -> Result<(), Error> {
                 model.add_force_field("row", node, UniformCompliance::new(0.01), Treatment::Compliance)?
             }
         };
-        Ok((Simulation::new(model)?, node))
+        Ok((Simulation::with_options(model, Options::theta())?, node))
     };
     let two = |s: &mut Simulation, node| -> Result<Vec<f64>, Error> {
         let mut out = Vec::new();
@@ -284,7 +284,7 @@ fn pseudo_static(checks: &mut Checks) -> Result<(), Error> {
                 Treatment::Stiffness,
             )?;
         }
-        let mut s = Simulation::new(model)?;
+        let mut s = Simulation::with_options(model, Options::theta())?;
         let start = s.state().clone();
         for _ in 0..20 {
             s.settle_once(0.2, 0.0)?;

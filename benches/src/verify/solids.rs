@@ -41,7 +41,7 @@ fn stretched(
     for (k, x) in mesh.nodes.iter().enumerate() {
         model.fix(parts.nodes, k, &x.map(|x| x == 0.0))?;
     }
-    let mut simulation = Simulation::new(model)?;
+    let mut simulation = Simulation::with_options(model, Options::theta())?;
     let mut load = vec![0.0; mesh.nodes.len()];
     for triangle in mesh.surface() {
         let [a, b, c] = triangle.map(|n| mesh.nodes[n]);

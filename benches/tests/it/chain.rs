@@ -15,7 +15,7 @@ fn swing(links: usize, last_mass: f64, steps: usize, mode: GeometricStiffness) -
     };
     let options = Options {
         geometry,
-        ..Options::default()
+        ..Options::theta()
     };
     let found = Chain::new(links, last_mass, Pose::Swing)
         .hold(steps, &options)

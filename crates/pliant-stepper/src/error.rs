@@ -224,6 +224,8 @@ pub enum Error {
         integrator: String,
         /// Feature that it does not take, in words.
         what: String,
+        /// The field of [`Options`](crate::Options) that asks for it, if it is one.
+        option: Option<&'static str>,
     },
     /// A material whose force depends on its past, where there is no answer to that.
     #[error("{what} does not take `{name}`, whose force depends on its past")]

@@ -12,16 +12,16 @@ use std::sync::Arc;
 /// Which method takes a step. All have the same checkpoints: an integrator's own memory is part of
 /// them.
 ///
-/// [`Theta`](Self::Theta) is the method for everything that the library models. The others are for
-/// smooth motion: without contacts but in [`Nonlinear`](Self::Nonlinear) (an error says so), with
-/// hard rows at the level of positions. [`Options::gyroscopic`](crate::Options::gyroscopic),
-/// geometric stiffness, formulation and stabilisation concern `Theta` only; the others solve their
-/// equations as they stand, gyroscopic torques included.
+/// [`Sdirk2`](Self::Sdirk2), the default, and [`Theta`](Self::Theta) are for everything that the
+/// library models. The others are for smooth motion: without contacts but in
+/// [`Nonlinear`](Self::Nonlinear), with hard rows at the level of positions. Weights concern
+/// `Theta` and `Nonlinear`, and [`Options::gyroscopic`](crate::Options::gyroscopic), geometric
+/// stiffness and stabilisation `Theta` only; the others solve their equations as they stand,
+/// gyroscopic torques included, and refuse such a choice.
 #[derive(Clone, Debug, Default)]
 pub enum Integrator {
     /// One linear system for the change of velocity, with the weights
     /// [`Options::alpha`](crate::Options::alpha) and `beta`.
-    #[default]
     Theta,
     /// The equations of the weights `alpha` and `beta` with all their nonlinearity, by Newton's
     /// method: both ends of the step enter with their own forces and Jacobians, hard rows hold at
@@ -35,6 +35,7 @@ pub enum Integrator {
     /// SDIRK2: two implicit stages solved by Newton's method, L-stable, order 2 for everything from
     /// soft to hard: rows at the level of velocities, forces of stiff springs as a state of the
     /// stages, positions projected at the end of the step.
+    #[default]
     Sdirk2,
     /// RATTLE: order 2, symplectic and reversible, positions and velocities on the hard rows,
     /// momentum of free bodies to rounding. Forces are explicit (stable for `h omega < 2`), damping

@@ -163,6 +163,21 @@ impl Sleep {
         }
     }
 
+    /// Whether a row of the model is among sleepers, so that nothing can move along it.
+    pub(crate) fn holds_row(&self, row: usize) -> bool {
+        self.asleep > 0 && self.rows.get(row) == Some(&true)
+    }
+
+    /// Rows among sleepers miss nothing: they are held as they are. `missed` are the deficits of
+    /// the rows of a nonlinear step.
+    pub(crate) fn settle_rows(&self, missed: &mut [f64]) {
+        if self.asleep > 0 {
+            for (missed, _) in missed.iter_mut().zip(&self.rows).filter(|(_, r)| **r) {
+                *missed = 0.0;
+            }
+        }
+    }
+
     /// Rows among sleepers keep their multipliers, those of the start of the step (N, N m), in the
     /// solution of the system.
     pub(crate) fn keep_multipliers(&self, start: &[f64], per_force: f64, mu: &mut [f64]) {
@@ -196,6 +211,15 @@ impl Sleep {
 pub(crate) fn hold_positions(system: &System, start: &State, end: &mut Motion) {
     let Motion { sleep, state, .. } = end;
     system.sleep.hold_positions(&system.model, sleep, start, state);
+}
+
+/// As [`hold_positions`], of a state whose mapped positions are in place already.
+pub(crate) fn hold_placed(system: &mut System, start: &State, end: &mut Motion) -> Result<(), Error> {
+    if !system.sleep.is_any_asleep() {
+        return Ok(());
+    }
+    hold_positions(system, start, end);
+    system.propagate(&mut end.state)
 }
 
 impl Sleep {

@@ -7,7 +7,7 @@ mod run;
 use checkpoint::Before;
 
 use crate::control::{AdaptiveWorkspace, Conditions, project, retry};
-use crate::{Error, Options};
+use crate::{Error, Integrator, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{
@@ -498,19 +498,25 @@ impl Simulation {
     /// Asks all that the step of length `h` (s) asks before it has contacts: options, method,
     /// mappings, spinning bodies, and the equations of the rows, which it solves. No step is taken.
     /// The linear equations are those of the theta method; what only they complain of, another
-    /// integrator may get over, and is returned.
+    /// integrator may get over, and is returned, but for rows that contradict each other where
+    /// SDIRK2 is to project on them.
     ///
     /// # Errors
     /// As [`step`](Self::step), but for what contacts and the end of the step are refused for.
     pub fn check_step(&mut self, h: f64) -> Result<Option<Error>, Error> {
         let started = self.start_step(h, self.options.weights(), false);
         let asked = started.and_then(|()| self.check_method());
-        let linear = self.options.integrator == crate::Integrator::Theta;
+        let (linear, projects) = match self.options.integrator {
+            Integrator::Theta => (true, true),
+            Integrator::Sdirk2 => (false, true),
+            _ => (false, false),
+        };
         let found = asked.and_then(|()| {
             self.open_account();
             let (start, end) = (&self.start, &mut self.motion);
             match try_rows(&mut self.system, start, h, end, &mut self.trace) {
                 Ok(()) => Ok(None),
+                Err(error @ Error::Incompatible { .. }) if projects => Err(error),
                 Err(error) if !linear => Ok(Some(error)),
                 Err(error) => Err(error),
             }

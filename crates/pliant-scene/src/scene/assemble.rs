@@ -180,10 +180,21 @@ impl Places {
             pliant::Error::Model(error) => model_error(&self.0, error),
             error => {
                 let message = error.to_string();
+                let mut help = None;
                 let named = match error {
-                    pliant::Error::Unsupported { .. } | pliant::Error::Memory { .. } => {
-                        vec![Where::Key("integrator")]
+                    pliant::Error::Unsupported { option, .. } => {
+                        let key = match option {
+                            Some("geometry") => Some("geometric_stiffness"),
+                            other => other,
+                        };
+                        help = key.map(|key| match key {
+                            "pre_stabilisation" | "post_stabilisation" => format!("leave `{key}` out"),
+                            _ => format!("leave `{key}` out, or take `integrator: Theta`"),
+                        });
+                        let keys = key.into_iter().chain(["integrator"]);
+                        keys.map(Where::Key).collect()
                     }
+                    pliant::Error::Memory { .. } => vec![Where::Key("integrator")],
                     pliant::Error::FrictionCoupling { .. } => vec![Where::Key("friction_coupling")],
                     pliant::Error::LinearSolver { .. } => vec![Where::Key("linear")],
                     pliant::Error::NeedsStabilisation { .. } => vec![Where::Key("adaptive_step")],
@@ -191,7 +202,7 @@ impl Places {
                     _ => places_of(&message, &[]),
                 };
                 let places = [named, vec![Where::Key("run")]].concat();
-                let diagnostic = Box::new(self.0.about(&places, message.clone(), None));
+                let diagnostic = Box::new(self.0.about(&places, message.clone(), help));
                 SceneError::Simulation {
                     diagnostic,
                     source: Box::new(error),

@@ -176,7 +176,7 @@ const DEFECTS: &[Defect] = &[
     Defect {
         name: "a limit has no restitution, whatever the weights of the step",
         state: Holds,
-        scene: "(gravity: (0, -9.81, 0), run: (duration: 1, step: #, alpha: 0.5, beta: 0.5), nodes: [
+        scene: "(gravity: (0, -9.81, 0), run: (duration: 1, step: #, integrator: Theta, alpha: 0.5, beta: 0.5), nodes: [
             Bodies(name: \"s\", bodies: [(shape: Box(0.1, 0.1, 0.1), mass: 1)])],
             joints: [(name: \"j\", kind: Slider, b: Body(\"s\", 0), axis: (0, 1, 0), limits: [(lower: -0.5)])])",
         values: &["0.01", "0.005", "0.002"],
@@ -185,7 +185,7 @@ const DEFECTS: &[Defect] = &[
     Defect {
         name: "a contact without restitution has none, whatever the weights of the step",
         state: Holds,
-        scene: "(gravity: (0, 0, -9.81), run: (duration: 1, step: #, alpha: 0.5, beta: 0.5), nodes: [
+        scene: "(gravity: (0, 0, -9.81), run: (duration: 1, step: #, integrator: Theta, alpha: 0.5, beta: 0.5), nodes: [
             Bodies(name: \"ball\", bodies: [(position: (0, 0, 0.6), shape: Sphere(0.1), mass: 1)])],
             colliders: [Fixed(name: \"ground\", shape: Plane(0, 0, 1)), Bodies(node: \"ball\")])",
         values: &["0.01", "0.005", "0.002", "0.001", "0.0013", "0.003", "0.0037", "0.007", "0.0125"],

@@ -251,7 +251,7 @@ fn mistakes_are_named_and_pointed_at() {
 fn json_has_the_same_words_and_the_same_errors() {
     let text = r#"{
   "gravity": [0, -9.81, 0],
-  "run": {"duration": 0.1, "geometric_stiffness": "None"},
+  "run": {"duration": 0.1, "integrator": "Theta", "geometric_stiffness": "None"},
   "nodes": [
     {"Particles": {"name": "bob", "positions": [[1, 0, 0]], "mass": "2 * 3"}},
     {"Mapped": {"name": "rod", "parents": ["bob"], "mapping": {"Distance": {"pairs": [[0, [0, 0, 0]]]}}}}
@@ -397,6 +397,16 @@ fn methods_refuse_a_scene_before_the_first_step() {
             "integrator: RungeKutta4",
             "error: the Runge-Kutta method does not take the hard rows of `hard`; the theta method does",
             "^^^^^^^^^^^",
+        ),
+        (
+            "alpha: 0.5",
+            "error: SDIRK2 does not take the weights `alpha` and `beta`; the theta method does",
+            "^^^",
+        ),
+        (
+            "geometric_stiffness: None, integrator: Sdirk2",
+            "leave `geometric_stiffness` out, or take `integrator: Theta`",
+            "^^^^",
         ),
         (
             "linear: Cg(IncompleteCholesky)",

@@ -142,7 +142,7 @@ fn check_refuses_what_the_first_step_would() {
         ),
         (
             "step: 0.01",
-            "step: 0.01, adaptive_step: (first: 0.001)",
+            "step: 0.01, integrator: Theta, adaptive_step: (first: 0.001)",
             "to hold `rod`, element 0",
             "(first: 0.001)",
         ),

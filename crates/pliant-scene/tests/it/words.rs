@@ -52,7 +52,7 @@ fn every_word_builds_and_runs() {
 /// Inputs that depend on time have their value where the scheme weighs forces.
 #[test]
 fn forces_follow_functions_of_time() {
-    let text = "(run: (duration: 1, step: 0.1, alpha: 0.5, beta: 0.5), nodes: [
+    let text = "(run: (duration: 1, step: 0.1, integrator: Theta, alpha: 0.5, beta: 0.5), nodes: [
             Particles(name: \"p\", positions: [(0, 0, 0)], mass: 2)],
         force_fields: [(name: \"f\", on: \"p\", law: Force([\"6 * $t\", 0, 0]))])";
     let outcome = Runner::new(build(text).unwrap()).unwrap().run(|_| {});

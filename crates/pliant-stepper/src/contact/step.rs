@@ -4,8 +4,8 @@
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
-    Base, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Observation, Search,
-    Solved,
+    Base, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Observation,
+    Restitution, Search, Solved,
 };
 use crate::motion::SolverMemory;
 use crate::system::System;
@@ -351,6 +351,14 @@ pub(crate) fn take_stage(
     {
         contacts.take_stage(&base, h, end, ahead);
     }
+}
+
+/// Whether impacts among the contacts of the step go before it: one after the other, or by
+/// Poisson's law.
+pub(crate) fn takes_impacts_before_steps(system: &System) -> bool {
+    let options = &system.options.contacts;
+    let is_before = options.restitution == Restitution::Poisson || options.impacts == Impacts::InSequence;
+    is_before && is_in_contact(system)
 }
 
 /// Whether one of these impulses of contacts is that of an impact.

@@ -61,6 +61,11 @@ pub struct Capabilities {
     pub sleeping: bool,
     /// Corrections of positions ([`Stabilisation`](crate::Stabilisation)).
     pub stabilisation: bool,
+    /// Weights `alpha` and `beta` of the end of the step ([`Options::alpha`]).
+    pub weights: bool,
+    /// Choices of the linearisation: of the geometric stiffness ([`Options::geometry`]) and of
+    /// gyroscopic torques ([`Options::gyroscopic`]), which a nonlinear step has as they are.
+    pub linearisation: bool,
     /// Components with a weight of their own.
     pub own_weights: OwnWeightCapability,
 }
@@ -77,14 +82,16 @@ impl Capabilities {
         memories: true,
         sleeping: true,
         stabilisation: true,
+        weights: true,
+        linearisation: true,
         own_weights: OwnWeightCapability::All,
     };
 
     /// Of the nonlinear step by the weights `alpha` and `beta`.
     pub const NONLINEAR: Self = Self {
         contacts: ContactCapability::Simultaneous,
-        sleeping: false,
         stabilisation: false,
+        linearisation: false,
         own_weights: OwnWeightCapability::Rows,
         ..Self::ALL
     };
@@ -92,12 +99,16 @@ impl Capabilities {
     /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod).
     pub const IMPLICIT: Self = Self {
         contacts: ContactCapability::None,
+        sleeping: false,
+        weights: false,
         own_weights: OwnWeightCapability::None,
         ..Self::NONLINEAR
     };
 
     /// Of SDIRK2.
     pub const SDIRK2: Self = Self {
+        contacts: ContactCapability::All,
+        weights: false,
         own_weights: OwnWeightCapability::None,
         ..Self::NONLINEAR
     };
@@ -154,11 +165,13 @@ pub fn check(system: &System, options: &Options, takes: Capabilities, name: &str
     if options.linear != LinearSolver::Direct {
         linear::check(options, &demands(system))?;
     }
-    let first = first_unsupported(system, options, takes);
-    first.map_or(Ok(()), |what| {
+    let choice = unsupported_choice(options, takes).map(|(option, what)| (what.to_owned(), Some(option)));
+    let first = choice.or_else(|| first_unsupported(system, options, takes).map(|what| (what, None)));
+    first.map_or(Ok(()), |(what, option)| {
         Err(Error::Unsupported {
             integrator: name.to_owned(),
             what,
+            option,
         })
     })
 }
@@ -221,11 +234,6 @@ fn first_unsupported(system: &System, options: &Options, takes: Capabilities) ->
     if contacts.sleeping.is_some() && !takes.sleeping {
         return Some("sleeping".to_owned());
     }
-    let stabilised = options.pre_stabilisation.is_some() || options.post_stabilisation.is_some();
-    if stabilised && !takes.stabilisation {
-        let what = "stabilisation (its rows hold positions at the end of the step)";
-        return Some(what.to_owned());
-    }
     unsupported_weight(model, options, takes.own_weights)
         .or_else(|| unsupported_bounds(model, takes))
         .or_else(|| {
@@ -235,6 +243,38 @@ fn first_unsupported(system: &System, options: &Options, takes: Capabilities) ->
                 .find_map(|g| unsupported_rows(system, g, takes))
         })
         .or_else(|| unsupported_mass(model, takes))
+}
+
+/// The first option that the method would pass over: its field, and what it is in words.
+fn unsupported_choice(options: &Options, takes: Capabilities) -> Option<(&'static str, &'static str)> {
+    let standard = Options::default();
+    let corrections = [
+        ("pre_stabilisation", options.pre_stabilisation),
+        ("post_stabilisation", options.post_stabilisation),
+    ];
+    if let Some((field, _)) = corrections.iter().find(|c| c.1.is_some())
+        && !takes.stabilisation
+    {
+        let what = "stabilisation (its rows hold positions at the end of the step)";
+        return Some((*field, what));
+    }
+    let weights = [("alpha", options.alpha), ("beta", options.beta)];
+    if let Some((field, _)) = weights.iter().find(|w| w.1 != 1.0)
+        && !takes.weights
+    {
+        return Some((*field, "the weights `alpha` and `beta`"));
+    }
+    if takes.linearisation {
+        return None;
+    }
+    if options.geometry != standard.geometry {
+        return Some((
+            "geometry",
+            "a choice of the geometric stiffness (it takes all of it)",
+        ));
+    }
+    let what = "a treatment of spinning bodies (it solves for their torques)";
+    (options.gyroscopic != standard.gyroscopic).then_some(("gyroscopic", what))
 }
 
 fn unsupported_weight(model: &Problem, options: &Options, takes: OwnWeightCapability) -> Option<String> {

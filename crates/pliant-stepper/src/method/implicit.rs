@@ -37,6 +37,7 @@ use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Past, Relation, S
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::{DampingLaw, Trace};
+use crate::sleep;
 use crate::system::{System, one_sided};
 use contraction::Contraction;
 use deformations::Deformations;
@@ -434,6 +435,7 @@ impl NewtonWorkspace {
         for ((support, primal), fixed) in end.supports.iter_mut().zip(&self.residual.primal).zip(fixed) {
             *support = if *fixed { gain * primal } else { 0.0 };
         }
+        system.sleep.forget_supports(&end.sleep, &mut end.supports);
     }
 
     /// Lets the method remember the step.
@@ -533,6 +535,7 @@ impl Method for Implicit {
         let clock = Instant::now();
         trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
         work.read_forces(system, end);
+        sleep::hold_placed(system, &start.state, end)?;
         step::read_newton(system, end, &scheme, work.contact_iterate(), h);
         trace.timings.update += clock.elapsed();
         let clock = Instant::now();

@@ -61,8 +61,11 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
         Err(
             Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. } | Error::TooMuchWork { .. },
         ) if or_halves => {}
-        Err(Error::NotConverged { .. } | Error::NotPositiveDefinite { .. })
-            if or_halves && simulation.options.integrator != Integrator::Theta => {}
+        Err(
+            Error::NotConverged { .. }
+            | Error::NotPositiveDefinite { .. }
+            | Error::CorrectionNotConverged { .. },
+        ) if or_halves && simulation.options.integrator != Integrator::Theta => {}
         result => return result,
     }
     let before = simulation.checkpoint();

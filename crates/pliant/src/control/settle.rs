@@ -1,8 +1,10 @@
 //! Rest by pseudo-static steps.
 
-use crate::{Error, Simulation};
+use crate::{Error, Integrator, Simulation};
 
 /// How to come to rest: implicit steps whose velocity is scaled down after each (docs/notation.md).
+/// They are implicit Euler's, by [`Integrator::Theta`], whatever method takes the steps of the
+/// motion: a method that hardly damps stiff springs does not come to rest.
 ///
 /// With [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), weights 1 and a step far beyond
 /// all periods it is Newton's method for the equations of rest.
@@ -39,6 +41,22 @@ pub struct SettleReport {
     pub motion: f64,
 }
 
+/// One pseudo-static pass: a step of length `h`, then velocities times `kept`. Returns the largest
+/// change of a free coordinate.
+pub(crate) fn step(simulation: &mut Simulation, h: f64, kept: f64) -> Result<f64, Error> {
+    let chosen = simulation.options.integrator.clone();
+    let damps = matches!(chosen, Integrator::Theta | Integrator::Nonlinear);
+    if !damps {
+        simulation.options.integrator = Integrator::Theta;
+    }
+    let taken = simulation.step(h);
+    simulation.options.integrator = chosen;
+    taken?;
+    let motion = h * simulation.system.largest_free_velocity(&simulation.motion.state);
+    scale_velocities(simulation, kept);
+    Ok(motion)
+}
+
 /// Takes steps, each followed by a loss of velocity, until nothing moves.
 pub(crate) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleReport, Error> {
     if !(0.0..1.0).contains(&how.kept_velocity) {
@@ -51,7 +69,7 @@ pub(crate) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleR
     }
     let mut motion = f64::INFINITY;
     for steps in 1..=how.max_steps {
-        motion = simulation.settle_once(how.h, how.kept_velocity)?;
+        motion = step(simulation, how.h, how.kept_velocity)?;
         if motion <= how.tolerance {
             scale_velocities(simulation, 0.0);
             return Ok(SettleReport { steps, motion });

@@ -75,10 +75,7 @@ impl Simulation {
     /// # Errors
     /// As [`step`](Self::step).
     pub fn settle_once(&mut self, h: f64, kept: f64) -> Result<f64, Error> {
-        self.step(h)?;
-        let motion = h * self.system.largest_free_velocity(&self.motion.state);
-        settle::scale_velocities(self, kept);
-        Ok(motion)
+        settle::step(self, h, kept)
     }
 
     /// Comes to rest near the present state. Time advances by the steps taken; free velocities end

@@ -8,7 +8,7 @@ fn end(model: Model, h: f64, time: f64) -> Vec<f64> {
     let options = Options {
         // Only the equations themselves: both ways are first order.
         geometry: GeometricTerms::default(),
-        ..Options::default()
+        ..Options::theta()
     };
     let mut s = Simulation::with_options(model, options).unwrap();
     for _ in 0..(time / h).round() as usize {
@@ -262,7 +262,7 @@ fn a_body_with_a_body_on_it_is_one_body() {
 fn attachments_keep_momentum() {
     for build in [point_on_body, frame_on_body] {
         let lost = |eliminated: bool, h: f64| {
-            let mut s = Simulation::new(build(eliminated)).unwrap();
+            let mut s = crate::tools::theta(build(eliminated)).unwrap();
             let before = s.model().momentum(s.state());
             let mut after = before;
             for _ in 0..(0.5 / h).round() as usize {

@@ -43,7 +43,7 @@ fn chain(stiffness: f64, treatment: Treatment) -> Model {
 }
 
 fn end(model: Model, h: f64, time: f64) -> (Vec<f64>, Option<Treatment>) {
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..(time / h).round() as usize {
         s.step(h).unwrap();
     }
@@ -86,7 +86,7 @@ fn automatic_is_as_good_as_the_better_choice() {
 #[test]
 fn soft_springs_are_stiffnesses_and_stiff_ones_compliances() {
     let choice = |model: Model| {
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         assert!(s.treatments().is_empty());
         s.step(0.01).unwrap();
         let found = s.treatments();
@@ -118,7 +118,7 @@ fn soft_springs_are_stiffnesses_and_stiff_ones_compliances() {
 
 #[test]
 fn another_step_is_another_choice() {
-    let mut s = Simulation::new(pendulum(1e6, Treatment::Auto)).unwrap();
+    let mut s = crate::tools::theta(pendulum(1e6, Treatment::Auto)).unwrap();
     s.step(1e-4).unwrap();
     assert_eq!(s.treatments()[0].treatment, Treatment::Stiffness);
     assert_eq!((s.counters().plans, s.problem().row_count()), (1, 0));
@@ -145,11 +145,11 @@ fn a_checkpoint_holds_the_choice() {
     let schedule = [1e-4, 1e-4, 0.01, 0.01, 0.01, 1e-4, 1e-4, 0.02, 0.02];
     for cut in 0..schedule.len() {
         for at in 0..schedule.len() {
-            let mut s = Simulation::new(pendulum(1e6, Treatment::Auto)).unwrap();
+            let mut s = crate::tools::theta(pendulum(1e6, Treatment::Auto)).unwrap();
             take(&mut s, &schedule[..cut]);
             let checkpoint = s.checkpoint();
             // Into a simulation that has chosen otherwise, or not at all.
-            let mut other = Simulation::new(pendulum(1e6, Treatment::Auto)).unwrap();
+            let mut other = crate::tools::theta(pendulum(1e6, Treatment::Auto)).unwrap();
             take(&mut other, &schedule[..at]);
             other.restore(&checkpoint).unwrap();
             assert_eq!(other.checkpoint(), checkpoint, "cut {cut}, at {at}");
@@ -184,7 +184,7 @@ fn a_new_plan_keeps_the_multipliers_of_the_rows_that_stay() {
             geometry_passes: 1,
             ..Tuning::default()
         },
-        ..Options::default()
+        ..Options::theta()
     };
     let mut s = Simulation::with_options(model, options).unwrap();
     s.step(1e-4).unwrap();
@@ -199,7 +199,7 @@ fn a_new_plan_keeps_the_multipliers_of_the_rows_that_stay() {
 /// A checkpoint that does not fit leaves everything as it was, the plan too.
 #[test]
 fn a_checkpoint_that_does_not_fit_changes_nothing() {
-    let mut s = Simulation::new(pendulum(1e6, Treatment::Auto)).unwrap();
+    let mut s = crate::tools::theta(pendulum(1e6, Treatment::Auto)).unwrap();
     take(&mut s, &[1e-4, 1e-4]);
     let mut bad = s.checkpoint();
     take(&mut s, &[0.01, 0.01]);
@@ -220,7 +220,7 @@ fn a_checkpoint_that_does_not_fit_changes_nothing() {
 }
 
 fn chosen(model: Model, h: f64) -> (Treatment, f64) {
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     s.step(h).unwrap();
     (s.treatments()[0].treatment, s.treatments()[0].ratio)
 }

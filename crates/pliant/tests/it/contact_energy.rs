@@ -64,7 +64,7 @@ fn room(positions: &[[f64; 3]], velocities: &[f64], gravity: f64) -> (Model, Nod
 }
 
 fn simulation(m: Model, p: NodeId) -> Simulation {
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     s.set_contacts(Room(p, ContactLaw::default())).unwrap();
     s
 }
@@ -284,7 +284,7 @@ fn what_is_held_connects_nobody() {
         9.81,
     );
     m.fix(p, 2, &[true; 3]).unwrap();
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     s.set_contacts(Table(p)).unwrap();
     let contacts = s.step(0.01).unwrap().contacts;
     let one = MASS * 9.81 * 0.003;
@@ -341,7 +341,7 @@ fn kerb(speeds: &[f64], impact: f64, friction: f64) -> (Simulation, NodeId) {
     places.push([-1.0, 0.0, 0.0]);
     velocities.extend([0.0, 0.0, -impact]);
     let (m, p) = room(&places, &velocities, 9.81);
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     let law = ContactLaw {
         friction,
         ..ContactLaw::default()

@@ -122,7 +122,7 @@ fn slope(angle: f64) -> [f64; 3] {
 }
 
 fn exactly() -> Options {
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.contacts.tolerance = 1e-13;
     options
 }

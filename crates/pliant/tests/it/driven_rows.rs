@@ -125,7 +125,7 @@ fn an_overdamped_spring_stores_its_deformation() {
             model
                 .set_motion(id, Some(PrescribedMotion::ramp(0.0, rate)))
                 .unwrap();
-            let mut s = Simulation::new(model).unwrap();
+            let mut s = crate::tools::theta(model).unwrap();
             for _ in 0..20 {
                 let found = s.step(0.01).unwrap().energies.potential;
                 let x = s.positions(x);

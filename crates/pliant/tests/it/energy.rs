@@ -38,7 +38,7 @@ fn the_trapezoid_loses_exactly_what_damping_takes() {
 
 #[test]
 fn implicit_euler_never_gains() {
-    let mut s = Simulation::new(truss(1e4, 0.0, Treatment::Compliance)).unwrap();
+    let mut s = crate::tools::theta(truss(1e4, 0.0, Treatment::Compliance)).unwrap();
     let mut before = f64::INFINITY;
     for _ in 0..300 {
         let energy = s.step(0.01).unwrap().energies.total();
@@ -61,7 +61,7 @@ fn a_free_pair_keeps_its_momentum() {
     model
         .add_force_field("k", d, UniformCompliance::new(1e-3), Treatment::Compliance)
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     let start = s.model().momentum(s.state());
     for (found, expected) in start.linear.iter().zip([-0.8, -0.1, 1.2]) {
         assert!((found - expected).abs() < 1e-15);
@@ -82,7 +82,7 @@ fn a_spinning_body_stays_a_rotation() {
     model
         .add_mass("m", b, Mass::Rigid(vec![RigidMass::cuboid(1.0, [0.3, 0.2, 0.1])]))
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..1000 {
         s.step(0.01).unwrap();
     }
@@ -103,7 +103,7 @@ fn supports_carry_what_hangs_on_them() {
     model
         .add_force_field("k", d, UniformCompliance::new(1e-3), Treatment::Compliance)
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     // The first step: the spring is slack at its start, and stretches by h v+ at its end.
     s.step(0.01).unwrap();
     let spring = s.reaction(s.model().component_named("k").unwrap())[0];
@@ -137,7 +137,7 @@ fn forces_from_outside_act_on_mapped_nodes() {
         model,
         Options {
             geometry: GeometricTerms::NONE,
-            ..Options::default()
+            ..Options::theta()
         },
     )
     .unwrap();

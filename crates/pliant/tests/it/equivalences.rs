@@ -37,7 +37,7 @@ fn stiffness_is_compliance_for_moderate_springs() {
                     alpha,
                     beta,
                     geometry,
-                    ..Options::default()
+                    ..Options::theta()
                 };
                 let (x, _) = run(
                     truss(400.0, relaxation, Treatment::Stiffness),
@@ -70,7 +70,7 @@ fn orders_of_convergence() {
         let options = Options {
             alpha: weight,
             beta: weight,
-            ..Options::default()
+            ..Options::theta()
         };
         run(
             truss(400.0, 0.0, Treatment::Compliance),
@@ -110,7 +110,7 @@ fn small_compliance_tends_to_the_hard_constraint() {
         // One pass: compliant rows know their first force, hard ones do not.
         let options = Options {
             geometry: GeometricTerms::NONE,
-            ..Options::default()
+            ..Options::theta()
         };
         run(model, options, 0.01, 100).0
     };
@@ -129,7 +129,7 @@ fn small_compliance_tends_to_the_hard_constraint() {
 #[test]
 fn steps_may_vary() {
     let end = |h: f64, vary: f64| {
-        let mut s = Simulation::new(truss(400.0, 0.01, Treatment::Compliance)).unwrap();
+        let mut s = crate::tools::theta(truss(400.0, 0.01, Treatment::Compliance)).unwrap();
         for k in 0..(0.2f64 / h).round() as usize {
             s.step(if k % 2 == 0 {
                 h * (1.0 + vary)
@@ -159,7 +159,7 @@ fn a_stiff_row_with_its_own_alpha_does_not_ring() {
             .unwrap();
         let mut options = Options {
             alpha: 0.5,
-            ..Options::default()
+            ..Options::theta()
         };
         if own {
             options.own_alpha.push((row, 1.0));
@@ -190,7 +190,7 @@ fn the_plane_is_part_of_space() {
             .in_dimension(dimension);
         let rod = model.add_mapped("rod", &[bob], length).unwrap();
         model.add_constraint("rod", rod, Level::CurvedPosition).unwrap();
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         for _ in 0..100 {
             s.step(0.01).unwrap();
         }
@@ -212,7 +212,7 @@ fn every_coordinate_has_its_own_relaxation_time() {
         model.add_mass("m", p, Mass::Uniform(m)).unwrap();
         let law = DiagonalCompliance::new(&c).with_relaxation_times(&d);
         model.add_force_field("springs", p, law, treatment).unwrap();
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         s.step(h).unwrap();
         for (i, (x, v)) in [(0.1, 1.0), (-0.2, 2.0), (0.3, -1.0)].into_iter().enumerate() {
             let (k, b) = (1.0 / c[i], d[i] / c[i]);
@@ -271,7 +271,7 @@ fn compliances_share_a_node() {
                 integrator: integrator.clone(),
                 alpha: weight,
                 beta: weight,
-                ..Options::default()
+                ..Options::theta()
             };
             let mut s = Simulation::with_options(build(apart, damped), options).unwrap();
             for _ in 0..50 {
@@ -292,7 +292,7 @@ fn compliances_share_a_node() {
     }
     // At rest, pulled by 4 N: the springs carry it, each by its law.
     for apart in [false, true] {
-        let mut s = Simulation::new(build(apart, 1.0)).unwrap();
+        let mut s = crate::tools::theta(build(apart, 1.0)).unwrap();
         let x = s.model().node_named("x").unwrap();
         s.set_force(x, 0, &[4.0, 0.0]).unwrap();
         s.find_equilibrium(&Equilibrium::default()).unwrap();

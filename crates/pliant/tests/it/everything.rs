@@ -101,7 +101,7 @@ fn options() -> Vec<Options> {
             out.push(Options {
                 gyroscopic,
                 post_stabilisation: stabilise,
-                ..Options::default()
+                ..Options::theta()
             });
         }
     }

@@ -33,7 +33,7 @@ fn strut(load: f64, geometry: GeometricTerms) -> (Simulation, NodeId) {
             model,
             Options {
                 geometry,
-                ..Options::default()
+                ..Options::theta()
             },
         )
         .unwrap(),
@@ -123,7 +123,7 @@ fn the_price_on_a_pendulum() {
                     geometry_passes: 1,
                     ..Tuning::default()
                 },
-                ..Options::default()
+                ..Options::theta()
             },
         )
         .unwrap();
@@ -170,7 +170,7 @@ fn just_enough_of_a_couple() {
                 clamp_geometry: false,
                 ..Tuning::default()
             },
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(model, options).unwrap();
         // W may be indefinite: the step fails then, after W was made.
@@ -225,7 +225,7 @@ fn a_force_across_a_thin_link_keeps_w_definite() {
             Treatment::Stiffness,
         )
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     let report = s.step(0.01).unwrap();
     assert!(!report.solve.geometry_clamped && report.solve.inertia == (6, 0));
 }

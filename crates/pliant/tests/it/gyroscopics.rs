@@ -74,7 +74,7 @@ fn the_linearly_implicit_step_is_the_unsymmetric_solve() {
 
 #[test]
 fn the_linearly_implicit_variant_says_when_the_step_is_too_long() {
-    let (mut s, top) = free_top(Gyroscopic::LinearlyImplicit, Options::default());
+    let (mut s, top) = free_top(Gyroscopic::LinearlyImplicit, Options::theta());
     let before = s.checkpoint();
     let error = s.step(50.0).unwrap_err();
     assert!(
@@ -164,7 +164,7 @@ fn a_heavy_top_precesses() {
         model.add_joint("pivot", &joint).unwrap();
         let options = Options {
             gyroscopic,
-            ..Options::default()
+            ..Options::theta()
         };
         let mut sim = Simulation::with_options(model, options).unwrap();
         for _ in 0..(0.4 / h).round() as usize {
@@ -199,7 +199,7 @@ fn a_slow_top_that_is_struck_converges() {
             .unwrap();
         let options = Options {
             gyroscopic: Gyroscopic::LinearlyImplicit,
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(model, options).unwrap();
         s.set_force(top, 0, &[0.0, push, 0.0, push, -push, 0.5 * push])
@@ -212,7 +212,7 @@ fn a_slow_top_that_is_struck_converges() {
 #[test]
 fn the_linearly_implicit_step_knows_what_is_held() {
     let (h, d) = (0.1, 0.8);
-    let options = Options::default();
+    let options = Options::theta();
     let (mut s, top) = free_top(Gyroscopic::LinearlyImplicit, options);
     let w = Vec3::from_column_slice(&s.velocities(top)[3..]);
     let held = [false, false, false, false, false, true];

@@ -151,7 +151,7 @@ fn misses(ratio: f64, mode: usize, size: f64, h: f64, integrator: Integrator) ->
         integrator,
         alpha: weight,
         beta: weight,
-        ..Options::default()
+        ..Options::theta()
     };
     let mut s = Simulation::with_options(cable(ratio, &start), options).unwrap();
     let weights = tensions(ratio);
@@ -222,7 +222,7 @@ fn rattle_has_its_own_frequency() {
     let start: Vec<f64> = shape.iter().map(|y| 1e-6 * y).collect();
     let options = Options {
         integrator: Integrator::Rattle,
-        ..Options::default()
+        ..Options::theta()
     };
     let mut s = Simulation::with_options(cable(ratio, &start), options).unwrap();
     let h = 1.5 / fastest;
@@ -242,7 +242,7 @@ fn swings_stay_stable() {
     for ratio in RATIOS {
         for h in STEPS {
             let start: Vec<f64> = (1..=LINKS).map(|i| LENGTH * i as f64 * 0.3f64.sin()).collect();
-            let mut s = Simulation::new(cable(ratio, &start)).unwrap();
+            let mut s = crate::tools::theta(cable(ratio, &start)).unwrap();
             let scale = ratio * G * 10.0 * (1.0 - 0.3f64.cos());
             let mut energy = s.problem().energies(s.state()).total();
             let (mut rise, mut gap, mut bend) = (f64::NEG_INFINITY, 0.0f64, 0.0f64);

@@ -162,7 +162,7 @@ fn damping_counts_once() {
                 Treatment::Compliance,
             )),
         }
-        let options = Options::default();
+        let options = Options::theta();
         let mut s = Simulation::with_options(model, options).unwrap();
         for k in 1..10 {
             s.step(h).unwrap();
@@ -192,7 +192,7 @@ fn multipliers_are_forces() {
         let soft = model
             .add_force_field("soft", soft, law, Treatment::Compliance)
             .unwrap();
-        let options = Options::default();
+        let options = Options::theta();
         let mut s = Simulation::with_options(model, options).unwrap();
         for _ in 0..3 {
             s.step(h).unwrap();
@@ -266,7 +266,7 @@ fn geometric_stiffness_couples_parents() {
             Treatment::Stiffness,
         )
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     s.step(h).unwrap();
     let d: Vec<f64> = (0..3).map(|i| b[i] - a[i]).collect();
     let l = d.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -80,7 +80,7 @@ fn the_scheme_damps_what_it_damps() {
             .unwrap();
         m
     };
-    let mut s = simulate(build(), Options::default());
+    let mut s = simulate(build(), Options::theta());
     for _ in 0..50 {
         let (x, v) = (s.state().positions[0], s.state().velocities[0]);
         let l = s.step(0.05).unwrap().ledger;
@@ -94,7 +94,7 @@ fn the_scheme_damps_what_it_damps() {
     m.set_gravity([0.0, 0.0, -G]).unwrap();
     let p = m.add_particles("p", &[[0.0; 3]]).unwrap();
     m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
-    let l = run(&mut simulate(m, Options::default()), 0.1, 10);
+    let l = run(&mut simulate(m, Options::theta()), 0.1, 10);
     expect(&l, &[("numerical", -10.0 * (0.1 * G).powi(2))], 1e-12);
 }
 
@@ -140,7 +140,7 @@ fn every_integrator_keeps_a_ledger() {
                 integrator: integrator.clone(),
                 alpha: weight,
                 beta: weight,
-                ..Options::default()
+                ..Options::theta()
             };
             let mut s = simulate(m, options);
             s.set_force(x, 0, &[4.0]).unwrap();
@@ -318,7 +318,7 @@ fn corrections_of_positions() {
         let options = Options {
             pre_stabilisation: how.filter(|_| before),
             post_stabilisation: how.filter(|_| !before),
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = simulate(m, options);
         let l = run(&mut s, 0.01, 1);
@@ -337,9 +337,12 @@ fn momentum_about_any_point() {
         m.set_body_velocity(b, 0, [0.3, -0.2, 0.1], [3.0, 1.0, -2.0])
             .unwrap();
         let options = Options {
+            gyroscopic: match integrator.capabilities().linearisation {
+                true => Gyroscopic::Momentum,
+                false => Gyroscopic::default(),
+            },
             integrator,
-            gyroscopic: Gyroscopic::Momentum,
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = simulate(m, options);
         let start = s.model().momentum(s.state());

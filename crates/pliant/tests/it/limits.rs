@@ -25,7 +25,7 @@ fn pendulum(compliance: f64, options: Options) -> (Simulation, NodeId) {
 #[test]
 fn a_pendulum_swings_the_same_for_every_small_compliance() {
     let fall = |c: f64| {
-        let (mut s, bob) = pendulum(c, Options::default());
+        let (mut s, bob) = pendulum(c, Options::theta());
         for _ in 0..50 {
             s.step(0.01).unwrap();
         }
@@ -49,11 +49,11 @@ fn a_pendulum_swings_the_same_for_every_small_compliance() {
 #[test]
 fn setting_the_present_state_is_harmless() {
     for c in [0.0, 1e-16, 1e-9, 1e-8] {
-        let (mut s, bob) = pendulum(c, Options::default());
+        let (mut s, bob) = pendulum(c, Options::theta());
         for _ in 0..50 {
             s.step(0.01).unwrap();
         }
-        let (mut t, _) = pendulum(c, Options::default());
+        let (mut t, _) = pendulum(c, Options::theta());
         t.restore(&s.checkpoint()).unwrap();
         t.set_state(&s.state().clone()).unwrap();
         s.step(0.01).unwrap();
@@ -74,7 +74,7 @@ fn states_are_checked_and_normalised() {
     model
         .add_mass("m", b, Mass::Rigid(vec![RigidMass::sphere(1.0, 1.0)]))
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     let mut state = s.state().clone();
     state.positions[3] = 2.0;
     s.set_state(&state).unwrap();
@@ -114,7 +114,7 @@ fn held_coordinates_carry_mapped_masses() {
         .add_mapped("one", &[q], Subset::of_elements(Space::Real(1), &[0]))
         .unwrap();
     model.add_mass("motor", one, Mass::Uniform(1.0)).unwrap();
-    let mut s = Simulation::with_options(model, Options::default()).unwrap();
+    let mut s = Simulation::with_options(model, Options::theta()).unwrap();
     for k in 0..100 {
         s.hold(q, 0, &[true], &[(0.03 * f64::from(k)).sin()]).unwrap();
         s.step(0.01).unwrap();
@@ -144,7 +144,7 @@ fn held_coordinates_drive_constraints() {
                 Treatment::Compliance,
             )
             .unwrap();
-        let mut s = Simulation::with_options(model, Options::default()).unwrap();
+        let mut s = Simulation::with_options(model, Options::theta()).unwrap();
         s.hold(q, 0, &[true], &[2.0]).unwrap();
         let h = 0.1;
         s.step(h).unwrap();
@@ -161,7 +161,7 @@ fn held_coordinates_drive_constraints() {
 /// A correction whose solve misses its tolerance is an error, not a shrug.
 #[test]
 fn a_correction_that_does_not_converge_is_an_error() {
-    let (mut s, _) = pendulum(0.0, Options::default());
+    let (mut s, _) = pendulum(0.0, Options::theta());
     s.options.pre_stabilisation = Some(Stabilisation {
         tolerance: -1.0,
         iterations: 1,
@@ -177,7 +177,7 @@ fn a_correction_that_does_not_converge_is_an_error() {
 #[test]
 fn energies_are_continuous_in_the_compliance() {
     for c in [0.0, 1e-320, 1e-310, 1e-16, 1e-12] {
-        let (mut s, _) = pendulum(c, Options::default());
+        let (mut s, _) = pendulum(c, Options::theta());
         let mut energy = 0.0;
         for _ in 0..50 {
             energy = s.step(0.01).unwrap().energies.total();
@@ -200,7 +200,7 @@ fn a_stiff_spring_stores_what_its_force_says() {
     model
         .add_force_field("rod", rod, UniformCompliance::new(c), Treatment::Compliance)
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     let mut potential = 0.0;
     for _ in 0..100 {
         potential = s.step(0.01).unwrap().energies.potential;
@@ -226,7 +226,7 @@ fn a_hard_law_keeps_its_relaxation_time() {
         model
             .add_force_field("row", x, law, Treatment::Compliance)
             .unwrap();
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         s.step(0.01).unwrap();
         s.positions(x)[0]
     };
@@ -251,7 +251,7 @@ fn dissipation_is_exact_for_every_alpha_and_beta() {
             Options {
                 alpha,
                 beta,
-                ..Options::default()
+                ..Options::theta()
             },
         )
         .unwrap();
@@ -282,7 +282,7 @@ fn nearly_coinciding_rods_hold() {
         let rods = Distance::to_points(&ends).with_rest_lengths(&[length]);
         let rods = model.add_mapped("rods", &[bob], rods).unwrap();
         let hard = model.add_constraint("rods", rods, Level::Position).unwrap();
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         for _ in 0..20 {
             s.step(0.01).unwrap();
         }
@@ -301,14 +301,14 @@ fn settling_ignores_what_is_held_in_motion() {
         .unwrap();
     model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
     model.fix(x, 1, &[true]).unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     assert_eq!(s.settle(Settle::default()).unwrap().steps, 1);
     assert_eq!(s.velocities(x)[1], 1.0);
 }
 
 #[test]
 fn options_are_checked() {
-    let (mut s, _) = pendulum(1e-3, Options::default());
+    let (mut s, _) = pendulum(1e-3, Options::theta());
     s.options.own_alpha.push((ComponentId::Mass(0), 1.0));
     assert!(s.step(0.01).is_err());
     s.options.own_alpha[0] = (ComponentId::ForceField(7), 1.0);
@@ -324,7 +324,7 @@ fn options_are_checked() {
     model
         .add_constraint("fast", x, Level::Baumgarte { rate: 300.0 })
         .unwrap();
-    let error = Simulation::new(model).unwrap().step(0.01).unwrap_err();
+    let error = crate::tools::theta(model).unwrap().step(0.01).unwrap_err();
     assert!(error.to_string().contains("Baumgarte"), "{error}");
 }
 
@@ -341,7 +341,7 @@ fn world_velocities_of_bodies() {
     model
         .set_body_velocity(b, 0, [0.1, 0.2, 0.3], [1.0, -2.0, 0.5])
         .unwrap();
-    let s = Simulation::new(model).unwrap();
+    let s = crate::tools::theta(model).unwrap();
     let (linear, angular) = s.world_velocity(b, 0).unwrap();
     assert_eq!(linear, [0.1, 0.2, 0.3]);
     for (a, e) in angular.iter().zip([1.0, -2.0, 0.5]) {

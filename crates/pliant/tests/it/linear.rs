@@ -12,7 +12,7 @@ const TOLERANCE: f64 = 1e-12;
 fn options(linear: LinearSolver) -> Options {
     let mut options = Options {
         linear,
-        ..Options::default()
+        ..Options::theta()
     };
     options.tuning.solver.tolerance = TOLERANCE;
     options

@@ -42,7 +42,7 @@ fn pendulum(law: RodLaw) -> Model {
 }
 
 fn every_step() -> Options {
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.tuning.linearisation_samples = 1;
     options
 }
@@ -248,7 +248,7 @@ fn the_forces_of_the_start_count_at_smaller_weights() {
 #[test]
 fn samples_do_not_change_the_motion() {
     let run = |samples: u32| {
-        let mut options = Options::default();
+        let mut options = Options::theta();
         options.tuning.linearisation_samples = samples;
         let mut s = Simulation::with_options(pendulum(RodLaw::Hard), options).unwrap();
         let measured: Vec<usize> = (0..48)
@@ -263,7 +263,7 @@ fn samples_do_not_change_the_motion() {
     let (none, c) = run(0);
     assert!(none.is_empty());
     assert_eq!((a.checkpoint(), b.checkpoint()), (c.checkpoint(), c.checkpoint()));
-    let mut again = Simulation::new(pendulum(RodLaw::Hard)).unwrap();
+    let mut again = crate::tools::theta(pendulum(RodLaw::Hard)).unwrap();
     again.restore(&c.checkpoint()).unwrap();
     assert!(again.step(0.01).unwrap().solve.linearisation.is_some());
     // The first from a state that was set.

@@ -80,7 +80,7 @@ fn ten_seconds(s: &mut Simulation, h: f64) -> Run {
 fn without_geometry() -> Options {
     Options {
         geometry: GeometricTerms::NONE,
-        ..Options::default()
+        ..Options::theta()
     }
 }
 
@@ -108,7 +108,7 @@ fn bricard_moves_as_its_minimal_coordinate_says() {
 
 #[test]
 fn bricard_runs_ten_seconds() {
-    for options in [without_geometry(), Options::default()] {
+    for options in [without_geometry(), Options::theta()] {
         let runs: Vec<Run> = [0.01, 0.005]
             .into_iter()
             .map(|h| {

@@ -7,12 +7,12 @@ use pliant::prelude::*;
 #[test]
 fn a_restored_simulation_goes_on_bit_for_bit() {
     for accept in [1, 7, 20] {
-        let mut s = Simulation::new(machine()).unwrap();
+        let mut s = crate::tools::theta(machine()).unwrap();
         for _ in 0..accept {
             s.step(0.01).unwrap();
         }
         let checkpoint = s.checkpoint();
-        let mut other = Simulation::new(machine()).unwrap();
+        let mut other = crate::tools::theta(machine()).unwrap();
         other.restore(&checkpoint).unwrap();
         assert_eq!(other.checkpoint(), checkpoint);
         for _ in 0..20 {
@@ -29,7 +29,7 @@ fn a_restored_simulation_goes_on_bit_for_bit() {
 #[test]
 fn two_runs_are_one() {
     let run = || {
-        let mut s = Simulation::new(machine()).unwrap();
+        let mut s = crate::tools::theta(machine()).unwrap();
         for _ in 0..50 {
             s.step(0.01).unwrap();
         }
@@ -45,7 +45,7 @@ fn no_allocation_with_or_without_stabilisation() {
         let options = Options {
             pre_stabilisation: how,
             post_stabilisation: how,
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(machine(), options).unwrap();
         for _ in 0..3 {
@@ -63,7 +63,7 @@ fn no_allocation_with_or_without_stabilisation() {
 
 #[test]
 fn freeing_a_coordinate_costs_one_analysis() {
-    let mut s = Simulation::new(machine()).unwrap();
+    let mut s = crate::tools::theta(machine()).unwrap();
     let driver = s.model().node_named("driver").unwrap();
     s.step(0.01).unwrap();
     s.release(driver, 0, &[true; 3]).unwrap();
@@ -100,7 +100,7 @@ fn a_restored_order_of_elimination() {
         model
             .add_force_field("rods", d, UniformCompliance::new(1e-10), Treatment::Compliance)
             .unwrap();
-        Simulation::new(model).unwrap()
+        crate::tools::theta(model).unwrap()
     };
     let mut s = build();
     s.step(1e-4).unwrap();
@@ -123,7 +123,7 @@ fn redundant_rows_allocate_nothing() {
     let rods = Distance::to_points(&[(0, [0.0; 3]); 4]).with_rest_lengths(&[1.0]);
     let rods = model.add_mapped("rods", &[p], rods).unwrap();
     model.add_constraint("rods", rods, Level::Position).unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..3 {
         assert_eq!(s.step(0.01).unwrap().solve.redundant_rows, 3);
     }
@@ -172,7 +172,7 @@ fn steps_with_any_linear_solver_allocate_nothing() {
         for linear in common.into_iter().chain(own) {
             let options = Options {
                 linear,
-                ..Options::default()
+                ..Options::theta()
             };
             let mut s = Simulation::with_options(hung(link), options).unwrap();
             let steps = |s: &mut Simulation| {

@@ -48,7 +48,7 @@ fn ball_over_plate(height: f64, integrator: Integrator) -> (Simulation, NodeId) 
         .unwrap();
     let mut options = Options {
         integrator,
-        ..Options::default()
+        ..Options::theta()
     };
     options.contacts.overlap = Overlap::Keep;
     let mut s = Simulation::with_options(m, options).unwrap();
@@ -106,7 +106,7 @@ fn what_is_hit_does_not_let_pass_what_follows() {
         let shape = Shape::cuboid([0.5, 0.5, 0.01]).unwrap();
         world.add(body(&format!("plate {k}"), shape, plates, k)).unwrap();
     }
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     s.set_contacts(world).unwrap();
     let start = s.checkpoint();
     let report = s.step(1.0 / 60.0).unwrap();
@@ -217,12 +217,12 @@ impl ContactFinder for Abyss {
 
 #[test]
 fn a_step_that_is_never_done_with_surprises_is_an_error() {
-    let (mut s, particle, searches) = abyss(false, Options::default());
+    let (mut s, particle, searches) = abyss(false, Options::theta());
     assert_eq!(s.step(0.1).unwrap().contacts.missed, 1);
     assert!(s.positions(particle)[2].abs() < 1e-12);
     assert_eq!(searches.load(Ordering::Relaxed), 2);
 
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.contacts.halvings = 1;
     let (mut s, _, searches) = abyss(true, options.clone());
     let before = s.checkpoint();
@@ -269,7 +269,7 @@ fn looking_for_contacts_counts_as_that() {
     for integrator in [Integrator::Theta, Integrator::Nonlinear] {
         let options = Options {
             integrator,
-            ..Options::default()
+            ..Options::theta()
         };
         let (mut s, particle, _) = abyss(false, options);
         s.set_contacts(Slow(particle)).unwrap();
@@ -357,7 +357,7 @@ impl ContactFinder for Surprise {
 }
 
 fn surprise(normal: f64) -> (Simulation, Arc<AtomicBool>, Arc<AtomicUsize>) {
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.contacts.halvings = 0;
     let (mut s, particle, _) = abyss(false, options);
     let told = Arc::new(AtomicBool::new(false));

@@ -44,7 +44,7 @@ fn cart(gravity: f64, attach: impl Fn(Joint) -> Joint) -> (Model, NodeId, JointH
 fn dry_friction_sticks_below_its_bound() {
     // Gravity pulls with m g l/2 cos(angle) = 9.81 at the horizontal.
     let (m, rod, hinge) = rod(0.0, G, |j| j.with_friction(0, 9.82));
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     for _ in 0..200 {
         s.step(0.01).unwrap();
         assert!(s.velocities(rod).iter().all(|v| v.abs() < 1e-13));
@@ -53,7 +53,7 @@ fn dry_friction_sticks_below_its_bound() {
     // It carries what gravity asks for.
     assert!((s.reaction(hinge.attached[0])[0] - 9.81).abs() < 1e-9);
     let (m, _, hinge) = self::rod(0.0, G, |j| j.with_friction(0, 9.80));
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     s.step(0.01).unwrap();
     // The first step from rest: I dw/h = -9.81 + 9.80, with the geometric stiffness of what holds
     // it.
@@ -68,7 +68,7 @@ fn dry_friction_sticks_below_its_bound() {
 fn a_pendulum_with_dry_friction_stops() {
     let bound = 3.0;
     let (m, rod, hinge) = rod(0.3, G, |j| j.with_friction(0, bound));
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     let mut energy = f64::INFINITY;
     let mut stopped = None;
     for _ in 0..2000 {
@@ -96,7 +96,7 @@ fn a_pendulum_with_dry_friction_stops() {
 fn friction_decelerates_evenly() {
     let (mut m, cart, slider) = cart(0.0, |j| j.with_friction(0, 3.0));
     m.set_body_velocity(cart, 0, [0.0, 0.0, 1.0], [0.0; 3]).unwrap();
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     for k in 1..=100 {
         s.step(0.01).unwrap();
         let expected = (1.0 - 1.5 * 0.01 * f64::from(k)).max(0.0);
@@ -110,7 +110,7 @@ fn a_velocity_motor_saturates() {
     let (m, _, slider) = cart(0.0, |j| {
         j.with_velocity_motor(0, PrescribedMotion::ramp(0.0, 0.8), 4.0)
     });
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     for k in 1..=100 {
         let report = s.step(0.01).unwrap();
         // F/m = 2 until it has the speed.
@@ -132,7 +132,7 @@ fn a_position_motor_has_a_largest_force() {
         let motion = || PrescribedMotion::function(|t| t * t * 0.5);
         // m (g + 1) = 21.62 is enough.
         let (m, _, slider) = cart(G, |j| j.with_position_motor(0, motion(), compliance, 0.0, 25.0));
-        let mut s = Simulation::new(m).unwrap();
+        let mut s = crate::tools::theta(m).unwrap();
         for _ in 0..100 {
             s.step(0.01).unwrap();
         }
@@ -142,7 +142,7 @@ fn a_position_motor_has_a_largest_force() {
             (x - (0.5 * s.time().powi(2) - sag)).abs() < 2e-3 * f64::from(u8::from(compliance > 0.0)) + 1e-12
         );
         let (m, _, slider) = cart(G, |j| j.with_position_motor(0, motion(), compliance, 0.0, 15.0));
-        let mut s = Simulation::new(m).unwrap();
+        let mut s = crate::tools::theta(m).unwrap();
         let fall = (2.0 * G - 15.0) / 2.0;
         for k in 1..=100 {
             s.step(0.01).unwrap();
@@ -163,7 +163,7 @@ fn a_saturated_soft_motor_stiffens_by_no_more_than_its_force() {
     let (m, _, hinge) = rod(0.0, G, |j| {
         j.with_position_motor(0, PrescribedMotion::constant(&[1.0]), 1e-3, 0.0, 2.0)
     });
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     let row = {
         let groups = s.problem().row_groups();
         groups
@@ -184,7 +184,7 @@ fn a_saturated_soft_motor_stiffens_by_no_more_than_its_force() {
 fn a_falling_hinge_stops_at_its_limit() {
     let limit = -0.7;
     let (m, rod, hinge) = rod(0.0, G, |j| j.with_limits(0, limit, 1.0));
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     let mut energy = f64::INFINITY;
     for _ in 0..200 {
         let report = s.step(0.005).unwrap();
@@ -242,7 +242,7 @@ fn friction_never_creates_energy() {
             };
             handles.push(m.add_joint(&format!("joint {k}"), &joint.at(at)).unwrap());
         }
-        let mut s = Simulation::new(m).unwrap();
+        let mut s = crate::tools::theta(m).unwrap();
         let start = s.step(0.005).unwrap().energies.total();
         let mut energy = start;
         for _ in 0..400 {
@@ -305,7 +305,7 @@ fn wrenches_are_those_of_statics() {
                 Joint::fixed(a, Side::Body(beam, 0))
             };
             let joint = m.add_joint("joint", &joint.at(at)).unwrap();
-            let mut s = Simulation::new(m).unwrap();
+            let mut s = crate::tools::theta(m).unwrap();
             let extra = [1.0, -2.0, 0.5, 0.3, 0.1, -0.2];
             s.set_force(beam, 0, &extra).unwrap();
             for _ in 0..3 {

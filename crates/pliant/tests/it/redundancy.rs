@@ -26,7 +26,7 @@ fn a_duplicated_joint_shares_its_load() {
                 .add_constraint(&format!("joint {k}"), point, Level::Position)
                 .unwrap();
         }
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         let mut report = s.step(0.01).unwrap();
         for _ in 0..30 {
             report = s.step(0.01).unwrap();
@@ -69,7 +69,7 @@ fn an_overbraced_square_is_solved() {
     let lengths = Distance::between(&pairs).with_rest_lengths(&[1.0, 1.0, 1.0, d, d]);
     let rods = model.add_mapped("rods", &[p], lengths).unwrap();
     let hard = model.add_constraint("rods", rods, Level::Position).unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     let report = s.step(0.01).unwrap();
     assert_eq!(report.solve.redundant_rows, 1);
     // Least-norm forces by symmetry and equilibrium of the two free corners: unknown s (sides), b
@@ -109,7 +109,7 @@ fn stabilisation_reaches_the_constraints() {
                 metric,
                 ..Stabilisation::default()
             });
-            let mut options = Options::default();
+            let mut options = Options::theta();
             if pre {
                 options.pre_stabilisation = how;
             } else {
@@ -154,7 +154,7 @@ fn a_redundant_frame_at_rest_stays_at_rest() {
         .add_mapped("rods", &[p], Distance::between(&all).with_rest_lengths(&rests))
         .unwrap();
     model.add_constraint("rods", rods, Level::Position).unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..20 {
         // Ten rods, nine rigid-body-free coordinates.
         assert_eq!(s.step(0.001).unwrap().solve.redundant_rows, 1);
@@ -196,7 +196,7 @@ fn a_hinge_of_two_ball_joints_swings_a_rod() {
             model,
             Options {
                 geometry,
-                ..Options::default()
+                ..Options::theta()
             },
         )
         .unwrap();

@@ -37,7 +37,7 @@ fn a_rigid_dashpot_goes_with_its_motion() {
     model
         .set_motion(id, Some(PrescribedMotion::sine(0.3, 2.0, 0.4)))
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..20 {
         let report = s.step(0.02).unwrap();
         let rate = 0.6 * (2.0 * s.time() + 0.4).cos();
@@ -61,7 +61,7 @@ fn stabilised_rows_are_where_they_are_driven() {
         }
         let options = Options {
             post_stabilisation: Some(Stabilisation::default()),
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(model, options).unwrap();
         for _ in 0..20 {
@@ -94,7 +94,7 @@ fn rows_a_rounding_apart_do_not_contradict() {
         }
         let options = Options {
             post_stabilisation: post.then(Stabilisation::default),
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(model, options).unwrap();
         let found = s.step(0.01);
@@ -148,8 +148,8 @@ fn a_damping_matrix_whose_elimination_needs_a_pivot() {
             .unwrap();
         model
     };
-    let (x, _) = run(build(Treatment::Stiffness), Options::default(), h, 20);
-    let (y, _) = run(build(Treatment::Compliance), Options::default(), h, 20);
+    let (x, _) = run(build(Treatment::Stiffness), Options::theta(), h, 20);
+    let (y, _) = run(build(Treatment::Compliance), Options::theta(), h, 20);
     assert!(worst(&x, &y) < 1e-13);
 }
 
@@ -162,7 +162,7 @@ fn cart(joint: impl Fn(Joint) -> Joint) -> Simulation {
     model.set_gravity([0.0, 0.0, -9.81]).unwrap();
     let joint = joint(Joint::slider(Side::World, Side::Body(body, 0)));
     model.add_joint("joint", &joint).unwrap();
-    Simulation::new(model).unwrap()
+    crate::tools::theta(model).unwrap()
 }
 
 /// The first step from rest: `m v = h (-m g - k (h v - rest + d v))`.
@@ -186,7 +186,7 @@ fn a_soft_joint_relaxes() {
     model.set_gravity([0.0, 0.0, -g]).unwrap();
     let joint = Joint::point_on_plane(Side::World, Side::Body(body, 0)).with_compliance(&[1.0 / k], d);
     model.add_joint("joint", &joint).unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     s.step(h).unwrap();
     let expected = -h * m * g / (m + h * k * (h + d));
     assert!((s.state().velocities[2] - expected).abs() < 1e-14);
@@ -221,7 +221,7 @@ fn a_hard_row_dissipates_nothing() {
     model
         .set_motion(id, Some(PrescribedMotion::sine(0.3, 2.0, 0.0)))
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..10 {
         assert_eq!(s.step(0.05).unwrap().dissipated, 0.0);
     }
@@ -244,7 +244,7 @@ fn the_energy_of_a_driven_spring_is_that_of_its_stretch() {
     model
         .set_motion(id, Some(PrescribedMotion::constant(&target)))
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..5 {
         let report = s.step(0.01).unwrap();
         let x = &s.state().positions;
@@ -273,7 +273,7 @@ fn soft_rows_lend_their_law_to_the_geometric_stiffness() {
     model
         .set_motion(id, Some(PrescribedMotion::ramp(0.1, 0.7)))
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..5 {
         s.step(0.05).unwrap();
         let (x, v, t) = (s.state().positions[0], s.state().velocities[0], s.time());
@@ -293,7 +293,7 @@ fn a_slow_pendulum_takes_one_pass() {
     let line = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[0.3f64.hypot(1.0)]);
     let line = model.add_mapped("line", &[p], line).unwrap();
     model.add_constraint("row", line, Level::Position).unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     s.step(0.001).unwrap();
     for _ in 0..50 {
         assert_eq!(s.step(0.001).unwrap().solve.geometry_passes, 1);
@@ -337,7 +337,7 @@ fn modes_of_the_geometric_stiffness() {
                     clamp_geometry: false,
                     ..Tuning::default()
                 },
-                ..Options::default()
+                ..Options::theta()
             };
             let mut s = Simulation::with_options(model, options).unwrap();
             // Where W is indefinite the step fails, after W was made.

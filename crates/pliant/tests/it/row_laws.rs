@@ -259,7 +259,7 @@ fn an_even_motion_is_followed_exactly() {
         model
             .set_motion(id, Some(PrescribedMotion::ramp(0.0, 0.7)))
             .unwrap();
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         for _ in 0..50 {
             s.step(0.02).unwrap();
             let gap = s.state().positions[0] - 0.7 * s.time();
@@ -275,7 +275,7 @@ fn an_even_motion_is_followed_exactly() {
     model
         .set_motion(id, Some(PrescribedMotion::ramp(-0.1, 0.7)))
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for k in 1..20 {
         s.step(0.02).unwrap();
         let gap = s.state().positions[0] - (0.7 * s.time() - 0.1);
@@ -392,7 +392,7 @@ fn a_singular_compliance_holds_on_a_nonlinear_mapping() {
     model
         .add_force_field("springs", lengths, law, Treatment::Compliance)
         .unwrap();
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     for _ in 0..200 {
         s.step(0.002).unwrap();
         let x = s.positions(lengths);
@@ -418,7 +418,7 @@ fn a_bounded_position_motor_holds_its_position_beside_stabilisation() {
         let slider = model.add_joint("slider", &joint).unwrap();
         let options = Options {
             post_stabilisation: stabilise.then(Stabilisation::default),
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(model, options).unwrap();
         for _ in 0..200 {
@@ -480,7 +480,7 @@ fn an_impact_row_turns_the_velocity_round_in_the_frame_of_its_motion() {
     model
         .set_motion(racket, Some(PrescribedMotion::ramp(0.0, s)))
         .unwrap();
-    let options = Options::default();
+    let options = Options::theta();
     let mut simulation = Simulation::with_options(model, options).unwrap();
     simulation.step(0.01).unwrap();
     assert!((simulation.state().velocities[0] - (s - e * (v - s))).abs() < 1e-14);

@@ -416,7 +416,7 @@ fn a_row_that_is_violated_sleeps_with_its_body() {
     let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
     let rod = m.add_mapped("length", &[bob], length).unwrap();
     m.add_constraint("rod", rod, Level::Position).unwrap();
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     for _ in 0..20 {
         s.step(H).unwrap();
     }

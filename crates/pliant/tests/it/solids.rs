@@ -158,7 +158,7 @@ fn beam(solid: Solid, mesh: &Mesh, h: f64, steps: usize) -> (Vec<f64>, Simulatio
             model.fix(parts.nodes, k, &[true; 3]).unwrap();
         }
     }
-    let mut simulation = Simulation::new(model).unwrap();
+    let mut simulation = crate::tools::theta(model).unwrap();
     for _ in 0..steps {
         let report = simulation.step(h).unwrap();
         assert!(report.residual.relative < 1e-10);

@@ -4,6 +4,7 @@
 use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
+use std::sync::Arc;
 
 /// A particle over the plane `z = 0`.
 #[derive(Debug)]
@@ -115,12 +116,31 @@ pub(crate) fn run(model: Model, options: Options, h: f64, steps: usize) -> (Vec<
     )
 }
 
+/// The theta method with these weights.
 pub(crate) fn weighted(alpha: f64, beta: f64) -> Options {
     Options {
         alpha,
         beta,
-        ..Options::default()
+        ..Options::theta()
     }
+}
+
+/// A method, with both weights of this size if it has any.
+pub(crate) fn of_weight(integrator: Integrator, weight: f64) -> Options {
+    let weights = if integrator.capabilities().weights {
+        weighted(weight, weight)
+    } else {
+        Options::default()
+    };
+    Options {
+        integrator,
+        ..weights
+    }
+}
+
+/// A simulation by the theta method, for tests of its formulas.
+pub(crate) fn theta(model: impl Into<Arc<Model>>) -> Result<Simulation, Error> {
+    Simulation::with_options(model, Options::theta())
 }
 
 /// Order of convergence from the errors at a step and at half of it.

@@ -96,10 +96,10 @@ fn newton_and_corrections_take_factorisations() {
         factorisations: 1,
         ..WorkLimits::default()
     };
-    let mut s = Simulation::new(pendulum()).unwrap();
+    let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.integrator = Integrator::Nonlinear;
     fails_in(&mut s, WorkPart::Newton, one);
-    let mut s = Simulation::new(pendulum()).unwrap();
+    let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.post_stabilisation = Some(Stabilisation::default());
     fails_in(&mut s, WorkPart::Stabilisation, one);
 }
@@ -114,7 +114,7 @@ fn forces_at_their_bounds_take_factorisations() {
     let motor = Joint::slider(Side::World, Side::Body(cart, 0));
     let motor = motor.with_velocity_motor(0, PrescribedMotion::ramp(0.0, 10.0), 1.0);
     m.add_joint("slider", &motor).unwrap();
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     let one = WorkLimits {
         factorisations: 1,
         ..WorkLimits::default()
@@ -125,7 +125,7 @@ fn forces_at_their_bounds_take_factorisations() {
 /// Halves of a step have the whole of the limit each, where steps are halved.
 #[test]
 fn a_step_of_too_much_work_is_halved() {
-    let mut s = Simulation::new(pendulum()).unwrap();
+    let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.integrator = Integrator::Nonlinear;
     let mut state = s.state().clone();
     state.velocities[1] = -1.0;
@@ -152,7 +152,7 @@ fn a_step_of_too_much_work_is_halved() {
 /// Steps that choose their length make no more shorter trials than a step has halves.
 #[test]
 fn trials_that_take_too_much_work_are_few() {
-    let mut s = Simulation::new(pendulum()).unwrap();
+    let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.integrator = Integrator::Nonlinear;
     s.options.tuning.work.factorisations = 1;
     let before = s.checkpoint();

@@ -52,7 +52,7 @@ pub(crate) fn moving_boxes(
         let collider = Collider::new(&format!("box {element}"), shape, place);
         world.add(collider.with_material(material)).unwrap();
     }
-    let mut s = Simulation::new(m).unwrap();
+    let mut s = crate::tools::theta(m).unwrap();
     s.set_contacts(world).unwrap();
     (s, node)
 }

@@ -49,8 +49,8 @@ pub struct Run {
     /// Halvings, at most, of a step in which Newton's method does not converge; 0 by default.
     #[serde(default)]
     pub newton_halvings: Option<Number>,
-    /// Weight of the end of the step in forces: 1 is implicit Euler (the default), 0.5 with
-    /// `beta: 0.5` is trapezoidal.
+    /// Weight of the end of the step in forces, of `Theta` and `Nonlinear`: 1 is implicit Euler
+    /// (the default), 0.5 with `beta: 0.5` is trapezoidal.
     #[serde(default = "one")]
     pub alpha: Number,
     /// Weight of the end of the step in velocities.
@@ -143,8 +143,7 @@ fn yes() -> bool {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "integrator")]
 pub enum IntegratorSpec {
-    /// One linear system per step; everything is possible with it.
-    #[default]
+    /// One linear system per step, of first order.
     Theta,
     /// The equations of the weights `alpha` and `beta` by Newton's method.
     Nonlinear,
@@ -154,7 +153,8 @@ pub enum IntegratorSpec {
     Newmark(NewmarkSpec),
     /// Backward differentiation of order 2.
     Bdf2,
-    /// Two implicit stages of order 2, from soft to hard.
+    /// Two implicit stages of order 2, from soft to hard: the default.
+    #[default]
     Sdirk2,
     /// Symplectic, with hard rows.
     Rattle,

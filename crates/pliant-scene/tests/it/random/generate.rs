@@ -114,25 +114,31 @@ impl Sketch {
         };
         let mut run = json!({"duration": 2000.0 * h, "step": h, "record_every": 1000});
         let d = &mut self.draw;
-        if d.chance(0.12) {
-            run["integrator"] = json!("Nonlinear");
+        let method = if d.chance(0.12) {
+            Some(json!("Nonlinear"))
         } else if !self.contacts && d.chance(0.3) {
-            run["integrator"] = d.pick(&[
+            Some(d.pick(&[
                 json!({"GeneralisedAlpha": {"radius": 0.8}}),
                 json!("Bdf2"),
                 json!("Rattle"),
                 json!({"Newmark": {}}),
-            ]);
+            ]))
         } else {
-            if d.chance(0.2) {
-                run["post_stabilisation"] = json!({"metric": d.pick(&["Mass", "Response"])});
-            }
-            if d.chance(0.1) {
-                run["adaptive_step"] = json!({"position": 1e-2, "velocity": 1.0});
+            // The default without a word.
+            d.chance(0.35).then(|| json!("Theta"))
+        };
+        let is = |name: &str| method.as_ref().is_some_and(|m| m == name);
+        let (linear, weighted) = (is("Theta"), is("Theta") || is("Nonlinear"));
+        if linear && d.chance(0.2) {
+            run["post_stabilisation"] = json!({"metric": d.pick(&["Mass", "Response"])});
+        }
+        if (linear || method.is_none()) && d.chance(0.1) {
+            run["adaptive_step"] = json!({"position": 1e-2, "velocity": 1.0});
+            if linear {
                 run["post_stabilisation"] = json!({});
-            } else if self.contacts && d.chance(0.1) {
-                run["sleeping"] = json!({"time": 5.0 * h, "speed": 0.05, "spin": 0.2});
             }
+        } else if self.contacts && d.chance(0.1) {
+            run["sleeping"] = json!({"time": 5.0 * h, "speed": 0.05, "spin": 0.2});
         }
         if self.contacts && d.chance(0.3) {
             let (key, value) = d.pick(&[
@@ -145,16 +151,19 @@ impl Sketch {
             ]);
             run[key] = value;
         }
-        if self.wild && d.chance(0.2) {
+        if self.wild && weighted && d.chance(0.4) {
             run["alpha"] = json!(d.between(0.5, 1.0));
             run["beta"] = json!(d.between(0.5, 1.0));
         }
-        if d.chance(0.15) {
+        if linear && d.chance(0.3) {
             let kinds = ["WhereNeeded", "JustEnough", "PositivePart", "AbsoluteValue"];
             run["geometric_stiffness"] = json!(d.pick(&kinds));
         }
-        if d.chance(0.1) {
+        if linear && d.chance(0.2) {
             run["gyroscopic"] = json!(d.pick(&["Momentum", "LinearlyImplicit"]));
+        }
+        if let Some(method) = method {
+            run["integrator"] = method;
         }
         self.lists.insert("run".to_owned(), run);
         let gravity = if self.wild && self.draw.chance(0.2) {

@@ -53,7 +53,7 @@ fn holds_end_on_time() {
 /// integrates 3 t exactly in all of them.
 #[test]
 fn forces_follow_functions_of_time() {
-    let text = "(run: (duration: 1, alpha: 0.5, beta: 0.5, adaptive_step: (position: 1e-6)), nodes: [
+    let text = "(run: (duration: 1, integrator: Theta, alpha: 0.5, beta: 0.5, adaptive_step: (position: 1e-6)), nodes: [
             Particles(name: \"p\", positions: [(0, 0, 0)], mass: 2)],
         force_fields: [(name: \"f\", on: \"p\", law: Force([\"6 * $t\", 0, 0]))])";
     let outcome = of_text(text).run(|_| {});
@@ -68,10 +68,15 @@ fn the_double_pendulum_to_a_tolerance() {
         [0.4269840898647, -0.9042591370854],
         [1.007279309441, -1.295740245361],
     ];
-    let before = "step: 0.004,";
-    for (integrator, tolerance) in [("GeneralisedAlpha()", 1e-4), ("Bdf2", 1e-4), ("Rattle", 1e-5)] {
+    let before = "step: 0.004";
+    for (integrator, tolerance) in [
+        ("GeneralisedAlpha()", 1e-4),
+        ("Bdf2", 1e-4),
+        ("Rattle", 1e-5),
+        ("Sdirk2", 1e-4),
+    ] {
         let words = format!(
-            "{before} integrator: {integrator}, adaptive_step: (position: {tolerance}, relative: 0),"
+            "{before}, integrator: {integrator}, adaptive_step: (position: {tolerance}, relative: 0)"
         );
         let mut run = runner(&edited("double_pendulum", &[(before, &words)]), &[], Some(0.25));
         while run.simulation().time() < 0.5 {
@@ -92,8 +97,8 @@ fn the_double_pendulum_to_a_tolerance() {
 /// parabola.
 #[test]
 fn balls_bounce_where_they_should() {
-    let before = "step: 0.001,";
-    let words = "step: 0.02, adaptive_step: (position: 1e-5, relative: 1e-5, first: 1e-6, events: ()),";
+    let before = "step: 0.001";
+    let words = "step: 0.02, adaptive_step: (position: 1e-5, relative: 1e-5, first: 1e-6, events: ())";
     let mut run = runner(&edited("bouncing_balls", &[(before, words)]), &[], None);
     while !run.is_done() {
         run.step().unwrap();
@@ -121,13 +126,13 @@ fn balls_bounce_where_they_should() {
 /// Unsupported features are refused before or at the first step.
 #[test]
 fn what_adaptive_steps_do_not_take() {
-    let before = "step: 0.01,";
+    let before = "integrator: Sdirk2,";
     let pendulum = |words: &str| {
-        let scene = edited("pendulum", &[(before, &format!("{before} {words}"))]);
+        let scene = edited("pendulum", &[(before, words)]);
         runner(&scene, &[], None).step()
     };
     let text = std::fs::read_to_string(path("pendulum")).unwrap();
-    let text = text.replace(before, &format!("{before} adaptive_step: (),"));
+    let text = text.replace(before, "integrator: Theta, adaptive_step: (),");
     let scene = SceneFile::from_text("a.ron".as_ref(), &text, Format::Ron).unwrap();
     let refused = Runner::new(scene.build(&Settings::default()).unwrap());
     let error = refused.unwrap_err().to_string();
@@ -135,7 +140,8 @@ fn what_adaptive_steps_do_not_take() {
         error.contains("need `post_stabilisation`") && error.contains("rod is hard"),
         "{error}"
     );
-    pendulum("adaptive_step: (), post_stabilisation: (),").unwrap();
+    pendulum("integrator: Theta, adaptive_step: (), post_stabilisation: (),").unwrap();
+    pendulum("adaptive_step: (),").unwrap();
     let small =
         "adaptive_step: (smallest: 0.01, first: 0.01, position: 1e-9, relative: 0), integrator: Bdf2,";
     let error = pendulum(small).unwrap_err();

@@ -64,7 +64,10 @@ fn heavy_cable_jitters_without_geometric_stiffness() {
     let mut run = runner(
         &edited(
             "heavy_cable",
-            &[("geometric_stiffness: Full", "geometric_stiffness: None")],
+            &[(
+                "step: 0.01",
+                "step: 0.01, integrator: Theta, geometric_stiffness: None",
+            )],
         ),
         &[],
         None,

@@ -76,12 +76,11 @@ fn slider_crank_follows_its_triangle() {
         [(angle - expected).abs(), gap]
     };
     let (coarse, fine) = (errors(0.002), errors(0.001));
-    for k in 0..2 {
-        assert!(
-            coarse[k] < 1e-4 && fine[k] < 0.3 * coarse[k],
-            "{coarse:?} {fine:?}"
-        );
-    }
+    // The triangle is held by the projection of every step, to rounding of its coordinates.
+    assert!(
+        coarse[0] < 1e-4 && fine[0] < 0.3 * coarse[0] && coarse[1].max(fine[1]) < 1e-12,
+        "{coarse:?} {fine:?}"
+    );
 }
 
 /// Moves though rows are as many as coordinates, holds together for ten seconds, and gains no

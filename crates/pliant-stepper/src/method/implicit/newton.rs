@@ -3,6 +3,7 @@
 use super::{Factor, Goal, Iteration};
 use crate::contact::{ContactIterate, step};
 use crate::report::{NewtonReport, Timings};
+use crate::system::System;
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricStiffness, GeometricTerms, StepInput};
 use pliant_model::ModelError;
@@ -220,7 +221,11 @@ impl Iteration<'_> {
             mu: &s.iterate.mu,
             impulses: &s.iterate.contacts,
         };
-        step::solve_newton(self.system, self.start, self.scheme, at, &mut s.contact_impulses)
+        let solved = step::solve_newton(self.system, self.start, self.scheme, at, &mut s.contact_impulses)?;
+        let System { sleep, solution, .. } = &mut *self.system;
+        let per_force = s.relation.acceleration_gain.recip();
+        sleep.keep_multipliers(&self.start.multipliers, per_force, &mut solution.mu);
+        Ok(solved)
     }
 
     /// Fills the matrices at the iterate.

@@ -14,12 +14,12 @@
 use super::deformations::{Deformations, starts_where_held};
 use crate::method::stabilise::solve_prepared;
 use crate::motion::Motion;
-use crate::observe::Residuals;
+use crate::observe::{Residuals, correction_error};
 use crate::system::{System, gather};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme};
 use pliant_model::{ComponentId, RowLaw};
-use pliant_solvers::SolveError;
+use pliant_solvers::{SolveError, Status};
 
 /// Solves for the displacement at most.
 const SOLVES: usize = 8;
@@ -29,6 +29,11 @@ const SLOW: f64 = 0.2;
 
 /// A violation of a hard row that is rounding of the coordinates it is made of (m, rad).
 const ROUNDING: f64 = 1e-13;
+
+/// A violation that solves leave, as a share of the largest coordinate, above which rows contradict
+/// each other or were not reached. Solves converge quadratically from a drift of third order in the
+/// step, so that they leave rounding else.
+const LEFT: f64 = 1e-9;
 
 /// The treatment of a row in the projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,9 +71,18 @@ pub(super) struct Way {
     pub(super) recovery: f64,
 }
 
+/// How a projection ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    /// Solves for the displacement.
+    pub(super) solves: usize,
+    /// Not converged only where failed steps are accepted.
+    pub(super) status: Status,
+}
+
 impl Projection {
     /// Projects the motion at the end of the last stage, whose state is evaluated with the
-    /// deformations there: positions, then velocities. Returns the number of solves.
+    /// deformations there: positions, then velocities.
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined, [`Error::Incompatible`],
@@ -80,9 +94,12 @@ impl Projection {
         way: Way,
         start: &Motion,
         end: &mut Motion,
-    ) -> Result<usize, Error> {
+    ) -> Result<Outcome, Error> {
         if deformations.nodes().is_empty() && system.model.row_count() == 0 {
-            return Ok(0);
+            return Ok(Outcome {
+                solves: 0,
+                status: Status::Converged,
+            });
         }
         self.integrated.clone_from(&end.state.positions);
         self.forces.clear();
@@ -96,8 +113,10 @@ impl Projection {
         };
         self.prepare(system, &scheme, start, end)?;
         let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
+        let mut status = Status::Converged;
         loop {
             self.fill_positions(system, deformations, way, end);
+            system.assembler.allow_disagreement();
             solve_prepared(system, start.time, end, Residuals::Displacements)?;
             solves += 1;
             for node in system.model.nodes() {
@@ -112,6 +131,13 @@ impl Projection {
             // What a new factor does not decrease is rounding: the report has it.
             let slow = now > SLOW * violation;
             if now == 0.0 || solves == SOLVES || factored && slow {
+                let left = now / largest_coordinate(system, end);
+                if left > LEFT {
+                    system.evaluate(end, way.h)?;
+                    // Anew, without the disagreement that was allowed.
+                    self.prepare(system, &scheme, start, end)?;
+                    status = self.judge(system, deformations, way, end, left)?;
+                }
                 break;
             }
             violation = now;
@@ -134,7 +160,7 @@ impl Projection {
             }
             system.propagate(&mut end.state)?;
         }
-        Ok(solves)
+        Ok(Outcome { solves, status })
     }
 
     /// Fills and factors the system of the projection; where a tangent is indefinite, with the
@@ -177,6 +203,9 @@ impl Projection {
             let node = model.node(group.node);
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
+                if system.sleep.holds_row(row) {
+                    continue;
+                }
                 let target = system.row_target(row);
                 let gap = end.state.positions[node.first_position + k] - target;
                 let held = starts_where_held(system, group, k) || {
@@ -242,7 +271,43 @@ impl Projection {
             }
         }
         assembler.right_hand_side_mut().copy_from_slice(&self.primal);
-        assembler.allow_disagreement();
+    }
+
+    /// Says why hard rows are violated by a share `left` of the largest coordinate that no solve
+    /// takes from them. The system must be prepared.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] where they contradict each other, else
+    /// [`Error::CorrectionNotConverged`], unless failed steps are accepted.
+    fn judge(
+        &mut self,
+        system: &mut System,
+        deformations: &Deformations,
+        way: Way,
+        end: &Motion,
+        left: f64,
+    ) -> Result<Status, Error> {
+        self.fill_positions(system, deformations, way, end);
+        let time = end.time;
+        if !system.options.accept_failed_steps {
+            solve_prepared(system, time, end, Residuals::Displacements)?;
+            return Err(correction_error(system, &end.state, time, left));
+        }
+        let System {
+            model,
+            assembler,
+            corrections,
+            scratch,
+            ..
+        } = &mut *system;
+        let solved = corrections
+            .direct
+            .solve(assembler.system(), &mut scratch.correction);
+        let report = solved.map_err(|e| Error::from_solver(e, model, time))?;
+        Ok(match report.status {
+            Status::Converged => Status::MaxIterations,
+            other => other,
+        })
     }
 
     /// Right-hand sides of the change of velocity.
@@ -285,4 +350,12 @@ impl Projection {
         }
         if largest <= ROUNDING { 0.0 } else { largest }
     }
+}
+
+/// The largest coordinate of what moves (m; of bodies also that of their quaternions).
+fn largest_coordinate(system: &System, end: &Motion) -> f64 {
+    let nodes = system.model.nodes().iter().filter(|n| n.first_dof().is_some());
+    nodes
+        .flat_map(|n| &end.state.positions[n.position_range()])
+        .fold(0.0, |a, x| a.max(x.abs()))
 }

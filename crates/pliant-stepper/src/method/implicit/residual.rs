@@ -281,6 +281,7 @@ impl Iteration<'_> {
             let deficit = &mut deficits[lowered.row()];
             *deficit = lowered.lower_deficit(*deficit, reach, &self.end.state.velocities);
         }
+        self.system.sleep.settle_rows(deficits);
     }
 
     fn group_deficits(&mut self, group: &RowGroup) {

@@ -17,10 +17,11 @@ use super::projection::{Projection, Way};
 use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
 use crate::contact::{is_impact, step as contact_step};
-use crate::method::theta::recover;
+use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
 use crate::observe::{DampingLaw, Step, Trace};
+use crate::sleep;
 use crate::system::{System, one_sided};
 use pliant_kkt::Scheme;
 use pliant_model::{RowGroup, State};
@@ -54,6 +55,8 @@ pub(crate) struct Sdirk2 {
     change: Vec<f64>,
     /// Forces of the first stage.
     first: Forces,
+    /// The linear step, for impacts that go before a step.
+    linear: Theta,
 }
 
 /// Expectations of a stage.
@@ -157,6 +160,9 @@ impl Method for Sdirk2 {
             trace.stages.taken = 2;
             return self.finish(system, start, two.second(), end, status, trace);
         }
+        if contact_step::takes_impacts_before_steps(system) {
+            return self.by_linear_step(system, start, h, end, trace);
+        }
         // One stage takes the whole step: an impulse is no force, which the second predictor would
         // take it for, and velocities that jump have order 1 whatever the method. Positions hold
         // its rows, so that nothing is left to project: that is the nonlinear step.
@@ -215,6 +221,25 @@ impl Sdirk2 {
         }
         let status = solved.status;
         Ok(Attempt { status, impact })
+    }
+
+    /// The step once more from its start, by the linear step, whose impacts go before it: one after
+    /// the other, or by Poisson's law.
+    fn by_linear_step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        end.clone_from(start);
+        system.propagate(&mut end.state)?;
+        let (scheme, or_halves, timings) = (trace.scheme.clone(), trace.stages.or_halves, trace.timings);
+        trace.clear();
+        (trace.stages.taken, trace.stages.or_halves, trace.timings) = (1, or_halves, timings);
+        trace.account.open(system, start, &scheme, trace.projected);
+        self.linear.step(system, start, h, end, trace)
     }
 
     /// The step once more from its start, by one stage.
@@ -509,13 +534,17 @@ impl Sdirk2 {
                 reach,
                 recovery: speed * h,
             };
-            let solves = self
+            let projected = self
                 .projection
                 .project(system, &self.deformations, way, start, end)?;
-            trace.corrections.1 = solves;
+            trace.corrections.1 = projected.solves;
+            if projected.status != Status::Converged {
+                trace.solved.status = projected.status;
+            }
         } else {
             system.propagate(&mut end.state)?;
         }
+        sleep::hold_placed(system, &start.state, end)?;
         trace.timings.stabilise += clock.elapsed();
         // What is halved because it is not solved needs no more than its report.
         let stands = status == Status::Converged || !trace.stages.or_halves;

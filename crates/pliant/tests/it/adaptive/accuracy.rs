@@ -21,10 +21,10 @@ fn sharp(tolerance: f64) -> Adaptive {
 fn with_rows() -> Vec<(Options, f64)> {
     let euler = |integrator| Options {
         integrator,
-        ..Options::default()
+        ..Options::theta()
     };
     vec![
-        (Options::default(), 3e-4),
+        (Options::theta(), 3e-4),
         (Options::trapezoidal(), 1e-6),
         (euler(Integrator::Nonlinear), 3e-4),
         (with(Integrator::Nonlinear), 1e-6),
@@ -142,7 +142,7 @@ fn steps_grow_by_orders_of_magnitude_after_a_transient() {
     for integrator in [Integrator::Theta, Integrator::bdf2()] {
         let options = Options {
             integrator,
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(relaxing(fast, slow), options).unwrap();
         let how = Adaptive {
@@ -179,7 +179,7 @@ fn relaxing(fast: f64, slow: f64) -> Model {
 #[test]
 fn a_tolerance_out_of_reach_is_an_error() {
     let mut s = Simulation::with_options(pendulum(), with(Integrator::Nonlinear)).unwrap();
-    let error = Simulation::new(pendulum())
+    let error = crate::tools::theta(pendulum())
         .unwrap()
         .step_adaptively(&Adaptive::default(), 1.0);
     let needs = "need `post_stabilisation` (or `pre_stabilisation`) to hold `rod`, element 0";
@@ -220,7 +220,7 @@ fn a_step_that_cannot_be_solved_is_shortened() {
     model.add_mass("m", body, Mass::Rigid(vec![inertia])).unwrap();
     let options = Options {
         gyroscopic: Gyroscopic::LinearlyImplicit,
-        ..Options::default()
+        ..Options::theta()
     };
     let mut s = Simulation::with_options(model, options).unwrap();
     assert!(s.step(0.1).is_err());
@@ -317,7 +317,7 @@ fn numbers_that_make_no_sense() {
             "number of events",
         ),
     ];
-    let mut s = Simulation::new(oscillator()).unwrap();
+    let mut s = crate::tools::theta(oscillator()).unwrap();
     for (how, words) in cases {
         let error = s.step_adaptively(&how, 1.0).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");

@@ -158,7 +158,7 @@ fn ropes_and_limits_end_a_step() {
             integrator: integrator.clone(),
             alpha: weight,
             beta: weight,
-            ..Options::default()
+            ..Options::theta()
         };
         let mut s = Simulation::with_options(model, options).unwrap();
         let (lower, upper) = if pulls {

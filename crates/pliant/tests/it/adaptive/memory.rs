@@ -13,14 +13,14 @@ fn cases() -> Vec<(&'static str, Simulation)> {
     let make = |model, options| Simulation::with_options(model, options).unwrap();
     let spring = || elastic_pendulum(Treatment::Compliance, 0.1);
     vec![
-        ("linear", make(chain(3), stabilised(Options::default()))),
+        ("linear", make(chain(3), stabilised(Options::theta()))),
         (
             "nonlinear",
             make(
                 chain(3),
                 Options {
                     integrator: Integrator::Nonlinear,
-                    ..Options::default()
+                    ..Options::theta()
                 },
             ),
         ),
@@ -174,7 +174,7 @@ fn warm_steps_allocate_nothing() {
 /// multipliers are forces. What is left is the rounding of the length over the square of the step.
 #[test]
 fn a_change_of_the_step_is_no_jump_of_forces() {
-    let mut integrators = vec![Options::default(), Options::trapezoidal()];
+    let mut integrators = vec![Options::theta(), Options::trapezoidal()];
     for integrator in [
         Integrator::Nonlinear,
         Integrator::generalised_alpha(0.7),

@@ -105,7 +105,7 @@ fn hunt_and_crossley_part_as_their_equation_says() {
             let mut m = Model::new();
             let p = m.add_particles("p", &[[0.0; 3]]).unwrap();
             m.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
-            let mut s = Simulation::new(m).unwrap();
+            let mut s = crate::tools::theta(m).unwrap();
             let mut floor = Floor::new(vec![(p, 0, [0.0; 3])], 0.0);
             floor.law = ContactLaw {
                 compliance: c,

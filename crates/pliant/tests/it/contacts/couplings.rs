@@ -168,7 +168,7 @@ fn pit(options: Options, count: usize) -> (Simulation, NodeId) {
 #[test]
 fn no_coupling_makes_energy() {
     for coupling in ALL {
-        let mut options = Options::default();
+        let mut options = Options::theta();
         options.contacts.friction_coupling = coupling;
         options.contacts.overlap = Overlap::Keep;
         let (mut s, _) = pit(options, 16);
@@ -195,7 +195,7 @@ fn no_coupling_makes_energy() {
 #[test]
 fn couplings_go_on_from_a_checkpoint_bit_for_bit() {
     for coupling in [FrictionCoupling::Lagged, FrictionCoupling::Convex] {
-        let mut options = Options::default();
+        let mut options = Options::theta();
         options.contacts.friction_coupling = coupling;
         let (mut s, p) = pit(options.clone(), 12);
         for _ in 0..25 {

@@ -229,7 +229,7 @@ fn a_grain_turns_with_its_body() {
         };
         let block = Collider::new("block", Shape::cuboid([0.3, 0.3, 0.1]).unwrap(), place);
         world.add(block.with_material(grained)).unwrap();
-        let mut s = Simulation::new(m).unwrap();
+        let mut s = crate::tools::theta(m).unwrap();
         s.set_contacts(world).unwrap();
         for _ in 0..10 {
             s.step(H).unwrap();

@@ -101,7 +101,7 @@ fn trap(open: f64, halvings: usize) -> (Simulation, NodeId) {
     let start = [[0.0, 0.0, 0.0075], [0.0, 1.0, 0.0]];
     let particles = model.add_particles("particles", &start).unwrap();
     model.add_mass("mass", particles, Mass::Uniform(1.0)).unwrap();
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.contacts.halvings = halvings;
     options.contacts.overlap = Overlap::Keep;
     let mut s = Simulation::with_options(model, options).unwrap();
@@ -232,7 +232,7 @@ fn busy(halvings: usize) -> (Simulation, NodeId) {
         )
         .unwrap();
     model.add_constraint("rod", length, Level::Position).unwrap();
-    let mut options = Options::default();
+    let mut options = Options::theta();
     options.contacts.halvings = halvings;
     let mut s = Simulation::with_options(model, options).unwrap();
     let mut state = s.state().clone();

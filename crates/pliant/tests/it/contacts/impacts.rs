@@ -67,6 +67,23 @@ pub(super) fn cradle_with(
     )
 }
 
+/// SDIRK2 takes the impacts of a sequence as the linear step has them, and the step with all of its
+/// account: momentum, energy, the count of impacts, one stage.
+#[test]
+fn a_cradle_in_sequence_by_two_stages() {
+    let by = |integrator: Integrator| {
+        cradle_with((5, 0.0), 1.0, |options| {
+            options.integrator = integrator.clone();
+            options.contacts.impacts = Impacts::InSequence;
+        })
+    };
+    let (v, report) = by(Integrator::Sdirk2);
+    for (v, expected) in v.iter().zip([0.0, 0.0, 0.0, 0.0, 3.0]) {
+        assert!((v - expected).abs() < 1e-12, "{v}");
+    }
+    assert_eq!(report, by(Integrator::Theta).1);
+}
+
 /// Five equal balls: in sequence the last one flies off with the velocity of the first; together
 /// all move, by Newton's law on every contact. Both keep momentum, and with `e = 1` energy.
 #[test]

@@ -38,8 +38,13 @@ fn one_ball_bounces_as_by_newton() {
 /// `-3/5, 2/5, ...` for `e = 1`.
 #[test]
 fn a_cradle_by_poisson() {
-    for e in [1.0, 0.5] {
+    let methods = [Integrator::Theta, Integrator::Sdirk2];
+    for (e, integrator) in [1.0, 0.5]
+        .into_iter()
+        .flat_map(|e| methods.clone().map(|m| (e, m)))
+    {
         let change = |options: &mut Options| {
+            options.integrator = integrator.clone();
             options.contacts.restitution = Restitution::Poisson;
         };
         let (v, report) = cradle_with((5, 0.0), e, change);

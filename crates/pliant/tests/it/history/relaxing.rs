@@ -38,7 +38,7 @@ fn relaxes(name: &str, build: &dyn Fn(Option<PronySeries>) -> Model) {
                 (0..count).for_each(|e| model.fix(node, e, &all).unwrap());
             }
         }
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         let mut state = s.state().clone();
         // Bodies keep their turn: moved by a tenth of a unit, no two alike.
         let mut k = 0;
@@ -168,7 +168,7 @@ fn a_weight_on_a_rope_creeps_down() {
         model
             .add_force_field("rope", length, law, Treatment::Stiffness)
             .unwrap();
-        let mut s = Simulation::new(model).unwrap();
+        let mut s = crate::tools::theta(model).unwrap();
         s.set_force(bob, 0, &[0.0, 0.0, -weight]).unwrap();
         s
     };

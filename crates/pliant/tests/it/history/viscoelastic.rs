@@ -455,7 +455,7 @@ fn a_block_with_volume_rows_relaxes_in_shape() {
             )
             .unwrap();
     }
-    let mut s = Simulation::new(model).unwrap();
+    let mut s = crate::tools::theta(model).unwrap();
     let mut state = s.state().clone();
     for x in state.positions[..3 * mesh.nodes.len()].chunks_exact_mut(3) {
         (x[0], x[1], x[2]) = (1.01 * x[0], 0.995 * x[1], 0.995 * x[2]);

@@ -47,12 +47,7 @@ fn rough(friction: f64) -> ContactLaw {
 }
 
 fn options(integrator: Integrator, weight: f64) -> Options {
-    Options {
-        integrator,
-        alpha: weight,
-        beta: weight,
-        ..Options::default()
-    }
+    crate::tools::of_weight(integrator, weight)
 }
 
 /// A particle of 2 kg.

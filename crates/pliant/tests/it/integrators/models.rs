@@ -122,13 +122,9 @@ pub(crate) fn tip(s: &Simulation) -> [f64; 3] {
     x[x.len() - 3..].try_into().unwrap()
 }
 
+/// A method, with weights of 1/2 if it has any.
 pub(crate) fn with(integrator: Integrator) -> Options {
-    Options {
-        integrator,
-        alpha: 0.5,
-        beta: 0.5,
-        ..Options::default()
-    }
+    crate::tools::of_weight(integrator, 0.5)
 }
 
 pub(crate) fn taken(model: Model, options: Options, h: f64, time: f64) -> Simulation {

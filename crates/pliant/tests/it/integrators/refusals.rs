@@ -73,6 +73,56 @@ fn stabilisation_sleep_and_own_weights() {
     }
 }
 
+/// Options that a method would pass over, each with its field.
+#[test]
+fn choices_that_a_method_would_pass_over() {
+    use pliant::kkt::{GeometricStiffness, GeometricTerms};
+    let geometry = GeometricTerms {
+        forces: GeometricStiffness::None,
+        multipliers: GeometricStiffness::Full,
+    };
+    let choices = |integrator: &Integrator| {
+        let plain = || Options {
+            integrator: integrator.clone(),
+            ..Options::default()
+        };
+        let weight = Options { beta: 0.5, ..plain() };
+        let geometry = Options { geometry, ..plain() };
+        let gyroscopic = Options {
+            gyroscopic: Gyroscopic::Momentum,
+            ..plain()
+        };
+        [
+            ("beta", weight),
+            ("geometry", geometry),
+            ("gyroscopic", gyroscopic),
+        ]
+    };
+    for integrator in [
+        Integrator::Sdirk2,
+        Integrator::Nonlinear,
+        Integrator::bdf2(),
+        Integrator::Rattle,
+        Integrator::Theta,
+    ] {
+        for (field, options) in choices(&integrator) {
+            let taken = match &integrator {
+                Integrator::Theta => true,
+                Integrator::Nonlinear => field == "beta",
+                _ => false,
+            };
+            let mut s = Simulation::with_options(pendulum(), options).unwrap();
+            match s.step(0.01) {
+                Ok(_) => assert!(taken, "{integrator:?} passes over {field}"),
+                Err(Error::Unsupported { option, .. }) => {
+                    assert!(!taken && option == Some(field), "{integrator:?} {field}");
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn parameters_out_of_range() {
     for integrator in [

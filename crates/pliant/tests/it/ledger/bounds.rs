@@ -19,7 +19,7 @@ fn cart(v: f64, attach: impl Fn(Joint) -> Joint) -> Model {
 #[test]
 fn parts_of_joints() {
     let with = |v, attach: &dyn Fn(Joint) -> Joint| {
-        let mut s = simulate(cart(v, attach), Options::default());
+        let mut s = simulate(cart(v, attach), Options::theta());
         run(&mut s, 0.01, 100)
     };
     let motor = with(0.0, &|j| {

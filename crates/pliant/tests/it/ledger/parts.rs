@@ -22,7 +22,7 @@ pub(super) fn expect_parts(p: &NumericalParts, expected: &[(&str, f64)], size: f
 pub(super) fn apart() -> Options {
     Options {
         numerical_parts: true,
-        ..Options::default()
+        ..Options::theta()
     }
 }
 

@@ -37,7 +37,7 @@ fn a_pendulum_at_rest_reads_as_it_hangs() {
             geometry_passes: 1,
             ..Tuning::default()
         },
-        ..Options::default()
+        ..Options::theta()
     };
     let mut simulation = Simulation::with_options(model, options).unwrap();
     // Dashpots bear something in motion.

@@ -1,0 +1,94 @@
+//! What the scheme takes of the energy of the shipped scenes, by the linear step and by SDIRK2.
+
+use super::Ended;
+use pliant::prelude::*;
+use pliant_scene::runner::{Outcome, Runner};
+use pliant_scene::scene::{SceneFile, Settings};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Scenes that take minutes: only if they are named.
+const LONG: [&str; 1] = ["bowl"];
+
+/// Runs a scene by a method, with that method's standard choices and all else as the scene has it.
+fn run_by(file: &Path, integrator: Integrator) -> Result<Option<(Outcome, f64)>, Box<dyn Error>> {
+    let mut built = SceneFile::load(file)?.build(&Settings::default())?;
+    if built.statics.is_some() {
+        return Ok(None);
+    }
+    let standard = Options::default();
+    let options = &mut built.options;
+    options.integrator = integrator;
+    (options.alpha, options.beta) = (standard.alpha, standard.beta);
+    (options.geometry, options.gyroscopic) = (standard.geometry, standard.gyroscopic);
+    (options.pre_stabilisation, options.post_stabilisation) = (None, None);
+    let runner = Runner::new(built)?;
+    let clock = Instant::now();
+    let outcome = runner.run(|_| {});
+    Ok(Some((outcome, clock.elapsed().as_secs_f64())))
+}
+
+/// The numerical part of the ledger of a run as a share of the energy that it turned over: the
+/// largest kinetic energy, change of the potential one, or sum of what all causes moved.
+fn numerical_share(outcome: &Outcome) -> f64 {
+    let ledger = &outcome.summary.ledger;
+    let is_cause = |name: &str| !matches!(name, "kinetic" | "potential" | "numerical");
+    let moved: f64 = ledger.iter().filter(|e| is_cause(e.0)).map(|e| e.1.abs()).sum();
+    let samples = &outcome.recording.samples;
+    let potential = samples.first().map_or(0.0, |s| s.potential);
+    let turned_over = samples.iter().fold(moved, |most, s| {
+        most.max(s.kinetic).max((s.potential - potential).abs())
+    });
+    ledger["numerical"] / turned_over
+}
+
+fn scenes(named: &[String]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+        let wanted = match named {
+            [] => !LONG.contains(&stem),
+            _ => named.iter().any(|n| n == stem),
+        };
+        if wanted && file.extension().is_some_and(|e| e == "ron") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+pub(super) fn run(arguments: &[String]) -> Ended {
+    println!(
+        "| scene | `Theta`: numerical, % | s | `Sdirk2`: numerical, % | s | steps by one stage, halvings |\n\
+         |---|---|---|---|---|---|"
+    );
+    for file in scenes(arguments)? {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let mut cells = Vec::new();
+        for integrator in [Integrator::Theta, Integrator::Sdirk2] {
+            let Some((outcome, seconds)) = run_by(&file, integrator)? else {
+                continue;
+            };
+            let share = 100.0 * numerical_share(&outcome);
+            let ended = outcome
+                .error
+                .as_ref()
+                .map_or_else(String::new, |e| format!(" ({e})"));
+            cells.push(format!("{share:.2}{ended} | {seconds:.2}"));
+            let summary = outcome.summary;
+            if summary.two_stage_steps + summary.one_stage_steps > 0 {
+                let (single, halved) = (summary.one_stage_steps, summary.newton_halvings);
+                cells.push(format!("{single} of {}, {halved}", summary.steps));
+            }
+        }
+        if !cells.is_empty() {
+            println!("| `{name}` | {} |", cells.join(" | "));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -144,7 +144,7 @@ fn a_step_after_a_failed_one_is_that_of_a_restored_checkpoint() {
 /// tolerance: the trials leave nothing behind, in the solvers neither.
 #[test]
 fn a_failed_step_that_chooses_its_length_changes_nothing() {
-    let text = r#"(gravity: (0, -9.81, 0), run: (duration: 1, step: 0.01, post_stabilisation: ()), nodes: [
+    let text = r#"(gravity: (0, -9.81, 0), run: (duration: 1, step: 0.01, integrator: Theta, post_stabilisation: ()), nodes: [
         Particles(name: "p", positions: [(1, 0, 0), (2, 0, 0), (3, 0, 0)], mass: 1),
         Mapped(name: "d", parents: ["p"], mapping: Distance(pairs: [(0, (0, 0, 0)), (0, 1), (1, 2), (0, 2)])),
     ], constraints: [(name: "links", on: "d")])"#;

@@ -266,7 +266,7 @@ fn energy_that_nothing_brought_in_is_told() {
 /// A pendulum that goes by twice its length in a step leaves its rod far behind.
 #[test]
 fn rows_that_are_far_off_are_told() {
-    let text = "(run: (duration: 0.1, step: 0.1), nodes: [
+    let text = "(run: (duration: 0.1, step: 0.1, integrator: Theta), nodes: [
         Particles(name: \"p\", positions: [(1, 0, 0)], velocities: [(0, 20, 0)], mass: 1),
         Mapped(name: \"d\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))])),
     ], constraints: [(name: \"rod\", on: \"d\")])";

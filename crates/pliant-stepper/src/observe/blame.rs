@@ -51,9 +51,14 @@ impl Clash<'_> {
             false => self.violation,
         };
         let others = if known { &others[..] } else { &[] };
+        // Of two rows either may be the one that elimination came to last.
+        let (first, others) = match others {
+            [other] if *other < self.row => (*other, &[self.row][..]),
+            _ => (self.row, others),
+        };
         Error::Incompatible {
-            constraint: model.describe_row(self.row),
-            others: named(model, self.row, others),
+            constraint: model.describe_row(first),
+            others: named(model, first, others),
             time,
             violation,
             apart: factor * apart,

@@ -92,6 +92,11 @@ impl LoweredRows {
         self.0.iter()
     }
 
+    /// Whether one of them comes back by a velocity.
+    pub(crate) fn recover_by_velocity(&self) -> bool {
+        self.0.iter().any(|lowered| lowered.recovery > 0.0)
+    }
+
     fn get(&self, row: usize) -> Option<&LoweredRow> {
         let found = self.0.binary_search_by_key(&row, |lowered| lowered.row);
         found.ok().map(|k| &self.0[k])

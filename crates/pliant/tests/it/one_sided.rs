@@ -18,7 +18,7 @@ fn methods() -> impl Iterator<Item = Options> {
             integrator: integrator.clone(),
             alpha,
             beta,
-            ..Options::theta()
+            ..Options::default()
         })
     })
 }
@@ -171,7 +171,7 @@ fn a_taut_rope_is_a_rod() {
             }
             let options = Options {
                 integrator: integrator.clone(),
-                ..Options::theta()
+                ..Options::default()
             };
             let mut s = Simulation::with_options(m, options).unwrap();
             let mut way = Vec::new();
@@ -202,7 +202,7 @@ fn recovery_against_a_spring_is_booked() {
         m.set_motion(limit, Some(PrescribedMotion::constant(&[far])))
             .unwrap();
         m.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
-        let mut s = crate::tools::theta(m).unwrap();
+        let mut s = Simulation::new(m).unwrap();
         let mut brought = 0.0;
         for _ in 0..13 {
             let report = s.step(0.01).unwrap();
@@ -217,7 +217,7 @@ fn recovery_against_a_spring_is_booked() {
 /// A recovery that is interrupted goes on to the bit.
 #[test]
 fn a_recovery_goes_on_from_a_checkpoint() {
-    let (mut s, p) = slider(-0.5, 0.0, G, Options::theta());
+    let (mut s, p) = slider(-0.5, 0.0, G, Options::default());
     for _ in 0..7 {
         s.step(0.01).unwrap();
     }
@@ -229,7 +229,7 @@ fn a_recovery_goes_on_from_a_checkpoint() {
         (s.positions(p)[0], s.checkpoint())
     };
     let once = finish(&mut s);
-    let (mut other, _) = slider(-0.5, 0.0, G, Options::theta());
+    let (mut other, _) = slider(-0.5, 0.0, G, Options::default());
     other.restore(&middle).unwrap();
     assert_eq!(once, finish(&mut other));
     assert!(once.0.abs() < 1e-9);
@@ -240,7 +240,7 @@ fn a_recovery_goes_on_from_a_checkpoint() {
 #[test]
 fn limits_follow_the_treatment_of_overlap() {
     let with = |overlap| {
-        let mut options = Options::theta();
+        let mut options = Options::default();
         options.contacts.overlap = overlap;
         let (mut s, p) = slider(-0.5, 0.0, G, options);
         s.step(0.01).unwrap();
@@ -300,7 +300,7 @@ fn corrections_of_overlap_stop_at_limits() {
         let d = m.add_mapped("d", &[p], d).unwrap();
         let limit = m.add_constraint("limit", d, Level::Position).unwrap();
         m.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
-        let mut s = crate::tools::theta(m).unwrap();
+        let mut s = Simulation::new(m).unwrap();
         s.set_contacts(Stack(p)).unwrap();
         let report = s.step(0.01).unwrap();
         let (low, high) = (s.positions(p)[2], s.positions(p)[5]);
@@ -331,7 +331,7 @@ fn several_rows_come_back_together() {
         m.set_bounds(ropes, f64::NEG_INFINITY, 0.0).unwrap();
         let options = Options {
             integrator,
-            ..Options::theta()
+            ..Options::default()
         };
         let mut s = Simulation::with_options(m, options).unwrap();
         let mut energy = -MASS * G * 1.2;

@@ -3,6 +3,9 @@
 use super::{advance, edited as scene_edited, points, runner};
 use pliant_scene::scene::{Format, SceneFile, Settings};
 
+/// The linear step.
+const THETA: (&str, &str) = ("run: (", "run: (integrator: Theta, ");
+
 const SHEET: &str = "(gravity: (0, 0, -1e-3), run: (duration: 10000, step: 1000), nodes: [ElasticSheet(name: \"s\",
     shape: Rectangle(size: (1, 0.25), cells: (16, 4)), material: Isotropic(young: 1e7, poisson: 0), thickness: 0.01, density: 1000,
     bending: Shell, clamp_boxes: [((-1, -1, -1), (0.01, 1, 1))])])";
@@ -309,7 +312,11 @@ fn at_no_step_does_the_ball_pass_the_trampoline() {
         (0.35, "0.03, 0.02"),
     ] {
         let moved = format!("position: ({at}, \"$drop + 0.16\")");
-        let mut run = runner(&scene_edited("trampoline", &[(place, &moved)]), &[], Some(step));
+        let mut run = runner(
+            &scene_edited("trampoline", &[(place, &moved), THETA]),
+            &[],
+            Some(step),
+        );
         let mut missed = 0;
         for _ in 0..(6.0 / step) as usize {
             missed += run.step().unwrap().contacts.missed;

@@ -18,7 +18,7 @@ use crate::observe::{Residuals, correction_error};
 use crate::system::{System, gather};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme};
-use pliant_model::{ComponentId, RowLaw};
+use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 use pliant_solvers::{SolveError, Status};
 
 /// Solves for the displacement at most.
@@ -46,6 +46,33 @@ enum Projected {
     Hard,
     /// One-sided, on the way back from beyond its bound.
     Returning,
+    /// One-sided, where it is: what is farther beyond comes back behind the step.
+    Waiting,
+    /// Held by its velocity alone.
+    Rate,
+}
+
+/// What is projected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    Positions,
+    Velocities,
+}
+
+/// Whether coordinate `k` of a group is a hard row that holds a velocity and no position.
+fn holds_rate(system: &System, group: &RowGroup, k: usize) -> bool {
+    match group.component {
+        ComponentId::Constraint(i) => {
+            matches!(
+                system.model.constraints()[i].component.level,
+                Level::Velocity { .. }
+            )
+        }
+        ComponentId::ForceField(_) => {
+            system.model.row_law(group) == RowLaw::Viscous && system.evaluation.is_hard(group, k)
+        }
+        ComponentId::Mass(_) => false,
+    }
 }
 
 /// Scratch of projections.
@@ -111,7 +138,7 @@ impl Projection {
             geometry: GeometricTerms::NONE,
             ..Scheme::implicit_euler(way.reach)
         };
-        self.prepare(system, &scheme, start, end)?;
+        self.prepare(system, &scheme, start, end, Pass::Positions)?;
         let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
         let mut status = Status::Converged;
         loop {
@@ -135,7 +162,7 @@ impl Projection {
                 if left > LEFT {
                     system.evaluate(end, way.h)?;
                     // Anew, without the disagreement that was allowed.
-                    self.prepare(system, &scheme, start, end)?;
+                    self.prepare(system, &scheme, start, end, Pass::Positions)?;
                     status = self.judge(system, deformations, way, end, left)?;
                 }
                 break;
@@ -144,10 +171,16 @@ impl Projection {
             system.evaluate(end, way.h)?;
             factored = slow;
             if slow {
-                self.prepare(system, &scheme, start, end)?;
+                self.prepare(system, &scheme, start, end, Pass::Positions)?;
             }
         }
-        if self.rows.contains(&Projected::Hard) {
+        // Rows of velocities have no part in the factor for positions, which they may contradict.
+        let rates = self.rows.contains(&Projected::Rate);
+        if rates {
+            system.evaluate(end, way.h)?;
+            self.prepare(system, &scheme, start, end, Pass::Velocities)?;
+        }
+        if rates || self.rows.contains(&Projected::Hard) {
             self.fill_velocities(system, end);
             solve_prepared(system, start.time, end, Residuals::Velocities(&scheme))?;
             for node in system.model.nodes() {
@@ -171,6 +204,7 @@ impl Projection {
         scheme: &Scheme,
         start: &Motion,
         end: &Motion,
+        pass: Pass,
     ) -> Result<(), Error> {
         let mut stiffness = true;
         loop {
@@ -182,7 +216,8 @@ impl Projection {
             } = &mut *system;
             assembler.fill_elastic(model, evaluation, scheme, &end.state, stiffness);
             for (row, projected) in self.rows.iter().enumerate() {
-                if *projected == Projected::Free {
+                let rate_alone = *projected == Projected::Rate && pass == Pass::Positions;
+                if *projected == Projected::Free || rate_alone {
                     assembler.deactivate_row(row);
                 }
             }
@@ -215,16 +250,22 @@ impl Projection {
                     && model.row_law(group) == RowLaw::Elastic
                     && !system.evaluation.is_hard(group, k);
                 let lambda = end.multipliers[row];
+                let inside = model
+                    .bounds(group)
+                    .is_none_or(|(lower, upper)| lambda > lower && lambda < upper);
+                let waits = system.rows.lowered.recovers(row);
                 self.rows[row] = match model.bounds(group) {
+                    _ if inside && holds_rate(system, group, k) => Projected::Rate,
+                    Some(_) if held && waits => Projected::Waiting,
                     None if held => Projected::Hard,
                     None if elastic => Projected::Elastic,
                     Some((lower, upper)) if held => match (lower, upper) {
                         (0.0, _) if gap < 0.0 => Projected::Returning,
                         (_, 0.0) if gap > 0.0 => Projected::Returning,
-                        _ if lambda > lower && lambda < upper => Projected::Elastic,
+                        _ if inside => Projected::Elastic,
                         _ => Projected::Free,
                     },
-                    Some((lower, upper)) if elastic && lambda > lower && lambda < upper => Projected::Elastic,
+                    Some(_) if elastic && inside => Projected::Elastic,
                     _ => Projected::Free,
                 };
             }
@@ -258,7 +299,7 @@ impl Projection {
                 let x = end.state.positions[node.first_position + k];
                 let target = row_motion.get(row).map_or(0.0, |m| m.end.0);
                 b[row] = match self.rows[row] {
-                    Projected::Free => 0.0,
+                    Projected::Free | Projected::Waiting | Projected::Rate => 0.0,
                     Projected::Elastic => x - self.integrated[node.first_position + k],
                     Projected::Hard => x - target,
                     Projected::Returning => (x - target).max(-way.recovery).min(way.recovery),
@@ -324,7 +365,7 @@ impl Projection {
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
                 b[row] = match self.rows[row] {
-                    Projected::Hard => {
+                    Projected::Hard | Projected::Rate => {
                         end.state.velocities[first + k] - row_motion.get(row).map_or(0.0, |m| m.end.1)
                     }
                     _ => 0.0,

@@ -143,6 +143,8 @@ impl Method for Sdirk2 {
         let clock = Instant::now();
         self.expect(system.model.dof_count(), start);
         self.begin(system, start)?;
+        // Stages begin with these where they are held; what is far beyond comes back behind the step.
+        one_sided::find(system, start, h, true);
         trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
         contact_step::find(system, end, h)?;
@@ -155,8 +157,15 @@ impl Method for Sdirk2 {
             elapsed: GAIN * h,
             rows: RowPositions::Integrated,
         };
-        let by_two = self.two_stages(system, start, end, two, trace);
-        if let Some(status) = settle(by_two, trace.stages.or_halves)? {
+        // Two stages have no velocity for what is to come back by one (`Overlap::Rows`).
+        let by_two = match system.rows.lowered.recover_by_velocity() {
+            true => None,
+            false => {
+                let attempt = self.two_stages(system, start, end, two, trace);
+                settle(attempt, trace.stages.or_halves)?
+            }
+        };
+        if let Some(status) = by_two {
             trace.stages.taken = 2;
             return self.finish(system, start, two.second(), end, status, trace);
         }

@@ -194,7 +194,7 @@ const DEFECTS: &[Defect] = &[
     Defect {
         name: "a steel rod that has come to rest stays so",
         state: Holds,
-        scene: "(run: (duration: 5), nodes: [
+        scene: "(run: (duration: 5, integrator: Theta), nodes: [
             ElasticRod(name: \"r\", line: (from: (0, 0, 0), to: (1, 0, 0), count: 11), section: Rectangle(0.02, 0.02),
                 young: 2.1e11, poisson: 0.3, density: 7800, fix: [0]),
             Mapped(name: \"middle\", parents: [\"r\"], mapping: Subset(elements: [5]))],
@@ -391,7 +391,7 @@ const DEFECTS: &[Defect] = &[
     },
     Defect {
         name: "boxes of restitution 1 fall on each other",
-        state: NotYet,
+        state: Holds,
         scene: "(gravity: (0, 0, -9.81), run: (duration: 0.5), nodes: [Bodies(name: \"b\", bodies: [
             (repeat: 6, position: (0, 0, \"0.1 + 0.21 * $i\"), shape: Box(0.2, 0.2, 0.2), mass: 1)])],
             materials: [(name: \"m\", friction: 0.5, restitution: 1)],

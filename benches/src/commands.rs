@@ -17,6 +17,7 @@ mod multibody;
 mod orders;
 #[cfg(feature = "peers")]
 mod products;
+mod redundancy;
 mod scenes;
 mod solids;
 mod solvers;
@@ -110,6 +111,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         "multibody",
         "multibody benchmark problems  [--quick, --write, --only TEXT]",
         multibody::run,
+    ),
+    command(
+        "redundancy",
+        "what redundant rows cost at rest and in steps  [--quick]",
+        redundancy::run,
     ),
     command(
         "vibrations",

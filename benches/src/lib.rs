@@ -16,6 +16,7 @@ pub mod nets;
 pub mod observations;
 pub mod orders;
 pub mod profile;
+pub mod redundancy;
 pub mod reference;
 pub mod roofline;
 #[cfg(feature = "peers")]

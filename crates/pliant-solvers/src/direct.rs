@@ -4,6 +4,7 @@ mod analysis;
 mod changes;
 mod held;
 mod kernel;
+mod local;
 mod many;
 mod pivoted;
 mod plan;

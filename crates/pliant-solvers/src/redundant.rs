@@ -1,52 +1,145 @@
 //! Redundant hard rows: the null space of `J^T` on the dropped rows, and projections along it.
 
-/// An orthonormal basis of the multipliers that exert no force, one column per redundant row.
-/// Columns are stored one after the other.
+/// Share of a unit vector below which an entry is nothing beside the rounding of its others.
+const NOTHING: f64 = 1e-17;
+/// Orthogonalisation is repeated where it leaves less than this share of a vector: what is left of
+/// the others in it is their rounding over that share.
+const CANCELLED: f64 = 0.5;
+/// Orthogonalisations at most: twice is enough.
+const MOST_PASSES: usize = 3;
+/// Entries that are reserved for at once, as far as there can be so many.
+const ROOM: usize = 1 << 16;
+
+/// An orthonormal basis of the multipliers that exert no force, one sparse column per redundant
+/// row. Mechanisms that share no rows, and parts of one that do not, have columns of their own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NullSpace {
-    basis: Vec<f64>,
     rows: usize,
+    /// Where the entries of each column end.
+    ends: Vec<usize>,
+    /// Their rows, ascending in each column.
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    /// The rows of each column once more, a bit each, for finding columns that share some.
+    bits: Vec<u64>,
+    /// Those of the vector at hand.
+    own: Vec<u64>,
+}
+
+/// One vector of the basis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column<'a> {
+    indices: &'a [u32],
+    values: &'a [f64],
+}
+
+impl Column<'_> {
+    /// Rows and values of the entries.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, f64)> {
+        let rows = self.indices.iter().map(|i| *i as usize);
+        rows.zip(self.values.iter().copied())
+    }
+
+    /// `v -= q (q . v)`.
+    fn remove(&self, v: &mut [f64]) {
+        let dot: f64 = self.entries().map(|(i, q)| q * v[i]).sum();
+        self.entries().for_each(|(i, q)| v[i] -= dot * q);
+    }
+}
+
+fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|a| a * a).sum::<f64>().sqrt()
 }
 
 impl NullSpace {
-    /// An empty basis for multipliers of length `rows`.
-    pub(crate) fn reset(&mut self, rows: usize) {
-        self.basis.clear();
+    /// An empty basis for multipliers of length `rows`, with room for so many vectors. Allocates
+    /// only for more entries than ever before, by twice as many as there were.
+    pub(crate) fn reset(&mut self, rows: usize, count: usize) {
+        let most = count.saturating_mul(rows);
+        let room = (2 * self.indices.len()).max(ROOM).min(most);
+        self.ends.clear();
+        self.indices.clear();
+        self.values.clear();
+        self.bits.clear();
+        self.ends.reserve(count);
+        self.indices.reserve(room);
+        self.values.reserve(room);
         self.rows = rows;
+        self.own.resize(rows.div_ceil(64), 0);
+        self.bits.reserve(count * self.own.len());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.basis.is_empty()
+        self.ends.is_empty()
+    }
+
+    fn column(&self, k: usize) -> Column<'_> {
+        let start = k.checked_sub(1).map_or(0, |k| self.ends[k]);
+        Column {
+            indices: &self.indices[start..self.ends[k]],
+            values: &self.values[start..self.ends[k]],
+        }
     }
 
     /// The basis, vector by vector.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &[f64]> {
-        self.basis.chunks_exact(self.rows.max(1))
+    pub(crate) fn columns(&self) -> impl Iterator<Item = Column<'_>> {
+        (0..self.ends.len()).map(|k| self.column(k))
     }
 
     /// `(Q Q^T)_ii`: the share of multiplier `i` that exerts no force.
     pub(crate) fn diagonal(&self, i: usize) -> f64 {
-        self.columns().map(|q| q[i] * q[i]).sum()
+        let entry = |q: Column<'_>| {
+            let at = q.indices.binary_search(&(i as u32)).ok()?;
+            Some(q.values[at])
+        };
+        self.columns().filter_map(entry).map(|q| q * q).sum()
     }
 
-    /// Adds one vector, independent of the others, made orthonormal by Gram-Schmidt (twice, which
-    /// is enough).
+    /// Adds one vector, independent of the others, made orthonormal by Gram-Schmidt, where much
+    /// cancels once more. Cost: the entries of the columns that share rows with it.
     pub(crate) fn push(&mut self, column: &mut [f64]) {
-        for _ in 0..2 {
-            self.remove(column);
+        let mut own = std::mem::take(&mut self.own);
+        mark(column, 0.0, &mut own);
+        let mut size = norm(column);
+        for _ in 0..MOST_PASSES {
+            let before = size;
+            for k in 0..self.ends.len() {
+                let bits = &self.bits[k * own.len()..(k + 1) * own.len()];
+                if bits.iter().zip(&own).any(|(a, b)| a & b != 0) {
+                    self.column(k).remove(column);
+                    own.iter_mut().zip(bits).for_each(|(a, b)| *a |= b);
+                }
+            }
+            size = norm(column);
+            if size >= CANCELLED * before {
+                break;
+            }
         }
-        let norm = column.iter().map(|a| a * a).sum::<f64>().sqrt();
-        self.basis.extend(column.iter().map(|a| a / norm));
+        mark(column, NOTHING * size, &mut own);
+        let entries = column
+            .iter()
+            .enumerate()
+            .filter(|(_, a)| a.abs() > NOTHING * size);
+        for (i, a) in entries {
+            self.indices.push(i as u32);
+            self.values.push(a / size);
+        }
+        self.ends.push(self.indices.len());
+        self.bits.extend_from_slice(&own);
+        self.own = own;
     }
 
     /// `v -= Q Q^T v`: what is left is orthogonal to the basis.
     pub(crate) fn remove(&self, v: &mut [f64]) {
-        for q in self.columns() {
-            let dot: f64 = q.iter().zip(v.iter()).map(|(a, b)| a * b).sum();
-            for (v, q) in v.iter_mut().zip(q) {
-                *v -= dot * q;
-            }
-        }
+        self.columns().for_each(|q| q.remove(v));
+    }
+}
+
+/// A bit for each entry above a size.
+fn mark(column: &[f64], above: f64, bits: &mut [u64]) {
+    bits.fill(0);
+    for (i, a) in column.iter().enumerate() {
+        bits[i / 64] |= u64::from(a.abs() > above) << (i % 64);
     }
 }
 
@@ -59,15 +152,20 @@ mod tests {
     #[test]
     fn the_basis_is_orthonormal() {
         let mut space = NullSpace::default();
-        space.reset(3);
+        space.reset(3, 3);
         let directions = [[1.0, 0.3, 0.7], [1.0, 0.3 + 1e-9, 0.7], [1.0, 0.3, 0.7 - 1e-9]];
         for mut direction in directions {
             space.push(&mut direction);
         }
-        let columns: Vec<&[f64]> = space.columns().collect();
+        let dense = |q: Column<'_>| {
+            let mut out = [0.0; 3];
+            q.entries().for_each(|(i, a)| out[i] = a);
+            out
+        };
+        let columns: Vec<[f64; 3]> = space.columns().map(dense).collect();
         for (i, a) in columns.iter().enumerate() {
             for (k, b) in columns.iter().enumerate() {
-                let dot: f64 = a.iter().zip(*b).map(|(a, b)| a * b).sum();
+                let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
                 assert!(
                     (dot - f64::from(u8::from(i == k))).abs() < 1e-15,
                     "{i} {k} {dot:e}"
@@ -79,5 +177,23 @@ mod tests {
         let mut nothing = [1.0, -2.0, 3.0];
         space.remove(&mut nothing);
         assert!(nothing.iter().all(|v| v.abs() < 1e-14));
+    }
+
+    /// Vectors that share no rows stay as sparse as they were.
+    #[test]
+    fn what_shares_no_rows_does_not_mix() {
+        let mut space = NullSpace::default();
+        space.reset(130, 3);
+        let mut sparse = |entries: &[(usize, f64)]| {
+            let mut v = vec![0.0; 130];
+            entries.iter().for_each(|(i, a)| v[*i] = *a);
+            space.push(&mut v);
+        };
+        sparse(&[(0, 1.0), (64, 1.0)]);
+        sparse(&[(1, 3.0), (129, 4.0)]);
+        sparse(&[(0, 1.0), (65, 1.0)]);
+        let counts: Vec<usize> = space.columns().map(|q| q.entries().count()).collect();
+        assert_eq!(counts, [2, 2, 3]);
+        assert!((space.diagonal(129) - 0.64).abs() < 1e-15 && space.diagonal(2) == 0.0);
     }
 }

@@ -8,6 +8,7 @@
 
 mod any;
 mod complement;
+mod dependence;
 mod kernels;
 mod link;
 mod partial;

@@ -7,6 +7,7 @@
 //! Subtrees share nothing, so that threads may take one each.
 
 mod dense;
+mod dependence;
 mod numeric;
 mod pivoted;
 mod schedule;

@@ -25,6 +25,7 @@
 //! ```
 
 mod block;
+mod dependence;
 mod front;
 mod graph;
 mod ldlt;
@@ -39,6 +40,7 @@ pub use block::{
     BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, Reach,
     Refactored,
 };
+pub use dependence::Dependence;
 pub use front::{FrontFactor, FrontSymbolic, Inertia, PivotedFactor, UnsymmetricFactor};
 pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};

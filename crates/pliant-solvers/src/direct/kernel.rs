@@ -4,8 +4,8 @@
 use crate::SolveError;
 use crate::order::Elimination;
 use pliant_sparse::{
-    BlockFactor, BlockPattern, BlockSymbolic, FactorReport, FrontFactor, FrontSymbolic, Graph, PivotRule,
-    SparseError, SymbolicWorkspace, Threads,
+    BlockFactor, BlockPattern, BlockSymbolic, Dependence, FactorReport, FrontFactor, FrontSymbolic, Graph,
+    PivotRule, SparseError, SymbolicWorkspace, Threads,
 };
 
 /// Smallest mean size of a block for which blocks pay.
@@ -257,6 +257,19 @@ impl Kernel {
         match self.kind {
             Kind::Blocks => self.block_factor.solve_in_place(&self.block_symbolic, x),
             Kind::Fronts => self.front_factor.solve_in_place(&self.front_symbolic, x),
+        }
+    }
+
+    /// `L^-T e` for the unit vector of an unknown, without entries of less than a share of the
+    /// largest.
+    pub(super) fn dependence(&self, unknown: usize, negligible: f64, out: &mut Dependence) {
+        match self.kind {
+            Kind::Blocks => self
+                .block_factor
+                .dependence(&self.block_symbolic, unknown, negligible, out),
+            Kind::Fronts => self
+                .front_factor
+                .dependence(&self.front_symbolic, unknown, negligible, out),
         }
     }
 

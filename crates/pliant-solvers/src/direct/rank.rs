@@ -1,6 +1,7 @@
 //! Redundant rows of the direct solver: which there are, and whether they contradict each other.
 
 use super::DirectSolver;
+use super::local::Local;
 use super::plan::Plan;
 use super::refinement::Refinement;
 use super::scale::{NEGLIGIBLE, SUSPICION};
@@ -17,7 +18,7 @@ const NO_FORCE_AT_ALL: f64 = 1e-7;
 
 /// A combination whose force is below this share of its terms is as good as rounding allows, or
 /// nearly so.
-const FORCELESS: f64 = 1e-14;
+pub(super) const FORCELESS: f64 = 1e-14;
 /// Refinements of a combination at most: around a loop of thousands of bodies each gains two to six
 /// digits.
 const MOST_REFINEMENTS: usize = 8;
@@ -106,32 +107,45 @@ impl DirectSolver {
         found
     }
 
-    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, by solves with the rows that are
-    /// left, refined until its force is rounding: what `n` is off by, the dropped rows miss of
-    /// their right-hand side. Several rows share a solve. Returns a row for which that fails: it
-    /// was dropped because its pivot is small against its own Delassus diagonal (a light body
-    /// between heavy ones), not because it is redundant.
+    /// For each dropped row d: `n` with `n_d = 1` and `J^T n = 0`, from the row that it left in the
+    /// factor, or by solves with the rows that are left, refined until its force is rounding: what
+    /// `n` is off by, the dropped rows miss of their right-hand side. Several rows share a solve.
+    /// Returns a row for which that fails: it was dropped because its pivot is small against its
+    /// own Delassus diagonal (a light body between heavy ones), not because it is redundant.
+    ///
+    /// Rows are taken in the order of their elimination: a combination has only rows that come
+    /// before its own, of the same subtree of the elimination tree, and so have its orthonormalised
+    /// ones.
     pub(super) fn find_null_space(&mut self, system: &KktSystem) -> Result<Option<usize>, SolveError> {
-        let m = system.m();
-        self.redundancy.null_space.reset(m);
-        let mut next = 0;
-        loop {
-            let mut rows = [0; TOGETHER];
-            let mut count = 0;
-            while next < m && count < TOGETHER {
-                if self.rows.dropped[next] {
-                    rows[count] = next;
-                    count += 1;
-                }
-                next += 1;
+        let plan = self.plan.as_ref().ok_or(SolveError::NotPrepared)?;
+        let (n, m) = (system.n(), system.m());
+        let mut left = std::mem::take(&mut self.redundancy.left);
+        left.clear();
+        left.reserve(m);
+        left.extend((0..m).filter(|row| self.rows.dropped[*row]));
+        left.sort_unstable_by_key(|row| plan.position[n + row]);
+        self.redundancy.null_space.reset(m, left.len());
+        let Redundancy {
+            null_space, local, ..
+        } = &mut self.redundancy;
+        left.retain(|row| match local.find(system, plan, *row) {
+            Some(column) => {
+                null_space.push(column);
+                false
             }
-            if count == 0 {
-                return Ok(None);
-            }
-            if let Some(row) = self.find_null_vectors(system, &rows[..count])? {
-                return Ok(Some(row));
+            None => true,
+        });
+        // Which of them is the first to be told wrong does not depend on the order of elimination.
+        left.sort_unstable();
+        let mut wrong = None;
+        for rows in left.chunks(TOGETHER) {
+            wrong = self.find_null_vectors(system, rows)?;
+            if wrong.is_some() {
+                break;
             }
         }
+        self.redundancy.left = left;
+        Ok(wrong)
     }
 
     fn find_null_vectors(&mut self, system: &KktSystem, rows: &[usize]) -> Result<Option<usize>, SolveError> {
@@ -231,6 +245,9 @@ pub(super) struct Redundancy {
     column: Vec<f64>,
     /// `J^T` of a combination of rows, n.
     force: Vec<f64>,
+    /// Dropped rows whose combination is not known yet.
+    left: Vec<usize>,
+    local: Local,
     sizes: Sizes,
 }
 
@@ -264,7 +281,7 @@ impl Redundancy {
         let mut worst = (1.0, None);
         let mut allowed = 0.0;
         for q in null_space.columns() {
-            let involved = || q.iter().enumerate().filter(|(_, n)| **n != 0.0);
+            let involved = || q.entries();
             let size = involved().fold(0.0f64, |a, (i, _)| a.max(speed[i]));
             let share = tolerance * size;
             let (mut sum, mut limit) = (0.0, 0.0);
@@ -290,7 +307,7 @@ impl Redundancy {
         let q = worst.1?;
         let removed = |i: usize| (b[i] - solved.b[i]).abs();
         let share = |i: usize| removed(i) / (allowed + rounding[i]).max(f64::MIN_POSITIVE);
-        let involved = (0..system.m()).filter(|i| q[*i] != 0.0);
+        let involved = q.entries().map(|(i, _)| i);
         let row = involved.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
         Some((row, removed(row)))
     }

@@ -48,6 +48,17 @@ fn f04_duplicated_hard_rows_share_equally() {
     );
 }
 
+/// The factor shows which rows depend on each other: no substitution is needed to find that out.
+#[test]
+fn combinations_of_few_rows_need_no_solve() {
+    let system = f04([0.0; 3], [0.5, 0.5, 0.2]);
+    let mut solver = DirectSolver::default();
+    solver.prepare(&system).unwrap();
+    assert_eq!(solver.counters().solves, 0);
+    let report = solver.solve(&system, &mut Solution::default()).unwrap();
+    assert_eq!((report.redundant_rows, solver.counters().solves), (1, 1));
+}
+
 #[test]
 fn f04_small_compliances_share_inversely() {
     // The limit is reached to O(eps); the tolerance is that of the reference case.

@@ -96,6 +96,10 @@ impl DenseFront {
     /// Eliminates what has a pivot. At a root that is everything but zeros: of complete rows, the
     /// one of the largest entry passes the test, alone or with its partner (Bunch and Parlett
     /// 1971). Entries of a share `zero` of the largest one ever seen are rounding.
+    ///
+    /// A complete column of which nothing but rounding is left stays so: nothing is added to it any
+    /// more, and pivots to come subtract multiples of its own entries. It is found here, not at the
+    /// root: carried there, it would widen every front on its way, and meet their pivots.
     pub(super) fn eliminate(
         &mut self,
         threshold: f64,
@@ -128,12 +132,16 @@ impl DenseFront {
             next = self.done;
         }
         let used = self.done;
-        if is_root {
-            // Nothing but zeros is left: these variables are free.
-            inertia.zero += self.complete - self.done;
-            pivots.resize(pivots.len() + self.complete - self.done, Pivot::One(0.0));
-            self.done = self.complete;
+        for p in self.done..self.complete {
+            // At a root nothing but zeros is left.
+            if is_root || self.is_zero(p, zero * *seen) {
+                self.swap(p, self.done);
+                self.done += 1;
+            }
         }
+        // These variables are free.
+        inertia.zero += self.done - used;
+        pivots.resize(pivots.len() + self.done - used, Pivot::One(0.0));
         let order = self.order();
         let mut columns = Vec::new();
         for k in 0..self.done {
@@ -145,6 +153,13 @@ impl DenseFront {
             columns,
             pivots,
         }
+    }
+
+    /// Whether nothing in the column of candidate `p` is above the size of zero.
+    fn is_zero(&self, p: usize, zero: f64) -> bool {
+        let column = &self.values[p * self.order()..][..self.order()];
+        // Not so a NaN.
+        column[self.done..].iter().all(|a| a.abs() <= zero)
     }
 
     /// Whether candidate `p` has a pivot of one, or of two with its largest complete partner, above

@@ -333,3 +333,27 @@ fn definite_pairs_are_counted() {
         );
     }
 }
+
+/// A chain of variables of which neighbours are tied by two equal rows each: one row of every pair
+/// is redundant, which shows where the pair is. Carried to the root, the zeros would widen every
+/// front on their way, and the entries of the factor would grow with the square of the links.
+#[test]
+fn zeros_do_not_wait_for_the_root() {
+    let entries = |links: usize| {
+        let mut list: Vec<_> = (0..=links).map(|i| (i, i, 1.0 + 0.1 * (i % 7) as f64)).collect();
+        for k in 0..2 * links {
+            let row = links + 1 + k;
+            list.extend([(row, k / 2, -1.0), (row, k / 2 + 1, 1.0)]);
+        }
+        let factor = PivotedFactor::new(&matrix(3 * links + 1, &list), PivotedFactor::THRESHOLD).unwrap();
+        let expected = Inertia {
+            positive: links + 1,
+            negative: links,
+            zero: links,
+        };
+        assert_eq!(factor.inertia(), expected);
+        factor.entries() as f64
+    };
+    // Twice as many links, twice as many entries, up to what the ends lack.
+    assert!(entries(200) < 2.1 * entries(100));
+}

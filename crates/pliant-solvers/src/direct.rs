@@ -14,6 +14,7 @@ mod scale;
 mod stationary;
 mod sweep;
 mod times;
+mod unmeasured;
 
 use crate::bounds::{BoundsReport, put_held};
 use crate::order::{Elimination, OrderMemory};

@@ -137,18 +137,24 @@ impl TermSizes {
             list.clear();
             list.resize(n, 0.0);
         }
+        let (speed, of_speed) = (&self.speed[..n], &mut self.primal[..n]);
+        let (rounding, of_rounding) = (&self.rounding[..n], &mut self.primal_rounding[..n]);
         for i in 0..n {
             let columns = system.w.pattern().row(i);
             let values = &system.w.values()[system.w.pattern().row_slots(i)];
+            // The sums of the row itself stay in registers: in it, no other row is `i`.
+            let (own_speed, own_rounding) = (speed[i], rounding[i]);
+            let (mut sum, mut sum_rounding) = (of_speed[i], of_rounding[i]);
             for (k, w) in columns.iter().zip(values) {
-                let k = *k as usize;
-                self.primal[i] += w.abs() * self.speed[k];
-                self.primal_rounding[i] += w.abs() * self.rounding[k];
+                let (k, w) = (*k as usize, w.abs());
+                sum += w * speed[k];
+                sum_rounding += w * rounding[k];
                 if k != i {
-                    self.primal[k] += w.abs() * self.speed[i];
-                    self.primal_rounding[k] += w.abs() * self.rounding[i];
+                    of_speed[k] += w * own_speed;
+                    of_rounding[k] += w * own_rounding;
                 }
             }
+            (of_speed[i], of_rounding[i]) = (sum, sum_rounding);
         }
     }
 

@@ -88,7 +88,7 @@ impl Projection {
         self.forces.clear();
         self.forces.extend_from_slice(system.evaluation.force());
         system.propagate(&mut end.state)?;
-        system.evaluate(end, way.h)?;
+        system.evaluate_forces(end, way.h)?;
         self.classify(system, end);
         let scheme = Scheme {
             geometry: GeometricTerms::NONE,
@@ -115,7 +115,7 @@ impl Projection {
                 break;
             }
             violation = now;
-            system.evaluate(end, way.h)?;
+            system.evaluate_forces(end, way.h)?;
             factored = slow;
             if slow {
                 self.prepare(system, &scheme, start, end)?;

@@ -92,6 +92,7 @@ impl TermSizes {
             let beyond = missed - rounding;
             if beyond <= 0.0 { 0.0 } else { beyond / terms }
         };
+        let (speed, of_velocity, primal) = (&self.speed[..n], &self.rounding[..n], &mut self.primal[..n]);
         for row in 0..m {
             let columns = system.j.pattern().row(row);
             let values = &system.j.values()[system.j.pattern().row_slots(row)];
@@ -99,10 +100,10 @@ impl TermSizes {
             let mut terms = system.r_diagonal(row) * mu;
             let mut rounding = 0.0;
             for (k, j) in columns.iter().zip(values) {
-                let k = *k as usize;
-                terms += j.abs() * self.speed[k];
-                rounding += j.abs() * self.rounding[k];
-                self.primal[k] += j.abs() * mu;
+                let (k, j) = (*k as usize, j.abs());
+                terms += j * speed[k];
+                rounding += j * of_velocity[k];
+                primal[k] += j * mu;
             }
             let missed = row_miss(system, row, missed).abs();
             out.row = max(out.row, missed);

@@ -19,7 +19,7 @@ use crate::system::{System, gather};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme};
 use pliant_model::{ComponentId, RowLaw};
-use pliant_solvers::SolveError;
+use pliant_solvers::{SolveError, Status};
 
 /// Solves for the displacement at most.
 const SOLVES: usize = 8;
@@ -29,6 +29,9 @@ const SLOW: f64 = 0.2;
 
 /// A violation of a hard row that is rounding of the coordinates it is made of (m, rad).
 const ROUNDING: f64 = 1e-13;
+
+/// Share of its terms that an equation of the projection may miss without refinement.
+const EXACT: f64 = 1e-12;
 
 /// The treatment of a row in the projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +69,28 @@ pub(super) struct Way {
     pub(super) recovery: f64,
 }
 
+/// Solves the prepared system by one substitution, which is refined only if that leaves more than
+/// a share of the terms that a correction could show: it is of third order itself.
+///
+/// # Errors
+/// Those of [`solve_prepared`].
+fn solve(system: &mut System, time: f64, end: &Motion, residuals: Residuals<'_>) -> Result<(), Error> {
+    let System {
+        assembler,
+        corrections,
+        scratch,
+        ..
+    } = &mut *system;
+    let solver = &mut corrections.direct;
+    let most = std::mem::replace(&mut solver.options.max_refinements, 0);
+    let solved = solver.solve(assembler.system(), &mut scratch.correction);
+    solver.options.max_refinements = most;
+    match solved {
+        Ok(report) if report.status == Status::Converged && report.residual.relative <= EXACT => Ok(()),
+        _ => solve_prepared(system, time, end, residuals),
+    }
+}
+
 impl Projection {
     /// Projects the motion at the end of the last stage, whose state is evaluated with the
     /// deformations there: positions, then velocities. Returns the number of solves.
@@ -98,7 +123,7 @@ impl Projection {
         let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
         loop {
             self.fill_positions(system, deformations, way, end);
-            solve_prepared(system, start.time, end, Residuals::Displacements)?;
+            solve(system, start.time, end, Residuals::Displacements)?;
             solves += 1;
             for node in system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
@@ -123,7 +148,7 @@ impl Projection {
         }
         if self.rows.contains(&Projected::Hard) {
             self.fill_velocities(system, end);
-            solve_prepared(system, start.time, end, Residuals::Velocities(&scheme))?;
+            solve(system, start.time, end, Residuals::Velocities(&scheme))?;
             for node in system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();

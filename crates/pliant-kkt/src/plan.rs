@@ -222,14 +222,26 @@ impl Plan {
                 let row = &block[(one.at + i) * width..][..width];
                 for (b, other) in columns[..=a].iter().enumerate() {
                     let size = if a == b { i + 1 } else { other.size };
-                    let target = &mut values[self.slots[slot] as usize..][..size];
-                    for (t, v) in target.iter_mut().zip(&row[other.at..]) {
-                        *t += v;
+                    let (values, row) = (&mut values[self.slots[slot] as usize..], &row[other.at..]);
+                    match size {
+                        3 => add::<3>(values, row),
+                        2 => add::<2>(values, row),
+                        1 => add::<1>(values, row),
+                        _ => values[..size].iter_mut().zip(row).for_each(|(t, v)| *t += v),
                     }
                     slot += 1;
                 }
             }
         }
+    }
+}
+
+/// Adds the first numbers: as many as particles have, mostly, known to the compiler.
+#[inline(always)]
+fn add<const SIZE: usize>(to: &mut [f64], from: &[f64]) {
+    let (to, from) = (&mut to[..SIZE], &from[..SIZE]);
+    for k in 0..SIZE {
+        to[k] += from[k];
     }
 }
 

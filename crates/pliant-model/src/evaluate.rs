@@ -31,6 +31,8 @@ pub struct Evaluation {
     bias: Vec<f64>,
     /// Nodes whose acceleration at constant velocity can be other than zero.
     biased: Vec<bool>,
+    /// Nodes that have a mass, and what they hang on.
+    carries_mass: Vec<bool>,
     /// Unit forces on one node, for the bias of mappings that have no formula of their own.
     unit: Vec<f64>,
     /// Positions and velocities of one driven node against its motion.
@@ -165,6 +167,16 @@ impl Evaluation {
                 kept: false,
             }
         });
+        let mut carries_mass = vec![false; model.nodes().len()];
+        for attachment in model.masses() {
+            carries_mass[attachment.node.index()] = true;
+        }
+        // Parents come first in the arena.
+        for (index, node) in model.nodes().iter().enumerate().rev() {
+            if let (NodeKind::Mapped { parents, .. }, true) = (&node.kind, carries_mass[index]) {
+                parents.iter().for_each(|p| carries_mass[p.index()] = true);
+            }
+        }
         let largest = model.nodes().iter().map(|n| n.velocity_range().len()).max();
         let largest = largest.unwrap_or(0);
         Self {
@@ -176,6 +188,7 @@ impl Evaluation {
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
             biased,
+            carries_mass,
             unit: vec![0.0; largest],
             shifted: vec![0.0; 2 * largest],
             elapsed: 0.0,
@@ -401,8 +414,40 @@ impl Evaluation {
         state: &State,
         elapsed: f64,
     ) -> Result<(), ModelError> {
+        self.push_bias(problem, state, |_| true);
+        self.evaluate_with_bias(problem, state, elapsed)
+    }
+
+    /// As [`evaluate_after`](Self::evaluate_after), but [`bias`](Self::bias) is that of nodes which
+    /// inertial forces depend on alone, and zero elsewhere, until
+    /// [`find_bias`](Self::find_bias): forces need no more. Allocates nothing.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_forces_after(
+        &mut self,
+        problem: &Problem,
+        state: &State,
+        elapsed: f64,
+    ) -> Result<(), ModelError> {
+        let needed = std::mem::take(&mut self.carries_mass);
+        self.push_bias(problem, state, |node| needed[node]);
+        self.carries_mass = needed;
+        self.evaluate_with_bias(problem, state, elapsed)
+    }
+
+    /// Finds [`bias`](Self::bias) of all nodes, at a state that was propagated. Allocates nothing.
+    pub fn find_bias(&mut self, model: &Model, state: &State) {
+        self.push_bias(model, state, |_| true);
+    }
+
+    fn evaluate_with_bias(
+        &mut self,
+        problem: &Problem,
+        state: &State,
+        elapsed: f64,
+    ) -> Result<(), ModelError> {
         self.elapsed = elapsed;
-        self.push_bias(problem, state);
         self.force.fill(0.0);
         self.inertial.fill(0.0);
         let gravity = problem.gravity();

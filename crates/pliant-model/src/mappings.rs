@@ -90,18 +90,15 @@ impl End {
             Self::Point(p) => p,
             Self::Element(at) => parents.position(*at),
         };
-        let mut out = [0.0; 3];
-        out[..dimension].copy_from_slice(&from[..dimension]);
-        out
+        leading(from, dimension)
     }
 
     #[inline]
     fn velocity(&self, parents: &Parents<'_>, dimension: usize) -> [f64; 3] {
-        let mut out = [0.0; 3];
-        if let Self::Element(at) = self {
-            out[..dimension].copy_from_slice(&parents.velocity(*at)[..dimension]);
+        match self {
+            Self::Point(_) => [0.0; 3],
+            Self::Element(at) => leading(parents.velocity(*at), dimension),
         }
-        out
     }
 
     fn dependency(&self) -> Option<Dependency> {
@@ -110,6 +107,18 @@ impl End {
             Self::Point(_) => None,
         }
     }
+}
+
+/// The first coordinates, `dimension` of them, and zeros. Of three, which are most, the copy needs
+/// no call.
+#[inline]
+fn leading(from: &[f64], dimension: usize) -> [f64; 3] {
+    if let (3, [x, y, z, ..]) = (dimension, from) {
+        return [*x, *y, *z];
+    }
+    let mut out = [0.0; 3];
+    out[..dimension].copy_from_slice(&from[..dimension]);
+    out
 }
 
 /// Checks that a dependency exists.

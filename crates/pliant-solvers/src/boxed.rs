@@ -260,6 +260,21 @@ impl BoxSolver {
         }
     }
 
+    /// As [`DirectSolver::solve_unmeasured`]; with bounded rows it is [`solve`](Self::solve).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve_unmeasured(
+        &mut self,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        if !self.direct.is_ready() || !self.states.is_empty() || system.first_bounded_row().is_some() {
+            return self.solve(system, solution);
+        }
+        self.direct.solve_unmeasured(system, solution)
+    }
+
     fn search(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         let mut fewest = usize::MAX;
         let mut patience = self.options.patience;

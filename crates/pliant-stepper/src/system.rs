@@ -344,6 +344,15 @@ impl System {
         Ok(())
     }
 
+    /// As [`evaluate`](Self::evaluate), with the accelerations at constant velocity that forces
+    /// need, and no others.
+    pub(crate) fn evaluate_forces(&mut self, motion: &Motion, elapsed: f64) -> Result<(), Error> {
+        self.evaluation
+            .evaluate_forces_after(&self.model, &motion.state, elapsed)?;
+        self.evaluation.add_force(&motion.controls.external);
+        Ok(())
+    }
+
     /// Pushes positions and velocities of the independent coordinates down the graph of mappings.
     ///
     /// # Errors

@@ -138,9 +138,17 @@ impl LocalJacobian {
             None => {
                 let mut column = 0;
                 for x in x {
-                    for (i, y) in y.iter_mut().enumerate() {
-                        for (a, x) in block[i * width + column..].iter().zip(x) {
-                            *y += a * x;
+                    let block = &block[column..];
+                    match (y.len(), x.len()) {
+                        (1, 3) => add_block::<1, 3>(width, block, x, y),
+                        (3, 3) => add_block::<3, 3>(width, block, x, y),
+                        (3, 6) => add_block::<3, 6>(width, block, x, y),
+                        _ => {
+                            for (i, y) in y.iter_mut().enumerate() {
+                                for (a, x) in block[i * width..].iter().zip(x) {
+                                    *y += a * x;
+                                }
+                            }
                         }
                     }
                     column += x.len();
@@ -161,9 +169,17 @@ impl LocalJacobian {
             Some(3) if f.len() == 9 => add_gathered(RepeatShape { d: 3, m: 3 }, width, &block[a..], f, x),
             Some(m) => add_gathered(RepeatShape { d: x.len(), m }, width, &block[a..], f, x),
             None => {
-                for (i, f) in f.iter().enumerate() {
-                    for (x, a) in x.iter_mut().zip(&block[i * width + column..]) {
-                        *x += a * f;
+                let block = &block[column..];
+                match (f.len(), x.len()) {
+                    (1, 3) => add_transposed::<1, 3>(width, block, f, x),
+                    (3, 3) => add_transposed::<3, 3>(width, block, f, x),
+                    (3, 6) => add_transposed::<3, 6>(width, block, f, x),
+                    _ => {
+                        for (i, f) in f.iter().enumerate() {
+                            for (x, a) in x.iter_mut().zip(&block[i * width..]) {
+                                *x += a * f;
+                            }
+                        }
                     }
                 }
             }
@@ -196,6 +212,39 @@ impl LocalJacobian {
             }
         }
     }
+}
+
+/// `y += B x` with a block of `R` rows and `C` columns, rows `width` apart: the sizes of most
+/// mappings as constants, sums in the same order as for any other.
+///
+/// # Panics
+/// If a slice has another size.
+#[inline(always)]
+fn add_block<const R: usize, const C: usize>(width: usize, block: &[f64], x: &[f64], y: &mut [f64]) {
+    let (x, y) = (&x[..C], &mut y[..R]);
+    for (i, y) in y.iter_mut().enumerate() {
+        let row = &block[i * width..][..C];
+        let mut sum = *y;
+        for k in 0..C {
+            sum += row[k] * x[k];
+        }
+        *y = sum;
+    }
+}
+
+/// `x += B^T f`, as [`add_block`].
+#[inline(always)]
+fn add_transposed<const R: usize, const C: usize>(width: usize, block: &[f64], f: &[f64], x: &mut [f64]) {
+    let (f, x) = (&f[..R], &mut x[..C]);
+    let mut sums = [0.0; C];
+    sums.copy_from_slice(x);
+    for (i, f) in f.iter().enumerate() {
+        let row = &block[i * width..][..C];
+        for k in 0..C {
+            sums[k] += row[k] * f;
+        }
+    }
+    x.copy_from_slice(&sums);
 }
 
 /// `y[m i + j] += g_a[j] x_a[i]`, summed over the dependencies `a`. Inlined, so that sizes that are
@@ -235,8 +284,9 @@ fn add_gathered(shape: RepeatShape, width: usize, g: &[f64], f: &[f64], x: &mut 
 }
 
 impl Evaluation {
-    /// Accelerations of the mapped nodes that velocities alone cause.
-    pub(super) fn push_bias(&mut self, model: &Model, state: &State) {
+    /// Accelerations of the mapped nodes that are asked for, with all that these hang on, which
+    /// velocities alone cause; zero elsewhere.
+    pub(super) fn push_bias(&mut self, model: &Model, state: &State, asked: impl Fn(usize) -> bool) {
         self.bias.fill(0.0);
         // Nothing moves: nothing accelerates.
         if state.velocities.iter().all(|v| *v == 0.0) {
@@ -246,7 +296,7 @@ impl Evaluation {
             let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
             };
-            let (Some(jacobian), true) = (&self.jacobians[index], self.biased[index]) else {
+            let (Some(jacobian), true) = (&self.jacobians[index], self.biased[index] && asked(index)) else {
                 continue;
             };
             let (before, child) = self.bias.split_at_mut(node.first_velocity);
@@ -309,11 +359,27 @@ impl Evaluation {
     /// # Panics
     /// If `velocity` is shorter than [`Model::velocity_count`].
     pub fn push_forward(&self, model: &Model, velocity: &mut [f64]) {
+        self.push_forward_some(model, |_| true, velocity);
+    }
+
+    /// As [`push_forward`](Self::push_forward), only to mapped nodes that have a mass, and to what
+    /// these hang on; the others' entries stay as they are. Allocates nothing.
+    ///
+    /// # Panics
+    /// As [`push_forward`](Self::push_forward).
+    pub fn push_forward_to_masses(&self, model: &Model, velocity: &mut [f64]) {
+        self.push_forward_some(model, |node| self.carries_mass[node], velocity);
+    }
+
+    fn push_forward_some(&self, model: &Model, to: impl Fn(usize) -> bool, velocity: &mut [f64]) {
         for (index, node) in model.nodes().iter().enumerate() {
             let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
             else {
                 continue;
             };
+            if !to(index) {
+                continue;
+            }
             let (before, child) = velocity.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             let of_parent = |at: Dependency| {

@@ -272,6 +272,9 @@ impl Redundancy {
             sizes,
             ..
         } = self;
+        if null_space.is_empty() {
+            return None;
+        }
         sizes.measure(system, b, &solved.residual);
         let Sizes {
             free,

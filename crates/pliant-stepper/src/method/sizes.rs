@@ -92,6 +92,7 @@ impl TermSizes {
             let beyond = missed - rounding;
             if beyond <= 0.0 { 0.0 } else { beyond / terms }
         };
+        let (speed, of_velocity, primal) = (&self.speed[..n], &self.rounding[..n], &mut self.primal[..n]);
         for row in 0..m {
             let columns = system.j.pattern().row(row);
             let values = &system.j.values()[system.j.pattern().row_slots(row)];
@@ -99,10 +100,10 @@ impl TermSizes {
             let mut terms = system.r_diagonal(row) * mu;
             let mut rounding = 0.0;
             for (k, j) in columns.iter().zip(values) {
-                let k = *k as usize;
-                terms += j.abs() * self.speed[k];
-                rounding += j.abs() * self.rounding[k];
-                self.primal[k] += j.abs() * mu;
+                let (k, j) = (*k as usize, j.abs());
+                terms += j * speed[k];
+                rounding += j * of_velocity[k];
+                primal[k] += j * mu;
             }
             let missed = row_miss(system, row, missed).abs();
             out.row = max(out.row, missed);
@@ -137,18 +138,24 @@ impl TermSizes {
             list.clear();
             list.resize(n, 0.0);
         }
+        let (speed, of_speed) = (&self.speed[..n], &mut self.primal[..n]);
+        let (rounding, of_rounding) = (&self.rounding[..n], &mut self.primal_rounding[..n]);
         for i in 0..n {
             let columns = system.w.pattern().row(i);
             let values = &system.w.values()[system.w.pattern().row_slots(i)];
+            // The sums of the row itself stay in registers: in it, no other row is `i`.
+            let (own_speed, own_rounding) = (speed[i], rounding[i]);
+            let (mut sum, mut sum_rounding) = (of_speed[i], of_rounding[i]);
             for (k, w) in columns.iter().zip(values) {
-                let k = *k as usize;
-                self.primal[i] += w.abs() * self.speed[k];
-                self.primal_rounding[i] += w.abs() * self.rounding[k];
+                let (k, w) = (*k as usize, w.abs());
+                sum += w * speed[k];
+                sum_rounding += w * rounding[k];
                 if k != i {
-                    self.primal[k] += w.abs() * self.speed[i];
-                    self.primal_rounding[k] += w.abs() * self.rounding[i];
+                    of_speed[k] += w * own_speed;
+                    of_rounding[k] += w * own_rounding;
                 }
             }
+            (of_speed[i], of_rounding[i]) = (sum, sum_rounding);
         }
     }
 

@@ -112,6 +112,19 @@ impl System {
         held: Option<&[f64]>,
         to: &mut State,
     ) -> Result<(), Error> {
+        self.place_independent(from, velocity, displacement, held, to);
+        self.propagate(to)
+    }
+
+    /// As [`place`](Self::place), where mapped coordinates have no use.
+    pub(crate) fn place_independent(
+        &self,
+        from: &State,
+        velocity: &[f64],
+        displacement: &[f64],
+        held: Option<&[f64]>,
+        to: &mut State,
+    ) {
         let fixed = &self.assembler.system().fixed;
         for node in self.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
@@ -130,7 +143,6 @@ impl System {
             positions.copy_from_slice(&from.positions[node.position_range()]);
             node.space.retract(positions, &displacement[own]);
         }
-        self.propagate(to)
     }
 
     /// Ends a step whose rows all have the force of their law: their multipliers, and the account

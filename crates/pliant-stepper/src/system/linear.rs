@@ -92,6 +92,22 @@ impl StepSolver {
         self.chosen(system).solve(system, solution)
     }
 
+    /// Solves the prepared system by one substitution, where that is all that a solver needs: its
+    /// caller measures the residual of the equations that the system is for.
+    ///
+    /// # Errors
+    /// Those of the solver.
+    pub(crate) fn solve_unmeasured(
+        &mut self,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        match (self.choice, self.bounded) {
+            (LinearSolver::Direct, BoundedRows::ActiveSet) => self.direct.solve_unmeasured(system, solution),
+            _ => self.solve(system, solution),
+        }
+    }
+
     /// Forgets the plan of the direct solver: the next one is of the values at hand.
     pub(crate) fn forget(&mut self) {
         self.direct.forget(None);

@@ -75,6 +75,16 @@ impl Loads {
         reach: f64,
     ) {
         let model = &system.model;
+        self.next.clear();
+        self.next.extend_from_slice(system.evaluation.force());
+        let is_linearised = |i: usize| {
+            let field = &model.force_fields()[i];
+            let is_row = system.rows.group_of_field[i].is_some();
+            !is_row && field.component.law.memory().is_none() && deformations.lists(field.node.index())
+        };
+        if !(0..model.force_fields().len()).any(is_linearised) {
+            return;
+        }
         self.change.clear();
         self.change.resize(model.velocity_count(), 0.0);
         for node in model.nodes() {
@@ -84,14 +94,9 @@ impl Loads {
             self.change[range].copy_from_slice(&system.solution.x[own]);
         }
         system.evaluation.push_forward(model, &mut self.change);
-        self.next.clear();
-        self.next.extend_from_slice(system.evaluation.force());
-        for (i, field) in model.force_fields().iter().enumerate() {
+        let fields = model.force_fields().iter().enumerate();
+        for (i, field) in fields.filter(|(i, _)| is_linearised(*i)) {
             let entry = &field.component;
-            let is_row = system.rows.group_of_field[i].is_some();
-            if is_row || entry.law.memory().is_some() || !deformations.lists(field.node.index()) {
-                continue;
-            }
             let node = model.node(field.node);
             let range = node.velocity_range();
             let change = &self.change[range.clone()];

@@ -213,7 +213,16 @@ impl Iteration<'_> {
     }
 
     /// Solves the prepared system; the impulses of the contacts are apart from those of the model.
+    /// Where matrices are kept, a step is no more exact than they are, and the residual of the next
+    /// iterate is measured: one substitution is enough.
     fn solve_newton(&mut self) -> Result<SolveReport, Error> {
+        let system = &mut *self.system;
+        if self.origin.factor == Factor::Kept && !system.in_contact() {
+            let solved = system
+                .solver
+                .solve_unmeasured(system.assembler.system(), &mut system.solution);
+            return solved.map_err(|e| Error::from_solver(e, &system.model, self.start.time));
+        }
         let s = &mut *self.work;
         let at = ContactIterate {
             start: &s.equations.law_velocity,
@@ -238,6 +247,12 @@ impl Iteration<'_> {
             .scheme
             .with_geometry(if clamped { full.clamped() } else { full });
         let deformations = self.origin.deformations;
+        // The evaluation of forces leaves out what only rows have a use for.
+        if self.system.model.row_count() > 0 {
+            self.system
+                .evaluation
+                .find_bias(&self.system.model, &self.end.state);
+        }
         let loads = deformations.is_some_and(|d| self.work.loads.put(d, self.system));
         let gain = self.work.relation.acceleration_gain;
         let multipliers = &mut self.work.multipliers;

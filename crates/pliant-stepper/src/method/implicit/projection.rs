@@ -35,6 +35,9 @@ const ROUNDING: f64 = 1e-13;
 /// step, so that they leave rounding else.
 const LEFT: f64 = 1e-9;
 
+/// Share of its terms that an equation of the projection may miss without refinement.
+const EXACT: f64 = 1e-12;
+
 /// The treatment of a row in the projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Projected {
@@ -107,6 +110,28 @@ pub(super) struct Outcome {
     pub(super) status: Status,
 }
 
+/// Solves the prepared system by one substitution, which is refined only if that leaves more than
+/// a share of the terms that a correction could show: it is of third order itself.
+///
+/// # Errors
+/// Those of [`solve_prepared`].
+fn solve(system: &mut System, time: f64, end: &Motion, residuals: Residuals<'_>) -> Result<(), Error> {
+    let System {
+        assembler,
+        corrections,
+        scratch,
+        ..
+    } = &mut *system;
+    let solver = &mut corrections.direct;
+    let most = std::mem::replace(&mut solver.options.max_refinements, 0);
+    let solved = solver.solve(assembler.system(), &mut scratch.correction);
+    solver.options.max_refinements = most;
+    match solved {
+        Ok(report) if report.status == Status::Converged && report.residual.relative <= EXACT => Ok(()),
+        _ => solve_prepared(system, time, end, residuals),
+    }
+}
+
 impl Projection {
     /// Projects the motion at the end of the last stage, whose state is evaluated with the
     /// deformations there: positions, then velocities.
@@ -132,7 +157,7 @@ impl Projection {
         self.forces.clear();
         self.forces.extend_from_slice(system.evaluation.force());
         system.propagate(&mut end.state)?;
-        system.evaluate(end, way.h)?;
+        system.evaluate_forces(end, way.h)?;
         self.classify(system, end);
         let scheme = Scheme {
             geometry: GeometricTerms::NONE,
@@ -144,7 +169,7 @@ impl Projection {
         loop {
             self.fill_positions(system, deformations, way, end);
             system.assembler.allow_disagreement();
-            solve_prepared(system, start.time, end, Residuals::Displacements)?;
+            solve(system, start.time, end, Residuals::Displacements)?;
             solves += 1;
             for node in system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
@@ -160,7 +185,7 @@ impl Projection {
             if now == 0.0 || solves == SOLVES || factored && slow {
                 let left = now / largest_coordinate(system, end);
                 if left > LEFT {
-                    system.evaluate(end, way.h)?;
+                    system.evaluate_forces(end, way.h)?;
                     // Anew, without the disagreement that was allowed.
                     self.prepare(system, &scheme, start, end, Pass::Positions)?;
                     status = self.judge(system, deformations, way, end, left)?;
@@ -168,7 +193,7 @@ impl Projection {
                 break;
             }
             violation = now;
-            system.evaluate(end, way.h)?;
+            system.evaluate_forces(end, way.h)?;
             factored = slow;
             if slow {
                 self.prepare(system, &scheme, start, end, Pass::Positions)?;
@@ -177,12 +202,12 @@ impl Projection {
         // Rows of velocities have no part in the factor for positions, which they may contradict.
         let rates = self.rows.contains(&Projected::Rate);
         if rates {
-            system.evaluate(end, way.h)?;
+            system.evaluate_forces(end, way.h)?;
             self.prepare(system, &scheme, start, end, Pass::Velocities)?;
         }
         if rates || self.rows.contains(&Projected::Hard) {
             self.fill_velocities(system, end);
-            solve_prepared(system, start.time, end, Residuals::Velocities(&scheme))?;
+            solve(system, start.time, end, Residuals::Velocities(&scheme))?;
             for node in system.model.nodes() {
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();

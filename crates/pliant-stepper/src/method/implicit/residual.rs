@@ -174,7 +174,8 @@ impl Iteration<'_> {
     /// The residual of [`find_residual`](Self::find_residual) with the impulses of contacts missing
     /// in it.
     pub(super) fn find_residual_without_contacts(&mut self) -> Result<(), Error> {
-        self.system.evaluate(self.end, self.work.equations.elapsed)?;
+        self.system
+            .evaluate_forces(self.end, self.work.equations.elapsed)?;
         self.find_deficits();
         self.find_forces(self.scheme.alpha, Side::End);
         if !self.scheme.weighs_the_end_alone() {
@@ -204,7 +205,7 @@ impl Iteration<'_> {
         }
         self.system
             .evaluation
-            .push_forward(&self.system.model, &mut s.nodal.acceleration);
+            .push_forward_to_masses(&self.system.model, &mut s.nodal.acceleration);
         s.nodal.force.copy_from_slice(self.system.evaluation.force());
         for (f, i) in s
             .nodal

@@ -144,6 +144,7 @@ impl Method for Sdirk2 {
         self.expect(system.model.dof_count(), start);
         self.begin(system, start)?;
         // Stages begin with these where they are held; what is far beyond comes back behind the step.
+        system.set_row_motion(start.time, start.time + h);
         one_sided::find(system, start, h, true);
         trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
@@ -223,7 +224,7 @@ impl Sdirk2 {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
         let mut impact = self.has_impact(system, start);
         if solved.status == Status::Converged && !impact {
-            self.advance(system, start, first, end)?;
+            self.advance(system, start, first, end);
             solved = self.stage(system, start, end, first.second(), trace)?;
             impact = self.has_impact(system, start);
             self.average(end);
@@ -459,13 +460,7 @@ impl Sdirk2 {
     }
 
     /// Moves on from the first stage: the predictor of the second.
-    fn advance(
-        &mut self,
-        system: &mut System,
-        start: &Motion,
-        stage: Stage<'_>,
-        end: &mut Motion,
-    ) -> Result<(), Error> {
+    fn advance(&mut self, system: &mut System, start: &Motion, stage: Stage<'_>, end: &mut Motion) {
         let ahead = stage.h - stage.reach;
         self.first.multipliers.clone_from(&end.multipliers);
         self.first.supports.clone_from(&end.supports);
@@ -495,7 +490,8 @@ impl Sdirk2 {
         displacement.extend(velocity.iter().map(|v| ahead * v));
         let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
         contact_step::take_stage(system, start, &scheme, stage.reach, velocity, ahead);
-        system.place(&start.state, velocity, displacement, None, &mut self.from)
+        // Stages begin at its independent coordinates.
+        system.place_independent(&start.state, velocity, displacement, None, &mut self.from);
     }
 
     /// Makes the forces of both stages the average ones of the step.

@@ -181,7 +181,10 @@ impl Places {
             error => {
                 let message = error.to_string();
                 let named = match error {
-                    pliant::Error::Unsupported { .. } | pliant::Error::Memory { .. } => {
+                    pliant::Error::Unsupported { .. }
+                    | pliant::Error::Memory { .. }
+                    | pliant::Error::Yielding { .. }
+                    | pliant::Error::Unstable { .. } => {
                         vec![Where::Key("integrator")]
                     }
                     pliant::Error::FrictionCoupling { .. } => vec![Where::Key("friction_coupling")],

@@ -436,7 +436,7 @@ impl Model {
     /// is one.
     pub fn first_yielding(&self) -> Option<&str> {
         let mut fields = self.force_fields.iter();
-        let found = fields.find(|f| f.component.law.memory().is_some_and(|memory| memory.yields()));
+        let found = fields.find(|f| f.component.law.memory().is_some_and(crate::Memory::yields));
         found.map(|f| f.name.as_str())
     }
 

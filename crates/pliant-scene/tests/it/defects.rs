@@ -324,7 +324,7 @@ const DEFECTS: &[Defect] = &[
     },
     Defect {
         name: "a drive of bounded force is no impact",
-        state: NotYet,
+        state: Holds,
         scene: "(gravity: (0, 0, -9.81), run: (duration: 0.5), nodes: [
             Particles(name: \"w\", positions: [(0, 0, 0)], mass: 10),
             Mapped(name: \"l\", parents: [\"w\"], mapping: Distance(pairs: [(0, (0, 0, 3))]))],

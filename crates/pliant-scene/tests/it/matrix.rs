@@ -25,11 +25,11 @@ const SPEED: f64 = 9.81 * TIME;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Setting {
     Alone,
-    /// It falls on a plane.
+    /// Above a plane on which it falls.
     Contact,
-    /// A thread stops it.
+    /// On a thread that stops it.
     Thread,
-    /// Steps choose their length.
+    /// In steps that choose their length.
     Adaptive,
 }
 

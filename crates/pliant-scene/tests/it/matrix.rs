@@ -116,6 +116,16 @@ const KNOWN: &[Known] = &[
     },
 ];
 
+/// Whether a value is more than the most, or no number.
+fn is_beyond(value: f64, most: f64) -> bool {
+    value.is_nan() || value > most
+}
+
+/// The larger of two values; what is no number stays so.
+fn larger(a: f64, b: f64) -> f64 {
+    if is_beyond(b, a) { b } else { a }
+}
+
 /// A cell that was judged.
 #[derive(Clone, Debug, PartialEq)]
 enum Verdict {
@@ -142,18 +152,18 @@ impl End {
         let samples = &outcome.recording.samples;
         let total = |k: usize| samples[k].kinetic + samples[k].potential;
         let kinetic = samples.iter().fold(1e-9, |a, s| s.kinetic.max(a));
-        let rise = (1..samples.len()).fold(0.0, |a, k| (total(k) - total(0)).max(a));
+        let rise = (1..samples.len()).fold(0.0, |a, k| larger(a, total(k) - total(0)));
         Self {
             positions: positions.flat_map(|x| x[..3].to_vec()).collect(),
             growth: rise / kinetic,
-            violation: samples.iter().fold(0.0, |a, s| s.violation.max(a)),
+            violation: samples.iter().fold(0.0, |a, s| larger(a, s.violation)),
         }
     }
 
     /// The largest distance of a coordinate from the other's (m).
     fn distance(&self, other: &Self) -> f64 {
         let pairs = self.positions.iter().zip(&other.positions);
-        pairs.fold(0.0, |a, (x, y)| (x - y).abs().max(a))
+        pairs.fold(0.0, |a, (x, y)| larger(a, (x - y).abs()))
     }
 }
 
@@ -265,13 +275,13 @@ fn judge(feature: &Feature, setting: Setting, method: &Method, references: Optio
         _ => tolerance(feature, method.order, has_jumps(feature, setting), STEP),
     };
     let off = end.distance(reference);
-    if !(off <= allowed + 2.0 * apart) {
+    if is_beyond(off, allowed + 2.0 * apart) {
         return Verdict::Wrong(format!("{off:.1e} m off, {allowed:.1e} m allowed"));
     }
     // Energy is as wrong as the motion: by twice the share of the way that it is off, squares of
     // velocities, and as much for potentials.
     let share = 4.0 * allowed / (SPEED * TIME);
-    if !feature.driven && !(end.growth <= share) {
+    if !feature.driven && is_beyond(end.growth, share) {
         return Verdict::Wrong(format!("energy grows by {:.1e}, {share:.1e} allowed", end.growth));
     }
     // Linear steps, and corrections behind impacts, leave the curvature of the motion over a step,
@@ -283,7 +293,7 @@ fn judge(feature: &Feature, setting: Setting, method: &Method, references: Optio
         true => curvature,
         false => 1e-9,
     };
-    if !(end.violation <= left) {
+    if is_beyond(end.violation, left) {
         return Verdict::Wrong(format!(
             "rows are missed by {:.1e}, {left:.1e} allowed",
             end.violation
@@ -367,7 +377,7 @@ fn features_at_rest_are_where_motion_ends() {
         match ends {
             [Ok(rest), Ok(end)] => {
                 let off = rest.distance(&end);
-                if !(off <= 1e-6) {
+                if is_beyond(off, 1e-6) {
                     wrong.push(format!("{}: {off:.1e} m off", feature.name));
                 }
             }

@@ -421,7 +421,10 @@ impl Solid {
                 }
                 check_number(Field::Young, young, young > 0.0, "positive")?;
                 let holds = poisson > -1.0 && poisson <= 0.5;
-                check_number(Field::Poisson, poisson, holds, "above -1 and at most 1/2")
+                check_number(Field::Poisson, poisson, holds, "above -1 and at most 1/2")?;
+                // More hard rows than a mesh has coordinates contradict each other once it bends.
+                let bound = "below 1/2 without volume rows (`incompressibility`), for a volume that is hard at every point locks the mesh";
+                check_number(Field::Poisson, poisson, rows || poisson < 0.5, bound)
             }
         }
     }

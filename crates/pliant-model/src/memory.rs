@@ -48,6 +48,12 @@ pub trait Memory: Debug + Send + Sync {
         0
     }
 
+    /// Whether its force bends within a step, as that of plasticity does where it yields: then
+    /// equations that are linear about the start of a step are far from it.
+    fn yields(&self) -> bool {
+        false
+    }
+
     /// Writes the internal variables at the present positions, and returns the energy (J) that was
     /// dissipated on the way. With no time elapsed and the law where it was, they stay as they are,
     /// bit for bit.

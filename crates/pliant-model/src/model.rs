@@ -432,6 +432,14 @@ impl Model {
         found.map(|f| f.name.as_str())
     }
 
+    /// The name of a force field that yields ([`Memory::yields`](crate::Memory::yields)), if there
+    /// is one.
+    pub fn first_yielding(&self) -> Option<&str> {
+        let mut fields = self.force_fields.iter();
+        let found = fields.find(|f| f.component.law.memory().is_some_and(crate::Memory::yields));
+        found.map(|f| f.name.as_str())
+    }
+
     /// Computes positions of all mapped nodes from the independent ones, and velocities by the
     /// mappings' Jacobians. Allocates; the stepper uses [`Evaluation`](crate::Evaluation), which
     /// does not.

@@ -165,7 +165,12 @@ impl Runner {
         }
         let taken = match &scene.statics {
             Some(plan) => simulation.check_static(&plan.loads(), plan.method()),
-            None => simulation.check_method(),
+            None => simulation
+                .check_method()
+                .and_then(|()| match &scene.plan.adaptive {
+                    Some(_) => Ok(()),
+                    None => simulation.check_stability(scene.plan.step.min(scene.plan.duration)),
+                }),
         };
         let identity = Identity::new(&scene);
         taken.map_err(|e| scene.places.error(e))?;

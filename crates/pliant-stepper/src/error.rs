@@ -227,6 +227,34 @@ pub enum Error {
         /// The field of [`Options`](crate::Options) that asks for it, if it is one.
         option: Option<&'static str>,
     },
+    /// A method takes forces explicitly, and the step is too long for the fastest mode of the motion
+    /// at its start: it would grow without bound.
+    #[error(
+        "{integrator} takes springs explicitly, and something that vibrates with {} rad/s, most of it {what}, grows without bound in steps of {step:e} s: take steps below {} s, or an implicit integrator",
+        short(*frequency), short(*longest)
+    )]
+    Unstable {
+        /// Its name.
+        integrator: String,
+        /// Length of the step (s).
+        step: f64,
+        /// Length of a step that would just do (s).
+        longest: f64,
+        /// An estimate from below of the highest frequency (rad/s).
+        frequency: f64,
+        /// The coordinate with most of the energy of that mode, in words.
+        what: String,
+    },
+    /// A material that yields, where a step has no tangent of its flow.
+    #[error(
+        "{integrator} does not take `{name}`, which yields within a step: its linear equations have the elastic tangent; the nonlinear step, SDIRK2, generalised-alpha and BDF2 do"
+    )]
+    Yielding {
+        /// The material.
+        name: String,
+        /// The integrator.
+        integrator: String,
+    },
     /// A material whose force depends on its past, where there is no answer to that.
     #[error("{what} does not take `{name}`, whose force depends on its past")]
     Memory {

@@ -8,6 +8,7 @@ mod project;
 pub(crate) mod rattle;
 pub(crate) mod sizes;
 pub(crate) mod stabilise;
+pub mod stability;
 pub(crate) mod theta;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};

@@ -14,7 +14,7 @@ use pliant_model::{
     ComponentId, Energies, Field, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
 };
 use pliant_stepper::contact::step;
-use pliant_stepper::method::{Method, Methods, capabilities, try_rows};
+use pliant_stepper::method::{Method, Methods, capabilities, stability, try_rows};
 use pliant_stepper::motion::Motion;
 use pliant_stepper::observe::{
     self, Axes, LedgerMemory, On, RowGap, Step, Trace, Wrench, energy, stored_energies,
@@ -488,6 +488,26 @@ impl Simulation {
     pub fn check_method(&self) -> Result<(), Error> {
         self.check_capabilities()?;
         step::check_coupling(&self.system, self.options.contacts.friction_coupling)
+    }
+
+    /// Whether a method that takes forces explicitly is stable in steps of length `h` (s) from the
+    /// present state. Others are always good. The first [`step`](Self::step) of a motion asks this.
+    ///
+    /// # Errors
+    /// [`Error::Unstable`], which names the fastest mode; as [`step`](Self::step) for options that
+    /// are not possible.
+    pub fn check_stability(&mut self, h: f64) -> Result<(), Error> {
+        if self.options.integrator.stability_limit().is_none() {
+            return Ok(());
+        }
+        let started = self.start_step(h, self.options.weights(), false);
+        let integrator = self.options.integrator.clone();
+        let stable = started.and_then(|()| {
+            self.check_capabilities()?;
+            stability::check(&mut self.system, &self.start, &integrator, h)
+        });
+        self.go_back()?;
+        stable
     }
 
     fn check_capabilities(&self) -> Result<(), Error> {

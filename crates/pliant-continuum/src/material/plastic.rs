@@ -99,7 +99,7 @@ impl Plasticity {
 /// **Use.** Metals that yield: bending, denting, residual stress. On
 /// [`SmallStrain`](crate::SmallStrain), or on [`CorotationalStrain`](crate::CorotationalStrain) at
 /// any rotation; strains are to be small. Newton's method (the nonlinear step, statics) converges
-/// with its square; the theta method takes the elastic tangent, with an error of first order.
+/// with its square; the theta method, which would have the elastic tangent, does not take it.
 /// Plastic strain keeps its volume: volume rows keep elements from locking. Statics takes a
 /// straight path of strain from point to point. As a stiffness; not in explicit methods and RATTLE.
 #[derive(Clone, Debug, PartialEq)]
@@ -314,6 +314,10 @@ fn write(d: &[[f64; 6]; 6], volume: f64, block: &mut [f64]) {
 impl Memory for ElasticPlastic {
     fn size(&self, count: usize) -> usize {
         count * VARIABLES
+    }
+
+    fn yields(&self) -> bool {
+        true
     }
 
     fn begin(&self, _space: Space, _x: &[f64], internal: &mut [f64]) {

@@ -194,7 +194,11 @@ impl Places {
                         let keys = key.into_iter().chain(["integrator"]);
                         keys.map(Where::Key).collect()
                     }
-                    pliant::Error::Memory { .. } => vec![Where::Key("integrator")],
+                    pliant::Error::Memory { .. }
+                    | pliant::Error::Yielding { .. }
+                    | pliant::Error::Unstable { .. } => {
+                        vec![Where::Key("integrator")]
+                    }
                     pliant::Error::FrictionCoupling { .. } => vec![Where::Key("friction_coupling")],
                     pliant::Error::LinearSolver { .. } => vec![Where::Key("linear")],
                     pliant::Error::NeedsStabilisation { .. } => vec![Where::Key("adaptive_step")],

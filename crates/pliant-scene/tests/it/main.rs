@@ -9,6 +9,7 @@ mod bounds;
 mod defects;
 mod errors;
 mod garbage;
+mod matrix;
 mod random;
 mod replays;
 mod runs;

@@ -57,6 +57,8 @@ pub struct Capabilities {
     pub curved_masses: bool,
     /// Materials whose force depends on their past.
     pub memories: bool,
+    /// Materials whose force bends within a step: plasticity.
+    pub plasticity: bool,
     /// Sleeping islands ([`Sleeping`](crate::contact::Sleeping)).
     pub sleeping: bool,
     /// Corrections of positions ([`Stabilisation`](crate::Stabilisation)).
@@ -80,11 +82,19 @@ impl Capabilities {
         coupled_hard_rows: true,
         curved_masses: true,
         memories: true,
+        plasticity: true,
         sleeping: true,
         stabilisation: true,
         weights: true,
         linearisation: true,
         own_weights: OwnWeightCapability::All,
+    };
+
+    /// Of the theta method: its linear equations have the tangent of the start, which is elastic
+    /// also where a material is about to flow, and holds fast what should give way.
+    pub const THETA: Self = Self {
+        plasticity: false,
+        ..Self::ALL
     };
 
     /// Of the nonlinear step by the weights `alpha` and `beta`.
@@ -145,7 +155,7 @@ impl Integrator {
     /// Returns the features that the method supports.
     pub fn capabilities(&self) -> Capabilities {
         match self {
-            Self::Theta => Capabilities::ALL,
+            Self::Theta => Capabilities::THETA,
             Self::Nonlinear => Capabilities::NONLINEAR,
             Self::Implicit(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
             Self::Implicit(_) => Capabilities::IMPLICIT,
@@ -198,6 +208,12 @@ fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &
     let Some(material) = model.first_memory() else {
         return Ok(());
     };
+    if let (true, false, Some(material)) = (takes.memories, takes.plasticity, model.first_yielding()) {
+        return Err(Error::Yielding {
+            name: material.to_owned(),
+            integrator: name.to_owned(),
+        });
+    }
     let what = if !takes.memories {
         name
     } else if options.contacts.sleeping.is_some() {
@@ -215,7 +231,7 @@ fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &
 
 /// The first feature that does not fit, in words.
 fn first_unsupported(system: &System, options: &Options, takes: Capabilities) -> Option<String> {
-    if takes == Capabilities::ALL {
+    if takes == Capabilities::ALL || takes == Capabilities::THETA {
         return None;
     }
     let (model, contacts) = (&system.model, &options.contacts);

@@ -505,9 +505,14 @@ impl Method for Implicit {
         let clock = Instant::now();
         system.set_row_motion(start.time, start.time + h);
         system.evaluate(end, 0.0)?;
-        one_sided::find(system, end, h, !own || weights.beta == 1.0);
         system.find_fixed_change(end);
         work.start_method(method, system, &weights, h, end)?;
+        let by_end = if own {
+            weights.beta == 1.0
+        } else {
+            method.memory() == 0 || end.integrator.previous.is_none()
+        };
+        one_sided::find(system, end, h, by_end);
         let scheme = work.relate(method, &weights, h, end)?;
         let equations = &mut work.equations;
         equations.law_velocity.clone_from(&equations.velocity);
@@ -556,7 +561,11 @@ impl Method for Implicit {
         let clock = Instant::now();
         recover(system, start, end, trace, h)?;
         trace.timings.contacts += clock.elapsed();
-        work.finish_method(method, system, h, end);
+        if one_sided::has_closed(system, start, end) {
+            end.integrator.forget();
+        } else {
+            work.finish_method(method, system, h, end);
+        }
         Ok(())
     }
 }

@@ -212,7 +212,10 @@ pub(crate) fn row_miss(system: &KktSystem, row: usize, missed: Missed<'_>) -> f6
     }
     let s = system.row_scale(row) + system.r_diagonal(row);
     if s == 0.0 {
-        return w;
+        // It moves nothing, as a rope between things that are held: what its force would have to
+        // bear, and may not, it need not.
+        let bound = if w > 0.0 { lower } else { upper };
+        return if bound.is_infinite() { w } else { 0.0 };
     }
     s * (mu - (mu - w / s).max(lower).min(upper))
 }

@@ -103,7 +103,7 @@ impl Method for Theta {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::ALL
+        Capabilities::THETA
     }
 
     fn step(

@@ -219,12 +219,18 @@ impl Account {
                     }
                 })
                 .sum();
+            // What a drive does through a row of one side is no impact: a winch hauls its rope.
+            let hauled = match entry {
+                Entry::Impacts if driven => drive_work(step, group),
+                _ => 0.0,
+            };
+            ledger.motion += hauled;
             *match entry {
                 Entry::Motion => &mut ledger.motion,
                 Entry::Motors => &mut ledger.motors,
                 Entry::Friction => &mut ledger.friction,
                 Entry::Impacts => &mut ledger.impacts,
-            } += work;
+            } += work - hauled;
         }
         if let Some(c) = &step.system.contacts {
             ledger.friction += c.observed.work.friction;
@@ -294,6 +300,16 @@ impl Account {
         }
         found.inertia += mapped - self.mapped;
     }
+}
+
+/// Work of the prescribed motions of a group of rows (J): forces times the way that the motions go.
+fn drive_work(step: Step<'_>, group: &RowGroup) -> f64 {
+    let rows = group.first_row..group.first_row + group.size * group.count;
+    let one = |row: usize| {
+        let motion = step.system.row_motion[row];
+        step.end.multipliers[row] * (motion.end.0 - motion.start.0)
+    };
+    rows.map(one).sum()
 }
 
 /// The force of damping laws that are not linear in the velocity, in the work that they are said to

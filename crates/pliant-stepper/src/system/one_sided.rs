@@ -245,6 +245,21 @@ fn rounding(system: &System, state: &State, group: &RowGroup) -> f64 {
     ROUNDINGS * positions.fold(0.0f64, |a, x| a.max(x.abs()))
 }
 
+/// Whether a one-sided row that bore nothing before a step bears something at its end. Velocities
+/// jump there, so that those of before say nothing of the motion behind: a method of several steps
+/// that went on from them would throw back what a limit has stopped.
+pub(crate) fn has_closed(system: &System, start: &Motion, end: &Motion) -> bool {
+    let rows = |group: &RowGroup| group.first_row..group.first_row + group.size * group.count;
+    system.model.row_groups().iter().any(|group| {
+        system.model.bounds(group).is_some()
+            && rows(group).enumerate().any(|(k, row)| {
+                start.multipliers[row] == 0.0
+                    && end.multipliers[row] != 0.0
+                    && of_row(system, group, k).is_some()
+            })
+    })
+}
+
 /// Lets the filled system have the velocities of the closed sides of one-sided rows.
 pub(crate) fn take(system: &mut System) {
     for lowered in system.rows.lowered.iter() {

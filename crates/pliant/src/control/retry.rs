@@ -11,6 +11,9 @@ const ENERGY_ROUNDING: f64 = 1e-9;
 
 /// A step under the options, in halves where it does not converge and they allow it.
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
+    if simulation.motion.fresh {
+        simulation.check_stability(h)?;
+    }
     let options = &simulation.options;
     let halvings = match options.integrator {
         Integrator::Theta => options.contacts.halvings,

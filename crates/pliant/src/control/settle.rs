@@ -3,8 +3,9 @@
 use crate::{Error, Integrator, Simulation};
 
 /// How to come to rest: implicit steps whose velocity is scaled down after each (docs/notation.md).
-/// They are implicit Euler's, by [`Integrator::Theta`], whatever method takes the steps of the
-/// motion: a method that hardly damps stiff springs does not come to rest.
+/// They are implicit Euler's, by [`Integrator::Theta`] or, for materials that yield, by
+/// [`Integrator::Nonlinear`], whatever method takes the steps of the motion: a method that hardly
+/// damps stiff springs does not come to rest.
 ///
 /// With [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), weights 1 and a step far beyond
 /// all periods it is Newton's method for the equations of rest.
@@ -48,6 +49,9 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64, kept: f64) -> Result<f64
     let damps = matches!(chosen, Integrator::Theta | Integrator::Nonlinear);
     if !damps {
         simulation.options.integrator = Integrator::Theta;
+        if simulation.check_method().is_err() {
+            simulation.options.integrator = Integrator::Nonlinear;
+        }
     }
     let taken = simulation.step(h);
     simulation.options.integrator = chosen;

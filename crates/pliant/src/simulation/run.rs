@@ -13,6 +13,9 @@ use crate::{
 use pliant_model::NodeId;
 use pliant_stepper::sleep;
 
+/// Length of the step (s) for which automatic treatments are chosen at rest.
+const REST_STEP: f64 = 1.0;
+
 impl Simulation {
     /// Takes one step of a length that follows from the tolerances, at most to the time `end` (s;
     /// infinite for none), which it hits exactly. The end of a step is where an event is due, if
@@ -143,7 +146,8 @@ impl Simulation {
     /// strains are those of one straight path of the strain from what they remembered.
     ///
     /// Rows of bounded force (limits, ropes, motors at rest, springs of one sign) follow their law.
-    /// Force fields of automatic treatment are taken as they are treated at present.
+    /// Force fields of automatic treatment are taken as in a step of a second: a stiff spring as a
+    /// stiffness asks of a swing for more iterations than there are.
     ///
     /// # Errors
     /// [`Error::NoEquilibrium`] with the best iterate's report; [`Error::NotStatic`] for what has
@@ -260,6 +264,9 @@ impl Simulation {
         refuse::check_loads(&self.system, &self.motion.controls.held, search.loads)?;
         // Sleepers are held like fixed coordinates, wherever they fell asleep.
         self.wake_all();
+        let chooses = self.system.chooses_treatments(&self.motion, REST_STEP);
+        let before = chooses.then(|| self.checkpoint());
+        self.choose_treatments(REST_STEP)?;
         let mut start = StepStart::default();
         start.take(&self.system, &self.motion);
         self.motion.state.velocities.fill(0.0);
@@ -270,6 +277,9 @@ impl Simulation {
         work.loads.restore(&mut self.system.model)?;
         if found.is_err() {
             start.give_back(&mut self.system, &mut self.motion)?;
+            if let Some(before) = before {
+                self.restore(&before)?;
+            }
             return found;
         }
         equilibrium::keep(&mut self.setting(), &mut work);

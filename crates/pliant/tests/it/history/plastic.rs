@@ -154,10 +154,9 @@ fn methods_converge_on_what_yields() {
     let end = 0.1;
     let reference = exact(end);
     for (integrator, weight) in [
-        (Integrator::Theta, 1.0),
-        (Integrator::Theta, 0.5),
         (Integrator::Nonlinear, 1.0),
         (Integrator::Nonlinear, 0.5),
+        (Integrator::Sdirk2, 1.0),
         (Integrator::generalised_alpha(0.8), 1.0),
         (Integrator::bdf2(), 1.0),
     ] {
@@ -176,13 +175,31 @@ fn methods_converge_on_what_yields() {
         };
         let errors = [error(2000), error(8000)];
         // First order at least: kinks lie within steps. The reference is of first order too, in
-        // 400,000 parts.
+        // 400,000 parts, and no better than 1e-8.
+        let converges = 0.5 * order(errors) > 0.8 || errors[0] < 1e-8;
         assert!(
-            0.5 * order(errors) > 0.8 && errors[1] < 2e-4,
+            converges && errors[1] < 2e-4,
             "{} {weight}: {errors:?}",
             options.integrator.name()
         );
     }
+}
+
+/// The theta method would hold fast what flows: a cantilever that yields under its weight was left
+/// behind by as far as it fell, at any step beyond a tenth of its fastest vibration.
+#[test]
+fn the_theta_method_refuses_what_yields() {
+    let mut s = oscillator(&Options {
+        integrator: Integrator::Theta,
+        ..Options::default()
+    });
+    let error = s.step(1e-4).unwrap_err();
+    assert_eq!(s.check_method().unwrap_err(), error);
+    let text = error.to_string();
+    assert!(
+        text.contains("does not take `steel`, which yields within a step"),
+        "{text}"
+    );
 }
 
 /// Kinetic energy becomes heat and stored energy: the ledger closes better with smaller steps.
@@ -217,7 +234,7 @@ fn the_ledger_of_yielding_closes() {
 
 #[test]
 fn plastic_strains_are_part_of_the_state() {
-    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
+    for integrator in [Integrator::Sdirk2, Integrator::Nonlinear] {
         let options = Options {
             integrator,
             ..Options::default()

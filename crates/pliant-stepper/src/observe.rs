@@ -17,7 +17,7 @@ pub use ledger::LedgerMemory;
 pub use ledger::{Account, stored_energies};
 pub(crate) use parts::{PartsWorkspace, find_parts};
 pub use report::{RowGap, check, report, row_gaps};
-pub(crate) use report::{correction_error, violation};
+pub(crate) use report::{correction_error, is_at_bound, violation};
 
 use crate::motion::Motion;
 use crate::report::{Linearisation, NewtonReport, Timings};

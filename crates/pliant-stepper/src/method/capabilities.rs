@@ -205,7 +205,7 @@ fn demands(system: &System) -> Demands<'_> {
 /// Materials with a past, which sleeping and damping in proportion to stiffness have no answer to
 /// either.
 fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &str) -> Result<(), Error> {
-    let Some(material) = model.first_memory() else {
+    let Some(mut material) = model.first_memory() else {
         return Ok(());
     };
     if let (true, false, Some(material)) = (takes.memories, takes.plasticity, model.first_yielding()) {
@@ -220,6 +220,13 @@ fn check_memories(model: &Model, options: &Options, takes: Capabilities, name: &
         "sleeping"
     } else if model.rayleigh().stiffness > 0.0 {
         "damping in proportion to the stiffness of the model"
+    } else if let Some(yields) = model.first_yielding()
+        && (options.contacts.restitution == Restitution::Poisson
+            || options.contacts.impacts == Impacts::InSequence)
+    {
+        // They are those of the linear step, which does not see what yields.
+        material = yields;
+        "a law of impacts that go before the step (in sequence, or Poisson's)"
     } else {
         return Ok(());
     };

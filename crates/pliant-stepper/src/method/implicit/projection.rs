@@ -14,7 +14,7 @@
 use super::deformations::{Deformations, starts_where_held};
 use crate::method::stabilise::solve_prepared;
 use crate::motion::Motion;
-use crate::observe::{Residuals, correction_error};
+use crate::observe::{Residuals, correction_error, is_at_bound};
 use crate::system::{System, gather};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme};
@@ -134,7 +134,8 @@ fn solve(system: &mut System, time: f64, end: &Motion, residuals: Residuals<'_>)
 
 impl Projection {
     /// Projects the motion at the end of the last stage, whose state is evaluated with the
-    /// deformations there: positions, then velocities.
+    /// deformations there: positions, then velocities. `mu` are the impulses of the rows in that
+    /// stage (N s, N m s).
     ///
     /// # Errors
     /// [`Error::Model`] where a mapping is not defined, [`Error::Incompatible`],
@@ -144,6 +145,7 @@ impl Projection {
         system: &mut System,
         deformations: &Deformations,
         way: Way,
+        mu: &[f64],
         start: &Motion,
         end: &mut Motion,
     ) -> Result<Outcome, Error> {
@@ -158,7 +160,7 @@ impl Projection {
         self.forces.extend_from_slice(system.evaluation.force());
         system.propagate(&mut end.state)?;
         system.evaluate_forces(end, way.h)?;
-        self.classify(system, end);
+        self.classify(system, way, end, mu);
         let scheme = Scheme {
             geometry: GeometricTerms::NONE,
             ..Scheme::implicit_euler(way.reach)
@@ -254,8 +256,8 @@ impl Projection {
         }
     }
 
-    /// Decides the part of every row.
-    fn classify(&mut self, system: &System, end: &Motion) {
+    /// Decides the part of every row, `mu` its impulse in the last stage (N s, N m s).
+    fn classify(&mut self, system: &System, way: Way, end: &Motion, mu: &[f64]) {
         let model = &system.model;
         self.rows.clear();
         self.rows.resize(model.row_count(), Projected::Free);
@@ -278,9 +280,12 @@ impl Projection {
                 let inside = model
                     .bounds(group)
                     .is_none_or(|(lower, upper)| lambda > lower && lambda < upper);
+                // Forces of the last stage, not their mean: what has begun to slip holds no rate.
+                let at_end = mu[row] / way.reach;
+                let holds = || model.bounds(group).is_none_or(|b| !is_at_bound(at_end, b));
                 let waits = system.rows.lowered.recovers(row);
                 self.rows[row] = match model.bounds(group) {
-                    _ if inside && holds_rate(system, group, k) => Projected::Rate,
+                    _ if holds_rate(system, group, k) && holds() => Projected::Rate,
                     Some(_) if held && waits => Projected::Waiting,
                     None if held => Projected::Hard,
                     None if elastic => Projected::Elastic,

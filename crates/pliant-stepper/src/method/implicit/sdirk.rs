@@ -539,9 +539,10 @@ impl Sdirk2 {
                 reach,
                 recovery: speed * h,
             };
+            let (deformations, mu) = (&self.deformations, &self.work.iterate.mu);
             let projected = self
                 .projection
-                .project(system, &self.deformations, way, start, end)?;
+                .project(system, deformations, way, mu, start, end)?;
             trace.corrections.1 = projected.solves;
             if projected.status != Status::Converged {
                 trace.solved.status = projected.status;

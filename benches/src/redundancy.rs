@@ -1,4 +1,4 @@
-//! Mechanisms with redundant rows, and the same with compliance: what finding them costs.
+//! Mechanisms with redundant rows, and the same with compliance: the cost of finding them.
 
 use crate::timing::clock;
 use pliant::prelude::*;
@@ -20,10 +20,10 @@ pub struct FourBars {
     pub count: usize,
     /// How they stand to each other.
     pub arrangement: Arrangement,
-    /// Of every held coordinate of every hinge (m/N, rad/(N m)). With zero, three rows of every
-    /// loop are redundant.
+    /// Compliance of every held coordinate of every hinge (m/N, rad/(N m)). With zero, three rows
+    /// of every loop are redundant.
     pub compliance: f64,
-    /// Of the arms from straight down (rad).
+    /// Angle of the arms from straight down (rad).
     pub angle: f64,
 }
 
@@ -81,7 +81,7 @@ impl FourBars {
                 add(format!("pin {k} {end}"), pin, [feet[end] + sine, -cosine, 0.0])?;
             }
         }
-        Simulation::new(model)
+        Simulation::with_options(model, Options::theta())
     }
 }
 

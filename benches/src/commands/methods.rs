@@ -1,4 +1,4 @@
-//! What the scheme takes of the energy of the shipped scenes, by the linear step and by SDIRK2.
+//! The energy that the scheme takes of the shipped scenes, by the linear step and by SDIRK2.
 
 use super::Ended;
 use pliant::prelude::*;

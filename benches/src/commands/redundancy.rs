@@ -1,4 +1,4 @@
-//! What redundant rows cost: four-bars in space, whose hinges hold more than they need, with hard
+//! The cost of redundant rows: four-bars in space, whose hinges hold more than they need, with hard
 //! rows beside the same with compliance.
 
 use super::Ended;
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
                 ..hard
             };
             show("rest", place, count, statics([hard, soft], times)?);
-            let found = dynamics([hard, soft], &Options::default(), times)?;
+            let found = dynamics([hard, soft], &Options::theta(), times)?;
             show("step", place, count, found);
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::force_fields::{bodies, random};
 use pliant_model::{
-    CoupledMass, Distance, Mass, Model, ModelError, Pose, Problem, RigidMass, RigidPoints, Space, Subset,
-    check,
+    CoupledMass, Distance, Evaluation, Mass, Model, ModelError, Pose, Problem, RigidMass, RigidPoints, Space,
+    Subset, check,
 };
 use std::f64::consts::PI;
 
@@ -16,6 +16,46 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) {
     for (a, b) in a.iter().zip(b) {
         assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{a} is not {b}");
     }
+}
+
+/// Forces are the same to the bit without the bias of nodes that have no mass; these have it, and
+/// velocities, only when asked.
+#[test]
+fn forces_without_the_bias_of_massless_nodes() {
+    let mut model = Model::new();
+    model.set_gravity([0.0, -9.81, 0.0]).unwrap();
+    let body = model.add_rigid_bodies("body", &[Pose::at([0.0; 3])]).unwrap();
+    let hands = RigidPoints::new(&[(0, [0.3, 0.1, 0.0]), (0, [-0.2, 0.0, 0.4])]);
+    let hands = model.add_mapped("hands", &[body], hands).unwrap();
+    model.add_mass("loads", hands, Mass::Uniform(0.5)).unwrap();
+    let way = model
+        .add_mapped("way", &[hands], Distance::to_points(&[(0, [1.0, 2.0, 3.0])]))
+        .unwrap();
+    let problem = Problem::new(model);
+    let mut state = problem.initial_state().unwrap();
+    state.velocities[problem.node(body).velocity_range()].copy_from_slice(&[0.3, -0.2, 0.5, 1.0, 2.0, -1.5]);
+    let [mut whole, mut lean] = [(); 2].map(|()| Evaluation::new(&problem));
+    for evaluation in [&mut whole, &mut lean] {
+        evaluation.propagate(&problem, &mut state).unwrap();
+    }
+    whole.evaluate(&problem, &state).unwrap();
+    lean.evaluate_forces_after(&problem, &state, 0.0).unwrap();
+    assert_eq!(whole.force(), lean.force());
+    assert_eq!(whole.inertial_force(), lean.inertial_force());
+    let (own, loaded) = (
+        problem.node(way).velocity_range(),
+        problem.node(hands).velocity_range(),
+    );
+    assert_eq!(whole.bias()[loaded.clone()], lean.bias()[loaded.clone()]);
+    assert!(whole.bias()[own.start] != 0.0 && lean.bias()[own.start] == 0.0);
+    lean.find_bias(&problem, &state);
+    assert_eq!(whole.bias(), lean.bias());
+    let mut pushed = [state.velocities.clone(), state.velocities.clone()];
+    pushed.iter_mut().for_each(|u| u[own.start] = 7.0);
+    whole.push_forward(&problem, &mut pushed[0]);
+    whole.push_forward_to_masses(&problem, &mut pushed[1]);
+    assert_eq!(pushed[0][loaded.clone()], pushed[1][loaded]);
+    assert!(pushed[0][own.start] != 7.0 && pushed[1][own.start] == 7.0);
 }
 
 #[test]

@@ -31,6 +31,37 @@ fn f04(r: [f64; 3], b: [f64; 3]) -> KktSystem {
     system
 }
 
+/// One substitution is the answer but for refinement; with redundant rows it is the solve, to the
+/// bit.
+#[test]
+fn a_solve_that_is_not_measured() {
+    for (r, redundant) in [([0.1; 3], 0), ([0.0; 3], 1)] {
+        let system = f04(r, [0.5, 0.5, 0.2]);
+        let (expected, _) = solve(&system);
+        let mut solver = DirectSolver::default();
+        let mut solution = Solution::default();
+        assert_eq!(
+            solver.solve_unmeasured(&system, &mut solution),
+            Err(SolveError::NotPrepared)
+        );
+        solver.prepare(&system).unwrap();
+        let report = solver.solve_unmeasured(&system, &mut solution).unwrap();
+        assert_eq!(report.redundant_rows, redundant);
+        close(&solution.x, &expected.x, 1e-14);
+        close(&solution.mu, &expected.mu, 1e-14);
+        match redundant {
+            0 => assert_eq!(solver.counters().solves, 1),
+            _ => assert_eq!(solution, expected),
+        }
+    }
+    let mut system = f04([0.1; 3], [0.5, 0.5, 0.2]);
+    system.c[1] = f64::NAN;
+    let mut solver = DirectSolver::default();
+    solver.prepare(&system).unwrap();
+    let found = solver.solve_unmeasured(&system, &mut Solution::default());
+    assert!(matches!(found, Err(SolveError::NotFinite { .. })), "{found:?}");
+}
+
 #[test]
 fn f04_duplicated_hard_rows_share_equally() {
     let (solution, report) = solve(&f04([0.0; 3], [0.5, 0.5, 0.2]));

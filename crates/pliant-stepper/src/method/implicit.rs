@@ -291,6 +291,8 @@ enum Goal {
         least: f64,
         /// The share of its velocities that the iteration may leave as error in them.
         share: f64,
+        /// The same where no step lessens what is missed any more.
+        most: f64,
     },
 }
 

@@ -72,6 +72,17 @@ impl Contraction {
         self.error <= of_step.min(share * velocity)
     }
 
+    /// Whether the last step is no more than a share of the velocities, from `start` to `end`, of
+    /// an iterate that it could not better. Then that is the error, and `left` says so.
+    pub(super) fn ends_within(&mut self, share: f64, start: &[f64], end: &[f64]) -> bool {
+        let velocity = self.size(start).max(self.size(end));
+        let ends = self.last <= share * velocity;
+        if ends {
+            self.error = self.last;
+        }
+        ends
+    }
+
     /// The estimated error of the iterate as a share of its velocities, where it is known.
     pub(super) fn left(&self, start: &[f64], end: &[f64]) -> Option<f64> {
         let share = self.error / self.size(start).max(self.size(end));
@@ -116,7 +127,13 @@ mod tests {
         assert!(!close(&c, 1.0) && left(&c).is_none());
         c.take(&[0.006, 0.0]);
         assert!(!close(&c, 1.0) && c.error == f64::INFINITY);
+        c.take(&[1e-5, 0.0]);
+        c.forget();
+        // A millionth of 10 m/s, of a step that was not taken.
+        assert!(!c.ends_within(0.9e-6, &velocity, &[0.0; 2]) && left(&c).is_none());
+        assert!(c.ends_within(1.1e-6, &velocity, &[0.0; 2]));
+        assert!((left(&c).unwrap() - 1e-6).abs() < 1e-15);
         c.take(&[f64::NAN, 0.0]);
-        assert!(!close(&c, 1.0));
+        assert!(!close(&c, 1.0) && !c.ends_within(1.0, &velocity, &[0.0; 2]));
     }
 }

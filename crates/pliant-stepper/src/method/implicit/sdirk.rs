@@ -370,7 +370,11 @@ impl Sdirk2 {
             true => (newton.tolerance, newton.stage_share),
             false => (newton.stage_tolerance, newton.stage_tolerance),
         };
-        let goal = Goal::ThirdOrder { least, share };
+        let goal = Goal::ThirdOrder {
+            least,
+            share,
+            most: newton.stage_share.max(share),
+        };
         let tolerance = system.options.newton_tolerance();
         let mut iteration = Iteration {
             system,

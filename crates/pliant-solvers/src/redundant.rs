@@ -22,7 +22,7 @@ pub(crate) struct NullSpace {
     values: Vec<f64>,
     /// The rows of each column once more, a bit each, for finding columns that share some.
     bits: Vec<u64>,
-    /// Those of the vector at hand.
+    /// Bits of the vector at hand.
     own: Vec<u64>,
 }
 

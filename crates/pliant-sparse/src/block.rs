@@ -22,7 +22,7 @@ pub use pattern::BlockPattern;
 pub use reach::Reach;
 
 use crate::ldlt::DROPPED;
-use crate::{FactorReport, PivotRule, SparseError, zeros};
+use crate::{Dependence, FactorReport, PivotRule, SparseError, zeros};
 use partial::Partial;
 use std::ops::Range;
 
@@ -248,6 +248,28 @@ struct Column<'a> {
 }
 
 impl BlockFactor {
+    /// `z = L^-T e` for the unit vector of an unknown, without entries of less than a share
+    /// `negligible` of the largest. As `A z = L D e`, that of an unknown whose pivot vanishes is a
+    /// vector of the null space of `A`; of others that were dropped it has no part, as their
+    /// columns of `L` are zero.
+    ///
+    /// Only unknowns that go before have entries, of the same subtree of the elimination tree, and
+    /// most of these vanish where a part of the matrix is singular by itself. So blocks are
+    /// visited only next to those with entries. Cost: `2 nnz` of the block columns that are, and a
+    /// look at the pattern of those before.
+    ///
+    /// # Panics
+    /// If there is no such unknown.
+    pub fn dependence(
+        &self,
+        symbolic: &BlockSymbolic,
+        unknown: usize,
+        negligible: f64,
+        out: &mut Dependence,
+    ) {
+        dependence::find(self, symbolic, unknown, negligible, out);
+    }
+
     /// Makes it one of another pattern, as [`BlockSymbolic::allocate`] does. Allocates only for
     /// larger ones than ever before.
     pub fn refill(&mut self, symbolic: &BlockSymbolic) {

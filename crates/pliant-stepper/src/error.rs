@@ -227,8 +227,8 @@ pub enum Error {
         /// The field of [`Options`](crate::Options) that asks for it, if it is one.
         option: Option<&'static str>,
     },
-    /// A method takes forces explicitly, and the step is too long for the fastest mode of the motion
-    /// at its start: it would grow without bound.
+    /// A method takes forces explicitly, and the step is too long for the fastest mode of the
+    /// motion at its start: it would grow without bound.
     #[error(
         "{integrator} takes springs explicitly, and something that vibrates with {} rad/s, most of it {what}, grows without bound in steps of {step:e} s: take steps below {} s, or an implicit integrator",
         short(*frequency), short(*longest)

@@ -190,10 +190,10 @@ fn scene_of(feature: &Feature, setting: Setting, method: &str, step: f64) -> Str
 /// The distance (m) that the end of a run with steps of length `h` may have from the truth.
 ///
 /// A vibration of the angular frequency `w` and the speed `v` has in a method of order 1 lost a
-/// share `w^2 h T/2` of its amplitude `v/w` after a time `T`, and all motion is late by up to half a
-/// step; both are taken twice. In one of order 2 its phase is off by up to `(w h)^2 w T/3` (BDF2),
-/// and the first step of BDF2, which has one past too few, by `g h^2/2`. Where velocities jump, all
-/// are of order 1, and late by up to one step more.
+/// share `w^2 h T/2` of its amplitude `v/w` after a time `T`, and all motion is late by up to half
+/// a step; both are taken twice. In one of order 2 its phase is off by up to `(w h)^2 w T/3`
+/// (BDF2), and the first step of BDF2, which has one past too few, by `g h^2/2`. Where velocities
+/// jump, all are of order 1, and late by up to one step more.
 fn tolerance(feature: &Feature, order: usize, jumps: bool, h: f64) -> f64 {
     let turn = feature.thing.rate * h;
     let first = h * SPEED * (1.0 + feature.thing.rate * TIME);
@@ -364,8 +364,8 @@ fn features_in_steps_that_choose_their_length_are_right_or_refused() {
 }
 
 /// Equilibria by Newton's method, against where steps of implicit Euler come to rest whose
-/// velocities are taken away. Both miss forces by a share of 1e-10, and what is softest here sags by
-/// less than a metre: they may differ by a millionth of that where one is badly conditioned.
+/// velocities are taken away. Both miss forces by a share of 1e-10, and what is softest here sags
+/// by less than a metre: they may differ by a millionth of that where one is badly conditioned.
 #[test]
 fn features_at_rest_are_where_motion_ends() {
     let mut wrong = Vec::new();

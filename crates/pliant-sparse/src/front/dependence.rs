@@ -1,4 +1,5 @@
-//! What a column without a pivot depends on, front by front.
+//! Null vectors of the matrix from its factor, front by front: the dependence of a column without
+//! a pivot.
 
 use super::{FrontFactor, FrontSymbolic};
 use crate::Dependence;

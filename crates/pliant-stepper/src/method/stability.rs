@@ -58,7 +58,8 @@ pub fn check(system: &mut System, motion: &Motion, integrator: &Integrator, h: f
 }
 
 /// A lower bound of the highest frequency of a motion (rad/s), and the coordinate that holds most
-/// of the energy of its mode. `None` where accelerations are not defined, of which a step tells more.
+/// of the energy of its mode. `None` where accelerations are not defined, of which a step tells
+/// more.
 fn fastest_mode(system: &mut System, motion: &Motion) -> Option<(f64, usize)> {
     let mut rest = Motion::default();
     rest.clone_from(motion);

@@ -17,8 +17,8 @@ fn body(run: &Runner, node: &str, element: usize) -> ([f64; 3], [f64; 3]) {
 }
 
 /// One step. Contacts converge, and energy does not rise but by rounding, by what the residual of
-/// the contacts lets impulses do (twice their velocities are off by it, at the start of the step and
-/// at its end), and by 1e-11 of it, to which Newton's method solves the equations.
+/// the contacts lets impulses do (twice their velocities are off by it, at the start of the step
+/// and at its end), and by 1e-11 of it, to which Newton's method solves the equations.
 fn step(run: &mut Runner) -> StepReport {
     let before = energy(run);
     let report = run.step().unwrap_or_else(|e| panic!("{e}"));

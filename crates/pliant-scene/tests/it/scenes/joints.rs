@@ -76,7 +76,8 @@ fn slider_crank_follows_its_triangle() {
         [(angle - expected).abs(), gap]
     };
     let (coarse, fine) = (errors(0.002), errors(0.001));
-    // The quadrature of a given rate at the times of the stages, of order 2. The triangle is held by the projection of every step, to rounding of its coordinates.
+    // The quadrature of a given rate at the times of the stages, of order 2. The triangle is held
+    // by the projection of every step, to rounding of its coordinates.
     assert!(
         coarse[0] < 3e-4 && fine[0] < 0.3 * coarse[0] && coarse[1].max(fine[1]) < 1e-12,
         "{coarse:?} {fine:?}"

@@ -120,8 +120,8 @@ fn soft_balls_fall_into_a_bowl() {
     assert!(change < curvature, "{change} {curvature}");
 }
 
-/// Cubes that remember fall on a floor, by the methods that have contacts and take them: what they lose is in
-/// the ledger, and the floor carries them in the end.
+/// Cubes that remember fall on a floor, by the methods that have contacts and take them: what they
+/// lose is in the ledger, and the floor carries them in the end.
 #[test]
 fn cubes_with_a_past_fall_and_rest() {
     for (law, integrators) in [

@@ -55,7 +55,7 @@ enum Projected {
     Rate,
 }
 
-/// What is projected.
+/// Parts of a motion that are projected, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     Positions,

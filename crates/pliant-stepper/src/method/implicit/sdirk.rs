@@ -143,7 +143,8 @@ impl Method for Sdirk2 {
         let clock = Instant::now();
         self.expect(system.model.dof_count(), start);
         self.begin(system, start)?;
-        // Stages begin with these where they are held; what is far beyond comes back behind the step.
+        // Stages begin with these where they are held; what is far beyond comes back behind the
+        // step.
         system.set_row_motion(start.time, start.time + h);
         one_sided::find(system, start, h, true);
         trace.timings.fill += clock.elapsed();

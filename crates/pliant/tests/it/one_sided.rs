@@ -23,6 +23,11 @@ fn methods() -> impl Iterator<Item = Options> {
     })
 }
 
+/// The default and the linear step, each with the standard choices.
+fn both() -> [Options; 2] {
+    [Options::default(), Options::theta()]
+}
+
 /// A slider on the vertical at `x` with the velocity `v`, and its limit below, at zero.
 fn slider(x: f64, v: f64, gravity: f64, options: Options) -> (Simulation, NodeId) {
     let mut m = Model::new();
@@ -191,68 +196,74 @@ fn a_taut_rope_is_a_rod() {
 /// A limit that is set behind a spring at rest: recovery brings in what the spring stores.
 #[test]
 fn recovery_against_a_spring_is_booked() {
-    let (stiffness, far) = (300.0, 0.1);
-    for treatment in [Treatment::Stiffness, Treatment::Compliance] {
-        let mut m = Model::new();
-        let p = m.add_scalars("p", &[0.0]).unwrap();
-        m.add_mass("m", p, Mass::Uniform(MASS)).unwrap();
-        let spring = UniformCompliance::from_stiffness(stiffness);
-        m.add_force_field("spring", p, spring, treatment).unwrap();
-        let limit = m.add_constraint("limit", p, Level::Position).unwrap();
-        m.set_motion(limit, Some(PrescribedMotion::constant(&[far])))
-            .unwrap();
-        m.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
-        let mut s = Simulation::new(m).unwrap();
-        let mut brought = 0.0;
-        for _ in 0..13 {
-            let report = s.step(0.01).unwrap();
-            assert!(report.energies.kinetic < 1e-20, "{report:?}");
-            brought += report.ledger.corrections;
+    for options in both() {
+        let (stiffness, far) = (300.0, 0.1);
+        for treatment in [Treatment::Stiffness, Treatment::Compliance] {
+            let mut m = Model::new();
+            let p = m.add_scalars("p", &[0.0]).unwrap();
+            m.add_mass("m", p, Mass::Uniform(MASS)).unwrap();
+            let spring = UniformCompliance::from_stiffness(stiffness);
+            m.add_force_field("spring", p, spring, treatment).unwrap();
+            let limit = m.add_constraint("limit", p, Level::Position).unwrap();
+            m.set_motion(limit, Some(PrescribedMotion::constant(&[far])))
+                .unwrap();
+            m.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
+            let mut s = Simulation::with_options(m, options.clone()).unwrap();
+            let mut brought = 0.0;
+            for _ in 0..13 {
+                let report = s.step(0.01).unwrap();
+                assert!(report.energies.kinetic < 1e-20, "{report:?}");
+                brought += report.ledger.corrections;
+            }
+            assert!((s.positions(p)[0] - far).abs() < 1e-12);
+            assert!((brought - 0.5 * stiffness * far * far).abs() < 1e-10, "{brought}");
         }
-        assert!((s.positions(p)[0] - far).abs() < 1e-12);
-        assert!((brought - 0.5 * stiffness * far * far).abs() < 1e-10, "{brought}");
     }
 }
 
 /// A recovery that is interrupted goes on to the bit.
 #[test]
 fn a_recovery_goes_on_from_a_checkpoint() {
-    let (mut s, p) = slider(-0.5, 0.0, G, Options::default());
-    for _ in 0..7 {
-        s.step(0.01).unwrap();
-    }
-    let middle = s.checkpoint();
-    let finish = |s: &mut Simulation| {
-        for _ in 0..50 {
+    for options in both() {
+        let (mut s, p) = slider(-0.5, 0.0, G, options.clone());
+        for _ in 0..7 {
             s.step(0.01).unwrap();
         }
-        (s.positions(p)[0], s.checkpoint())
-    };
-    let once = finish(&mut s);
-    let (mut other, _) = slider(-0.5, 0.0, G, Options::default());
-    other.restore(&middle).unwrap();
-    assert_eq!(once, finish(&mut other));
-    assert!(once.0.abs() < 1e-9);
+        let middle = s.checkpoint();
+        let finish = |s: &mut Simulation| {
+            for _ in 0..50 {
+                s.step(0.01).unwrap();
+            }
+            (s.positions(p)[0], s.checkpoint())
+        };
+        let once = finish(&mut s);
+        let (mut other, _) = slider(-0.5, 0.0, G, options);
+        other.restore(&middle).unwrap();
+        assert_eq!(once, finish(&mut other));
+        assert!(once.0.abs() < 1e-9);
+    }
 }
 
 /// Where overlap is kept a limit keeps what is beyond, and where rows take it back they give the
 /// velocity that was asked for.
 #[test]
 fn limits_follow_the_treatment_of_overlap() {
-    let with = |overlap| {
-        let mut options = Options::default();
-        options.contacts.overlap = overlap;
-        let (mut s, p) = slider(-0.5, 0.0, G, options);
-        s.step(0.01).unwrap();
-        (s.positions(p)[0], s.velocities(p)[0])
-    };
-    assert_eq!(with(Overlap::Keep), (-0.5, 0.0));
-    let rows = Overlap::Rows {
-        rate: 10.0,
-        speed: 2.0,
-    };
-    let (x, v) = with(rows);
-    assert!((v - 2.0).abs() < 1e-12 && (x + 0.48).abs() < 1e-12, "{x} {v}");
+    for standard in both() {
+        let with = |overlap| {
+            let mut options = standard.clone();
+            options.contacts.overlap = overlap;
+            let (mut s, p) = slider(-0.5, 0.0, G, options);
+            s.step(0.01).unwrap();
+            (s.positions(p)[0], s.velocities(p)[0])
+        };
+        assert_eq!(with(Overlap::Keep), (-0.5, 0.0));
+        let rows = Overlap::Rows {
+            rate: 10.0,
+            speed: 2.0,
+        };
+        let (x, v) = with(rows);
+        assert!((v - 2.0).abs() < 1e-12 && (x + 0.48).abs() < 1e-12, "{x} {v}");
+    }
 }
 
 /// Particle 1 on particle 0, along z.
@@ -289,29 +300,31 @@ impl ContactFinder for Stack {
 /// makes all of the way that is left, where both would make half of it.
 #[test]
 fn corrections_of_overlap_stop_at_limits() {
-    for (room, down) in [(0.0, 0.0), (0.002, 0.002), (1.0, 0.003)] {
-        let mut m = Model::new();
-        let heights = [0.0, 0.0, room, 0.0, 0.0, room - 0.006];
-        let p = m
-            .add_independent("p", Space::Real(3), &heights, &[0.0; 6])
-            .unwrap();
-        m.add_mass("m", p, Mass::Uniform(MASS)).unwrap();
-        let d = Distance::to_points(&[(0, [0.0, 0.0, -1.0])]).with_rest_lengths(&[1.0]);
-        let d = m.add_mapped("d", &[p], d).unwrap();
-        let limit = m.add_constraint("limit", d, Level::Position).unwrap();
-        m.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
-        let mut s = Simulation::new(m).unwrap();
-        s.set_contacts(Stack(p)).unwrap();
-        let report = s.step(0.01).unwrap();
-        let (low, high) = (s.positions(p)[2], s.positions(p)[5]);
-        assert!(
-            (low - (room - down)).abs() < 1e-9 && (high - low).abs() < 1e-9,
-            "{room}: {low} {high}"
-        );
-        assert_eq!(
-            (report.contacts.corrections.unsolved, report.energies.kinetic),
-            (0, 0.0)
-        );
+    for options in both() {
+        for (room, down) in [(0.0, 0.0), (0.002, 0.002), (1.0, 0.003)] {
+            let mut m = Model::new();
+            let heights = [0.0, 0.0, room, 0.0, 0.0, room - 0.006];
+            let p = m
+                .add_independent("p", Space::Real(3), &heights, &[0.0; 6])
+                .unwrap();
+            m.add_mass("m", p, Mass::Uniform(MASS)).unwrap();
+            let d = Distance::to_points(&[(0, [0.0, 0.0, -1.0])]).with_rest_lengths(&[1.0]);
+            let d = m.add_mapped("d", &[p], d).unwrap();
+            let limit = m.add_constraint("limit", d, Level::Position).unwrap();
+            m.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
+            let mut s = Simulation::with_options(m, options.clone()).unwrap();
+            s.set_contacts(Stack(p)).unwrap();
+            let report = s.step(0.01).unwrap();
+            let (low, high) = (s.positions(p)[2], s.positions(p)[5]);
+            assert!(
+                (low - (room - down)).abs() < 1e-9 && (high - low).abs() < 1e-9,
+                "{room}: {low} {high}"
+            );
+            assert_eq!(
+                (report.contacts.corrections.unsolved, report.energies.kinetic),
+                (0, 0.0)
+            );
+        }
     }
 }
 
@@ -319,7 +332,7 @@ fn corrections_of_overlap_stop_at_limits() {
 /// beyond: all come back at once, and it ends at rest where they hold.
 #[test]
 fn several_rows_come_back_together() {
-    for integrator in [Integrator::Theta, Integrator::Nonlinear] {
+    for integrator in [Integrator::Theta, Integrator::Nonlinear, Integrator::Sdirk2] {
         let mut m = Model::new();
         m.set_gravity([0.0, -G, 0.0]).unwrap();
         let p = m.add_particles("p", &[[0.0, -1.2, 0.0]]).unwrap();

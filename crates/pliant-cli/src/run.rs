@@ -10,8 +10,8 @@ use pliant::solvers::KktSystem;
 use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{
-    CheckpointError, Energy, Outcome, ResultDirectory, Runner, StaticsSummary, Summary, TreatmentState,
-    write_into,
+    CertificateSummary, CheckpointError, Energy, EnergyShare, Outcome, ResultDirectory, Runner,
+    StaticsSummary, Summary, TreatmentState, write_into,
 };
 use pliant_scene::scene::SceneError;
 use std::ops::ControlFlow;
@@ -195,6 +195,7 @@ fn directory_of(arguments: &Run) -> PathBuf {
 fn code_of(error: &pliant::Error) -> u8 {
     match error {
         pliant::Error::NotConverged { .. }
+        | pliant::Error::NotCertified { .. }
         | pliant::Error::ContactsNotConverged { .. }
         | pliant::Error::ContactsMissed { .. }
         | pliant::Error::CorrectionNotConverged { .. }
@@ -401,6 +402,38 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
     table
 }
 
+/// Lines of the certificate: equations, energy, error of a step.
+fn certificate_rows(table: &mut Table, worst: &CertificateSummary) {
+    table.row(
+        "misses",
+        format!(
+            "equations {:.1e} of their terms at worst, hard rows {:.1e} m or rad, contacts and bounds {:.1e} m/s",
+            worst.equations, worst.rows, worst.cones
+        ),
+    );
+    let made = |of: &EnergyShare| match of.share {
+        0.0 => "none".to_owned(),
+        share => format!("{share:.1e} of what turns over (t = {} s)", number(of.time)),
+    };
+    let (step, dampers) = (made(&worst.gain), made(&worst.passive_gain));
+    let all = made(&worst.since_start);
+    table.row(
+        "",
+        format!(
+            "energy from nowhere: in a step {step}, by friction and dampers {dampers}, since the start {all}"
+        ),
+    );
+    if let Some(error) = worst.local_error {
+        table.row(
+            "",
+            format!(
+                "a step adds errors of {:.1e} m or rad, {:.1e} m/s or rad/s at worst where motion is smooth",
+                error.position, error.velocity
+            ),
+        );
+    }
+}
+
 /// Residuals and energies of the run.
 fn motion_rows(table: &mut Table, summary: &Summary) {
     table.row(
@@ -438,6 +471,9 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
                 summary.stage_velocity_error
             ),
         );
+    }
+    if let Some(worst) = &summary.certificate {
+        certificate_rows(table, worst);
     }
     if let Some(worst) = summary.linearisation.as_ref().filter(|worst| worst.share > 0.0) {
         let text = format!(

@@ -33,7 +33,8 @@ pub use files::{ResultDirectory, WriteError, write_into, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{
-    Energy, LinearisationSummary, NodeState, Residuals, Seconds, Sizes, Summary, TreatmentState, WorkCounters,
+    CertificateSummary, Energy, EnergyShare, LinearisationSummary, NodeState, Residuals, Seconds, Sizes,
+    StepError, Summary, TreatmentState, WorkCounters,
 };
 
 use crate::scene::{BuiltScene, InputCourse, Places, SceneError, Warning};

@@ -1,6 +1,7 @@
 //! Errors, in the user's names.
 
 use crate::Control;
+use crate::certificate::{EnergyPart, Excess};
 use crate::contact::FrictionCoupling;
 use crate::{EquilibriumReport, StepReport, WorkPart};
 use pliant_kkt::KktError;
@@ -105,6 +106,28 @@ pub enum Error {
         time: f64,
         /// Relative residual allowed.
         tolerance: f64,
+        /// The report of the step that was not taken.
+        report: Box<StepReport>,
+    },
+    /// A step was solved, and makes more energy than it may
+    /// ([`Options::accuracy`](crate::Options::accuracy)).
+    #[error(
+        "the step from t = {t} s is solved, but {}, {} times {}, where {} is allowed; most energy is in {what}: {}",
+        made(excess), short(excess.share),
+        if excess.part == EnergyPart::SinceStart { "all that could turn over" } else { "what turned over" },
+        excess.allowed,
+        remedy.as_deref().unwrap_or("`accuracy: Measured` lets it stand"),
+        t = instant(*time)
+    )]
+    NotCertified {
+        /// The part of the certificate.
+        excess: Excess,
+        /// The component with the most energy at the end, in words.
+        what: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// A change with which this step was tried and is good, in words.
+        remedy: Option<String>,
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
@@ -342,6 +365,16 @@ pub enum Error {
     /// A solver error without a name in the model.
     #[error(transparent)]
     Solve(SolveError),
+}
+
+/// The source of energy, in words.
+fn made(excess: &Excess) -> String {
+    let joules = short(excess.energy);
+    match excess.part {
+        EnergyPart::Gain => format!("makes {joules} J that nothing brought in"),
+        EnergyPart::PassiveGain => format!("dampers, friction or impacts bring {joules} J in"),
+        EnergyPart::SinceStart => format!("{joules} J came from nowhere since the start"),
+    }
 }
 
 /// A time with ten digits: sums of steps have more only by rounding.

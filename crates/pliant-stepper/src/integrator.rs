@@ -243,10 +243,9 @@ pub struct NewtonOptions {
     /// How often a step of [`Integrator::Sdirk2`] is halved at most, where its stages are not
     /// solved, or gain or lose energy; what is still not solved then is taken by one stage.
     pub stage_halvings: usize,
-    /// The largest gain of energy by these stages in a step that is not halved, as a share of its
-    /// kinetic energy and of what it turns over.
-    pub energy_gain: f64,
-    /// The largest loss likewise; a step that loses more is halved once.
+    /// The largest loss of energy by these stages, as a share of what the step turns over; a step
+    /// that loses more is halved once. What it may gain is in
+    /// [`Options::accuracy`](crate::Options::accuracy).
     pub energy_loss: f64,
 }
 
@@ -259,7 +258,6 @@ impl Default for NewtonOptions {
             iterations: 50,
             halvings: 0,
             stage_halvings: 4,
-            energy_gain: 1e-3,
             energy_loss: 5e-3,
         }
     }

@@ -9,6 +9,7 @@
 
 #[cfg(feature = "serde")]
 pub mod archive;
+pub mod certificate;
 pub mod contact;
 mod error;
 pub mod guards;
@@ -23,6 +24,10 @@ pub mod sleep;
 pub mod system;
 mod work;
 
+pub use certificate::{
+    Accuracy, Certificate, EnergyBudget, EnergyCertificate, EnergyPart, Excess, LocalError, Multipliers,
+    Tolerances, Turnover,
+};
 pub use error::Error;
 pub use integrator::Integrator;
 pub use ledger::{Ledger, NumericalParts};

@@ -19,6 +19,7 @@ pub(crate) use parts::{PartsWorkspace, find_parts};
 pub use report::{RowGap, check, report, row_gaps};
 pub(crate) use report::{correction_error, is_at_bound, violation};
 
+use crate::certificate::LocalError;
 use crate::motion::Motion;
 use crate::report::{Linearisation, NewtonReport, Timings};
 use crate::system::System;
@@ -63,6 +64,8 @@ pub struct Stages {
     /// The largest estimated error that the iteration of a stage left in its velocities, as a share
     /// of them; 0 where none is known.
     pub left: f64,
+    /// Estimate of the error that the step adds to a smooth motion, where there is one.
+    pub error: Option<LocalError>,
     /// Whether the step is to fail where they are not solved, because it is taken in halves then;
     /// it stays from step to step.
     pub or_halves: bool,
@@ -127,7 +130,7 @@ impl Default for Trace {
 
 impl Trace {
     /// Enters the work of all impulses of a part of the step, of length `h` (s), with the weights
-    /// of the trace.
+    /// of the trace; of a step of two stages, that in its stages.
     pub(crate) fn tally(&mut self, system: &System, start: &Motion, end: &Motion, h: f64, how: DampingLaw) {
         let step = Step {
             system,
@@ -135,7 +138,7 @@ impl Trace {
             end,
             scheme: &self.scheme,
         };
-        self.account.tally(step, h, how);
+        self.account.tally(step, h, how, self.stages.taken == 2);
     }
 
     /// The energy that the step lost up to now (J), where compliant contacts have `stored` (J) at
@@ -157,7 +160,7 @@ impl Trace {
         self.newton = NewtonReport::default();
         self.corrections = (0, 0);
         self.geometry_passes = 1;
-        (self.stages.taken, self.stages.left) = (0, 0.0);
+        (self.stages.taken, self.stages.left, self.stages.error) = (0, 0.0, None);
         self.linearisation = None;
         self.geometry_clamped = false;
         self.projected_tangents = 0;

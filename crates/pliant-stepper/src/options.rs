@@ -1,5 +1,6 @@
 //! How steps are taken.
 
+use crate::certificate::{Accuracy, Tolerances};
 use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};
 use crate::integrator::{Integrator, NewtonOptions};
 use crate::{Error, WorkLimits};
@@ -170,6 +171,12 @@ pub struct Options {
     pub bounded_rows: BoundedRows,
     /// Contacts.
     pub contacts: ContactOptions,
+    /// Whether a step stands that is solved but makes energy; `None` leaves it to the method. Steps
+    /// of SDIRK2 are certified with [`Tolerances::default`], those of other methods, and with
+    /// couplings of friction that open and close contacts in every step, with
+    /// [`Tolerances::SINCE_START`]. Linear steps, which are solved once and not iterated, are
+    /// measured.
+    pub accuracy: Option<Accuracy>,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
     pub accept_failed_steps: bool,
     /// Take the numerical part of the ledger of linear steps apart
@@ -236,6 +243,7 @@ impl Default for Options {
             linear: LinearSolver::default(),
             bounded_rows: BoundedRows::default(),
             contacts: ContactOptions::default(),
+            accuracy: None,
             accept_failed_steps: false,
             numerical_parts: false,
             tuning: Tuning::default(),
@@ -321,6 +329,18 @@ impl Options {
         }
     }
 
+    /// Tolerances of the energy of a step; `None` if it is measured only.
+    pub fn tolerances(&self) -> Option<Tolerances> {
+        match (self.accuracy, &self.integrator) {
+            (Some(Accuracy::Certified(tolerances)), _) => Some(tolerances),
+            (Some(Accuracy::Measured), _) | (None, Integrator::Theta) => None,
+            (None, Integrator::Sdirk2) if self.contacts.friction_coupling == FrictionCoupling::Exact => {
+                Some(Tolerances::default())
+            }
+            (None, _) => Some(Tolerances::SINCE_START),
+        }
+    }
+
     /// Largest relative residual of the equations that Newton's method solves.
     pub(crate) fn newton_tolerance(&self) -> f64 {
         let newton = &self.tuning.newton;
@@ -402,7 +422,6 @@ impl Options {
                 "the share of velocities of a stage",
                 self.tuning.newton.stage_share,
             ),
-            ("the gain of energy of a step", self.tuning.newton.energy_gain),
             ("the loss of energy of a step", self.tuning.newton.energy_loss),
         ] {
             if value.is_nan() {
@@ -412,6 +431,19 @@ impl Options {
                     bound: "a number",
                 });
             }
+        }
+        if let Some(Accuracy::Certified(Tolerances {
+            gain,
+            passive_gain,
+            since_start,
+        })) = self.accuracy
+            && let Some(value) = [gain, passive_gain, since_start]
+                .into_iter()
+                .find(|v| v.is_nan() || *v <= 0.0)
+        {
+            let what = "a tolerance of the energy of a step";
+            let bound = "positive";
+            return Err(Error::OutOfRange { what, value, bound });
         }
         let newton = &self.tuning.newton;
         for halvings in [self.contacts.halvings, newton.halvings, newton.stage_halvings] {

@@ -1,6 +1,7 @@
 //! Report of a step.
 
 use crate::Ledger;
+use crate::certificate::Certificate;
 use crate::contact::ContactsReport;
 use pliant_model::{Energies, Momentum};
 use pliant_solvers::{BoundsReport, KktResidual, SolverCounters, Status, Variable};
@@ -162,6 +163,8 @@ pub struct StepReport {
     pub h: f64,
     /// How the linear solve ended.
     pub status: Status,
+    /// Misses of the end of the step, part by part.
+    pub certificate: Certificate,
     /// Residual of the KKT system: primal and row in units of velocity, relative as backward error.
     /// The relative one is that of the system as solved: where redundant rows contradicted each
     /// other, of the compromise. Of nonlinear equations it is what they miss themselves, as a share
@@ -204,6 +207,7 @@ impl StepReport {
         self.solve.take_in(&earlier.solve);
         self.contacts.take_in(&earlier.contacts);
         self.ledger += earlier.ledger;
+        self.certificate.take_in(&earlier.certificate, &self.ledger);
         self.timings += earlier.timings;
     }
 }

@@ -1,8 +1,10 @@
 //! Control of steps: it calls a step and keeps or drops its result ([`retry`]: again, or in halves;
-//! [`adaptive`]: of a length that follows from tolerances and events; [`sleep`]: without islands
-//! that lie still; [`settle`]: down to rest), and prepares the first one ([`project`]).
+//! [`certify`]: whether its energy lets it stand; [`adaptive`]: of a length that follows from
+//! tolerances and events; [`sleep`]: without islands that lie still; [`settle`]: down to rest), and
+//! prepares the first one ([`project`]).
 
 pub(crate) mod adaptive;
+pub(crate) mod certify;
 pub(crate) mod project;
 pub(crate) mod retry;
 pub(crate) mod settle;

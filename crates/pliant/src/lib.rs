@@ -60,10 +60,11 @@ pub use pliant_stepper::method::{Capabilities, ContactCapability, HardRowCapabil
 pub use pliant_stepper::motion::{AdaptiveMemory, Checkpoint, Controls, SolverMemory, Treatments};
 pub use pliant_stepper::observe::{Axes, On, RowGap, Wrench};
 pub use pliant_stepper::{
-    BoundedRows, Control, Counters, EquilibriumReport, Error, Gyroscopic, Integrator, IntegratorMemory,
-    Ledger, LedgerMemory, LinearSolver, Linearisation, Method, Motion, NewtonReport, NumericalParts, Options,
-    Preconditioner, Stabilisation, StepReport, StepSolveReport, System, Timings, Trace, TreatmentChoice,
-    Tuning, WorkLimits, WorkPart,
+    Accuracy, BoundedRows, Certificate, Control, Counters, EnergyBudget, EnergyCertificate, EnergyPart,
+    EquilibriumReport, Error, Excess, Gyroscopic, Integrator, IntegratorMemory, Ledger, LedgerMemory,
+    LinearSolver, Linearisation, LocalError, Method, Motion, Multipliers, NewtonReport, NumericalParts,
+    Options, Preconditioner, Stabilisation, StepReport, StepSolveReport, System, Timings, Tolerances, Trace,
+    TreatmentChoice, Tuning, Turnover, WorkLimits, WorkPart,
 };
 pub use simulation::Simulation;
 pub use statics::{
@@ -73,10 +74,11 @@ pub use statics::{
 /// Names that most programs need.
 pub mod prelude {
     pub use crate::{
-        Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation, Control,
-        CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger, LinearSolver,
-        Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport, Simulation, Stabilisation,
-        StaticMethod, StepReport, TreatmentChoice, Tuning, WorkLimits, WorkPart, Wrench,
+        Accuracy, Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation,
+        Control, CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger,
+        LinearSolver, Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport, Simulation,
+        Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits, WorkPart,
+        Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

@@ -401,7 +401,7 @@ impl Simulation {
         let mut report = self.report(h)?;
         self.commit(&report);
         self.fall_asleep(h, &mut report)?;
-        self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
+        self.motion.ledger = LedgerMemory::of_step(&report, self.motion.ledger.overlap);
         report.timings = self.trace.timings;
         report.timings.update += clock.elapsed();
         report.counters = self.system.counters();
@@ -582,7 +582,7 @@ impl Simulation {
         step::stand(&mut self.system, &mut self.motion, self.trace.h);
         self.system.lag_multipliers(&mut self.motion);
         self.motion.dissipated = report.dissipated;
-        self.motion.ledger = LedgerMemory::of_step(report.energies, self.motion.ledger.overlap);
+        self.motion.ledger = LedgerMemory::of_step(report, self.motion.ledger.overlap);
         self.motion.time = report.time;
         self.system.set_steps(self.system.counters().steps + 1);
     }

@@ -3,7 +3,7 @@
 use super::summary::Summary;
 use crate::scene::{BuiltScene, SceneError, Warning, extent};
 use pliant::collision::{ContactError, Side, World};
-use pliant::{Integrator, Ledger, RowGap, Simulation, StepReport};
+use pliant::{EnergyBudget, Integrator, RowGap, Simulation, StepReport};
 use serde::{Deserialize, Serialize};
 
 /// Gaps of rows, as a share of the size of the scene (of one radian), that are warned of: at the
@@ -199,71 +199,36 @@ pub(super) struct Watch {
     worst: Option<OffRow>,
     /// The scene starts off: the advice is to start it elsewhere.
     starts_off: bool,
-    /// Energy so far that nothing brought in, and the most that it ever was (J).
-    grown: f64,
-    most_grown: f64,
+    /// Energy since the start, by the last report, and the most that ever came from nowhere (J).
+    energy: EnergyBudget,
+    most_made: f64,
     /// Energy that corrections of positions brought in so far (J).
     lifted: f64,
     /// Energy that hard rows took from velocities of the start (J).
     projected: f64,
-    /// Work of what drives, in both directions (J).
-    worked: f64,
-    kinetic_start: f64,
-    potential_start: f64,
-    lowest: f64,
-    /// Largest energy (J).
-    largest: f64,
 }
 
 impl Watch {
     pub(super) fn new(simulation: &Simulation, world: Option<&World>, starts_off: bool) -> Self {
         let widths = world.map_or_else(Vec::new, World::half_widths);
-        let energies = simulation.problem().energies(simulation.state());
         Self {
             size: Size::of(simulation),
             thinnest: widths.into_iter().fold(f64::INFINITY, f64::min),
             worst: None,
             starts_off,
-            grown: 0.0,
-            most_grown: 0.0,
+            energy: EnergyBudget::default(),
+            most_made: 0.0,
             lifted: 0.0,
             projected: 0.0,
-            worked: 0.0,
-            kinetic_start: energies.kinetic,
-            potential_start: energies.potential,
-            lowest: energies.potential,
-            largest: 0.0,
         }
     }
 
     /// Takes notice of a step.
     pub(super) fn add(&mut self, simulation: &Simulation, report: &StepReport) {
-        let ledger = &report.ledger;
-        let Ledger {
-            forces,
-            motion,
-            motors,
-            inputs,
-            ..
-        } = ledger;
-        self.worked += [forces, motion, motors, inputs]
-            .iter()
-            .map(|w| w.abs())
-            .sum::<f64>();
-        // The work of drives with a bound on one side is booked with the impacts.
-        let problem = simulation.problem();
-        let mut groups = problem.row_groups().iter();
-        let moves = |g| problem.motion(g).is_some_and(|motion| !motion.is_constant());
-        let driven = groups.any(|g| problem.bounds(g).is_some() && moves(g));
-        let impacts = if driven { 0.0 } else { ledger.impacts };
-        let gained = [ledger.damping, ledger.friction, impacts].map(|w| w.max(0.0));
-        self.grown += ledger.numerical + gained.iter().sum::<f64>();
-        self.most_grown = self.most_grown.max(self.grown);
+        self.energy = report.certificate.energy.since_start;
+        self.most_made = self.most_made.max(self.energy.made);
         self.projected += report.solve.projected;
         self.lifted += report.contacts.corrections.lifted - report.contacts.corrections.paid;
-        self.lowest = self.lowest.min(report.energies.potential);
-        let size = report.energies.kinetic + report.energies.potential.abs();
-        self.largest = self.largest.max(size);
         let known = self.worst.as_ref().map_or(0.0, |worst| worst.gap);
         let gaps = simulation.row_gaps(known);
         if let Some(RowGap { row, gap, .. }) = gaps.max_by(|a, b| a.gap.total_cmp(&b.gap)) {
@@ -277,27 +242,25 @@ impl Watch {
         }
     }
 
-    /// Whether more energy came from nowhere than a good run has, of so much that turned over.
-    fn is_growth(&self, turned_over: f64) -> bool {
-        let noise = NOISE * self.largest;
-        let stays = self.grown > GROWTH * turned_over + noise;
-        let passes = self.most_grown > PASSING_GROWTH * turned_over + noise;
+    /// Whether more energy came from nowhere than a good run has.
+    fn is_growth(&self) -> bool {
+        let (turned_over, noise) = (self.energy.turned_over(), NOISE * self.energy.size);
+        let stays = self.energy.made > GROWTH * turned_over + noise;
+        let passes = self.most_made > PASSING_GROWTH * turned_over + noise;
         // What flies off because of it falls far, and then turns over much.
-        let moved = self.kinetic_start > LEAST_START * turned_over;
-        let flies = moved && self.most_grown > (BURST * self.kinetic_start).max(GROWTH * turned_over);
+        let moved = self.energy.kinetic > LEAST_START * turned_over;
+        let flies = moved && self.most_made > (BURST * self.energy.kinetic).max(GROWTH * turned_over);
         stays || passes || flies
     }
 
     /// Sentences about all that was large.
     pub(super) fn warnings(&self, simulation: &Simulation, summary: &Summary) -> Vec<String> {
         let mut list = Vec::new();
-        let fell = self.potential_start - self.lowest;
-        let turned_over = self.kinetic_start + self.worked + fell;
-        if self.is_growth(turned_over) {
+        if self.is_growth() {
             list.push(format!(
                 "the energy grew by {} J that nothing brought in, where {} J turned over (see `numerical` of the ledger): {}",
-                short(self.most_grown),
-                short(turned_over),
+                short(self.most_made),
+                short(self.energy.turned_over()),
                 self.remedy(simulation),
             ));
         }
@@ -320,14 +283,14 @@ impl Watch {
                 short(*time),
             ));
         }
-        if self.projected > PROJECTED * self.kinetic_start {
+        if self.projected > PROJECTED * self.energy.kinetic {
             list.push(format!(
                 "velocities of the start contradict hard constraints, which took {} of {} J of them",
                 short(self.projected),
-                short(self.kinetic_start),
+                short(self.energy.kinetic),
             ));
         }
-        if self.starts_off && self.lifted > NOISE * self.largest {
+        if self.starts_off && self.lifted > NOISE * self.energy.size {
             list.push(format!(
                 "taking back what starts beyond limits or deep in each other brought in {} J: start it inside",
                 short(self.lifted),
@@ -369,23 +332,25 @@ mod tests {
     /// kinetic energy at the start, the largest energy.
     #[test]
     fn energy_from_nowhere_is_told_from_noise() {
-        let is_growth = |[grown, most_grown, turned_over, kinetic_start, largest]: [f64; 5]| {
+        let is_growth = |[made, most_made, turned_over, kinetic, size]: [f64; 5]| {
+            let energy = EnergyBudget {
+                kinetic,
+                worked: turned_over - kinetic,
+                made,
+                size,
+                ..EnergyBudget::default()
+            };
             let watch = Watch {
                 size: Size { length: 1.0 },
                 thinnest: 1.0,
                 worst: None,
                 starts_off: false,
-                grown,
-                most_grown,
+                energy,
+                most_made,
                 lifted: 0.0,
                 projected: 0.0,
-                worked: 0.0,
-                kinetic_start,
-                potential_start: 0.0,
-                lowest: 0.0,
-                largest,
             };
-            watch.is_growth(turned_over)
+            watch.is_growth()
         };
         let fine = [
             // A pendulum, a stack at rest, a relaxing board whose first step overshoots.

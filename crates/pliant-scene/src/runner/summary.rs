@@ -7,7 +7,7 @@ use super::statics::StaticsSummary;
 use crate::scene::BuiltScene;
 use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Problem, Treatment};
 use pliant::solvers::Variable;
-use pliant::{Simulation, StepReport};
+use pliant::{Certificate, Simulation, StepReport};
 use pliant_output::recording::Sample;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,6 +48,8 @@ pub struct Summary {
     pub duration: f64,
     /// Counts of steps that choose their length; `null` if they had the scene's.
     pub adaptive: Option<AdaptiveRun>,
+    /// The worst steps, part by part of their certificates; `null` of equilibria.
+    pub certificate: Option<CertificateSummary>,
     /// Relative residuals of the linear systems.
     pub residual: Residuals,
     /// Violations of hard constraints.
@@ -168,6 +170,83 @@ pub struct LinearisationSummary {
     pub time: f64,
     /// The equation with the largest part of it.
     pub equation: String,
+}
+
+/// The worst of each part of the certificates of all steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CertificateSummary {
+    /// Residual of the equations as the method solves them, as a share of their terms.
+    pub equations: f64,
+    /// Largest violation of a hard constraint (m, rad).
+    pub rows: f64,
+    /// Largest residual of a contact or of a row of bounded force (m/s, rad/s).
+    pub cones: f64,
+    /// The step that made most energy, as a share of what it turned over.
+    pub gain: EnergyShare,
+    /// The step in which dampers, friction and impacts brought in most, likewise.
+    pub passive_gain: EnergyShare,
+    /// The time at which most energy had come from nowhere since the start, as a share of what
+    /// could turn over.
+    pub since_start: EnergyShare,
+    /// Largest estimate of the error that a step adds to a smooth motion; `null` of methods without
+    /// one.
+    pub local_error: Option<StepError>,
+}
+
+/// Energy that came from nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergyShare {
+    /// As a share of what turned over.
+    pub share: f64,
+    /// In joules.
+    pub energy: f64,
+    /// Time at the end of the step.
+    pub time: f64,
+}
+
+/// Estimate of the error that a step adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepError {
+    /// Of a coordinate (m, rad).
+    pub position: f64,
+    /// Of a velocity (m/s, rad/s).
+    pub velocity: f64,
+}
+
+impl CertificateSummary {
+    fn add(&mut self, certificate: &Certificate, time: f64) {
+        for (most, one) in [
+            (&mut self.equations, certificate.equations),
+            (&mut self.rows, certificate.rows),
+            (&mut self.cones, certificate.cones),
+        ] {
+            *most = worse(*most, one);
+        }
+        let energy = &certificate.energy;
+        for (most, share, energy) in [
+            (&mut self.gain, energy.gain(), energy.numerical),
+            (&mut self.passive_gain, energy.passive_gain(), energy.passive),
+            (
+                &mut self.since_start,
+                energy.since_start.share(),
+                energy.since_start.made,
+            ),
+        ] {
+            if share.is_nan() || share > most.share {
+                *most = EnergyShare { share, energy, time };
+            }
+        }
+        if let Some(error) = certificate.local_error {
+            let most = self.local_error.get_or_insert_default();
+            most.position = worse(most.position, error.position);
+            most.velocity = worse(most.velocity, error.velocity);
+        }
+    }
+}
+
+/// The larger of two, or the one that is no number.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b <= a { a } else { b }
 }
 
 /// The last and the worst of something over all steps.
@@ -291,6 +370,7 @@ impl Summary {
             time: 0.0,
             duration: scene.plan.duration,
             adaptive: scene.plan.adaptive.map(|_| AdaptiveRun::default()),
+            certificate: None,
             residual: Residuals::default(),
             violation: Residuals::default(),
             solver: "none",
@@ -348,6 +428,9 @@ impl Summary {
     pub(super) fn add(&mut self, model: &Problem, report: &StepReport) {
         self.steps += 1;
         self.time = report.time;
+        self.certificate
+            .get_or_insert_default()
+            .add(&report.certificate, report.time);
         self.residual.add(report.residual.relative);
         self.violation.add(report.violation);
         self.solver = report.solve.solver;

@@ -54,7 +54,10 @@ pub use nodes::{
 };
 pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
 pub use rods::{ElasticRod, SectionSpec};
-pub use run::{GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run, StabilisationSpec};
+pub use run::{
+    AccuracySpec, CertifiedSpec, GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run,
+    StabilisationSpec,
+};
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };

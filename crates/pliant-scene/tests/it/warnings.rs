@@ -238,7 +238,7 @@ fn units_that_are_hardly_meant() {
 /// is flung.
 #[test]
 fn energy_that_nothing_brought_in_is_told() {
-    let text = "(run: (duration: 0.5, step: 0.039, integrator: SymplecticEuler), nodes: [
+    let text = "(run: (duration: 0.5, step: 0.039, integrator: SymplecticEuler, accuracy: Measured), nodes: [
         Particles(name: \"p\", positions: [(1.1, 0, 0)], mass: 1),
         Mapped(name: \"d\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 1)),
     ], force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(2500))])";
@@ -249,6 +249,11 @@ fn energy_that_nothing_brought_in_is_told() {
         list[0].ends_with("take a smaller step, or `integrator: Theta`"),
         "{list:?}"
     );
+    let refused = ran(&text.replace(", accuracy: Measured", ""))
+        .error
+        .unwrap()
+        .to_string();
+    assert!(refused.contains("came from nowhere since the start"), "{refused}");
     assert!(told(&text.replace("step: 0.039", "step: 0.001")).is_empty());
     assert!(told(&text.replace("SymplecticEuler", "Theta")).is_empty());
     let winch = "(gravity: (0, 0, -9.81), run: (duration: 0.5), nodes: [

@@ -8,7 +8,7 @@
 //! by no more than the solver says. In the merit they are their natural maps, beyond that
 //! tolerance.
 
-use super::observed::Quality;
+use super::observed::{ContactWork, Quality};
 use super::rows::{LawOfStep, last_impulses};
 use super::{Base, ContactMemory, Contacts, Solved, set_options};
 use crate::Error;
@@ -27,6 +27,8 @@ pub(super) struct NewtonRows {
     moved: Vec<f64>,
     /// Scale of each contact in the merit: the mean diagonal of its Delassus operator.
     scales: Vec<f64>,
+    /// Work in the stages so far, of methods with stages.
+    staged: Option<ContactWork>,
 }
 
 /// An iterate of Newton's method.
@@ -69,6 +71,7 @@ impl Contacts {
     ) -> Result<(), Error> {
         self.impact.forget();
         self.newton.moved.clear();
+        self.newton.staged = None;
         self.rows.gather(base, &self.detection)?;
         self.take_laws(base, h, 1.0);
         impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
@@ -257,6 +260,23 @@ impl Contacts {
         bounces && rows.gain(at.impulses) > tolerance.max(1e-12) * rows.exchanged(at.impulses)
     }
 
+    /// Enters the work of the impulses of a stage at its velocities, which count by this factor.
+    pub(super) fn tally_stage(&mut self, at: ContactIterate<'_>, factor: f64) {
+        let Self { rows, newton, .. } = self;
+        let work = newton.staged.get_or_insert_default();
+        if self.detection.list.is_empty() {
+            return;
+        }
+        rows.tail.product_into(at.end, &mut rows.after);
+        let mut row = 0;
+        for (contact, own) in self.detection.list.contacts().iter().zip(&rows.rows) {
+            let all = row..row + own.count;
+            let impulses = &at.impulses[all.clone()];
+            work.add_stage(contact, impulses, &rows.after[all], factor);
+            row += own.count;
+        }
+    }
+
     /// Reads the contacts of the last iterate, of a step of length `h` (s).
     pub(super) fn read_iterate(&mut self, base: &Base<'_>, at: ContactIterate<'_>, h: f64) {
         let list = &self.detection.list;
@@ -280,5 +300,8 @@ impl Contacts {
             h,
             beta: base.scheme.beta,
         });
+        if let Some(staged) = self.newton.staged.take() {
+            self.observed.take_stages(staged);
+        }
     }
 }

@@ -241,6 +241,17 @@ impl Observed {
         report.work = self.work.all;
     }
 
+    /// Takes the work of friction and impacts in the stages of the step for that at the mean
+    /// velocities of its ends.
+    pub(super) fn take_stages(&mut self, staged: ContactWork) {
+        let ContactWork {
+            friction, impacts, ..
+        } = self.work;
+        self.work.all += staged.friction - friction + staged.impacts - impacts;
+        (self.work.friction, self.work.impacts) = (staged.friction, staged.impacts);
+        self.observation.report.work = self.work.all;
+    }
+
     /// The step, of length `h` (s), stands: its forces are those of the past, and events are told
     /// by them.
     pub(super) fn stand(&mut self, memory: &mut ContactMemory, h: f64) {
@@ -369,6 +380,19 @@ impl Solved<'_> {
 }
 
 impl ContactWork {
+    /// Adds the work of friction and impacts of a contact with these impulses at these velocities
+    /// of its rows, which count by this factor.
+    pub(super) fn add_stage(&mut self, contact: &Contact, impulses: &[f64], velocities: &[f64], factor: f64) {
+        for (k, (impulse, u)) in impulses.iter().zip(velocities).enumerate() {
+            let one = factor * impulse * u;
+            if k > 0 {
+                self.friction += one;
+            } else if contact.law.compliance == 0.0 {
+                self.impacts += one;
+            }
+        }
+    }
+
     /// Adds the work of a contact with these rows.
     fn add(&mut self, solved: &Solved<'_>, contact: &Contact, rows: Range<usize>) {
         let Solved {

@@ -444,6 +444,13 @@ pub(crate) fn share_restitution(system: &mut System, motion: &Motion, scheme: &S
     }
 }
 
+/// Enters the work of contacts in a stage, whose impulses are this share of those of the step.
+pub(crate) fn tally_stage(system: &mut System, at: ContactIterate<'_>, share: f64) {
+    if let Some(contacts) = &mut system.contacts {
+        contacts.tally_stage(at, share);
+    }
+}
+
 /// Reads the contacts after the last iteration of a step of length `h` (s).
 pub(crate) fn read_newton(
     system: &mut System,

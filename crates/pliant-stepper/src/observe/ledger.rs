@@ -1,10 +1,11 @@
 //! The ledger of a step: the work of everything that is not stored.
 
 use super::{Room, Step, energy, report};
+use crate::certificate::EnergyBudget;
 use crate::contact::OverlapReport;
 use crate::motion::Motion;
 use crate::system::{System, one_sided};
-use crate::{Ledger, NumericalParts};
+use crate::{Ledger, NumericalParts, StepReport};
 use pliant_kkt::Scheme;
 use pliant_model::{At, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
 
@@ -31,6 +32,9 @@ pub struct LedgerMemory {
     /// Overlap of hard contacts that the state was set with, as far as it is still there (m), or
     /// that of limits and ropes (m, rad): it is taken back whatever that costs.
     pub overlap: f64,
+    /// Energy since the motion was set; `None` if it is to begin.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub budget: Option<EnergyBudget>,
 }
 
 /// Power (W) of the force fields without a potential, less their damping, at a state and the
@@ -84,8 +88,9 @@ pub struct Account {
     pub(crate) forgotten: f64,
     /// Energy that damping forces took (J).
     pub(crate) damped: f64,
-    /// Energy that they took in the stages of the step, where it has any (J).
-    staged: Option<f64>,
+    /// Work in the stages of the step so far, where it has any (J): all of it if there are several,
+    /// that of damping forces if there is one.
+    staged: Option<Ledger>,
     /// Buffers of one node.
     pub room: Room,
 }
@@ -117,14 +122,16 @@ impl LedgerMemory {
             inputs: 0.0,
             without_contacts: true,
             overlap: 0.0,
+            budget: None,
         }
     }
 
-    /// The last step ended with these energies, and left so much of the overlap (m) that the state
-    /// was set with.
-    pub fn of_step(energies: Energies, overlap: f64) -> Self {
+    /// The last step, with this report, left so much of the overlap (m) that the state was set
+    /// with.
+    pub fn of_step(report: &StepReport, overlap: f64) -> Self {
         Self {
-            energies: Some(energies),
+            energies: Some(report.energies),
+            budget: Some(report.certificate.energy.since_start),
             inputs: 0.0,
             without_contacts: false,
             overlap,
@@ -155,32 +162,56 @@ impl Account {
         }
     }
 
-    /// Enters the work of damping forces in the state that `stage` ends with, for the time `h` (s)
-    /// that the method counts it for: that is the work by which the method changes the energy, also
-    /// where motion decays within the step. `first` forgets earlier stages.
-    pub(crate) fn tally_stage(&mut self, stage: Step<'_>, h: f64, first: bool) {
-        let damped = report::damping_work(stage, h, DampingLaw::Mean, &mut self.room);
-        let before = self.staged.filter(|_| !first).unwrap_or(0.0);
-        self.staged = Some(before + damped);
+    /// Enters work in the state that `stage` ends with, for the time `h` (s) that the method counts
+    /// it for: that is the work by which the method changes the energy, also where motion decays
+    /// within the step, and what can only take energy takes some in every stage. Of a stage that is
+    /// the whole step only damping forces: others may hold an impact. `first` forgets earlier
+    /// stages.
+    pub(crate) fn tally_stage(&mut self, stage: Step<'_>, h: f64, first: bool, whole: bool) {
+        let mut work = match whole {
+            true => Ledger::default(),
+            false => self.impulses(stage, h, Power::OfEnd),
+        };
+        work.damping = -report::damping_work(stage, h, DampingLaw::Mean, &mut self.room);
+        if let Some(before) = self.staged.filter(|_| !first) {
+            work += before;
+        }
+        self.staged = Some(work);
     }
 
-    /// Enters the work of all impulses of the step, at the velocities of both ends, before
-    /// positions are corrected. The multipliers and the forces of supports are those of the end.
-    pub(crate) fn tally(&mut self, step: Step<'_>, h: f64, how: DampingLaw) {
-        let damped = match self.staged.take() {
-            Some(damped) => damped,
-            None => report::damping_work(step, h, how, &mut self.room),
+    /// Enters the work of all impulses of the step, at the velocities of both ends or of its
+    /// stages, before positions are corrected. The multipliers and the forces of supports are those
+    /// of the end.
+    pub(crate) fn tally(&mut self, step: Step<'_>, h: f64, how: DampingLaw, staged: bool) {
+        let mut ledger = match (self.staged.take(), staged) {
+            (Some(ledger), true) => ledger,
+            (found, _) => {
+                let damping = match found {
+                    Some(stage) => stage.damping,
+                    None => -report::damping_work(step, h, how, &mut self.room),
+                };
+                Ledger {
+                    damping,
+                    ..self.impulses(step, h, Power::OfMean)
+                }
+            }
         };
-        self.damped += damped;
-        let mut ledger = Ledger {
-            damping: -damped,
-            inputs: if step.start.ledger.energies.is_some() {
-                step.start.ledger.inputs
-            } else {
-                0.0
-            },
-            ..Ledger::default()
-        };
+        self.damped -= ledger.damping;
+        if step.start.ledger.energies.is_some() {
+            ledger.inputs = step.start.ledger.inputs;
+        }
+        if let Some(c) = &step.system.contacts {
+            ledger.friction += c.observed.work.friction;
+            ledger.impacts += c.observed.work.impacts;
+            ledger.damping += c.observed.work.damping;
+        }
+        self.ledger = ledger;
+        self.close_inertia(step);
+    }
+
+    /// Work of external forces, supports and rows for the time `h` (s), without damping forces.
+    fn impulses(&mut self, step: Step<'_>, h: f64, power: Power) -> Ledger {
+        let mut ledger = Ledger::default();
         let mean = |k: usize| 0.5 * (step.end.state.velocities[k] + step.start.state.velocities[k]);
         for (k, f) in step.end.controls.external.iter().enumerate() {
             if *f == 0.0 {
@@ -206,8 +237,12 @@ impl Account {
                 .map(|k| {
                     let row = group.first_row + k;
                     let lambda = step.end.multipliers[row];
-                    match group.component {
-                        ComponentId::ForceField(_) if !step.system.evaluation.is_hard(group, k) => {
+                    let is_hard = step.system.evaluation.is_hard(group, k);
+                    match (group.component, power) {
+                        (ComponentId::ForceField(_), Power::OfEnd) if !is_hard => {
+                            h * lambda * step.system.row_motion[row].end.1
+                        }
+                        (ComponentId::ForceField(_), Power::OfMean) if !is_hard => {
                             let motion = step.system.row_motion[row];
                             if step.system.model.row_law(group) == RowLaw::Viscous {
                                 0.5 * h * lambda * (motion.start.1 + motion.end.1)
@@ -221,7 +256,7 @@ impl Account {
                 .sum();
             // What a drive does through a row of one side is no impact: a winch hauls its rope.
             let hauled = match entry {
-                Entry::Impacts if driven => drive_work(step, group),
+                Entry::Impacts if driven => drive_work(step, group, h, power),
                 _ => 0.0,
             };
             ledger.motion += hauled;
@@ -232,13 +267,7 @@ impl Account {
                 Entry::Impacts => &mut ledger.impacts,
             } += work - hauled;
         }
-        if let Some(c) = &step.system.contacts {
-            ledger.friction += c.observed.work.friction;
-            ledger.impacts += c.observed.work.impacts;
-            ledger.damping += c.observed.work.damping;
-        }
-        self.ledger = ledger;
-        self.close_inertia(step);
+        ledger
     }
 
     /// Adds the energy of the compliant contacts at the start of the step, once they are found, and
@@ -279,6 +308,12 @@ impl Account {
         ledger
     }
 
+    /// Energy since the motion was set, up to the start of the step.
+    pub(crate) fn budget(&self, start: &Motion) -> EnergyBudget {
+        let known = start.ledger.budget.filter(|_| start.ledger.energies.is_some());
+        known.unwrap_or_else(|| EnergyBudget::begin(&self.start))
+    }
+
     /// After the step has moved: what the turning Jacobians of mapped masses changed in their
     /// kinetic energy.
     fn close_inertia(&mut self, step: Step<'_>) {
@@ -302,12 +337,26 @@ impl Account {
     }
 }
 
-/// Work of the prescribed motions of a group of rows (J): forces times the way that the motions go.
-fn drive_work(step: Step<'_>, group: &RowGroup) -> f64 {
+/// The velocity at which an impulse works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Power {
+    /// The mean of both ends of the step.
+    OfMean,
+    /// That of the end, of a stage.
+    OfEnd,
+}
+
+/// Work of the prescribed motions of a group of rows for the time `h` (s): forces times the way
+/// that the motions go (J).
+fn drive_work(step: Step<'_>, group: &RowGroup, h: f64, power: Power) -> f64 {
     let rows = group.first_row..group.first_row + group.size * group.count;
     let one = |row: usize| {
         let motion = step.system.row_motion[row];
-        step.end.multipliers[row] * (motion.end.0 - motion.start.0)
+        let way = match power {
+            Power::OfMean => motion.end.0 - motion.start.0,
+            Power::OfEnd => h * motion.end.1,
+        };
+        step.end.multipliers[row] * way
     };
     rows.map(one).sum()
 }

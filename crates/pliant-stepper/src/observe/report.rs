@@ -4,7 +4,8 @@ use super::blame::{self, Clash, Residuals};
 use super::ledger::DampingLaw;
 use super::{Room, Step, Trace, energy};
 use crate::Error;
-use crate::contact::{ContactsReport, step};
+use crate::certificate::{Certificate, Multipliers, Turnover};
+use crate::contact::{Overlap, step};
 use crate::report::{StepReport, StepSolveReport};
 use crate::system::System;
 use pliant_kkt::RowMotion;
@@ -241,12 +242,41 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
 pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
     let (system, solved, account) = (step.system, &trace.solved, &mut trace.account);
     let energies = energy::energies(step, true, &mut account.room.first);
+    let ledger = account.close(&energies, trace.projected);
+    let fall = system.model.gravity().map(|g| (g * trace.h).powi(2));
+    let fall = 0.5 * system.model.mass_in_space() * fall.iter().sum::<f64>();
+    let by_velocity = matches!(system.options.contacts.overlap, Overlap::Rows { .. });
+    let turnover = Turnover::of(&ledger, &energies, fall, by_velocity);
+    let budget = account.budget(step.start);
+    let since_start = budget.after(&ledger, &turnover, energies.potential);
+    let violation = violation(system, &step.end.state);
+    let mut contacts = system
+        .contacts
+        .as_ref()
+        .map_or_else(Default::default, |c| *c.observed.report());
+    contacts.corrections = account.recovered;
+    let certificate = Certificate {
+        equations: solved.residual.relative,
+        linearisation: match trace.linearisation {
+            Some(found) => Some(found.share),
+            None => (trace.stages.taken > 0).then_some(trace.stages.left),
+        },
+        rows: violation,
+        cones: solved.bounds.natural.max(contacts.velocity_residual),
+        energy: turnover.judge(&ledger, since_start),
+        multipliers: Multipliers {
+            redundant: solved.redundant_rows,
+            unexamined: contacts.active,
+        },
+        local_error: trace.stages.error,
+    };
     StepReport {
         time: step.end.time,
         h: trace.h,
         status: solved.status,
         residual: solved.residual,
-        violation: violation(system, &step.end.state),
+        certificate,
+        violation,
         solve: StepSolveReport {
             solver: trace.solver,
             iterations: solved.iterations,
@@ -264,16 +294,10 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             projected: trace.projected,
         },
         bounds: solved.bounds,
-        contacts: ContactsReport {
-            corrections: account.recovered,
-            ..system
-                .contacts
-                .as_ref()
-                .map_or_else(Default::default, |c| *c.observed.report())
-        },
+        contacts,
         energies,
         dissipated: step.start.dissipated + account.damped + account.forgotten,
-        ledger: account.close(&energies, trace.projected),
+        ledger,
         momentum: system.model.momentum(&step.end.state),
         counters: system.counters(),
         timings: trace.timings,

@@ -1,37 +1,60 @@
 //! Steps that are taken again: with contacts that were missed, and in halves where contacts or
 //! Newton's method do not converge.
 
-use super::Conditions;
-use crate::{Error, Integrator, Simulation, StepReport, WorkPart};
+use super::{Conditions, certify};
+use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkPart};
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 
-/// The share of an energy that its change is known to where equations are solved to a tolerance.
-const ENERGY_ROUNDING: f64 = 1e-9;
+/// A step that makes energy is halved so much more often before it is an error.
+const MORE_HALVINGS: usize = 4;
 
 /// A step under the options, in halves where it does not converge and they allow it.
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     if simulation.motion.fresh {
         simulation.check_stability(h)?;
     }
-    let options = &simulation.options;
-    let halvings = match options.integrator {
-        Integrator::Theta => options.contacts.halvings,
-        Integrator::Sdirk2 => options.tuning.newton.stage_halvings,
-        _ => options.tuning.newton.halvings,
+    let halvings = Halvings {
+        taken: 0,
+        most: most_halvings(&simulation.options),
+        judged: Judged::ToGoOn,
     };
-    let result = step_or_halves(
-        simulation,
-        h,
-        Halvings {
-            taken: 0,
-            most: halvings,
-        },
-    );
+    let mut result = step_or_halves(simulation, h, halvings);
+    if matches!(result, Err(Error::NotCertified { .. })) {
+        let more = match halvings.most {
+            0 => 0,
+            most => most + MORE_HALVINGS,
+        };
+        let halvings = Halvings {
+            most: more,
+            judged: Judged::Finally,
+            ..halvings
+        };
+        result = step_or_halves(simulation, h, halvings);
+    }
     if let (Ok(_), Some(contacts)) = (&result, &mut simulation.system.contacts) {
         contacts.observed.failed = None;
     }
     result
+}
+
+/// A step in halves as [`step`] takes it, which stands whatever energy it makes.
+pub(crate) fn step_as_part(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
+    let halvings = Halvings {
+        taken: 0,
+        most: most_halvings(&simulation.options),
+        judged: Judged::Never,
+    };
+    step_or_halves(simulation, h, halvings)
+}
+
+/// How often a step may be halved.
+fn most_halvings(options: &Options) -> usize {
+    match options.integrator {
+        Integrator::Theta => options.contacts.halvings,
+        Integrator::Sdirk2 => options.tuning.newton.stage_halvings,
+        _ => options.tuning.newton.halvings,
+    }
 }
 
 /// Halvings of a step.
@@ -41,11 +64,23 @@ struct Halvings {
     taken: usize,
     /// How often it may be.
     most: usize,
+    judged: Judged,
 }
 
-/// A step; where its contacts or Newton's method do not converge, or its stages gain or lose too
-/// much energy, two halves instead, down to `2^-most` of it. If one of them fails, nothing has
-/// happened.
+/// Whether the energy of a step is judged, with its parts together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judged {
+    /// Not: it stands, or is a part of one that is judged.
+    Never,
+    /// Before it is halved further.
+    ToGoOn,
+    /// For good, where an error is to name a remedy.
+    Finally,
+}
+
+/// A step; where its contacts or Newton's method do not converge, or its energy is off, two halves
+/// instead, down to `2^-most` of it. If one of them fails, or both together make energy, nothing
+/// has happened.
 fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
     let or_halves = halvings.taken < halvings.most;
@@ -69,54 +104,99 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
             | Error::NotPositiveDefinite { .. }
             | Error::CorrectionNotConverged { .. },
         ) if or_halves && simulation.options.integrator != Integrator::Theta => {}
-        result => return result,
+        result => return stands_alone(simulation, result, halvings, steps),
     }
     let before = simulation.checkpoint();
-    let halvings = Halvings {
+    let in_parts = Halvings {
         taken: halvings.taken + 1,
+        judged: Judged::Never,
         ..halvings
     };
-    let first = step_or_halves(simulation, 0.5 * h, halvings);
+    let first = step_or_halves(simulation, 0.5 * h, in_parts);
     let result = first.and_then(|first| {
-        let second = step_or_halves(simulation, 0.5 * h, halvings)?;
+        let second = step_or_halves(simulation, 0.5 * h, in_parts)?;
         Ok(both(&first, &second))
     });
+    let go_back = |simulation: &mut Simulation| {
+        simulation.restore(&before)?;
+        simulation.system.set_steps(steps);
+        Ok(())
+    };
     match result {
         Ok(mut report) => {
+            if let Some(excess) = judge(simulation, &report, halvings) {
+                let remedies = halvings.judged == Judged::Finally;
+                return Err(certify::refuse(simulation, &report, excess, remedies, go_back));
+            }
             // Times do not depend on how often a step was halved.
             simulation.motion.time = end;
             report.time = end;
             Ok(report)
         }
         Err(error) => {
-            simulation.restore(&before)?;
-            simulation.system.set_steps(steps);
+            go_back(simulation)?;
             // The whole was good but for its energy.
             if solved {
-                return simulation.step_at_once(h, Conditions::default());
+                let whole = simulation.step_at_once(h, Conditions::default());
+                return stands_alone(simulation, whole, halvings, steps);
             }
             Err(error)
         }
     }
 }
 
-/// Whether the stages of a step, or of a part of it after so many halvings, gain or lose more
-/// energy than they may: a share of the kinetic energy, of all that it moved, and of a fall from
-/// rest in the same time, beside which what is at rest has none. Halves that gain add up, so that
-/// each has half of what is allowed; of losses, which hard springs that ring have in every part,
-/// one halving shows whether the step was too long.
+/// The part of the certificate for which a step may not stand, if it is judged.
+fn judge(simulation: &Simulation, report: &StepReport, halvings: Halvings) -> Option<Excess> {
+    match halvings.judged {
+        Judged::Never => None,
+        _ => certify::excess(&simulation.options, report),
+    }
+}
+
+/// The result of a step that is not halved: an error if it is judged and makes energy.
+fn stands_alone(
+    simulation: &mut Simulation,
+    result: Result<StepReport, Error>,
+    halvings: Halvings,
+    steps: usize,
+) -> Result<StepReport, Error> {
+    let report = result?;
+    let Some(excess) = judge(simulation, &report, halvings) else {
+        return Ok(report);
+    };
+    let remedies = halvings.judged == Judged::Finally;
+    Err(certify::refuse(
+        simulation,
+        &report,
+        excess,
+        remedies,
+        |simulation| {
+            simulation.go_back()?;
+            simulation.system.set_steps(steps);
+            Ok(())
+        },
+    ))
+}
+
+/// Whether a step, or a part of it after so many halvings, gains or loses more energy than it may.
+/// Halves that gain add up, so that each has half of what is allowed. Of two stages what the method
+/// makes is compared with what the step itself turned over; of losses, which hard springs that ring
+/// have in every part, one halving shows whether the step was too long.
 fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: usize) -> bool {
-    let newton = &simulation.options.tuning.newton;
-    let (ledger, after) = (&report.ledger, report.energies);
-    let moved: f64 = ledger.entries()[1..10].iter().map(|e| e.1.abs()).sum();
-    let fall = simulation.system.model.gravity().map(|g| (g * report.h).powi(2));
-    let falling = 0.5 * simulation.system.model.mass_in_space() * fall.iter().sum::<f64>();
-    let turned_over = moved + falling + after.kinetic.max(after.kinetic - ledger.kinetic);
-    let rounding = ENERGY_ROUNDING * (after.kinetic + after.potential.abs());
-    let gain = ledger.numerical - rounding;
-    let gains = gain > newton.energy_gain * turned_over * 0.5f64.powi(halvings as i32);
-    let loses = halvings == 0 && -ledger.numerical - rounding > newton.energy_loss * turned_over;
-    report.solve.stages == 2 && (gains || loses)
+    let options = &simulation.options;
+    let energy = &report.certificate.energy;
+    let stages = report.solve.stages == 2;
+    let is_off = options.tolerances().is_some_and(|whole| {
+        let share = 0.5f64.powi(i32::try_from(halvings).unwrap_or(i32::MAX));
+        let part = Tolerances {
+            gain: whole.gain * share,
+            passive_gain: whole.passive_gain * share,
+            since_start: f64::INFINITY,
+        };
+        energy.excess(&part).is_some() || (stages && energy.gain() > part.gain)
+    });
+    let loses = halvings == 0 && energy.loss() > options.tuning.newton.energy_loss;
+    is_off || (stages && loses)
 }
 
 /// Tries a step from the motion at its start, and again as long as it went through contacts that

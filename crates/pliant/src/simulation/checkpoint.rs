@@ -167,6 +167,7 @@ impl Simulation {
         checkpoint.sleep.check(self.system.assembler.system())?;
         let ledger = &checkpoint.ledger;
         let Energies { kinetic, potential } = ledger.energies.unwrap_or_default();
+        let budget = ledger.budget.unwrap_or_default();
         let crate::AdaptiveMemory {
             next,
             error,
@@ -184,6 +185,13 @@ impl Simulation {
                 ledger.overlap,
                 kinetic,
                 potential,
+                budget.kinetic,
+                budget.potential,
+                budget.lowest,
+                budget.worked,
+                budget.made,
+                budget.fall,
+                budget.size,
             ][..],
             &checkpoint.multipliers,
         ];

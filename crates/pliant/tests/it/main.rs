@@ -7,6 +7,7 @@
 mod adaptive;
 mod attachments;
 mod automatic;
+mod certificate;
 mod contact_energy;
 mod contacts;
 mod driven_rows;

@@ -2,12 +2,12 @@
 
 use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings, adaptive, contacts};
-use crate::scene::schema::{GeometrySpec, IntegratorSpec, Run, StabilisationSpec};
+use crate::scene::schema::{AccuracySpec, GeometrySpec, IntegratorSpec, Run, StabilisationSpec};
 use crate::scene::source::Where;
 use crate::scene::{Number, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, GeometricTerms};
-use pliant::{Integrator, Stabilisation, WorkLimits};
+use pliant::{Accuracy, Integrator, Stabilisation, Tolerances, WorkLimits};
 
 /// Every step leaves a line in the energy table.
 const MOST_STEPS: usize = 10_000_000;
@@ -60,11 +60,11 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         builder.options.tuning.newton.stage_halvings =
             builder.whole(halvings, 0, 20, Where::Key("stage_halvings"))?;
     }
-    if let Some(gain) = &run.energy_gain {
-        builder.options.tuning.newton.energy_gain = builder.positive(gain, Where::Key("energy_gain"))?;
-    }
     if let Some(loss) = &run.energy_loss {
         builder.options.tuning.newton.energy_loss = builder.positive(loss, Where::Key("energy_loss"))?;
+    }
+    if let Some(accuracy) = &run.accuracy {
+        builder.options.accuracy = Some(self::accuracy(builder, accuracy)?);
     }
     if let Some(iterations) = &run.newton_iterations {
         let at = Where::Key("newton_iterations");
@@ -144,6 +144,22 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         record_every,
         adaptive,
     })
+}
+
+fn accuracy(builder: &Builder<'_>, spec: &AccuracySpec) -> Result<Accuracy> {
+    let AccuracySpec::Certified(spec) = spec else {
+        return Ok(Accuracy::Measured);
+    };
+    let or_default = |number: &Option<Number>, default, key| match number {
+        Some(number) => builder.positive(number, Where::Key(key)),
+        None => Ok(default),
+    };
+    let default = Tolerances::default();
+    Ok(Accuracy::Certified(Tolerances {
+        gain: or_default(&spec.gain, default.gain, "gain")?,
+        passive_gain: or_default(&spec.passive_gain, default.passive_gain, "passive_gain")?,
+        since_start: or_default(&spec.since_start, default.since_start, "since_start")?,
+    }))
 }
 
 /// Checks that so many pictures of the scene may be recorded, by the number at a place.

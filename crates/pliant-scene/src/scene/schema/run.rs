@@ -36,13 +36,13 @@ pub struct Run {
     /// energy; 4 by default.
     #[serde(default)]
     pub stage_halvings: Option<Number>,
-    /// Largest gain of energy by a step of `Sdirk2`, as a share of what it turns over; 1e-3 by
-    /// default.
-    #[serde(default)]
-    pub energy_gain: Option<Number>,
-    /// Largest loss likewise; 5e-3 by default.
+    /// Largest loss of energy by a step of `Sdirk2` that is not halved, as a share of what it turns
+    /// over; 5e-3 by default.
     #[serde(default)]
     pub energy_loss: Option<Number>,
+    /// Whether a step that makes energy is an error; by default as the integrator is.
+    #[serde(default)]
+    pub accuracy: Option<AccuracySpec>,
     /// Iterations of Newton's method at most; 50 by default.
     #[serde(default)]
     pub newton_iterations: Option<Number>,
@@ -166,6 +166,31 @@ pub enum IntegratorSpec {
     SymplecticEuler,
     /// Explicit, order 4.
     RungeKutta4,
+}
+
+/// Whether a step that makes energy is an error.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "accuracy")]
+pub enum AccuracySpec {
+    /// An error beyond tolerances.
+    Certified(CertifiedSpec),
+    /// The step stands, and the summary says how much it makes.
+    Measured,
+}
+
+/// Tolerances of the energy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Certified", deny_unknown_fields)]
+pub struct CertifiedSpec {
+    /// Energy that a step makes, as a share of what it turns over; 1e-3 by default.
+    #[serde(default)]
+    pub gain: Option<Number>,
+    /// Energy that dampers, friction and impacts bring in, likewise; 1e-3 by default.
+    #[serde(default)]
+    pub passive_gain: Option<Number>,
+    /// Energy from nowhere since the start, as a share of what could turn over; 1 by default.
+    #[serde(default)]
+    pub since_start: Option<Number>,
 }
 
 /// Generalised-alpha.

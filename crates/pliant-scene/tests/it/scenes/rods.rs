@@ -266,7 +266,7 @@ fn off_line(x: [f64; 3]) -> f64 {
 
 /// A catheter pushed slowly by 16 cm: the work of the hand and the energy of bending.
 fn pushed(friction: f64) -> (f64, f64) {
-    let settings = [("friction", friction), ("speed", 0.02)];
+    let settings = [("friction", friction), ("speed", 0.005)];
     let mut run = runner(&scene_edited("catheter", &[]), &settings, None);
     let node = run.simulation().model().node_named("catheter").unwrap();
     let mut work = 0.0;
@@ -290,8 +290,9 @@ fn the_work_on_a_catheter_is_its_bending_and_friction() {
     let (work, energy) = pushed(0.0);
     let (rubbed, same) = pushed(0.1);
     println!("catheter: work {work}, energy {energy}; with friction {rubbed}, {same}");
-    // The scheme and the relaxation of the rod take what is missing, the more the faster it goes.
-    assert!(work > energy && work < 1.05 * energy, "{work} {energy}");
+    // The scheme and the relaxation of the rod take what is missing, the more the faster it goes:
+    // 1.1 % at 5 mm/s, 7 % at 20 mm/s.
+    assert!(work > energy && work < 1.02 * energy, "{work} {energy}");
     assert!(
         rubbed > 1.2 * work && (same / energy - 1.0).abs() < 0.02,
         "{rubbed} {same}"

@@ -6,6 +6,7 @@ use pliant::prelude::*;
 fn whole_steps() -> Options {
     let mut options = with(Integrator::Sdirk2);
     options.tuning.newton.stage_halvings = 0;
+    options.accuracy = Some(Accuracy::Measured);
     options
 }
 
@@ -93,14 +94,23 @@ fn a_step_whose_halves_fail_is_taken_whole() {
 #[test]
 fn limits_of_energy_that_are_no_numbers_are_refused() {
     for set in [
-        (|n| n.energy_gain = f64::NAN) as fn(&mut pliant::integrator::NewtonOptions),
-        |n| n.energy_loss = f64::NAN,
+        (|n| n.energy_loss = f64::NAN) as fn(&mut pliant::integrator::NewtonOptions),
         |n| n.stage_share = f64::NAN,
         |n| n.stage_tolerance = f64::NAN,
         |n| n.stage_halvings = 21,
     ] {
         let mut options = with(Integrator::Sdirk2);
         set(&mut options.tuning.newton);
+        let mut s = Simulation::with_options(chain(2), options).unwrap();
+        assert!(matches!(s.step(0.01), Err(Error::OutOfRange { .. })));
+    }
+    for gain in [f64::NAN, 0.0, -1.0] {
+        let tolerances = Tolerances {
+            gain,
+            ..Tolerances::default()
+        };
+        let mut options = with(Integrator::Sdirk2);
+        options.accuracy = Some(Accuracy::Certified(tolerances));
         let mut s = Simulation::with_options(chain(2), options).unwrap();
         assert!(matches!(s.step(0.01), Err(Error::OutOfRange { .. })));
     }

@@ -172,6 +172,7 @@ fn the_chain_of_ten_links_by_stages() {
     let error = |h: f64| {
         let mut options = with(Integrator::Sdirk2);
         options.tuning.newton.stage_halvings = 0;
+        options.accuracy = Some(Accuracy::Measured);
         off(&taken(chain(10), options, h, 0.5))
     };
     let errors = [error(0.01), error(0.005), error(0.0025)];

@@ -159,6 +159,7 @@ fn dampers_take_no_more_than_there_is() {
             .unwrap();
         let mut options = stages();
         options.tuning.newton.stage_halvings = 0;
+        options.accuracy = Some(Accuracy::Measured);
         let mut s = Simulation::with_options(m, options).unwrap();
         let ledger = s.step(0.01).unwrap().ledger;
         let g = 1.0 - std::f64::consts::FRAC_1_SQRT_2;

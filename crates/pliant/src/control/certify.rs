@@ -1,0 +1,135 @@
+//! Steps that are solved, and whose energy is off: the error, with a remedy that was tried.
+
+use super::retry;
+use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances};
+use pliant_model::{ComponentId, NodeKind};
+
+/// The part of the certificate of a step that is beyond its tolerance, if the options hold it to
+/// one.
+pub(crate) fn excess(options: &Options, report: &StepReport) -> Option<Excess> {
+    if options.accept_failed_steps {
+        return None;
+    }
+    report.certificate.energy.excess(&options.tolerances()?)
+}
+
+/// The error of a step that is the present motion, with its worst part, and with a remedy if any
+/// are to be tried; `go_back` goes to the moment before the step. The motion is that one in the
+/// end.
+pub(crate) fn refuse(
+    simulation: &mut Simulation,
+    report: &StepReport,
+    excess: Excess,
+    remedies: bool,
+    go_back: impl FnOnce(&mut Simulation) -> Result<(), Error>,
+) -> Error {
+    let what = most_energetic(simulation);
+    if let Err(error) = go_back(simulation) {
+        return error;
+    }
+    let remedy = match remedies.then(|| remedy(simulation, report.h)).transpose() {
+        Ok(remedy) => remedy.flatten(),
+        Err(error) => return error,
+    };
+    Error::NotCertified {
+        excess,
+        what,
+        time: simulation.motion.time,
+        remedy,
+        report: Box::new(*report),
+    }
+}
+
+/// The component with the most energy, in words: a force field by its name, a mass by the
+/// coordinate that moves with most of it.
+fn most_energetic(simulation: &mut Simulation) -> String {
+    let model = &simulation.system.model;
+    let state = &simulation.motion.state;
+    let mut most = (0.0, String::from("nothing"));
+    for (i, _) in model.force_fields().iter().enumerate() {
+        let component = ComponentId::ForceField(i);
+        let energy = simulation.potential(component);
+        if energy > most.0 {
+            most = (energy, format!("`{}`", model.component_name(component)));
+        }
+    }
+    for attachment in model.masses() {
+        let node = model.node(attachment.node);
+        let v = &state.velocities[node.velocity_range()];
+        let mut momentum = vec![0.0; v.len()];
+        attachment
+            .component
+            .add_product(node.space, 1.0, v, &mut momentum);
+        let parts = || momentum.iter().zip(v).map(|(p, v)| 0.5 * p * v);
+        let energy: f64 = parts().sum();
+        if energy > most.0 {
+            let fastest = parts().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+            let name = match (&node.kind, node.first_dof(), fastest) {
+                (NodeKind::Independent { .. }, Some(first), Some((k, _))) => model.describe_dof(first + k),
+                _ => format!("`{}`", node.name),
+            };
+            most = (energy, name);
+        }
+    }
+    most.1
+}
+
+/// A change with which the next `h` (s) from the present motion make no energy, in words, if one of
+/// those that are tried does. The motion is the same afterwards.
+///
+/// # Errors
+/// Those of going back to the present motion.
+fn remedy(simulation: &mut Simulation, h: f64) -> Result<Option<String>, Error> {
+    let (before, options) = (simulation.checkpoint(), simulation.options.clone());
+    let steps = simulation.counters().steps;
+    let by_stages = Options {
+        integrator: Integrator::Sdirk2,
+        ..Options {
+            contacts: options.contacts,
+            linear: options.linear,
+            bounded_rows: options.bounded_rows,
+            tuning: options.tuning.clone(),
+            ..Options::default()
+        }
+    };
+    let shorter = |parts: u32| {
+        let words = format!("steps of {} s make less (tried)", rounded(h / f64::from(parts)));
+        (options.clone(), parts, words)
+    };
+    let words = "`integrator: Sdirk2` makes less (tried)".to_owned();
+    let mut trials = vec![shorter(10), shorter(100)];
+    if options.integrator != Integrator::Sdirk2 {
+        trials.insert(0, (by_stages, 1, words));
+    }
+    let mut found = None;
+    for (changed, parts, words) in trials {
+        simulation.options = changed;
+        let good = makes_none(simulation, h / f64::from(parts), parts);
+        simulation.options = options.clone();
+        simulation.restore(&before)?;
+        simulation.system.set_steps(steps);
+        if good {
+            found = Some(words);
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Whether so many steps of length `h` (s) from the present motion are solved and none makes
+/// energy.
+fn makes_none(simulation: &mut Simulation, h: f64, parts: u32) -> bool {
+    let tolerances = Tolerances {
+        since_start: f64::INFINITY,
+        ..Tolerances::default()
+    };
+    (0..parts).all(|_| {
+        let step = retry::step_as_part(simulation, h);
+        step.is_ok_and(|report| report.certificate.energy.excess(&tolerances).is_none())
+    })
+}
+
+/// A length with two digits.
+fn rounded(h: f64) -> f64 {
+    format!("{h:.1e}").parse().unwrap_or(h)
+}

@@ -274,7 +274,7 @@ fn step_rows(table: &mut Table, summary: &Summary) {
     );
     if let Some(a) = &summary.adaptive {
         let counts = format!(
-            "{} trials rejected, {} not solved; error at most {} of what is allowed; {} events{}{}",
+            "{} trials rejected, {} not solved; error at most {} of what is allowed; {} events{}{}{}",
             a.rejected,
             a.failed,
             number(a.worst_error),
@@ -283,6 +283,14 @@ fn step_rows(table: &mut Table, summary: &Summary) {
                 format!(", in {} steps too many to look for", a.passed)
             } else {
                 String::new()
+            },
+            match a.jumps {
+                0 => String::new(),
+                jumps => format!(
+                    "; in {jumps} steps jumps left out, up to {} m or rad and {} m/s or rad/s",
+                    number(a.jump_position),
+                    number(a.jump_velocity)
+                ),
             },
             if a.at_rest { "; at rest" } else { "" }
         );

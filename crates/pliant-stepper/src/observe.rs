@@ -4,6 +4,7 @@
 mod blame;
 pub mod energy;
 mod forces;
+mod jumps;
 mod ledger;
 mod parts;
 mod report;
@@ -12,6 +13,7 @@ pub use blame::unit;
 pub(crate) use blame::{Clash, Residuals};
 pub use forces::{Axes, On, Wrench};
 pub use forces::{force_of, pose, reaction, wrench_of};
+pub use jumps::{BoundedImpulses, Jump, Jumps};
 pub(crate) use ledger::DampingLaw;
 pub use ledger::LedgerMemory;
 pub use ledger::{Account, stored_energies};

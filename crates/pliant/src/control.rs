@@ -11,7 +11,7 @@ pub(crate) mod settle;
 mod start;
 
 pub(crate) use adaptive::AdaptiveWorkspace;
-pub use adaptive::{Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events};
+pub use adaptive::{Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events, JumpReport};
 pub use settle::{Settle, SettleReport};
 pub(crate) use start::StepStart;
 

@@ -43,7 +43,9 @@ pub mod contact {
     };
 }
 
-pub use control::{Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events, Settle, SettleReport};
+pub use control::{
+    Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events, JumpReport, Settle, SettleReport,
+};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
@@ -75,10 +77,10 @@ pub use statics::{
 pub mod prelude {
     pub use crate::{
         Accuracy, Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation,
-        Control, CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, Ledger,
-        LinearSolver, Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport, Simulation,
-        Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits, WorkPart,
-        Wrench,
+        Control, CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, JumpReport,
+        Ledger, LinearSolver, Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport,
+        Simulation, Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits,
+        WorkPart, Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

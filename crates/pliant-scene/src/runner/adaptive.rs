@@ -1,6 +1,6 @@
 //! Counts of steps that choose their length, as they stand in `result.json`.
 
-use pliant::AdaptiveReport;
+use pliant::{AdaptiveReport, JumpReport};
 use serde::{Deserialize, Serialize};
 
 /// Counts of steps that choose their length.
@@ -18,6 +18,13 @@ pub struct AdaptiveRun {
     pub events: usize,
     /// Steps in which no events were looked for, because there had been too many.
     pub passed: usize,
+    /// Steps with errors beyond the tolerance of smooth motion that jumps of velocities and forces
+    /// account for.
+    pub jumps: usize,
+    /// The largest of these of a position (m, rad), and of a velocity (m/s, rad/s).
+    pub jump_position: f64,
+    /// See [`jump_position`](Self::jump_position).
+    pub jump_velocity: f64,
     /// The largest error of a step, as a share of what is allowed.
     pub worst_error: f64,
     /// Whether the run ended with everything at rest.
@@ -37,6 +44,10 @@ impl AdaptiveRun {
         self.failed += report.failed;
         self.events += usize::from(report.event.is_some());
         self.passed += usize::from(report.passed);
+        self.jumps += usize::from(report.jump.is_some());
+        let JumpReport { position, velocity } = report.jump.unwrap_or_default();
+        self.jump_position = self.jump_position.max(position);
+        self.jump_velocity = self.jump_velocity.max(velocity);
         self.worst_error = self.worst_error.max(report.error);
         self.at_rest = report.at_rest;
     }

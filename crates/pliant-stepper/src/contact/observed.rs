@@ -8,8 +8,8 @@ use super::{
 };
 use crate::motion::clone_into_buffers;
 use crate::{Error, StepReport};
-use pliant_dense::Vec3;
-use pliant_model::{Model, NodeId, Space};
+use pliant_dense::{Vec3, rotation};
+use pliant_model::{Model, NodeId, Space, State};
 use pliant_solvers::Status;
 use pliant_solvers::complementarity::{ConicSolver, IslandReport, Outcome};
 use std::ops::Range;
@@ -301,6 +301,38 @@ impl Observed {
             }
         }
         (force.into(), torque.into())
+    }
+
+    /// Adds the impulses of the contacts, or those along their normals, to those on all nodes: on
+    /// points along the axes of the world, on bodies with the angular impulse about their centre in
+    /// the axes of a body in `state` (N s, N m s).
+    pub(crate) fn add_impulses(&self, model: &Model, state: &State, along_normals: bool, out: &mut [f64]) {
+        let Observation { list, readings, .. } = &self.observation;
+        for (reading, (_, supports)) in readings.iter().zip(list.with_supports()) {
+            let (impulse, normal) = (Vec3::from(reading.impulse), Vec3::from(reading.contact.normal));
+            let (impulse, torque) = match along_normals {
+                true => (normal * normal.dot(&impulse), Vec3::zeros()),
+                false => (impulse, Vec3::from(reading.torque_impulse)),
+            };
+            for s in supports {
+                let node = model.node(s.node);
+                let size = node.space.velocity_size();
+                let out = &mut out[node.first_velocity + s.element * size..][..size];
+                let r = s.weight * impulse;
+                for k in 0..3 {
+                    out[k] += r[k];
+                }
+                if node.space == Space::Rigid3 {
+                    let x = &state.positions[node.first_position + 7 * s.element..][..7];
+                    let turned_back = rotation::conjugate([x[3], x[4], x[5], x[6]]);
+                    let own = s.weight * torque;
+                    let l = rotation::rotate(turned_back, Vec3::from(s.arm).cross(&r) + own);
+                    for k in 0..3 {
+                        out[3 + k] += l[k];
+                    }
+                }
+            }
+        }
     }
 
     /// Whether the contacts of the step solve their law, with so many row blocks of the model

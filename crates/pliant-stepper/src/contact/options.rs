@@ -38,7 +38,7 @@ pub enum Overlap {
 
 impl Overlap {
     /// The largest speed of recovery (m/s).
-    pub(crate) fn speed(&self) -> f64 {
+    pub fn speed(&self) -> f64 {
         match *self {
             Self::Keep => 0.0,
             Self::Correct { speed, .. } | Self::Rows { speed, .. } => speed,

@@ -1,23 +1,24 @@
-//! Steps that choose their length: the loop over trials ([`error`]: what a trial misses;
-//! [`guards`]: what may close; [`locate`]: when).
+//! Steps that choose their length: the loop over trials ([`trial`]: one of them; [`error`]: what it
+//! misses; [`guards`]: what may close; [`locate`]: when).
 
 mod error;
 mod locate;
+mod trial;
 mod types;
 
-pub use types::{Adaptive, AdaptiveReport, AdaptiveSummary, Event, Events};
+pub use types::{Adaptive, AdaptiveReport, AdaptiveSummary, Event, Events, JumpReport};
 
-use super::retry::together;
-use super::{Conditions, StepStart};
-use crate::{Checkpoint, Error, Integrator, Options, Simulation, StepReport};
+use super::StepStart;
+use crate::{Checkpoint, Error, Integrator, Options, Simulation};
 use error::Measured;
 use pliant_model::State;
 use pliant_stepper::contact::step;
-use pliant_stepper::guards::{Closing, EventKind, Nearest, Way};
+use pliant_stepper::guards::{Closing, EventKind};
 use pliant_stepper::motion::AdaptiveMemory;
-use pliant_stepper::options::Weights;
+use pliant_stepper::observe::{BoundedImpulses, Jumps};
 use pliant_stepper::sleep;
 use pliant_stepper::system::System;
+use trial::Trial;
 
 /// Buffers of adaptive steps.
 #[derive(Debug, Default)]
@@ -27,6 +28,11 @@ pub(crate) struct AdaptiveWorkspace {
     before: Checkpoint,
     /// The end of the step taken at once.
     coarse: State,
+    /// The middle of the step taken in halves.
+    middle: State,
+    /// Impulses of the step at once, and of its halves.
+    impulses: [BoundedImpulses; 3],
+    jumps: Jumps,
     differences: error::Differences,
 }
 
@@ -104,13 +110,6 @@ fn check_rows(system: &System, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Result of a trial.
-struct Trial {
-    halves: StepReport,
-    measured: Measured,
-    nearest: Option<Nearest>,
-}
-
 /// The trial that stands, and what led to it.
 struct Taken {
     trial: Trial,
@@ -176,6 +175,7 @@ impl Trials<'_> {
             error: trial.measured.share,
             position_error: trial.measured.position,
             velocity_error: trial.measured.velocity,
+            jump: trial.measured.left_out,
             rejected,
             failed,
             event,
@@ -328,100 +328,6 @@ impl Trials<'_> {
         Ok((h * AFTER_FAILURE).max(smallest))
     }
 
-    /// The step at once, then from the same start in two halves, which stay.
-    fn try_step(&mut self, h: f64) -> Result<Trial, Error> {
-        self.part(h)?;
-        let Simulation { adaptive, motion, .. } = &mut *self.simulation;
-        adaptive.coarse.clone_from(&motion.state);
-        self.back()?;
-        let (halves, nearest) = self.halves(h)?;
-        let Simulation {
-            adaptive,
-            system,
-            motion,
-            ..
-        } = &mut *self.simulation;
-        let AdaptiveWorkspace {
-            start,
-            coarse,
-            differences,
-            ..
-        } = adaptive;
-        let ends = error::Ends {
-            start: &start.motion().state,
-            coarse,
-            fine: &motion.state,
-        };
-        let measured = differences.measure(&system.model, ends, self.how, h);
-        Ok(Trial {
-            halves,
-            measured,
-            nearest,
-        })
-    }
-
-    /// Two halves of a step, the first of which may hold an impact, and what came nearest to
-    /// closing in them.
-    fn halves(&mut self, h: f64) -> Result<(StepReport, Option<Nearest>), Error> {
-        let half = 0.5 * h;
-        let first = self.part(half)?;
-        let after_first = self.nearest(half);
-        self.start_anew(self.impact);
-        let second = self.part(half)?;
-        let nearest = Nearest::of(after_first, self.nearest(half));
-        Ok((together(&first, &second), nearest))
-    }
-
-    /// After an impact the past of a multistep method is none.
-    fn start_anew(&mut self, impact: bool) {
-        if impact && matches!(self.simulation.options.integrator, Integrator::Implicit(_)) {
-            self.simulation.motion.integrator.forget();
-        }
-    }
-
-    /// The weights of the step: both at its end if it holds an impact.
-    fn weights(&self) -> Weights {
-        if self.impact {
-            Weights::END
-        } else {
-            self.simulation.options.weights()
-        }
-    }
-
-    fn part(&mut self, h: f64) -> Result<StepReport, Error> {
-        let weights = self.weights();
-        let act = self.simulation.options.when_inputs_act_with(weights);
-        let time = self.simulation.motion.time + act * h;
-        (self.drive)(self.simulation, time)?;
-        if let Some(c) = &mut self.simulation.system.contacts {
-            c.detection.guards.aside.clear();
-        }
-        // All trials of a step are of the same system.
-        let conditions = Conditions {
-            weights: Some(weights),
-            keep_treatments: true,
-            ..Conditions::default()
-        };
-        self.simulation.step_at_once(h, conditions)
-    }
-
-    /// Finds the guard nearest to closing in the last part of the step, of length `h` (s).
-    fn nearest(&self, h: f64) -> Option<Nearest> {
-        let simulation = &*self.simulation;
-        let way = Way {
-            start: &simulation.start.state,
-            h,
-            weight: match simulation.options.integrator {
-                Integrator::Theta | Integrator::Nonlinear => self.weights().beta,
-                _ => 0.5,
-            },
-        };
-        simulation
-            .system
-            .guards
-            .nearest(&simulation.system, &simulation.motion, way)
-    }
-
     /// The length of the next trial where one has missed the tolerance.
     fn after_rejection(&self, h: f64, missed: &Measured) -> Result<f64, Error> {
         let time = self.start_time();
@@ -435,7 +341,9 @@ impl Trials<'_> {
                 allowed: missed.worst / missed.share,
             });
         }
-        let exponent = -(self.order() as f64).recip();
+        // What a jump displaces is in proportion to the step.
+        let order = if missed.by_jump { 1 } else { self.order() };
+        let exponent = -(order as f64).recip();
         let factor = self.how.safety * missed.share.powf(exponent);
         let least = self.how.shrink.min(LEAST_CUT);
         Ok((h * factor.clamp(least, LEAST_CUT)).max(smallest))
@@ -450,11 +358,13 @@ impl Trials<'_> {
     fn remember(&mut self, report: &mut AdaptiveReport, proposed: f64) {
         let how = self.how;
         let h = report.step.h;
-        let order = self.order() as f64;
+        // The estimate of a step with a jump says nothing of smooth motion.
+        let has_jump = report.jump.is_some();
+        let order = if has_jump { 1 } else { self.order() } as f64;
         let now = report.error.max(SMALL_ERROR);
         let motion = &mut self.simulation.motion;
         let memory = &mut motion.adaptive;
-        let factor = match memory.error {
+        let factor = match memory.error.filter(|_| !has_jump) {
             Some(last) => now.powf(-0.7 / order) * last.powf(0.4 / order),
             None => now.powf(-order.recip()),
         };
@@ -470,7 +380,7 @@ impl Trials<'_> {
         } else {
             let next = h * (how.safety * factor).clamp(how.shrink, most);
             memory.next = Some(next.max(proposed).clamp(how.smallest, how.largest));
-            memory.error = Some(now);
+            memory.error = Some(now).filter(|_| !has_jump);
         }
         if let Some(rest) = how.rest {
             let slow = error::is_slow(&self.simulation.system.model, &motion.state, rest);

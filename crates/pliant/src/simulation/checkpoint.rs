@@ -70,9 +70,11 @@ impl Simulation {
 
     /// Writes a checkpoint into buffers that are there.
     pub(crate) fn record_checkpoint(&self, out: &mut Checkpoint) {
-        // Those of the motion are not complete, and smaller.
-        let solver = std::mem::take(&mut out.solver);
+        // Those of the motion are not complete, and smaller; it has the active set alone.
+        let mut solver = std::mem::take(&mut out.solver);
+        std::mem::swap(&mut out.solver.active_set, &mut solver.active_set);
         out.clone_from(&self.motion);
+        std::mem::swap(&mut out.solver.active_set, &mut solver.active_set);
         out.solver = solver;
         out.controls
             .fixed

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod events;
+mod jumps;
 mod memory;
 mod rules;
 

@@ -76,6 +76,7 @@ pub(super) fn adaptive_step(builder: &Builder<'_>, spec: &AdaptiveSpec) -> Resul
         relative: not_negative(&spec.relative, default.relative, "relative")?,
         position_kink: not_negative(&spec.position_kink, default.position_kink, "position_kink")?,
         velocity_kink: not_negative(&spec.velocity_kink, default.velocity_kink, "velocity_kink")?,
+        jump_kink: not_negative(&spec.jump_kink, default.jump_kink, "jump_kink")?,
         first,
         smallest,
         largest,

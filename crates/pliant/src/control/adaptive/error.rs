@@ -1,9 +1,13 @@
 //! Difference between the step at once and its two halves.
 
-use super::Adaptive;
+use super::{Adaptive, JumpReport};
 use pliant_model::{Model, Node, Space, State};
 use pliant_stepper::contact::Sleeping;
+use pliant_stepper::observe::{Jump, Jumps};
 use std::ops::Range;
+
+/// Either way of a step has its own change of velocity by impulses that differ.
+const WAYS: f64 = 2.0;
 
 /// How far a trial is from its tolerance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,9 +17,13 @@ pub(crate) struct Measured {
     /// The largest error, and the coordinate that has the largest part of it.
     pub(crate) worst: f64,
     pub(crate) dof: usize,
-    /// Largest error of a position, of a velocity.
+    /// Whether a jump may have reached that coordinate.
+    pub(crate) by_jump: bool,
+    /// Largest error of a position, of a velocity, of those that smooth motion may have.
     pub(crate) position: f64,
     pub(crate) velocity: f64,
+    /// The others, which a jump may have.
+    pub(crate) left_out: Option<JumpReport>,
 }
 
 /// The velocity coordinates of a node, in parts that have one size: an element, of a body its place
@@ -35,17 +43,117 @@ fn norm(v: impl IntoIterator<Item = f64>) -> f64 {
     v.into_iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
+/// Error of a part, and the error that it may have.
+#[derive(Clone, Copy, Debug)]
+struct PartError {
+    /// The error, or what a jump in the step may add to it if that is more.
+    size: f64,
+    /// That it may have in smooth motion.
+    smooth: f64,
+    /// Beyond that by a jump.
+    by_jump: f64,
+}
+
 impl Measured {
-    /// Takes in the error of a part, against the change of that part in the step.
-    fn add(&mut self, error: &[f64], change: &[f64], allowed: f64, relative: f64, first_dof: usize) -> f64 {
-        let size = norm(error.iter().copied());
-        let share = size / (allowed + relative * norm(change.iter().copied()));
+    /// Takes in the error of a part; `of` are its coordinates, the first of which is `dof`. Returns
+    /// whether it is more than smooth motion may have.
+    fn add(&mut self, error: PartError, of: &[f64], dof: usize) -> bool {
+        let PartError {
+            size,
+            smooth,
+            by_jump,
+        } = error;
+        let share = match by_jump {
+            f64::INFINITY if size.is_finite() => 0.0,
+            _ => size / (smooth + by_jump),
+        };
         let share = if share.is_nan() { f64::INFINITY } else { share };
         if share > self.share {
-            let part = (0..error.len()).max_by(|a, b| error[*a].abs().total_cmp(&error[*b].abs()));
-            (self.share, self.worst, self.dof) = (share, size, first_dof + part.unwrap_or(0));
+            let worst = (0..of.len()).max_by(|a, b| of[*a].abs().total_cmp(&of[*b].abs()));
+            (self.share, self.worst, self.dof) = (share, size, dof + worst.unwrap_or(0));
+            self.by_jump = by_jump > 0.0;
         }
-        size
+        size > smooth
+    }
+
+    /// Takes in the error of a position (m, rad).
+    fn add_position(&mut self, error: PartError, of: &[f64], dof: usize) {
+        let largest = match self.add(error, of, dof) {
+            true => &mut self.left_out.get_or_insert_default().position,
+            false => &mut self.position,
+        };
+        *largest = largest.max(error.size);
+    }
+
+    /// Takes in the error of a velocity (m/s, rad/s).
+    fn add_velocity(&mut self, error: PartError, of: &[f64], dof: usize) {
+        let largest = match self.add(error, of, dof) {
+            true => &mut self.left_out.get_or_insert_default().velocity,
+            false => &mut self.velocity,
+        };
+        *largest = largest.max(error.size);
+    }
+}
+
+/// A step of a trial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// Its length (s).
+    pub(super) h: f64,
+    /// The most that corrections of overlap displaced (m).
+    pub(super) recovery: f64,
+    /// Whether its impacts are those of an event that was located at its start.
+    pub(super) is_located: bool,
+}
+
+/// Errors of positions and velocities that a jump may add in a step: how much it is known to, and
+/// how much it may.
+#[derive(Clone, Copy, Debug, Default)]
+struct JumpError {
+    position: (f64, f64),
+    velocity: (f64, f64),
+}
+
+impl JumpError {
+    /// Errors by a jump in a step, whose halves change the velocity of the part by no more than
+    /// `change` (m/s, rad/s) each.
+    ///
+    /// An impact at an unknown time in a half displaces by half of the step times the jump at most,
+    /// whether both ways of the step see the same or not. A force that jumps at an unknown time in
+    /// it leaves the velocity unknown by as much as it changes that.
+    fn of(jump: Jump, how: &Adaptive, step: Step, change: f64) -> Self {
+        let Step {
+            h,
+            recovery,
+            is_located,
+        } = step;
+        let Jump {
+            speed,
+            own,
+            is_impact,
+            is_touched,
+        } = jump;
+        if !is_touched {
+            return Self::default();
+        }
+        let most = how.position * how.jump_kink;
+        let recovered = recovery.min(most);
+        if is_impact {
+            let displaced = if is_located {
+                0.0
+            } else {
+                0.5 * h * speed.min(change)
+            };
+            Self {
+                position: (displaced, (h * speed).min(most) + recovered),
+                velocity: (0.0, WAYS * speed),
+            }
+        } else {
+            Self {
+                position: (0.0, recovered),
+                velocity: (own.min(change), (WAYS * speed).min(how.velocity * how.jump_kink)),
+            }
+        }
     }
 }
 
@@ -56,22 +164,37 @@ pub(super) struct Differences {
     change: Vec<f64>,
 }
 
-/// States of a trial: its start, its end taken at once, and its end in halves.
+/// States of a trial: its start, its end taken at once, its middle and its end in halves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends<'a> {
     pub(super) start: &'a State,
     pub(super) coarse: &'a State,
+    pub(super) middle: &'a State,
     pub(super) fine: &'a State,
 }
 
 impl Differences {
-    /// Measures a trial of length `h`.
-    pub(super) fn measure(&mut self, model: &Model, ends: Ends<'_>, how: &Adaptive, h: f64) -> Measured {
+    /// Measures a trial with these jumps.
+    pub(super) fn measure(
+        &mut self,
+        model: &Model,
+        ends: Ends<'_>,
+        jumps: &Jumps,
+        how: &Adaptive,
+        step: Step,
+    ) -> Measured {
         let mut out = Measured::default();
-        let Ends { start, coarse, fine } = ends;
+        let Ends {
+            start,
+            coarse,
+            middle,
+            fine,
+        } = ends;
         let Self { error, change } = self;
-        let position = how.position * h.max(how.position_kink);
-        let velocity = how.velocity * h.max(how.velocity_kink);
+        let position = how.position * step.h.max(how.position_kink);
+        let velocity = how.velocity * step.h.max(how.velocity_kink);
+        let difference =
+            |a: &State, b: &State, part: Range<usize>| norm(part.map(|k| a.velocities[k] - b.velocities[k]));
         for node in model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let (x, v) = (node.position_range(), node.velocity_range());
@@ -83,22 +206,36 @@ impl Differences {
             node.space.local(end, &coarse.positions[x.clone()], error);
             node.space.local(&start.positions[x], end, change);
             for part in parts(node) {
-                let (e, c) = (&error[part.clone()], &change[part.clone()]);
-                let size = out.add(e, c, position, how.relative, first + part.start);
-                out.position = out.position.max(size);
-            }
-            for (i, k) in v.enumerate() {
-                error[i] = coarse.velocities[k] - fine.velocities[k];
-                change[i] = fine.velocities[k] - start.velocities[k];
-            }
-            for part in parts(node) {
-                let (e, c) = (&error[part.clone()], &change[part.clone()]);
-                let size = out.add(e, c, velocity, how.relative, first + part.start);
-                out.velocity = out.velocity.max(size);
+                let dof = first + part.start;
+                let all = v.start + part.start..v.start + part.end;
+                let halves = difference(middle, start, all.clone());
+                let halves = halves.max(difference(fine, middle, all.clone()));
+                let by_jump = JumpError::of(jumps.at(dof..first + part.end), how, step, halves);
+                let displaced = PartError {
+                    size: larger(norm(error[part.clone()].iter().copied()), by_jump.position.0),
+                    smooth: position + how.relative * norm(change[part.clone()].iter().copied()),
+                    by_jump: by_jump.position.1,
+                };
+                out.add_position(displaced, &error[part.clone()], dof);
+                let moved = PartError {
+                    size: larger(difference(coarse, fine, all.clone()), by_jump.velocity.0),
+                    smooth: velocity + how.relative * difference(fine, start, all.clone()),
+                    by_jump: by_jump.velocity.1,
+                };
+                let of = &mut error[part];
+                for (e, k) in of.iter_mut().zip(all) {
+                    *e = coarse.velocities[k] - fine.velocities[k];
+                }
+                out.add_velocity(moved, of, dof);
             }
         }
         out
     }
+}
+
+/// The larger of two, not a number where the first is none.
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
 }
 
 /// Whether nothing is faster than the limits of rest.

@@ -22,11 +22,31 @@ use pliant_stepper::guards::EventKind;
 /// origin of the coordinates has no part in it. The next step follows from this share of what is
 /// allowed and the one before (a PI controller, Gustafsson 1991).
 ///
-/// **Use.** Where forces jump, and where hard rows keep velocities only to first order, the error
-/// falls no faster than the length of the step, which an error per time asks too much of: steps
-/// shorter than a *kink* may have the error of one that long. By default that is every step in its
-/// velocities (`velocity` is then what one step may miss), and in its positions a very short one.
-/// For smooth motion and a proven accuracy set both to zero.
+/// Where contacts, limits, ropes or rows of bounded force act, the differences of their impulses
+/// `Q` (N s, N m s), `n = Q - Q_1 - Q_2` of the step and its halves or `n = Q_1 - Q_2` of the
+/// halves, are no error of smooth motion. They change velocities by `|dv| <= sqrt(n^T M^-1 n/m)` of
+/// an element of mass `m` that the model connects with where they act, and by no more than a half
+/// of the step has changed it, `|dv| <= max(|v_1 - v_0|, |v_2 - v_1|)`. Where velocities jump, an
+/// *impact*, twice the first bound is no error of the velocity; but the time of the impact is only
+/// known to a half of the step, and what that displaces is to be within the tolerance of a step of
+/// the length `jump_kink`, if it was not located:
+///
+/// ```math
+/// h/2 |dv| <= position (max(h, position_kink) + jump_kink) + relative |dx|
+/// ```
+///
+/// Where only forces jump (friction that turns or sticks, a force that reaches its bound), the
+/// error of the velocity and the change by what acts on the element itself, `M_ii^-1 n_i`, may be
+/// `velocity jump_kink` more than in smooth motion. A step is therefore never shorter than these
+/// ask for, and all that is left out is reported ([`AdaptiveReport::jump`]).
+///
+/// **Use.** Where forces of force fields jump, and where hard rows keep velocities only to first
+/// order, the error falls no faster than the length of the step, which an error per time asks too
+/// much of: steps shorter than a *kink* may have the error of one that long. By default that is
+/// every step in its velocities (`velocity` is then what one step may miss), and in its positions a
+/// very short one. For smooth motion and a proven accuracy set both to zero. Errors of impacts add
+/// up with their number, not with the time: each may displace by `position jump_kink`, and leaves
+/// the velocity off by what acts in a step of that length.
 ///
 /// Hard rows are to hold at the start: what they miss becomes velocity, the more the shorter the
 /// step. The theta method keeps them only to the square of its length, and wants
@@ -46,6 +66,10 @@ pub struct Adaptive {
     /// Steps shorter than this may have the error of velocities of one of this length (s), not
     /// negative.
     pub velocity_kink: f64,
+    /// Elements that a jump of a velocity or a force reached may have the error of a step of this
+    /// length (s) on top, not negative. With zero a run ends at the first impact that is not
+    /// located.
+    pub jump_kink: f64,
     /// The first step to be tried, and the first one after an event (s).
     pub first: f64,
     /// The smallest step (s): one that misses the tolerance is an error. Steps that end at an event
@@ -66,8 +90,8 @@ pub struct Adaptive {
 }
 
 impl Default for Adaptive {
-    /// 1 mm per second, 1 cm/s in a step and a thousandth of the change; steps from 10 ns to 0.1 s,
-    /// no events.
+    /// 1 mm per second, 1 cm/s in a step and a thousandth of the change, 0.1 mm for an impact;
+    /// steps from 10 ns to 0.1 s, no events.
     fn default() -> Self {
         Self {
             position: 1e-3,
@@ -75,6 +99,7 @@ impl Default for Adaptive {
             relative: 1e-3,
             position_kink: 1e-4,
             velocity_kink: 1.0,
+            jump_kink: 0.1,
             first: 1e-4,
             smallest: 1e-8,
             largest: 0.1,
@@ -165,6 +190,12 @@ impl Adaptive {
                 at_least_zero,
             ),
             (
+                "the kink of jumps",
+                self.jump_kink,
+                not_negative(self.jump_kink),
+                at_least_zero,
+            ),
+            (
                 "the smallest step",
                 self.smallest,
                 positive(self.smallest),
@@ -249,6 +280,28 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+/// Errors beyond those of smooth motion that jumps of velocities or of forces in a step account
+/// for: no part of the estimated errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct JumpReport {
+    /// The largest of a position (m, rad), what an impact at an unknown time displaces included: at
+    /// most [`Adaptive::position`] times [`Adaptive::jump_kink`] beyond the tolerance of smooth
+    /// motion, twice that where overlap was corrected.
+    pub position: f64,
+    /// The largest difference of a velocity (m/s, rad/s): across an impact any.
+    pub velocity: f64,
+}
+
+impl JumpReport {
+    /// The larger of each.
+    pub fn larger(self, other: Self) -> Self {
+        Self {
+            position: self.position.max(other.position),
+            velocity: self.velocity.max(other.velocity),
+        }
+    }
+}
+
 /// The report of one step that chose its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveReport {
@@ -257,10 +310,12 @@ pub struct AdaptiveReport {
     pub step: StepReport,
     /// The largest estimated error, as a share of what is allowed: at most 1.
     pub error: f64,
-    /// Largest estimated error of a position (m, rad).
+    /// Largest estimated error of a position (m, rad), but for those in `jump`.
     pub position_error: f64,
-    /// Largest estimated error of a velocity (m/s, rad/s).
+    /// Largest estimated error of a velocity (m/s, rad/s), but for those in `jump`.
     pub velocity_error: f64,
+    /// Errors that smooth motion may not have, if the step has any.
+    pub jump: Option<JumpReport>,
     /// Trials that missed the tolerance.
     pub rejected: usize,
     /// Trials whose equations could not be solved.
@@ -290,6 +345,10 @@ pub struct AdaptiveSummary {
     pub events: usize,
     /// Steps that passed over an event.
     pub passed: usize,
+    /// Steps with errors that smooth motion may not have, and jumps in them account for.
+    pub jumps: usize,
+    /// The largest of these.
+    pub largest_jump: JumpReport,
     /// Whether the last step ended with everything at rest.
     pub at_rest: bool,
 }
@@ -305,6 +364,8 @@ impl AdaptiveSummary {
         self.failed += report.failed;
         self.events += usize::from(report.event.is_some());
         self.passed += usize::from(report.passed);
+        self.jumps += usize::from(report.jump.is_some());
+        self.largest_jump = self.largest_jump.larger(report.jump.unwrap_or_default());
         self.at_rest = report.at_rest;
     }
 }

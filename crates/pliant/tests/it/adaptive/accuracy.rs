@@ -280,6 +280,13 @@ fn numbers_that_make_no_sense() {
         ),
         (
             Adaptive {
+                jump_kink: -1.0,
+                ..good
+            },
+            "kink of jumps",
+        ),
+        (
+            Adaptive {
                 smallest: 0.0,
                 ..good
             },

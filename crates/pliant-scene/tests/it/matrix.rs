@@ -2,8 +2,7 @@
 //! steps that choose their length, and at rest.
 //!
 //! A cell of this matrix is refused before the first step, or its run is right: near an answer that
-//! another method made, without energy that nothing brought in, and with its hard rows held. What
-//! is wrong and not mended is listed, with the reason ([`KNOWN`]).
+//! another method made, without energy that nothing brought in, and with its hard rows held.
 
 mod features;
 
@@ -95,23 +94,6 @@ const METHODS: &[Method] = &[
 
 /// The two methods of the references, which have nothing in common but the model.
 const REFERENCES: [&str; 2] = ["Sdirk2", "Nonlinear, alpha: 0.5, beta: 0.5"];
-
-/// A cell that is wrong or ends in an error.
-struct Known {
-    setting: Setting,
-    /// Names of features and methods; all where empty.
-    features: &'static [&'static str],
-    methods: &'static [&'static str],
-    #[expect(dead_code, reason = "it is for readers")]
-    reason: &'static str,
-}
-
-const KNOWN: &[Known] = &[Known {
-    setting: Setting::Adaptive,
-    features: &["limits"],
-    methods: &["Theta, post_stabilisation: ()", "Nonlinear"],
-    reason: "a velocity that jumps is an error that no step makes small, unless it is an event",
-}];
 
 /// Whether a value is more than the most, or no number.
 fn is_beyond(value: f64, most: f64) -> bool {
@@ -299,17 +281,11 @@ fn judge(feature: &Feature, setting: Setting, method: &Method, references: Optio
     Verdict::Right
 }
 
-fn is_known(setting: Setting, feature: &Feature, method: &Method) -> bool {
-    let among = |names: &[&str], name: &str| names.is_empty() || names.contains(&name);
-    let mut known = KNOWN.iter();
-    known.any(|k| k.setting == setting && among(k.features, feature.name) && among(k.methods, method.name))
-}
-
 /// Judges all cells of a setting. `right` is the least number of cells that are right: what takes a
 /// feature keeps it.
 fn check(setting: Setting, right: usize) {
     let mut wrong = Vec::new();
-    let mut counts = [0; 4];
+    let mut counts = [0; 3];
     for feature in FEATURES {
         let references = references(feature, setting);
         let chooses = |method: &&Method| method.name.contains("adaptive_step");
@@ -322,23 +298,18 @@ fn check(setting: Setting, right: usize) {
                 Err(error) => Verdict::Wrong(error.clone()),
             };
             let cell = format!("{} by {}", feature.name, method.name);
-            match (verdict, is_known(setting, feature, method)) {
-                (Verdict::Wrong(why), true) => {
-                    println!("not yet: {cell}: {why}");
-                    counts[3] += 1;
-                }
-                (_, true) => wrong.push(format!("{cell}: mended, say so in KNOWN")),
-                (Verdict::Refused, _) => counts[1] += 1,
-                (Verdict::Right, _) => counts[0] += 1,
-                (Verdict::Wrong(why), _) => {
+            match verdict {
+                Verdict::Refused => counts[1] += 1,
+                Verdict::Right => counts[0] += 1,
+                Verdict::Wrong(why) => {
                     wrong.push(format!("{cell}: {why}"));
                     counts[2] += 1;
                 }
             }
         }
     }
-    let [good, refused, bad, known] = counts;
-    println!("{setting:?}: {good} right, {refused} refused, {bad} wrong, {known} known to be wrong");
+    let [good, refused, bad] = counts;
+    println!("{setting:?}: {good} right, {refused} refused, {bad} wrong");
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(good >= right, "only {good} cells are right");
 }
@@ -360,7 +331,7 @@ fn features_on_a_thread_are_right_or_refused() {
 
 #[test]
 fn features_in_steps_that_choose_their_length_are_right_or_refused() {
-    check(Setting::Adaptive, 369);
+    check(Setting::Adaptive, 371);
 }
 
 /// Equilibria by Newton's method, against where steps of implicit Euler come to rest whose

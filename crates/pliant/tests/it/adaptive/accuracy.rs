@@ -24,6 +24,7 @@ fn with_rows() -> Vec<(Options, f64)> {
         ..Options::theta()
     };
     vec![
+        (Options::default(), 1e-6),
         (Options::theta(), 3e-4),
         (Options::trapezoidal(), 1e-6),
         (euler(Integrator::Nonlinear), 3e-4),

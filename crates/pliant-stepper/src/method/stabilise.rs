@@ -70,11 +70,11 @@ fn solve(
         prepared = system.corrections.direct.prepare(system.assembler.system());
     }
     prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))?;
-    solve_prepared(system, start.time, end, Residuals::Displacements)
+    solve_prepared(system, start.time, end, Residuals::Displacements, 0.0)
 }
 
 /// Solves the prepared system of a correction at `time` (s); the solution is left in the scratch of
-/// the system.
+/// the system. What it misses is none of its errors below the `rounding` of what it corrects.
 ///
 /// # Errors
 /// [`Error::Incompatible`] for hard rows that contradict each other,
@@ -84,6 +84,7 @@ pub(super) fn solve_prepared(
     time: f64,
     end: &Motion,
     residuals: Residuals<'_>,
+    rounding: f64,
 ) -> Result<(), Error> {
     let System {
         model,
@@ -97,9 +98,11 @@ pub(super) fn solve_prepared(
         .direct
         .solve(assembler.system(), &mut scratch.correction);
     let report = solved.map_err(|e| Error::from_solver(e, model, time))?;
+    let missed = report.residual.primal.max(report.residual.row);
     match report.status {
         Status::Converged => Ok(()),
         _ if options.accept_failed_steps => Ok(()),
+        Status::Stagnated if missed < rounding => Ok(()),
         Status::Incompatible { row, violation } => {
             let clash = Clash {
                 kkt: assembler.system(),

@@ -38,6 +38,11 @@ const LEFT: f64 = 1e-9;
 /// Share of its terms that an equation of the projection may miss without refinement.
 const EXACT: f64 = 1e-12;
 
+/// Roundings of the largest coordinate that its correction may be off by. A correction that is
+/// itself rounding solves its equations to a share of nothing: with the velocities `v`, what it
+/// misses is converged below `ROUNDINGS eps |v|`, whatever share of its own terms that is.
+const ROUNDINGS: f64 = 1000.0;
+
 /// The treatment of a row in the projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Projected {
@@ -128,7 +133,13 @@ fn solve(system: &mut System, time: f64, end: &Motion, residuals: Residuals<'_>)
     solver.options.max_refinements = most;
     match solved {
         Ok(report) if report.status == Status::Converged && report.residual.relative <= EXACT => Ok(()),
-        _ => solve_prepared(system, time, end, residuals),
+        _ => {
+            let size = match residuals {
+                Residuals::Displacements => largest_coordinate(system, end),
+                _ => largest_velocity(system, end),
+            };
+            solve_prepared(system, time, end, residuals, ROUNDINGS * f64::EPSILON * size)
+        }
     }
 }
 
@@ -361,7 +372,7 @@ impl Projection {
         self.fill_positions(system, deformations, way, end);
         let time = end.time;
         if !system.options.accept_failed_steps {
-            solve_prepared(system, time, end, Residuals::Displacements)?;
+            solve_prepared(system, time, end, Residuals::Displacements, 0.0)?;
             return Err(correction_error(system, &end.state, time, left));
         }
         let System {
@@ -428,5 +439,13 @@ fn largest_coordinate(system: &System, end: &Motion) -> f64 {
     let nodes = system.model.nodes().iter().filter(|n| n.first_dof().is_some());
     nodes
         .flat_map(|n| &end.state.positions[n.position_range()])
+        .fold(0.0, |a, x| a.max(x.abs()))
+}
+
+/// The largest velocity of what moves (m/s, rad/s).
+fn largest_velocity(system: &System, end: &Motion) -> f64 {
+    let nodes = system.model.nodes().iter().filter(|n| n.first_dof().is_some());
+    nodes
+        .flat_map(|n| &end.state.velocities[n.velocity_range()])
         .fold(0.0, |a, x| a.max(x.abs()))
 }

@@ -13,6 +13,7 @@ mod work;
 
 pub use product::ResponseOperator;
 pub use stiffness::StiffnessRatio;
+pub use tangent::NewtonResiduals;
 
 use crate::jacobian::Jacobians;
 use crate::plan::Plan;

@@ -18,7 +18,7 @@ mod plan;
 mod scheme;
 mod tail;
 
-pub use fill::{Assembler, Metric, ResponseOperator, RowMotion, StepInput, StiffnessRatio};
+pub use fill::{Assembler, Metric, NewtonResiduals, ResponseOperator, RowMotion, StepInput, StiffnessRatio};
 pub use scheme::{GeometricStiffness, GeometricTerms, Scheme};
 pub use tail::{Extended, Quantity, Support, Tail};
 

@@ -121,11 +121,8 @@ impl Assembler {
     /// is then the change of velocity and the *whole* impulses, which of redundant rows are so the
     /// smallest.
     ///
-    /// `primal` is the residual of the equations of motion as an impulse (N s, N m s), `deficit`
-    /// what each row is off by, `C lambda + alpha (phi + ...) + ...` of docs/notation.md or its
-    /// hard counterpart, and `mu` the impulses of the iterate. With `Y` of a row law
-    /// `b = h Y^-1 deficit - R mu`, `c = -primal - J^T mu`. The scheme must be that of the fill,
-    /// for changes of velocity.
+    /// With `Y` of a row law `b = h Y^-1 deficit - R mu`, `c = -primal - J^T mu`. The scheme must
+    /// be that of the fill, for changes of velocity.
     ///
     /// # Panics
     /// If a slice is shorter than the system.
@@ -134,10 +131,14 @@ impl Assembler {
         problem: &Problem,
         evaluation: &Evaluation,
         scheme: &Scheme,
-        primal: &[f64],
-        deficit: &[f64],
-        mu: &[f64],
+        residuals: NewtonResiduals<'_>,
     ) {
+        let NewtonResiduals {
+            primal,
+            deficit,
+            mu,
+            allow,
+        } = residuals;
         let deficits = Deficits {
             problem,
             evaluation,
@@ -148,13 +149,13 @@ impl Assembler {
         for ((c, p), fixed) in self.system.c.iter_mut().zip(primal).zip(&self.system.fixed) {
             *c = if *fixed { 0.0 } else { -p };
         }
-        // What linearising leaves between redundant rows is no contradiction: the residual decides
-        // that in the end.
-        let allowances = self.system.b_rounding.iter_mut().zip(&self.system.b);
-        for ((rounding, b), (lower, upper)) in allowances.zip(&self.system.bounds) {
+        if allow {
             // (The allowance would also keep bounded rows at their bounds.)
-            if lower.is_infinite() && upper.is_infinite() {
-                *rounding += b.abs();
+            let allowances = self.system.b_rounding.iter_mut().zip(&self.system.b);
+            for ((rounding, b), (lower, upper)) in allowances.zip(&self.system.bounds) {
+                if lower.is_infinite() && upper.is_infinite() {
+                    *rounding += b.abs();
+                }
             }
         }
         self.system.j.add_transpose_product(-1.0, mu, &mut self.system.c);
@@ -182,6 +183,22 @@ impl Assembler {
         };
         deficits.divide(out, &mut self.law);
     }
+}
+
+/// By how much an iterate of Newton's method misses its equations.
+#[derive(Clone, Copy, Debug)]
+pub struct NewtonResiduals<'a> {
+    /// The residual of the equations of motion as an impulse (N s, N m s), by independent
+    /// coordinate.
+    pub primal: &'a [f64],
+    /// Deficits of the rows: `C lambda + alpha (phi + ...) + ...` of docs/notation.md or its
+    /// hard counterpart.
+    pub deficit: &'a [f64],
+    /// The impulses of the iterate, by row (N s, N m s).
+    pub mu: &'a [f64],
+    /// Whether redundant rows may disagree by their right-hand sides, which linearising leaves
+    /// between them. Without it, the solver tells rows that contradict each other.
+    pub allow: bool,
 }
 
 /// The deficits of the rows of a problem, one number per row.

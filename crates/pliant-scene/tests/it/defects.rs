@@ -344,6 +344,28 @@ const DEFECTS: &[Defect] = &[
         promise: |ended| says(ended, &["short rod", "long rod"]),
     },
     Defect {
+        name: "motors that contradict each other are named by every method",
+        state: Holds,
+        scene: "(run: (duration: 0.1, integrator: #), nodes: [
+            Bodies(name: \"b\", bodies: [(shape: Box(0.1, 0.1, 0.1), mass: 1)])],
+            joints: [
+                (name: \"slow\", kind: Slider, b: Body(\"b\", 0), motors: [Velocity(speed: 1)]),
+                (name: \"fast\", kind: Slider, b: Body(\"b\", 0), motors: [Velocity(speed: 2)])])",
+        values: &["Sdirk2", "Nonlinear", "Theta"],
+        promise: |ended| says(ended, &["slow.motor 0", "fast.motor 0", "contradicts"]),
+    },
+    Defect {
+        name: "a motor that drives what is held contradicts that by every method",
+        state: Holds,
+        // It starts at 0.9 m/s.
+        scene: "(run: (duration: 0.1, integrator: #), nodes: [
+            Bodies(name: \"b\", bodies: [(shape: Box(0.1, 0.1, 0.1), mass: 1)])],
+            fixed: [(node: \"b\", elements: [0])],
+            joints: [(name: \"j\", kind: Slider, b: Body(\"b\", 0), motors: [Position(on: \"travel\", target: \"0.3 * sin(3 * $t)\")])])",
+        values: &["Sdirk2", "Nonlinear", "Theta"],
+        promise: |ended| says(ended, &["j.motor 0", "contradicts"]),
+    },
+    Defect {
         name: "a ball falls on a taut cable that cannot stretch",
         state: NotYet,
         scene: "(gravity: (0, 0, -9.81), run: (duration: 0.4), nodes: [

@@ -369,8 +369,8 @@ const KEPT: [(u64, bool, usize); 3] = [
     (112, true, 16),
 ];
 
-/// They are run, and nothing in them that can only lose energy makes any: where nothing drives, none
-/// beyond a share of 1e-3.
+/// Kept seeds are run, and where nothing drives them their energy grows by no more than a share of
+/// 1e-3 of what there is.
 #[test]
 fn kept_seeds_are_run() {
     let run = |seed: u64, wild: bool, steps: usize| {

@@ -213,6 +213,9 @@ struct Iteration<'a> {
     scheme: &'a Scheme,
     work: &'a mut NewtonWorkspace,
     origin: Origin<'a>,
+    /// Whether the step is taken in halves if the iteration fails. If not, it says which rows
+    /// contradict each other, if that is why.
+    or_halves: bool,
 }
 
 /// Where the displacements of the iterates begin, and when these are good.
@@ -531,6 +534,7 @@ impl Method for Implicit {
             end,
             scheme: &scheme,
             work,
+            or_halves: trace.stages.or_halves,
         };
         let impulses = &mut iteration.work.iterate.contacts;
         step::start_newton(iteration.system, iteration.end, &scheme, h, impulses)?;

@@ -119,6 +119,7 @@ impl LinearisationMeasure {
             end: before,
             scheme: &scheme,
             work,
+            or_halves: false,
         };
         iteration.clear(h);
         let both = !scheme.weighs_the_end_alone();

@@ -2,10 +2,11 @@
 
 use super::{Factor, Goal, Iteration};
 use crate::contact::{ContactIterate, step};
+use crate::observe::{Clash, Residuals};
 use crate::report::{NewtonReport, Timings};
 use crate::system::System;
 use crate::{Error, WorkPart};
-use pliant_kkt::{GeometricStiffness, GeometricTerms, StepInput};
+use pliant_kkt::{GeometricStiffness, GeometricTerms, NewtonResiduals, StepInput};
 use pliant_model::ModelError;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
@@ -145,6 +146,8 @@ impl Iteration<'_> {
                         let stands = relative <= LARGEST_RESIDUAL && self.ends_at_rounding();
                         if settled && (good || stands) {
                             report.status = Status::Converged;
+                        } else if self.ends_the_step() {
+                            self.check_compatibility()?;
                         }
                     }
                     return Ok((report, newton, clamped));
@@ -153,7 +156,7 @@ impl Iteration<'_> {
             let clock = Instant::now();
             age = if stale { age + 1 } else { 0 };
             if stale {
-                self.fill_right_hand_sides();
+                self.fill_right_hand_sides(true);
             } else {
                 clamped |= self.prepare_newton()?;
             }
@@ -203,6 +206,42 @@ impl Iteration<'_> {
         }
     }
 
+    /// Whether the step ends with an error if the iteration fails: there are no halves, no one stage
+    /// to take it instead of two, and failed steps are not accepted.
+    fn ends_the_step(&self) -> bool {
+        let last = !self.or_halves && self.origin.deformations.is_none();
+        last && !self.system.options.accept_failed_steps
+    }
+
+    /// Whether an iteration that failed has failed for rows that contradict each other: those of the
+    /// linear equations at its best iterate, which no change of velocity meets.
+    ///
+    /// # Errors
+    /// [`Error::Incompatible`] if so.
+    fn check_compatibility(&mut self) -> Result<(), Error> {
+        self.fill_newton(false);
+        // What linearising leaves between redundant rows is no contradiction while the iteration
+        // goes on. Here it is.
+        self.fill_right_hand_sides(false);
+        let solved = self.prepare_filled().and_then(|()| self.solve_measured());
+        let Ok(SolveReport {
+            status: Status::Incompatible { row, violation },
+            ..
+        }) = solved
+        else {
+            return Ok(());
+        };
+        let (kkt, solution) = step::whole_system(self.system);
+        let clash = Clash {
+            kkt,
+            solution,
+            row,
+            violation,
+        };
+        let residuals = Residuals::Velocities(self.scheme);
+        Err(clash.error(&self.system.model, self.start.time, residuals))
+    }
+
     /// Whether the velocities are as close as the error of the step makes worth while.
     fn is_close(&self) -> bool {
         let Goal::ThirdOrder { share, .. } = self.origin.goal else {
@@ -235,6 +274,16 @@ impl Iteration<'_> {
                 .solve_unmeasured(system.assembler.system(), &mut system.solution);
             return solved.map_err(|e| Error::from_solver(e, &system.model, self.start.time));
         }
+        let solved = self.solve_measured()?;
+        let (s, system) = (&mut *self.work, &mut *self.system);
+        let System { sleep, solution, .. } = system;
+        let per_force = s.relation.acceleration_gain.recip();
+        sleep.keep_multipliers(&self.start.multipliers, per_force, &mut solution.mu);
+        Ok(solved)
+    }
+
+    /// Solves the prepared system with its contacts, and measures the residual.
+    fn solve_measured(&mut self) -> Result<SolveReport, Error> {
         let s = &mut *self.work;
         let at = ContactIterate {
             start: &s.equations.law_velocity,
@@ -242,11 +291,7 @@ impl Iteration<'_> {
             mu: &s.iterate.mu,
             impulses: &s.iterate.contacts,
         };
-        let solved = step::solve_newton(self.system, self.start, self.scheme, at, &mut s.contact_impulses)?;
-        let System { sleep, solution, .. } = &mut *self.system;
-        let per_force = s.relation.acceleration_gain.recip();
-        sleep.keep_multipliers(&self.start.multipliers, per_force, &mut solution.mu);
-        Ok(solved)
+        step::solve_newton(self.system, self.start, self.scheme, at, &mut s.contact_impulses)
     }
 
     /// Fills the matrices at the iterate.
@@ -286,16 +331,23 @@ impl Iteration<'_> {
         self.system.guards.deactivate_rows(&mut self.system.assembler);
     }
 
-    fn fill_right_hand_sides(&mut self) {
+    /// Fills the right-hand sides; `allow` lets redundant rows disagree by what linearising leaves
+    /// between them.
+    fn fill_right_hand_sides(&mut self, allow: bool) {
         let s = &*self.work;
-        self.system.assembler.set_residuals(
-            &self.system.model,
-            &self.system.evaluation,
-            self.scheme,
-            &s.residual.primal,
-            &s.residual.deficit,
-            &s.iterate.mu,
-        );
+        let residuals = NewtonResiduals {
+            primal: &s.residual.primal,
+            deficit: &s.residual.deficit,
+            mu: &s.iterate.mu,
+            allow,
+        };
+        let System {
+            model,
+            evaluation,
+            assembler,
+            ..
+        } = &mut *self.system;
+        assembler.set_residuals(model, evaluation, self.scheme, residuals);
     }
 
     /// Factors the filled system; where it is indefinite, with the absolute value of the geometric
@@ -303,15 +355,8 @@ impl Iteration<'_> {
     pub(crate) fn prepare_newton(&mut self) -> Result<bool, Error> {
         let mut clamped = false;
         loop {
-            self.fill_right_hand_sides();
-            let prepared = if self.system.in_contact() {
-                let at = self.work.contact_iterate();
-                step::prepare_newton(self.system, self.start, self.scheme, at)
-            } else {
-                let prepared = self.system.solver.prepare(self.system.assembler.system());
-                prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.start.time))
-            };
-            match prepared {
+            self.fill_right_hand_sides(true);
+            match self.prepare_filled() {
                 Ok(()) => return Ok(clamped),
                 Err(Error::NotPositiveDefinite { .. })
                     if !clamped && self.system.options.tuning.clamp_geometry =>
@@ -321,6 +366,17 @@ impl Iteration<'_> {
                 }
                 Err(e) => return Err(e),
             }
+        }
+    }
+
+    /// Factors the filled system, with the rows of contacts if there are any.
+    fn prepare_filled(&mut self) -> Result<(), Error> {
+        if self.system.in_contact() {
+            let at = self.work.contact_iterate();
+            step::prepare_newton(self.system, self.start, self.scheme, at)
+        } else {
+            let prepared = self.system.solver.prepare(self.system.assembler.system());
+            prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.start.time))
         }
     }
 

@@ -405,6 +405,7 @@ impl Sdirk2 {
                 goal,
                 factor,
             },
+            or_halves: trace.stages.or_halves,
         };
         iteration.record_start(elapsed, 1.0);
         let (solved, newton, clamped) = match stage.is_whole() {

@@ -397,6 +397,13 @@ fn kept_seeds_are_run() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
+/// A step that fails between its stages leaves no work of contacts behind: the replay from a
+/// checkpoint is the same to the bit.
+#[test]
+fn a_failed_stage_leaves_nothing_behind() {
+    judge_seed(81, false, 60).unwrap();
+}
+
 #[test]
 fn a_seed_is_always_the_same_scene() {
     for wild in [false, true] {

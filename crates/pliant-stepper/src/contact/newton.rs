@@ -71,7 +71,6 @@ impl Contacts {
     ) -> Result<(), Error> {
         self.impact.forget();
         self.newton.moved.clear();
-        self.newton.staged = None;
         self.rows.gather(base, &self.detection)?;
         self.take_laws(base, h, 1.0);
         impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
@@ -258,6 +257,11 @@ impl Contacts {
         let bounces = self.bounces();
         let rows = &self.rows;
         bounces && rows.gain(at.impulses) > tolerance.max(1e-12) * rows.exchanged(at.impulses)
+    }
+
+    /// Forgets the work in stages.
+    pub(super) fn forget_stages(&mut self) {
+        self.newton.staged = None;
     }
 
     /// Enters the work of the impulses of a stage at its velocities, which count by this factor.

@@ -444,6 +444,13 @@ pub(crate) fn share_restitution(system: &mut System, motion: &Motion, scheme: &S
     }
 }
 
+/// Forgets the work of contacts in the stages of a step that failed before its end.
+pub(crate) fn forget_stages(system: &mut System) {
+    if let Some(contacts) = &mut system.contacts {
+        contacts.forget_stages();
+    }
+}
+
 /// Enters the work of contacts in a stage, whose impulses are this share of those of the step.
 pub(crate) fn tally_stage(system: &mut System, at: ContactIterate<'_>, share: f64) {
     if let Some(contacts) = &mut system.contacts {

@@ -45,7 +45,11 @@ fn step(run: &mut Runner) -> StepReport {
     // In each of two stages friction takes energy, or none, to what the residual leaves.
     let exact = contacts.solve.friction_coupling == pliant::contact::FrictionCoupling::Exact;
     if report.solve.stages == 2 && exact {
-        assert!(report.ledger.friction <= allowed, "{:?} {allowed:e}", report.ledger);
+        assert!(
+            report.ledger.friction <= allowed,
+            "{:?} {allowed:e}",
+            report.ledger
+        );
     }
     report
 }

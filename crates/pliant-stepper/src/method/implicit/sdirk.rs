@@ -317,6 +317,7 @@ impl Sdirk2 {
     /// Prepares the first stage: deformations and velocities. The system has the Jacobians of the
     /// start.
     fn begin(&mut self, system: &mut System, start: &Motion) -> Result<(), Error> {
+        contact_step::forget_stages(system);
         system.set_row_motion(start.time, start.time);
         system.evaluate(start, 0.0)?;
         system.velocities(&start.state, &mut self.start);

@@ -206,15 +206,15 @@ impl Iteration<'_> {
         }
     }
 
-    /// Whether the step ends with an error if the iteration fails: there are no halves, no one stage
-    /// to take it instead of two, and failed steps are not accepted.
+    /// Whether the step ends with an error if the iteration fails: there are no halves, no one
+    /// stage to take it instead of two, and failed steps are not accepted.
     fn ends_the_step(&self) -> bool {
         let last = !self.or_halves && self.origin.deformations.is_none();
         last && !self.system.options.accept_failed_steps
     }
 
-    /// Whether an iteration that failed has failed for rows that contradict each other: those of the
-    /// linear equations at its best iterate, which no change of velocity meets.
+    /// Whether an iteration that failed has failed for rows that contradict each other: those of
+    /// the linear equations at its best iterate, which no change of velocity meets.
     ///
     /// # Errors
     /// [`Error::Incompatible`] if so.

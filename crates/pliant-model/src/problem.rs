@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub struct Problem {
     model: Arc<Model>,
     parameters: Parameters,
+    /// See [`mass_in_space`](Self::mass_in_space).
+    mass_in_space: f64,
 }
 
 impl Deref for Problem {
@@ -43,7 +45,24 @@ impl Problem {
     pub fn new(model: impl Into<Arc<Model>>) -> Self {
         let model = model.into();
         let parameters = model.initial_parameters().clone();
-        Self { model, parameters }
+        let mut mass_in_space = 0.0;
+        for attachment in model.masses() {
+            let node = model.node(attachment.node);
+            if node.space.is_spatial() {
+                let add = |mass, _, _| mass_in_space += mass;
+                attachment.component.pairs(node.count, add);
+            }
+        }
+        Self {
+            model,
+            parameters,
+            mass_in_space,
+        }
+    }
+
+    /// The mass of all nodes that gravity acts on (kg).
+    pub fn mass_in_space(&self) -> f64 {
+        self.mass_in_space
     }
 
     /// The model, which is its structure.

@@ -37,18 +37,6 @@ impl Momentum {
 }
 
 impl Problem {
-    /// The mass of all nodes that gravity acts on (kg).
-    pub fn mass_in_space(&self) -> f64 {
-        let mut out = 0.0;
-        for attachment in self.masses() {
-            let node = self.node(attachment.node);
-            if node.space.is_spatial() {
-                attachment.component.pairs(node.count, |m, _, _| out += m);
-            }
-        }
-        out
-    }
-
     /// Kinetic and potential energy. The state must be propagated.
     pub fn energies(&self, state: &State) -> Energies {
         self.energies_without(state, |_| false)

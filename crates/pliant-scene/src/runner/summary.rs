@@ -196,9 +196,9 @@ pub struct CertificateSummary {
 /// Energy that came from nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnergyShare {
-    /// As a share of what turned over.
+    /// The energy as a share of what turned over.
     pub share: f64,
-    /// In joules.
+    /// The energy in joules.
     pub energy: f64,
     /// Time at the end of the step.
     pub time: f64,
@@ -207,9 +207,9 @@ pub struct EnergyShare {
 /// Estimate of the error that a step adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepError {
-    /// Of a coordinate (m, rad).
+    /// Largest error of a coordinate (m, rad).
     pub position: f64,
-    /// Of a velocity (m/s, rad/s).
+    /// Largest error of a velocity (m/s, rad/s).
     pub velocity: f64,
 }
 
@@ -244,7 +244,7 @@ impl CertificateSummary {
     }
 }
 
-/// The larger of two, or the one that is no number.
+/// The larger of two; a NaN is the worst, and must not hide behind `max`.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || b <= a { a } else { b }
 }
@@ -321,10 +321,7 @@ pub struct NodeState {
 impl Residuals {
     pub(super) fn add(&mut self, value: f64) {
         self.last = value;
-        // A NaN is the worst, and must not hide behind `max`.
-        if value.is_nan() || value > self.worst {
-            self.worst = value;
-        }
+        self.worst = worse(self.worst, value);
     }
 }
 
@@ -437,7 +434,9 @@ impl Summary {
         self.iterations += report.solve.iterations;
         self.refinements += report.solve.refinements;
         self.redundant_rows = self.redundant_rows.max(report.solve.redundant_rows);
-        self.extra_geometry_passes += report.solve.geometry_passes.saturating_sub(1);
+        // Each part of a step in halves has one pass of its own.
+        let parts = 1 + report.solve.newton.step_halvings;
+        self.extra_geometry_passes += report.solve.geometry_passes.saturating_sub(parts);
         self.newton_iterations += report.solve.newton.iterations;
         self.newton_halvings += report.solve.newton.step_halvings;
         self.two_stage_steps += usize::from(report.solve.stages == 2);

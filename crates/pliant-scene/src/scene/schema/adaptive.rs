@@ -23,7 +23,7 @@ pub struct AdaptiveSpec {
     /// Steps shorter than this may have the error of velocities of one that long.
     #[serde(default)]
     pub velocity_kink: Option<Number>,
-    /// Of what a jump reached, a step may have the error of one that long.
+    /// Length of a step whose error any step may have in what a jump reached.
     #[serde(default)]
     pub jump_kink: Option<Number>,
     /// The first step, and the first after an event.

@@ -249,6 +249,10 @@ fn a_drawn_bow_lets_its_string_go() {
     assert!((drawn - braced + 0.3 * 0.975).abs() < 1e-3, "{braced} {drawn}");
     advance(&mut run, 145);
     assert!((middle(&run) - braced).abs() < 0.1, "{}", middle(&run));
+    // A part of a step in halves is no extra pass for the geometric stiffness.
+    let summary = run.finish(None).summary;
+    let counts = (summary.newton_halvings > 0, summary.extra_geometry_passes);
+    assert_eq!(counts, (true, 0));
 }
 
 /// The way of a point from the middle of the vessel.

@@ -3,7 +3,7 @@
 use super::Ended;
 use pliant::prelude::*;
 use pliant_scene::runner::{Outcome, Runner};
-use pliant_scene::scene::{SceneFile, Settings};
+use pliant_scene::scene::{SceneError, SceneFile, Settings};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,11 +12,21 @@ use std::time::Instant;
 /// Scenes that take minutes: only if they are named.
 const LONG: [&str; 1] = ["bowl"];
 
+/// A scene by a method.
+enum Run {
+    /// A scene of statics, which does not move.
+    Still,
+    /// The method does not take it, as the linear step where a material yields.
+    Refused,
+    /// The outcome, and how long the run took (s).
+    Ended(Box<Outcome>, f64),
+}
+
 /// Runs a scene by a method, with that method's standard choices and all else as the scene has it.
-fn run_by(file: &Path, integrator: Integrator) -> Result<Option<(Outcome, f64)>, Box<dyn Error>> {
+fn run_by(file: &Path, integrator: Integrator) -> Result<Run, Box<dyn Error>> {
     let mut built = SceneFile::load(file)?.build(&Settings::default())?;
     if built.statics.is_some() {
-        return Ok(None);
+        return Ok(Run::Still);
     }
     let standard = Options::default();
     let options = &mut built.options;
@@ -24,10 +34,13 @@ fn run_by(file: &Path, integrator: Integrator) -> Result<Option<(Outcome, f64)>,
     (options.alpha, options.beta) = (standard.alpha, standard.beta);
     (options.geometry, options.gyroscopic) = (standard.geometry, standard.gyroscopic);
     (options.pre_stabilisation, options.post_stabilisation) = (None, None);
-    let runner = Runner::new(built)?;
+    let runner = match Runner::new(built) {
+        Err(SceneError::Simulation { .. }) => return Ok(Run::Refused),
+        runner => runner?,
+    };
     let clock = Instant::now();
     let outcome = runner.run(|_| {});
-    Ok(Some((outcome, clock.elapsed().as_secs_f64())))
+    Ok(Run::Ended(Box::new(outcome), clock.elapsed().as_secs_f64()))
 }
 
 /// The numerical part of the ledger of a run as a share of the energy that it turned over: the
@@ -71,8 +84,13 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let mut cells = Vec::new();
         for integrator in [Integrator::Theta, Integrator::Sdirk2] {
-            let Some((outcome, seconds)) = run_by(&file, integrator)? else {
-                continue;
+            let (outcome, seconds) = match run_by(&file, integrator)? {
+                Run::Still => continue,
+                Run::Refused => {
+                    cells.push("refused | -".to_owned());
+                    continue;
+                }
+                Run::Ended(outcome, seconds) => (outcome, seconds),
             };
             let share = 100.0 * numerical_share(&outcome);
             let ended = outcome

@@ -340,12 +340,14 @@ pub enum Accuracy {
     serde(rename = "accuracy", default, deny_unknown_fields)
 )]
 pub struct Tolerances {
-    /// Of energy that the method makes in a step, as a share of what the step or the motion turned
-    /// over, whichever is more (none).
+    /// The largest energy that the method may make in a step, as a share of what the step or the
+    /// motion turned over, whichever is more (none).
     pub gain: f64,
-    /// Of energy that dampers, friction and impacts bring in, likewise (none).
+    /// The largest energy that dampers, friction and impacts may bring in, as the same share
+    /// (none).
     pub passive_gain: f64,
-    /// Of [`EnergyBudget::share`] (none).
+    /// The largest energy from nowhere since the start, as a share of all that could turn over
+    /// ([`EnergyBudget::share`], none).
     pub since_start: f64,
 }
 
@@ -361,8 +363,8 @@ impl Default for Tolerances {
 }
 
 impl Tolerances {
-    /// Of methods whose energy swings from step to step, or that are not taken in halves: only what
-    /// a motion as a whole makes.
+    /// Tolerances for methods whose energy swings from step to step, or that are not taken in
+    /// halves: they bound only what a motion as a whole makes.
     pub const SINCE_START: Self = Self {
         gain: f64::INFINITY,
         passive_gain: f64::INFINITY,

@@ -480,6 +480,55 @@ mod tests {
         assert_eq!((error.position, error.velocity), (2.0, 4.0));
     }
 
+    /// The sum since the start has gains that no impact of the same step took, and all losses;
+    /// energy of friction that an impact took is none; drives are added up without sign.
+    #[test]
+    fn the_budget_adds_up_what_came_from_nowhere() {
+        let after = |before: EnergyBudget, ledger: Ledger, by_velocity| {
+            let end = Energies {
+                kinetic: 3.0,
+                potential: 0.0,
+            };
+            let turnover = Turnover::of(&ledger, &end, 0.5, by_velocity);
+            before.after(&ledger, &turnover, -1.0)
+        };
+        let start = EnergyBudget::begin(&Energies {
+            kinetic: 2.0,
+            potential: 4.0,
+        });
+        for (numerical, impacts, friction, made) in [
+            (0.5, 0.0, 0.0, 0.5),
+            (0.5, -2.0, 0.0, 0.0),
+            (0.5, -0.125, 0.0, 0.375),
+            (-0.5, -2.0, 0.0, -0.5),
+            (0.0, 1.0, 0.0, 1.0),
+            (0.0, -1.0, 0.5, 0.0),
+        ] {
+            let ledger = Ledger {
+                numerical,
+                impacts,
+                friction,
+                motors: -1.0,
+                forces: 2.0,
+                ..Ledger::default()
+            };
+            let budget = after(start, ledger, false);
+            assert_eq!(budget.made, made, "{ledger:?}");
+            assert_eq!((budget.worked, budget.lowest, budget.fall), (3.0, -1.0, 0.5));
+            assert_eq!(budget.turned_over(), 2.0 + 3.0 + 5.0);
+            let twice = after(budget, ledger, false);
+            assert_eq!((twice.made, twice.worked), (2.0 * made, 6.0));
+        }
+        // What contacts push out by velocities is work, not energy from nowhere.
+        let pushed = Ledger {
+            impacts: 1.0,
+            numerical: 0.5,
+            ..Ledger::default()
+        };
+        let budget = after(start, pushed, true);
+        assert_eq!((budget.made, budget.worked), (0.0, 1.0));
+    }
+
     /// An impact takes more than the method makes of it; alone, that is made of nothing. A motion
     /// that has turned over much is not off by the small energies of its end.
     #[test]

@@ -40,7 +40,7 @@ pub use report::{
 pub use detect::Detection;
 pub use detect::{Search, check, predict};
 pub use law::ContactRows;
-pub(crate) use newton::{ContactIterate, is_impact};
+pub(crate) use newton::{Approach, ContactIterate, any_impact};
 pub use observed::Solved;
 pub use observed::{Observation, Observed};
 

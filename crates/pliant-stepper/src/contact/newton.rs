@@ -42,12 +42,41 @@ pub(crate) struct ContactIterate<'a> {
     pub(crate) impulses: &'a [f64],
 }
 
-/// Whether a change of velocity by an impulse (m/s) is that of an impact: what came in with a
-/// velocity `approach` (m/s) is a tenth of it or more. The change by a force over the step is not,
-/// and grows with the step. A compliant law takes several steps for its impact if it is soft; if
-/// it stops half of the approach at once, it is as good as hard.
-pub(crate) fn is_impact(approach: f64, change: f64, is_hard: bool) -> bool {
-    change > 0.0 && approach > 0.1 * change && (is_hard || change > 0.5 * approach)
+/// Share of the largest change of velocity that impulses make in a stage, below which an approach is
+/// of the size that solves leave, as where all rests.
+const NOISE: f64 = 1e-6;
+
+/// A velocity towards the closed side of a contact or a one-sided row at the start of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Approach {
+    /// That velocity (m/s, rad/s).
+    pub(crate) velocity: f64,
+    /// Change of the velocity by the impulse there in a stage (m/s, rad/s).
+    pub(crate) change: f64,
+    /// Whether the law there is without compliance.
+    pub(crate) is_hard: bool,
+}
+
+impl Approach {
+    /// Whether its change is that of an impact: the velocity is a tenth of it or more. The change
+    /// by a force over the step is not, and grows with the step. A compliant law takes several
+    /// steps for its impact if it is soft; if it stops half of the approach at once, it is as good
+    /// as hard.
+    fn is_impact(&self) -> bool {
+        let Self {
+            velocity,
+            change,
+            is_hard,
+        } = *self;
+        change > 0.0 && velocity > 0.1 * change && (is_hard || change > 0.5 * velocity)
+    }
+}
+
+/// Whether one of these approaches ends in an impact.
+pub(crate) fn any_impact(all: impl Iterator<Item = Approach> + Clone) -> bool {
+    let largest = all.clone().fold(0.0f64, |a, one| a.max(one.change));
+    let mut all = all.filter(|one| one.velocity > NOISE * largest);
+    all.any(|one| one.is_impact())
 }
 
 impl NewtonRows {
@@ -113,15 +142,22 @@ impl Contacts {
 
     /// Whether one of the impulses of an iterate is that of an impact.
     pub(crate) fn has_impact(&self, impulses: &[f64]) -> bool {
-        let mut row = 0;
-        let contacts = self.detection.list.contacts().iter().zip(&self.rows.rows);
-        contacts.zip(&self.newton.scales).any(|((contact, own), scale)| {
-            let (normal, approach) = (impulses[row], -self.rows.tail.velocity()[row]);
+        let rows = self.rows.rows.iter().scan(0, |next, own| {
+            let first = *next;
+            *next += own.count;
+            Some((first, own.count))
+        });
+        let contacts = self.detection.list.contacts().iter();
+        let all = contacts.zip(rows).zip(&self.newton.scales);
+        any_impact(all.map(|((contact, (row, count)), scale)| {
             // The scale has the compliance of the normal among its rows.
-            let inertia = scale - self.rows.tail.r[row] / own.count as f64;
-            row += own.count;
-            is_impact(approach, inertia * normal, contact.law.compliance == 0.0)
-        })
+            let inertia = scale - self.rows.tail.r[row] / count as f64;
+            Approach {
+                velocity: -self.rows.tail.velocity()[row],
+                change: inertia * impulses[row],
+                is_hard: contact.law.compliance == 0.0,
+            }
+        }))
     }
 
     /// `out += J^T r factor`.

@@ -56,6 +56,9 @@ enum Projected {
     Returning,
     /// One-sided, where it is: what is farther beyond comes back behind the step.
     Waiting,
+    /// One-sided, bearing at the end of one stage that took the whole step: as
+    /// [`Elastic`](Self::Elastic), and what its closed side still has of an approach goes.
+    Stopped { sign: f64 },
     /// Held by its velocity alone.
     Rate,
 }
@@ -104,6 +107,21 @@ pub(super) struct Way {
     pub(super) reach: f64,
     /// Largest displacement of a one-sided row that comes back (m, rad).
     pub(super) recovery: f64,
+}
+
+impl Way {
+    /// Whether one stage took the whole step.
+    fn is_whole(&self) -> bool {
+        self.reach == self.h
+    }
+
+    /// The scheme of its matrix.
+    fn scheme(&self) -> Scheme {
+        Scheme {
+            geometry: GeometricTerms::NONE,
+            ..Scheme::implicit_euler(self.reach)
+        }
+    }
 }
 
 /// How a projection ended.
@@ -172,10 +190,7 @@ impl Projection {
         system.propagate(&mut end.state)?;
         system.evaluate_forces(end, way.h)?;
         self.classify(system, way, end, mu);
-        let scheme = Scheme {
-            geometry: GeometricTerms::NONE,
-            ..Scheme::implicit_euler(way.reach)
-        };
+        let scheme = way.scheme();
         self.prepare(system, &scheme, start, end, Pass::Positions)?;
         let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
         let mut status = Status::Converged;
@@ -212,26 +227,68 @@ impl Projection {
                 self.prepare(system, &scheme, start, end, Pass::Positions)?;
             }
         }
+        self.project_velocities(system, way, start, end)?;
+        Ok(Outcome { solves, status })
+    }
+
+    /// Takes velocities to the hard rows. The impulses of rows that stop at the end of a whole step
+    /// are added to their multipliers, as those of its impact; a row that would pull is let go.
+    fn project_velocities(
+        &mut self,
+        system: &mut System,
+        way: Way,
+        start: &Motion,
+        end: &mut Motion,
+    ) -> Result<(), Error> {
+        let scheme = way.scheme();
         // Rows of velocities have no part in the factor for positions, which they may contradict.
-        let rates = self.rows.contains(&Projected::Rate);
-        if rates {
-            system.evaluate_forces(end, way.h)?;
-            self.prepare(system, &scheme, start, end, Pass::Velocities)?;
+        let mut anew = self.rows.contains(&Projected::Rate);
+        let holds =
+            |row: &Projected| matches!(row, Projected::Hard | Projected::Rate | Projected::Stopped { .. });
+        if !self.rows.iter().any(holds) {
+            return Ok(());
         }
-        if rates || self.rows.contains(&Projected::Hard) {
+        loop {
+            if anew {
+                system.evaluate_forces(end, way.h)?;
+                self.prepare(system, &scheme, start, end, Pass::Velocities)?;
+            }
             self.fill_velocities(system, end);
             solve(system, start.time, end, Residuals::Velocities(&scheme))?;
-            for node in system.model.nodes() {
-                let Some(first) = node.first_dof() else { continue };
-                let range = node.velocity_range();
-                let change = &system.scratch.correction.x[first..first + range.len()];
-                for (v, d) in end.state.velocities[range].iter_mut().zip(change) {
-                    *v += d;
-                }
+            anew = self.let_go(&system.scratch.correction.mu, way.h, end);
+            if !anew {
+                break;
             }
-            system.propagate(&mut end.state)?;
         }
-        Ok(Outcome { solves, status })
+        for node in system.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let range = node.velocity_range();
+            let change = &system.scratch.correction.x[first..first + range.len()];
+            for (v, d) in end.state.velocities[range].iter_mut().zip(change) {
+                *v += d;
+            }
+        }
+        for (row, projected) in self.rows.iter().enumerate() {
+            if let Projected::Stopped { .. } = projected {
+                end.multipliers[row] += system.scratch.correction.mu[row] / way.h;
+            }
+        }
+        Ok(system.propagate(&mut end.state)?)
+    }
+
+    /// Frees the rows that stop whose whole impulse over the step would pull, with that of the
+    /// projection `mu` (N s); whether there is one.
+    fn let_go(&mut self, mu: &[f64], h: f64, end: &Motion) -> bool {
+        let mut any = false;
+        for ((row, mu), lambda) in self.rows.iter_mut().zip(mu).zip(&end.multipliers) {
+            if let Projected::Stopped { sign } = *row
+                && sign * (h * lambda + mu) < 0.0
+            {
+                *row = Projected::Free;
+                any = true;
+            }
+        }
+        any
     }
 
     /// Fills and factors the system of the projection; where a tangent is indefinite, with the
@@ -301,6 +358,8 @@ impl Projection {
                     None if held => Projected::Hard,
                     None if elastic => Projected::Elastic,
                     Some((lower, upper)) if held => match (lower, upper) {
+                        (0.0, _) if inside && way.is_whole() => Projected::Stopped { sign: 1.0 },
+                        (_, 0.0) if inside && way.is_whole() => Projected::Stopped { sign: -1.0 },
                         (0.0, _) if gap < 0.0 => Projected::Returning,
                         (_, 0.0) if gap > 0.0 => Projected::Returning,
                         _ if inside => Projected::Elastic,
@@ -341,7 +400,9 @@ impl Projection {
                 let target = row_motion.get(row).map_or(0.0, |m| m.end.0);
                 b[row] = match self.rows[row] {
                     Projected::Free | Projected::Waiting | Projected::Rate => 0.0,
-                    Projected::Elastic => x - self.integrated[node.first_position + k],
+                    Projected::Elastic | Projected::Stopped { .. } => {
+                        x - self.integrated[node.first_position + k]
+                    }
                     Projected::Hard => x - target,
                     Projected::Returning => (x - target).max(-way.recovery).min(way.recovery),
                 };
@@ -405,10 +466,11 @@ impl Projection {
             let first = model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
+                let velocity =
+                    || end.state.velocities[first + k] - row_motion.get(row).map_or(0.0, |m| m.end.1);
                 b[row] = match self.rows[row] {
-                    Projected::Hard | Projected::Rate => {
-                        end.state.velocities[first + k] - row_motion.get(row).map_or(0.0, |m| m.end.1)
-                    }
+                    Projected::Hard | Projected::Rate => velocity(),
+                    Projected::Stopped { sign } => sign * (sign * velocity()).min(0.0),
                     _ => 0.0,
                 };
             }

@@ -18,7 +18,7 @@ use super::deformations::{Deformations, starts_where_held};
 use super::projection::{Projection, Way};
 use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
-use crate::contact::{is_impact, step as contact_step};
+use crate::contact::{Approach, any_impact, step as contact_step};
 use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
@@ -427,17 +427,20 @@ impl Sdirk2 {
     /// in the last stage is an impact.
     fn has_impact(&self, system: &System, start: &Motion) -> bool {
         let (model, kkt) = (&system.model, system.assembler.system());
-        let stops = |group: &RowGroup, k: usize| {
+        let approach = |group: &RowGroup, k: usize| {
             let row = group.first_row + k;
             let rate = system.row_motion.get(row).map_or(0.0, |m| m.start.1);
             let u = start.state.velocities[model.node(group.node).first_velocity + k] - rate;
             let mu = self.work.iterate.mu[row];
-            let is_hard = starts_where_held(system, group, k);
-            is_impact(-u * mu.signum(), kkt.row_scale(row) * mu.abs(), is_hard)
+            Approach {
+                velocity: -u * mu.signum(),
+                change: kkt.row_scale(row) * mu.abs(),
+                is_hard: starts_where_held(system, group, k),
+            }
         };
         let row_stops = model.row_groups().iter().any(|group| {
             let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);
-            one_sided && (0..group.size * group.count).any(|k| stops(group, k))
+            one_sided && any_impact((0..group.size * group.count).map(|k| approach(group, k)))
         });
         row_stops || contact_step::has_impact(system, &self.work.iterate.contacts)
     }

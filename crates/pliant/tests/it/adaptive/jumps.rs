@@ -424,7 +424,8 @@ fn a_soft_block_falls_on_the_floor() {
 
 /// A mass falls beside the axis of its rope: where that is taut, the velocity along it is lost, and
 /// the mass swings on, the more accurately the sharper the tolerance. Velocities across hard rows
-/// are of order one after an impact.
+/// are of order one after an impact; one stage and the projection behind it miss less than the
+/// tolerance by so much that their error need not fall with it.
 #[test]
 fn a_rope_goes_taut() {
     for (options, tolerances) in methods() {
@@ -458,12 +459,13 @@ fn a_rope_goes_taut() {
             assert!((length - 1.0).abs() < 1e-5, "{name}: {length}");
             // A step may miss ten times the tolerance of the velocity, at up to 1.2 m/s.
             let two_stages = options.integrator == Integrator::Sdirk2;
-            let (allowed, most) = if two_stages { (1.0, 150) } else { (100.0, 3000) };
+            let (allowed, most) = if two_stages { (0.1, 150) } else { (100.0, 3000) };
             assert!(off < allowed * tolerance, "{name}: {off:e}");
             assert!(summary.steps + summary.rejected < most, "{name}: {summary:?}");
             check_smallest(&name, &summary, &how, (2.0 * G * (-0.4 - taut)).sqrt());
             off
         });
-        assert!(errors[1] < 0.4 * errors[0], "{name}: {errors:?}");
+        let sharp = errors[1] < 0.1 * tolerances[1];
+        assert!(sharp || errors[1] < 0.4 * errors[0], "{name}: {errors:?}");
     }
 }

@@ -109,10 +109,11 @@ fn a_rope_does_not_throw_back() {
 }
 
 /// Stiff springs across an impact: no step gains energy (an impulse that the second stage took for
-/// a force would bring in up to 28 J at these steps).
+/// a force would bring in up to 28 J at these steps), but for what a rope brings in that lets go
+/// between the two stages of a step, of third order in it.
 #[test]
 fn no_step_gains_energy_across_impacts() {
-    for h in [0.01_f64, 0.002, 0.0005] {
+    for h in [0.01_f64, 0.006, 0.005, 0.003, 0.0023, 0.002, 0.001, 0.0005] {
         let mut s = Simulation::with_options(column(5, 0.3), stages()).unwrap();
         let mut energy = s.problem().energies(s.state()).total();
         let mut rise = f64::NEG_INFINITY;
@@ -121,8 +122,8 @@ fn no_step_gains_energy_across_impacts() {
             rise = rise.max(now - energy);
             energy = now;
         }
-        // Of 15 J; the tolerance of stages, 1e-7 of their terms.
-        assert!(rise < 1e-5, "{h}: {rise:e}");
+        // Of 15 J. Springs ring at 620 rad/s at most: a third of (w h)^3 mJ.
+        assert!(rise < 6e4 * h.powi(3), "{h}: {rise:e}");
     }
 }
 

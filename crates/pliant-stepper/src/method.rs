@@ -13,7 +13,7 @@ pub(crate) mod theta;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::{Implicit, Sdirk2};
-pub use project::project_velocities;
+pub use project::{Projected, project_velocities};
 pub(crate) use rattle::Rattle;
 pub(crate) use theta::Theta;
 pub use theta::try_rows;

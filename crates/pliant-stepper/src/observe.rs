@@ -22,6 +22,7 @@ pub use report::{RowGap, check, report, row_gaps};
 pub(crate) use report::{correction_error, is_at_bound, violation};
 
 use crate::certificate::LocalError;
+use crate::method::Projected;
 use crate::motion::Motion;
 use crate::report::{Linearisation, NewtonReport, Timings};
 use crate::system::System;
@@ -102,8 +103,8 @@ pub struct Trace {
     pub timings: Timings,
     /// The weights by which the step is accounted for.
     pub scheme: Scheme,
-    /// Kinetic energy that hard rows took from velocities of the start before the step (J).
-    pub projected: f64,
+    /// Kinetic energy that hard rows changed in velocities of the start before the step (J).
+    pub projected: Projected,
     /// The energy account of the step.
     pub account: Account,
 }
@@ -124,7 +125,7 @@ impl Default for Trace {
             missed: None,
             timings: Timings::default(),
             scheme: Scheme::implicit_euler(1.0),
-            projected: 0.0,
+            projected: Projected::default(),
             account: Account::default(),
         }
     }

@@ -10,19 +10,38 @@ use pliant_solvers::Status;
 /// Share of the largest velocity by which that of a row may be off.
 const AGREES: f64 = 1e-9;
 
+/// The kinetic energy that a projection of the velocities at the start of a motion changed (J).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Projected {
+    /// What hard rows took, as impacts do: `|dv|_M^2/2` of the change of velocity.
+    pub taken: f64,
+    /// What held coordinates and drives that move brought in by pulling the rest along.
+    pub given: f64,
+}
+
+impl Projected {
+    /// What both took together (J).
+    pub fn lost(&self) -> f64 {
+        self.taken - self.given
+    }
+}
+
 /// Projects the velocities of a motion on its hard rows of two sides, `min |dv|_M^2/2` subject to
 /// `J dv = -J v`; rows that are driven keep the velocities that they have. Without that, weights
 /// below 1 turn what contradicts round in every step (docs/notation.md). Nothing changes where rows
 /// and velocities agree, nor where rows contradict each other, of which the step will tell. Returns
-/// the kinetic energy that was taken (J). Cost: a pass over the rows; of a start that contradicts
-/// them an evaluation and a factor.
+/// the kinetic energy that it changed. Cost: a pass over the rows; of a start that contradicts them
+/// an evaluation, a factor and a copy of the state.
+///
+/// The rows stop what moves along them with half of their impulses times the velocities of before,
+/// `|dv|_M^2/2`; the rest of the change is the work of what is held at a velocity of its own.
 ///
 /// # Errors
 /// [`Error::Model`] where a mapping is not defined, [`Error::TooMuchWork`], and those of the linear
 /// solver.
-pub fn project_velocities(system: &mut System, motion: &mut Motion) -> Result<f64, Error> {
+pub fn project_velocities(system: &mut System, motion: &mut Motion) -> Result<Projected, Error> {
     if agrees(system, &motion.state) {
-        return Ok(0.0);
+        return Ok(Projected::default());
     }
     system.set_row_motion(motion.time, motion.time);
     system.evaluation.evaluate(&system.model, &motion.state)?;
@@ -42,18 +61,27 @@ pub fn project_velocities(system: &mut System, motion: &mut Motion) -> Result<f6
     let solved = solved.map_err(|e| in_words(system, e))?;
     system.check_factorisations(WorkPart::Stabilisation, motion.time)?;
     if solved.status != Status::Converged {
-        return Ok(0.0);
+        return Ok(Projected::default());
     }
     let before = system.model.energies(&motion.state).kinetic;
+    let mut change = motion.state.clone();
     for node in system.model.nodes() {
         let Some(first) = node.first_dof() else { continue };
-        let velocities = &mut motion.state.velocities[node.velocity_range()];
-        for (v, change) in velocities.iter_mut().zip(&system.scratch.correction.x[first..]) {
+        let range = node.velocity_range();
+        let found = &system.scratch.correction.x[first..first + range.len()];
+        change.velocities[range.clone()].copy_from_slice(found);
+        for (v, change) in motion.state.velocities[range].iter_mut().zip(found) {
             *v += change;
         }
     }
+    system.propagate(&mut change)?;
     system.propagate(&mut motion.state)?;
-    Ok(before - system.model.energies(&motion.state).kinetic)
+    let taken = system.model.energies(&change).kinetic;
+    let after = system.model.energies(&motion.state).kinetic;
+    Ok(Projected {
+        taken,
+        given: after - before + taken,
+    })
 }
 
 /// Whether no row of two sides that is not driven moves.

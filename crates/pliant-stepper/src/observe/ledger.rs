@@ -3,6 +3,7 @@
 use super::{Room, Step, energy, report};
 use crate::certificate::EnergyBudget;
 use crate::contact::OverlapReport;
+use crate::method::Projected;
 use crate::motion::Motion;
 use crate::system::{System, one_sided};
 use crate::{Ledger, NumericalParts, StepReport};
@@ -140,9 +141,9 @@ impl LedgerMemory {
 }
 
 impl Account {
-    /// Opens the account of a step at the energies of its start, before rows took the energy
-    /// `projected` (J) from its velocities.
-    pub fn open(&mut self, system: &mut System, start: &Motion, scheme: &Scheme, projected: f64) {
+    /// Opens the account of a step at the energies of its start, before rows changed its
+    /// velocities.
+    pub fn open(&mut self, system: &mut System, start: &Motion, scheme: &Scheme, projected: Projected) {
         self.corrected = 0.0;
         self.recovered = OverlapReport::default();
         system.rows.lowered.clear();
@@ -158,7 +159,7 @@ impl Account {
             None => stored_energies(system, start, scheme, &mut self.room),
         };
         if !known {
-            self.start.kinetic += projected;
+            self.start.kinetic += projected.lost();
         }
     }
 
@@ -293,11 +294,12 @@ impl Account {
         self.start.total() + brought - end.total() - stored
     }
 
-    /// The closed ledger of a step that ends with these energies, before which rows took so much
-    /// kinetic energy (J).
-    pub(crate) fn close(&self, end: &Energies, projected: f64) -> Ledger {
+    /// The closed ledger of a step that ends with these energies, before which rows changed the
+    /// velocities of its start.
+    pub(crate) fn close(&self, end: &Energies, projected: Projected) -> Ledger {
         let mut ledger = self.ledger;
-        ledger.impacts -= projected;
+        ledger.impacts -= projected.taken;
+        ledger.motion += projected.given;
         ledger.damping -= self.forgotten;
         ledger.corrections = self.corrected + (self.recovered.lifted - self.recovered.paid);
         ledger.close(

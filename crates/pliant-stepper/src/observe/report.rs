@@ -291,7 +291,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             geometry_clamped: trace.geometry_clamped,
             projected_tangents: trace.projected_tangents,
             linearisation: trace.linearisation,
-            projected: trace.projected,
+            projected: trace.projected.taken,
         },
         bounds: solved.bounds,
         contacts,

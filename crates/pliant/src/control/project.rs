@@ -2,7 +2,7 @@
 
 use crate::Error;
 use pliant_stepper::Trace;
-use pliant_stepper::method::project_velocities;
+use pliant_stepper::method::{Projected, project_velocities};
 use pliant_stepper::motion::Motion;
 use pliant_stepper::system::System;
 
@@ -11,7 +11,7 @@ use pliant_stepper::system::System;
 /// # Errors
 /// As [`project_velocities`].
 pub(crate) fn start(system: &mut System, motion: &mut Motion, trace: &mut Trace) -> Result<(), Error> {
-    trace.projected = 0.0;
+    trace.projected = Projected::default();
     if motion.fresh {
         trace.projected = project_velocities(system, motion)?;
     }

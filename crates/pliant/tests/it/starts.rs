@@ -60,6 +60,30 @@ fn a_rod_takes_the_velocity_along_it() {
     }
 }
 
+/// A held particle goes at 2 m/s along the rod to one of 3 kg at rest, which it pulls along: the rod
+/// takes `3 * 2^2/2` J as an impact does, and what holds the first one brings in twice that.
+#[test]
+fn what_moves_the_held_is_no_impact() {
+    for options in methods().into_iter().chain([Options::default()]) {
+        let name = format!("{} {}", options.integrator.name(), options.beta);
+        let mut m = Model::new();
+        let positions = [0.0, 0.0, 0.0, 2.0, 0.0, 0.0];
+        let p = m
+            .add_independent("p", Space::Real(3), &positions, &[2.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+            .unwrap();
+        m.add_mass("m", p, Mass::PerElement(vec![1.0, 3.0])).unwrap();
+        m.fix(p, 0, &[true; 3]).unwrap();
+        rod(&mut m, p, Distance::between(&[(0, 1)]).with_rest_lengths(&[2.0]));
+        let mut s = Simulation::with_options(m, options).unwrap();
+        let report = s.step(0.01).unwrap();
+        assert!((report.solve.projected - 6.0).abs() < 1e-12, "{name}");
+        let ledger = report.ledger;
+        assert!((ledger.impacts + 6.0).abs() < 1e-12, "{name}: {ledger:?}");
+        assert!((ledger.motion - 12.0).abs() < 1e-11, "{name}: {ledger:?}");
+        assert!(ledger.numerical.abs() < 1e-11, "{name}: {ledger:?}");
+    }
+}
+
 /// Two particles of 1 and 3 kg on a rod between them, of which one has 1 m/s along it: both go on
 /// with a quarter of that, and `1 * 3/4 / 2` J are lost. Set velocities are projected again.
 #[test]

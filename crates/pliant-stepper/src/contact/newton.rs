@@ -27,6 +27,10 @@ pub(super) struct NewtonRows {
     moved: Vec<f64>,
     /// Scale of each contact in the merit: the mean diagonal of its Delassus operator.
     scales: Vec<f64>,
+    /// Whether each contact bore something in the last step.
+    bore: Vec<bool>,
+    /// Accelerations of the rows of the contacts before the step (m/s^2).
+    falls: Vec<f64>,
     /// Work in the stages so far, of methods with stages.
     staged: Option<ContactWork>,
 }
@@ -51,13 +55,24 @@ const NOISE: f64 = 1e-6;
 pub(crate) struct Approach {
     /// That velocity (m/s, rad/s).
     pub(crate) velocity: f64,
-    /// Change of the velocity by the impulse there in a stage (m/s, rad/s).
+    /// Change of the velocity by the impulse there in a stage (m/s, rad/s), or more: that of its
+    /// bodies as if no joint held them.
     pub(crate) change: f64,
     /// Whether the law there is without compliance.
     pub(crate) is_hard: bool,
 }
 
 impl Approach {
+    /// The same of what bore nothing before the step: its impulse changes the velocity by what is
+    /// `stopped` in the stage and by what the accelerations of before, which are without it, make
+    /// in that time, `falls`; both by their sizes (m/s, rad/s). That sees the joints as well.
+    pub(crate) fn with_motion(self, stopped: f64, falls: f64) -> Self {
+        Self {
+            change: self.change.min(stopped.max(0.0) + falls),
+            ..self
+        }
+    }
+
     /// Whether its change is that of an impact: the velocity is a tenth of it or more. The change
     /// by a force over the step is not, and grows with the step. A compliant law takes several
     /// steps for its impact if it is soft; if it stops half of the approach at once, it is as good
@@ -103,6 +118,11 @@ impl Contacts {
         self.rows.gather(base, &self.detection)?;
         self.take_laws(base, h, 1.0);
         impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
+        let contacts = self.detection.list.contacts().iter();
+        self.newton.bore.clear();
+        self.newton
+            .bore
+            .extend(contacts.map(|contact| memory.force(contact.key) != [0.0; 6]));
         self.rows.bounced = false;
         self.observed.report_mut().restitution = 1.0;
         set_options(&mut self.rows.solver, base.options);
@@ -140,22 +160,41 @@ impl Contacts {
         self.take_laws(base, h, 0.0);
     }
 
-    /// Whether one of the impulses of an iterate is that of an impact.
-    pub(crate) fn has_impact(&self, impulses: &[f64]) -> bool {
-        let rows = self.rows.rows.iter().scan(0, |next, own| {
+    /// Whether one of the impulses of an iterate, `elapsed` (s) after the start of the step, is that
+    /// of an impact. `accelerations` are those of before, empty if they are not known.
+    pub(super) fn has_impact(
+        &mut self,
+        at: ContactIterate<'_>,
+        accelerations: &[f64],
+        elapsed: f64,
+    ) -> bool {
+        let Self { rows, newton, .. } = self;
+        newton.find_change(at);
+        rows.tail.product_into(&newton.change, &mut rows.after);
+        newton.falls.clear();
+        if !accelerations.is_empty() {
+            rows.tail.product_into(accelerations, &mut newton.falls);
+        }
+        let (rows, newton) = (&*rows, &*newton);
+        let firsts = rows.rows.iter().scan(0, |next, own| {
             let first = *next;
             *next += own.count;
             Some((first, own.count))
         });
         let contacts = self.detection.list.contacts().iter();
-        let all = contacts.zip(rows).zip(&self.newton.scales);
-        any_impact(all.map(|((contact, (row, count)), scale)| {
+        let all = contacts.zip(firsts).zip(&newton.scales).zip(&newton.bore);
+        any_impact(all.map(|(((contact, (row, count)), scale), bore)| {
             // The scale has the compliance of the normal among its rows.
-            let inertia = scale - self.rows.tail.r[row] / count as f64;
-            Approach {
-                velocity: -self.rows.tail.velocity()[row],
-                change: inertia * impulses[row],
+            let inertia = scale - rows.tail.r[row] / count as f64;
+            let found = Approach {
+                velocity: -rows.tail.velocity()[row],
+                change: inertia * at.impulses[row],
                 is_hard: contact.law.compliance == 0.0,
+            };
+            let falls = newton.falls.get(row).map_or(0.0, |a| elapsed * a.abs());
+            match bore {
+                true => found,
+                false => found.with_motion(rows.after[row], falls),
             }
         }))
     }

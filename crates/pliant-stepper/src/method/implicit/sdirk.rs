@@ -14,7 +14,7 @@
 
 mod memory;
 
-use super::deformations::{Deformations, starts_where_held};
+use super::deformations::{Deformations, Integrated, starts_where_held};
 use super::projection::{Projection, Way};
 use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
@@ -144,7 +144,7 @@ impl Method for Sdirk2 {
         let weights = trace.scheme.clone();
         let clock = Instant::now();
         self.expect(system.model.dof_count(), start);
-        self.begin(system, start)?;
+        self.begin(system, start, Integrated::All)?;
         // Stages begin with these where they are held; what is far beyond comes back behind the
         // step.
         system.set_row_motion(start.time, start.time + h);
@@ -163,13 +163,13 @@ impl Method for Sdirk2 {
         };
         // Two stages have no velocity for what is to come back by one (`Overlap::Rows`).
         let by_two = match system.rows.lowered.recover_by_velocity() {
-            true => None,
+            true => Settled::Unsolved,
             false => {
                 let attempt = self.two_stages(system, start, end, two, trace);
                 settle(attempt, trace.stages.or_halves)?
             }
         };
-        if let Some(status) = by_two {
+        if let Settled::Taken(status) = by_two {
             trace.stages.taken = 2;
             return self.finish(system, start, two.second(), end, status, trace);
         }
@@ -177,15 +177,29 @@ impl Method for Sdirk2 {
             return self.by_linear_step(system, start, h, end, trace);
         }
         // One stage takes the whole step: an impulse is no force, which the second predictor would
-        // take it for, and velocities that jump have order 1 whatever the method. Positions hold
-        // its rows, so that nothing is left to project: that is the nonlinear step.
+        // take it for, and velocities that jump have order 1 whatever the method. Across an impact
+        // hard rows hold velocities: their impulses do no work then, while at the level of
+        // positions they do the more the larger they are, `mu h |(dJ/dt) v|/2`. Where that has no
+        // solution, or two stages have none, positions hold them, which is the nonlinear step.
+        trace.stages.taken = 1;
         let whole = Stage {
             reach: h,
             elapsed: h,
-            rows: RowPositions::Placed,
             ..two
         };
-        trace.stages.taken = 1;
+        if by_two == Settled::Impact {
+            match self.again(system, start, end, whole, trace) {
+                Ok(solved) if solved.status == Status::Converged => {
+                    return self.finish(system, start, whole, end, solved.status, trace);
+                }
+                Ok(_) | Err(Error::Incompatible { .. } | Error::NotPositiveDefinite { .. }) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        let whole = Stage {
+            rows: RowPositions::Placed,
+            ..whole
+        };
         let solved = self.again(system, start, end, whole, trace)?;
         self.finish(system, start, whole, end, solved.status, trace)
     }
@@ -200,16 +214,31 @@ struct Attempt {
     impact: bool,
 }
 
-/// The status of an attempt that ends the step: one that found a solution, or that found none where
-/// the step is taken in halves then. None if one stage is to take the step.
+/// What an attempt to take a step in two stages leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Settled {
+    /// The step is that of the attempt: it found a solution, or none and the step is taken in
+    /// halves then.
+    Taken(Status),
+    /// There is an impact, across which one stage is to take the step.
+    Impact,
+    /// Two stages have no solution; one may have.
+    Unsolved,
+}
+
+/// What an attempt leads to.
 ///
 /// # Errors
 /// The error of an attempt that one stage would not mend, or halves may.
-fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Option<Status>, Error> {
+fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Settled, Error> {
     match attempt {
-        Ok(Attempt { impact: true, .. }) | Err(Error::Incompatible { .. }) => Ok(None),
-        Ok(Attempt { status, .. }) => Ok((or_halves || status == Status::Converged).then_some(status)),
-        Err(Error::NotPositiveDefinite { .. }) if !or_halves => Ok(None),
+        Ok(Attempt { impact: true, .. }) => Ok(Settled::Impact),
+        Err(Error::Incompatible { .. }) => Ok(Settled::Unsolved),
+        Ok(Attempt { status, .. }) => Ok(match or_halves || status == Status::Converged {
+            true => Settled::Taken(status),
+            false => Settled::Unsolved,
+        }),
+        Err(Error::NotPositiveDefinite { .. }) if !or_halves => Ok(Settled::Unsolved),
         Err(e) => Err(e),
     }
 }
@@ -225,11 +254,11 @@ impl Sdirk2 {
         trace: &mut Trace,
     ) -> Result<Attempt, Error> {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
-        let mut impact = self.has_impact(system, start);
+        let mut impact = self.has_impact(system, start, end, first.elapsed);
         if solved.status == Status::Converged && !impact {
             self.advance(system, start, first, end);
             solved = self.stage(system, start, end, first.second(), trace)?;
-            impact = self.has_impact(system, start);
+            impact = self.has_impact(system, start, end, first.h);
             self.average(end);
         }
         let status = solved.status;
@@ -268,7 +297,11 @@ impl Sdirk2 {
         system.propagate(&mut end.state)?;
         self.expected.accelerations.clear();
         self.expected.multipliers.clone_from(&start.multipliers);
-        self.begin(system, start)?;
+        let integrated = match stage.rows {
+            RowPositions::Integrated => Integrated::HardRows,
+            RowPositions::Placed => Integrated::All,
+        };
+        self.begin(system, start, integrated)?;
         system.set_row_motion(start.time, start.time + stage.h);
         one_sided::find(system, start, stage.h, true);
         let solved = self.first_stage(system, start, end, stage, trace)?;
@@ -279,12 +312,12 @@ impl Sdirk2 {
 
     /// Prepares the first stage: deformations and velocities. The system has the Jacobians of the
     /// start.
-    fn begin(&mut self, system: &mut System, start: &Motion) -> Result<(), Error> {
+    fn begin(&mut self, system: &mut System, start: &Motion, which: Integrated) -> Result<(), Error> {
         contact_step::forget_stages(system);
         system.set_row_motion(start.time, start.time);
         system.evaluate(start, 0.0)?;
         system.velocities(&start.state, &mut self.start);
-        self.deformations.begin(system, &start.state, GAIN);
+        self.deformations.begin(system, &start.state, which, GAIN);
         self.work.loads.begin(system);
         self.velocity.clone_from(&self.start);
         self.work.equations.law_velocity.clone_from(&self.start);
@@ -424,25 +457,41 @@ impl Sdirk2 {
     }
 
     /// Whether a one-sided row or a contact stops what came in with a velocity, so that its impulse
-    /// in the last stage is an impact.
-    fn has_impact(&self, system: &System, start: &Motion) -> bool {
+    /// in the last stage, which ended `elapsed` (s) after the start of the step, is an impact.
+    fn has_impact(&self, system: &mut System, start: &Motion, end: &Motion, elapsed: f64) -> bool {
         let (model, kkt) = (&system.model, system.assembler.system());
+        let accelerations = &self.expected.accelerations[..];
         let approach = |group: &RowGroup, k: usize| {
             let row = group.first_row + k;
-            let rate = system.row_motion.get(row).map_or(0.0, |m| m.start.1);
-            let u = start.state.velocities[model.node(group.node).first_velocity + k] - rate;
+            let motion = system.row_motion.get(row).copied().unwrap_or_default();
+            let place = model.node(group.node).first_velocity + k;
+            let u = start.state.velocities[place] - motion.start.1;
             let mu = self.work.iterate.mu[row];
-            Approach {
+            let found = Approach {
                 velocity: -u * mu.signum(),
                 change: kkt.row_scale(row) * mu.abs(),
                 is_hard: starts_where_held(system, group, k),
+            };
+            if start.multipliers[row] != 0.0 {
+                return found;
             }
+            let columns = kkt.j.pattern().row(row).iter();
+            let values = &kkt.j.values()[kkt.j.pattern().row_slots(row)];
+            let terms = columns.zip(values);
+            let a: f64 = terms
+                .filter_map(|(column, j)| Some(j * accelerations.get(*column as usize)?))
+                .sum();
+            let stopped = (end.state.velocities[place] - motion.end.1 - u) * mu.signum();
+            found.with_motion(stopped, elapsed * a.abs())
         };
         let row_stops = model.row_groups().iter().any(|group| {
             let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);
             one_sided && any_impact((0..group.size * group.count).map(|k| approach(group, k)))
         });
-        row_stops || contact_step::has_impact(system, &self.work.iterate.contacts)
+        row_stops || {
+            let at = self.work.contact_iterate();
+            contact_step::has_impact(system, at, accelerations, elapsed)
+        }
     }
 
     /// Moves on from the first stage: the predictor of the second.

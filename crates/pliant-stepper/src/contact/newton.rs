@@ -162,12 +162,7 @@ impl Contacts {
 
     /// Whether one of the impulses of an iterate, `elapsed` (s) after the start of the step, is that
     /// of an impact. `accelerations` are those of before, empty if they are not known.
-    pub(super) fn has_impact(
-        &mut self,
-        at: ContactIterate<'_>,
-        accelerations: &[f64],
-        elapsed: f64,
-    ) -> bool {
+    pub(super) fn has_impact(&mut self, at: ContactIterate<'_>, accelerations: &[f64], elapsed: f64) -> bool {
         let Self { rows, newton, .. } = self;
         newton.find_change(at);
         rows.tail.product_into(&newton.change, &mut rows.after);

@@ -32,7 +32,7 @@ pub(super) struct Deformations {
     /// driven.
     targets: Vec<f64>,
     /// Coordinates of rows of bounded force that come back to where they are held over the whole
-    /// step, with what they have at each predictor.
+    /// step, with the part of their gap that is left to the second stage.
     returning: Vec<(usize, f64)>,
 }
 
@@ -40,7 +40,8 @@ impl Deformations {
     /// Begins a step at the deformations of a state, which must be evaluated, with the targets of
     /// rows at its time. Hard rows begin where they are held: their drift is for the projection,
     /// and is no velocity. One-sided ones begin where they are if they are open. Two-sided ones of
-    /// bounded force return over the step, by the share `gain` of it in each stage.
+    /// bounded force return over the step by a velocity: the first stage, of the share `gain` of
+    /// it, begins at that share of the gap; the second one where the first has left them.
     pub(super) fn begin(&mut self, system: &System, state: &State, which: Integrated, gain: f64) {
         let model = &system.model;
         self.base.clone_from(&state.positions);
@@ -61,7 +62,7 @@ impl Deformations {
                     Some((0.0, _)) => gap.max(0.0),
                     Some((_, 0.0)) => gap.min(0.0),
                     Some(_) => {
-                        self.returning.push((first + k, target + gain * gap));
+                        self.returning.push((first + k, (1.0 - gain) * gap));
                         gain * gap
                     }
                 };
@@ -93,13 +94,14 @@ impl Deformations {
     fn leave_hard_rows(&mut self, system: &System) {
         let model = &system.model;
         for field in model.force_fields() {
-            let rows = |g: &&RowGroup| g.node == field.node && matches!(g.component, ComponentId::ForceField(_));
+            let rows =
+                |g: &&RowGroup| g.node == field.node && matches!(g.component, ComponentId::ForceField(_));
             self.listed[field.node.index()] &= model.row_groups().iter().any(|g| rows(&g));
         }
         for group in model.row_groups() {
             let mut coordinates = 0..group.size * group.count;
-            let is_held = model.bounds(group).is_none()
-                && coordinates.all(|k| starts_where_held(system, group, k));
+            let is_held =
+                model.bounds(group).is_none() && coordinates.all(|k| starts_where_held(system, group, k));
             self.listed[group.node.index()] &= is_held;
         }
     }
@@ -115,8 +117,8 @@ impl Deformations {
         for (target, motion) in self.targets.iter_mut().zip(&system.row_motion) {
             *target += dt * motion.end.1;
         }
-        for (k, value) in &self.returning {
-            self.base[*k] = *value;
+        for (k, left) in &self.returning {
+            self.base[*k] += left;
         }
     }
 

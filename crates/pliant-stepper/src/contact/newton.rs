@@ -8,7 +8,7 @@
 //! by no more than the solver says. In the merit they are their natural maps, beyond that
 //! tolerance.
 
-use super::observed::{ContactWork, Quality};
+use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, last_impulses};
 use super::{Base, ContactMemory, Contacts, Solved, set_options};
 use crate::Error;
@@ -334,8 +334,8 @@ impl Contacts {
         self.newton.staged = None;
     }
 
-    /// Enters the work of the impulses of a stage at its velocities, which count by this factor.
-    pub(super) fn tally_stage(&mut self, at: ContactIterate<'_>, factor: f64) {
+    /// Enters the work of the impulses of a stage at its velocities.
+    pub(super) fn tally_stage(&mut self, at: ContactIterate<'_>, time: StageTime) {
         let Self { rows, newton, .. } = self;
         let work = newton.staged.get_or_insert_default();
         if self.detection.list.is_empty() {
@@ -346,7 +346,7 @@ impl Contacts {
         for (contact, own) in self.detection.list.contacts().iter().zip(&rows.rows) {
             let all = row..row + own.count;
             let impulses = &at.impulses[all.clone()];
-            work.add_stage(contact, impulses, &rows.after[all], factor);
+            work.add_stage(contact, impulses, &rows.after[all], time);
             row += own.count;
         }
     }

@@ -241,14 +241,16 @@ impl Observed {
         report.work = self.work.all;
     }
 
-    /// Takes the work of friction and impacts in the stages of the step for that at the mean
+    /// Takes the work of friction, impacts and dampers in the stages of the step for that at the
     /// velocities of its ends.
     pub(super) fn take_stages(&mut self, staged: ContactWork) {
         let ContactWork {
             friction, impacts, ..
         } = self.work;
         self.work.all += staged.friction - friction + staged.impacts - impacts;
-        (self.work.friction, self.work.impacts) = (staged.friction, staged.impacts);
+        self.work.friction = staged.friction;
+        self.work.impacts = staged.impacts;
+        self.work.damping = staged.damping;
         self.observation.report.work = self.work.all;
     }
 
@@ -411,16 +413,43 @@ impl Solved<'_> {
     }
 }
 
+/// The time of a stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StageTime {
+    /// For which the step counts it (s).
+    pub(super) counts: f64,
+    /// Of which its impulses are (s).
+    pub(super) reach: f64,
+}
+
+/// The elastic part (N) of the `force` of a compliant contact, of whose law `-dashpot` is the
+/// damping. A contact that its damping holds off before it touches has none: that of the law would
+/// pull there against the dashpot, and both be large in steps longer than the relaxation time.
+fn elastic_force(force: f64, dashpot: f64) -> f64 {
+    (force + dashpot).max(0.0)
+}
+
 impl ContactWork {
-    /// Adds the work of friction and impacts of a contact with these impulses at these velocities
-    /// of its rows, which count by this factor.
-    pub(super) fn add_stage(&mut self, contact: &Contact, impulses: &[f64], velocities: &[f64], factor: f64) {
+    /// Adds the work of friction, impacts and dampers of a contact with these impulses at these
+    /// velocities of its rows in a stage.
+    pub(super) fn add_stage(
+        &mut self,
+        contact: &Contact,
+        impulses: &[f64],
+        velocities: &[f64],
+        time: StageTime,
+    ) {
+        let law = &contact.law;
         for (k, (impulse, u)) in impulses.iter().zip(velocities).enumerate() {
-            let one = factor * impulse * u;
+            let one = time.counts / time.reach * impulse * u;
             if k > 0 {
                 self.friction += one;
-            } else if contact.law.compliance == 0.0 {
+            } else if law.compliance == 0.0 {
                 self.impacts += one;
+            } else if *impulse > 0.0 {
+                let force = impulse / time.reach;
+                let dashpot = law.relaxation_at(contact.gap) / law.compliance * u;
+                self.damping += (force - elastic_force(force, dashpot)) * time.counts * u;
             }
         }
     }
@@ -439,8 +468,9 @@ impl ContactWork {
         let way = h * (beta * after[row] + (1.0 - beta) * before[row]);
         if law.compliance > 0.0 && impulses[row] > 0.0 {
             let dashpot = law.relaxation_at(gap) / law.compliance * after[row];
-            self.damping -= dashpot * way;
-            let elastic = impulses[row] / h + dashpot;
+            let force = impulses[row] / h;
+            let elastic = elastic_force(force, dashpot);
+            self.damping += (force - elastic) * way;
             let (start, end) = (gap.min(0.0), (gap + way).min(0.0));
             self.stiffness += elastic * way + 0.5 * (end * end - start * start) / law.compliance;
         } else if law.compliance > 0.0 && gap < 0.0 {

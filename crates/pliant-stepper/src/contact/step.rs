@@ -1,6 +1,7 @@
 //! The contacts of a step, stage by stage: functions of a system and a motion. Systems without
 //! contacts pass them all.
 
+use super::observed::StageTime;
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
@@ -458,10 +459,11 @@ pub(crate) fn forget_stages(system: &mut System) {
     }
 }
 
-/// Enters the work of contacts in a stage, whose impulses are this share of those of the step.
-pub(crate) fn tally_stage(system: &mut System, at: ContactIterate<'_>, share: f64) {
+/// Enters the work of contacts in a stage, whose impulses are those of the time `reach` (s), for
+/// the time `counts` (s).
+pub(crate) fn tally_stage(system: &mut System, at: ContactIterate<'_>, counts: f64, reach: f64) {
     if let Some(contacts) = &mut system.contacts {
-        contacts.tally_stage(at, share);
+        contacts.tally_stage(at, StageTime { counts, reach });
     }
 }
 

@@ -258,8 +258,8 @@ impl Sdirk2 {
         if solved.status == Status::Converged && !impact {
             self.advance(system, start, first, end);
             solved = self.stage(system, start, end, first.second(), trace)?;
-            impact = self.has_impact(system, start, end, first.h);
             self.average(end);
+            impact = self.has_impact(system, start, end, first.h);
         }
         let status = solved.status;
         Ok(Attempt { status, impact })
@@ -434,7 +434,7 @@ impl Sdirk2 {
         let account = &mut trace.account;
         account.tally_stage(at, weight * stage.h, stage.is_first(), stage.is_whole());
         if !stage.is_whole() {
-            contact_step::tally_stage(system, work.contact_iterate(), weight * stage.h / reach);
+            contact_step::tally_stage(system, work.contact_iterate(), weight * stage.h, reach);
         }
         Ok(solved)
     }
@@ -457,7 +457,9 @@ impl Sdirk2 {
     }
 
     /// Whether a one-sided row or a contact stops what came in with a velocity, so that its impulse
-    /// in the last stage, which ended `elapsed` (s) after the start of the step, is an impact.
+    /// in the first stage, or in both, is an impact: that of the forces of `end`, or of the iterate
+    /// for contacts, in the time `elapsed` (s) since the start of the step. A compliant contact may
+    /// stop half of an approach in one stage and throw it back in the next.
     fn has_impact(&self, system: &mut System, start: &Motion, end: &Motion, elapsed: f64) -> bool {
         let (model, kkt) = (&system.model, system.assembler.system());
         let accelerations = &self.expected.accelerations[..];
@@ -466,7 +468,7 @@ impl Sdirk2 {
             let motion = system.row_motion.get(row).copied().unwrap_or_default();
             let place = model.node(group.node).first_velocity + k;
             let u = start.state.velocities[place] - motion.start.1;
-            let mu = self.work.iterate.mu[row];
+            let mu = elapsed * end.multipliers[row];
             let found = Approach {
                 velocity: -u * mu.signum(),
                 change: kkt.row_scale(row) * mu.abs(),

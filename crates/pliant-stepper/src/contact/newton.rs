@@ -27,10 +27,6 @@ pub(super) struct NewtonRows {
     moved: Vec<f64>,
     /// Scale of each contact in the merit: the mean diagonal of its Delassus operator.
     scales: Vec<f64>,
-    /// Whether each contact bore something in the last step.
-    bore: Vec<bool>,
-    /// Accelerations of the rows of the contacts before the step (m/s^2).
-    falls: Vec<f64>,
     /// Work in the stages so far, of methods with stages.
     staged: Option<ContactWork>,
 }
@@ -118,11 +114,6 @@ impl Contacts {
         self.rows.gather(base, &self.detection)?;
         self.take_laws(base, h, 1.0);
         impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
-        let contacts = self.detection.list.contacts().iter();
-        self.newton.bore.clear();
-        self.newton
-            .bore
-            .extend(contacts.map(|contact| memory.force(contact.key) != [0.0; 6]));
         self.rows.bounced = false;
         self.observed.report_mut().restitution = 1.0;
         set_options(&mut self.rows.solver, base.options);
@@ -160,36 +151,27 @@ impl Contacts {
         self.take_laws(base, h, 0.0);
     }
 
-    /// Whether one of the impulses of an iterate, `elapsed` (s) after the start of the step, is that
-    /// of an impact. `accelerations` are those of before, empty if they are not known.
-    pub(super) fn has_impact(&mut self, at: ContactIterate<'_>, accelerations: &[f64], elapsed: f64) -> bool {
-        let Self { rows, newton, .. } = self;
-        newton.find_change(at);
-        rows.tail.product_into(&newton.change, &mut rows.after);
-        newton.falls.clear();
-        if !accelerations.is_empty() {
-            rows.tail.product_into(accelerations, &mut newton.falls);
-        }
-        let (rows, newton) = (&*rows, &*newton);
-        let firsts = rows.rows.iter().scan(0, |next, own| {
+    /// Whether one of the impulses of an iterate is that of an impact; behind the rows of the
+    /// model, of which there are `base_rows`.
+    pub(super) fn has_impact(&self, impulses: &[f64], base_rows: usize) -> bool {
+        let rows = self.rows.rows.iter().scan(0, |next, own| {
             let first = *next;
             *next += own.count;
             Some((first, own.count))
         });
         let contacts = self.detection.list.contacts().iter();
-        let all = contacts.zip(firsts).zip(&newton.scales).zip(&newton.bore);
-        any_impact(all.map(|(((contact, (row, count)), scale), bore)| {
-            // The scale has the compliance of the normal among its rows.
-            let inertia = scale - rows.tail.r[row] / count as f64;
-            let found = Approach {
-                velocity: -rows.tail.velocity()[row],
-                change: inertia * at.impulses[row],
-                is_hard: contact.law.compliance == 0.0,
+        let all = contacts.zip(rows).zip(&self.newton.scales);
+        any_impact(all.map(|((contact, (row, count)), scale)| {
+            // Of the Delassus operator, which has the joints; of the rough scale without it. Both
+            // have the compliance of the normal among their rows.
+            let (response, own) = match self.rows.solver.diagonal_block(base_rows + row) {
+                Some(block) => (block[0], 1),
+                None => (*scale, count),
             };
-            let falls = newton.falls.get(row).map_or(0.0, |a| elapsed * a.abs());
-            match bore {
-                true => found,
-                false => found.with_motion(rows.after[row], falls),
+            Approach {
+                velocity: -self.rows.tail.velocity()[row],
+                change: (response - self.rows.tail.r[row] / own as f64) * impulses[row],
+                is_hard: contact.law.compliance == 0.0,
             }
         }))
     }

@@ -362,16 +362,9 @@ pub(crate) fn takes_impacts_before_steps(system: &System) -> bool {
     is_before && is_in_contact(system)
 }
 
-/// Whether one of the impulses of contacts of an iterate, `elapsed` (s) after the start of the step,
-/// is that of an impact; `accelerations` are those of before, empty if they are not known.
-pub(crate) fn has_impact(
-    system: &mut System,
-    at: ContactIterate<'_>,
-    accelerations: &[f64],
-    elapsed: f64,
-) -> bool {
-    is_in_contact(system)
-        && (system.contacts.as_mut()).is_some_and(|c| c.has_impact(at, accelerations, elapsed))
+/// Whether one of these impulses of contacts is that of an impact.
+pub(crate) fn has_impact(system: &System, impulses: &[f64]) -> bool {
+    listed(system).is_some_and(|c| c.has_impact(impulses, system.model.row_count()))
 }
 
 /// Makes the system at an iterate with the rows of the contacts, factored.

@@ -460,7 +460,7 @@ impl Sdirk2 {
     /// in the first stage, or in both, is an impact: that of the forces of `end`, or of the iterate
     /// for contacts, in the time `elapsed` (s) since the start of the step. A compliant contact may
     /// stop half of an approach in one stage and throw it back in the next.
-    fn has_impact(&self, system: &mut System, start: &Motion, end: &Motion, elapsed: f64) -> bool {
+    fn has_impact(&self, system: &System, start: &Motion, end: &Motion, elapsed: f64) -> bool {
         let (model, kkt) = (&system.model, system.assembler.system());
         let accelerations = &self.expected.accelerations[..];
         let approach = |group: &RowGroup, k: usize| {
@@ -490,10 +490,7 @@ impl Sdirk2 {
             let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);
             one_sided && any_impact((0..group.size * group.count).map(|k| approach(group, k)))
         });
-        row_stops || {
-            let at = self.work.contact_iterate();
-            contact_step::has_impact(system, at, accelerations, elapsed)
-        }
+        row_stops || contact_step::has_impact(system, &self.work.iterate.contacts)
     }
 
     /// Moves on from the first stage: the predictor of the second.

@@ -204,6 +204,7 @@ fn code_of(error: &pliant::Error) -> u8 {
         | pliant::Error::StuckPath { .. }
         | pliant::Error::StepTooSmall { .. }
         | pliant::Error::Incompatible { .. }
+        | pliant::Error::Locked { .. }
         | pliant::Error::Unsettled { .. }
         | pliant::Error::TooMuchWork { .. }
         | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,

@@ -137,6 +137,7 @@ fn is_of_a_solve(error: &pliant::Error) -> bool {
         Error::NotPositiveDefinite { .. }
             | Error::NotFinite { .. }
             | Error::Incompatible { .. }
+            | Error::Locked { .. }
             | Error::Unsettled { .. }
             | Error::NotConverged { .. }
             | Error::CorrectionNotConverged { .. }

@@ -80,6 +80,22 @@ pub enum Error {
         /// `m` or `rad`, or for rows that hold velocities `m/s` or `rad/s`.
         unit: &'static str,
     },
+    /// Hard constraints let motion be only across what they hold, and no force of theirs bears a load
+    /// there.
+    #[error(
+        "{constraint} locks with {others} at t = {t} s: what they hold could move only across them, which would \
+         stretch them, so that no finite force bears the load, as in a straight cable between two fixed points that \
+         cannot stretch; give it slack, or a compliance",
+        t = instant(*time)
+    )]
+    Locked {
+        /// A row in words.
+        constraint: String,
+        /// Another one, and how many components more have a part in it.
+        others: String,
+        /// Time at the start of the step (s).
+        time: f64,
+    },
     /// Rows of bounded force kept changing sides.
     #[error(
         "which forces are at their bounds did not settle at t = {t} s: {constraint} still misses its law by {residual:.2e}",

@@ -4,6 +4,7 @@ pub mod capabilities;
 mod explicit;
 pub(crate) mod gyroscopic;
 pub(crate) mod implicit;
+mod locked;
 mod project;
 pub(crate) mod rattle;
 pub(crate) mod sizes;
@@ -13,6 +14,7 @@ pub(crate) mod theta;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::{Implicit, Sdirk2};
+pub use locked::find_locked;
 pub use project::{Projected, project_velocities};
 pub(crate) use rattle::Rattle;
 pub(crate) use theta::Theta;

@@ -16,6 +16,7 @@ mod deformables;
 mod elastic_rod;
 mod embedded;
 mod ends;
+mod hanging;
 mod joints;
 mod laws;
 mod mapped;

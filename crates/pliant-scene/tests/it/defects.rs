@@ -366,13 +366,24 @@ const DEFECTS: &[Defect] = &[
         promise: |ended| says(ended, &["j.motor 0", "contradicts"]),
     },
     Defect {
-        name: "a ball falls on a taut cable that cannot stretch",
-        state: NotYet,
+        name: "a straight cable that cannot stretch says why it bears nothing across, with a ball or without",
+        state: Holds,
         scene: "(gravity: (0, 0, -9.81), run: (duration: 0.4), nodes: [
             Cable(name: \"rope\", from: (-1, 0, 1), to: (1, 0, 1), links: 10, link_mass: 0.02, end: Fixed),
+            Bodies(name: \"ball\", bodies: [(position: (0, 0, #), shape: Sphere(0.1), mass: 1)])],
+            colliders: [Bodies(node: \"ball\"), Cable(node: \"rope\", radius: 0.02)])",
+        values: &["1.3", "9"],
+        promise: |ended| says(ended, &["rope.tension", "locks", "slack"]),
+    },
+    Defect {
+        name: "a ball falls on a hanging cable that cannot stretch",
+        state: Holds,
+        // A hand's breadth to a millimetre of slack.
+        scene: "(gravity: (0, 0, -9.81), run: (duration: 0.4), nodes: [
+            Cable(name: \"rope\", from: (-1, 0, 1), to: (1, 0, 1), links: 10, length: #, link_mass: 0.02, end: Fixed),
             Bodies(name: \"ball\", bodies: [(position: (0, 0, 1.3), shape: Sphere(0.1), mass: 1)])],
             colliders: [Bodies(node: \"ball\"), Cable(node: \"rope\", radius: 0.02)])",
-        values: &[""],
+        values: &["2.1", "2.01", "2.001"],
         promise: runs,
     },
     Defect {

@@ -4,7 +4,7 @@ use crate::motion::Motion;
 use crate::system::System;
 use crate::{Error, WorkPart};
 use pliant_kkt::Scheme;
-use pliant_model::State;
+use pliant_model::{RowGroup, State};
 use pliant_solvers::Status;
 
 /// Share of the largest velocity by which that of a row may be off.
@@ -45,7 +45,7 @@ pub fn project_velocities(system: &mut System, motion: &mut Motion) -> Result<Pr
     }
     system.set_row_motion(motion.time, motion.time);
     system.evaluation.evaluate(&system.model, &motion.state)?;
-    fill(system, motion);
+    fill(system, motion, |_, _, _| false);
     let in_words = |system: &System, e| Error::from_solver(e, &system.model, motion.time);
     let prepared = system.corrections.direct.prepare(system.assembler.system());
     prepared.map_err(|e| in_words(system, e))?;
@@ -96,8 +96,9 @@ fn agrees(system: &System, state: &State) -> bool {
     })
 }
 
-/// Fills the masses and the rows, the velocities of which go to the right-hand side.
-fn fill(system: &mut System, motion: &Motion) {
+/// Fills the masses and the hard rows of two sides, the velocities of which go to the right-hand
+/// side, and the coordinates of bounded groups that `also` is true for.
+pub(super) fn fill(system: &mut System, motion: &Motion, also: impl Fn(&System, &RowGroup, usize) -> bool) {
     let scheme = Scheme::implicit_euler(1.0);
     let (model, state) = (&system.model, &motion.state);
     let evaluation = &mut system.evaluation;
@@ -111,7 +112,8 @@ fn fill(system: &mut System, motion: &Motion) {
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
             let bounded = system.model.bounds(&group).is_some();
-            if system.evaluation.holds_position(&system.model, &group, k) {
+            let holds = system.evaluation.holds_position(&system.model, &group, k);
+            if holds || bounded && also(system, &group, k) {
                 let u = if driven { 0.0 } else { state.velocities[first + k] };
                 system.assembler.row_right_hand_side_mut()[row] = u;
             } else if !(driven && !bounded && system.row_is_hard(&group, k)) {

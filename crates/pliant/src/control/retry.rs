@@ -5,6 +5,7 @@ use super::{Conditions, certify};
 use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkPart};
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
+use pliant_stepper::method::find_locked;
 
 /// A step that makes energy is halved so much more often before it is an error.
 const MORE_HALVINGS: usize = 4;
@@ -34,6 +35,15 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
     }
     if let (Ok(_), Some(contacts)) = (&result, &mut simulation.system.contacts) {
         contacts.observed.failed = None;
+    }
+    let finds_positions = simulation.options.integrator != Integrator::Theta;
+    if let (true, Err(Error::NotConverged { .. } | Error::CorrectionNotConverged { .. })) =
+        (finds_positions, &result)
+    {
+        let Simulation { system, motion, .. } = &mut *simulation;
+        if let Ok(Some(locked)) = find_locked(system, motion, h) {
+            return Err(locked);
+        }
     }
     result
 }

@@ -1,6 +1,7 @@
 //! Parts that expand to several nodes: cables.
 
 use super::ends::{ParentList, in_first, neighbours};
+use super::hanging::hanging_chain;
 use super::nodes::evenly;
 use super::{Builder, Result, components, mapped, nodes};
 use crate::scene::Number;
@@ -16,7 +17,10 @@ pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
     builder.check_size(field("links"), particles.saturating_add(links))?;
     let from = cable_end(builder, name, "from", spec.from.as_ref(), &spec.start)?;
     let to = cable_end(builder, name, "to", spec.to.as_ref(), &spec.end)?;
-    let points = evenly(from, to, particles);
+    let points = match &spec.length {
+        Some(length) => hanging(builder, name, [from, to], length, links)?,
+        None => evenly(from, to, particles),
+    };
     let mut velocities = Vec::new();
     if let Some(pluck) = &spec.pluck {
         let pluck = builder.triple(pluck, field("pluck"))?;
@@ -47,6 +51,49 @@ pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The particles of a cable of a given length, which hangs between its ends.
+fn hanging(
+    builder: &Builder<'_>,
+    name: &str,
+    ends: [[f64; 3]; 2],
+    length: &Number,
+    links: usize,
+) -> Result<Vec<[f64; 3]>> {
+    let at = Where::Field(name, "length");
+    let length = builder.number(length, at)?;
+    let gravity = builder.model.initial_parameters().gravity();
+    let size = gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+    let way = (0..3)
+        .map(|i| (ends[1][i] - ends[0][i]).powi(2))
+        .sum::<f64>()
+        .sqrt();
+    let (message, help) = if !(length > way) {
+        (
+            format!("`length` of `{name}` is {length} m, but its ends are {way} m apart"),
+            "without `length` it is straight; a longer one hangs".to_owned(),
+        )
+    } else if size == 0.0 {
+        (
+            format!("`{name}` has nothing to hang in: the scene has no `gravity`"),
+            "give its points with `Particles`".to_owned(),
+        )
+    } else {
+        match hanging_chain(ends, length, links, gravity.map(|g| g / size)) {
+            Some(points) => return Ok(points),
+            None if links == 1 => (
+                format!("`{name}` is {length} m long, and its only link spans {way} m"),
+                "two `links` can hang".to_owned(),
+            ),
+            None => (
+                format!("`{name}` hangs straight down from both ends: they are too close to each other"),
+                "move one of them to the side, take more `links`, or give its points with `Particles`"
+                    .to_owned(),
+            ),
+        }
+    };
+    builder.wrong(&[at, Where::Name(name)], message, Some(help))
 }
 
 /// Position of an end of a cable: as given, or else where it is attached.

@@ -20,6 +20,10 @@ pub struct Cable {
     pub to: Option<Triple>,
     /// Number of links, one less than particles.
     pub links: Number,
+    /// Length of all links at rest, if more than between its ends: it starts as it hangs in gravity
+    /// between them. Without, it is straight.
+    #[serde(default)]
+    pub length: Option<Number>,
     /// Mass of each particle.
     pub link_mass: Number,
     /// Mass of the last particle, if another.

@@ -1,0 +1,163 @@
+//! Hard rows that lock: that let motion be at first order and not at second.
+//!
+//! Where rows depend on each other, `y^T J = 0`, a motion with `J v = 0` may have
+//! `y^T (dJ/dt) v != 0`: a straight rope between two fixed points can move only across, and that
+//! would stretch it. The force that would hold such a motion grows without bound as the motion goes
+//! to zero, so that no step has a solution (Connelly and Whiteley, Second-order rigidity, 1996).
+
+use super::project::fill;
+use crate::Error;
+use crate::motion::Motion;
+use crate::observe::{Clash, Residuals};
+use crate::system::{System, gather, gather_forces, one_sided};
+use pliant_model::RowGroup;
+use pliant_solvers::{SolveReport, Status};
+
+/// In times of the velocity of the motion, the change of velocity that the curvature of its rows
+/// asks for in a step, above which they lock although they are not quite dependent.
+const LOCKED: f64 = 30.0;
+
+/// The gap of a one-sided row that is closed (m, rad).
+const CLOSED: f64 = 1e-9;
+
+/// The error of hard rows that lock the motion that forces begin in a step of length `h` (s) from
+/// this one; `None` if none do. For steps that failed: an evaluation, two factors and a copy of the
+/// motion.
+///
+/// # Errors
+/// [`Error::Model`] where a mapping is not defined, and those of the linear solver.
+pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Option<Error>, Error> {
+    let mut moved = motion.clone();
+    system.set_row_motion(motion.time, motion.time);
+    system.evaluate(&moved, 0.0)?;
+    // Motion that the rows let be at first order: velocities after the time of the step.
+    let System {
+        model,
+        evaluation,
+        rows,
+        scratch,
+        ..
+    } = &mut *system;
+    gather_forces(
+        model,
+        evaluation,
+        rows,
+        &moved.state,
+        true,
+        &mut scratch.node_force,
+    );
+    fill(system, &moved, bears(motion));
+    let mut load = vec![0.0; system.model.dof_count()];
+    gather(&system.model, &system.scratch.node_force, &mut load);
+    let c = system.assembler.right_hand_side_mut();
+    for (c, f) in c.iter_mut().zip(&load) {
+        *c = h * f;
+    }
+    if solve(system, motion.time)?.status != Status::Converged {
+        return Ok(None);
+    }
+    add_change(system, &mut moved);
+    system.propagate(&mut moved.state)?;
+    let fastest = fastest_free(system, &moved);
+    // What the curvature of the rows along it asks for.
+    system.evaluate(&moved, 0.0)?;
+    fill(system, &moved, bears(motion));
+    let System {
+        model,
+        evaluation,
+        assembler,
+        ..
+    } = &mut *system;
+    evaluation.find_bias(model, &moved.state);
+    let bias = evaluation.bias();
+    let b = assembler.row_right_hand_side_mut();
+    for group in model.row_groups() {
+        let first = model.node(group.node).first_velocity;
+        for k in 0..group.size * group.count {
+            b[group.first_row + k] = h * bias[first + k];
+        }
+    }
+    let solved = solve(system, motion.time)?;
+    let Status::Incompatible { row, violation } = solved.status else {
+        let change = system.scratch.correction.x.iter();
+        let largest = change.fold(0.0f64, |a, x| a.max(x.abs()));
+        return Ok((largest > LOCKED * fastest).then(|| largest_impulse(system, motion.time)));
+    };
+    let clash = Clash {
+        kkt: system.assembler.system(),
+        solution: &system.scratch.correction,
+        row,
+        violation,
+    };
+    let error = clash.error(&system.model, motion.time, Residuals::Displacements);
+    Ok(match error {
+        Error::Incompatible {
+            constraint,
+            others,
+            time,
+            ..
+        } => Some(Error::Locked {
+            constraint,
+            others,
+            time,
+        }),
+        _ => None,
+    })
+}
+
+/// Whether a one-sided row is at its closed side in a motion, to a billionth of a metre or radian.
+fn bears(motion: &Motion) -> impl Fn(&System, &RowGroup, usize) -> bool {
+    move |system, group, k| {
+        let side = one_sided::of_row(system, group, k);
+        side.is_some_and(|side| one_sided::gap_at_end(system, &motion.state, group, k, side) < CLOSED)
+    }
+}
+
+/// The error that names the row with the largest impulse of the last solve.
+fn largest_impulse(system: &System, time: f64) -> Error {
+    let mu = system.scratch.correction.mu.iter().enumerate();
+    let most = mu
+        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+        .map_or(0, |(row, _)| row);
+    Error::Locked {
+        constraint: system.model.describe_row(most),
+        others: "other hard constraints".to_owned(),
+        time,
+    }
+}
+
+/// Factors and solves the filled system.
+fn solve(system: &mut System, time: f64) -> Result<SolveReport, Error> {
+    let System {
+        model,
+        assembler,
+        corrections,
+        scratch,
+        ..
+    } = &mut *system;
+    let kkt = assembler.system();
+    let prepared = corrections.direct.prepare(kkt);
+    let solved = prepared.and_then(|()| corrections.direct.solve(kkt, &mut scratch.correction));
+    solved.map_err(|e| Error::from_solver(e, model, time))
+}
+
+/// Adds the change of velocity of the last solve to the independent coordinates.
+fn add_change(system: &System, motion: &mut Motion) {
+    for node in system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let velocities = &mut motion.state.velocities[node.velocity_range()];
+        for (v, change) in velocities.iter_mut().zip(&system.scratch.correction.x[first..]) {
+            *v += change;
+        }
+    }
+}
+
+/// The largest velocity of a coordinate that is not held (m/s, rad/s).
+fn fastest_free(system: &System, motion: &Motion) -> f64 {
+    let fixed = &system.assembler.system().fixed;
+    let nodes = system.model.nodes().iter();
+    let of_node = nodes.filter_map(|n| Some((n.first_dof()?, n.velocity_range())));
+    let all = of_node.flat_map(|(first, range)| (first..).zip(&motion.state.velocities[range]));
+    all.filter(|(dof, _)| !fixed[*dof])
+        .fold(0.0, |a, (_, v)| a.max(v.abs()))
+}

@@ -294,6 +294,30 @@ impl KktSystem {
         self.w.values()[self.w.pattern().row_slots(i).end - 1]
     }
 
+    /// Adds to every `W_ii` of a free variable this share of `sum_k |W_ik|`; with a share above
+    /// one `W` is positive definite whatever it was (Gershgorin). Cost: a pass over the entries.
+    pub fn shift_diagonal(&mut self, share: f64, sums: &mut Vec<f64>) {
+        sums.clear();
+        sums.resize(self.n(), 0.0);
+        for i in 0..self.n() {
+            let values = &self.w.values()[self.w.pattern().row_slots(i)];
+            for (k, w) in self.w.pattern().row(i).iter().zip(values) {
+                let k = *k as usize;
+                if self.fixed[i] || self.fixed[k] {
+                    continue;
+                }
+                sums[i] += w.abs();
+                if k != i {
+                    sums[k] += w.abs();
+                }
+            }
+        }
+        for (i, sum) in sums.iter().enumerate() {
+            let diagonal = self.w.pattern().row_slots(i).end - 1;
+            self.w.values_mut()[diagonal] += share * sum;
+        }
+    }
+
     /// Diagonal entry `R_ii`.
     pub fn r_diagonal(&self, i: usize) -> f64 {
         self.r.values()[self.r.pattern().row_slots(i).end - 1]

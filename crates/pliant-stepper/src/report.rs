@@ -123,7 +123,8 @@ pub struct StepSolveReport {
     /// share of the largest; zero where the residual alone ended it, and for other methods.
     pub velocity_error: f64,
     /// Whether the geometric stiffness had to be replaced by its absolute value to keep `W`
-    /// positive definite.
+    /// positive definite; in an iteration, or the diagonal shifted, which changes its steps and not
+    /// the solution.
     pub geometry_clamped: bool,
     /// Elements (points of solids) whose tangent was indefinite and taken with its positive part,
     /// as their material was asked to: at the start of a linear step, at the end of one by Newton's

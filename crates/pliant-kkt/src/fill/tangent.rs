@@ -88,6 +88,13 @@ impl Assembler {
         }
     }
 
+    /// Makes `W` of the filled system more definite ([`KktSystem::shift_diagonal`]).
+    ///
+    /// [`KktSystem::shift_diagonal`]: pliant_solvers::KktSystem::shift_diagonal
+    pub fn shift_diagonal(&mut self, share: f64, sums: &mut Vec<f64>) {
+        self.system.shift_diagonal(share, sums);
+    }
+
     /// Takes one row out of the filled system: no Jacobian, `R_ii = 1`, `b_i = 0`, so that its
     /// multiplier is zero.
     ///

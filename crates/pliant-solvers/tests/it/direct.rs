@@ -427,3 +427,18 @@ fn the_time_split_has_every_part_once() {
         assert_eq!(text.matches(&format!("{part} ")).count(), 1, "{text}");
     }
 }
+
+/// An indefinite matrix with a fixed variable: with a share above one of the sums of its rows added
+/// to the diagonal it is definite. The fixed variable has no part in the sums.
+#[test]
+fn a_shifted_diagonal_is_definite() {
+    let w = [-3.0, 2.0, 0.0, 2.0, 1.0, -5.0, 0.0, -5.0, 4.0];
+    let mut system = KktSystem::dense(&w, &[], &[]).unwrap();
+    system.fixed[2] = true;
+    let mut solver = DirectSolver::default();
+    assert!(solver.prepare(&system).is_err());
+    system.shift_diagonal(1.5, &mut Vec::new());
+    let diagonal = [0, 1, 2].map(|i| system.w_diagonal(i));
+    assert_eq!(diagonal, [-3.0 + 1.5 * 5.0, 1.0 + 1.5 * 3.0, 4.0]);
+    solver.prepare(&system).unwrap();
+}

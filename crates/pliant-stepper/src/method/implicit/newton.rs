@@ -37,6 +37,21 @@ const LEAST_AGE: usize = 2;
 /// The largest share of its terms that an equation may miss where the velocities are close.
 const LARGEST_RESIDUAL: f64 = 1e-5;
 
+/// Shares of the sums of its rows that are added to the diagonal of an indefinite matrix, one after
+/// the other. With the last one it is definite.
+const SHIFTS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.5, 2.0];
+
+/// The matrix of a step of the iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tangent {
+    Exact,
+    /// With the absolute value of the geometric stiffness.
+    Clamped,
+    /// With that, if it may be, and a shift of the diagonal. It is not that of the equations, and
+    /// is not kept.
+    Shifted,
+}
+
 /// The best iterate so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watch {
@@ -155,10 +170,13 @@ impl Iteration<'_> {
             }
             let clock = Instant::now();
             age = if stale { age + 1 } else { 0 };
+            let mut shifted = false;
             if stale {
                 self.fill_right_hand_sides(true);
             } else {
-                clamped |= self.prepare_newton()?;
+                let tangent = self.prepare_newton()?;
+                clamped |= tangent != Tangent::Exact;
+                shifted = tangent == Tangent::Shifted;
             }
             timings.factor += clock.elapsed();
             let clock = Instant::now();
@@ -183,7 +201,11 @@ impl Iteration<'_> {
                 s.mixing
                     .mix(!stale, &s.iterate.velocity, solution, s.loads.next_mut());
             }
-            let found = done || self.search(&mut watch, &mut newton)?;
+            let found = done
+                || match shifted {
+                    true => self.leave(&mut watch)?,
+                    false => self.search(&mut watch, &mut newton)?,
+                };
             if !(found && self.work.iterate.whole) {
                 self.work.mixing.contraction.forget();
             }
@@ -193,7 +215,7 @@ impl Iteration<'_> {
             // A direction of old matrices that leads nowhere is tried with new ones.
             let lost = stale && !found;
             let found = found || lost;
-            stale = self.origin.factor != Factor::EveryIteration && !lost;
+            stale = self.origin.factor != Factor::EveryIteration && !lost && !shifted;
             timings.update += clock.elapsed();
             // Until the residual says otherwise.
             solved.status = if found {
@@ -351,18 +373,31 @@ impl Iteration<'_> {
     }
 
     /// Factors the filled system; where it is indefinite, with the absolute value of the geometric
-    /// stiffness. True if so.
-    pub(crate) fn prepare_newton(&mut self) -> Result<bool, Error> {
-        let mut clamped = false;
+    /// stiffness, and where it still is, with a shift of its diagonal. Either makes another step of
+    /// the iteration, not another solution.
+    pub(crate) fn prepare_newton(&mut self) -> Result<Tangent, Error> {
+        let mut tangent = Tangent::Exact;
+        let mut shifts = SHIFTS.iter();
         loop {
             self.fill_right_hand_sides(true);
             match self.prepare_filled() {
-                Ok(()) => return Ok(clamped),
+                Ok(()) => return Ok(tangent),
                 Err(Error::NotPositiveDefinite { .. })
-                    if !clamped && self.system.options.tuning.clamp_geometry =>
+                    if tangent == Tangent::Exact && self.system.options.tuning.clamp_geometry =>
                 {
-                    clamped = true;
-                    self.fill_newton(clamped);
+                    tangent = Tangent::Clamped;
+                    self.fill_newton(true);
+                }
+                Err(e @ Error::NotPositiveDefinite { .. }) => {
+                    let Some(share) = shifts.next() else {
+                        return Err(e);
+                    };
+                    self.fill_newton(tangent != Tangent::Exact);
+                    tangent = Tangent::Shifted;
+                    let System {
+                        assembler, scratch, ..
+                    } = &mut *self.system;
+                    assembler.shift_diagonal(*share, &mut scratch.primal);
                 }
                 Err(e) => return Err(e),
             }
@@ -417,6 +452,23 @@ impl Iteration<'_> {
                 self.keep_best(watch, found);
                 return Ok(true);
             }
+        }
+        self.return_to_best()?;
+        Ok(false)
+    }
+
+    /// Takes a step by a shifted matrix, from which the search begins anew: where the matrix is
+    /// indefinite the equations may be missed by less than on the way to where they hold. False,
+    /// at the last iterate, where a mapping is not defined.
+    fn leave(&mut self, watch: &mut Watch) -> Result<bool, Error> {
+        let s = &mut *self.work;
+        s.accepted.velocity.clone_from(&s.iterate.velocity);
+        s.accepted.mu.clone_from(&s.iterate.mu);
+        s.accepted.contacts.clone_from(&s.iterate.contacts);
+        let merit = self.go(1.0)?;
+        if merit.is_finite() {
+            self.keep_best(watch, merit);
+            return Ok(true);
         }
         self.return_to_best()?;
         Ok(false)

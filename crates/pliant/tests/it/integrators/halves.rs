@@ -115,3 +115,63 @@ fn limits_of_energy_that_are_no_numbers_are_refused() {
         assert!(matches!(s.step(0.01), Err(Error::OutOfRange { .. })));
     }
 }
+
+/// Wells of a potential at -1 and 1, with the hill `5 x^2` between them (`V = -5 x^2 + 2.5 x^4`).
+#[derive(Clone, Debug)]
+struct Wells;
+
+impl ForceField for Wells {
+    fn energy(&self, At { x, .. }: At<'_>) -> f64 {
+        x.iter().map(|x| 2.5 * x.powi(4) - 5.0 * x * x).sum()
+    }
+
+    fn add_force(&self, At { x, .. }: At<'_>, f: &mut [f64]) {
+        for (f, x) in f.iter_mut().zip(x) {
+            *f += 10.0 * x - 10.0 * x.powi(3);
+        }
+    }
+
+    fn stiffness(&self, At { x, .. }: At<'_>, out: &mut Blocks) -> Result<(), NotInvertible> {
+        for (e, x) in x.iter().enumerate() {
+            out.block_mut(e)[0] = 30.0 * x * x - 10.0;
+        }
+        Ok(())
+    }
+}
+
+/// A kilogram on the hill in a step of a second, in which its tangent `1 - 10` has no inertia left:
+/// the iteration goes on by a shifted one, to the well, where `x - 0.01 = 10 x - 10 x^3`.
+#[test]
+fn a_step_whose_tangent_is_indefinite_has_a_solution() {
+    let (mut low, mut high) = (0.9f64, 1.0f64);
+    for _ in 0..60 {
+        let x = 0.5 * (low + high);
+        match x - 0.01 < 10.0 * x - 10.0 * x.powi(3) {
+            true => low = x,
+            false => high = x,
+        }
+    }
+    let mut model = Model::new();
+    let x = model
+        .add_independent("x", Space::Real(1), &[0.01], &[0.0])
+        .unwrap();
+    model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
+    model
+        .add_force_field("wells", x, Wells, Treatment::Stiffness)
+        .unwrap();
+    let options = Options {
+        accuracy: Some(Accuracy::Measured),
+        alpha: 1.0,
+        beta: 1.0,
+        ..with(Integrator::Nonlinear)
+    };
+    let mut s = Simulation::with_options(model, options).unwrap();
+    let report = s.step(1.0).unwrap();
+    assert_eq!(report.status, Status::Converged);
+    assert!(report.solve.geometry_clamped);
+    assert!(
+        (s.state().positions[0] - low).abs() < 1e-9,
+        "{:?} {low}",
+        s.state()
+    );
+}

@@ -11,7 +11,7 @@ use crate::motion::Motion;
 use crate::observe::{Clash, Residuals};
 use crate::system::{System, gather, gather_forces, one_sided};
 use pliant_model::RowGroup;
-use pliant_solvers::{SolveReport, Status};
+use pliant_solvers::{DirectSolver, Solution, SolveReport, Status};
 
 /// In times of the velocity of the motion, the change of velocity that the curvature of its rows
 /// asks for in a step, above which they lock although they are not quite dependent.
@@ -53,10 +53,11 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
     for (c, f) in c.iter_mut().zip(&load) {
         *c = h * f;
     }
-    if solve(system, motion.time)?.status != Status::Converged {
+    let mut solution = Solution::default();
+    if solve(system, &mut solution, motion.time)?.status != Status::Converged {
         return Ok(None);
     }
-    add_change(system, &mut moved);
+    add_change(system, &solution, &mut moved);
     system.propagate(&mut moved.state)?;
     let fastest = fastest_free(system, &moved);
     // What the curvature of the rows along it asks for.
@@ -77,15 +78,15 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
             b[group.first_row + k] = h * bias[first + k];
         }
     }
-    let solved = solve(system, motion.time)?;
+    let solved = solve(system, &mut solution, motion.time)?;
     let Status::Incompatible { row, violation } = solved.status else {
-        let change = system.scratch.correction.x.iter();
+        let change = solution.x.iter();
         let largest = change.fold(0.0f64, |a, x| a.max(x.abs()));
-        return Ok((largest > LOCKED * fastest).then(|| largest_impulse(system, motion.time)));
+        return Ok((largest > LOCKED * fastest).then(|| largest_impulse(system, &solution, motion.time)));
     };
     let clash = Clash {
         kkt: system.assembler.system(),
-        solution: &system.scratch.correction,
+        solution: &solution,
         row,
         violation,
     };
@@ -114,8 +115,8 @@ fn bears(motion: &Motion) -> impl Fn(&System, &RowGroup, usize) -> bool {
 }
 
 /// The error that names the row with the largest impulse of the last solve.
-fn largest_impulse(system: &System, time: f64) -> Error {
-    let mu = system.scratch.correction.mu.iter().enumerate();
+fn largest_impulse(system: &System, solution: &Solution, time: f64) -> Error {
+    let mu = solution.mu.iter().enumerate();
     let most = mu
         .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
         .map_or(0, |(row, _)| row);
@@ -126,27 +127,22 @@ fn largest_impulse(system: &System, time: f64) -> Error {
     }
 }
 
-/// Factors and solves the filled system.
-fn solve(system: &mut System, time: f64) -> Result<SolveReport, Error> {
-    let System {
-        model,
-        assembler,
-        corrections,
-        scratch,
-        ..
-    } = &mut *system;
-    let kkt = assembler.system();
-    let prepared = corrections.direct.prepare(kkt);
-    let solved = prepared.and_then(|()| corrections.direct.solve(kkt, &mut scratch.correction));
-    solved.map_err(|e| Error::from_solver(e, model, time))
+/// Factors and solves the filled system, by a solver of its own: those of the system remember what
+/// they solve, and a failed step leaves nothing behind.
+fn solve(system: &System, solution: &mut Solution, time: f64) -> Result<SolveReport, Error> {
+    let mut solver = DirectSolver::new(system.corrections.direct.options.clone());
+    let kkt = system.assembler.system();
+    let prepared = solver.prepare(kkt);
+    let solved = prepared.and_then(|()| solver.solve(kkt, solution));
+    solved.map_err(|e| Error::from_solver(e, &system.model, time))
 }
 
 /// Adds the change of velocity of the last solve to the independent coordinates.
-fn add_change(system: &System, motion: &mut Motion) {
+fn add_change(system: &System, solution: &Solution, motion: &mut Motion) {
     for node in system.model.nodes() {
         let Some(first) = node.first_dof() else { continue };
         let velocities = &mut motion.state.velocities[node.velocity_range()];
-        for (v, change) in velocities.iter_mut().zip(&system.scratch.correction.x[first..]) {
+        for (v, change) in velocities.iter_mut().zip(&solution.x[first..]) {
             *v += change;
         }
     }

@@ -307,3 +307,50 @@ fn gaps_of_rows_at_the_start() {
     assert_eq!(gaps, [(0, 0.25, false), (1, 0.5, true)]);
     assert_eq!(s.row_unit(1), "m");
 }
+
+/// A straight rope of three links between two points, rows of one or of two sides: they let it move
+/// across at first order only. What holds it is named, and the failed step changes nothing. The same
+/// with a sag of a centimetre swings.
+#[test]
+fn a_straight_rope_locks() {
+    for integrator in [Integrator::Sdirk2, Integrator::Nonlinear] {
+        for (sag, bounded) in [(0.0, false), (0.0, true), (0.01, true)] {
+            let mut model = Model::new();
+            model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+            let places = [[1.0, 0.0, -sag], [2.0, 0.0, -sag]];
+            let p = model.add_particles("p", &places).unwrap();
+            model.add_mass("m", p, Mass::Uniform(1.0)).unwrap();
+            let ends = Distance::to_points(&[(0, [0.0; 3]), (1, [3.0, 0.0, 0.0])]);
+            let end = 1f64.hypot(sag);
+            let ends = ends.with_rest_lengths(&[end, end]);
+            let between = Distance::between(&[(0, 1)]).with_rest_lengths(&[1.0]);
+            for (name, links) in [("ends", ends), ("middle", between)] {
+                let links = model.add_mapped(&format!("{name} length"), &[p], links).unwrap();
+                let id = model.add_constraint(name, links, Level::Position).unwrap();
+                if bounded {
+                    model.set_bounds(id, f64::NEG_INFINITY, 0.0).unwrap();
+                }
+            }
+            let options = Options {
+                integrator: integrator.clone(),
+                ..Options::default()
+            };
+            let mut s = Simulation::with_options(model, options).unwrap();
+            let before = s.checkpoint();
+            match s.step(0.01) {
+                Err(error @ Error::Locked { .. }) if sag == 0.0 => {
+                    let error = error.to_string();
+                    assert!(
+                        error.contains("`ends`") && error.contains(" locks with "),
+                        "{error}"
+                    );
+                    assert_eq!(s.checkpoint(), before);
+                }
+                found => assert!(
+                    found.is_ok() && sag > 0.0,
+                    "{integrator:?} {sag} {bounded}: {found:?}"
+                ),
+            }
+        }
+    }
+}

@@ -59,7 +59,7 @@ pub(crate) struct Approach {
 }
 
 impl Approach {
-    /// The same of what bore nothing before the step: its impulse changes the velocity by what is
+    /// Its bound for what bore nothing before the step: its impulse changes the velocity by what is
     /// `stopped` in the stage and by what the accelerations of before, which are without it, make
     /// in that time, `falls`; both by their sizes (m/s, rad/s). That sees the joints as well.
     pub(crate) fn with_motion(self, stopped: f64, falls: f64) -> Self {

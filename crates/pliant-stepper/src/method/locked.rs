@@ -46,7 +46,7 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
         true,
         &mut scratch.node_force,
     );
-    fill(system, &moved, bears(motion));
+    fill(system, &moved, is_closed(motion));
     let mut load = vec![0.0; system.model.dof_count()];
     gather(&system.model, &system.scratch.node_force, &mut load);
     let c = system.assembler.right_hand_side_mut();
@@ -62,7 +62,7 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
     let fastest = fastest_free(system, &moved);
     // What the curvature of the rows along it asks for.
     system.evaluate(&moved, 0.0)?;
-    fill(system, &moved, bears(motion));
+    fill(system, &moved, is_closed(motion));
     let System {
         model,
         evaluation,
@@ -107,7 +107,7 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
 }
 
 /// Whether a one-sided row is at its closed side in a motion, to a billionth of a metre or radian.
-fn bears(motion: &Motion) -> impl Fn(&System, &RowGroup, usize) -> bool {
+fn is_closed(motion: &Motion) -> impl Fn(&System, &RowGroup, usize) -> bool {
     move |system, group, k| {
         let side = one_sided::of_row(system, group, k);
         side.is_some_and(|side| one_sided::gap_at_end(system, &motion.state, group, k, side) < CLOSED)
@@ -130,7 +130,7 @@ fn largest_impulse(system: &System, solution: &Solution, time: f64) -> Error {
 /// Factors and solves the filled system, by a solver of its own: those of the system remember what
 /// they solve, and a failed step leaves nothing behind.
 fn solve(system: &System, solution: &mut Solution, time: f64) -> Result<SolveReport, Error> {
-    let mut solver = DirectSolver::new(system.corrections.direct.options.clone());
+    let mut solver = DirectSolver::new(system.corrections.direct.options);
     let kkt = system.assembler.system();
     let prepared = solver.prepare(kkt);
     let solved = prepared.and_then(|()| solver.solve(kkt, solution));

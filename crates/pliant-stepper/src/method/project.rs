@@ -13,14 +13,14 @@ const AGREES: f64 = 1e-9;
 /// The kinetic energy that a projection of the velocities at the start of a motion changed (J).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Projected {
-    /// What hard rows took, as impacts do: `|dv|_M^2/2` of the change of velocity.
+    /// Taken by hard rows, as by impacts: `|dv|_M^2/2` of the change of velocity.
     pub taken: f64,
-    /// What held coordinates and drives that move brought in by pulling the rest along.
+    /// Brought in by held coordinates and drives that move, which pull the rest along.
     pub given: f64,
 }
 
 impl Projected {
-    /// What both took together (J).
+    /// Taken by both together (J).
     pub fn lost(&self) -> f64 {
         self.taken - self.given
     }

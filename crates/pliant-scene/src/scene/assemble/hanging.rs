@@ -30,11 +30,11 @@ pub(super) fn hanging_chain(
         return None;
     }
     let (horizontal, vertical) = pull(x / link, y / link, links)?;
-    let mut points = Vec::with_capacity(links + 1);
+    let mut points = Vec::with_capacity(links.saturating_add(1));
     let mut at = ends[0];
     points.push(at);
-    for k in 0..links - 1 {
-        let v = vertical + k as f64;
+    for k in 1..links {
+        let v = vertical + (k as f64 - 1.0);
         let size = horizontal.hypot(v);
         for i in 0..3 {
             at[i] += link * (horizontal / size * across[i] / x - v / size * down[i]);
@@ -83,7 +83,7 @@ fn pull(x: f64, y: f64, links: usize) -> Option<(f64, f64)> {
             || potential(h + share * step[0], v + share * step[1]) > before + 1e-4 * share * slope + rounding
         {
             share *= 0.5;
-            if !(share > 1e-12) {
+            if share < 1e-12 {
                 return None;
             }
         }

@@ -69,7 +69,7 @@ fn hanging(
         .map(|i| (ends[1][i] - ends[0][i]).powi(2))
         .sum::<f64>()
         .sqrt();
-    let (message, help) = if !(length > way) {
+    let (message, help) = if length <= way {
         (
             format!("`length` of `{name}` is {length} m, but its ends are {way} m apart"),
             "without `length` it is straight; a longer one hangs".to_owned(),

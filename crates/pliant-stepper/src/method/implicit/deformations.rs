@@ -14,7 +14,7 @@ use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, RowGroup, RowLaw
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Integrated {
     All,
-    /// Those of nodes that only hard rows of two sides act on.
+    /// Of nodes that only hard rows of two sides act on.
     HardRows,
 }
 

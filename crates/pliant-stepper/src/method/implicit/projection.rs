@@ -273,7 +273,7 @@ impl Projection {
                 end.multipliers[row] += system.scratch.correction.mu[row] / way.h;
             }
         }
-        Ok(system.propagate(&mut end.state)?)
+        system.propagate(&mut end.state)
     }
 
     /// Frees the rows that stop whose whole impulse over the step would pull, with that of the

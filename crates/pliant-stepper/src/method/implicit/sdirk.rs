@@ -214,7 +214,7 @@ struct Attempt {
     impact: bool,
 }
 
-/// What an attempt to take a step in two stages leads to.
+/// The outcome of an attempt to take a step in two stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Settled {
     /// The step is that of the attempt: it found a solution, or none and the step is taken in
@@ -226,7 +226,7 @@ enum Settled {
     Unsolved,
 }
 
-/// What an attempt leads to.
+/// The outcome of an attempt.
 ///
 /// # Errors
 /// The error of an attempt that one stage would not mend, or halves may.

@@ -47,7 +47,7 @@ const CONTRADICTION: &str = "(run: (duration: 1), nodes: [
 ], constraints: [(name: \"hard\", on: \"r\")])";
 
 /// A spring that pushes so hard that the sideways stiffness turns negative.
-const COMPRESSED: &str = "(run: (duration: 1, clamp_geometry: false), nodes: [
+const COMPRESSED: &str = "(run: (duration: 1, integrator: Theta, clamp_geometry: false), nodes: [
     Particles(name: \"a\", positions: [(1, 0, 0)], mass: 1e-6),
     Mapped(name: \"r\", parents: [\"a\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 2)),
 ], force_fields: [(name: \"spring\", on: \"r\", law: Stiffness(1e9), treatment: Stiffness)])";

@@ -13,10 +13,6 @@ use crate::system::{System, gather, gather_forces, one_sided};
 use pliant_model::RowGroup;
 use pliant_solvers::{DirectSolver, Solution, SolveReport, Status};
 
-/// In times of the velocity of the motion, the change of velocity that the curvature of its rows
-/// asks for in a step, above which they lock although they are not quite dependent.
-const LOCKED: f64 = 30.0;
-
 /// The gap of a one-sided row that is closed (m, rad).
 const CLOSED: f64 = 1e-9;
 
@@ -59,8 +55,7 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
     }
     add_change(system, &solution, &mut moved);
     system.propagate(&mut moved.state)?;
-    let fastest = fastest_free(system, &moved);
-    // What the curvature of the rows along it asks for.
+    // The change of velocity that the curvature of the rows along it asks for.
     system.evaluate(&moved, 0.0)?;
     fill(system, &moved, is_closed(motion));
     let System {
@@ -80,9 +75,7 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
     }
     let solved = solve(system, &mut solution, motion.time)?;
     let Status::Incompatible { row, violation } = solved.status else {
-        let change = solution.x.iter();
-        let largest = change.fold(0.0f64, |a, x| a.max(x.abs()));
-        return Ok((largest > LOCKED * fastest).then(|| largest_impulse(system, &solution, motion.time)));
+        return Ok(None);
     };
     let clash = Clash {
         kkt: system.assembler.system(),
@@ -114,19 +107,6 @@ fn is_closed(motion: &Motion) -> impl Fn(&System, &RowGroup, usize) -> bool {
     }
 }
 
-/// The error that names the row with the largest impulse of the last solve.
-fn largest_impulse(system: &System, solution: &Solution, time: f64) -> Error {
-    let mu = solution.mu.iter().enumerate();
-    let most = mu
-        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
-        .map_or(0, |(row, _)| row);
-    Error::Locked {
-        constraint: system.model.describe_row(most),
-        others: "other hard constraints".to_owned(),
-        time,
-    }
-}
-
 /// Factors and solves the filled system, by a solver of its own: those of the system remember what
 /// they solve, and a failed step leaves nothing behind.
 fn solve(system: &System, solution: &mut Solution, time: f64) -> Result<SolveReport, Error> {
@@ -146,14 +126,4 @@ fn add_change(system: &System, solution: &Solution, motion: &mut Motion) {
             *v += change;
         }
     }
-}
-
-/// The largest velocity of a coordinate that is not held (m/s, rad/s).
-fn fastest_free(system: &System, motion: &Motion) -> f64 {
-    let fixed = &system.assembler.system().fixed;
-    let nodes = system.model.nodes().iter();
-    let of_node = nodes.filter_map(|n| Some((n.first_dof()?, n.velocity_range())));
-    let all = of_node.flat_map(|(first, range)| (first..).zip(&motion.state.velocities[range]));
-    all.filter(|(dof, _)| !fixed[*dof])
-        .fold(0.0, |a, (_, v)| a.max(v.abs()))
 }

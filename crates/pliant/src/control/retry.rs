@@ -40,6 +40,7 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
     if let (true, Err(Error::NotConverged { .. } | Error::CorrectionNotConverged { .. })) =
         (finds_positions, &result)
     {
+        simulation.keep_failed_system();
         let Simulation { system, motion, .. } = &mut *simulation;
         if let Ok(Some(locked)) = find_locked(system, motion, h) {
             return Err(locked);

@@ -61,6 +61,14 @@ impl Simulation {
         back
     }
 
+    /// Keeps the linear system of the step that failed, before another one is filled to explain it.
+    pub(crate) fn keep_failed_system(&mut self) {
+        let present = self.system.assembler.system();
+        self.before
+            .failed
+            .get_or_insert_with(|| Box::new(present.clone()));
+    }
+
     /// The present motion, as plain values.
     pub fn checkpoint(&self) -> Checkpoint {
         let mut out = Checkpoint::default();

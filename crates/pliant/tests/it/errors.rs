@@ -345,6 +345,9 @@ fn a_straight_rope_locks() {
                         "{error}"
                     );
                     assert_eq!(s.checkpoint(), before);
+                    // The system for inspection is that of the step, whose rows are bounded.
+                    let mut bounds = s.system().bounds.iter().flat_map(|b| [b.0, b.1]);
+                    assert_eq!(bounds.any(f64::is_finite), bounded);
                 }
                 found => assert!(
                     found.is_ok() && sag > 0.0,

@@ -7,6 +7,7 @@
 //! (`missed`), and moved out of overlap at its end (`penetration`). `step` has these stages
 //! as functions of a system and a motion.
 
+mod approach;
 mod detect;
 mod finder;
 mod impact;
@@ -37,10 +38,11 @@ pub use report::{
     SleepReport,
 };
 
+pub(crate) use approach::{Approach, any_impact};
 pub use detect::Detection;
 pub use detect::{Search, check, predict};
 pub use law::ContactRows;
-pub(crate) use newton::{Approach, ContactIterate, any_impact};
+pub(crate) use newton::ContactIterate;
 pub use observed::Solved;
 pub use observed::{Observation, Observed};
 

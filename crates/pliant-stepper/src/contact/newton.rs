@@ -8,6 +8,7 @@
 //! by no more than the solver says. In the merit they are their natural maps, beyond that
 //! tolerance.
 
+use super::approach::{Approach, any_impact};
 use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, last_impulses};
 use super::{Base, ContactMemory, Contacts, Solved, set_options};
@@ -40,54 +41,6 @@ pub(crate) struct ContactIterate<'a> {
     /// Impulses of the rows of the model, and of those of the contacts.
     pub(crate) mu: &'a [f64],
     pub(crate) impulses: &'a [f64],
-}
-
-/// Share of the largest change of velocity that impulses make in a stage, below which an approach is
-/// of the size that solves leave, as where all rests.
-const NOISE: f64 = 1e-6;
-
-/// A velocity towards the closed side of a contact or a one-sided row at the start of a step.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Approach {
-    /// That velocity (m/s, rad/s).
-    pub(crate) velocity: f64,
-    /// Change of the velocity by the impulse there in a stage (m/s, rad/s), or more: that of its
-    /// bodies as if no joint held them.
-    pub(crate) change: f64,
-    /// Whether the law there is without compliance.
-    pub(crate) is_hard: bool,
-}
-
-impl Approach {
-    /// Its bound for what bore nothing before the step: its impulse changes the velocity by what is
-    /// `stopped` in the stage and by what the accelerations of before, which are without it, make
-    /// in that time, `falls`; both by their sizes (m/s, rad/s). That sees the joints as well.
-    pub(crate) fn with_motion(self, stopped: f64, falls: f64) -> Self {
-        Self {
-            change: self.change.min(stopped.max(0.0) + falls),
-            ..self
-        }
-    }
-
-    /// Whether its change is that of an impact: the velocity is a tenth of it or more. The change
-    /// by a force over the step is not, and grows with the step. A compliant law takes several
-    /// steps for its impact if it is soft; if it stops half of the approach at once, it is as good
-    /// as hard.
-    fn is_impact(&self) -> bool {
-        let Self {
-            velocity,
-            change,
-            is_hard,
-        } = *self;
-        change > 0.0 && velocity > 0.1 * change && (is_hard || change > 0.5 * velocity)
-    }
-}
-
-/// Whether one of these approaches ends in an impact.
-pub(crate) fn any_impact(all: impl Iterator<Item = Approach> + Clone) -> bool {
-    let largest = all.clone().fold(0.0f64, |a, one| a.max(one.change));
-    let mut all = all.filter(|one| one.velocity > NOISE * largest);
-    all.any(|one| one.is_impact())
 }
 
 impl NewtonRows {

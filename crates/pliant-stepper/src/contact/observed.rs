@@ -413,12 +413,13 @@ impl Solved<'_> {
     }
 }
 
-/// The time of a stage.
+/// Times of a stage. An impulse over its reach is a force, which works for the weighted part of the
+/// step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StageTime {
-    /// For which the step counts it (s).
+    /// Weight of the stage times the length of the step (s).
     pub(super) counts: f64,
-    /// Of which its impulses are (s).
+    /// Time over which the stage has its impulses, its displacement per velocity (s).
     pub(super) reach: f64,
 }
 

@@ -10,14 +10,6 @@
 use crate::system::System;
 use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, RowGroup, RowLaw, Space, State};
 
-/// The deformations that are integrated; of others the law is that of their positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Integrated {
-    All,
-    /// Of nodes that only hard rows of two sides act on.
-    HardRows,
-}
-
 /// Deformations of the mapped nodes that force fields and constraints act on, as positions of these
 /// nodes.
 #[derive(Debug, Default)]
@@ -42,12 +34,12 @@ impl Deformations {
     /// and is no velocity. One-sided ones begin where they are if they are open. Two-sided ones of
     /// bounded force return over the step by a velocity: the first stage, of the share `gain` of
     /// it, begins at that share of the gap; the second one where the first has left them.
-    pub(super) fn begin(&mut self, system: &System, state: &State, which: Integrated, gain: f64) {
+    pub(super) fn begin(&mut self, system: &System, state: &State, gain: f64) {
         let model = &system.model;
         self.base.clone_from(&state.positions);
         self.targets.clear();
         self.targets.extend(system.row_motion.iter().map(|m| m.end.0));
-        self.list_nodes(system, which);
+        self.list_nodes(system);
         self.returning.clear();
         for group in model.row_groups() {
             if !self.lists(group.node.index()) {
@@ -72,7 +64,7 @@ impl Deformations {
     }
 
     /// Lists the nodes whose deformations are integrated.
-    fn list_nodes(&mut self, system: &System, which: Integrated) {
+    fn list_nodes(&mut self, system: &System) {
         let model = &system.model;
         self.listed.clear();
         self.listed.resize(model.nodes().len(), false);
@@ -82,28 +74,9 @@ impl Deformations {
         };
         model.force_fields().iter().for_each(|f| list(f.node));
         model.constraints().iter().for_each(|c| list(c.node));
-        if which == Integrated::HardRows {
-            self.leave_hard_rows(system);
-        }
         self.nodes.clear();
         let listed = self.listed.iter().enumerate().filter(|l| *l.1);
         self.nodes.extend(listed.map(|l| l.0));
-    }
-
-    /// Takes the nodes from the list that anything else acts on than hard rows of two sides.
-    fn leave_hard_rows(&mut self, system: &System) {
-        let model = &system.model;
-        for field in model.force_fields() {
-            let rows =
-                |g: &&RowGroup| g.node == field.node && matches!(g.component, ComponentId::ForceField(_));
-            self.listed[field.node.index()] &= model.row_groups().iter().any(|g| rows(&g));
-        }
-        for group in model.row_groups() {
-            let mut coordinates = 0..group.size * group.count;
-            let is_held =
-                model.bounds(group).is_none() && coordinates.all(|k| starts_where_held(system, group, k));
-            self.listed[group.node.index()] &= is_held;
-        }
     }
 
     /// Moves the predictor by `dt` (s) with the velocities of a state and the rates of driven rows.

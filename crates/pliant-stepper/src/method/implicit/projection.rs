@@ -511,3 +511,30 @@ fn largest_velocity(system: &System, end: &Motion) -> f64 {
         .flat_map(|n| &end.state.velocities[n.velocity_range()])
         .fold(0.0, |a, x| a.max(x.abs()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of rows that stop with an impulse of the step before, those that pull with both are let go.
+    #[test]
+    fn rows_that_would_pull_are_let_go() {
+        let (pushes, pulls) = (
+            Projected::Stopped { sign: 1.0 },
+            Projected::Stopped { sign: -1.0 },
+        );
+        let mut projection = Projection {
+            rows: vec![pushes, pushes, pulls, pulls, Projected::Hard],
+            ..Projection::default()
+        };
+        let end = Motion {
+            multipliers: vec![3.0, 3.0, -3.0, -3.0, 3.0],
+            ..Motion::default()
+        };
+        let mu = [-0.2, -0.4, 0.2, 0.4, -9.0];
+        assert!(projection.let_go(&mu, 0.1, &end));
+        let left = vec![pushes, Projected::Free, pulls, Projected::Free, Projected::Hard];
+        assert_eq!(projection.rows, left);
+        assert!(!projection.let_go(&mu, 0.1, &end));
+    }
+}

@@ -12,13 +12,14 @@
 //! `v^ = v0 + (1 - g) h a1` with `a1 = (v1 - v0)/(g h)`, and `e^ = e0 + (1 - g) h J v1`. The step
 //! ends with a [`projection`](super::projection).
 
+mod impacts;
 mod memory;
 
-use super::deformations::{Deformations, Integrated, starts_where_held};
+use super::deformations::Deformations;
 use super::projection::{Projection, Way};
 use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
-use crate::contact::{Approach, any_impact, step as contact_step};
+use crate::contact::step as contact_step;
 use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
@@ -26,7 +27,7 @@ use crate::observe::{DampingLaw, Step, Trace};
 use crate::sleep;
 use crate::system::{System, one_sided};
 use pliant_kkt::Scheme;
-use pliant_model::{RowGroup, State};
+use pliant_model::State;
 use pliant_solvers::{SolveReport, Status};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::time::Instant;
@@ -144,7 +145,7 @@ impl Method for Sdirk2 {
         let weights = trace.scheme.clone();
         let clock = Instant::now();
         self.expect(system.model.dof_count(), start);
-        self.begin(system, start, Integrated::All)?;
+        self.begin(system, start)?;
         // Stages begin with these where they are held; what is far beyond comes back behind the
         // step.
         system.set_row_motion(start.time, start.time + h);
@@ -163,13 +164,13 @@ impl Method for Sdirk2 {
         };
         // Two stages have no velocity for what is to come back by one (`Overlap::Rows`).
         let by_two = match system.rows.lowered.recover_by_velocity() {
-            true => Settled::Unsolved,
+            true => None,
             false => {
                 let attempt = self.two_stages(system, start, end, two, trace);
                 settle(attempt, trace.stages.or_halves)?
             }
         };
-        if let Settled::Taken(status) = by_two {
+        if let Some(status) = by_two {
             trace.stages.taken = 2;
             return self.finish(system, start, two.second(), end, status, trace);
         }
@@ -177,29 +178,15 @@ impl Method for Sdirk2 {
             return self.by_linear_step(system, start, h, end, trace);
         }
         // One stage takes the whole step: an impulse is no force, which the second predictor would
-        // take it for, and velocities that jump have order 1 whatever the method. Across an impact
-        // hard rows hold velocities: their impulses do no work then, while at the level of
-        // positions they do the more the larger they are, `mu h |(dJ/dt) v|/2`. Where that has no
-        // solution, or two stages have none, positions hold them, which is the nonlinear step.
-        trace.stages.taken = 1;
+        // take it for, and velocities that jump have order 1 whatever the method. Positions hold
+        // its rows: that is the nonlinear step.
         let whole = Stage {
             reach: h,
             elapsed: h,
+            rows: RowPositions::Placed,
             ..two
         };
-        if by_two == Settled::Impact {
-            match self.again(system, start, end, whole, trace) {
-                Ok(solved) if solved.status == Status::Converged => {
-                    return self.finish(system, start, whole, end, solved.status, trace);
-                }
-                Ok(_) | Err(Error::Incompatible { .. } | Error::NotPositiveDefinite { .. }) => {}
-                Err(e) => return Err(e),
-            }
-        }
-        let whole = Stage {
-            rows: RowPositions::Placed,
-            ..whole
-        };
+        trace.stages.taken = 1;
         let solved = self.again(system, start, end, whole, trace)?;
         self.finish(system, start, whole, end, solved.status, trace)
     }
@@ -214,31 +201,16 @@ struct Attempt {
     impact: bool,
 }
 
-/// The outcome of an attempt to take a step in two stages.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Settled {
-    /// The step is that of the attempt: it found a solution, or none and the step is taken in
-    /// halves then.
-    Taken(Status),
-    /// There is an impact, across which one stage is to take the step.
-    Impact,
-    /// Two stages have no solution; one may have.
-    Unsolved,
-}
-
-/// The outcome of an attempt.
+/// The status of an attempt that ends the step: one that found a solution, or that found none where
+/// the step is taken in halves then. None if one stage is to take the step.
 ///
 /// # Errors
 /// The error of an attempt that one stage would not mend, or halves may.
-fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Settled, Error> {
+fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Option<Status>, Error> {
     match attempt {
-        Ok(Attempt { impact: true, .. }) => Ok(Settled::Impact),
-        Err(Error::Incompatible { .. }) => Ok(Settled::Unsolved),
-        Ok(Attempt { status, .. }) => Ok(match or_halves || status == Status::Converged {
-            true => Settled::Taken(status),
-            false => Settled::Unsolved,
-        }),
-        Err(Error::NotPositiveDefinite { .. }) if !or_halves => Ok(Settled::Unsolved),
+        Ok(Attempt { impact: true, .. }) | Err(Error::Incompatible { .. }) => Ok(None),
+        Ok(Attempt { status, .. }) => Ok((or_halves || status == Status::Converged).then_some(status)),
+        Err(Error::NotPositiveDefinite { .. }) if !or_halves => Ok(None),
         Err(e) => Err(e),
     }
 }
@@ -297,11 +269,7 @@ impl Sdirk2 {
         system.propagate(&mut end.state)?;
         self.expected.accelerations.clear();
         self.expected.multipliers.clone_from(&start.multipliers);
-        let integrated = match stage.rows {
-            RowPositions::Integrated => Integrated::HardRows,
-            RowPositions::Placed => Integrated::All,
-        };
-        self.begin(system, start, integrated)?;
+        self.begin(system, start)?;
         system.set_row_motion(start.time, start.time + stage.h);
         one_sided::find(system, start, stage.h, true);
         let solved = self.first_stage(system, start, end, stage, trace)?;
@@ -312,12 +280,12 @@ impl Sdirk2 {
 
     /// Prepares the first stage: deformations and velocities. The system has the Jacobians of the
     /// start.
-    fn begin(&mut self, system: &mut System, start: &Motion, which: Integrated) -> Result<(), Error> {
+    fn begin(&mut self, system: &mut System, start: &Motion) -> Result<(), Error> {
         contact_step::forget_stages(system);
         system.set_row_motion(start.time, start.time);
         system.evaluate(start, 0.0)?;
         system.velocities(&start.state, &mut self.start);
-        self.deformations.begin(system, &start.state, which, GAIN);
+        self.deformations.begin(system, &start.state, GAIN);
         self.work.loads.begin(system);
         self.velocity.clone_from(&self.start);
         self.work.equations.law_velocity.clone_from(&self.start);
@@ -454,43 +422,6 @@ impl Sdirk2 {
                 0.0
             };
         }
-    }
-
-    /// Whether a one-sided row or a contact stops what came in with a velocity, so that its impulse
-    /// in the first stage, or in both, is an impact: that of the forces of `end`, or of the iterate
-    /// for contacts, in the time `elapsed` (s) since the start of the step. A compliant contact may
-    /// stop half of an approach in one stage and throw it back in the next.
-    fn has_impact(&self, system: &System, start: &Motion, end: &Motion, elapsed: f64) -> bool {
-        let (model, kkt) = (&system.model, system.assembler.system());
-        let accelerations = &self.expected.accelerations[..];
-        let approach = |group: &RowGroup, k: usize| {
-            let row = group.first_row + k;
-            let motion = system.row_motion.get(row).copied().unwrap_or_default();
-            let place = model.node(group.node).first_velocity + k;
-            let u = start.state.velocities[place] - motion.start.1;
-            let mu = elapsed * end.multipliers[row];
-            let found = Approach {
-                velocity: -u * mu.signum(),
-                change: kkt.row_scale(row) * mu.abs(),
-                is_hard: starts_where_held(system, group, k),
-            };
-            if start.multipliers[row] != 0.0 {
-                return found;
-            }
-            let columns = kkt.j.pattern().row(row).iter();
-            let values = &kkt.j.values()[kkt.j.pattern().row_slots(row)];
-            let terms = columns.zip(values);
-            let a: f64 = terms
-                .filter_map(|(column, j)| Some(j * accelerations.get(*column as usize)?))
-                .sum();
-            let stopped = (end.state.velocities[place] - motion.end.1 - u) * mu.signum();
-            found.with_motion(stopped, elapsed * a.abs())
-        };
-        let row_stops = model.row_groups().iter().any(|group| {
-            let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);
-            one_sided && any_impact((0..group.size * group.count).map(|k| approach(group, k)))
-        });
-        row_stops || contact_step::has_impact(system, &self.work.iterate.contacts)
     }
 
     /// Moves on from the first stage: the predictor of the second.

@@ -1,0 +1,50 @@
+//! Approaches of contacts and one-sided rows, and whether the impulses that stop them are those of
+//! impacts or of forces over the step.
+
+/// Share of the largest change of velocity that impulses make in a stage, below which an approach is
+/// of the size that solves leave, as where all rests.
+const NOISE: f64 = 1e-6;
+
+/// A velocity towards the closed side of a contact or a one-sided row at the start of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Approach {
+    /// That velocity (m/s, rad/s).
+    pub(crate) velocity: f64,
+    /// Change of the velocity by the impulse there in a stage (m/s, rad/s), or more: that of its
+    /// bodies as if no joint held them.
+    pub(crate) change: f64,
+    /// Whether the law there is without compliance.
+    pub(crate) is_hard: bool,
+}
+
+impl Approach {
+    /// Its bound for what bore nothing before the step: its impulse changes the velocity by what is
+    /// `stopped` in the stage and by what the accelerations of before, which are without it, make
+    /// in that time, `falls`; both by their sizes (m/s, rad/s). That sees the joints as well.
+    pub(crate) fn with_motion(self, stopped: f64, falls: f64) -> Self {
+        Self {
+            change: self.change.min(stopped.max(0.0) + falls),
+            ..self
+        }
+    }
+
+    /// Whether its change is that of an impact: the velocity is a tenth of it or more. The change
+    /// by a force over the step is not, and grows with the step. A compliant law takes several
+    /// steps for its impact if it is soft; if it stops half of the approach at once, it is as good
+    /// as hard.
+    fn is_impact(&self) -> bool {
+        let Self {
+            velocity,
+            change,
+            is_hard,
+        } = *self;
+        change > 0.0 && velocity > 0.1 * change && (is_hard || change > 0.5 * velocity)
+    }
+}
+
+/// Whether one of these approaches ends in an impact.
+pub(crate) fn any_impact(all: impl Iterator<Item = Approach> + Clone) -> bool {
+    let largest = all.clone().fold(0.0f64, |a, one| a.max(one.change));
+    let mut all = all.filter(|one| one.velocity > NOISE * largest);
+    all.any(|one| one.is_impact())
+}

@@ -361,12 +361,19 @@ fn random_scenes_keep_every_promise() {
 }
 
 /// Seeds whose steps once ended with an error, and how many they take to the place where they did.
-const KEPT: [(u64, bool, usize); 3] = [
+const KEPT: [(u64, bool, usize); 7] = [
     // A linear system with contacts is solved by more refinements than two.
     (168, false, 60),
     (36, false, 54),
     // A correction of velocities that is itself rounding misses more than 1e-9 of its terms.
     (112, true, 16),
+    // An impact at a limit between jointed bodies is seen.
+    (42, false, 60),
+    // A motor that lags at its bound comes back by its force.
+    (48, false, 60),
+    // An impact of a contact on jointed bodies is seen.
+    (177, false, 52),
+    (194, false, 40),
 ];
 
 /// Kept seeds are run, and where nothing drives them their energy grows by no more than a share of

@@ -183,24 +183,15 @@ impl BoxSolver {
         self.direct.options = self.options.direct;
         let mut prepared = self.fit(system);
         if prepared.is_ok() {
-            prepared = self.prepare_direct(system);
+            prepared = self.direct.prepare_safely(system);
         }
         if matches!(prepared, Err(SolveError::NotPositiveDefinite { .. })) && self.direct.is_holding() {
             // Fewer rows constrain less: W may be definite on the null space of all of them.
             self.states.fill(BoundState::Free);
             self.fit(system)?;
-            prepared = self.prepare_direct(system);
+            prepared = self.direct.prepare_safely(system);
         }
         prepared
-    }
-
-    /// Factors with the rows of the last `hold` out of the matrix.
-    fn prepare_direct(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        if self.states.is_empty() {
-            self.direct.prepare_held(system)
-        } else {
-            self.direct.prepare_safely(system)
-        }
     }
 
     /// Makes the set of states one that the system's bounds allow. The direct solver is to prepare
@@ -240,7 +231,7 @@ impl BoxSolver {
         let before = self.direct.counters().numeric;
         self.fit(system)?;
         if !self.direct.is_ready() {
-            self.prepare_direct(system)?;
+            self.direct.prepare_safely(system)?;
         }
         if self.states.is_empty() {
             return self.direct.solve_held(system, solution);
@@ -320,7 +311,7 @@ impl BoxSolver {
             }
             changes += 1;
             self.direct.hold(&self.states);
-            self.prepare_direct(system)?;
+            self.direct.prepare_safely(system)?;
         }
     }
 

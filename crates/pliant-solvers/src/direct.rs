@@ -230,7 +230,7 @@ impl DirectSolver {
         self.ready = false;
         system.check()?;
         system.check_bilateral()?;
-        self.prepare_held(system)
+        self.prepare_safely(system)
     }
 
     /// As [`Self::prepare`], with the rows of `states` taken out of the matrix. The order of
@@ -331,6 +331,7 @@ impl DirectSolver {
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
         let mut laps = Laps::start();
         let rules = self.rows.rules(self.options.rank_threshold);
+        plan.kernel.drop_pivots();
         let looks = self.options.small_update || !self.rows.marks.held.is_empty();
         let columns = plan.kernel.columns();
         let factored = if looks && plan.kernel.by_blocks().is_some() {

@@ -226,6 +226,17 @@ impl RowMarks {
         self.held.clear();
     }
 
+    /// Trusts and suspects no row any more.
+    pub(crate) fn forget(&mut self) {
+        self.trusted.fill(false);
+        self.suspected.fill(false);
+    }
+
+    /// Whether no row is trusted or suspected.
+    pub(crate) fn are_empty(&self) -> bool {
+        !self.trusted.contains(&true) && !self.suspected.contains(&true)
+    }
+
     /// Whether they are those of so many rows, or of none.
     fn fit(&self, rows: usize) -> bool {
         let lengths = [self.trusted.len(), self.suspected.len(), self.held.len()];

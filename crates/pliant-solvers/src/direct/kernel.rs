@@ -4,8 +4,8 @@
 use crate::SolveError;
 use crate::order::Elimination;
 use pliant_sparse::{
-    BlockFactor, BlockPattern, BlockSymbolic, Dependence, FactorReport, FrontFactor, FrontSymbolic, Graph,
-    PivotRule, SparseError, SymbolicWorkspace, Threads,
+    BlockFactor, BlockPattern, BlockSymbolic, CsrMatrix, Dependence, FactorReport, FrontFactor,
+    FrontSymbolic, Graph, PivotRule, PivotedFactor, SparseError, SymbolicWorkspace, Threads,
 };
 
 /// Smallest mean size of a block for which blocks pay.
@@ -28,6 +28,15 @@ pub(super) struct Kernel {
     /// Dense fronts.
     front_symbolic: FrontSymbolic,
     front_factor: FrontFactor,
+    /// The factor of the last matrix where pivots had to be chosen.
+    pivoted: Option<Pivoted>,
+}
+
+/// A factor that chooses its pivots, and the unknowns that found none.
+#[derive(Debug)]
+struct Pivoted {
+    factor: PivotedFactor,
+    dropped: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,6 +144,7 @@ impl Kernel {
     ) -> Result<(), SolveError> {
         let kind = self.choose(order, entries, work, symbolic)?;
         self.kind = kind;
+        self.pivoted = None;
         match kind {
             Kind::Blocks => {
                 self.block_symbolic.refill(&mut work.pattern)?;
@@ -239,6 +249,34 @@ impl Kernel {
         }
     }
 
+    /// Factors the same matrix with pivots of one and two that are chosen for stability, instead of
+    /// the order of elimination: slow, and whatever the sizes of its entries. It is in use until
+    /// [`Self::drop_pivots`]. Unknowns without a pivot are dropped.
+    pub(super) fn factor_by_pivots(&mut self, matrix: &CsrMatrix) -> Result<FactorReport, SparseError> {
+        self.pivoted = None;
+        let factor = PivotedFactor::new(matrix, PivotedFactor::THRESHOLD)?;
+        let inertia = factor.inertia();
+        let mut dropped = vec![false; factor.size()];
+        factor.zeros().for_each(|k| dropped[k] = true);
+        self.pivoted = Some(Pivoted { factor, dropped });
+        Ok(FactorReport {
+            positive: inertia.positive,
+            negative: inertia.negative,
+            dropped: inertia.zero,
+        })
+    }
+
+    /// Goes back to the factor in the order of elimination.
+    pub(super) fn drop_pivots(&mut self) {
+        self.pivoted = None;
+    }
+
+    /// Whether the factor in use chose its pivots.
+    pub(super) fn chooses_pivots(&self) -> bool {
+        self.pivoted.is_some()
+    }
+
+    /// The pivots of the factor in the order of elimination.
     pub(super) fn pivots(&self) -> &[f64] {
         match self.kind {
             Kind::Blocks => self.block_factor.pivots(),
@@ -247,13 +285,22 @@ impl Kernel {
     }
 
     pub(super) fn is_dropped(&self, i: usize) -> bool {
+        if let Some(pivoted) = &self.pivoted {
+            return pivoted.dropped[i];
+        }
         match self.kind {
             Kind::Blocks => self.block_factor.is_dropped(i),
             Kind::Fronts => self.front_factor.is_dropped(i),
         }
     }
 
+    /// Solves for as many right-hand sides as `x` holds one after another.
     pub(super) fn solve_in_place(&mut self, x: &mut [f64]) {
+        if let Some(Pivoted { factor, .. }) = &self.pivoted {
+            let sides = x.chunks_exact_mut(factor.size().max(1));
+            sides.for_each(|x| factor.solve_in_place(x));
+            return;
+        }
         match self.kind {
             Kind::Blocks => self.block_factor.solve_in_place(&self.block_symbolic, x),
             Kind::Fronts => self.front_factor.solve_in_place(&self.front_symbolic, x),
@@ -261,7 +308,7 @@ impl Kernel {
     }
 
     /// `L^-T e` for the unit vector of an unknown, without entries of less than a share of the
-    /// largest.
+    /// largest, of the factor in the order of elimination.
     pub(super) fn dependence(&self, unknown: usize, negligible: f64, out: &mut Dependence) {
         match self.kind {
             Kind::Blocks => self
@@ -273,9 +320,10 @@ impl Kernel {
         }
     }
 
-    /// Symbolic and numeric factor by blocks, a part of which can be renewed; `None` for fronts.
+    /// Symbolic and numeric factor by blocks, a part of which can be renewed; `None` of others.
     pub(super) fn by_blocks(&self) -> Option<(&BlockSymbolic, &BlockFactor)> {
-        (self.kind == Kind::Blocks).then_some((&self.block_symbolic, &self.block_factor))
+        let is_it = self.kind == Kind::Blocks && self.pivoted.is_none();
+        is_it.then_some((&self.block_symbolic, &self.block_factor))
     }
 
     /// The factor of [`by_blocks`](Self::by_blocks), to be filled and computed.

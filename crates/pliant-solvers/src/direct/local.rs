@@ -42,7 +42,11 @@ impl Local {
     /// nothing is left to be solved for where `p` is as small as rounding. What the rounding of the
     /// factor leaves is the least there is among the same rows. Cost: a look at the elimination
     /// tree, the entries of the rows of `n` and, for `k` of them, up to `k^3/3`.
+    /// None of a factor that chose its pivots.
     pub(super) fn find(&mut self, system: &KktSystem, plan: &Plan, d: usize) -> Option<&mut [f64]> {
+        if plan.kernel.chooses_pivots() {
+            return None;
+        }
         self.collect(system, plan, d);
         // With compliance in it, the combination has a motion of its own to be solved for.
         let is_hard = |row: usize| system.r_diagonal(row) <= HARD * system.row_scale(row);

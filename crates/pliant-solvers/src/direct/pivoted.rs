@@ -116,7 +116,7 @@ impl PivotedSolver {
             other => other.into(),
         })?;
         let inertia = factor.inertia();
-        if let Some(index) = factor.first_zero() {
+        if let Some(index) = factor.zeros().next() {
             return Err(SolveError::Singular { index, pivot: 0.0 });
         }
         if inertia.positive != n && !self.options.indefinite {

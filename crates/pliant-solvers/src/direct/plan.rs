@@ -8,7 +8,7 @@ use super::sweep::{Sweep, SweepWorkspace};
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
-use pliant_sparse::{CsrMatrix, Pattern, SymbolicWorkspace, Threads};
+use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder, SparseError, SymbolicWorkspace, Threads};
 use std::ops::Range;
 
 /// Data that depend on the pattern only, and the numeric storage.
@@ -169,6 +169,51 @@ impl Plan {
                 }
             }
         }
+    }
+
+    /// The lower triangle of the scaled, permuted matrix, with the scales of the last fill and the
+    /// rows held at a bound as [`fill`](Self::fill) has them. Allocates.
+    pub(super) fn assembled(
+        &self,
+        system: &KktSystem,
+        states: &[BoundState],
+    ) -> Result<CsrMatrix, SparseError> {
+        let (n, size) = (system.n(), self.elimination.sequence.len());
+        let parts = [
+            (&system.w, 0, 0, 1.0),
+            (&system.j, n, 0, -1.0),
+            (&system.r, n, n, -1.0),
+        ];
+        let held = |v: usize| v >= n && is_held(states, v - n);
+        let each = |visit: &mut dyn FnMut(usize, usize, f64)| {
+            for (part, row0, column0, sign) in parts {
+                for i in 0..part.pattern().rows() {
+                    let own = part.pattern().row_slots(i);
+                    for (k, value) in part.pattern().row(i).iter().zip(&part.values()[own]) {
+                        let (i, k) = (row0 + i, column0 + *k as usize);
+                        let (a, b) = (self.position[i], self.position[k]);
+                        if a == ABSENT || b == ABSENT {
+                            continue;
+                        }
+                        let value = match held(i) || held(k) {
+                            true if i == k => -HELD * HELD,
+                            true => 0.0,
+                            false => sign * self.scale[i] * value * self.scale[k],
+                        };
+                        visit(a.max(b) as usize, a.min(b) as usize, value);
+                    }
+                }
+            }
+        };
+        let mut pattern = PatternBuilder::new(size, size);
+        each(&mut |i, k, _| pattern.insert(i, k));
+        let mut out = pattern.finish()?.into_matrix();
+        each(&mut |i, k, value| {
+            if let Some(slot) = out.pattern().slot(i, k) {
+                out.values_mut()[slot] = value;
+            }
+        });
+        Ok(out)
     }
 
     /// The right-hand side of the scaled, permuted matrix. Rows held at a bound do not move: theirs

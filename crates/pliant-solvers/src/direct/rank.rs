@@ -5,6 +5,7 @@ use super::local::Local;
 use super::plan::Plan;
 use super::refinement::Refinement;
 use super::scale::{NEGLIGIBLE, SUSPICION};
+use super::times::Laps;
 use crate::bounds::is_held;
 use crate::redundant::NullSpace;
 use crate::residual::{ResidualWorkspace, roundoff};
@@ -36,30 +37,82 @@ fn block_of(system: &KktSystem, row: usize) -> usize {
 }
 
 impl DirectSolver {
-    /// As [`Self::prepare_held`]; where that finds `W` indefinite, once more with all rows after
-    /// all variables. A nearly redundant row that follows its owner may leave a pivot that is
-    /// rounding but not small enough to be dropped, after which signs mean nothing; sets of rows
-    /// that come and go meet such pivots. The order stays changed only if that helped.
+    /// As [`Self::prepare_held`]; where that finds `W` indefinite although the signs of the pivots
+    /// are in doubt, once more as by a new solver, and then with all rows after all variables. What
+    /// was learnt of other values, that a row is independent or may follow its owner, need not
+    /// hold of these, and a nearly redundant row may leave a pivot that is rounding but not small
+    /// enough to be dropped, after which signs mean nothing; sets of rows that come and go meet
+    /// such pivots. The order stays changed only if that helped. Where neither did, a factor that
+    /// chooses its pivots judges, and is used if `W` is definite.
     pub(crate) fn prepare_safely(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        let is_new = self.imposed.is_none() && !self.plan.as_ref().is_some_and(|p| p.fits(system));
         let found = self.prepare_held(system);
+        if !matches!(found, Err(SolveError::NotPositiveDefinite { .. })) || !self.signs_are_doubtful() {
+            return found;
+        }
+        let before = self.rows.marks.clone();
         let deferred = |plan: &Plan| plan.elimination.deferred.iter().all(|d| *d);
-        let is_last_word = self.plan.as_deref().is_none_or(deferred);
-        if is_last_word || !matches!(found, Err(SolveError::NotPositiveDefinite { .. })) {
-            return found;
-        }
-        self.planner.defer(system, true);
-        let order = self.order(system)?;
-        let before = self.plan.take();
-        let again = self
-            .analyse(system, order)
-            .and_then(|()| self.prepare_held(system));
-        if again.is_err() {
+        let is_last = self.plan.as_deref().is_none_or(deferred);
+        for all in [false, true] {
+            let is_known = if all { is_last } else { is_new };
+            if is_known {
+                continue;
+            }
+            self.rows.marks.forget();
+            self.planner.defer(system, all);
+            let order = self.order(system)?;
+            let plan = self.plan.take();
+            let again = self
+                .analyse(system, order)
+                .and_then(|()| self.prepare_held(system));
+            if again.is_ok() {
+                self.planner.keep(plan);
+                return again;
+            }
             self.planner.keep(self.plan.take());
-            self.plan = before;
-            return found;
+            self.plan = plan;
         }
-        self.planner.keep(before);
-        again
+        self.rows.marks.forget();
+        let stands = self.prepare_by_pivots(system);
+        self.rows.marks = before;
+        if stands? { Ok(()) } else { found }
+    }
+
+    /// Factors with pivots chosen for stability, in the scales of the present plan. False where `W`
+    /// is not positive definite on the null space of `J`, or rows are not as redundant as their
+    /// pivots say.
+    fn prepare_by_pivots(&mut self, system: &KktSystem) -> Result<bool, SolveError> {
+        let Some(plan) = self.plan.as_mut() else {
+            return Ok(false);
+        };
+        let mut laps = Laps::start();
+        plan.rescale(system, self.rows.rules(self.options.rank_threshold))?;
+        let matrix = plan.assembled(system, &self.rows.marks.held)?;
+        let report = plan.kernel.factor_by_pivots(&matrix)?;
+        plan.changes.forget();
+        self.counters.numeric += 1;
+        laps.add_to(&mut self.times.factor);
+        let n = system.n();
+        self.inertia = (report.positive, report.negative);
+        self.rows.note_dropped(plan, report.dropped, n, system.m());
+        let dropped = self.rows.dropped.iter().filter(|d| **d).count();
+        let free = system.fixed.iter().filter(|f| !**f).count();
+        let is_definite = report.positive == free && dropped == report.dropped;
+        let stands = is_definite && self.find_null_space(system)?.is_none();
+        laps.add_to(&mut self.times.rank);
+        if stands {
+            self.ready = true;
+        } else if let Some(plan) = self.plan.as_mut() {
+            plan.kernel.drop_pivots();
+        }
+        Ok(stands)
+    }
+
+    /// Whether rounding may have decided the sign of a pivot: rows are redundant, or nearly so, or
+    /// are held at bounds.
+    fn signs_are_doubtful(&self) -> bool {
+        let marks = &self.rows.marks;
+        !marks.held.is_empty() || !marks.are_empty() || self.rows.dropped.contains(&true)
     }
 
     /// The next order is to defer the row blocks that are deferred, those that were dropped just
@@ -151,6 +204,8 @@ impl DirectSolver {
     fn find_null_vectors(&mut self, system: &KktSystem, rows: &[usize]) -> Result<Option<usize>, SolveError> {
         let (n, m) = (system.n(), system.m());
         let plan = self.plan.as_mut().ok_or(SolveError::NotPrepared)?;
+        // Pivots that were chosen are as good as the largest entries, and need no second judge.
+        let is_judged = plan.kernel.chooses_pivots();
         let scratch = &mut self.many;
         let found = scratch.best.len().max(rows.len());
         scratch.best.resize_with(found, Solution::default);
@@ -226,7 +281,7 @@ impl DirectSolver {
             } else {
                 NO_FORCE
             };
-            if !self.rows.marks.trusted[*d] && least[k] > limit {
+            if !is_judged && !self.rows.marks.trusted[*d] && least[k] > limit {
                 return Ok(Some(*d));
             }
             let vector = &mut scratch.best[k].mu;

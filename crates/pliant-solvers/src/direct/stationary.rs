@@ -84,7 +84,7 @@ impl StationarySolver {
 
     /// An unknown without a pivot, if the system is singular.
     pub fn unpivoted(&self, system: &KktSystem) -> Option<Variable> {
-        let index = self.factor.as_ref()?.0.first_zero()?;
+        let index = self.factor.as_ref()?.0.zeros().next()?;
         Some(match index.checked_sub(system.n()) {
             Some(row) => Variable::Row(row),
             None => Variable::Dof(index),

@@ -14,6 +14,7 @@ mod direct_changes;
 mod direct_decisions;
 mod direct_loops;
 mod direct_many;
+mod direct_masses;
 mod direct_random;
 mod islands;
 mod pivoting;

@@ -147,9 +147,10 @@ impl PivotedFactor {
         self.inertia
     }
 
-    /// A variable without a pivot, if the matrix is singular: its column depends on the others.
-    pub fn first_zero(&self) -> Option<usize> {
-        self.fronts.iter().find_map(Eliminated::first_zero)
+    /// The variables without a pivot, if the matrix is singular: the column of each depends on
+    /// those of the variables that have one.
+    pub fn zeros(&self) -> impl Iterator<Item = usize> {
+        self.fronts.iter().flat_map(Eliminated::zeros).copied()
     }
 
     /// Order of the matrix.

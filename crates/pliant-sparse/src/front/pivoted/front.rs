@@ -280,12 +280,12 @@ impl Eliminated {
         self.columns.len()
     }
 
-    /// The first variable of a zero pivot: those are the last ones of a front.
-    pub(super) fn first_zero(&self) -> Option<usize> {
+    /// The variables of zero pivots: those are the last ones of a front.
+    pub(super) fn zeros(&self) -> &[usize] {
         let is_zero = |p: &&Pivot| matches!(p, Pivot::One(inverse) if *inverse == 0.0);
         let zeros = self.pivots.iter().rev().take_while(is_zero).count();
         let done = self.pivots.iter().map(|p| p.size()).sum::<usize>();
-        (zeros > 0).then(|| self.variables[done - zeros])
+        &self.variables[done - zeros..done]
     }
 
     fn columns(&self) -> impl DoubleEndedIterator<Item = &[f64]> + ExactSizeIterator {

@@ -446,12 +446,33 @@ impl DirectSolver {
         })
     }
 
-    /// As [`Self::solve`], with the multipliers of the rows of `states` at their bounds.
+    /// As [`Self::solve`], with the multipliers of the rows of `states` at their bounds. Where
+    /// refinement ends beyond the tolerance, once more by a factor that chooses its pivots; the
+    /// better answer is kept.
     pub(crate) fn solve_held(
         &mut self,
         system: &KktSystem,
         solution: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
+        let report = self.solve_once(system, solution)?;
+        let chosen = self.plan.as_ref().is_some_and(|p| p.kernel.chooses_pivots());
+        if report.status != Status::Stagnated || chosen || self.options.max_refinements == 0 {
+            return Ok(report);
+        }
+        let kept = solution.clone();
+        if self.prepare_by_pivots(system)? {
+            let again = self.solve_once(system, solution)?;
+            let is_better = again.residual.relative < report.residual.relative;
+            if is_better && !matches!(again.status, Status::Incompatible { .. }) {
+                return Ok(again);
+            }
+        }
+        self.prepare_held(system)?;
+        *solution = kept;
+        Ok(report)
+    }
+
+    fn solve_once(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         let (n, m) = (system.n(), system.m());
         let prepared = self.plan.as_mut().filter(|p| self.ready && p.fits(system));
         let plan = prepared.ok_or(SolveError::NotPrepared)?;

@@ -114,15 +114,24 @@ fn no_checkpoint_makes_a_step_panic() {
     }
 }
 
-/// A failed step leaves nothing behind, in the solvers neither.
+/// A failed step leaves nothing behind, in the solvers neither: one that has no solution, or one
+/// whose solution is not as exact as it shall be.
 #[test]
 fn a_step_after_a_failed_one_is_that_of_a_restored_checkpoint() {
     for name in ["afterfail-119.json", "afterfail-629.json"] {
         let (mut runner, h) = start(name);
         let simulation = runner.simulation_mut();
         let (mut failures, mut checkpoint) = (0, simulation.checkpoint());
-        for _ in 0..300 {
-            match simulation.step(h) {
+        let tuning = simulation.options.tuning.clone();
+        for step in 0..300 {
+            if step == 40 {
+                simulation.options.tuning.solver.tolerance = 1e-300;
+                simulation.options.tuning.newton.iterations = 1;
+                simulation.options.tuning.newton.halvings = 1;
+            }
+            let stepped = simulation.step(h);
+            simulation.options.tuning.clone_from(&tuning);
+            match stepped {
                 Ok(_) => checkpoint = simulation.checkpoint(),
                 Err(_) => {
                     failures += 1;
@@ -136,7 +145,7 @@ fn a_step_after_a_failed_one_is_that_of_a_restored_checkpoint() {
                 }
             }
         }
-        assert!(failures > 0, "{name} has no failed step any more");
+        assert!(failures > 0, "{name} has no failed step");
     }
 }
 
@@ -178,11 +187,10 @@ fn a_failed_step_that_chooses_its_length_changes_nothing() {
 }
 
 /// Four bodies of 6 g to 700 kg in joints that say some of it twice, beside one that is free: the
-/// error is not about the free one, which was named because it is the first.
+/// signs of their pivots are rounding, and said that there was no inertia left.
 #[test]
-fn what_has_no_inertia_left_is_in_a_joint() {
+fn bodies_of_very_different_masses_in_redundant_joints_have_inertia() {
     let (mut runner, h) = start("inertia-109.json");
     let (_, error) = go_on(runner.simulation_mut(), h, 100);
-    assert!(error.contains("no inertia left"), "{error}");
-    assert!(!error.contains("element 0"), "{error}");
+    assert_eq!(error, "");
 }

@@ -81,7 +81,7 @@ impl DirectSolver {
     /// Factors with pivots chosen for stability, in the scales of the present plan. False where `W`
     /// is not positive definite on the null space of `J`, or rows are not as redundant as their
     /// pivots say.
-    fn prepare_by_pivots(&mut self, system: &KktSystem) -> Result<bool, SolveError> {
+    pub(super) fn prepare_by_pivots(&mut self, system: &KktSystem) -> Result<bool, SolveError> {
         let Some(plan) = self.plan.as_mut() else {
             return Ok(false);
         };

@@ -127,6 +127,7 @@ fn forces_at_their_bounds_take_factorisations() {
 fn a_step_of_too_much_work_is_halved() {
     let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.integrator = Integrator::Nonlinear;
+    s.options.tuning.newton.halvings = 0;
     let mut state = s.state().clone();
     state.velocities[1] = -1.0;
     s.set_state(&state).unwrap();
@@ -154,6 +155,7 @@ fn a_step_of_too_much_work_is_halved() {
 fn trials_that_take_too_much_work_are_few() {
     let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.integrator = Integrator::Nonlinear;
+    s.options.tuning.newton.halvings = 0;
     s.options.tuning.work.factorisations = 1;
     let before = s.checkpoint();
     let how = Adaptive {

@@ -38,12 +38,12 @@ fn block_of(system: &KktSystem, row: usize) -> usize {
 
 impl DirectSolver {
     /// As [`Self::prepare_held`]; where that finds `W` indefinite although the signs of the pivots
-    /// are in doubt, once more as by a new solver, and then with all rows after all variables. What
-    /// was learnt of other values, that a row is independent or may follow its owner, need not
-    /// hold of these, and a nearly redundant row may leave a pivot that is rounding but not small
-    /// enough to be dropped, after which signs mean nothing; sets of rows that come and go meet
-    /// such pivots. The order stays changed only if that helped. Where neither did, a factor that
-    /// chooses its pivots judges, and is used if `W` is definite.
+    /// are in doubt, a factor that chooses its pivots is the judge. If it says that `W` is definite,
+    /// the values are tried once more as by a new solver, and then with all rows after all
+    /// variables: what was learnt of other values, that a row is independent or may follow its
+    /// owner, need not hold of these, and a nearly redundant row may leave a pivot that is rounding
+    /// but not small enough to be dropped, after which signs mean nothing. The order stays changed
+    /// only if that helped; else the factor of the judge is used.
     pub(crate) fn prepare_safely(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         let is_new = self.imposed.is_none() && !self.plan.as_ref().is_some_and(|p| p.fits(system));
         let found = self.prepare_held(system);
@@ -51,11 +51,13 @@ impl DirectSolver {
             return found;
         }
         let before = self.rows.marks.clone();
+        self.rows.marks.forget();
+        let mut judged = self.prepare_by_pivots(system);
         let deferred = |plan: &Plan| plan.elimination.deferred.iter().all(|d| *d);
         let is_last = self.plan.as_deref().is_none_or(deferred);
         for all in [false, true] {
             let is_known = if all { is_last } else { is_new };
-            if is_known {
+            if is_known || !matches!(judged, Ok(true)) {
                 continue;
             }
             self.rows.marks.forget();
@@ -71,11 +73,11 @@ impl DirectSolver {
             }
             self.planner.keep(self.plan.take());
             self.plan = plan;
+            self.rows.marks.forget();
+            judged = self.prepare_by_pivots(system);
         }
-        self.rows.marks.forget();
-        let stands = self.prepare_by_pivots(system);
         self.rows.marks = before;
-        if stands? { Ok(()) } else { found }
+        if judged? { Ok(()) } else { found }
     }
 
     /// Factors with pivots chosen for stability, in the scales of the present plan. False where `W`

@@ -17,6 +17,7 @@
 mod anderson;
 mod contraction;
 mod deformations;
+mod lift;
 mod linearisation;
 mod loads;
 mod measure;

@@ -309,7 +309,7 @@ impl Rattle {
             mu: &self.iterate.mu,
             row_velocity: &self.row_velocity,
         };
-        self.sizes.measure(kkt, missed, None, |_| {})
+        self.sizes.measure(kkt, missed, 0.0, None, |_| {})
     }
 
     /// Puts the state at the end of the step, with the velocity of the whole step.

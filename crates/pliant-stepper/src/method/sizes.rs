@@ -1,6 +1,6 @@
 //! How far an iterate is from solving its equations, as a share of the size of their terms.
 
-use pliant_model::{Model, State};
+use pliant_model::{Model, Space, State};
 use pliant_solvers::{KktResidual, KktSystem, Variable};
 
 /// Sizes of the terms of the equations of a step, and the rounding of the positions that these are
@@ -9,6 +9,8 @@ use pliant_solvers::{KktResidual, KktSystem, Variable};
 pub(crate) struct TermSizes {
     /// Of the velocity of each coordinate (m/s, rad/s).
     speed: Vec<f64>,
+    /// Of the velocity of its point or body, in any direction (m/s, rad/s).
+    all: Vec<f64>,
     rounding: Vec<f64>,
     /// Of the impulse on each coordinate (N s, N m s).
     primal: Vec<f64>,
@@ -50,10 +52,11 @@ pub(crate) struct Beside {
 
 impl TermSizes {
     /// Finds the velocities that the terms are made of, `|v+| + |v| + |a|/g`, and the share of
-    /// rounding in them.
+    /// rounding in them; and for each coordinate the largest velocity of its point, or the largest
+    /// linear or angular one of its body.
     pub(crate) fn find_speeds(&mut self, model: &Model, state: &State, of: IterateVelocities<'_>) {
         let n = model.dof_count();
-        for list in [&mut self.speed, &mut self.rounding] {
+        for list in [&mut self.speed, &mut self.all, &mut self.rounding] {
             list.clear();
             list.resize(n, 0.0);
         }
@@ -67,17 +70,30 @@ impl TermSizes {
                 // A hundred roundings for the arithmetic of the mappings.
                 self.rounding[i] = 100.0 * f64::EPSILON * largest / of.displacement_gain;
             }
+            let size = match node.space {
+                Space::Rigid3 | Space::Real(3) => 3,
+                Space::Real(2) => 2,
+                Space::Real(_) => 1,
+            };
+            let range = first..first + node.velocity_range().len();
+            let all = self.all[range.clone()].chunks_exact_mut(size);
+            for (all, own) in all.zip(self.speed[range].chunks_exact(size)) {
+                all.fill(own.iter().fold(0.0, |a, x| a.max(*x)));
+            }
         }
     }
 
     /// The residual of an iterate in the terms of [`KktResidual`], with the matrices filled there.
     /// The share that each equation misses, less the rounding of positions, of the size of its
-    /// terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the speeds `u`. `add_contacts` adds
-    /// the sizes of the impulses of contacts.
+    /// terms: `|W| u + |J^T| |mu|` and `|J| u + |R mu|` with the speeds `u`. A row may miss the
+    /// `tolerance` of the velocities of what it holds in any direction, too: across a motion its
+    /// own terms may be what solves leave of that. `add_contacts` adds the sizes of the impulses of
+    /// contacts.
     pub(crate) fn measure(
         &mut self,
         system: &KktSystem,
         missed: Missed<'_>,
+        tolerance: f64,
         beside: Option<Beside>,
         add_contacts: impl FnOnce(&mut [f64]),
     ) -> KktResidual {
@@ -93,6 +109,7 @@ impl TermSizes {
             if beyond <= 0.0 { 0.0 } else { beyond / terms }
         };
         let (speed, of_velocity, primal) = (&self.speed[..n], &self.rounding[..n], &mut self.primal[..n]);
+        let all = &self.all[..n];
         for row in 0..m {
             let columns = system.j.pattern().row(row);
             let values = &system.j.values()[system.j.pattern().row_slots(row)];
@@ -102,7 +119,7 @@ impl TermSizes {
             for (k, j) in columns.iter().zip(values) {
                 let (k, j) = (*k as usize, j.abs());
                 terms += j * speed[k];
-                rounding += j * of_velocity[k];
+                rounding += j * (of_velocity[k] + tolerance * all[k]);
                 primal[k] += j * mu;
             }
             let missed = row_miss(system, row, missed).abs();

@@ -64,12 +64,18 @@ impl Iteration<'_> {
         find_speeds(self.system, self.end, self.work);
         let s = &mut *self.work;
         let missed = s.residual.missed(&s.iterate);
-        s.sizes
-            .measure(self.system.assembler.system(), missed, beside, |terms| {
+        let tolerance = self.origin.tolerance;
+        s.sizes.measure(
+            self.system.assembler.system(),
+            missed,
+            tolerance,
+            beside,
+            |terms| {
                 if let Some(c) = contacts {
                     c.add_sizes(&s.iterate.contacts, terms);
                 }
-            })
+            },
+        )
     }
 
     /// The energy of the velocities that the residual asks for, equation by equation (J).

@@ -16,6 +16,7 @@ mod impacts;
 mod memory;
 
 use super::deformations::Deformations;
+use super::lift::{LIFTS, has_rows};
 use super::projection::{Projection, Way};
 use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
@@ -24,6 +25,7 @@ use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
 use crate::observe::{DampingLaw, Step, Trace};
+use crate::report::NewtonReport;
 use crate::sleep;
 use crate::system::{System, one_sided};
 use pliant_kkt::Scheme;
@@ -215,6 +217,14 @@ fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Option<Sta
     }
 }
 
+/// Whether the iteration of a stage found no velocities that meet its equations.
+fn has_no_solution<T>(found: &Result<(SolveReport, NewtonReport, T), Error>) -> bool {
+    match found {
+        Ok((solved, _, _)) => solved.status != Status::Converged,
+        Err(e) => matches!(e, Error::NotPositiveDefinite { .. } | Error::Incompatible { .. }),
+    }
+}
+
 impl Sdirk2 {
     /// Both stages, as far as they are solved and there is no impact.
     fn two_stages(
@@ -352,31 +362,47 @@ impl Sdirk2 {
             most: newton.stage_share.max(share),
         };
         let tolerance = system.options.newton_tolerance();
+        let origin = Origin {
+            state: &self.from,
+            held: &self.held,
+            expected: Expected {
+                accelerations: &self.expected.accelerations,
+                multipliers: &self.expected.multipliers,
+            },
+            deformations: integrated.then_some(&self.deformations),
+            tolerance,
+            goal,
+            factor,
+        };
         let mut iteration = Iteration {
             system,
             start,
             end,
             scheme: &scheme,
             work,
-            origin: Origin {
-                state: &self.from,
-                held: &self.held,
-                expected: Expected {
-                    accelerations: &self.expected.accelerations,
-                    multipliers: &self.expected.multipliers,
-                },
-                deformations: integrated.then_some(&self.deformations),
-                tolerance,
-                goal,
-                factor,
-            },
+            origin,
             or_halves: trace.stages.or_halves,
         };
         iteration.record_start(elapsed, 1.0);
-        let (solved, newton, clamped) = match stage.is_whole() {
-            true => iteration.iterate_with_restitution(&mut trace.timings)?,
-            false => iteration.iterate(&mut trace.timings)?,
+        let mut found = match stage.is_whole() {
+            true => iteration.iterate_with_restitution(&mut trace.timings),
+            false => iteration.iterate(&mut trace.timings),
         };
+        let mut lifts = 0;
+        while lifts < LIFTS
+            && integrated
+            && has_no_solution(&found)
+            && has_rows(iteration.system)
+            && iteration.lift(lifts)?
+        {
+            lifts += 1;
+            if let Ok((_, newton, _)) = &found {
+                trace.newton += *newton;
+            }
+            iteration.record_start(elapsed, 1.0);
+            found = iteration.iterate(&mut trace.timings);
+        }
+        let (solved, newton, clamped) = found?;
         // The report has the worse of two stages.
         if trace.newton.iterations == 0 || solved.residual.relative >= trace.solved.residual.relative {
             trace.solved = solved;

@@ -42,8 +42,8 @@ pub struct Table {
     pub errors: Vec<Errors>,
 }
 
-/// All methods. The theta method is shown with and without geometric stiffness, which damps what is
-/// taut.
+/// All methods, the default first. The theta method is shown with and without geometric stiffness,
+/// which damps what is taut.
 pub fn methods() -> Vec<Method> {
     let of = |name, integrator, alpha: f64, rows| Method {
         name,
@@ -63,6 +63,7 @@ pub fn methods() -> Vec<Method> {
     );
     bare.options.geometry = GeometricTerms::NONE;
     vec![
+        of("SDIRK2", Integrator::Sdirk2, 1.0, true),
         of("linear (1, 1)", Integrator::Theta, 1.0, true),
         bare,
         of("linear (1/2, 1/2)", Integrator::Theta, 0.5, true),

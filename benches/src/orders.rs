@@ -1,9 +1,13 @@
-//! Errors of integrators at steps that halve, on problems with known answers; and energies over a
-//! thousand periods.
+//! Errors of integrators at steps that halve, on problems with known answers; energies over a
+//! thousand periods; SDIRK2 from soft to hard; work for precision.
 
+mod curves;
 mod energies;
 mod picture;
+pub mod stiffness;
+pub mod work;
 
+pub use curves::{Axis, Curve, Panel, curves_svg};
 pub use energies::{Course, energies_svg};
 pub use picture::svg;
 

@@ -4,6 +4,9 @@
 //! joints join the world origin to (-0.05, 0, 0) of the first and (+0.05, 0, 0) of each to (-0.05,
 //! 0, 0) of the next. Gravity 9.81 m/s^2 along -z.
 
+#[cfg(feature = "peers")]
+pub mod peer;
+
 use pliant::prelude::*;
 
 /// Length of a link in metres.

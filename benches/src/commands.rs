@@ -104,7 +104,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     ),
     command(
         "orders",
-        "errors of the integrators over steps  [--quick, --write]",
+        "errors of the integrators over steps, over stiffness and over time  [stiffness, work-precision, --quick, --write, --peers]",
         orders::run,
     ),
     command(

@@ -1,9 +1,13 @@
-//! Errors of integrators at steps that halve, on problems with known answers; and energies over a
-//! thousand periods.
+//! Errors of integrators at steps that halve, on problems with known answers; energies over a
+//! thousand periods; SDIRK2 from soft to hard; work for precision.
 
+mod curves;
 mod energies;
 mod picture;
+pub mod stiffness;
+pub mod work;
 
+pub use curves::{Axis, Curve, Panel, curves_svg};
 pub use energies::{Course, energies_svg};
 pub use picture::svg;
 
@@ -42,8 +46,8 @@ pub struct Table {
     pub errors: Vec<Errors>,
 }
 
-/// All methods. The theta method is shown with and without geometric stiffness, which damps what is
-/// taut.
+/// All methods, the default first. The theta method is shown with and without geometric stiffness,
+/// which damps what is taut.
 pub fn methods() -> Vec<Method> {
     let of = |name, integrator, alpha: f64, rows| Method {
         name,
@@ -63,6 +67,7 @@ pub fn methods() -> Vec<Method> {
     );
     bare.options.geometry = GeometricTerms::NONE;
     vec![
+        of("SDIRK2", Integrator::Sdirk2, 1.0, true),
         of("linear (1, 1)", Integrator::Theta, 1.0, true),
         bare,
         of("linear (1/2, 1/2)", Integrator::Theta, 0.5, true),

@@ -4,8 +4,8 @@ use super::Ended;
 use pliant::prelude::*;
 use pliant_benches::chain::{Chain, Pose};
 use pliant_benches::nets::MovingNet;
+use pliant_benches::timing::clock;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// A course of steps, and its watch.
 struct Course {
@@ -52,9 +52,8 @@ impl Course {
         let first = simulation(moving);
         self.energy = first.problem().energies(first.state()).total();
         for k in 1..=all {
-            let clock = Instant::now();
-            let taken = simulation(moving).step(self.step);
-            self.seconds += clock.elapsed().as_secs_f64();
+            let (seconds, taken) = clock(|| simulation(moving).step(self.step));
+            self.seconds += seconds;
             match taken {
                 Ok(report) => {
                     let energy = report.energies.total();
@@ -79,7 +78,7 @@ impl Course {
         let per = |n: usize| n as f64 / self.steps.max(1) as f64;
         println!(
             "{name:<44} h {:<7} {found}  rise {:8.1e}  iterations {:4.1}  clamped {:.2}  \
-             halvings {}  by one stage {}  {:8.0} steps/s  {}",
+             halvings {}  by one stage {}  {:8.1} steps/s  {}",
             self.step,
             self.rise,
             per(self.iterations),

@@ -1,8 +1,12 @@
 //! Integrators: errors at steps that halve with the observed orders, and energies over many
-//! periods.
+//! periods; SDIRK2 from soft to hard; work for precision.
 //!
-//! `orders [--quick] [--write]`: prints; `--quick` takes 20 periods instead of 1000; with `--write`
-//! it draws `docs/pictures/orders.svg` and `energies.svg` anew.
+//! `orders [stiffness] [work-precision] [--quick] [--write] [--peers]`: prints one of the three,
+//! errors and energies where none is named. `--quick` takes 20 periods instead of 1000; with
+//! `--write` it draws `docs/pictures/orders.svg` and `energies.svg`, `stiffness.svg`,
+//! `work-precision.svg` anew; with `--peers` Rapier is beside the work for precision.
+
+mod sweeps;
 
 use super::{Ended, write_picture};
 use pliant::Error;
@@ -17,21 +21,26 @@ use std::process::ExitCode;
 const PERIODS: [f64; 2] = [2.367841947576237, 1.67];
 
 pub(super) fn run(arguments: &[String]) -> Ended {
-    let (mut quick, mut write) = (false, false);
-    for argument in arguments {
-        match argument.as_str() {
-            "--quick" => quick = true,
-            "--write" => write = true,
-            other => {
-                eprintln!("unknown argument `{other}`; there are `--quick` and `--write`");
-                return Ok(ExitCode::from(2));
-            }
-        }
+    let known = ["stiffness", "work-precision", "--quick", "--write", "--peers"];
+    if let Some(other) = arguments.iter().find(|a| !known.contains(&a.as_str())) {
+        eprintln!("unknown argument `{other}`; there are {}", known.join(", "));
+        return Ok(ExitCode::from(2));
     }
-    let (found, energies) = compare(if quick { 20.0 } else { 1000.0 })?;
-    if write {
-        write_picture("orders.svg", &svg("Orders of the integrators", &found))?;
-        write_picture("energies.svg", &energies)?;
+    let has = |name: &str| arguments.iter().any(|a| a == name);
+    let draw = |name: &str, picture: &str| match has("--write") {
+        true => write_picture(name, picture),
+        false => Ok(()),
+    };
+    if has("stiffness") {
+        draw("stiffness.svg", &sweeps::stiffness()?)?;
+    }
+    if has("work-precision") {
+        draw("work-precision.svg", &sweeps::work(has("--peers"))?)?;
+    }
+    if !has("stiffness") && !has("work-precision") {
+        let (found, energies) = compare(if has("--quick") { 20.0 } else { 1000.0 })?;
+        draw("orders.svg", &svg("Orders of the integrators", &found))?;
+        draw("energies.svg", &energies)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@
 
 mod chain;
 mod families;
+mod orders;
 mod profile;
 mod reference;
 mod stiff;

@@ -481,10 +481,10 @@ fn springs_take_part_in_corrections() {
 }
 
 /// A ball that arrives at a compliant contact, far stiffer than the step resolves or not, with and
-/// without damping: no step gains energy beyond the certificate's share, also where the first of two
-/// stages stops half of it and the second would throw it back; and what the ledger has for dampers
-/// and for the scheme is no more than there is, where the contact is held off by its damping before
-/// it touches.
+/// without damping: no step gains energy beyond the certificate's share, also where the first of
+/// two stages stops half of it and the second would throw it back; and what the ledger has for
+/// dampers and for the scheme is no more than there is, where the contact is held off by its
+/// damping before it touches.
 #[test]
 fn arriving_at_a_compliant_contact_makes_no_energy() {
     let there_is = 0.5 * MASS * 9.0;

@@ -309,8 +309,8 @@ fn gaps_of_rows_at_the_start() {
 }
 
 /// A straight rope of three links between two points, rows of one or of two sides: they let it move
-/// across at first order only. What holds it is named, and the failed step changes nothing. The same
-/// with a sag of a centimetre swings.
+/// across at first order only. What holds it is named, and the failed step changes nothing. The
+/// same with a sag of a centimetre swings.
 #[test]
 fn a_straight_rope_locks() {
     for integrator in [Integrator::Sdirk2, Integrator::Nonlinear] {

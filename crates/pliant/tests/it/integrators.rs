@@ -9,6 +9,7 @@ mod memory;
 pub(crate) mod models;
 mod orders;
 mod refusals;
+mod regression;
 mod rows;
 mod stages;
 mod statics;

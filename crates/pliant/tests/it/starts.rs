@@ -60,8 +60,8 @@ fn a_rod_takes_the_velocity_along_it() {
     }
 }
 
-/// A held particle goes at 2 m/s along the rod to one of 3 kg at rest, which it pulls along: the rod
-/// takes `3 * 2^2/2` J as an impact does, and what holds the first one brings in twice that.
+/// A held particle goes at 2 m/s along the rod to one of 3 kg at rest, which it pulls along: the
+/// rod takes `3 * 2^2/2` J as an impact does, and what holds the first one brings in twice that.
 #[test]
 fn what_moves_the_held_is_no_impact() {
     for options in methods().into_iter().chain([Options::default()]) {

@@ -8,7 +8,7 @@ use pliant::prelude::*;
 /// The plane through the origin with a normal in the plane of x and y, and points of the plane or
 /// of space over it.
 #[derive(Debug)]
-struct Slope(NodeId, [f64; 3], ContactLaw);
+pub(super) struct Slope(pub(super) NodeId, pub(super) [f64; 3], pub(super) ContactLaw);
 
 impl ContactFinder for Slope {
     fn nodes(&self) -> Vec<NodeId> {

@@ -52,9 +52,10 @@ pub(crate) fn runge_kutta<const N: usize>(
     time: f64,
     rate: impl Fn(&[f64; N]) -> [f64; N],
 ) -> [f64; N] {
-    let h = 1e-4;
+    let count = (time / 1e-4).round();
+    let h = time / count;
     let mut s = start;
-    for _ in 0..(time / h).round() as usize {
+    for _ in 0..count as usize {
         let add = |k: &[f64; N], share: f64| std::array::from_fn::<f64, N, _>(|i| s[i] + share * h * k[i]);
         let k1 = rate(&s);
         let k2 = rate(&add(&k1, 0.5));

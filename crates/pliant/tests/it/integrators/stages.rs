@@ -180,8 +180,8 @@ fn dampers_take_no_more_than_there_is() {
 
 /// A servo of 4 N at most follows a target of 1 m/s with 2 kg from rest: behind and before it the
 /// force is at its bound, and the lag goes to and fro between parabolas, `y'' = -+2 m/s^2` from
-/// `y = 0`, `y' = -1 m/s`, with the period 2 s. What it has lagged comes back by a velocity that the
-/// force makes, and is not lifted.
+/// `y = 0`, `y' = -1 m/s`, with the period 2 s. What it has lagged comes back by a velocity that
+/// the force makes, and is not lifted.
 #[test]
 fn a_servo_at_its_bound_comes_back_by_its_force() {
     // Crossings fall anywhere in their steps.
@@ -219,8 +219,8 @@ fn a_servo_at_its_bound_comes_back_by_its_force() {
 
 /// A gram on a rope, with a kilogram below it on a hard rod: where the rope is taut it stops both.
 /// By the gram alone its impulse would change the velocity a thousand times as much, and the impact
-/// would be a small part of that. It is seen; nothing is thrown back, and the rope takes `m g` times
-/// its slack.
+/// would be a small part of that. It is seen; nothing is thrown back, and the rope takes `m g`
+/// times its slack.
 #[test]
 fn a_rope_stops_what_hangs_on_a_light_knot() {
     let mut m = Model::new();

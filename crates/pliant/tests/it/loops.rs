@@ -106,6 +106,33 @@ fn bricard_moves_as_its_minimal_coordinate_says() {
     }
 }
 
+/// The same by the default method, at order 2. Rows say the same only on the linkage, beside which
+/// the stages begin: all steps are taken by two stages, none of them in many parts.
+#[test]
+fn bricard_is_taken_by_two_stages() {
+    let exact = [0.39249139025047347, -1.2679377690606528, -0.16110344405553395];
+    let mut errors = Vec::new();
+    for h in [0.02f64, 0.01, 0.005] {
+        let (model, bars, _) = bricard();
+        let mut s = Simulation::new(model).unwrap();
+        let mut halvings = 0;
+        for _ in 0..(1.0 / h).round() as usize {
+            let report = s.step(h).unwrap();
+            assert_eq!(report.solve.stages, 2, "{h}");
+            halvings += report.solve.newton.step_halvings;
+        }
+        // Fewer than one in five steps, where each was halved five times and more.
+        assert!(halvings < (0.2 / h) as u32 as usize, "{h}: {halvings}");
+        let p = s.pose(bars[2], 0).unwrap().position;
+        errors.push((0..3).map(|i| (p[i] - exact[i]).powi(2)).sum::<f64>().sqrt());
+    }
+    assert!(errors[0] < 1e-3, "{errors:?}");
+    for pair in errors.windows(2) {
+        let order = (pair[0] / pair[1]).log2();
+        assert!((order - 2.0).abs() < 0.15, "{errors:?}");
+    }
+}
+
 #[test]
 fn bricard_runs_ten_seconds() {
     for options in [without_geometry(), Options::theta()] {

@@ -41,7 +41,7 @@ pub mod validate;
 
 pub use blocks::Blocks;
 pub use error::ModelError;
-pub use evaluate::{Energies, Evaluation, Momentum};
+pub use evaluate::{ChordWork, Energies, Evaluation, Momentum};
 pub use field::Field;
 pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{

@@ -14,7 +14,7 @@ struct ElementValues<V> {
 
 /// The block of one dependency of an element of a mapped node, whose columns begin at `column`.
 #[derive(Clone, Copy)]
-struct DependencyBlock {
+pub(super) struct DependencyBlock {
     element: usize,
     dependency: usize,
     column: usize,
@@ -158,7 +158,7 @@ impl LocalJacobian {
     }
 
     /// `x += J^T f` of one dependency of one element.
-    fn add_transpose_product(&self, at: DependencyBlock, f: &[f64], x: &mut [f64]) {
+    pub(super) fn add_transpose_product(&self, at: DependencyBlock, f: &[f64], x: &mut [f64]) {
         let DependencyBlock {
             element: e,
             dependency: a,
@@ -428,44 +428,54 @@ impl Evaluation {
         from: impl Fn(usize) -> bool,
         force: &mut [f64],
     ) {
-        for (index, node) in model.nodes().iter().enumerate().rev() {
-            let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
-            else {
-                continue;
+        for index in (0..model.nodes().len()).rev() {
+            if from(index) {
+                self.pull_node(&add, model, index, force);
+            }
+        }
+    }
+
+    /// Carries the forces on one node to its parents, if it has any, block by block with `add`.
+    pub(super) fn pull_node(
+        &self,
+        add: impl Fn(&LocalJacobian, DependencyBlock, &[f64], &mut [f64]) + Sync,
+        model: &Model,
+        index: usize,
+        force: &mut [f64],
+    ) {
+        let node = &model.nodes()[index];
+        let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index]) else {
+            return;
+        };
+        let (before, child) = force.split_at_mut(node.first_velocity);
+        let size = node.space.velocity_size();
+        if let [(_, first, space)] = ranges[..] {
+            let n = space.velocity_size();
+            let child = ElementValues {
+                size,
+                values: &*child,
             };
-            if !from(index) {
-                continue;
+            let parent = ElementValues {
+                size: n,
+                values: &mut before[first..],
+            };
+            if jacobian.pull(&self.threads, &add, child, parent) {
+                return;
             }
-            let (before, child) = force.split_at_mut(node.first_velocity);
-            let size = node.space.velocity_size();
-            if let [(_, first, space)] = ranges[..] {
+        }
+        for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
+            let mut column = 0;
+            for (a, at) in self.dependencies[index][e].iter().enumerate() {
+                let (_, first, space) = ranges[at.parent];
                 let n = space.velocity_size();
-                let child = ElementValues {
-                    size,
-                    values: &*child,
+                let target = &mut before[first + at.element * n..][..n];
+                let at = DependencyBlock {
+                    element: e,
+                    dependency: a,
+                    column,
                 };
-                let parent = ElementValues {
-                    size: n,
-                    values: &mut before[first..],
-                };
-                if jacobian.pull(&self.threads, &add, child, parent) {
-                    continue;
-                }
-            }
-            for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
-                let mut column = 0;
-                for (a, at) in self.dependencies[index][e].iter().enumerate() {
-                    let (_, first, space) = ranges[at.parent];
-                    let n = space.velocity_size();
-                    let target = &mut before[first + at.element * n..][..n];
-                    let at = DependencyBlock {
-                        element: e,
-                        dependency: a,
-                        column,
-                    };
-                    add(jacobian, at, f, target);
-                    column += n;
-                }
+                add(jacobian, at, f, target);
+                column += n;
             }
         }
     }

@@ -15,8 +15,10 @@
 //! left out, which costs iterations, not accuracy.
 
 mod anderson;
+mod chord;
 mod contraction;
 mod deformations;
+mod energy_momentum;
 mod linearisation;
 mod loads;
 mod measure;
@@ -26,6 +28,7 @@ mod residual;
 mod sdirk;
 
 pub(crate) use anderson::Anderson;
+pub(crate) use energy_momentum::EnergyMomentum;
 pub(crate) use linearisation::LinearisationMeasure;
 pub(crate) use sdirk::Sdirk2;
 
@@ -39,6 +42,7 @@ use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::{DampingLaw, Trace};
 use crate::sleep;
 use crate::system::{System, one_sided};
+use chord::Chord;
 use contraction::Contraction;
 use deformations::Deformations;
 use loads::Loads;
@@ -169,6 +173,8 @@ struct StartEquations {
     jacobian: Option<CsrMatrix>,
     force: Vec<f64>,
     deficit: Vec<f64>,
+    /// Those along a chord.
+    chord: Chord,
 }
 
 /// The parts of the equations that an iterate misses: impulses, deformations, and those as
@@ -228,6 +234,7 @@ struct Origin<'a> {
     expected: Expected<'a>,
     /// Deformations that are integrated beside the positions, if any are.
     deformations: Option<&'a Deformations>,
+    forces: ForcesAlong,
     /// The share of its terms that an equation may miss.
     tolerance: f64,
     /// The share that iterations go on to, where they can.
@@ -242,6 +249,15 @@ struct Expected<'a> {
     accelerations: &'a [f64],
     /// Multipliers of the rows (N, N m).
     multipliers: &'a [f64],
+}
+
+/// The forces in the equations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ForcesAlong {
+    /// The mean of those at both ends, by the weights.
+    Ends,
+    /// Those along the chord between both ends.
+    Chord,
 }
 
 /// When the matrices of the iteration are made and factored.
@@ -265,6 +281,7 @@ impl<'a> Origin<'a> {
                 multipliers: &start.multipliers,
             },
             deformations: None,
+            forces: ForcesAlong::Ends,
             tolerance,
             goal: Goal::Tolerance,
             factor: Factor::EveryIteration,
@@ -343,11 +360,20 @@ impl Iteration<'_> {
             state: from,
             held,
             deformations,
+            forces,
             ..
         } = self.origin;
         let state = &mut self.end.state;
+        let displacement = match forces {
+            ForcesAlong::Ends => &s.displacement,
+            ForcesAlong::Chord => {
+                let moved = &mut s.equations.chord.moved;
+                chord::write_rotations(&self.system.model, &s.displacement, moved);
+                moved
+            }
+        };
         self.system
-            .place(from, &s.iterate.velocity, &s.displacement, Some(held), state)?;
+            .place(from, &s.iterate.velocity, displacement, Some(held), state)?;
         if let Some(deformations) = deformations {
             deformations.put(&self.system.model, s.relation.displacement_gain, state);
         }

@@ -8,7 +8,7 @@ use crate::motion::Motion;
 use crate::system::{System, one_sided};
 use crate::{Ledger, NumericalParts, StepReport};
 use pliant_kkt::Scheme;
-use pliant_model::{At, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
+use pliant_model::{At, ChordWork, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
 
 /// The entry of the ledger to which the work of a group of rows belongs.
 #[derive(Clone, Copy)]
@@ -210,6 +210,33 @@ impl Account {
         self.close_inertia(step);
     }
 
+    /// Enters the work of all impulses of a step along a chord, at the displacement of what they act
+    /// on: of damping and of force fields without a potential as found, of driven rows on the way of
+    /// their motion.
+    pub(crate) fn tally_chord(&mut self, step: Step<'_>, h: f64, found: ChordWork) {
+        let model = &step.system.model;
+        let mut ledger = Ledger {
+            damping: found.damping,
+            ..self.impulses(step, h, Power::OfChord)
+        };
+        ledger.forces = found.forces;
+        for node in model.nodes() {
+            let external = &step.end.controls.external[node.velocity_range()];
+            if external.iter().all(|f| *f == 0.0) {
+                continue;
+            }
+            let [x, to] = [step.start, step.end].map(|m| &m.state.positions[node.position_range()]);
+            let chord = &mut self.room.first[..external.len()];
+            node.space.chord(x, to, chord);
+            ledger.forces += external.iter().zip(chord).map(|(f, d)| f * *d).sum::<f64>();
+        }
+        self.damped -= ledger.damping;
+        if step.start.ledger.energies.is_some() {
+            ledger.inputs = step.start.ledger.inputs;
+        }
+        self.ledger = ledger;
+    }
+
     /// Work of external forces, supports and rows for the time `h` (s), without damping forces.
     fn impulses(&mut self, step: Step<'_>, h: f64, power: Power) -> Ledger {
         let mut ledger = Ledger::default();
@@ -243,13 +270,17 @@ impl Account {
                         (ComponentId::ForceField(_), Power::OfEnd) if !is_hard => {
                             h * lambda * step.system.row_motion[row].end.1
                         }
-                        (ComponentId::ForceField(_), Power::OfMean) if !is_hard => {
+                        (ComponentId::ForceField(_), Power::OfMean | Power::OfChord) if !is_hard => {
                             let motion = step.system.row_motion[row];
                             if step.system.model.row_law(group) == RowLaw::Viscous {
                                 0.5 * h * lambda * (motion.start.1 + motion.end.1)
                             } else {
                                 lambda * (motion.end.0 - motion.start.0)
                             }
+                        }
+                        (_, Power::OfChord) => {
+                            let motion = step.system.row_motion[row];
+                            lambda * (motion.end.0 - motion.start.0)
                         }
                         _ => h * lambda * mean(first + k),
                     }
@@ -346,6 +377,8 @@ enum Power {
     OfMean,
     /// That of the end, of a stage.
     OfEnd,
+    /// The displacement over the step, divided by its length.
+    OfChord,
 }
 
 /// Work of the prescribed motions of a group of rows for the time `h` (s): forces times the way
@@ -355,7 +388,7 @@ fn drive_work(step: Step<'_>, group: &RowGroup, h: f64, power: Power) -> f64 {
     let one = |row: usize| {
         let motion = step.system.row_motion[row];
         let way = match power {
-            Power::OfMean => motion.end.0 - motion.start.0,
+            Power::OfMean | Power::OfChord => motion.end.0 - motion.start.0,
             Power::OfEnd => h * motion.end.1,
         };
         step.end.multipliers[row] * way

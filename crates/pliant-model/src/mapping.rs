@@ -1,5 +1,6 @@
 //! The mapping interface: child = g(parents), with its derivatives.
 
+use crate::mappings::RelativeMotion;
 use crate::{Blocks, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -159,10 +160,17 @@ pub trait Mapping: Debug + Send + Sync {
     /// rotation vector `r` in body axes. Linear mappings and those that are of second degree in
     /// points and rotation matrices are of this kind with `w = 1/2`. Forces that go back by the
     /// same mean do exactly the work of the child's displacement, which methods that conserve
-    /// energy need; they refuse a mapping of which this is false (the default for what is not
-    /// linear). [`check::chord`](crate::check::chord) compares both sides.
+    /// energy need; they refuse a mapping of which this is false. The default is true of linear
+    /// mappings and of those with a [`relative_motion`](Self::relative_motion), whose forces go
+    /// back by a mean of its own. [`check::chord`](crate::check::chord) compares both works.
     fn carries_chords(&self) -> bool {
-        self.is_linear()
+        self.is_linear() || self.relative_motion().is_some()
+    }
+
+    /// The mapping as functions of the motion of one frame against another, if it is of this kind;
+    /// `None` (the default) for all others.
+    fn relative_motion(&self) -> Option<&dyn RelativeMotion> {
+        None
     }
 
     /// The weight of the end in the mean of [`carries_chords`](Self::carries_chords), for an

@@ -25,7 +25,8 @@ pub fn chord<M: Mapping + Clone + 'static>(
         let node = problem.node(*id);
         let step: Vec<f64> = numbers(seed + 7 + id.index() as u64, node.velocity_range().len());
         let step: Vec<f64> = step.iter().map(|s| 0.3 * s).collect();
-        node.space.retract(&mut end.positions[node.position_range()], &step);
+        node.space
+            .retract(&mut end.positions[node.position_range()], &step);
     }
     let mut evaluations = [Evaluation::new(&problem), Evaluation::new(&problem)];
     evaluations[0].propagate(&problem, &mut start)?;
@@ -44,7 +45,9 @@ pub fn chord<M: Mapping + Clone + 'static>(
     let range = problem.node(child).velocity_range();
     let own = numbers(seed + 99, range.len());
     let mut forces = [0, 1].map(|_| vec![0.0; problem.velocity_count()]);
-    forces.iter_mut().for_each(|f| f[range.clone()].copy_from_slice(&own));
+    forces
+        .iter_mut()
+        .for_each(|f| f[range.clone()].copy_from_slice(&own));
     let wanted = work([&own, &own], &chord_of(child));
     let [first, last] = &mut forces;
     evaluations[0].pull_back_chords(&evaluations[1], &problem, [&start, &end], [first, last]);

@@ -14,6 +14,7 @@
 
 use super::Evaluation;
 use super::transfer::LocalJacobian;
+use crate::mappings::relative_chord;
 use crate::{At, ForceField, Model, NodeKind, Problem, Space, State, Treatment};
 use pliant_dense::rotation;
 
@@ -264,20 +265,41 @@ impl Evaluation {
     ///
     /// # Panics
     /// If a slice is shorter than [`Model::velocity_count`].
-    pub fn pull_back_chords(
-        &self,
-        end: &Self,
-        model: &Model,
-        states: [&State; 2],
-        forces: [&mut [f64]; 2],
-    ) {
+    pub fn pull_back_chords(&self, end: &Self, model: &Model, states: [&State; 2], forces: [&mut [f64]; 2]) {
         let [first, last] = forces;
         for (index, node) in model.nodes().iter().enumerate().rev() {
             let range = node.velocity_range();
             average(node.space, &mut first[range.clone()], &mut last[range.clone()]);
-            let NodeKind::Mapped { mapping, .. } = &node.kind else {
+            let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
             };
+            if let Some(mapping) = mapping.relative_motion() {
+                let size = node.space.velocity_size();
+                let x = states.map(|s| &s.positions[node.position_range()]);
+                let parents = [0, 1].map(|k| {
+                    let parents = model.parents(ranges, &states[k].positions, &states[k].velocities);
+                    parents.with_child(x[k])
+                });
+                let (before, own) = first.split_at_mut(node.first_velocity);
+                for (e, force) in own[..node.count * size].chunks_exact(size).enumerate() {
+                    if force.iter().all(|f| *f == 0.0) {
+                        continue;
+                    }
+                    let x = x.map(|x| &x[e * size..][..size]);
+                    let ends = [&parents[0], &parents[1]];
+                    relative_chord::add_forces(mapping, e, ends, x, force, |wrench| {
+                        let (_, at, _) = ranges[wrench.on.parent];
+                        let at = at + 6 * wrench.on.element;
+                        for (list, torque) in [&mut *before, &mut *last].into_iter().zip(wrench.torques) {
+                            for k in 0..3 {
+                                list[at + k] += wrench.force[k];
+                                list[at + 3 + k] += torque[k];
+                            }
+                        }
+                    });
+                }
+                continue;
+            }
             if mapping.is_linear() && node.space != Space::Rigid3 {
                 // Of real coordinates, and of the forces on bodies, only the sum counts.
                 first[range].iter_mut().for_each(|f| *f *= 2.0);

@@ -292,7 +292,7 @@ impl<'a> Origin<'a> {
     /// its start.
     fn goal(&self, first: f64) -> f64 {
         match self.goal {
-            Goal::Tolerance => self.tolerance,
+            Goal::Tolerance | Goal::Rounding => self.tolerance,
             Goal::ThirdOrder { least, .. } => (0.01 * first.powf(1.5)).max(least).min(self.tolerance),
         }
     }
@@ -303,6 +303,9 @@ impl<'a> Origin<'a> {
 enum Goal {
     /// That of the tolerance.
     Tolerance,
+    /// The same, and from there on to where rounding ends it: what is left would add up, in energy
+    /// and momentum.
+    Rounding,
     /// A hundredth of the power 3/2 of what is missed at first, but no less than this. From
     /// expected accelerations that is of second order in the step, so that the error of the
     /// iteration has the third order of a step, and is a fraction of it.

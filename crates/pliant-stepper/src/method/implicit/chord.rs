@@ -5,9 +5,7 @@ use super::Iteration;
 use crate::Error;
 use crate::system::{System, gather};
 use pliant_dense::{Vec3, vec3};
-use pliant_model::{
-    At, ChordWork, ComponentId, Evaluation, Level, Model, RowGroup, RowLaw, Space, State,
-};
+use pliant_model::{At, ChordWork, ComponentId, Evaluation, Level, Model, RowGroup, RowLaw, Space, State};
 
 /// The start of a step along a chord, and scratch for the forces along it.
 #[derive(Debug, Default)]
@@ -249,7 +247,11 @@ impl Iteration<'_> {
             };
         }
         if dissipates {
-            let stored = if viscous { 0.0 } else { law.energy(to) - law.energy(from) };
+            let stored = if viscous {
+                0.0
+            } else {
+                law.energy(to) - law.energy(from)
+            };
             let hard = !viscous && (0..n).all(|k| evaluation.is_hard(group, k));
             if !hard {
                 chord.work.damping += work + stored;

@@ -239,7 +239,12 @@ impl Iteration<'_> {
     fn polish(&mut self, factored: bool, newton: &mut NewtonReport) -> Result<KktResidual, Error> {
         let missed = |r: &KktResidual| r.primal.max(r.row);
         let mut least = self.measure();
-        let fastest = self.work.iterate.velocity.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let fastest = self
+            .work
+            .iterate
+            .velocity
+            .iter()
+            .fold(0.0f64, |a, v| a.max(v.abs()));
         let rounding = f64::EPSILON * fastest;
         if missed(&least) <= rounding {
             return Ok(least);

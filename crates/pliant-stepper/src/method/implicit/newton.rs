@@ -235,7 +235,8 @@ impl Iteration<'_> {
     }
 
     /// Goes on from an iterate that solves the equations, while each step at least halves what they
-    /// miss: to where rounding ends it. With `factored` by the matrices that are there.
+    /// miss, to where rounding ends it: by the last matrices, which `factored` says are in the
+    /// solver, and once by new ones where these do not serve.
     fn polish(&mut self, factored: bool, newton: &mut NewtonReport) -> Result<KktResidual, Error> {
         let missed = |r: &KktResidual| r.primal.max(r.row);
         let mut least = self.measure();
@@ -246,13 +247,15 @@ impl Iteration<'_> {
             .iter()
             .fold(0.0f64, |a, v| a.max(v.abs()));
         let rounding = f64::EPSILON * fastest;
-        if missed(&least) <= rounding {
-            return Ok(least);
-        }
-        if !factored {
-            self.prepare_newton()?;
-        }
-        for k in 0..POLISHES {
+        let (mut kept, mut anew) = (factored, !factored);
+        for _ in 0..POLISHES {
+            if missed(&least) <= rounding {
+                break;
+            }
+            if anew {
+                self.fill_newton(false);
+                self.prepare_newton()?;
+            }
             self.fill_right_hand_sides(true);
             self.solve_newton()?;
             newton.iterations += 1;
@@ -260,12 +263,11 @@ impl Iteration<'_> {
             s.accepted.velocity.clone_from(&s.iterate.velocity);
             s.accepted.mu.clone_from(&s.iterate.mu);
             let solution = &mut self.system.solution;
-            let anew = !factored && k == 0;
             s.mixing
                 .mix(anew, &s.iterate.velocity, solution, s.loads.next_mut());
             self.go(1.0)?;
             let now = self.measure();
-            let goes_on = missed(&now) <= 0.5 * missed(&least) && missed(&now) > rounding;
+            let goes_on = missed(&now) <= 0.5 * missed(&least);
             if missed(&now) < missed(&least) {
                 least = now;
             } else {
@@ -275,7 +277,9 @@ impl Iteration<'_> {
                 self.place()?;
                 self.find_residual()?;
             }
-            if !goes_on {
+            anew = !goes_on && kept;
+            kept &= goes_on;
+            if !(goes_on || anew) {
                 break;
             }
         }

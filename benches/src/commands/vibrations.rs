@@ -73,6 +73,7 @@ fn compare(periods: usize) -> Result<String, Box<dyn std::error::Error>> {
                 );
                 print!("| {material} | {method} | {per_period} | {first:.1e} |");
                 match found.failure {
+                    Some((_, Error::Unsupported { .. })) => println!(" refused | | | |"),
                     Some((after, error)) => {
                         println!(" fails after {after:.0} periods | | | |");
                         eprintln!("{error}");

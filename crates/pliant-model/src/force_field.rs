@@ -168,7 +168,8 @@ pub trait ForceField: Debug + Send + Sync {
     /// The default averages the force along the straight way by the formula of Gauss with four
     /// points (the average vector field of Quispel and McLaren 2008), of linear laws by the mean
     /// of both ends: exact for potentials up to the degree 8. What is missed of the energy of
-    /// others beyond rounding is added along the displacement (Gonzalez 1996). A law whose
+    /// others, where the force bends enough for that to be more than rounding, is added along the
+    /// displacement (Gonzalez 1996). A law whose
     /// coordinates are not invariant under rotation should have one of its own that is, or angular
     /// momentum is conserved to the order of the method only.
     fn add_chord_force(&self, ends: [At<'_>; 2], room: &mut [f64], f: &mut [f64]) {

@@ -190,6 +190,9 @@ const GAUSS: [(f64, f64); 3] = [
     (0.887_298_334_620_741_7, 5.0 / 18.0),
 ];
 
+/// The change of `C` up to which three points miss less than rounding of the moduli.
+const STRAIGHT: f64 = 0.03;
+
 /// Roundings of an energy density that the work of a mean stress may miss it by.
 const ROUNDINGS: f64 = 64.0;
 
@@ -201,8 +204,8 @@ impl Hyperelastic {
     /// P = (F + F+)/2 S,   S = integral of S(C + s (C+ - C)) over s from 0 to 1,   C = F^T F
     /// ```
     ///
-    /// by three points of Gauss, with what that misses of the energy beyond rounding along
-    /// `C+ - C`. Between gradients of opposite determinants, where stress is no function of `C`,
+    /// by three points of Gauss, with what that misses of the energy for larger changes of `C`
+    /// along `C+ - C`. Between gradients of opposite determinants, where stress is no function of `C`,
     /// the middle of the way is that of `F`, and angular momentum is kept to second order.
     fn chord_stress(&self, [start, end]: [Mat3; 2]) -> Mat3 {
         let mean = (start + end) * 0.5;
@@ -219,7 +222,7 @@ impl Hyperelastic {
         {
             let missed = gained - 0.5 * s.dot(&change);
             let square = change.norm_squared();
-            if missed.abs() > noise && square > 0.0 {
+            if missed.abs() > noise && square > STRAIGHT * STRAIGHT {
                 s += change * (2.0 * missed / square);
             }
             return mean * s;

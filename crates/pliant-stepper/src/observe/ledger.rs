@@ -171,7 +171,7 @@ impl Account {
     pub(crate) fn tally_stage(&mut self, stage: Step<'_>, h: f64, first: bool, whole: bool) {
         let mut work = match whole {
             true => Ledger::default(),
-            false => self.impulses(stage, h, Power::OfEnd),
+            false => self.impulses(stage, h, Power::End),
         };
         work.damping = -report::damping_work(stage, h, DampingLaw::Mean, &mut self.room);
         if let Some(before) = self.staged.filter(|_| !first) {
@@ -193,7 +193,7 @@ impl Account {
                 };
                 Ledger {
                     damping,
-                    ..self.impulses(step, h, Power::OfMean)
+                    ..self.impulses(step, h, Power::Mean)
                 }
             }
         };
@@ -217,7 +217,7 @@ impl Account {
         let model = &step.system.model;
         let mut ledger = Ledger {
             damping: found.damping,
-            ..self.impulses(step, h, Power::OfChord)
+            ..self.impulses(step, h, Power::Chord)
         };
         ledger.forces = found.forces;
         for node in model.nodes() {
@@ -267,10 +267,10 @@ impl Account {
                     let lambda = step.end.multipliers[row];
                     let is_hard = step.system.evaluation.is_hard(group, k);
                     match (group.component, power) {
-                        (ComponentId::ForceField(_), Power::OfEnd) if !is_hard => {
+                        (ComponentId::ForceField(_), Power::End) if !is_hard => {
                             h * lambda * step.system.row_motion[row].end.1
                         }
-                        (ComponentId::ForceField(_), Power::OfMean | Power::OfChord) if !is_hard => {
+                        (ComponentId::ForceField(_), Power::Mean | Power::Chord) if !is_hard => {
                             let motion = step.system.row_motion[row];
                             if step.system.model.row_law(group) == RowLaw::Viscous {
                                 0.5 * h * lambda * (motion.start.1 + motion.end.1)
@@ -278,7 +278,7 @@ impl Account {
                                 lambda * (motion.end.0 - motion.start.0)
                             }
                         }
-                        (_, Power::OfChord) => {
+                        (_, Power::Chord) => {
                             let motion = step.system.row_motion[row];
                             lambda * (motion.end.0 - motion.start.0)
                         }
@@ -374,11 +374,11 @@ impl Account {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Power {
     /// The mean of both ends of the step.
-    OfMean,
+    Mean,
     /// That of the end, of a stage.
-    OfEnd,
+    End,
     /// The displacement over the step, divided by its length.
-    OfChord,
+    Chord,
 }
 
 /// Work of the prescribed motions of a group of rows for the time `h` (s): forces times the way
@@ -388,8 +388,8 @@ fn drive_work(step: Step<'_>, group: &RowGroup, h: f64, power: Power) -> f64 {
     let one = |row: usize| {
         let motion = step.system.row_motion[row];
         let way = match power {
-            Power::OfMean | Power::OfChord => motion.end.0 - motion.start.0,
-            Power::OfEnd => h * motion.end.1,
+            Power::Mean | Power::Chord => motion.end.0 - motion.start.0,
+            Power::End => h * motion.end.1,
         };
         step.end.multipliers[row] * way
     };

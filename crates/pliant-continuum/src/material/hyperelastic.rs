@@ -205,8 +205,8 @@ impl Hyperelastic {
     /// ```
     ///
     /// by three points of Gauss, with what that misses of the energy for larger changes of `C`
-    /// along `C+ - C`. Between gradients of opposite determinants, where stress is no function of `C`,
-    /// the middle of the way is that of `F`, and angular momentum is kept to second order.
+    /// along `C+ - C`. Between gradients of opposite determinants, where stress is no function of
+    /// `C`, the middle of the way is that of `F`, and angular momentum is kept to second order.
     fn chord_stress(&self, [start, end]: [Mat3; 2]) -> Mat3 {
         let mean = (start + end) * 0.5;
         let c = start.transpose() * start;

@@ -173,7 +173,7 @@ struct StartEquations {
     jacobian: Option<CsrMatrix>,
     force: Vec<f64>,
     deficit: Vec<f64>,
-    /// Those along a chord.
+    /// Start and scratch of equations along a chord.
     chord: Chord,
 }
 
@@ -256,7 +256,7 @@ struct Expected<'a> {
 enum ForcesAlong {
     /// The mean of those at both ends, by the weights.
     Ends,
-    /// Those along the chord between both ends.
+    /// Mean forces along the chord between both ends.
     Chord,
 }
 
@@ -303,8 +303,8 @@ impl<'a> Origin<'a> {
 enum Goal {
     /// That of the tolerance.
     Tolerance,
-    /// The same, and from there on to where rounding ends it: what is left would add up, in energy
-    /// and momentum.
+    /// From that of the tolerance on to where rounding ends it: what is left would add up, in
+    /// energy and momentum.
     Rounding,
     /// A hundredth of the power 3/2 of what is missed at first, but no less than this. From
     /// expected accelerations that is of second order in the step, so that the error of the

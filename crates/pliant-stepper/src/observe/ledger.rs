@@ -210,9 +210,9 @@ impl Account {
         self.close_inertia(step);
     }
 
-    /// Enters the work of all impulses of a step along a chord, at the displacement of what they act
-    /// on: of damping and of force fields without a potential as found, of driven rows on the way of
-    /// their motion.
+    /// Enters the work of all impulses of a step along a chord, at the displacement of what they
+    /// act on: of damping and of force fields without a potential as found, of driven rows on the
+    /// way of their motion.
     pub(crate) fn tally_chord(&mut self, step: Step<'_>, h: f64, found: ChordWork) {
         let model = &step.system.model;
         let mut ledger = Ledger {

@@ -11,12 +11,12 @@
 //! where every node has the mean force of its laws along its own chord, a discrete gradient
 //! (`f' . (x+ - x) = V - V+`, see [`ForceField::add_chord_force`]), and mappings carry forces back
 //! by the mean of the Jacobians of both ends that carries chords exactly (`J' d = phi+ - phi`, see
-//! [`Mapping::carries_chords`]). So with `v'` the equations give the balance of energy, `T+ - T =
-//! V - V+`, and hard rows do no work, whatever the step. Torques at both ends enter by their mean in
-//! space, `tau' = (tau + tau+)/2 + c x (tau+ - tau)/4`, with which the equation of a body is
-//! `R+ I w+ - R I w = h t'`: momentum in space. Action and reaction along the mean of distances,
-//! strains and points have no moment about the mean of positions, so that angular momentum is
-//! conserved with the energy.
+//! [`Mapping::carries_chords`]). So with `v'` the equations give the balance of energy,
+//! `T+ - T = V - V+`, and hard rows do no work, whatever the step. Torques at both ends enter by
+//! their mean in space, `tau' = (tau + tau+)/2 + c x (tau+ - tau)/4`, with which the equation of a
+//! body is `R+ I w+ - R I w = h t'`: momentum in space. Action and reaction along the mean of
+//! distances, strains and points have no moment about the mean of positions, so that angular
+//! momentum is conserved with the energy.
 //!
 //! [`ForceField::add_chord_force`]: pliant_model::ForceField::add_chord_force
 //! [`Mapping::carries_chords`]: pliant_model::Mapping::carries_chords

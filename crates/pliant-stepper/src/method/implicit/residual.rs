@@ -1,6 +1,6 @@
 //! Residual of the equations of an implicit step at an iterate.
 
-use super::{ForcesAlong, Iteration};
+use super::{ForcesAlong, Iteration, chord};
 use crate::Error;
 use crate::contact::step;
 use crate::system::gather;
@@ -175,7 +175,7 @@ impl Iteration<'_> {
     /// in it.
     pub(super) fn find_residual_without_contacts(&mut self) -> Result<(), Error> {
         if self.origin.forces == ForcesAlong::Chord {
-            return self.find_chord_residual();
+            return chord::find_residual(self);
         }
         self.system
             .evaluate_forces(self.end, self.work.equations.elapsed)?;

@@ -11,7 +11,7 @@ fn method() -> Options {
     with(Integrator::EnergyMomentum)
 }
 
-/// What a run kept and what it did not.
+/// Changes over a run of what is to be conserved.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kept {
     /// Largest difference of the energy from that of the start (J), over the first half and over
@@ -432,7 +432,8 @@ fn dampers_take_energy() {
     }
 }
 
-/// What drives and forces without a potential bring in is in the ledger, and nothing else is.
+/// The energy that drives and forces without a potential bring in is in the ledger, and nothing
+/// else is.
 #[test]
 fn works_of_drives_and_forces_are_booked() {
     let mut pushed = joined("hinge");
@@ -459,11 +460,11 @@ fn works_of_drives_and_forces_are_booked() {
     let spring = shaken.component_named("spring").unwrap();
     shaken.set_motion(spring, Some(motion.clone())).unwrap();
 
-    let mut bent = spring_pendulum(Spring::saturating(200.0, 30.0), Treatment::Compliance);
-    let spring = bent.component_named("spring").unwrap();
-    bent.set_motion(spring, Some(motion)).unwrap();
+    let mut saturated = spring_pendulum(Spring::saturating(200.0, 30.0), Treatment::Compliance);
+    let spring = saturated.component_named("spring").unwrap();
+    saturated.set_motion(spring, Some(motion)).unwrap();
 
-    for (k, model) in [pushed, hauled, shaken, bent].into_iter().enumerate() {
+    for (k, model) in [pushed, hauled, shaken, saturated].into_iter().enumerate() {
         let node = model
             .node_named("bob")
             .or_else(|| model.node_named("boxes"))
@@ -490,7 +491,7 @@ fn works_of_drives_and_forces_are_booked() {
     }
 }
 
-/// What the method has no exact mean of is refused before the first step, by its name.
+/// A feature that the method has no exact mean of is refused before the first step, by its name.
 #[test]
 fn refusals() {
     fn refusal(model: Model, change: impl FnOnce(&mut Options)) -> String {
@@ -529,7 +530,7 @@ fn refusals() {
     model.set_rayleigh(rates).unwrap();
     assert!(refusal(model, as_it_is).contains("in proportion to the stiffness"));
 
-    let bent = || {
+    let with_an_angle = || {
         let mut model = rods(0.4);
         let particles = model.node_named("particles").unwrap();
         let chain = [End::element(0, 0), End::element(0, 1), End::Point([1.0; 3])];
@@ -538,9 +539,9 @@ fn refusals() {
         (model, angle)
     };
     // A mapped node on which nothing acts is no obstacle.
-    let mut idle = Simulation::with_options(bent().0, method()).unwrap();
+    let mut idle = Simulation::with_options(with_an_angle().0, method()).unwrap();
     assert!(idle.step(0.01).is_ok());
-    let (mut model, angle) = bent();
+    let (mut model, angle) = with_an_angle();
     let law = UniformCompliance::new(1.0);
     model
         .add_force_field("stiff", angle, law, Treatment::Stiffness)

@@ -80,8 +80,8 @@ pub enum Error {
         /// `m` or `rad`, or for rows that hold velocities `m/s` or `rad/s`.
         unit: &'static str,
     },
-    /// Hard constraints let motion be only across what they hold, and no force of theirs bears a
-    /// load there.
+    /// Hard constraints let motion be only across what they hold, and no force of theirs bears a load
+    /// there.
     #[error(
         "{constraint} locks with {others} at t = {t} s: what they hold could move only across them, which would \
          stretch them, so that no finite force bears the load, as in a straight cable between two fixed points that \

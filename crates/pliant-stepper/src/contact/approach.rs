@@ -1,8 +1,8 @@
 //! Approaches of contacts and one-sided rows, and whether the impulses that stop them are those of
 //! impacts or of forces over the step.
 
-/// Share of the largest change of velocity that impulses make in a stage, below which an approach
-/// is of the size that solves leave, as where all rests.
+/// Share of the largest change of velocity that impulses make in a stage, below which an approach is
+/// of the size that solves leave, as where all rests.
 const NOISE: f64 = 1e-6;
 
 /// A velocity towards the closed side of a contact or a one-sided row at the start of a step.

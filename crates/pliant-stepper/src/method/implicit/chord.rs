@@ -115,6 +115,7 @@ fn find_forces(iteration: &mut Iteration<'_>) {
     }
     let evaluation = &iteration.system.evaluation;
     evaluation.push_forward_to_masses(model, &mut s.nodal.acceleration);
+    evaluation.push_forward_to_masses(model, &mut chord.velocity);
     s.nodal.force.fill(0.0);
     for attachment in model.masses() {
         let node = model.node(attachment.node);

@@ -204,6 +204,21 @@ fn free_solids_keep_energy_and_momentum() {
     }
 }
 
+/// The top of the models with its inertia on a mapped node.
+fn mass_on_a_repeated_body() -> Kept {
+    let mut model = Model::new();
+    let body = model.add_rigid_bodies("top", &[Pose::default()]).unwrap();
+    model
+        .set_body_velocity(body, 0, [0.0; 3], [1.2, 0.0, 1.0])
+        .unwrap();
+    let node = model
+        .add_mapped("the same", &[body], Identity::new(Space::Rigid3, 1))
+        .unwrap();
+    let inertia = RigidMass::principal(1.0, [1.0, 2.0, 3.0]);
+    model.add_mass("m", node, Mass::Rigid(vec![inertia])).unwrap();
+    kept(model, 0.05, 1000)
+}
+
 /// A body that tumbles for hundreds of turns: energy, and momentum in space. Its motion after a
 /// second has order 2, spin against elliptic functions and axes against an integration of its own.
 #[test]
@@ -211,6 +226,10 @@ fn a_free_body_keeps_energy_and_momentum() {
     let kept = kept(top(), 0.05, 20_000);
     assert_kept("top", kept, 1e-10);
     assert!(kept.angular < 1e-10, "{kept:?}");
+    // The same inertia on a node that repeats the body.
+    let repeated = mass_on_a_repeated_body();
+    assert_kept("repeated", repeated, 1e-10);
+    assert!(repeated.angular < 1e-10, "{repeated:?}");
 
     // Quaternion (w, x, y, z), then the spin in body axes.
     let exact = runge_kutta([1.0, 0.0, 0.0, 0.0, 1.2, 0.0, 1.0], 1.0, |s| {

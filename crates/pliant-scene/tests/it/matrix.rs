@@ -320,7 +320,7 @@ fn check(setting: Setting, right: usize) {
 
 #[test]
 fn features_alone_are_right_or_refused() {
-    check(Setting::Alone, 477);
+    check(Setting::Alone, 503);
 }
 
 #[test]

@@ -88,6 +88,18 @@ pub fn methods() -> Vec<Method> {
     ]
 }
 
+/// The energy-momentum method, for the courses of energies.
+pub fn energy_momentum() -> Method {
+    Method {
+        name: "energy-momentum",
+        options: Options {
+            integrator: Integrator::EnergyMomentum,
+            ..Options::default()
+        },
+        rows: true,
+    }
+}
+
 /// A problem by its model, the time of the comparison, whether it has hard rows, its steps, and the
 /// error of a state.
 struct Problem {

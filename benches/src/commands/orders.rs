@@ -11,8 +11,8 @@ mod sweeps;
 use super::{Ended, write_picture};
 use pliant::Error;
 use pliant_benches::orders::{
-    Course, Method, Table, WINDOWS, energies_svg, energy_course, methods, pendulum, svg, swaying_chain,
-    tables,
+    Course, Method, Table, WINDOWS, energies_svg, energy_course, energy_momentum, methods, pendulum, svg,
+    swaying_chain, tables,
 };
 use std::process::ExitCode;
 
@@ -90,7 +90,7 @@ fn compare(periods: f64) -> Result<(Vec<Table>, String), Error> {
         ("pendulum from the horizontal", Vec::new()),
         ("ten particles on hard rods", Vec::new()),
     ];
-    for method in methods().into_iter().filter(chosen) {
+    for method in methods().into_iter().chain([energy_momentum()]).filter(chosen) {
         for h in [0.01, 0.005] {
             // Ten particles of 0.1 kg whose centre rises by 0.55 m (1 - cos 0.2).
             let scale = 9.81 * 0.55 * (1.0 - 0.2f64.cos());

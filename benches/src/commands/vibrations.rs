@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     Ok(ExitCode::SUCCESS)
 }
 
-fn methods() -> [(&'static str, Options); 3] {
+fn methods() -> [(&'static str, Options); 4] {
     let of = |integrator| Options {
         integrator,
         ..Options::trapezoidal()
@@ -44,6 +44,7 @@ fn methods() -> [(&'static str, Options); 3] {
         ("linear (1/2, 1/2)", of(Integrator::Theta)),
         ("linear (1/2, 1/2), no geometric stiffness", bare),
         ("nonlinear (1/2, 1/2)", of(Integrator::Nonlinear)),
+        ("energy-momentum", orders::energy_momentum().options),
     ]
 }
 
@@ -72,6 +73,7 @@ fn compare(periods: usize) -> Result<String, Box<dyn std::error::Error>> {
                 );
                 print!("| {material} | {method} | {per_period} | {first:.1e} |");
                 match found.failure {
+                    Some((_, Error::Unsupported { .. })) => println!(" refused | | | |"),
                     Some((after, error)) => {
                         println!(" fails after {after:.0} periods | | | |");
                         eprintln!("{error}");

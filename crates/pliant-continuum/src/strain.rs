@@ -106,6 +106,8 @@ impl VolumeRatio {
 trait OfGradient {
     const SIZE: usize;
     const LINEAR: bool = false;
+    /// Whether the mean of the Jacobians at both ends carries chords.
+    const CHORDS: bool = Self::LINEAR;
 
     fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str>;
 
@@ -194,6 +196,10 @@ macro_rules! mapping_of_gradients {
 
             fn is_linear(&self) -> bool {
                 <Self as OfGradient>::LINEAR
+            }
+
+            fn carries_chords(&self) -> bool {
+                <Self as OfGradient>::CHORDS
             }
 
             fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

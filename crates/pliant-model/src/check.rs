@@ -8,11 +8,13 @@
 //! assert!(found.unwrap().worst() < 1e-6);
 //! ```
 
+mod chord;
 mod exact;
 mod law;
 mod mass;
 mod memory;
 
+pub use chord::chord;
 pub use exact::{ExactCheck, mapping_exactly};
 pub use law::{ForceFieldCheck, force_field};
 pub use mass::{MassCheck, mapped_mass, mass};

@@ -1,11 +1,13 @@
 //! Forces, Jacobian blocks, stiffness blocks, energies and momentum of a state.
 
+pub(crate) mod chord;
 mod energy;
 mod fields;
 mod gather;
 mod geometry;
 mod transfer;
 
+pub use chord::ChordWork;
 pub use energy::{Energies, Momentum};
 
 use gather::Gather;

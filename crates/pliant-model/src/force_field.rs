@@ -1,5 +1,6 @@
 //! Force fields: energy, force and its derivatives, or the inverse view, a compliance.
 
+use crate::evaluate::chord;
 use crate::{Blocks, Memory, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -153,6 +154,27 @@ pub trait ForceField: Debug + Send + Sync {
 
     /// Adds the force on the node, damping included.
     fn add_force(&self, at: At<'_>, f: &mut [f64]);
+
+    /// Adds the mean force of a displacement between two ends, without damping: a discrete gradient
+    /// of the energy,
+    ///
+    /// ```math
+    /// f . (x+ - x) = V(x) - V(x+)
+    /// ```
+    ///
+    /// which for a small displacement is the force in its middle, to second order. Called where
+    /// the energy is a potential and all coordinates are real; `room` has five numbers for each.
+    ///
+    /// The default averages the force along the straight way by the formula of Gauss with four
+    /// points (the average vector field of Quispel and McLaren 2008), of linear laws by the mean
+    /// of both ends: exact for potentials up to the degree 8. What is missed of the energy of
+    /// others, where the force bends enough for that to be more than rounding, is added along the
+    /// displacement (Gonzalez 1996). A law whose
+    /// coordinates are not invariant under rotation should have one of its own that is, or angular
+    /// momentum is conserved to the order of the method only.
+    fn add_chord_force(&self, ends: [At<'_>; 2], room: &mut [f64], f: &mut [f64]) {
+        chord::add_average_force(self, ends, room, f);
+    }
 
     /// Writes `K`, one square symmetric block per group, over the velocity coordinates of its
     /// elements.

@@ -41,7 +41,7 @@ pub mod validate;
 
 pub use blocks::Blocks;
 pub use error::ModelError;
-pub use evaluate::{Energies, Evaluation, Momentum};
+pub use evaluate::{ChordWork, Energies, Evaluation, Momentum};
 pub use field::Field;
 pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
@@ -54,8 +54,9 @@ pub use mappings::{
     Addition, Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, Cell, CentreOfMass,
     Coordinate, CurvatureBinormal, Difference, DihedralAngle, Distance, DotProduct, End, Formula, FramePair,
     Gear, Identity, Influence, JointAxis, JointCoordinates, JointFrame, Mask, MeshError, Normalization,
-    Outside, Pairing, Projection, Quadratic, RelativePose, RelativeRotation, RigidFrames, RigidPoints, Rope,
-    RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
+    Outside, Pairing, Projection, Quadratic, RelativeMotion, RelativePose, RelativeRotation, RigidFrames,
+    RigidPoints, Rope, RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch,
+    quadratic_bending,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use memory::{Memory, Past};

@@ -1,5 +1,6 @@
 //! The mapping interface: child = g(parents), with its derivatives.
 
+use crate::mappings::RelativeMotion;
 use crate::{Blocks, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -145,6 +146,37 @@ pub trait Mapping: Debug + Send + Sync {
     /// Whether `J` never changes, so that there is no geometric stiffness and no bias.
     fn is_linear(&self) -> bool {
         false
+    }
+
+    /// Whether a mean of the Jacobians at both ends carries a finite displacement of the parents to
+    /// the child exactly: with the weight `w` of the end
+    /// ([`chord_weight`](Self::chord_weight)) and any displacement `d` from `x` to `x+`,
+    ///
+    /// ```math
+    /// g(x+) - g(x) = ((1 - w) J(x) + w J(x+)) d
+    /// ```
+    ///
+    /// where `d` of a body has its translation and Cayley's vector `2 tan(|r|/2) r/|r|` of the
+    /// rotation vector `r` in body axes. Linear mappings and those that are of second degree in
+    /// points and rotation matrices are of this kind with `w = 1/2`. Forces that go back by the
+    /// same mean do exactly the work of the child's displacement, which methods that conserve
+    /// energy need; they refuse a mapping of which this is false. The default is true of linear
+    /// mappings and of those with a [`relative_motion`](Self::relative_motion), whose forces go
+    /// back by a mean of its own. [`check::chord`](crate::check::chord) compares both works.
+    fn carries_chords(&self) -> bool {
+        self.is_linear() || self.relative_motion().is_some()
+    }
+
+    /// The mapping as functions of the motion of one frame against another, if it is of this kind;
+    /// `None` (the default) for all others.
+    fn relative_motion(&self) -> Option<&dyn RelativeMotion> {
+        None
+    }
+
+    /// The weight of the end in the mean of [`carries_chords`](Self::carries_chords), for an
+    /// element with these positions of the child at both ends.
+    fn chord_weight(&self, _element: usize, _ends: [&[f64]; 2]) -> f64 {
+        0.5
     }
 
     /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a

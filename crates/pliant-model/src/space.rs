@@ -112,6 +112,30 @@ impl Space {
             d[3..].copy_from_slice(r.as_slice());
         }
     }
+
+    /// The chord from one position to another, for all elements: of real coordinates `to - from`;
+    /// of bodies the translation, and Cayley's vector `c = 2 tan(|r|/2) r/|r|` of the rotation
+    /// vector `r` in body axes, with which points `x` and `x+` of the body are
+    /// `c x (x + x+ - p - p+)/2` apart beside the translation. Not finite for half a turn.
+    ///
+    /// # Panics
+    /// If the slices do not hold the same number of elements.
+    pub fn chord(self, from: &[f64], to: &[f64], chord: &mut [f64]) {
+        if self != Self::Rigid3 {
+            self.local(from, to, chord);
+            return;
+        }
+        let ((from, _), (to, _)) = (from.as_chunks::<7>(), to.as_chunks::<7>());
+        let (chord, _) = chord.as_chunks_mut::<6>();
+        assert_eq!(from.len(), to.len());
+        for ((d, a), b) in chord.iter_mut().zip(from).zip(to) {
+            let turn = rotation::multiply(rotation::conjugate(quaternion(a)), quaternion(b));
+            for k in 0..3 {
+                d[k] = b[k] - a[k];
+                d[3 + k] = 2.0 * turn[k + 1] / turn[0];
+            }
+        }
+    }
 }
 
 /// The quaternion of a body's seven numbers.

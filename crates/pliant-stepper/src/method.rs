@@ -13,7 +13,7 @@ pub mod stability;
 pub(crate) mod theta;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};
-pub(crate) use implicit::{Implicit, Sdirk2};
+pub(crate) use implicit::{EnergyMomentum, Implicit, Sdirk2};
 pub use locked::find_locked;
 pub use project::{Projected, project_velocities};
 pub(crate) use rattle::Rattle;
@@ -69,6 +69,7 @@ pub struct Methods {
     theta: Theta,
     implicit: Implicit,
     sdirk2: Sdirk2,
+    energy_momentum: EnergyMomentum,
     rattle: Rattle,
     explicit: Explicit,
 }
@@ -87,6 +88,7 @@ impl Methods {
                 &mut self.implicit
             }
             Integrator::Sdirk2 => &mut self.sdirk2,
+            Integrator::EnergyMomentum => &mut self.energy_momentum,
             Integrator::Rattle | Integrator::Rattle4 | Integrator::Rattle6 => {
                 self.rattle.parts = integrator.rattle_parts().unwrap_or_default();
                 &mut self.rattle

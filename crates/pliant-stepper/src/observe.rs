@@ -27,6 +27,7 @@ use crate::motion::Motion;
 use crate::report::{Linearisation, NewtonReport, Timings};
 use crate::system::System;
 use pliant_kkt::Scheme;
+use pliant_model::ChordWork;
 use pliant_solvers::{BoundsReport, KktResidual, SolveReport, Status, Variable};
 
 /// A step between two motions, as observers see it: nothing here can be changed.
@@ -142,6 +143,24 @@ impl Trace {
             scheme: &self.scheme,
         };
         self.account.tally(step, h, how, self.stages.taken == 2);
+    }
+
+    /// Enters the work of all impulses of a step along a chord, of length `h` (s).
+    pub(crate) fn tally_chord(
+        &mut self,
+        system: &System,
+        start: &Motion,
+        end: &Motion,
+        h: f64,
+        found: ChordWork,
+    ) {
+        let step = Step {
+            system,
+            start,
+            end,
+            scheme: &self.scheme,
+        };
+        self.account.tally_chord(step, h, found);
     }
 
     /// The energy that the step lost up to now (J), where compliant contacts have `stored` (J) at

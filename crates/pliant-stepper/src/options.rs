@@ -301,6 +301,7 @@ impl Options {
             Integrator::Theta | Integrator::Nonlinear => weights.alpha,
             Integrator::Implicit(method) => method.weight(),
             Integrator::Sdirk2
+            | Integrator::EnergyMomentum
             | Integrator::Rattle
             | Integrator::Rattle4
             | Integrator::Rattle6
@@ -323,7 +324,7 @@ impl Options {
             Integrator::Nonlinear if weights.alpha == 0.5 && weights.beta == 0.5 => 2,
             Integrator::Nonlinear => 1,
             Integrator::Implicit(method) => method.order().max(1),
-            Integrator::Sdirk2 | Integrator::Rattle => 2,
+            Integrator::Sdirk2 | Integrator::EnergyMomentum | Integrator::Rattle => 2,
             Integrator::Rattle6 => 6,
             Integrator::Rattle4 | Integrator::RungeKutta4 => 4,
         }

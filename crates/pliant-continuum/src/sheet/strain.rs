@@ -133,6 +133,10 @@ impl Mapping for MembraneStrain {
         Ok(())
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
     fn geometric_stiffness(&self, _parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (t, s) in force.as_chunks::<3>().0.iter().enumerate() {
             let width = out.width(t);

@@ -30,6 +30,7 @@ impl OfGradient for SmallStrain {
 
 impl OfGradient for GreenLagrange {
     const SIZE: usize = 6;
+    const CHORDS: bool = true;
 
     fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
         // With D = F - I, E = (D + D^T + D^T D)/2 keeps the digits of small strains.

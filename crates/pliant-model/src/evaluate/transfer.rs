@@ -3,7 +3,8 @@
 use super::Evaluation;
 use super::gather::{Gather, certainly};
 use crate::blocks::PIECE;
-use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeKind, Parents, State};
+use crate::mappings::relative_chord;
+use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeKind, Parents, Space, State};
 use pliant_threads::Threads;
 
 /// Coordinates of the elements of a node, `size` of each, one element after the other.
@@ -428,45 +429,134 @@ impl Evaluation {
         from: impl Fn(usize) -> bool,
         force: &mut [f64],
     ) {
+        for index in (0..model.nodes().len()).rev() {
+            if from(index) {
+                self.pull_node(&add, model, index, force);
+            }
+        }
+    }
+
+    /// Carries the forces on one node to its parents, if it has any, block by block with `add`.
+    fn pull_node(
+        &self,
+        add: impl Fn(&LocalJacobian, DependencyBlock, &[f64], &mut [f64]) + Sync,
+        model: &Model,
+        index: usize,
+        force: &mut [f64],
+    ) {
+        let node = &model.nodes()[index];
+        let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index]) else {
+            return;
+        };
+        let (before, child) = force.split_at_mut(node.first_velocity);
+        let size = node.space.velocity_size();
+        if let [(_, first, space)] = ranges[..] {
+            let n = space.velocity_size();
+            let child = ElementValues {
+                size,
+                values: &*child,
+            };
+            let parent = ElementValues {
+                size: n,
+                values: &mut before[first..],
+            };
+            if jacobian.pull(&self.threads, &add, child, parent) {
+                return;
+            }
+        }
+        for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
+            let mut column = 0;
+            for (a, at) in self.dependencies[index][e].iter().enumerate() {
+                let (_, first, space) = ranges[at.parent];
+                let n = space.velocity_size();
+                let target = &mut before[first + at.element * n..][..n];
+                let at = DependencyBlock {
+                    element: e,
+                    dependency: a,
+                    column,
+                };
+                add(jacobian, at, f, target);
+                column += n;
+            }
+        }
+    }
+
+    /// Carries forces on all nodes to their parents along a displacement between two states: by the
+    /// mean Jacobians of [`Mapping::carries_chords`](crate::Mapping::carries_chords), so that the
+    /// work on the chords of the independent nodes is that on the chords of all nodes. `self` has
+    /// been propagated at the first of the states, `end` at the second. Forces of the start and of
+    /// the end stand for their mean; afterwards those of independent nodes are equal, but for the
+    /// torques of bodies. Cost: [`pull_back`](Self::pull_back) twice, but for linear mappings once.
+    /// Allocates nothing.
+    ///
+    /// # Panics
+    /// If a slice is shorter than [`Model::velocity_count`].
+    pub fn pull_back_chords(&self, end: &Self, model: &Model, states: [&State; 2], forces: [&mut [f64]; 2]) {
+        let [first, last] = forces;
         for (index, node) in model.nodes().iter().enumerate().rev() {
-            let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
-            else {
+            let range = node.velocity_range();
+            average(node.space, &mut first[range.clone()], &mut last[range.clone()]);
+            let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
             };
-            if !from(index) {
+            if let Some(mapping) = mapping.relative_motion() {
+                let size = node.space.velocity_size();
+                let x = states.map(|s| &s.positions[node.position_range()]);
+                let parents = [0, 1].map(|k| {
+                    let parents = model.parents(ranges, &states[k].positions, &states[k].velocities);
+                    parents.with_child(x[k])
+                });
+                let (before, own) = first.split_at_mut(node.first_velocity);
+                for (e, force) in own[..node.count * size].chunks_exact(size).enumerate() {
+                    if force.iter().all(|f| *f == 0.0) {
+                        continue;
+                    }
+                    let x = x.map(|x| &x[e * size..][..size]);
+                    let ends = [&parents[0], &parents[1]];
+                    relative_chord::add_forces(mapping, e, ends, x, force, |wrench| {
+                        let (_, at, _) = ranges[wrench.on.parent];
+                        let at = at + 6 * wrench.on.element;
+                        for (list, torque) in [&mut *before, &mut *last].into_iter().zip(wrench.torques) {
+                            for k in 0..3 {
+                                list[at + k] += wrench.force[k];
+                                list[at + 3 + k] += torque[k];
+                            }
+                        }
+                    });
+                }
                 continue;
             }
-            let (before, child) = force.split_at_mut(node.first_velocity);
-            let size = node.space.velocity_size();
-            if let [(_, first, space)] = ranges[..] {
-                let n = space.velocity_size();
-                let child = ElementValues {
-                    size,
-                    values: &*child,
-                };
-                let parent = ElementValues {
-                    size: n,
-                    values: &mut before[first..],
-                };
-                if jacobian.pull(&self.threads, &add, child, parent) {
-                    continue;
+            if mapping.is_linear() && node.space != Space::Rigid3 {
+                // Of real coordinates, and of the forces on bodies, only the sum counts.
+                first[range].iter_mut().for_each(|f| *f *= 2.0);
+                self.pull_node(LocalJacobian::add_transpose_product, model, index, first);
+                continue;
+            }
+            if node.space != Space::Rigid3 {
+                let ends = states.map(|s| &s.positions[node.position_range()]);
+                let size = node.space.velocity_size();
+                let own = first[range.clone()].chunks_exact_mut(size);
+                for (e, (a, b)) in own.zip(last[range].chunks_exact_mut(size)).enumerate() {
+                    let weight = mapping.chord_weight(e, ends);
+                    a.iter_mut().for_each(|f| *f *= 2.0 * (1.0 - weight));
+                    b.iter_mut().for_each(|f| *f *= 2.0 * weight);
                 }
             }
-            for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
-                let mut column = 0;
-                for (a, at) in self.dependencies[index][e].iter().enumerate() {
-                    let (_, first, space) = ranges[at.parent];
-                    let n = space.velocity_size();
-                    let target = &mut before[first + at.element * n..][..n];
-                    let at = DependencyBlock {
-                        element: e,
-                        dependency: a,
-                        column,
-                    };
-                    add(jacobian, at, f, target);
-                    column += n;
-                }
-            }
+            self.pull_node(LocalJacobian::add_transpose_product, model, index, first);
+            end.pull_node(LocalJacobian::add_transpose_product, model, index, last);
+        }
+    }
+}
+
+/// Makes two forces on the elements of a node their mean, but for the torques of bodies.
+fn average(space: Space, first: &mut [f64], last: &mut [f64]) {
+    let size = space.velocity_size();
+    let linear = if space == Space::Rigid3 { 3 } else { size };
+    let elements = first.chunks_exact_mut(size).zip(last.chunks_exact_mut(size));
+    for (a, b) in elements {
+        for (a, b) in a[..linear].iter_mut().zip(&mut b[..linear]) {
+            let mean = 0.5 * (*a + *b);
+            (*a, *b) = (mean, mean);
         }
     }
 }

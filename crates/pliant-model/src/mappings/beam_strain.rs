@@ -2,6 +2,7 @@
 
 use super::frames::{JointFrame, check_frames, frame_dependencies, relative_pose, unit_or_nan};
 use super::joint_axis::add_through_log;
+use super::relative_chord::RelativeMotion;
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
 use crate::validate::{check_all_finite, check_bound, check_finite};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
@@ -94,6 +95,25 @@ impl BeamStrain {
             .map_err(|reason| Degenerate { element: e, reason })?;
         Ok((relative, r))
     }
+
+    /// The motion, and the derivatives of `force` times the strains of an element.
+    fn slopes(&self, e: usize, parents: &Parents<'_>, force: &[f64]) -> Option<(Relative, Slopes)> {
+        let (relative, r) = self.at(e, parents, last3(parents.child(), 6 * e + 3)).ok()?;
+        let over = 1.0 / self.segments[e].length;
+        let (f, angular, half) = (over * vec3(force, 0), over * vec3(force, 3), 0.5 * r);
+        // f . exp(-r/2) t = t . exp(r/2) f.
+        let mixed: Mat3 = 0.5 * turned_derivative(half, f);
+        let mut slopes = Slopes::zero();
+        slopes.tau = rotate(exp(half), f);
+        add_through_log(
+            r,
+            angular + mixed.transpose() * relative.t,
+            &mixed,
+            &(0.25 * turned_hessian(half, f, relative.t)),
+            &mut slopes,
+        );
+        Some((relative, slopes))
+    }
 }
 
 impl Mapping for BeamStrain {
@@ -171,26 +191,28 @@ impl Mapping for BeamStrain {
         true
     }
 
+    fn relative_motion(&self) -> Option<&dyn RelativeMotion> {
+        Some(self)
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, f) in force.as_chunks::<6>().0.iter().enumerate() {
-            let Ok((relative, r)) = self.at(e, &parents, last3(parents.child(), 6 * e + 3)) else {
+            let Some((relative, slopes)) = self.slopes(e, &parents, f) else {
                 continue;
             };
-            let over = 1.0 / self.segments[e].length;
-            let (f, angular, half) = (over * vec3(f, 0), over * vec3(f, 3), 0.5 * r);
-            // f . exp(-r/2) t = t . exp(r/2) f.
-            let mixed: Mat3 = 0.5 * turned_derivative(half, f);
-            let mut slopes = Slopes::zero();
-            slopes.tau = rotate(exp(half), f);
-            add_through_log(
-                r,
-                angular + mixed.transpose() * relative.t,
-                &mixed,
-                &(0.25 * turned_hessian(half, f, relative.t)),
-                &mut slopes,
-            );
             let width = out.width(e);
             relative.add_hessian(&slopes, out.block_mut(e), width);
         }
+    }
+}
+
+impl RelativeMotion for BeamStrain {
+    fn frames(&self, element: usize) -> [JointFrame; 2] {
+        [self.segments[element].a, self.segments[element].b]
+    }
+
+    fn gradient(&self, element: usize, parents: &Parents<'_>, force: &[f64]) -> Option<[[f64; 3]; 2]> {
+        self.slopes(element, parents, force)
+            .map(|(_, slopes)| slopes.gradient())
     }
 }

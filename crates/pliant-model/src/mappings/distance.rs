@@ -145,6 +145,16 @@ impl Mapping for Distance {
         true
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
+    fn chord_weight(&self, element: usize, ends: [&[f64]; 2]) -> f64 {
+        // |d+| - |d| = (d + d+).(d+ - d)/(|d| + |d+|).
+        let [start, end] = ends.map(|x| x[element] + self.rests[element]);
+        end / (start + end)
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for e in 0..self.pairs.len() {
             let Ok((u, length)) = self.line(e, &parents) else {

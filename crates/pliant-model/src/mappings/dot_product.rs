@@ -75,6 +75,10 @@ impl Mapping for DotProduct {
         true
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
     fn geometric_stiffness(&self, _parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, ends) in self.pairs.iter().enumerate() {
             let (zero, g) = (Mat3::zeros(), Mat3::identity() * force[e]);

@@ -2,6 +2,7 @@
 
 use super::frames::{JointFrame, check_frames, frame_dependencies};
 use super::joint_axis::{JointAxis, add_log};
+use super::relative_chord::RelativeMotion;
 use super::relative_motion::{Relative, Slopes, nearest_log, row_mut};
 use crate::validate::check_size;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
@@ -112,6 +113,19 @@ impl JointCoordinates {
         })
     }
 
+    /// The motion, and the derivatives of `force` times the coordinates of an element.
+    fn slopes(&self, e: usize, parents: &Parents<'_>, force: &[f64]) -> Option<(At, Slopes)> {
+        let at = self.at(e, parents, self.last(e, parents)).ok()?;
+        let (mut slopes, mut torque) = (Slopes::zero(), Vec3::zeros());
+        for (axis, f) in self.joints[e].axes.iter().zip(force) {
+            axis.add_slopes(*f, at.relative.c, &at.c, &mut slopes, &mut torque);
+        }
+        if torque != Vec3::zeros() {
+            add_log(at.r, torque, &mut slopes);
+        }
+        Some((at, slopes))
+    }
+
     fn last<'a>(&self, e: usize, parents: &Parents<'a>) -> &'a [f64] {
         let size = self.size();
         parents.child().get(e * size..(e + 1) * size).unwrap_or(&[])
@@ -178,20 +192,28 @@ impl Mapping for JointCoordinates {
         true
     }
 
+    fn relative_motion(&self) -> Option<&dyn RelativeMotion> {
+        Some(self)
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, f) in force.chunks_exact(self.size()).enumerate() {
-            let Ok(at) = self.at(e, &parents, self.last(e, &parents)) else {
+            let Some((at, slopes)) = self.slopes(e, &parents, f) else {
                 continue;
             };
-            let (mut slopes, mut torque) = (Slopes::zero(), Vec3::zeros());
-            for (axis, f) in self.joints[e].axes.iter().zip(f) {
-                axis.add_slopes(*f, at.relative.c, &at.c, &mut slopes, &mut torque);
-            }
-            if torque != Vec3::zeros() {
-                add_log(at.r, torque, &mut slopes);
-            }
             let width = out.width(e);
             at.relative.add_hessian(&slopes, out.block_mut(e), width);
         }
+    }
+}
+
+impl RelativeMotion for JointCoordinates {
+    fn frames(&self, element: usize) -> [JointFrame; 2] {
+        [self.joints[element].a, self.joints[element].b]
+    }
+
+    fn gradient(&self, element: usize, parents: &Parents<'_>, force: &[f64]) -> Option<[[f64; 3]; 2]> {
+        self.slopes(element, parents, force)
+            .map(|(_, slopes)| slopes.gradient())
     }
 }

@@ -98,6 +98,10 @@ impl Mapping for Quadratic {
         true
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
     fn geometric_stiffness(&self, _parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, f) in force.iter().enumerate() {
             let diagonal = out.block_mut(e).iter_mut().step_by(self.dimension + 1);
@@ -200,6 +204,10 @@ impl Mapping for Pairing {
         let at = |k: usize| parents.velocity(self.elements[k]);
         let product = |(a, b): &(usize, usize)| at(*a).iter().zip(at(*b)).map(|(x, y)| x * y).sum::<f64>();
         child[0] += 2.0 * self.pairs.iter().map(product).sum::<f64>();
+        true
+    }
+
+    fn carries_chords(&self) -> bool {
         true
     }
 

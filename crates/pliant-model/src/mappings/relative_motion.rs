@@ -25,6 +25,11 @@ pub(super) struct Slopes {
 }
 
 impl Slopes {
+    /// The gradients over `tau` and `u`.
+    pub(super) fn gradient(&self) -> [[f64; 3]; 2] {
+        [self.tau.into(), self.u.into()]
+    }
+
     pub(super) fn zero() -> Self {
         Self {
             tau: Vec3::zeros(),

@@ -2,6 +2,7 @@
 
 use super::frames::{JointFrame, check_frames, check_pose, frame_dependencies};
 use super::joint_axis::{add_log, add_through_log};
+use super::relative_chord::RelativeMotion;
 use super::relative_motion::{Relative, Slopes, curvatures, last3, nearest_log, row_mut};
 use crate::validate::check_size;
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
@@ -83,6 +84,31 @@ impl RelativePose {
         let r =
             nearest_log(c, last, Vec3::repeat(1.0)).map_err(|reason| Degenerate { element: e, reason })?;
         Ok((relative, r))
+    }
+
+    /// The motion, and the derivatives of `force` times the coordinates of an element.
+    fn slopes(&self, e: usize, parents: &Parents<'_>, force: &[f64]) -> Option<(Relative, Slopes)> {
+        let (relative, r) = self.at(e, parents, last3(parents.child(), 6 * e + 3)).ok()?;
+        let (linear, angular) = (vec3(force, 0), vec3(force, 3));
+        let mut slopes = Slopes::zero();
+        match self.chart {
+            Chart::Split => {
+                slopes.tau = linear;
+                add_log(r, angular, &mut slopes);
+            }
+            Chart::Se3 => {
+                slopes.tau = inverse_right_jacobian(r) * linear;
+                let by_r = inverse_right_jacobian_transpose_derivative(r, relative.t);
+                add_through_log(
+                    r,
+                    angular + by_r.transpose() * linear,
+                    &inverse_right_jacobian_derivative(r, linear),
+                    &inverse_left_jacobian_hessian(r, relative.t, linear),
+                    &mut slopes,
+                );
+            }
+        }
+        Some((relative, slopes))
     }
 
     fn linear(&self, e: usize, t: Vec3, r: Vec3) -> Vec3 {
@@ -168,32 +194,28 @@ impl Mapping for RelativePose {
         true
     }
 
+    fn relative_motion(&self) -> Option<&dyn RelativeMotion> {
+        Some(self)
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, f) in force.as_chunks::<6>().0.iter().enumerate() {
-            let Ok((relative, r)) = self.at(e, &parents, last3(parents.child(), 6 * e + 3)) else {
+            let Some((relative, slopes)) = self.slopes(e, &parents, f) else {
                 continue;
             };
-            let (linear, angular) = (vec3(f, 0), vec3(f, 3));
-            let mut slopes = Slopes::zero();
-            match self.chart {
-                Chart::Split => {
-                    slopes.tau = linear;
-                    add_log(r, angular, &mut slopes);
-                }
-                Chart::Se3 => {
-                    slopes.tau = inverse_right_jacobian(r) * linear;
-                    let by_r = inverse_right_jacobian_transpose_derivative(r, relative.t);
-                    add_through_log(
-                        r,
-                        angular + by_r.transpose() * linear,
-                        &inverse_right_jacobian_derivative(r, linear),
-                        &inverse_left_jacobian_hessian(r, relative.t, linear),
-                        &mut slopes,
-                    );
-                }
-            }
             let width = out.width(e);
             relative.add_hessian(&slopes, out.block_mut(e), width);
         }
+    }
+}
+
+impl RelativeMotion for RelativePose {
+    fn frames(&self, element: usize) -> [JointFrame; 2] {
+        [self.from[element], self.pairs[element].1]
+    }
+
+    fn gradient(&self, element: usize, parents: &Parents<'_>, force: &[f64]) -> Option<[[f64; 3]; 2]> {
+        self.slopes(element, parents, force)
+            .map(|(_, slopes)| slopes.gradient())
     }
 }

@@ -1,10 +1,12 @@
 //! The rotation of one body against another.
 
+use super::frames::JointFrame;
+use super::relative_chord::RelativeMotion;
 use super::relative_motion::{last3, nearest_log};
 use super::rigid_points::body_rotation;
 use super::{check_dependency, points};
 use crate::validate::{check_rigid, check_size};
-use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
 use pliant_dense::rotation::{
     Quaternion, conjugate, inverse_right_jacobian, inverse_right_jacobian_derivative,
     inverse_right_jacobian_transpose_derivative, matrix, multiply, normalize,
@@ -160,6 +162,10 @@ impl Mapping for RelativeRotation {
         true
     }
 
+    fn relative_motion(&self) -> Option<&dyn RelativeMotion> {
+        Some(self)
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for e in 0..self.pairs.len() {
             let Ok(g) = self.at(e, &parents, last3(parents.child(), 3 * e)) else {
@@ -184,5 +190,26 @@ impl Mapping for RelativeRotation {
                 }
             }
         }
+    }
+}
+
+impl RelativeMotion for RelativeRotation {
+    fn frames(&self, element: usize) -> [JointFrame; 2] {
+        let (a, b) = self.pairs[element];
+        let frame = |on, rotation| JointFrame {
+            on: Some(on),
+            pose: Pose {
+                rotation,
+                ..Pose::default()
+            },
+        };
+        let own = pliant_dense::rotation::IDENTITY;
+        [frame(a, self.rests[element]), frame(b, own)]
+    }
+
+    fn gradient(&self, element: usize, parents: &Parents<'_>, force: &[f64]) -> Option<[[f64; 3]; 2]> {
+        let at = self.at(element, parents, last3(parents.child(), 3 * element));
+        let torque = at.ok()?.to_b.transpose() * vec3(force, 0);
+        Some([[0.0; 3], torque.into()])
     }
 }

@@ -100,6 +100,10 @@ impl Mapping for RigidFrames {
         true
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, (at, pose)) in self.frames.iter().enumerate() {
             let turn = matrix(body_rotation(parents.position(*at)));

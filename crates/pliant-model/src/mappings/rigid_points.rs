@@ -98,6 +98,10 @@ impl Mapping for RigidPoints {
         true
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, (at, r)) in self.points.iter().enumerate() {
             let (_, rotation) = frame(parents.position(*at));

@@ -163,6 +163,10 @@ impl Mapping for Skinning {
         true
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, list) in self.blended.iter().enumerate() {
             let width = out.width(e);

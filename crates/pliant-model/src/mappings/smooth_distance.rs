@@ -117,6 +117,17 @@ impl Mapping for SafeDistance {
         true
     }
 
+    fn carries_chords(&self) -> bool {
+        true
+    }
+
+    fn chord_weight(&self, element: usize, ends: [&[f64]; 2]) -> f64 {
+        // As of a distance, with s in place of the length.
+        let shift = self.rests[element] + self.smoothing;
+        let [start, end] = ends.map(|x| x[element] + shift);
+        end / (start + end)
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for e in 0..self.pairs.len() {
             let (u, _, s) = self.line(e, &parents);
@@ -210,6 +221,10 @@ impl Mapping for SquareDistance {
             let [w] = points::rates(&LINE, &self.pairs[e], &parents, self.dimension);
             *x += 2.0 * w.norm_squared();
         }
+        true
+    }
+
+    fn carries_chords(&self) -> bool {
         true
     }
 

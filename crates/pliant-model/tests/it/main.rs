@@ -7,6 +7,7 @@
 mod bad_input;
 mod bad_laws;
 mod body_tools;
+mod chords;
 mod components;
 mod embedded_points;
 mod first_mappings_exactly;

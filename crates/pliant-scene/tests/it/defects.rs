@@ -309,7 +309,7 @@ const DEFECTS: &[Defect] = &[
             Particles(name: \"p\", positions: [(1, 0, 0), (2, 0, 0)], mass: 1),
             Mapped(name: \"d\", parents: [\"p\"], mapping: Difference(pairs: [(0, (1, 0, 0))]))],
             force_fields: [(name: \"k\", on: \"d\", law: Matrix(compliance: [0, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3]))])",
-        values: &["GeneralisedAlpha(radius: 0.8)", "Rattle", "RungeKutta4"],
+        values: &["GeneralisedAlpha(radius: 0.8)", "EnergyMomentum", "Rattle", "RungeKutta4"],
         promise: is_refused,
     },
     Defect {
@@ -406,7 +406,7 @@ const DEFECTS: &[Defect] = &[
         scene: "(run: (duration: 1, integrator: #), nodes: [
             Bodies(name: \"s\", bodies: [(shape: Box(0.1, 0.1, 0.1), mass: 1)])],
             colliders: [Fixed(name: \"g\", shape: Plane(0, 0, 1)), Bodies(node: \"s\")])",
-        values: &["Rattle", "Bdf2", "Newmark()", "GeneralisedAlpha(radius: 0.8)", "RungeKutta4"],
+        values: &["Rattle", "EnergyMomentum", "Bdf2", "Newmark()", "GeneralisedAlpha(radius: 0.8)", "RungeKutta4"],
         promise: is_refused,
     },
     Defect {
@@ -415,7 +415,7 @@ const DEFECTS: &[Defect] = &[
         scene: "(run: (duration: 1, integrator: #), nodes: [
             Bodies(name: \"s\", bodies: [(shape: Box(0.1, 0.1, 0.1), mass: 1)])],
             joints: [(name: \"g\", kind: Slider, b: Body(\"s\", 0), limits: [(lower: -0.5)])])",
-        values: &["Rattle", "Rattle4", "RungeKutta4"],
+        values: &["Rattle", "Rattle4", "EnergyMomentum", "RungeKutta4"],
         promise: is_refused,
     },
     Defect {

@@ -399,6 +399,12 @@ fn methods_refuse_a_scene_before_the_first_step() {
             "^^^^^^^^^^^",
         ),
         (
+            "integrator: EnergyMomentum), rayleigh: (mass: 0, stiffness: 0.01",
+            "error: the energy-momentum method does not take damping in proportion to the stiffness (an \
+             indefinite one would gain energy); the theta method does",
+            "^^^^^^^^^^^^^^",
+        ),
+        (
             "alpha: 0.5",
             "error: SDIRK2 does not take the weights `alpha` and `beta`; the theta method does",
             "^^^",

@@ -78,6 +78,10 @@ const METHODS: &[Method] = &[
         order: 2,
     },
     Method {
+        name: "EnergyMomentum",
+        order: 2,
+    },
+    Method {
         name: "Rattle",
         order: 2,
     },
@@ -316,7 +320,7 @@ fn check(setting: Setting, right: usize) {
 
 #[test]
 fn features_alone_are_right_or_refused() {
-    check(Setting::Alone, 477);
+    check(Setting::Alone, 503);
 }
 
 #[test]

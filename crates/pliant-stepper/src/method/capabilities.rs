@@ -70,6 +70,12 @@ pub struct Capabilities {
     pub linearisation: bool,
     /// Components with a weight of their own.
     pub own_weights: OwnWeightCapability,
+    /// Damping in proportion to the stiffness of the model.
+    pub stiffness_damping: bool,
+    /// Mappings that no mean of the Jacobians at both ends of a displacement follows exactly
+    /// ([`Mapping::carries_chords`](pliant_model::Mapping::carries_chords)), under anything that
+    /// acts.
+    pub curved_mappings: bool,
 }
 
 impl Capabilities {
@@ -88,6 +94,8 @@ impl Capabilities {
         weights: true,
         linearisation: true,
         own_weights: OwnWeightCapability::All,
+        stiffness_damping: true,
+        curved_mappings: true,
     };
 
     /// Of the theta method: its linear equations have the tangent of the start, which is elastic
@@ -121,6 +129,19 @@ impl Capabilities {
         weights: false,
         own_weights: OwnWeightCapability::None,
         ..Self::NONLINEAR
+    };
+
+    /// Of the energy-momentum method: its rows and springs do work exactly only where mappings
+    /// carry chords, and mapped masses keep their energy only where their Jacobian is constant.
+    pub const ENERGY_MOMENTUM: Self = Self {
+        bounded_rows: false,
+        hard_rows: HardRowCapability::Positions,
+        coupled_hard_rows: false,
+        curved_masses: false,
+        memories: false,
+        stiffness_damping: false,
+        curved_mappings: false,
+        ..Self::IMPLICIT
     };
 
     /// Of an [`ImplicitMethod`](crate::integrator::ImplicitMethod) that needs the acceleration of
@@ -160,6 +181,7 @@ impl Integrator {
             Self::Implicit(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
             Self::Implicit(_) => Capabilities::IMPLICIT,
             Self::Sdirk2 => Capabilities::SDIRK2,
+            Self::EnergyMomentum => Capabilities::ENERGY_MOMENTUM,
             Self::Rattle | Self::Rattle4 | Self::Rattle6 => Capabilities::RATTLE,
             Self::SymplecticEuler | Self::RungeKutta4 => Capabilities::EXPLICIT,
         }
@@ -266,6 +288,8 @@ fn first_unsupported(system: &System, options: &Options, takes: Capabilities) ->
                 .find_map(|g| unsupported_rows(system, g, takes))
         })
         .or_else(|| unsupported_mass(model, takes))
+        .or_else(|| unsupported_damping(model, takes))
+        .or_else(|| unsupported_mapping(model, takes))
 }
 
 /// The first option that the method would pass over: its field, and what it is in words.
@@ -369,6 +393,41 @@ fn unsupported_mass(model: &Model, takes: Capabilities) -> Option<String> {
     }
     let mass = model.masses().iter().find(|m| is_curved(model, m.node))?;
     Some(format!("the mass `{}` on a nonlinear mapping", mass.name))
+}
+
+fn unsupported_damping(model: &Problem, takes: Capabilities) -> Option<String> {
+    let refused = !takes.stiffness_damping && model.rayleigh().stiffness > 0.0;
+    refused.then(|| "damping in proportion to the stiffness (an indefinite one would gain energy)".to_owned())
+}
+
+/// The first mapped node that something acts on and that does not carry chords, or hangs on one.
+fn unsupported_mapping(model: &Problem, takes: Capabilities) -> Option<String> {
+    if takes.curved_mappings {
+        return None;
+    }
+    let masses = model.masses().iter().map(|a| a.node);
+    let fields = model.force_fields().iter().map(|a| a.node);
+    let constraints = model.constraints().iter().map(|a| a.node);
+    let acted = masses.chain(fields).chain(constraints);
+    let curved = acted.filter_map(|node| curved_mapping(model, node)).next()?;
+    Some(format!(
+        "the mapping of `{curved}` (it has no mean Jacobian by which forces do exactly the work of its \
+         displacement; distances, dot products, points on bodies and strains of Green and Lagrange have)"
+    ))
+}
+
+/// The name of a mapped node, this one or above it, that does not carry chords.
+fn curved_mapping(model: &Model, node: NodeId) -> Option<&str> {
+    let node = model.node(node);
+    match &node.kind {
+        NodeKind::Mapped { mapping, parents, .. } => {
+            if !mapping.carries_chords() {
+                return Some(&node.name);
+            }
+            parents.iter().find_map(|p| curved_mapping(model, *p))
+        }
+        NodeKind::Independent { .. } => None,
+    }
 }
 
 /// Whether a mapping above a node is nonlinear.

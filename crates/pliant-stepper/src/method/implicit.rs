@@ -15,8 +15,10 @@
 //! left out, which costs iterations, not accuracy.
 
 mod anderson;
+mod chord;
 mod contraction;
 mod deformations;
+mod energy_momentum;
 mod lift;
 mod linearisation;
 mod loads;
@@ -27,6 +29,7 @@ mod residual;
 mod sdirk;
 
 pub(crate) use anderson::Anderson;
+pub(crate) use energy_momentum::EnergyMomentum;
 pub(crate) use linearisation::LinearisationMeasure;
 pub(crate) use sdirk::Sdirk2;
 
@@ -40,6 +43,7 @@ use crate::motion::{Motion, clone_into_buffers};
 use crate::observe::{DampingLaw, Trace};
 use crate::sleep;
 use crate::system::{System, one_sided};
+use chord::Chord;
 use contraction::Contraction;
 use deformations::Deformations;
 use loads::Loads;
@@ -170,6 +174,8 @@ struct StartEquations {
     jacobian: Option<CsrMatrix>,
     force: Vec<f64>,
     deficit: Vec<f64>,
+    /// Start and scratch of equations along a chord.
+    chord: Chord,
 }
 
 /// The parts of the equations that an iterate misses: impulses, deformations, and those as
@@ -229,6 +235,7 @@ struct Origin<'a> {
     expected: Expected<'a>,
     /// Deformations that are integrated beside the positions, if any are.
     deformations: Option<&'a Deformations>,
+    forces: ForcesAlong,
     /// The share of its terms that an equation may miss.
     tolerance: f64,
     /// The share that iterations go on to, where they can.
@@ -243,6 +250,15 @@ struct Expected<'a> {
     accelerations: &'a [f64],
     /// Multipliers of the rows (N, N m).
     multipliers: &'a [f64],
+}
+
+/// The forces in the equations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ForcesAlong {
+    /// The mean of those at both ends, by the weights.
+    Ends,
+    /// Mean forces along the chord between both ends.
+    Chord,
 }
 
 /// When the matrices of the iteration are made and factored.
@@ -266,6 +282,7 @@ impl<'a> Origin<'a> {
                 multipliers: &start.multipliers,
             },
             deformations: None,
+            forces: ForcesAlong::Ends,
             tolerance,
             goal: Goal::Tolerance,
             factor: Factor::EveryIteration,
@@ -276,7 +293,7 @@ impl<'a> Origin<'a> {
     /// its start.
     fn goal(&self, first: f64) -> f64 {
         match self.goal {
-            Goal::Tolerance => self.tolerance,
+            Goal::Tolerance | Goal::Rounding => self.tolerance,
             Goal::ThirdOrder { least, .. } => (0.01 * first.powf(1.5)).max(least).min(self.tolerance),
         }
     }
@@ -287,6 +304,9 @@ impl<'a> Origin<'a> {
 enum Goal {
     /// That of the tolerance.
     Tolerance,
+    /// From that of the tolerance on to where rounding ends it: what is left would add up, in
+    /// energy and momentum.
+    Rounding,
     /// A hundredth of the power 3/2 of what is missed at first, but no less than this. From
     /// expected accelerations that is of second order in the step, so that the error of the
     /// iteration has the third order of a step, and is a fraction of it.
@@ -344,11 +364,20 @@ impl Iteration<'_> {
             state: from,
             held,
             deformations,
+            forces,
             ..
         } = self.origin;
         let state = &mut self.end.state;
+        let displacement = match forces {
+            ForcesAlong::Ends => &s.displacement,
+            ForcesAlong::Chord => {
+                let moved = &mut s.equations.chord.moved;
+                chord::write_rotations(&self.system.model, &s.displacement, moved);
+                moved
+            }
+        };
         self.system
-            .place(from, &s.iterate.velocity, &s.displacement, Some(held), state)?;
+            .place(from, &s.iterate.velocity, displacement, Some(held), state)?;
         if let Some(deformations) = deformations {
             deformations.put(&self.system.model, s.relation.displacement_gain, state);
         }

@@ -8,7 +8,7 @@ use crate::motion::Motion;
 use crate::system::{System, one_sided};
 use crate::{Ledger, NumericalParts, StepReport};
 use pliant_kkt::Scheme;
-use pliant_model::{At, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
+use pliant_model::{At, ChordWork, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
 
 /// The entry of the ledger to which the work of a group of rows belongs.
 #[derive(Clone, Copy)]
@@ -171,7 +171,7 @@ impl Account {
     pub(crate) fn tally_stage(&mut self, stage: Step<'_>, h: f64, first: bool, whole: bool) {
         let mut work = match whole {
             true => Ledger::default(),
-            false => self.impulses(stage, h, Power::OfEnd),
+            false => self.impulses(stage, h, Power::End),
         };
         work.damping = -report::damping_work(stage, h, DampingLaw::Mean, &mut self.room);
         if let Some(before) = self.staged.filter(|_| !first) {
@@ -193,7 +193,7 @@ impl Account {
                 };
                 Ledger {
                     damping,
-                    ..self.impulses(step, h, Power::OfMean)
+                    ..self.impulses(step, h, Power::Mean)
                 }
             }
         };
@@ -208,6 +208,33 @@ impl Account {
         }
         self.ledger = ledger;
         self.close_inertia(step);
+    }
+
+    /// Enters the work of all impulses of a step along a chord, at the displacement of what they
+    /// act on: of damping and of force fields without a potential as found, of driven rows on the
+    /// way of their motion.
+    pub(crate) fn tally_chord(&mut self, step: Step<'_>, h: f64, found: ChordWork) {
+        let model = &step.system.model;
+        let mut ledger = Ledger {
+            damping: found.damping,
+            ..self.impulses(step, h, Power::Chord)
+        };
+        ledger.forces = found.forces;
+        for node in model.nodes() {
+            let external = &step.end.controls.external[node.velocity_range()];
+            if external.iter().all(|f| *f == 0.0) {
+                continue;
+            }
+            let [x, to] = [step.start, step.end].map(|m| &m.state.positions[node.position_range()]);
+            let chord = &mut self.room.first[..external.len()];
+            node.space.chord(x, to, chord);
+            ledger.forces += external.iter().zip(chord).map(|(f, d)| f * *d).sum::<f64>();
+        }
+        self.damped -= ledger.damping;
+        if step.start.ledger.energies.is_some() {
+            ledger.inputs = step.start.ledger.inputs;
+        }
+        self.ledger = ledger;
     }
 
     /// Work of external forces, supports and rows for the time `h` (s), without damping forces.
@@ -240,16 +267,20 @@ impl Account {
                     let lambda = step.end.multipliers[row];
                     let is_hard = step.system.evaluation.is_hard(group, k);
                     match (group.component, power) {
-                        (ComponentId::ForceField(_), Power::OfEnd) if !is_hard => {
+                        (ComponentId::ForceField(_), Power::End) if !is_hard => {
                             h * lambda * step.system.row_motion[row].end.1
                         }
-                        (ComponentId::ForceField(_), Power::OfMean) if !is_hard => {
+                        (ComponentId::ForceField(_), Power::Mean | Power::Chord) if !is_hard => {
                             let motion = step.system.row_motion[row];
                             if step.system.model.row_law(group) == RowLaw::Viscous {
                                 0.5 * h * lambda * (motion.start.1 + motion.end.1)
                             } else {
                                 lambda * (motion.end.0 - motion.start.0)
                             }
+                        }
+                        (_, Power::Chord) => {
+                            let motion = step.system.row_motion[row];
+                            lambda * (motion.end.0 - motion.start.0)
                         }
                         _ => h * lambda * mean(first + k),
                     }
@@ -343,9 +374,11 @@ impl Account {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Power {
     /// The mean of both ends of the step.
-    OfMean,
+    Mean,
     /// That of the end, of a stage.
-    OfEnd,
+    End,
+    /// The displacement over the step, divided by its length.
+    Chord,
 }
 
 /// Work of the prescribed motions of a group of rows for the time `h` (s): forces times the way
@@ -355,8 +388,8 @@ fn drive_work(step: Step<'_>, group: &RowGroup, h: f64, power: Power) -> f64 {
     let one = |row: usize| {
         let motion = step.system.row_motion[row];
         let way = match power {
-            Power::OfMean => motion.end.0 - motion.start.0,
-            Power::OfEnd => h * motion.end.1,
+            Power::Mean | Power::Chord => motion.end.0 - motion.start.0,
+            Power::End => h * motion.end.1,
         };
         step.end.multipliers[row] * way
     };

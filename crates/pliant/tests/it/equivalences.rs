@@ -262,6 +262,7 @@ fn compliances_share_a_node() {
         (Integrator::Nonlinear, 0.5, 1.0),
         (Integrator::generalised_alpha(0.7), 1.0, 1.0),
         (Integrator::bdf2(), 1.0, 1.0),
+        (Integrator::EnergyMomentum, 1.0, 1.0),
         (Integrator::Rattle, 1.0, 0.0),
         (Integrator::SymplecticEuler, 1.0, 0.0),
         (Integrator::RungeKutta4, 1.0, 0.0),

@@ -3,6 +3,7 @@
 mod compositions;
 mod contacts;
 mod energy;
+mod energy_momentum;
 mod failure;
 mod halves;
 mod memory;

@@ -125,6 +125,7 @@ fn every_integrator_keeps_a_ledger() {
         (Integrator::Nonlinear, 0.5),
         (Integrator::generalised_alpha(0.7), 1.0),
         (Integrator::bdf2(), 1.0),
+        (Integrator::EnergyMomentum, 1.0),
         (Integrator::Rattle, 1.0),
         (Integrator::Rattle4, 1.0),
         (Integrator::SymplecticEuler, 1.0),

@@ -253,6 +253,7 @@ fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator
         }
         IntegratorSpec::Bdf2 => Integrator::bdf2(),
         IntegratorSpec::Sdirk2 => Integrator::Sdirk2,
+        IntegratorSpec::EnergyMomentum => Integrator::EnergyMomentum,
         IntegratorSpec::Rattle => Integrator::Rattle,
         IntegratorSpec::Rattle4 => Integrator::Rattle4,
         IntegratorSpec::Rattle6 => Integrator::Rattle6,

@@ -157,6 +157,8 @@ pub enum IntegratorSpec {
     /// Two implicit stages of order 2, from soft to hard: the default.
     #[default]
     Sdirk2,
+    /// One implicit stage of order 2 that conserves energy and momentum.
+    EnergyMomentum,
     /// Symplectic, with hard rows.
     Rattle,
     /// RATTLE of order 4, by composition.

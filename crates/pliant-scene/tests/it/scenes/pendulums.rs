@@ -109,6 +109,7 @@ fn the_double_pendulum_by_every_integrator() {
         ),
         ("integrator: Bdf2,", 5e-3),
         ("integrator: Sdirk2,", 3e-3),
+        ("integrator: EnergyMomentum,", 3e-3),
         ("integrator: Rattle,", 1e-3),
         ("integrator: Rattle4,", 1e-5),
         ("integrator: Rattle6,", 1e-6),

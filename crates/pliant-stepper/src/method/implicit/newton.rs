@@ -34,6 +34,9 @@ const SLOW: f64 = 0.25;
 /// leave out one by one, and begins with new ones from nothing.
 const LEAST_AGE: usize = 2;
 
+/// Steps at most on from where the equations are solved, to where rounding ends it.
+const POLISHES: usize = 12;
+
 /// The largest share of its terms that an equation may miss where the velocities are close.
 const LARGEST_RESIDUAL: f64 = 1e-5;
 
@@ -165,6 +168,9 @@ impl Iteration<'_> {
                             self.check_compatibility()?;
                         }
                     }
+                    if report.status == Status::Converged && matches!(self.origin.goal, Goal::Rounding) {
+                        report.residual = self.polish(stale, &mut newton)?;
+                    }
                     return Ok((report, newton, clamped));
                 }
             }
@@ -226,6 +232,58 @@ impl Iteration<'_> {
             solved.residual = KktResidual::default();
             last = Some(solved);
         }
+    }
+
+    /// Goes on from an iterate that solves the equations, while each step at least halves what they
+    /// miss, to where rounding ends it: by the last matrices, which `factored` says are in the
+    /// solver, and once by new ones where these do not serve.
+    fn polish(&mut self, factored: bool, newton: &mut NewtonReport) -> Result<KktResidual, Error> {
+        let missed = |r: &KktResidual| r.primal.max(r.row);
+        let mut least = self.measure();
+        let fastest = self
+            .work
+            .iterate
+            .velocity
+            .iter()
+            .fold(0.0f64, |a, v| a.max(v.abs()));
+        let rounding = f64::EPSILON * fastest;
+        let (mut kept, mut anew) = (factored, !factored);
+        for _ in 0..POLISHES {
+            if missed(&least) <= rounding {
+                break;
+            }
+            if anew {
+                self.fill_newton(false);
+                self.prepare_newton()?;
+            }
+            self.fill_right_hand_sides(true);
+            self.solve_newton()?;
+            newton.iterations += 1;
+            let s = &mut *self.work;
+            s.accepted.velocity.clone_from(&s.iterate.velocity);
+            s.accepted.mu.clone_from(&s.iterate.mu);
+            let solution = &mut self.system.solution;
+            s.mixing
+                .mix(anew, &s.iterate.velocity, solution, s.loads.next_mut());
+            self.go(1.0)?;
+            let now = self.measure();
+            let goes_on = missed(&now) <= 0.5 * missed(&least);
+            if missed(&now) < missed(&least) {
+                least = now;
+            } else {
+                let s = &mut *self.work;
+                s.iterate.velocity.clone_from(&s.accepted.velocity);
+                s.iterate.mu.clone_from(&s.accepted.mu);
+                self.place()?;
+                self.find_residual()?;
+            }
+            anew = !goes_on && kept;
+            kept &= goes_on;
+            if !(goes_on || anew) {
+                break;
+            }
+        }
+        Ok(least)
     }
 
     /// Whether the step ends with an error if the iteration fails: there are no halves, no one

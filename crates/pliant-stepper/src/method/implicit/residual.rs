@@ -1,6 +1,6 @@
 //! Residual of the equations of an implicit step at an iterate.
 
-use super::Iteration;
+use super::{ForcesAlong, Iteration, chord};
 use crate::Error;
 use crate::contact::step;
 use crate::system::gather;
@@ -174,6 +174,9 @@ impl Iteration<'_> {
     /// The residual of [`find_residual`](Self::find_residual) with the impulses of contacts missing
     /// in it.
     pub(super) fn find_residual_without_contacts(&mut self) -> Result<(), Error> {
+        if self.origin.forces == ForcesAlong::Chord {
+            return chord::find_residual(self);
+        }
         self.system
             .evaluate_forces(self.end, self.work.equations.elapsed)?;
         self.find_deficits();

@@ -18,7 +18,7 @@ mod memory;
 use super::deformations::Deformations;
 use super::lift::{LIFTS, has_rows};
 use super::projection::{Projection, Way};
-use super::{Expected, Factor, Goal, Iteration, NewtonWorkspace, Origin};
+use super::{Expected, Factor, ForcesAlong, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
 use crate::contact::step as contact_step;
 use crate::method::theta::{Theta, recover};
@@ -370,6 +370,7 @@ impl Sdirk2 {
                 multipliers: &self.expected.multipliers,
             },
             deformations: integrated.then_some(&self.deformations),
+            forces: ForcesAlong::Ends,
             tolerance,
             goal,
             factor,

@@ -28,6 +28,7 @@ fn with_hard_rows() -> Vec<Integrator> {
         Integrator::newmark(0.3025, 0.6),
         Integrator::bdf2(),
         Integrator::Sdirk2,
+        Integrator::EnergyMomentum,
         Integrator::Rattle,
         Integrator::Rattle4,
         Integrator::Rattle6,

@@ -230,7 +230,7 @@ impl DirectSolver {
         self.ready = false;
         system.check()?;
         system.check_bilateral()?;
-        self.prepare_safely(system)
+        self.prepare_held(system)
     }
 
     /// As [`Self::prepare`], with the rows of `states` taken out of the matrix. The order of
@@ -397,7 +397,7 @@ impl DirectSolver {
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;
-        self.solve_held(system, solution)
+        self.solve_once(system, solution)
     }
 
     /// Solves for the right-hand sides by one substitution, where no row is redundant: without

@@ -38,9 +38,9 @@ fn block_of(system: &KktSystem, row: usize) -> usize {
 
 impl DirectSolver {
     /// As [`Self::prepare_held`]; where that finds `W` indefinite although the signs of the pivots
-    /// are in doubt, a factor that chooses its pivots is the judge. If it says that `W` is definite,
-    /// the values are tried once more as by a new solver, and then with all rows after all
-    /// variables: what was learnt of other values, that a row is independent or may follow its
+    /// are in doubt, a factor that chooses its pivots is the judge. If it says that `W` is
+    /// definite, the values are tried once more as by a new solver, and then with all rows after
+    /// all variables: what was learnt of other values, that a row is independent or may follow its
     /// owner, need not hold of these, and a nearly redundant row may leave a pivot that is rounding
     /// but not small enough to be dropped, after which signs mean nothing. The order stays changed
     /// only if that helped; else the factor of the judge is used.

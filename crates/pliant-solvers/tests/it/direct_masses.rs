@@ -2,7 +2,7 @@
 //! whose pivots rounding of the heavy and the light decides.
 
 use crate::tools::Random;
-use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
+use pliant_solvers::{BoxSolver, KktSystem, Solution, Status};
 use pliant_sparse::PatternBuilder;
 
 /// Shares by which redundant rows differ.
@@ -16,9 +16,10 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     ]
 }
 
-/// Bodies of masses of 1e-3 to 1e3 kg, held to each other by joints that hold all but a rotation, or
-/// all, in a pose that is a share `apart` beside them. Unknowns of a body: velocity of its centre and angular velocity. The
-/// right-hand sides are those of given velocities and multipliers; returns the former, too.
+/// Bodies of masses of 1e-3 to 1e3 kg, held to each other by joints that hold all but a rotation,
+/// or all, in a pose that is a share `apart` beside them. Unknowns of a body: velocity of its
+/// centre and angular velocity. The right-hand sides are those of given velocities and multipliers;
+/// returns the former, too.
 fn linkage(seed: u64, bodies: usize, joints: usize, apart: f64) -> (KktSystem, Vec<f64>) {
     let mut random = Random(seed);
     let mut number = || random.number();
@@ -92,12 +93,12 @@ fn linkage(seed: u64, bodies: usize, joints: usize, apart: f64) -> (KktSystem, V
 /// solver that has seen other values before finds it, too.
 #[test]
 fn redundant_joints_of_heavy_and_light_bodies_are_solved() {
-    let mut kept = DirectSolver::default();
+    let mut kept = BoxSolver::default();
     for seed in 0..200 {
         let bodies = 3 + (seed % 5) as usize;
         let joints = bodies + (seed % 7) as usize;
         let (system, velocity) = linkage(seed, bodies, joints, APART[(seed % 4) as usize]);
-        let mut new = DirectSolver::default();
+        let mut new = BoxSolver::default();
         for solver in [&mut new, &mut kept] {
             solver
                 .prepare(&system)
@@ -108,8 +109,8 @@ fn redundant_joints_of_heavy_and_light_bodies_are_solved() {
                 .iter()
                 .zip(&solution.x)
                 .fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
-            // Rows that differ by less than the decision count as one, and leave that. Those that are
-            // one leave 1e-9 of a heavy body's momentum, which a light one may get.
+            // Rows that differ by less than the decision count as one, and leave that. Those that
+            // are one leave 1e-9 of a heavy body's momentum, which a light one may get.
             if seed % 4 == 0 {
                 let is_right = report.status == Status::Converged && off < 1e-6;
                 assert!(is_right, "seed {seed}: {off:e}, {report:?}");

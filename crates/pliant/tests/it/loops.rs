@@ -106,8 +106,8 @@ fn bricard_moves_as_its_minimal_coordinate_says() {
     }
 }
 
-/// The same by the default method, at order 2. Rows say the same only on the linkage, beside which
-/// the stages begin: all steps are taken by two stages, none of them in many parts.
+/// Bricard's linkage by the default method, at order 2. Rows say the same only on the linkage,
+/// beside which the stages begin: all steps are taken by two stages, none of them in many parts.
 #[test]
 fn bricard_is_taken_by_two_stages() {
     let exact = [0.39249139025047347, -1.2679377690606528, -0.16110344405553395];

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! at the velocities that are expected takes the stage to where its rows agree, but for what the
-//! velocities are off by; once more at those that were found, to where they agree. Forces of the stage change by what its positions are off by anyway, so that
-//! the order of the method stays.
+//! velocities are off by; once more at those that were found, to where they agree. Forces of the
+//! stage change by what its positions are off by anyway, so that the order of the method stays.
 
 use super::Iteration;
 use super::deformations::starts_where_held;
@@ -44,55 +44,54 @@ pub(super) fn has_rows(system: &System) -> bool {
     groups.any(|group| (0..group.size * group.count).any(|k| holds(system, group, k)))
 }
 
-impl Iteration<'_> {
-    /// Takes the stage to the hard rows by a displacement that is added to that of the relation: the
-    /// first `time` at the velocities of the first iterate, then at those of the last one. Returns
-    /// whether it went anywhere. Cost: an evaluation
-    /// and a solve of masses and rows each time, up to four, and a factor.
-    ///
-    /// # Errors
-    /// [`Error::Model`] where a mapping is not defined, and those of the solver.
-    pub(super) fn lift(&mut self, time: usize) -> Result<bool, Error> {
-        match time {
-            0 => self.guess()?,
-            _ => self.place()?,
-        }
-        let scheme = Scheme {
-            geometry: GeometricTerms::NONE,
-            ..Scheme::implicit_euler(self.work.relation.displacement_gain)
-        };
-        let (mut violation, mut moved) = (f64::INFINITY, false);
-        for _ in 0..SOLVES {
-            self.system.propagate(&mut self.end.state)?;
-            let now = fill(self.system, &scheme, self.end)?;
-            if now == 0.0 || now > PAYS * violation {
-                break;
-            }
-            violation = now;
-            let System {
-                model,
-                assembler,
-                corrections,
-                scratch,
-                ..
-            } = &mut *self.system;
-            let solver = &mut corrections.direct;
-            let in_words = |e| Error::from_solver(e, model, self.start.time);
-            solver.prepare(assembler.system()).map_err(in_words)?;
-            solver
-                .solve(assembler.system(), &mut scratch.correction)
-                .map_err(in_words)?;
-            let displacement = &mut self.work.relation.displacement;
-            for (p, x) in displacement.iter_mut().zip(&scratch.correction.x) {
-                *p += x;
-            }
-            moved = true;
-            self.system
-                .check_factorisations(WorkPart::Stabilisation, self.start.time)?;
-            self.place()?;
-        }
-        Ok(moved)
+/// Takes the stage to the hard rows by a displacement that is added to that of the relation:
+/// the first `time` at the velocities of the first iterate, then at those of the last one.
+/// Returns whether it went anywhere. Cost: an evaluation and a solve of masses and rows each
+/// time, up to four, and a factor.
+///
+/// # Errors
+/// [`Error::Model`] where a mapping is not defined, and those of the solver.
+pub(super) fn lift(iteration: &mut Iteration<'_>, time: usize) -> Result<bool, Error> {
+    match time {
+        0 => iteration.guess()?,
+        _ => iteration.place()?,
     }
+    let scheme = Scheme {
+        geometry: GeometricTerms::NONE,
+        ..Scheme::implicit_euler(iteration.work.relation.displacement_gain)
+    };
+    let (mut violation, mut moved) = (f64::INFINITY, false);
+    for _ in 0..SOLVES {
+        iteration.system.propagate(&mut iteration.end.state)?;
+        let now = fill(iteration.system, &scheme, iteration.end)?;
+        if now == 0.0 || now > PAYS * violation {
+            break;
+        }
+        violation = now;
+        let System {
+            model,
+            assembler,
+            corrections,
+            scratch,
+            ..
+        } = &mut *iteration.system;
+        let solver = &mut corrections.direct;
+        let in_words = |e| Error::from_solver(e, model, iteration.start.time);
+        solver.prepare(assembler.system()).map_err(in_words)?;
+        solver
+            .solve(assembler.system(), &mut scratch.correction)
+            .map_err(in_words)?;
+        let displacement = &mut iteration.work.relation.displacement;
+        for (p, x) in displacement.iter_mut().zip(&scratch.correction.x) {
+            *p += x;
+        }
+        moved = true;
+        iteration
+            .system
+            .check_factorisations(WorkPart::Stabilisation, iteration.start.time)?;
+        iteration.place()?;
+    }
+    Ok(moved)
 }
 
 /// Fills the masses and the hard rows with what these are off by; the largest of it (m, rad).

@@ -16,7 +16,7 @@ mod impacts;
 mod memory;
 
 use super::deformations::Deformations;
-use super::lift::{LIFTS, has_rows};
+use super::lift::{LIFTS, has_rows, lift};
 use super::projection::{Projection, Way};
 use super::{Expected, Factor, ForcesAlong, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
@@ -394,7 +394,7 @@ impl Sdirk2 {
             && integrated
             && has_no_solution(&found)
             && has_rows(iteration.system)
-            && iteration.lift(lifts)?
+            && lift(&mut iteration, lifts)?
         {
             lifts += 1;
             if let Ok((_, newton, _)) = &found {

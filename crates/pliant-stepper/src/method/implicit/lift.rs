@@ -44,30 +44,51 @@ pub(super) fn has_rows(system: &System) -> bool {
     groups.any(|group| (0..group.size * group.count).any(|k| holds(system, group, k)))
 }
 
-/// Takes the stage to the hard rows by a displacement that is added to that of the relation:
-/// the first `time` at the velocities of the first iterate, then at those of the last one.
-/// Returns whether it went anywhere. Cost: an evaluation and a solve of masses and rows each
-/// time, up to four, and a factor.
+/// Takes the stage to the hard rows by a displacement that is added to that of the relation: the
+/// first `time` at the velocities of the first iterate, then at those of the last one. Returns
+/// whether it got nearer to them, by less than the stage itself moves; else nothing has happened.
+/// Cost: an evaluation, a factor and a solve of masses and rows each time, up to four.
 ///
 /// # Errors
-/// [`Error::Model`] where a mapping is not defined, and those of the solver.
+/// [`Error::Model`] where a mapping is not defined at the start.
 pub(super) fn lift(iteration: &mut Iteration<'_>, time: usize) -> Result<bool, Error> {
     match time {
         0 => iteration.guess()?,
         _ => iteration.place()?,
     }
+    let before = iteration.work.relation.displacement.clone();
+    // Rows that cannot be reached are left to the error of the stage.
+    let is_nearer = approach(iteration).unwrap_or(false);
+    let relation = &mut iteration.work.relation;
+    let largest = |list: &mut dyn Iterator<Item = f64>| list.fold(0.0f64, |a, x| a.max(x.abs()));
+    let ends = relation.displacement.iter().zip(&before);
+    let lifted = largest(&mut ends.map(|(p, before)| p - before));
+    let reach = relation.displacement_gain;
+    let way = largest(&mut iteration.work.iterate.velocity.iter().map(|v| reach * v));
+    if is_nearer && lifted < way {
+        return Ok(true);
+    }
+    relation.displacement = before;
+    iteration.return_to_best()?;
+    Ok(false)
+}
+
+/// Takes the stage towards the rows; whether they are violated by less than before.
+fn approach(iteration: &mut Iteration<'_>) -> Result<bool, Error> {
     let scheme = Scheme {
         geometry: GeometricTerms::NONE,
         ..Scheme::implicit_euler(iteration.work.relation.displacement_gain)
     };
-    let (mut violation, mut moved) = (f64::INFINITY, false);
+    let (mut first, mut violation) = (None, f64::INFINITY);
     for _ in 0..SOLVES {
         iteration.system.propagate(&mut iteration.end.state)?;
         let now = fill(iteration.system, &scheme, iteration.end)?;
-        if now == 0.0 || now > PAYS * violation {
+        first.get_or_insert(now);
+        let pays = now < PAYS * violation;
+        violation = now;
+        if now == 0.0 || !pays {
             break;
         }
-        violation = now;
         let System {
             model,
             assembler,
@@ -85,13 +106,12 @@ pub(super) fn lift(iteration: &mut Iteration<'_>, time: usize) -> Result<bool, E
         for (p, x) in displacement.iter_mut().zip(&scratch.correction.x) {
             *p += x;
         }
-        moved = true;
         iteration
             .system
             .check_factorisations(WorkPart::Stabilisation, iteration.start.time)?;
         iteration.place()?;
     }
-    Ok(moved)
+    Ok(first.is_some_and(|first| violation < first))
 }
 
 /// Fills the masses and the hard rows with what these are off by; the largest of it (m, rad).

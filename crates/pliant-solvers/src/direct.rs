@@ -51,10 +51,6 @@ pub struct DirectOptions {
     /// steps in which few coefficients change. It costs a pass over the entries. Results do not
     /// depend on it. A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
     pub small_update: bool,
-    /// Whether a factor that chooses its pivots is asked where the signs of pivots are in doubt,
-    /// and where refinement ends beyond the tolerance: slow, for few systems. A
-    /// [`BoxSolver`](crate::BoxSolver) always does.
-    pub chooses_pivots: bool,
     /// Threads that fill finite elements, factor and solve where there is enough work for them,
     /// from the next analysis of a pattern on; 0 counts as 1, above 1024 is an error. Results do
     /// not depend on it.
@@ -82,7 +78,6 @@ impl Default for DirectOptions {
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
             small_update: false,
-            chooses_pivots: false,
             threads: 1,
         }
     }
@@ -235,10 +230,7 @@ impl DirectSolver {
         self.ready = false;
         system.check()?;
         system.check_bilateral()?;
-        match self.options.chooses_pivots {
-            true => self.prepare_safely(system),
-            false => self.prepare_held(system),
-        }
+        self.prepare_held(system)
     }
 
     /// As [`Self::prepare`], with the rows of `states` taken out of the matrix. The order of
@@ -405,10 +397,7 @@ impl DirectSolver {
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;
-        match self.options.chooses_pivots {
-            true => self.solve_held(system, solution),
-            false => self.solve_once(system, solution),
-        }
+        self.solve_once(system, solution)
     }
 
     /// Solves for the right-hand sides by one substitution, where no row is redundant: without

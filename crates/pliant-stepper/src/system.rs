@@ -187,10 +187,7 @@ impl System {
             self.evaluation.share(self.assembler.threads());
         }
         self.solver.configure(options);
-        self.corrections.direct.options = DirectOptions {
-            chooses_pivots: true,
-            ..options.tuning.solver
-        };
+        self.corrections.direct.options = options.tuning.solver;
         self.scratch.factored_before = self.factorisations();
         if let Some(contacts) = &mut self.contacts {
             contacts

@@ -1,4 +1,4 @@
-//! The same chain in Rapier, another program.
+//! Chains of bodies in Rapier, another program, to compare with.
 
 use super::{GRAVITY, LENGTH};
 use rapier3d_f64::prelude::*;

@@ -17,9 +17,9 @@ pub struct Curve {
 /// An axis.
 #[derive(Clone, Copy, Debug)]
 pub enum Axis {
-    /// By powers of ten, from one to another.
+    /// Powers of ten, from one to another.
     Decades(i32, i32),
-    /// In equal parts of 1, from one number to another.
+    /// Equal parts of 1, from one number to another.
     Units(i32, i32),
 }
 

@@ -24,12 +24,13 @@ pub struct Springs {
     /// Its name in tables.
     pub name: &'static str,
     count: usize,
-    /// Of each particle (kg).
+    /// Mass of each particle (kg).
     mass: f64,
-    /// Of each spring at rest (m).
+    /// Length of each spring at rest (m).
     length: f64,
-    /// From hanging, at the start (rad).
+    /// Angle from hanging at the start (rad).
     angle: f64,
+    /// Stiffness of each spring (N/m).
     stiffness: f64,
 }
 
@@ -78,7 +79,7 @@ pub const CHAINS: [Springs; 3] = [
 ];
 
 impl Springs {
-    /// The same chain with the springs that make its fastest frequency times [`STEP`] a number.
+    /// This chain with springs so stiff that its fastest frequency times [`STEP`] is `product`.
     #[must_use]
     pub fn with_product(self, product: f64) -> Self {
         let n = self.count as f64;

@@ -20,9 +20,9 @@ const RUNS: usize = 3;
 pub struct Scene {
     /// Its name in tables.
     pub name: &'static str,
-    /// Links.
+    /// Number of links.
     pub links: usize,
-    /// Of the last link (kg).
+    /// Mass of the last link (kg).
     pub last_mass: f64,
     /// Place of the tip in the plane of x and z: DOP853 in minimal coordinates (m).
     pub tip: [f64; 2],

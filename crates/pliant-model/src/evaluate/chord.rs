@@ -38,9 +38,9 @@ const ROOM: usize = 12;
 /// Energy that a step brings in by forces that have no potential.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChordWork {
-    /// By damping: never positive where no damper pushes (J).
+    /// Energy brought in by damping: never positive where no damper pushes (J).
     pub damping: f64,
-    /// By other forces without a potential (J).
+    /// Energy brought in by other forces without a potential (J).
     pub forces: f64,
 }
 

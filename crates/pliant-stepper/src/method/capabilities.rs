@@ -131,8 +131,9 @@ impl Capabilities {
         ..Self::NONLINEAR
     };
 
-    /// Of the energy-momentum method: its rows and springs do work exactly only where mappings
-    /// carry chords, and mapped masses keep their energy only where their Jacobian is constant.
+    /// Capabilities of the energy-momentum method: its rows and springs do work exactly only where
+    /// mappings carry chords, and mapped masses keep their energy only where their Jacobian is
+    /// constant.
     pub const ENERGY_MOMENTUM: Self = Self {
         bounded_rows: false,
         hard_rows: HardRowCapability::Positions,

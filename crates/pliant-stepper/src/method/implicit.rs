@@ -1,5 +1,5 @@
-//! Steps by an [`ImplicitMethod`]: Newton's method on the equations of the step, watched by a merit
-//! of their residual.
+//! Steps by an [`ImplicitMethod`](crate::ImplicitMethod): Newton's method on the equations of the
+//! step, watched by a merit of their residual.
 //!
 //! Unknown are the velocities `v+` and the multipliers `lambda`. With the relations of the method,
 //! `w` its weight and the weight `w_r` of each row (1 for most methods) the equations are
@@ -23,6 +23,7 @@ mod lift;
 mod linearisation;
 mod loads;
 mod measure;
+mod method;
 mod newton;
 mod projection;
 mod residual;
@@ -31,18 +32,15 @@ mod sdirk;
 pub(crate) use anderson::Anderson;
 pub(crate) use energy_momentum::EnergyMomentum;
 pub(crate) use linearisation::LinearisationMeasure;
+pub(crate) use method::Implicit;
 pub(crate) use sdirk::Sdirk2;
 
-use super::theta::recover;
-use super::{Capabilities, Method};
 use crate::Error;
-use crate::contact::{ContactIterate, step};
-use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Past, Relation, Start};
+use crate::contact::ContactIterate;
+use crate::integrator::Relation;
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
-use crate::observe::{DampingLaw, Trace};
-use crate::sleep;
-use crate::system::{System, one_sided};
+use crate::system::System;
 use chord::Chord;
 use contraction::Contraction;
 use deformations::Deformations;
@@ -51,8 +49,6 @@ use pliant_kkt::Scheme;
 use pliant_model::State;
 use pliant_solvers::Solution;
 use pliant_sparse::CsrMatrix;
-use std::sync::Arc;
-use std::time::Instant;
 
 /// Memory of an integrator from step to step.
 #[derive(Debug, Default, PartialEq)]
@@ -386,80 +382,6 @@ impl Iteration<'_> {
 }
 
 impl NewtonWorkspace {
-    /// Prepares the memory of the method in `end`, if it is not its own or belongs to another
-    /// motion.
-    fn start_method(
-        &mut self,
-        method: &dyn ImplicitMethod,
-        system: &mut System,
-        weights: &Scheme,
-        h: f64,
-        end: &mut Motion,
-    ) -> Result<(), Error> {
-        let n = system.model.dof_count();
-        system.velocities(&end.state, &mut self.equations.velocity);
-        let known = !end.fresh && end.integrator.method == method.name();
-        if known && end.integrator.vectors.len() == method.memory() * n {
-            return Ok(());
-        }
-        if method.needs_acceleration() {
-            system.find_accelerations(weights, end, h)?;
-        }
-        end.integrator.method = method.name().to_owned();
-        end.integrator.previous = None;
-        end.integrator.vectors.clear();
-        end.integrator.vectors.resize(method.memory() * n, 0.0);
-        let start = Start {
-            h,
-            velocity: &self.equations.velocity,
-            acceleration: if method.needs_acceleration() {
-                &system.solution.x
-            } else {
-                &[]
-            },
-        };
-        method.start(&start, &mut end.integrator.vectors);
-        Ok(())
-    }
-
-    /// The relations of the step. Returns the scheme that fills the matrices of its equations.
-    fn relate(
-        &mut self,
-        method: &dyn ImplicitMethod,
-        weights: &Scheme,
-        h: f64,
-        end: &Motion,
-    ) -> Result<Scheme, Error> {
-        let n = self.equations.velocity.len();
-        self.relation.acceleration.resize(n, 0.0);
-        self.relation.displacement.resize(n, 0.0);
-        let past = Past {
-            h,
-            previous: end.integrator.previous,
-            velocity: &self.equations.velocity,
-            memory: &end.integrator.vectors,
-        };
-        method.relate(&past, &mut self.relation);
-        let gain = self.relation.acceleration_gain;
-        let reach = self.relation.displacement_gain;
-        for (what, value) in [
-            ("the acceleration gain of an integrator", gain),
-            ("the displacement gain of an integrator", reach),
-        ] {
-            if !(value > 0.0 && value.is_finite()) {
-                let bound = "positive and finite";
-                return Err(Error::OutOfRange { what, value, bound });
-            }
-        }
-        Ok(Scheme {
-            h: gain.recip(),
-            alpha: method.weight(),
-            beta: reach * gain,
-            velocity_rows: false,
-            ..weights.clone()
-        })
-    }
-
     /// Multipliers of the rows, and the forces that held the fixed coordinates: the residual there.
     fn read_forces(&self, system: &System, end: &mut Motion) {
         let gain = self.relation.acceleration_gain;
@@ -471,137 +393,5 @@ impl NewtonWorkspace {
             *support = if *fixed { gain * primal } else { 0.0 };
         }
         system.sleep.forget_supports(&end.sleep, &mut end.supports);
-    }
-
-    /// Lets the method remember the step.
-    fn finish_method(&mut self, method: &dyn ImplicitMethod, system: &System, h: f64, end: &mut Motion) {
-        system.velocities(&end.state, &mut self.iterate.velocity);
-        self.rate.resize(self.equations.velocity.len(), 0.0);
-        let relation = &self.relation;
-        for ((a, a_0), v) in self
-            .rate
-            .iter_mut()
-            .zip(&relation.acceleration)
-            .zip(&self.iterate.velocity)
-        {
-            *a = a_0 + relation.acceleration_gain * v;
-        }
-        let step = Finished {
-            h,
-            old_velocity: &self.equations.velocity,
-            velocity: &self.iterate.velocity,
-            acceleration: &self.rate,
-            displacement: &self.displacement,
-            previous: end.integrator.previous,
-        };
-        method.finish(&step, &mut end.integrator.vectors);
-        end.integrator.previous = Some(h);
-    }
-}
-
-/// An implicit method: one of [`ImplicitMethod`], or the weights of the step.
-#[derive(Debug, Default)]
-pub(crate) struct Implicit {
-    /// The method; without one, the nonlinear step by the weights of the scheme.
-    pub(crate) method: Option<Arc<dyn ImplicitMethod>>,
-    work: NewtonWorkspace,
-}
-
-impl Method for Implicit {
-    fn name(&self) -> &str {
-        self.method.as_ref().map_or("the nonlinear step", |m| m.name())
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        match &self.method {
-            None => Capabilities::NONLINEAR,
-            Some(method) if method.needs_acceleration() => Capabilities::IMPLICIT_WITH_ACCELERATION,
-            Some(_) => Capabilities::IMPLICIT,
-        }
-    }
-
-    fn step(
-        &mut self,
-        system: &mut System,
-        start: &Motion,
-        h: f64,
-        end: &mut Motion,
-        trace: &mut Trace,
-    ) -> Result<(), Error> {
-        let weights = trace.scheme.clone();
-        let weighted = EndWeighted {
-            alpha: weights.alpha,
-            beta: weights.beta,
-        };
-        let own = self.method.is_none();
-        let method: &dyn ImplicitMethod = self.method.as_deref().unwrap_or(&weighted);
-        method.check()?;
-        let work = &mut self.work;
-        let clock = Instant::now();
-        system.set_row_motion(start.time, start.time + h);
-        system.evaluate(end, 0.0)?;
-        system.find_fixed_change(end);
-        work.start_method(method, system, &weights, h, end)?;
-        let by_end = if own {
-            weights.beta == 1.0
-        } else {
-            method.memory() == 0 || end.integrator.previous.is_none()
-        };
-        one_sided::find(system, end, h, by_end);
-        let scheme = work.relate(method, &weights, h, end)?;
-        let equations = &mut work.equations;
-        equations.law_velocity.clone_from(&equations.velocity);
-        trace.timings.fill += clock.elapsed();
-        let clock = Instant::now();
-        step::find(system, end, h)?;
-        trace.timings.contacts += clock.elapsed();
-        let clock = Instant::now();
-        trace.account.add_stored_contacts(system, end);
-        let mut iteration = Iteration {
-            origin: Origin::of_step(start, system.options.tuning.newton.tolerance),
-            system,
-            start,
-            end,
-            scheme: &scheme,
-            work,
-            or_halves: trace.stages.or_halves,
-        };
-        let impulses = &mut iteration.work.iterate.contacts;
-        step::start_newton(iteration.system, iteration.end, &scheme, h, impulses)?;
-        iteration.record_start(h, method.weight());
-        trace.timings.fill += clock.elapsed();
-        let (solved, newton, clamped) = iteration.iterate_with_restitution(&mut trace.timings)?;
-        (trace.solved, trace.newton, trace.geometry_clamped) = (solved, newton, clamped);
-        trace.missed = work.sizes.worst;
-        let clock = Instant::now();
-        trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
-        work.read_forces(system, end);
-        sleep::hold_placed(system, &start.state, end)?;
-        step::read_newton(system, end, &scheme, work.contact_iterate(), h);
-        trace.timings.update += clock.elapsed();
-        let clock = Instant::now();
-        step::look_for_missed(system, start, end, h)?;
-        trace.timings.contacts += clock.elapsed();
-        let clock = Instant::now();
-        system.take_rows_by_law();
-        // The work of dampers is that of the mean force on the mean velocity.
-        trace.account.forgotten += system.advance_memory(&mut end.state, h);
-        let (alpha, beta) = if method.weight() == 1.0 && !own {
-            (0.5, 0.5)
-        } else {
-            (method.weight(), weights.beta)
-        };
-        trace.scheme = scheme.with_weights(alpha, beta).with_step(h);
-        trace.tally(system, start, end, h, DampingLaw::Mean);
-        trace.timings.update += clock.elapsed();
-        let clock = Instant::now();
-        recover(system, start, end, trace, h)?;
-        trace.timings.contacts += clock.elapsed();
-        if one_sided::has_closed(system, start, end) {
-            end.integrator.forget();
-        } else {
-            work.finish_method(method, system, h, end);
-        }
-        Ok(())
     }
 }

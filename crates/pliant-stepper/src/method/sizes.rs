@@ -9,7 +9,7 @@ use pliant_solvers::{KktResidual, KktSystem, Variable};
 pub(crate) struct TermSizes {
     /// Of the velocity of each coordinate (m/s, rad/s).
     speed: Vec<f64>,
-    /// Of the velocity of its point or body, in any direction (m/s, rad/s).
+    /// Largest velocity of the point or body of each coordinate, in any direction (m/s, rad/s).
     all: Vec<f64>,
     rounding: Vec<f64>,
     /// Of the impulse on each coordinate (N s, N m s).

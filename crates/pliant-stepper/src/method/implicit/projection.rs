@@ -516,7 +516,7 @@ fn largest_velocity(system: &System, end: &Motion) -> f64 {
 mod tests {
     use super::*;
 
-    /// Of rows that stop with an impulse of the step before, those that pull with both are let go.
+    /// Rows that stop are let go where their impulse of the step and that of the projection pull.
     #[test]
     fn rows_that_would_pull_are_let_go() {
         let (pushes, pulls) = (

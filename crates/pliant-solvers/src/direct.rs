@@ -51,6 +51,12 @@ pub struct DirectOptions {
     /// steps in which few coefficients change. It costs a pass over the entries. Results do not
     /// depend on it. A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
     pub small_update: bool,
+    /// Whether a factor that chooses its pivots solves again where refinement ends beyond the
+    /// tolerance, and is asked where the signs of pivots are in doubt (a
+    /// [`BoxSolver`](crate::BoxSolver) always asks): of systems of up to 1,000 unknowns, since it
+    /// is slow. Not for iterations that measure their next iterate: rows that are nearly redundant
+    /// are independent to it, with multipliers of that size.
+    pub chooses_pivots: bool,
     /// Threads that fill finite elements, factor and solve where there is enough work for them,
     /// from the next analysis of a pattern on; 0 counts as 1, above 1024 is an error. Results do
     /// not depend on it.
@@ -78,6 +84,7 @@ impl Default for DirectOptions {
             rank_threshold: 1e-10,
             incompatibility: 1e-6,
             small_update: false,
+            chooses_pivots: false,
             threads: 1,
         }
     }
@@ -230,7 +237,10 @@ impl DirectSolver {
         self.ready = false;
         system.check()?;
         system.check_bilateral()?;
-        self.prepare_held(system)
+        match self.options.chooses_pivots {
+            true => self.prepare_safely(system),
+            false => self.prepare_held(system),
+        }
     }
 
     /// As [`Self::prepare`], with the rows of `states` taken out of the matrix. The order of
@@ -397,7 +407,7 @@ impl DirectSolver {
     pub fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         system.check()?;
         system.check_bilateral()?;
-        self.solve_once(system, solution)
+        self.solve_held(system, solution)
     }
 
     /// Solves for the right-hand sides by one substitution, where no row is redundant: without
@@ -446,9 +456,9 @@ impl DirectSolver {
         })
     }
 
-    /// As [`Self::solve`], with the multipliers of the rows of `states` at their bounds. Where
-    /// refinement ends beyond the tolerance, once more by a factor that chooses its pivots; the
-    /// better answer is kept.
+    /// Solves as [`Self::solve`], with the multipliers of the rows of `states` at their bounds.
+    /// Where refinement ends beyond the tolerance, a factor that chooses its pivots solves once
+    /// more if the options say so, and the better answer is kept.
     pub(crate) fn solve_held(
         &mut self,
         system: &KktSystem,
@@ -456,7 +466,9 @@ impl DirectSolver {
     ) -> Result<SolveReport, SolveError> {
         let report = self.solve_once(system, solution)?;
         let chosen = self.plan.as_ref().is_some_and(|p| p.kernel.chooses_pivots());
-        if report.status != Status::Stagnated || chosen || self.options.max_refinements == 0 {
+        let may_choose = self.options.chooses_pivots && self.options.max_refinements > 0;
+        let is_judged = !chosen && may_choose && self.has_judge();
+        if report.status != Status::Stagnated || !is_judged {
             return Ok(report);
         }
         let kept = solution.clone();
@@ -472,6 +484,7 @@ impl DirectSolver {
         Ok(report)
     }
 
+    /// Solves by the factors that are prepared.
     fn solve_once(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError> {
         let (n, m) = (system.n(), system.m());
         let prepared = self.plan.as_mut().filter(|p| self.ready && p.fits(system));

@@ -203,5 +203,5 @@ fn set_options(solver: &mut IslandSolver, options: &Options) {
     solver.options.limits.work = options.tuning.work.contact_operations;
     solver.only = options.contacts.solver;
     solver.bounds = options.tuning.bounds;
-    solver.bounds.direct = options.tuning.solver;
+    solver.bounds.direct = options.step_solver();
 }

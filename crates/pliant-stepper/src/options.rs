@@ -351,6 +351,23 @@ impl Options {
         }
     }
 
+    /// Options of the direct solver for the systems of a step. A step that is solved once has no
+    /// next iterate to mend what refinement leaves.
+    pub(crate) fn step_solver(&self) -> DirectOptions {
+        match self.integrator {
+            Integrator::Theta => self.last_solver(),
+            _ => self.tuning.solver,
+        }
+    }
+
+    /// Options of the direct solver for systems whose solution is the last word.
+    pub(crate) fn last_solver(&self) -> DirectOptions {
+        DirectOptions {
+            chooses_pivots: true,
+            ..self.tuning.solver
+        }
+    }
+
     /// The weights of the options.
     pub fn weights(&self) -> Weights {
         Weights {

@@ -187,7 +187,7 @@ impl System {
             self.evaluation.share(self.assembler.threads());
         }
         self.solver.configure(options);
-        self.corrections.direct.options = options.tuning.solver;
+        self.corrections.direct.options = options.last_solver();
         self.scratch.factored_before = self.factorisations();
         if let Some(contacts) = &mut self.contacts {
             contacts

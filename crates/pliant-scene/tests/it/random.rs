@@ -361,7 +361,7 @@ fn random_scenes_keep_every_promise() {
 }
 
 /// Seeds whose steps once ended with an error, and how many they take to the place where they did.
-const KEPT: [(u64, bool, usize); 7] = [
+const KEPT: [(u64, bool, usize); 11] = [
     // A linear system with contacts is solved by more refinements than two.
     (168, false, 60),
     (36, false, 54),
@@ -374,6 +374,12 @@ const KEPT: [(u64, bool, usize); 7] = [
     // An impact of a contact on jointed bodies is seen.
     (177, false, 52),
     (194, false, 40),
+    // The signs of pivots of a definite matrix depend on rows that are nearly redundant.
+    (49, true, 60),
+    (145, false, 60),
+    // Refinement leaves a solve beyond the tolerance, and a factor that chooses its pivots does not.
+    (169, false, 60),
+    (14, true, 60),
 ];
 
 /// Kept seeds are run, and where nothing drives them their energy grows by no more than a share of

@@ -45,28 +45,44 @@ pub struct PivotedSolver {
 
 /// The lower triangle of the whole matrix, with unit rows for fixed variables.
 pub(super) fn assembled(system: &KktSystem) -> Result<CsrMatrix, SolveError> {
-    let (n, size) = (system.n(), system.n() + system.m());
+    let fixed = |v: usize| system.fixed.get(v).copied().unwrap_or(false);
+    let each = |visit: &mut dyn FnMut(usize, usize, f64)| {
+        for_each_entry(system, |i, k, value| {
+            if !fixed(i) && !fixed(k) {
+                visit(i, k, value);
+            }
+        });
+        for i in (0..system.n()).filter(|i| fixed(*i)) {
+            visit(i, i, 1.0);
+        }
+    };
+    Ok(lower_triangle(system.n() + system.m(), each)?)
+}
+
+/// Calls with row, column and value of every entry of the lower triangle of `[W -J^T; -J -R]`,
+/// those of fixed variables too.
+pub(super) fn for_each_entry(system: &KktSystem, mut visit: impl FnMut(usize, usize, f64)) {
+    let n = system.n();
     let parts = [
         (&system.w, 0, 0, 1.0),
         (&system.j, n, 0, -1.0),
         (&system.r, n, n, -1.0),
     ];
-    let fixed = |v: usize| system.fixed.get(v).copied().unwrap_or(false);
-    let each = |visit: &mut dyn FnMut(usize, usize, f64)| {
-        for (part, row0, column0, sign) in parts {
-            for i in 0..part.pattern().rows() {
-                for (slot, k) in part.pattern().row_slots(i).zip(part.pattern().row(i)) {
-                    let (i, k) = (row0 + i, column0 + *k as usize);
-                    if !fixed(i) && !fixed(k) {
-                        visit(i, k, sign * part.values()[slot]);
-                    }
-                }
+    for (part, row0, column0, sign) in parts {
+        for i in 0..part.pattern().rows() {
+            let values = &part.values()[part.pattern().row_slots(i)];
+            for (k, value) in part.pattern().row(i).iter().zip(values) {
+                visit(row0 + i, column0 + *k as usize, sign * value);
             }
         }
-        for i in (0..n).filter(|i| fixed(*i)) {
-            visit(i, i, 1.0);
-        }
-    };
+    }
+}
+
+/// A lower triangle of so many rows, of entries `(i, k, value)`, `i >= k`, each once.
+pub(super) fn lower_triangle(
+    size: usize,
+    each: impl Fn(&mut dyn FnMut(usize, usize, f64)),
+) -> Result<CsrMatrix, SparseError> {
     let mut pattern = PatternBuilder::new(size, size);
     each(&mut |i, k, _| pattern.insert(i, k));
     let mut out = pattern.finish()?.into_matrix();

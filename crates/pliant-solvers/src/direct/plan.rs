@@ -3,12 +3,13 @@
 
 use super::changes::Changes;
 use super::kernel::{Kernel, KernelWorkspace};
+use super::pivoted::{for_each_entry, lower_triangle};
 use super::scale::{HELD, Rules, of_row};
 use super::sweep::{Sweep, SweepWorkspace};
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
-use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder, SparseError, SymbolicWorkspace, Threads};
+use pliant_sparse::{CsrMatrix, Pattern, SparseError, SymbolicWorkspace, Threads};
 use std::ops::Range;
 
 /// Data that depend on the pattern only, and the numeric storage.
@@ -178,42 +179,22 @@ impl Plan {
         system: &KktSystem,
         states: &[BoundState],
     ) -> Result<CsrMatrix, SparseError> {
-        let (n, size) = (system.n(), self.elimination.sequence.len());
-        let parts = [
-            (&system.w, 0, 0, 1.0),
-            (&system.j, n, 0, -1.0),
-            (&system.r, n, n, -1.0),
-        ];
+        let n = system.n();
         let held = |v: usize| v >= n && is_held(states, v - n);
-        let each = |visit: &mut dyn FnMut(usize, usize, f64)| {
-            for (part, row0, column0, sign) in parts {
-                for i in 0..part.pattern().rows() {
-                    let own = part.pattern().row_slots(i);
-                    for (k, value) in part.pattern().row(i).iter().zip(&part.values()[own]) {
-                        let (i, k) = (row0 + i, column0 + *k as usize);
-                        let (a, b) = (self.position[i], self.position[k]);
-                        if a == ABSENT || b == ABSENT {
-                            continue;
-                        }
-                        let value = match held(i) || held(k) {
-                            true if i == k => -HELD * HELD,
-                            true => 0.0,
-                            false => sign * self.scale[i] * value * self.scale[k],
-                        };
-                        visit(a.max(b) as usize, a.min(b) as usize, value);
-                    }
+        lower_triangle(self.elimination.sequence.len(), |visit| {
+            for_each_entry(system, |i, k, value| {
+                let (a, b) = (self.position[i], self.position[k]);
+                if a == ABSENT || b == ABSENT {
+                    return;
                 }
-            }
-        };
-        let mut pattern = PatternBuilder::new(size, size);
-        each(&mut |i, k, _| pattern.insert(i, k));
-        let mut out = pattern.finish()?.into_matrix();
-        each(&mut |i, k, value| {
-            if let Some(slot) = out.pattern().slot(i, k) {
-                out.values_mut()[slot] = value;
-            }
-        });
-        Ok(out)
+                let value = match held(i) || held(k) {
+                    true if i == k => -HELD * HELD,
+                    true => 0.0,
+                    false => self.scale[i] * value * self.scale[k],
+                };
+                visit(a.max(b) as usize, a.min(b) as usize, value);
+            });
+        })
     }
 
     /// The right-hand side of the scaled, permuted matrix. Rows held at a bound do not move: theirs

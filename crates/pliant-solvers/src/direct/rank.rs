@@ -17,6 +17,10 @@ const NO_FORCE: f64 = 1e-3;
 /// whose pivot is small but true.
 const NO_FORCE_AT_ALL: f64 = 1e-7;
 
+/// Unknowns of a system up to which a factor that chooses its pivots is asked. It works column by
+/// column in one thread: at this size a full front is a third of 1e9 operations.
+const MOST_TO_JUDGE: usize = 1000;
+
 /// A combination whose force is below this share of its terms is as good as rounding allows, or
 /// nearly so.
 pub(super) const FORCELESS: f64 = 1e-14;
@@ -37,47 +41,56 @@ fn block_of(system: &KktSystem, row: usize) -> usize {
 }
 
 impl DirectSolver {
-    /// As [`Self::prepare_held`]; where that finds `W` indefinite although the signs of the pivots
-    /// are in doubt, a factor that chooses its pivots is the judge. If it says that `W` is
-    /// definite, the values are tried once more as by a new solver, and then with all rows after
-    /// all variables: what was learnt of other values, that a row is independent or may follow its
-    /// owner, need not hold of these, and a nearly redundant row may leave a pivot that is rounding
-    /// but not small enough to be dropped, after which signs mean nothing. The order stays changed
-    /// only if that helped; else the factor of the judge is used.
+    /// Prepares as [`Self::prepare_held`]. Where that finds `W` indefinite although the signs of
+    /// the pivots are in doubt, a factor that chooses its pivots is the judge, and is used if it
+    /// says that `W` is definite. What was learnt of other values, that a row is independent, is
+    /// forgotten then: it need not hold of these. A system too large for the judge is tried once
+    /// more with all rows after all variables, if rows are held at bounds: a nearly redundant row
+    /// that follows its owner may leave a pivot that is rounding but not small enough to be
+    /// dropped, after which signs mean nothing, and sets of rows that come and go meet such pivots.
+    /// The order stays changed only if that helped.
     pub(crate) fn prepare_safely(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        let is_new = self.imposed.is_none() && !self.plan.as_ref().is_some_and(|p| p.fits(system));
         let found = self.prepare_held(system);
         if !matches!(found, Err(SolveError::NotPositiveDefinite { .. })) || !self.signs_are_doubtful() {
             return found;
         }
-        let before = self.rows.marks.clone();
-        self.rows.marks.forget();
-        let mut judged = self.prepare_by_pivots(system);
-        let deferred = |plan: &Plan| plan.elimination.deferred.iter().all(|d| *d);
-        let is_last = self.plan.as_deref().is_none_or(deferred);
-        for all in [false, true] {
-            let is_known = if all { is_last } else { is_new };
-            if is_known || !matches!(judged, Ok(true)) {
-                continue;
-            }
+        if self.has_judge() {
+            let before = self.rows.marks.clone();
             self.rows.marks.forget();
-            self.planner.defer(system, all);
-            let order = self.order(system)?;
-            let plan = self.plan.take();
-            let again = self
-                .analyse(system, order)
-                .and_then(|()| self.prepare_held(system));
-            if again.is_ok() {
-                self.planner.keep(plan);
-                return again;
+            if self.prepare_by_pivots(system)? {
+                self.changes += 1;
+                return Ok(());
             }
-            self.planner.keep(self.plan.take());
-            self.plan = plan;
-            self.rows.marks.forget();
-            judged = self.prepare_by_pivots(system);
+            self.rows.marks = before;
+            return found;
         }
-        self.rows.marks = before;
-        if judged? { Ok(()) } else { found }
+        let deferred = |plan: &Plan| plan.elimination.deferred.iter().all(|d| *d);
+        let is_last_word = self.plan.as_deref().is_none_or(deferred);
+        if is_last_word || self.rows.marks.held.is_empty() {
+            return found;
+        }
+        self.planner.defer(system, true);
+        let order = self.order(system)?;
+        let before = self.plan.take();
+        let again = self
+            .analyse(system, order)
+            .and_then(|()| self.prepare_held(system));
+        if again.is_err() {
+            self.planner.keep(self.plan.take());
+            self.plan = before;
+            return found;
+        }
+        self.planner.keep(before);
+        again
+    }
+
+    /// Whether the system that was last analysed is small enough for
+    /// [`prepare_by_pivots`](Self::prepare_by_pivots).
+    pub(super) fn has_judge(&self) -> bool {
+        let size = |plan: &Plan| plan.elimination.sequence.len();
+        self.plan
+            .as_deref()
+            .is_some_and(|plan| size(plan) <= MOST_TO_JUDGE)
     }
 
     /// Factors with pivots chosen for stability, in the scales of the present plan. False where `W`

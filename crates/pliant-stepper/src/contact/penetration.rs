@@ -379,7 +379,7 @@ fn solve(
     p.solver.options.limits.work = options.tuning.work.correction_operations;
     p.solver.only = options.contacts.solver;
     p.solver.bounds = options.tuning.bounds;
-    p.solver.bounds.direct = options.tuning.solver;
+    p.solver.bounds.direct = options.last_solver();
     let words = |error| match error {
         ProblemError::Bilateral(e) => Error::from_solver(e, model, end.time),
         other => Error::Contacts(other),

@@ -28,7 +28,7 @@ impl StepSolver {
         self.choice = options.linear;
         self.bounded = options.bounded_rows;
         self.direct.options = options.tuning.bounds;
-        self.direct.options.direct = options.tuning.solver;
+        self.direct.options.direct = options.step_solver();
         self.sweeps.options = self.direct.options;
         self.dense.options.tolerance = options.tuning.solver.tolerance;
         let (method, preconditioner) = match options.linear {

@@ -51,6 +51,8 @@ struct Workspace {
     sheets: sheets::SheetWorkspace,
     naming: Naming,
     found: Vec<Found>,
+    /// The memory, while contacts are looked for that it is not to know.
+    kept: ContactMemory,
     /// Nodes of a tree that a search has yet to visit.
     stack: Vec<u32>,
     /// By how much the velocity of any point of each piece differs from that of the last update
@@ -377,6 +379,28 @@ impl World {
         self.count_names()?;
         self.name();
         Ok(&self.contacts)
+    }
+
+    /// As [`update`](Self::update), at a state that the bodies may come to: the contacts are named
+    /// by the memory of the last update, which stays.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn look(
+        &mut self,
+        model: &Model,
+        positions: &[f64],
+        velocities: &[f64],
+        horizon: f64,
+    ) -> Result<&[Contact], ContactError> {
+        let mut kept = std::mem::take(&mut self.work.kept);
+        kept.next_serial = self.memory.next_serial;
+        kept.entries.clone_from(&self.memory.entries);
+        let found = self.update(model, positions, velocities, horizon).map(|_| ());
+        std::mem::swap(&mut self.memory, &mut kept);
+        self.work.kept = kept;
+        self.work.searched_again = true;
+        found.map(|()| &self.contacts[..])
     }
 
     /// Pairs of pieces that may meet, sorted.

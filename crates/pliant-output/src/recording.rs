@@ -116,8 +116,8 @@ pub struct JointTable {
     pub lines: Vec<Vec<f64>>,
 }
 
-/// A contact at a recorded instant: where it was at the start of the step that ended there, and
-/// what it did over it.
+/// A contact at a recorded instant: where it acted in the step that ended there, and what it did
+/// over it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactLine {
     /// Time at the end of the step (s).

@@ -3,7 +3,7 @@
 //!
 //! In a step they are found (`detect`), made rows of a cone each (`law`) behind the system of
 //! the model (`rows`), struck together where there are impacts (`impact`), solved (`solve`,
-//! of Newton's method `newton`), read (`observed`), looked for where the search missed them
+//! of Newton's method `newton`, along curves `turn`), read (`observed`), looked for where the search missed them
 //! (`missed`), and moved out of overlap at its end (`penetration`). `step` has these stages
 //! as functions of a system and a motion.
 
@@ -23,6 +23,7 @@ mod report;
 mod rows;
 mod solve;
 pub mod step;
+mod turn;
 mod world;
 
 pub use crate::sleep::SleepMemory;
@@ -55,6 +56,7 @@ use pliant_model::Problem;
 use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::{self, AutoOptions, IslandSolver, Limits, Outcome, ProblemError};
 use rows::RowSystem;
+use turn::Turned;
 
 /// Sides of contacts that an error names.
 const NAMED: usize = 4;
@@ -67,6 +69,7 @@ pub struct Contacts {
     pub detection: Detection,
     rows: RowSystem,
     newton: NewtonRows,
+    turned: Turned,
     impact: Impact,
     /// Readings of the last step.
     pub observed: Observed,
@@ -78,6 +81,7 @@ impl Contacts {
             detection: Detection::new(finder),
             rows: RowSystem::default(),
             newton: NewtonRows::default(),
+            turned: Turned::default(),
             impact: Impact::default(),
             observed: Observed::default(),
         }

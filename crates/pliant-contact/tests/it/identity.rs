@@ -162,6 +162,32 @@ fn a_restored_memory_goes_on_bit_for_bit() {
     assert_eq!(run(&mut other), through);
 }
 
+/// Looking ahead names contacts by what is remembered, and leaves that as it was, also what new
+/// contacts will be called.
+#[test]
+fn looking_ahead_leaves_the_memory() {
+    let parts = [0.5, 1.6].map(|z| (Shape::cuboid([0.5; 3]).unwrap(), Pose::at([0.0, 0.0, z])));
+    let mut rig = Rig::new(&parts).fixed("floor", ground());
+    let found = rig.contacts(0.01);
+    assert_eq!(found.len(), 4);
+    let memory = rig.world.memory().clone();
+    let mut ahead = rig.state.clone();
+    // The upper box comes to lie on the lower one.
+    ahead.positions[7 + 2] = 1.5;
+    let (positions, velocities) = (&ahead.positions, &ahead.velocities);
+    let looked = rig.world.look(&rig.model, positions, velocities, 0.01).unwrap();
+    assert_eq!(looked.len(), 8);
+    assert!(found.iter().all(|c| looked.iter().any(|l| l.key == c.key)));
+    assert_eq!(rig.world.memory(), &memory);
+    rig.state = ahead;
+    let named: Vec<_> = rig.contacts(0.01).iter().map(|c| c.key).collect();
+    let mut again = Rig::new(&parts).fixed("floor", ground());
+    again.contacts(0.01);
+    again.state = rig.state.clone();
+    let expected: Vec<_> = again.contacts(0.01).iter().map(|c| c.key).collect();
+    assert_eq!(named, expected);
+}
+
 #[test]
 fn a_memory_of_another_world_is_refused() {
     let mut rig =

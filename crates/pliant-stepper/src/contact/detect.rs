@@ -115,6 +115,17 @@ impl ContactSource {
         out.contacts().iter().try_for_each(check)
     }
 
+    /// Fills `out` with the contacts of a state that the motion may come to, which the finder does
+    /// not remember.
+    pub(super) fn look(&mut self, search: Search<'_>, h: f64, out: &mut ContactList) -> Result<(), Error> {
+        out.clear();
+        let system = search.assembler.system();
+        predict(search.model, search.state, system, h, &mut self.predicted);
+        self.finder.look(search.model, &self.predicted, h, out)?;
+        search.sleep.leave_out(search.assembler, out);
+        out.contacts().iter().try_for_each(check)
+    }
+
     /// Takes note of the memory of the finder.
     pub(super) fn save(&mut self, memory: &mut ContactMemory) {
         self.searched = false;

@@ -28,6 +28,25 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         out: &mut ContactList,
     ) -> Result<(), Error>;
 
+    /// As [`find`](Self::find), at a state that the motion may come to: what the finder remembers
+    /// stays that of the last search, by which the contacts are named.
+    ///
+    /// # Errors
+    /// Whatever keeps it from knowing.
+    fn look(
+        &mut self,
+        model: &Model,
+        state: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<(), Error> {
+        let mut memory = Vec::new();
+        self.save(&mut memory);
+        let found = self.find(model, state, horizon, out);
+        self.restore(&memory)?;
+        found
+    }
+
     /// Lists, into an empty list, the contacts that the last search missed and through which the
     /// sides pass on the way from the positions of the state at its velocities, over the `horizon`
     /// (s): the start of a step, and how it moved. They count as listed then. A finder that leaves

@@ -144,6 +144,14 @@ impl ContactList {
         self.ends.push(self.supports.len());
     }
 
+    /// Adds contact `i` of another list, with a gap (m) for its own.
+    pub(super) fn take_with_gap(&mut self, other: &Self, i: usize, gap: f64) {
+        self.take(other, i);
+        if let Some(last) = self.contacts.last_mut() {
+            last.gap = gap;
+        }
+    }
+
     /// Number of contacts.
     pub fn len(&self) -> usize {
         self.contacts.len()

@@ -19,6 +19,8 @@ pub struct ContactMemory {
     pub forces: Vec<(ContactKey, [f64; 6])>,
     /// The memory of the finder.
     pub(crate) finder: Vec<u64>,
+    /// Whether contacts with forces kept their directions over the last step.
+    pub(crate) steady: bool,
 }
 
 clone_into_buffers!(ContactMemory {
@@ -26,6 +28,7 @@ clone_into_buffers!(ContactMemory {
     horizon,
     forces,
     finder,
+    steady,
 });
 
 /// The force (N) and torque (N m) of a contact in the world, and the island that it rests with.
@@ -57,6 +60,7 @@ impl ContactMemory {
     pub(crate) fn forget_list(&mut self) {
         self.list.clear();
         self.horizon = None;
+        self.steady = false;
     }
 
     /// The contacts belong to another state now, and their forces are forgotten.

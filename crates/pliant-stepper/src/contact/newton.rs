@@ -1,7 +1,8 @@
 //! Contacts in Newton's method: sequential complementarity.
 //!
-//! Contacts act where and along the directions that they have at the start of the step, by the law
-//! that the theta method gives them there: with the velocities `u` at its start,
+//! Contacts act where and along the directions that they have at the start of the step, or are
+//! expected to have at the end of a stage ([`turn`](super::turn)), by the law that the theta method
+//! gives them there: with the velocities `u` at its start,
 //! `w = J (v+ - v) + R r + b` and `r` in the law of their cones. All else in the step is nonlinear.
 //! Every iteration solves the linearised equations of motion with all cones, for the change of
 //! velocity and the whole impulses, so that after a whole Newton step the contacts miss their laws
@@ -10,7 +11,7 @@
 
 use super::approach::{Approach, any_impact};
 use super::observed::{ContactWork, Quality, StageTime};
-use super::rows::{LawOfStep, last_impulses};
+use super::rows::{LawOfStep, OfStage, last_impulses};
 use super::{Base, ContactMemory, Contacts, Solved, set_options};
 use crate::Error;
 use pliant_solvers::{Solution, SolveError, SolveReport};
@@ -64,7 +65,8 @@ impl Contacts {
     ) -> Result<(), Error> {
         self.impact.forget();
         self.newton.moved.clear();
-        self.rows.gather(base, &self.detection)?;
+        self.rows.gather(base, &base.motion.state, &self.detection)?;
+        self.note_openings();
         self.take_laws(base, h, 1.0);
         impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
         self.rows.bounced = false;
@@ -81,9 +83,13 @@ impl Contacts {
             beta: base.scheme.beta,
             overlap: base.options.contacts.overlap,
             share,
+            closing: self.turned.closing,
         };
-        self.rows
-            .fill_laws(&self.detection.list, &[], law, &self.newton.moved);
+        let stage = OfStage {
+            moved: &self.newton.moved,
+            bears: &self.turned.bears,
+        };
+        self.rows.fill_laws(&self.detection.list, &[], law, stage);
         self.newton.laws.clone_from(&self.rows.tail.b);
     }
 
@@ -112,9 +118,9 @@ impl Contacts {
             *next += own.count;
             Some((first, own.count))
         });
-        let contacts = self.detection.list.contacts().iter();
+        let contacts = self.detection.list.contacts().iter().zip(&self.turned.opening);
         let all = contacts.zip(rows).zip(&self.newton.scales);
-        any_impact(all.map(|((contact, (row, count)), scale)| {
+        any_impact(all.map(|(((contact, opening), (row, count)), scale)| {
             // Of the Delassus operator, which has the joints; of the rough scale without it. Both
             // have the compliance of the normal among their rows.
             let (response, own) = match self.rows.solver.diagonal_block(base_rows + row) {
@@ -122,7 +128,7 @@ impl Contacts {
                 None => (*scale, count),
             };
             Approach {
-                velocity: -self.rows.tail.velocity()[row],
+                velocity: -opening,
                 change: (response - self.rows.tail.r[row] / own as f64) * impulses[row],
                 is_hard: contact.law.compliance == 0.0,
             }
@@ -292,18 +298,20 @@ impl Contacts {
         let impulses: &[f64] = if list.is_empty() {
             self.rows.tail.clear();
             self.rows.after.clear();
+            self.turned.before.clear();
             &[]
         } else {
             self.rows.tail.product_into(at.end, &mut self.rows.after);
             let tolerance = self.rows.solver.options.limits.tolerance;
             let largest = self.free_velocity();
             self.observed.set_noise(tolerance, largest);
+            self.turned.find_start_velocities(&self.rows);
             at.impulses
         };
         self.observed.read(&Solved {
             list,
             rows: &self.rows.rows,
-            before: self.rows.tail.velocity(),
+            before: &self.turned.before,
             after: &self.rows.after,
             impulses,
             h,

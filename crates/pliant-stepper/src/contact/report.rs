@@ -156,7 +156,8 @@ pub enum ContactState {
 /// slipped while the load changed for the velocity, as of a step of 1 s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactReading {
-    /// The contact at the start of the step, and its law.
+    /// The contact with its gap at the start of the step, and its law. With SDIRK2 its point and
+    /// normal are those expected at the end of the step where they turn.
     pub contact: Contact,
     /// Impulse over the step on the second side, world axes (N s); the first has its opposite.
     pub impulse: [f64; 3],

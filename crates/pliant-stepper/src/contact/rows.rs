@@ -7,7 +7,7 @@ use super::{Base, ContactKey, ContactList, ContactMemory, ContactRows, FrictionC
 use crate::Error;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
-use pliant_model::{Model, Space};
+use pliant_model::{Model, Space, State};
 use pliant_solvers::complementarity::{Cone, IslandSolver};
 use pliant_solvers::{KktSystem, Solution};
 
@@ -39,6 +39,17 @@ pub(super) struct LawOfStep {
     pub(super) overlap: Overlap,
     /// Share of the coefficients of restitution that is used.
     pub(super) share: f64,
+    /// Time in which gaps of contacts that bear close (s).
+    pub(super) closing: f64,
+}
+
+/// The contacts of a stage, beside the listed ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfStage<'a> {
+    /// Change of each gap since the start of the step (m); none if empty.
+    pub(super) moved: &'a [f64],
+    /// The contacts that bear whatever their gaps; none if empty.
+    pub(super) bears: &'a [bool],
 }
 
 impl RowSystem {
@@ -52,9 +63,14 @@ impl RowSystem {
         }
     }
 
-    /// Makes the rows of the contacts and their cones, with the Jacobians that the assembler was
-    /// last filled with.
-    pub(super) fn gather(&mut self, base: &Base<'_>, detection: &Detection) -> Result<(), Error> {
+    /// Makes the rows of the contacts and their cones, with the Jacobians of a state that the
+    /// assembler was last filled with.
+    pub(super) fn gather(
+        &mut self,
+        base: &Base<'_>,
+        state: &State,
+        detection: &Detection,
+    ) -> Result<(), Error> {
         self.tail.clear();
         self.cones.clear();
         self.cones.resize(base.row_blocks(), None);
@@ -62,8 +78,7 @@ impl RowSystem {
             self.tail.push_both(rows.velocities(), rows.spins(), supports);
             self.cones.push(Some(rows.cone));
         }
-        base.assembler
-            .project(base.model, &base.motion.state, &mut self.tail)?;
+        base.assembler.project(base.model, state, &mut self.tail)?;
         self.couple(base, detection)
     }
 
@@ -94,26 +109,30 @@ impl RowSystem {
     }
 
     /// Right-hand sides and compliances of the rows in the velocity-change form (docs/notation.md).
-    /// Outside of an impact there is no friction of its expansions. Gaps are those of the list and
-    /// `moved` (m), none if that is empty.
+    /// Outside of an impact there is no friction of its expansions.
     pub(super) fn fill_laws(
         &mut self,
         list: &ContactList,
         expansions: &[Expansion],
         step: LawOfStep,
-        moved: &[f64],
+        stage: OfStage<'_>,
     ) {
         let LawOfStep { h, beta, .. } = step;
         let mut row = 0;
         for (i, (contact, rows)) in list.contacts().iter().zip(&self.rows).enumerate() {
             let u = self.tail.velocity()[row];
             let law = &contact.law;
-            let gap = contact.gap + moved.get(i).copied().unwrap_or(0.0);
+            let moved = stage.moved.get(i).copied().unwrap_or(0.0);
+            let gap = contact.gap + moved;
             let e = step.share * law.restitution;
+            let bears = stage.bears.get(i).is_some_and(|bears| *bears);
             let (b, r) = if law.compliance > 0.0 {
                 let d = law.relaxation_at(gap);
                 let l = h * beta + d;
                 ((gap + (d + h) * u) / l, law.compliance / (h * l))
+            } else if bears && contact.gap > 0.0 {
+                // What opened in the first stage may close in the second one.
+                (u + contact.gap / step.closing + moved.max(0.0) / h, 0.0)
             } else if gap > 0.0 {
                 // An impact within the step is taken at its start where there is a law of impact;
                 // else the gap may just close.

@@ -1,7 +1,7 @@
 //! The solve of a linear step with contacts: impacts, then all rows at once.
 
 use super::observed::Quality;
-use super::rows::LawOfStep;
+use super::rows::{LawOfStep, OfStage};
 use super::{Base, ContactMemory, Contacts, Impacts, Restitution, check_work, set_options};
 use crate::{Error, WorkPart};
 use pliant_solvers::complementarity::Outcome;
@@ -28,7 +28,7 @@ impl Contacts {
         let contacts = &base.options.contacts;
         let poisson = contacts.restitution == Restitution::Poisson;
         self.impact.forget();
-        self.rows.gather(base, &self.detection)?;
+        self.rows.gather(base, &base.motion.state, &self.detection)?;
         let list = &self.detection.list;
         let hits = poisson && self.impact.find_expansions(base, list, &mut self.rows)?;
         self.observed.report_mut().restitution = 1.0;
@@ -99,9 +99,10 @@ impl Contacts {
             beta: base.scheme.beta,
             overlap: base.options.contacts.overlap,
             share,
+            closing: f64::INFINITY,
         };
-        self.rows
-            .fill_laws(&self.detection.list, self.impact.expansions(), law, &[]);
+        let (list, stage) = (&self.detection.list, OfStage::default());
+        self.rows.fill_laws(list, self.impact.expansions(), law, stage);
     }
 
     /// Solves the prepared system with its contacts, from the solution of the last solve of the

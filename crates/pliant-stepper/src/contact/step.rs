@@ -17,6 +17,7 @@ use pliant_solvers::complementarity::IslandMemory;
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 
 pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
+pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
 
 /// Gives a system a source of contacts, and a motion the memory of it.
 pub fn set_finder(system: &mut System, motion: &mut Motion, finder: Box<dyn ContactFinder>) {
@@ -60,19 +61,22 @@ pub fn begin(system: &mut System) {
 /// whether it may be.
 pub fn take_missed(system: &mut System) -> bool {
     let contacts = system.contacts.as_mut();
-    contacts.is_some_and(|c| c.detection.take_missed())
+    contacts.is_some_and(|c| {
+        c.turned.go_back(&mut c.detection);
+        c.detection.take_missed()
+    })
 }
 
 /// The contacts of a system, and the other parts that their stages read and write.
-struct Parts<'a> {
-    contacts: &'a mut Contacts,
-    base: Base<'a>,
+pub(super) struct Parts<'a> {
+    pub(super) contacts: &'a mut Contacts,
+    pub(super) base: Base<'a>,
     unknowns: Unknowns<'a>,
 }
 
 impl<'a> Parts<'a> {
     /// Parts of a system that is filled, or to be filled, at a motion; none if it has no contacts.
-    fn of(system: &'a mut System, motion: &'a Motion, scheme: &'a Scheme) -> Option<Self> {
+    pub(super) fn of(system: &'a mut System, motion: &'a Motion, scheme: &'a Scheme) -> Option<Self> {
         let System {
             model,
             options,
@@ -109,6 +113,7 @@ pub(crate) fn find(system: &mut System, motion: &Motion, h: f64) -> Result<(), E
         return Ok(());
     };
     c.observed.begin(coupling, c.detection.missed.count);
+    c.turned.go_back(&mut c.detection);
     c.detection.find(search, memory, h)?;
     c.rows.list_rows(search.model, &c.detection.list);
     Ok(())
@@ -220,6 +225,7 @@ pub fn check(system: &System, motion: &Motion, report: &StepReport) -> Result<()
 pub fn stand(system: &mut System, end: &mut Motion, h: f64) {
     if let (Some(c), Some(memory)) = (&mut system.contacts, &mut end.contacts) {
         c.observed.stand(memory, h);
+        memory.steady = c.turned.are_steady(&c.detection, memory);
         c.detection.stand(memory);
     }
 }

@@ -103,6 +103,18 @@ impl ContactFinder for World {
         Ok(())
     }
 
+    fn look(
+        &mut self,
+        model: &Model,
+        state: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<(), Error> {
+        let found = self.look(model, &state.positions, &state.velocities, horizon)?;
+        push(found, model, state, out);
+        Ok(())
+    }
+
     fn find_missed(
         &mut self,
         model: &Model,

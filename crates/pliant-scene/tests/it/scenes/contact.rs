@@ -20,6 +20,12 @@ fn body(run: &Runner, node: &str, element: usize) -> ([f64; 3], [f64; 3]) {
 /// the contacts lets impulses do (twice their velocities are off by it, at the start of the step
 /// and at its end), and by 1e-11 of it where Newton's method solves the equations to that.
 fn step(run: &mut Runner) -> StepReport {
+    step_to_order(run, 0.0)
+}
+
+/// As [`step`], with a share of the kinetic energy that a step may make by the error of its second
+/// order.
+fn step_to_order(run: &mut Runner, share: f64) -> StepReport {
     let before = energy(run);
     let report = run.step().unwrap_or_else(|e| panic!("{e}"));
     let contacts = report.contacts;
@@ -36,8 +42,9 @@ fn step(run: &mut Runner) -> StepReport {
         _ => 1e-11,
     };
     let allowed = solver + rounding * (1.0 + before.abs());
+    let of_order = share * report.energies.kinetic;
     assert!(
-        after <= before + allowed,
+        after <= before + allowed + of_order,
         "at {}: {before} {after}, {:e} more than {allowed:e}, {contacts:?}",
         report.time,
         after - before
@@ -61,12 +68,21 @@ fn energy(run: &Runner) -> f64 {
         .total()
 }
 
+/// Share of the kinetic energy that a step of things which turn over their edges may make: contacts
+/// are held by velocities, as joints are, so that the error of the second order has either sign.
+const TURNING: f64 = 1e-4;
+
 /// All steps; returns what motion did not pay of what was lifted, and the steps had lost, as a
 /// share of the energy at the start.
 fn to_the_end(run: &mut Runner) -> f64 {
+    to_the_end_to_order(run, 0.0)
+}
+
+/// As [`to_the_end`], by [`step_to_order`].
+fn to_the_end_to_order(run: &mut Runner, share: f64) -> f64 {
     let (start, mut unpaid) = (energy(run), 0.0);
     while !run.is_done() {
-        let report = step(run);
+        let report = step_to_order(run, share);
         unpaid += (report.contacts.corrections.lifted - report.contacts.corrections.paid).max(0.0);
     }
     unpaid / start.abs()
@@ -296,7 +312,7 @@ fn card_houses_stand_by_friction() {
             (0.0, false),
         ] {
             let mut run = scene("card_house", &[("friction", friction)], Some(step));
-            let unpaid = to_the_end(&mut run);
+            let unpaid = to_the_end_to_order(&mut run, TURNING);
             assert!(unpaid < 1e-4, "{unpaid:e}");
             let height = body(&run, "cards", 0).0[2];
             let start = 0.05 * 20f64.to_radians().cos() + 0.0005 * 20f64.to_radians().sin();
@@ -316,7 +332,7 @@ fn arches_stand_by_thickness() {
         for (thickness, stands) in [(0.12, true), (0.09, false)] {
             let mut run = scene("masonry_arch", &[("thickness", thickness)], Some(step));
             let height = body(&run, "blocks", 8).0[2];
-            let unpaid = to_the_end(&mut run);
+            let unpaid = to_the_end_to_order(&mut run, TURNING);
             assert!(unpaid < 1e-4, "{unpaid:e}");
             let sunk = height - body(&run, "blocks", 8).0[2];
             let bound = if stands { 1e-7 } else { 1e-3 };

@@ -238,7 +238,7 @@ impl Sdirk2 {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
         let mut impact = self.has_impact(system, start, end, first.elapsed);
         if solved.status == Status::Converged && !impact {
-            self.advance(system, start, first, end);
+            self.advance(system, start, first, end)?;
             solved = self.stage(system, start, end, first.second(), trace)?;
             self.average(end);
             impact = self.has_impact(system, start, end, first.h);
@@ -258,6 +258,7 @@ impl Sdirk2 {
         trace: &mut Trace,
     ) -> Result<(), Error> {
         end.clone_from(start);
+        contact_step::turn_back(system);
         system.propagate(&mut end.state)?;
         let (scheme, or_halves, timings) = (trace.scheme.clone(), trace.stages.or_halves, trace.timings);
         trace.clear();
@@ -292,6 +293,7 @@ impl Sdirk2 {
     /// start.
     fn begin(&mut self, system: &mut System, start: &Motion) -> Result<(), Error> {
         contact_step::forget_stages(system);
+        contact_step::turn_back(system);
         system.set_row_motion(start.time, start.time);
         system.evaluate(start, 0.0)?;
         system.velocities(&start.state, &mut self.start);
@@ -315,10 +317,36 @@ impl Sdirk2 {
         let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
         let impulses = &mut self.work.iterate.contacts;
         contact_step::start_newton(system, start, &scheme, stage.reach, impulses)?;
-        if !stage.is_whole() {
-            contact_step::take_stage(system, start, &scheme, stage.reach, &[], 0.0);
-        }
+        self.turn_contacts(system, start, stage)?;
         self.stage(system, start, end, stage, trace)
+    }
+
+    /// Takes contacts and their laws where they are expected at the end of a stage from its
+    /// predictor. Those that may bounce in a whole step stay where they are at its start.
+    fn turn_contacts(&mut self, system: &mut System, start: &Motion, stage: Stage<'_>) -> Result<(), Error> {
+        let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
+        let displacement = &mut self.work.displacement;
+        displacement.clear();
+        displacement.extend(self.velocity.iter().map(|v| stage.reach * v));
+        for (d, a) in displacement.iter_mut().zip(&self.expected.accelerations) {
+            *d += stage.reach * stage.reach * a;
+        }
+        let expected = contact_step::Expected {
+            from: &self.from,
+            velocity: &self.start,
+            displacement,
+        };
+        let turn = contact_step::Turn {
+            h: stage.h,
+            all: !stage.is_whole(),
+        };
+        let turned = contact_step::turn(system, start, &scheme, expected, turn)?;
+        match stage.is_whole() {
+            false => contact_step::take_stage(system, start, &scheme, stage.reach, &[], 0.0),
+            true if turned => contact_step::share_restitution(system, start, &scheme, 1.0),
+            true => {}
+        }
+        Ok(())
     }
 
     /// Solves the equations of a stage; its forces are in `end`.
@@ -452,7 +480,13 @@ impl Sdirk2 {
     }
 
     /// Moves on from the first stage: the predictor of the second.
-    fn advance(&mut self, system: &mut System, start: &Motion, stage: Stage<'_>, end: &mut Motion) {
+    fn advance(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        stage: Stage<'_>,
+        end: &mut Motion,
+    ) -> Result<(), Error> {
         let ahead = stage.h - stage.reach;
         self.first.multipliers.clone_from(&end.multipliers);
         self.first.supports.clone_from(&end.supports);
@@ -484,6 +518,7 @@ impl Sdirk2 {
         contact_step::take_stage(system, start, &scheme, stage.reach, velocity, ahead);
         // Stages begin at its independent coordinates.
         system.place_independent(&start.state, velocity, displacement, None, &mut self.from);
+        self.turn_contacts(system, start, stage)
     }
 
     /// Makes the forces of both stages the average ones of the step.

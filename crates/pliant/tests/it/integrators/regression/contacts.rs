@@ -3,7 +3,7 @@
 use super::super::contacts::Slope;
 use super::super::models::*;
 use super::{Orders, halves};
-use pliant::collision::{Collider, Placement, Shape, World};
+use pliant::collision::{Collider, Material, Placement, Shape, World};
 use pliant::contact::*;
 use pliant::kkt::Support;
 use pliant::prelude::*;
@@ -170,10 +170,42 @@ impl ContactFinder for Bowl {
     }
 }
 
-/// A particle that slides in a bowl, smooth and rough. Contacts act along the normals that they
-/// have at the start of a step, so that the path is a polygon, whose corners are impacts: order 1.
+/// A particle in a bowl, with this speed at this angle from its bottom (rad).
+fn in_bowl(friction: f64, angle: f64, speed: f64) -> (Simulation, NodeId) {
+    let (sin, cos) = angle.sin_cos();
+    let mut m = Model::new();
+    m.set_gravity([0.0, -G, 0.0]).unwrap();
+    let v = [speed * cos, speed * sin, 0.0];
+    let p = m
+        .add_independent("p", Space::Real(3), &[sin, -cos, 0.0], &v)
+        .unwrap();
+    m.add_mass("m", p, Mass::Uniform(1.0)).unwrap();
+    let mut s = Simulation::new(m).unwrap();
+    s.set_contacts(Bowl(p, friction)).unwrap();
+    (s, p)
+}
+
+/// Takes steps over a time, each but the first by two stages, with so many contacts that bear.
+fn slide(s: &mut Simulation, h: f64, time: f64, active: usize) {
+    for k in 0..(time / h).round() as usize {
+        let report = s.step(h).unwrap();
+        let found = (report.solve.stages, report.contacts.active);
+        assert_eq!(found, (2, active), "step {k} of {h} s");
+    }
+}
+
+/// A simulation whose overlap stays: that of the second order of the step is taken back by the
+/// default only where it is more than a micrometre.
+fn drifting(m: Model) -> Simulation {
+    let mut options = Options::default();
+    options.contacts.overlap = Overlap::Keep;
+    Simulation::with_options(m, options).unwrap()
+}
+
+/// A particle that slides in a bowl, smooth and rough: contacts act along the normals at the ends of
+/// stages.
 #[test]
-fn a_contact_along_a_curve_has_order_one() {
+fn a_contact_along_a_curve() {
     for friction in [0.0, 0.2] {
         let rate = |s: &[f64; 2]| {
             let weight = G * s[0].cos() + s[1] * s[1];
@@ -181,26 +213,226 @@ fn a_contact_along_a_curve_has_order_one() {
         };
         let [angle, speed] = runge_kutta([-0.8, 2.5], 0.4, rate);
         let (sin, cos) = angle.sin_cos();
-        let orders = Orders::find(&halves(0.01, 5), |h| {
-            let (s, c) = (-0.8f64).sin_cos();
-            let mut m = Model::new();
-            m.set_gravity([0.0, -G, 0.0]).unwrap();
-            let v = [2.5 * c, 2.5 * s, 0.0];
-            let p = m.add_independent("p", Space::Real(3), &[s, -c, 0.0], &v).unwrap();
-            m.add_mass("m", p, Mass::Uniform(1.0)).unwrap();
-            let mut s = Simulation::new(m).unwrap();
-            s.set_contacts(Bowl(p, friction)).unwrap();
-            for _ in 0..(0.4 / h).round() as usize {
-                s.step(h).unwrap();
-            }
+        let weight = G * cos + speed * speed;
+        let run = |h: f64| {
+            let (mut s, p) = in_bowl(friction, -0.8, 2.5);
+            slide(&mut s, h, 0.4, 1);
+            (s, p)
+        };
+        let steps = halves(0.02, 6);
+        let orders = Orders::find(&steps, |h| {
+            let (s, p) = run(h);
             let (x, v) = (s.positions(p), s.velocities(p));
             vec![
                 ("position", distance(&x[..2], &[sin, -cos])),
                 ("velocity", distance(&v[..2], &[speed * cos, speed * sin])),
             ]
         });
+        orders.check(&format!("bowl, {friction}"), 2.0);
+        let orders = Orders::find(&steps, |h| {
+            let (s, p) = run(h);
+            let ([x, y, _], _) = s.contact_force(p, 0);
+            vec![("weight", (y * cos - x * sin - weight).abs())]
+        });
         orders.check(&format!("bowl, {friction}"), 1.0);
     }
+}
+
+/// A frictionless bowl keeps the energy: of 6.3 J that turn over in each of four swings, the
+/// default method loses the share of its order, a 64th of which is left at an eighth of the step.
+#[test]
+fn a_bowl_keeps_the_energy() {
+    let lost = |h: f64| {
+        let (mut s, p) = in_bowl(0.0, -0.8, 2.5);
+        let energy = |s: &Simulation| {
+            let (y, v) = (s.positions(p)[1], s.velocities(p));
+            G * y + 0.5 * distance(v, &[0.0; 3]).powi(2)
+        };
+        let start = energy(&s);
+        slide(&mut s, h, 2.0, 1);
+        (energy(&s) - start).abs()
+    };
+    let (coarse, fine) = (lost(0.02), lost(0.0025));
+    assert!(coarse < 0.05 && fine < coarse / 40.0, "{coarse} {fine}");
+}
+
+/// A rigid body of a ball whose centre of mass is off its centre, which rolls on a plane without
+/// slip: its arm turns with it. By its angle, with `x = r q - d sin q`, `y = r - d cos q`.
+#[test]
+fn a_contact_whose_arm_turns() {
+    let (mass, radius, off, inertia) = (2.0, 0.1, 0.06, 0.01);
+    let rate = |s: &[f64; 2]| {
+        let (sin, cos) = s[0].sin_cos();
+        let both = mass * (radius * radius + off * off - 2.0 * radius * off * cos) + inertia;
+        let pull = mass * off * sin * (radius * s[1] * s[1] + G);
+        [s[1], -pull / both]
+    };
+    let start = [1.0, 2.0];
+    let end = runge_kutta(start, 1.0, rate);
+    let centre = |q: f64| [radius * q - off * q.sin(), radius - off * q.cos()];
+    // The parts of the error have two signs, and cancel at 0.02 s.
+    let steps = halves(0.005, 5);
+    let orders = Orders::find(&steps, |h| {
+        let mut m = Model::new();
+        m.set_gravity([0.0, -G, 0.0]).unwrap();
+        let [x, y] = centre(start[0]);
+        // It rolls to the right by turning about -z; its centre of mass is below that of the ball
+        // at rest.
+        let pose = Pose::turned([x, y, 0.0], [0.0, 0.0, -1.0], start[0]);
+        let body = m.add_rigid_bodies("body", &[pose]).unwrap();
+        let (sin, cos) = start[0].sin_cos();
+        let v = [(radius - off * cos) * start[1], off * sin * start[1], 0.0];
+        m.set_body_velocity(body, 0, v, [0.0, 0.0, -start[1]]).unwrap();
+        m.add_mass(
+            "mass",
+            body,
+            Mass::Rigid(vec![RigidMass::principal(mass, [inertia; 3])]),
+        )
+        .unwrap();
+        let mut world = World::new();
+        let ground = Shape::half_space([0.0, 1.0, 0.0]).unwrap();
+        world
+            .add(Collider::new("ground", ground, Placement::Fixed(Pose::default())))
+            .unwrap();
+        let place = Placement::Body {
+            node: body,
+            element: 0,
+            pose: Pose::at([0.0, off, 0.0]),
+        };
+        world
+            .add(Collider::new("ball", Shape::ball(radius).unwrap(), place))
+            .unwrap();
+        let mut s = drifting(m);
+        s.set_contacts(world).unwrap();
+        slide(&mut s, h, 1.0, 1);
+        let (x, v) = (s.positions(body), s.velocities(body));
+        vec![
+            ("position", distance(&x[..2], &centre(end[0]))),
+            ("spin", (v[5] + end[1]).abs()),
+        ]
+    });
+    orders.check("tumbler", 2.0);
+}
+
+/// A ball that rolls down the outside of a fixed one, without slip: `7/5 (R + r) a'' = g sin a` by
+/// the angle `a` of the line of centres, and the pressure `m (g cos a - (R + r) a'^2)`.
+#[test]
+fn a_contact_of_two_balls() {
+    let (mass, fixed, radius) = (2.0, 0.5, 0.2);
+    let arm = fixed + radius;
+    let start = [0.2, 0.5];
+    let rate = |s: &[f64; 2]| [s[1], G * s[0].sin() / (1.4 * arm)];
+    let end = runge_kutta(start, 0.4, rate);
+    let place = |a: f64| [arm * a.sin(), arm * a.cos(), 0.0];
+    let run = |h: f64| {
+        let mut m = Model::new();
+        m.set_gravity([0.0, -G, 0.0]).unwrap();
+        let body = m.add_rigid_bodies("body", &[Pose::at(place(start[0]))]).unwrap();
+        let inertia = RigidMass::principal(mass, [0.4 * mass * radius * radius; 3]);
+        m.add_mass("mass", body, Mass::Rigid(vec![inertia])).unwrap();
+        let (sin, cos) = start[0].sin_cos();
+        let speed = arm * start[1];
+        let spin = [0.0, 0.0, -speed / radius];
+        m.set_body_velocity(body, 0, [speed * cos, -speed * sin, 0.0], spin)
+            .unwrap();
+        let mut world = World::new();
+        let below = Placement::Fixed(Pose::default());
+        let carried = Placement::Body {
+            node: body,
+            element: 0,
+            pose: Pose::default(),
+        };
+        for (name, radius, place) in [("below", fixed, below), ("ball", radius, carried)] {
+            let shape = Shape::ball(radius).unwrap();
+            world.add(Collider::new(name, shape, place)).unwrap();
+        }
+        let mut s = drifting(m);
+        s.set_contacts(world).unwrap();
+        slide(&mut s, h, 0.4, 1);
+        (s, body)
+    };
+    let steps = halves(0.02, 5);
+    let orders = Orders::find(&steps, |h| {
+        let (s, body) = run(h);
+        let spin = -arm * end[1] / radius;
+        vec![
+            ("position", distance(&s.positions(body)[..3], &place(end[0]))),
+            ("spin", (s.velocities(body)[5] - spin).abs()),
+        ]
+    });
+    orders.check("balls", 2.0);
+    let orders = Orders::find(&steps, |h| {
+        let (s, body) = run(h);
+        let (sin, cos) = end[0].sin_cos();
+        let ([x, y, _], _) = s.contact_force(body, 0);
+        let pressure = mass * (G * cos - arm * end[1] * end[1]);
+        vec![("pressure", (x * sin + y * cos - pressure).abs())]
+    });
+    orders.check("balls", 1.0);
+}
+
+/// A disc on three feet that slides and spins on a plane: each bears a third of the weight, since
+/// the centre of mass is on the plane, and rubs against its own velocity.
+#[test]
+fn contacts_that_slide_in_a_circle() {
+    let (mass, inertia, friction, arm) = (3.0, 0.2, 0.5, 0.3);
+    let feet = [0.0, 1.0, 2.0].map(|k| {
+        let (sin, cos) = (k * std::f64::consts::TAU / 3.0).sin_cos();
+        [arm * cos, arm * sin]
+    });
+    let rate = |s: &[f64; 6]| {
+        let (sin, cos) = s[2].sin_cos();
+        let (mut force, mut torque) = ([0.0; 2], 0.0);
+        for [a, b] in feet {
+            let [x, y] = [cos * a - sin * b, sin * a + cos * b];
+            let u = [s[3] - s[5] * y, s[4] + s[5] * x];
+            let f = u.map(|u_k| -friction * mass * G / 3.0 * u_k / u[0].hypot(u[1]));
+            force = [force[0] + f[0], force[1] + f[1]];
+            torque += x * f[1] - y * f[0];
+        }
+        let [x, y] = force.map(|f| f / mass);
+        [s[3], s[4], s[5], x, y, torque / inertia]
+    };
+    let end = runge_kutta([0.0, 0.0, 0.0, 2.0, 0.5, 6.0], 0.3, rate);
+    let orders = Orders::find(&halves(0.01, 5), |h| {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -G]).unwrap();
+        let body = m.add_rigid_bodies("disc", &[Pose::default()]).unwrap();
+        let all = RigidMass::principal(mass, [inertia; 3]);
+        m.add_mass("mass", body, Mass::Rigid(vec![all])).unwrap();
+        m.set_body_velocity(body, 0, [2.0, 0.5, 0.0], [0.0, 0.0, 6.0])
+            .unwrap();
+        let mut world = World::new();
+        let law = Material {
+            friction,
+            ..Material::default()
+        };
+        let material = world.add_material(law).unwrap();
+        let ground = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+        let ground = Collider::new("ground", ground, Placement::Fixed(Pose::default()));
+        world.add(ground.with_material(material)).unwrap();
+        for (name, [x, y]) in ["a", "b", "c"].into_iter().zip(feet) {
+            let place = Placement::Body {
+                node: body,
+                element: 0,
+                pose: Pose::at([x, y, 0.05]),
+            };
+            let foot = Collider::new(name, Shape::ball(0.05).unwrap(), place);
+            world.add(foot.with_material(material)).unwrap();
+        }
+        let mut s = drifting(m);
+        s.set_contacts(world).unwrap();
+        slide(&mut s, h, 0.3, 3);
+        let (x, v) = (s.positions(body), s.velocities(body));
+        let angle = 2.0 * x[6].atan2(x[3]);
+        vec![
+            ("position", distance(&x[..2], &end[..2])),
+            ("angle", (angle - end[2]).abs()),
+            ("velocity", distance(&v[..2], &end[3..5])),
+            ("spin", (v[5] - end[5]).abs()),
+        ]
+    });
+    orders.check("disc", 2.0);
 }
 
 /// A ball that falls a metre and bounces, once: parabolas before and after. The time of the impact

@@ -1,11 +1,11 @@
 //! Contacts: the points where two surfaces may touch, the law between them, and the impulses that
 //! solve it.
 //!
-//! In a step they are found (`detect`), made rows of a cone each (`law`) behind the system of
-//! the model (`rows`), struck together where there are impacts (`impact`), solved (`solve`,
-//! of Newton's method `newton`, along curves `turn`), read (`observed`), looked for where the search missed them
-//! (`missed`), and moved out of overlap at its end (`penetration`). `step` has these stages
-//! as functions of a system and a motion.
+//! In a step they are found (`detect`), made rows of a cone each (`law`) behind the system of the
+//! model (`rows`), struck together where there are impacts (`impact`), solved (`solve`, of Newton's
+//! method `newton`, along curves `turn`), read (`observed`), looked for where the search missed
+//! them (`missed`), and moved out of overlap at its end (`penetration`). `step` has these stages as
+//! functions of a system and a motion.
 
 mod approach;
 mod detect;

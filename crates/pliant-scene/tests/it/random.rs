@@ -377,7 +377,8 @@ const KEPT: [(u64, bool, usize); 11] = [
     // The signs of pivots of a definite matrix depend on rows that are nearly redundant.
     (49, true, 60),
     (145, false, 60),
-    // Refinement leaves a solve beyond the tolerance, and a factor that chooses its pivots does not.
+    // Refinement leaves a solve beyond the tolerance, and a factor that chooses its pivots does
+    // not.
     (169, false, 60),
     (14, true, 60),
 ];

@@ -87,7 +87,7 @@ impl Contacts {
         };
         let stage = OfStage {
             moved: &self.newton.moved,
-            bears: &self.turned.bears,
+            active: &self.turned.active,
         };
         self.rows.fill_laws(&self.detection.list, &[], law, stage);
         self.newton.laws.clone_from(&self.rows.tail.b);

@@ -49,7 +49,7 @@ pub(super) struct OfStage<'a> {
     /// Change of each gap since the start of the step (m); none if empty.
     pub(super) moved: &'a [f64],
     /// The contacts that bear whatever their gaps; none if empty.
-    pub(super) bears: &'a [bool],
+    pub(super) active: &'a [bool],
 }
 
 impl RowSystem {
@@ -125,12 +125,12 @@ impl RowSystem {
             let moved = stage.moved.get(i).copied().unwrap_or(0.0);
             let gap = contact.gap + moved;
             let e = step.share * law.restitution;
-            let bears = stage.bears.get(i).is_some_and(|bears| *bears);
+            let active = stage.active.get(i).is_some_and(|active| *active);
             let (b, r) = if law.compliance > 0.0 {
                 let d = law.relaxation_at(gap);
                 let l = h * beta + d;
                 ((gap + (d + h) * u) / l, law.compliance / (h * l))
-            } else if bears && contact.gap > 0.0 {
+            } else if active && contact.gap > 0.0 {
                 // What opened in the first stage may close in the second one.
                 (u + contact.gap / step.closing + moved.max(0.0) / h, 0.0)
             } else if gap > 0.0 {

@@ -1,5 +1,5 @@
-//! Contacts where they are expected at the end of a stage: along curved surfaces, and of bodies that
-//! turn, the directions of the start of a step are off by the first order of its length.
+//! Contacts where they are expected at the end of a stage: along curved surfaces, and of bodies
+//! that turn, the directions of the start of a step are off by the first order of its length.
 //!
 //! A stage holds its rows by `J(x) v = 0` at its end. Contacts do with the `J` of an expected `x`,
 //! which a search there finds: off by `h^2` from that of the end, it is off by the third order in
@@ -48,7 +48,7 @@ pub(super) struct Turned {
     /// normals those of the start.
     pub(super) before: Vec<f64>,
     /// The contacts that bore in the last step, and are closed but for the sag of their curve.
-    pub(super) bears: Vec<bool>,
+    pub(super) active: Vec<bool>,
     /// Time in which they close their gaps (s).
     pub(super) closing: f64,
 }
@@ -78,7 +78,7 @@ fn place(order: &[(ContactKey, usize)], key: ContactKey) -> Option<usize> {
 impl Turned {
     /// Puts the contacts of the start back into the list of the step; whether they were not there.
     pub(super) fn go_back(&mut self, detection: &mut Detection) -> bool {
-        self.bears.clear();
+        self.active.clear();
         let was = std::mem::take(&mut self.is_turned);
         if was {
             std::mem::swap(&mut self.start, &mut detection.list);
@@ -98,9 +98,9 @@ impl Turned {
         }
     }
 
-    /// Puts the contacts that were found at the expected state into the list of the step, with their
-    /// gaps at the start. One that was not found there stays as it is, and does so in the stages to
-    /// come: in one of two stages it would seem to open, or to close.
+    /// Puts the contacts that were found at the expected state into the list of the step, with
+    /// their gaps at the start. One that was not found there stays as it is, and does so in the
+    /// stages to come: in one of two stages it would seem to open, or to close.
     fn put(&mut self, detection: &mut Detection, turns: impl Fn(ContactKey) -> bool) {
         let list = &mut detection.list;
         if !self.is_turned {
@@ -252,7 +252,7 @@ impl Contacts {
         } = self;
         rows.list_rows(base.model, &detection.list);
         rows.gather(base, &turned.expected, detection)?;
-        turned.bears.clear();
+        turned.active.clear();
         turned.closing = CLOSING_STEPS * turn.h;
         let mut row = 0;
         let contacts = detection.list.contacts().iter().zip(&rows.rows);
@@ -261,8 +261,8 @@ impl Contacts {
             let sag = turn.h * (rows.tail.velocity()[row] - opening).abs();
             row += own.count;
             let is_hard = contact.law.compliance == 0.0;
-            let bears = is_hard && memory.had_force(contact.key) && contact.gap <= sag;
-            turned.bears.push(bears);
+            let active = is_hard && memory.had_force(contact.key) && contact.gap <= sag;
+            turned.active.push(active);
         }
         Ok(())
     }

@@ -202,8 +202,8 @@ fn drifting(m: Model) -> Simulation {
     Simulation::with_options(m, options).unwrap()
 }
 
-/// A particle that slides in a bowl, smooth and rough: contacts act along the normals at the ends of
-/// stages.
+/// A particle that slides in a bowl, smooth and rough: contacts act along the normals at the ends
+/// of stages.
 #[test]
 fn a_contact_along_a_curve() {
     for friction in [0.0, 0.2] {

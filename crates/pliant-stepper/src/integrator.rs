@@ -246,7 +246,9 @@ pub struct NewtonOptions {
     pub stage_share: f64,
     /// Iterations at most.
     pub iterations: usize,
-    /// How often a step that does not converge is halved; 0 makes it an error at once.
+    /// How often a step that does not converge is halved; 0 makes it an error at once. With
+    /// [`Integrator::Sdirk2`] one stage is to solve it before it is halved more often than
+    /// [`stage_halvings`](Self::stage_halvings).
     /// [`Options::accept_failed_steps`](crate::Options::accept_failed_steps) takes the best iterate
     /// instead.
     pub halvings: usize,
@@ -266,7 +268,7 @@ impl Default for NewtonOptions {
             stage_tolerance: 1e-9,
             stage_share: 1e-6,
             iterations: 50,
-            halvings: 6,
+            halvings: 10,
             stage_halvings: 4,
             energy_loss: 5e-3,
         }

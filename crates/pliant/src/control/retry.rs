@@ -7,6 +7,10 @@ use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 use pliant_stepper::method::find_locked;
 
+/// Halvings behind which a step without a solution may have none at any length: it is looked whether
+/// its rows lock before it is halved further, for what they lock by is of the second order of it.
+const UNTIL_LOCKED: usize = 4;
+
 /// A step that makes energy is halved so much more often before it is an error.
 const MORE_HALVINGS: usize = 4;
 
@@ -16,9 +20,8 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
         simulation.check_stability(h)?;
     }
     let halvings = Halvings {
-        taken: 0,
-        most: most_halvings(&simulation.options),
         judged: Judged::ToGoOn,
+        ..Halvings::of(&simulation.options)
     };
     let mut result = step_or_halves(simulation, h, halvings);
     if matches!(result, Err(Error::NotCertified { .. })) {
@@ -28,6 +31,7 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
         };
         let halvings = Halvings {
             most: more,
+            unsolved: halvings.unsolved.max(more),
             judged: Judged::Finally,
             ..halvings
         };
@@ -41,31 +45,27 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
         (finds_positions, &result)
     {
         simulation.keep_failed_system();
-        let Simulation { system, motion, .. } = &mut *simulation;
-        if let Ok(Some(locked)) = find_locked(system, motion, h) {
-            return Err(locked);
-        }
+        check_locks(simulation, h)?;
     }
     result
 }
 
-/// A step in halves as [`step`] takes it, which stands whatever energy it makes.
-pub(crate) fn step_as_part(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
-    let halvings = Halvings {
-        taken: 0,
-        most: most_halvings(&simulation.options),
-        judged: Judged::Never,
-    };
-    step_or_halves(simulation, h, halvings)
+/// Whether hard rows lock what forces begin in a step of length `h` (s) that has no solution.
+///
+/// # Errors
+/// [`Error::Locked`] with the rows.
+fn check_locks(simulation: &mut Simulation, h: f64) -> Result<(), Error> {
+    let Simulation { system, motion, .. } = simulation;
+    match find_locked(system, motion, h) {
+        Ok(Some(locked)) => Err(locked),
+        _ => Ok(()),
+    }
 }
 
-/// How often a step may be halved.
-fn most_halvings(options: &Options) -> usize {
-    match options.integrator {
-        Integrator::Theta => options.contacts.halvings,
-        Integrator::Sdirk2 => options.tuning.newton.stage_halvings,
-        _ => options.tuning.newton.halvings,
-    }
+/// A step in halves as [`step`] takes it, which stands whatever energy it makes.
+pub(crate) fn step_as_part(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
+    let halvings = Halvings::of(&simulation.options);
+    step_or_halves(simulation, h, halvings)
 }
 
 /// Halvings of a step.
@@ -73,9 +73,29 @@ fn most_halvings(options: &Options) -> usize {
 struct Halvings {
     /// How often it was halved.
     taken: usize,
-    /// How often it may be.
+    /// How often it may be; with SDIRK2 until one stage takes what two do not solve.
     most: usize,
+    /// How often a step without a solution may be.
+    unsolved: usize,
     judged: Judged,
+}
+
+impl Halvings {
+    /// Those of a step under the options, which is not judged.
+    fn of(options: &Options) -> Self {
+        let newton = &options.tuning.newton;
+        let (most, unsolved) = match options.integrator {
+            Integrator::Theta => (options.contacts.halvings, options.contacts.halvings),
+            Integrator::Sdirk2 => (newton.stage_halvings, newton.halvings),
+            _ => (newton.halvings, newton.halvings),
+        };
+        Self {
+            taken: 0,
+            most,
+            unsolved,
+            judged: Judged::Never,
+        }
+    }
 }
 
 /// Whether the energy of a step is judged, with its parts together.
@@ -90,11 +110,12 @@ enum Judged {
 }
 
 /// A step; where its contacts or Newton's method do not converge, or its energy is off, two halves
-/// instead, down to `2^-most` of it. If one of them fails, or both together make energy, nothing
+/// instead, down to `2^-unsolved` or `2^-most` of it. If one of them fails, or both together make energy, nothing
 /// has happened.
 fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
     let or_halves = halvings.taken < halvings.most;
+    let if_unsolved = halvings.taken < halvings.unsolved;
     let conditions = Conditions {
         or_halves,
         ..Conditions::default()
@@ -107,14 +128,17 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
             simulation.system.set_steps(steps);
             solved = true;
         }
-        Err(
-            Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. } | Error::TooMuchWork { .. },
-        ) if or_halves => {}
+        Err(Error::TooMuchWork { .. }) if or_halves => {}
+        Err(Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. }) if if_unsolved => {}
         Err(
             Error::NotConverged { .. }
             | Error::NotPositiveDefinite { .. }
             | Error::CorrectionNotConverged { .. },
-        ) if or_halves && simulation.options.integrator != Integrator::Theta => {}
+        ) if if_unsolved && simulation.options.integrator != Integrator::Theta => {
+            if halvings.taken == UNTIL_LOCKED {
+                check_locks(simulation, h)?;
+            }
+        }
         result => return stands_alone(simulation, result, halvings, steps),
     }
     let before = simulation.checkpoint();

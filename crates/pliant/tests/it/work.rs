@@ -98,6 +98,7 @@ fn newton_and_corrections_take_factorisations() {
     };
     let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.integrator = Integrator::Nonlinear;
+    s.options.tuning.newton.halvings = 0;
     fails_in(&mut s, WorkPart::Newton, one);
     let mut s = crate::tools::theta(pendulum()).unwrap();
     s.options.post_stabilisation = Some(Stabilisation::default());

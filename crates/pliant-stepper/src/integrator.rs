@@ -256,8 +256,8 @@ pub struct NewtonOptions {
     /// solved, or gain or lose energy; what is still not solved then is taken by one stage.
     pub stage_halvings: usize,
     /// The largest loss of energy by these stages, as a share of what the step turns over; a step
-    /// that loses more is halved once. What it may gain is in
-    /// [`Options::accuracy`](crate::Options::accuracy).
+    /// that loses more is halved, and its halves if they lose more and less than it. What it may
+    /// gain is in [`Options::accuracy`](crate::Options::accuracy).
     pub energy_loss: f64,
 }
 

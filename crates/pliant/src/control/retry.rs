@@ -7,8 +7,9 @@ use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 use pliant_stepper::method::find_locked;
 
-/// Halvings behind which a step without a solution may have none at any length: it is looked whether
-/// its rows lock before it is halved further, for what they lock by is of the second order of it.
+/// Halvings behind which a step without a solution may have none at any length: it is looked
+/// whether its rows lock before it is halved further, for what they lock by is of the second order
+/// of it.
 const UNTIL_LOCKED: usize = 4;
 
 /// A step that makes energy is halved so much more often before it is an error.
@@ -77,11 +78,13 @@ struct Halvings {
     most: usize,
     /// How often a step without a solution may be.
     unsolved: usize,
+    /// Energy that the step that it is a half of lost (J).
+    loss: f64,
     judged: Judged,
 }
 
 impl Halvings {
-    /// Those of a step under the options, which is not judged.
+    /// Halvings of a step under the options, which is not judged.
     fn of(options: &Options) -> Self {
         let newton = &options.tuning.newton;
         let (most, unsolved) = match options.integrator {
@@ -93,6 +96,7 @@ impl Halvings {
             taken: 0,
             most,
             unsolved,
+            loss: f64::INFINITY,
             judged: Judged::Never,
         }
     }
@@ -110,8 +114,8 @@ enum Judged {
 }
 
 /// A step; where its contacts or Newton's method do not converge, or its energy is off, two halves
-/// instead, down to `2^-unsolved` or `2^-most` of it. If one of them fails, or both together make energy, nothing
-/// has happened.
+/// instead, down to `2^-unsolved` or `2^-most` of it. If one of them fails, or both together make
+/// energy, nothing has happened.
 fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
     let or_halves = halvings.taken < halvings.most;
@@ -121,9 +125,11 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
         ..Conditions::default()
     };
     let steps = simulation.counters().steps;
-    let mut solved = false;
+    let (mut solved, mut loss) = (false, f64::INFINITY);
     match simulation.step_at_once(h, conditions) {
-        Ok(report) if or_halves && is_energy_off(simulation, &report, halvings.taken) => {
+        Ok(report) if or_halves && is_energy_off(simulation, &report, halvings) => {
+            let made = report.certificate.energy.numerical;
+            loss = if made < 0.0 { -made } else { f64::INFINITY };
             simulation.go_back()?;
             simulation.system.set_steps(steps);
             solved = true;
@@ -144,6 +150,7 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
     let before = simulation.checkpoint();
     let in_parts = Halvings {
         taken: halvings.taken + 1,
+        loss,
         judged: Judged::Never,
         ..halvings
     };
@@ -215,14 +222,14 @@ fn stands_alone(
 
 /// Whether a step, or a part of it after so many halvings, gains or loses more energy than it may.
 /// Halves that gain add up, so that each has half of what is allowed. Of two stages what the method
-/// makes is compared with what the step itself turned over; of losses, which hard springs that ring
-/// have in every part, one halving shows whether the step was too long.
-fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: usize) -> bool {
+/// makes is compared with what the step itself turned over. A half that loses what the whole lost,
+/// as where hard springs ring, is not halved further for it.
+fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: Halvings) -> bool {
     let options = &simulation.options;
     let energy = &report.certificate.energy;
     let stages = report.solve.stages == 2;
     let is_off = options.tolerances().is_some_and(|whole| {
-        let share = 0.5f64.powi(i32::try_from(halvings).unwrap_or(i32::MAX));
+        let share = 0.5f64.powi(i32::try_from(halvings.taken).unwrap_or(i32::MAX));
         let part = Tolerances {
             gain: whole.gain * share,
             passive_gain: whole.passive_gain * share,
@@ -230,8 +237,8 @@ fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: usize) 
         };
         energy.excess(&part).is_some() || (stages && energy.gain() > part.gain)
     });
-    let loses = halvings == 0 && energy.loss() > options.tuning.newton.energy_loss;
-    is_off || (stages && loses)
+    let loses = energy.loss() > options.tuning.newton.energy_loss;
+    is_off || (stages && loses && -energy.numerical < halvings.loss)
 }
 
 /// Tries a step from the motion at its start, and again as long as it went through contacts that

@@ -518,7 +518,8 @@ fn arriving_at_a_compliant_contact_makes_no_energy() {
                 }
             }
         }
-        assert!(worst[0] < 1e-3, "{}: {worst:?}", integrator.name());
+        // The share is of what the step turns over: the motion, and what the contact takes of it.
+        assert!(worst[0] < 2e-3, "{}: {worst:?}", integrator.name());
         assert!(worst[1] < 1.0 + 1e-9, "{}: {worst:?}", integrator.name());
     }
 }

@@ -46,8 +46,8 @@ pub struct Run {
     /// Iterations of Newton's method at most; 50 by default.
     #[serde(default)]
     pub newton_iterations: Option<Number>,
-    /// Halvings, at most, of a step in which Newton's method, or contacts in it, do not converge; 10
-    /// by default. With `Sdirk2` one stage is to solve it before it is halved more often than
+    /// Halvings, at most, of a step in which Newton's method, or contacts in it, do not converge;
+    /// 10 by default. With `Sdirk2` one stage is to solve it before it is halved more often than
     /// `stage_halvings`.
     #[serde(default)]
     pub newton_halvings: Option<Number>,

@@ -284,15 +284,19 @@ pub struct Multipliers {
     /// Hard rows that depend on others: of all forces with the same motion, those of least norm are
     /// taken.
     pub redundant: usize,
-    /// Contacts with a force, of which it is not examined whether they share it in one way only: of
-    /// several ways, the solver comes to one near that of the last step.
+    /// Contacts with a force in islands of which there are several sets of forces with the same
+    /// motion: the solver comes to one near that of the last step.
+    pub shared: usize,
+    /// Contacts with a force, of which it is not known whether they share it in one way only: of
+    /// large islands with less forces than ways to move, and of those at the edge of slipping or
+    /// bearing.
     pub unexamined: usize,
 }
 
 impl Multipliers {
     /// Whether there is one set of forces only; `None` if that is not known.
     pub fn are_unique(&self) -> Option<bool> {
-        match (self.redundant, self.unexamined) {
+        match (self.redundant + self.shared, self.unexamined) {
             (0, 0) => Some(true),
             (0, _) => None,
             _ => Some(false),
@@ -302,6 +306,7 @@ impl Multipliers {
     fn with(self, earlier: Self) -> Self {
         Self {
             redundant: self.redundant.max(earlier.redundant),
+            shared: self.shared.max(earlier.shared),
             unexamined: self.unexamined.max(earlier.unexamined),
         }
     }

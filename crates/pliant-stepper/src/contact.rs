@@ -97,6 +97,11 @@ impl Contacts {
         penetration::deepest(self.detection.list(), &self.detection.guards)
     }
 
+    /// Whether the impulses of the last solve are the only ones with its velocities.
+    pub(crate) fn determinacy(&self) -> complementarity::Determinacy {
+        self.rows.solver.determinacy()
+    }
+
     /// The problem of the island with the largest residual in the last step that was tried.
     pub fn worst_problem(&self) -> Option<&complementarity::Problem> {
         let failed = self.observed.failed.as_ref().and_then(|solver| solver.problem());

@@ -5,8 +5,8 @@ mod layout;
 use super::auto::AutoOrders;
 use super::saddle::DelassusForm;
 use super::{
-    Auto, AutoOptions, Cone, DelassusChoice, Method, Outcome, Problem, ProblemError, Report, Residual,
-    SaddleDelassus, Solver,
+    Auto, AutoOptions, Cone, DelassusChoice, Determinacy, Method, Outcome, Problem, ProblemError, Report,
+    Residual, SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
 use crate::order::OrderMemory;
@@ -216,6 +216,19 @@ impl ConicSolver {
         let at = self.layout.rows.binary_search(&row).ok()?;
         let block = self.layout.boundaries.binary_search(&at).ok()?;
         Some(self.problem.as_ref()?.diagonal_block(block))
+    }
+
+    /// Whether the impulses of the last `solve` of a system are the only ones with its velocities,
+    /// of whose bilateral rows so many are redundant.
+    pub(crate) fn determinacy(&self, system: &KktSystem, redundant: usize) -> Determinacy {
+        let Some(problem) = self.problem.as_deref().filter(|p| p.size() == self.r.len()) else {
+            return Determinacy::default();
+        };
+        // Every hard row that is not redundant takes one from the rank of the operator.
+        let free = system.fixed.iter().filter(|fixed| !**fixed).count();
+        let holds = |i: &usize| self.layout.states[*i] != BoundState::Both && system.r_diagonal(*i) == 0.0;
+        let hard = (0..system.m()).filter(holds).count();
+        problem.determinacy(&self.r, &self.u, (free + redundant).saturating_sub(hard))
     }
 
     /// Velocities that an impulse on one block with a cone makes in all rows with cones:

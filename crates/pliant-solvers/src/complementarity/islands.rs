@@ -6,7 +6,7 @@ mod renew;
 mod report;
 mod retired;
 
-use super::{AutoOptions, Cone, ConicSolver, Method, Problem, ProblemError};
+use super::{AutoOptions, Cone, ConicSolver, Determinacy, Method, Problem, ProblemError};
 use crate::direct::MOST_THREADS;
 use crate::{BoxOptions, KktShape, KktSystem, Solution, SolveError};
 use part::{Part, PartMemory, PartSolver, Places};
@@ -277,6 +277,17 @@ impl IslandSolver {
     /// `solve`; zero for other rows.
     pub fn free_velocities(&self) -> &[f64] {
         &self.free
+    }
+
+    /// Whether the impulses of the last `solve` are the only ones with its velocities, part by
+    /// part.
+    pub fn determinacy(&self) -> Determinacy {
+        let of = |part: &Part| match &part.solver {
+            PartSolver::Conic(solver) => solver.determinacy(&part.system, part.redundant),
+            PartSolver::Boxed(_) => Determinacy::default(),
+        };
+        let parts = self.parts.iter().map(of);
+        parts.fold(Determinacy::default(), Determinacy::with)
     }
 
     fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {

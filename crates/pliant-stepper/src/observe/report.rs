@@ -5,7 +5,7 @@ use super::ledger::DampingLaw;
 use super::{Room, Step, Trace, energy};
 use crate::Error;
 use crate::certificate::{Certificate, Multipliers, Turnover};
-use crate::contact::{Overlap, step};
+use crate::contact::{Contacts, Overlap, step};
 use crate::report::{StepReport, StepSolveReport};
 use crate::system::System;
 use pliant_kkt::RowMotion;
@@ -18,6 +18,18 @@ const AT_BOUND: f64 = 1e-12;
 /// Whether a force is at one of its bounds.
 pub(crate) fn is_at_bound(force: f64, (lower, upper): (f64, f64)) -> bool {
     force <= lower + AT_BOUND * lower.abs() || force >= upper - AT_BOUND * upper.abs()
+}
+
+/// Whether forces are determined by the motion, of hard rows of which so many are redundant, and of
+/// so many contacts with a force.
+fn multipliers(system: &System, redundant: usize, active: usize) -> Multipliers {
+    let contacts = step::listed(system).filter(|_| active > 0);
+    let found = contacts.map_or_else(Default::default, Contacts::determinacy);
+    Multipliers {
+        redundant,
+        shared: found.shared.min(active),
+        unexamined: active.saturating_sub(found.shared + found.unique),
+    }
 }
 
 /// Largest violation of a row that is held by its position (m, rad).
@@ -264,10 +276,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
         rows: violation,
         cones: solved.bounds.natural.max(contacts.velocity_residual),
         energy: turnover.judge(&ledger, since_start),
-        multipliers: Multipliers {
-            redundant: solved.redundant_rows,
-            unexamined: contacts.active,
-        },
+        multipliers: multipliers(system, solved.redundant_rows, contacts.active),
         local_error: trace.stages.error,
     };
     StepReport {

@@ -4,6 +4,7 @@ use crate::integrators::models::{G, chain, elastic_pendulum, pendulum, runge_kut
 use crate::tools::worst;
 use crate::worlds::{moving_boxes, rough};
 use pliant::EnergyPart;
+use pliant::collision::{Collider, Material, Placement, Shape, World};
 use pliant::prelude::*;
 
 /// A mass on a spring, of 1 kg and `k` (N/m), which starts at rest 1 m away.
@@ -106,8 +107,59 @@ fn friction_takes_all_that_a_sliding_block_loses() {
         );
         assert!(report.ledger.numerical.abs() < 1e-7, "{:?}", report.ledger);
         assert_eq!(report.certificate.energy.passive_gain(), 0.0);
-        assert_eq!(report.certificate.multipliers.are_unique(), None);
+        // Four corners press on a plane in many ways.
+        assert_eq!(report.certificate.multipliers.are_unique(), Some(false));
     }
+}
+
+/// A body on feet on a plane, after a second: whether its forces are the only ones.
+fn forces_on_feet(feet: &[[f64; 2]], friction: f64, speed: f64) -> Option<bool> {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let body = m.add_rigid_bodies("body", &[Pose::at([0.0, 0.0, 0.2])]).unwrap();
+    let inertia = RigidMass::principal(2.0, [0.05; 3]);
+    m.add_mass("mass", body, Mass::Rigid(vec![inertia])).unwrap();
+    m.set_body_velocity(body, 0, [speed, 0.0, 0.0], [0.0; 3]).unwrap();
+    let mut world = World::new();
+    let law = Material {
+        friction,
+        ..Material::default()
+    };
+    let material = world.add_material(law).unwrap();
+    let ground = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+    let ground = Collider::new("ground", ground, Placement::Fixed(Pose::default()));
+    world.add(ground.with_material(material)).unwrap();
+    for (k, [x, y]) in feet.iter().enumerate() {
+        let place = Placement::Body {
+            node: body,
+            element: 0,
+            pose: Pose::at([*x, *y, -0.15]),
+        };
+        let foot = Collider::new(&format!("foot {k}"), Shape::ball(0.05).unwrap(), place);
+        world.add(foot.with_material(material)).unwrap();
+    }
+    let mut s = Simulation::new(m).unwrap();
+    s.set_contacts(world).unwrap();
+    let mut last = None;
+    for _ in 0..20 {
+        let report = s.step(0.01).unwrap();
+        assert_eq!(report.contacts.active, feet.len());
+        last = report.certificate.multipliers.are_unique();
+    }
+    last
+}
+
+/// Three feet carry a body in one way, a fourth makes it many; feet that stick push against each
+/// other, feet that slip have the friction of their pressure.
+#[test]
+fn forces_of_contacts_are_known_to_be_the_only_ones() {
+    let three = [[0.3, 0.0], [-0.2, 0.2], [-0.2, -0.2]];
+    let four = [[0.2, 0.2], [0.2, -0.2], [-0.2, 0.2], [-0.2, -0.2]];
+    assert_eq!(forces_on_feet(&three, 0.0, 1.0), Some(true));
+    assert_eq!(forces_on_feet(&three, 0.2, 1.0), Some(true));
+    assert_eq!(forces_on_feet(&three, 0.5, 0.0), Some(false));
+    assert_eq!(forces_on_feet(&four, 0.0, 0.0), Some(false));
+    assert_eq!(forces_on_feet(&four, 0.2, 1.0), Some(false));
 }
 
 /// Work of a constant force is the force on the way, as that of gravity is, in any steps.

@@ -26,6 +26,8 @@ pub(super) struct Part {
     /// Report of the last solve, and its error if it failed.
     pub(super) found: Option<IslandReport>,
     pub(super) error: Option<ProblemError>,
+    /// Redundant rows of the last solve.
+    pub(super) redundant: usize,
     builder: PatternBuilder,
     /// Boundaries of the blocks: scratch.
     ends: [Vec<usize>; 2],
@@ -387,6 +389,7 @@ impl Part {
             PartSolver::Conic(solver) => {
                 solver.options.limits.work = work;
                 let found = solver.solve(&self.system, &mut self.solution)?;
+                self.redundant = found.linear.redundant_rows;
                 Ok(self.report(&found))
             }
         }

@@ -39,13 +39,14 @@ pub use report::{
     SleepReport,
 };
 
-pub(crate) use approach::{Approach, any_impact};
+pub(crate) use approach::{Approach, Meeting, any_impact};
 pub use detect::Detection;
 pub use detect::{Search, check, predict};
 pub use law::ContactRows;
 pub(crate) use newton::ContactIterate;
 pub use observed::Solved;
 pub use observed::{Observation, Observed};
+pub(crate) use turn::Turning;
 
 use crate::{Error, Motion, Options, WorkPart};
 use impact::Impact;

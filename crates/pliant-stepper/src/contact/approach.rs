@@ -17,6 +17,14 @@ pub(crate) struct Approach {
     pub(crate) is_hard: bool,
 }
 
+/// The contacts among which an impact is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    Any,
+    /// Those that did not bear before on surfaces that turn.
+    Anew,
+}
+
 impl Approach {
     /// Its bound for what bore nothing before the step: its impulse changes the velocity by what is
     /// `stopped` in the stage and by what the accelerations of before, which are without it, make

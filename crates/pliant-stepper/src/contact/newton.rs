@@ -9,9 +9,10 @@
 //! by no more than the solver says. In the merit they are their natural maps, beyond that
 //! tolerance.
 
-use super::approach::{Approach, any_impact};
+use super::approach::{Approach, Meeting, any_impact};
 use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, OfStage, last_impulses};
+use super::turn::Turned;
 use super::{Base, ContactMemory, Contacts, Solved, set_options};
 use crate::Error;
 use pliant_solvers::{Solution, SolveError, SolveReport};
@@ -112,15 +113,17 @@ impl Contacts {
 
     /// Whether one of the impulses of an iterate is that of an impact; behind the rows of the
     /// model, of which there are `base_rows`.
-    pub(super) fn has_impact(&self, impulses: &[f64], base_rows: usize) -> bool {
+    pub(super) fn has_impact(&self, impulses: &[f64], base_rows: usize, meeting: Meeting) -> bool {
         let rows = self.rows.rows.iter().scan(0, |next, own| {
             let first = *next;
             *next += own.count;
             Some((first, own.count))
         });
-        let contacts = self.detection.list.contacts().iter().zip(&self.turned.opening);
-        let all = contacts.zip(rows).zip(&self.newton.scales);
-        any_impact(all.map(|(((contact, opening), (row, count)), scale)| {
+        let Turned { opening, active, .. } = &self.turned;
+        let bore = |i: usize| active.get(i).is_some_and(|active| *active);
+        let contacts = self.detection.list.contacts().iter().zip(opening);
+        let all = contacts.zip(rows).zip(&self.newton.scales).enumerate();
+        any_impact(all.map(|(i, (((contact, opening), (row, count)), scale))| {
             // Of the Delassus operator, which has the joints; of the rough scale without it. Both
             // have the compliance of the normal among their rows.
             let (response, own) = match self.rows.solver.diagonal_block(base_rows + row) {
@@ -128,7 +131,10 @@ impl Contacts {
                 None => (*scale, count),
             };
             Approach {
-                velocity: -opening,
+                velocity: match meeting {
+                    Meeting::Anew if bore(i) => 0.0,
+                    _ => -opening,
+                },
                 change: (response - self.rows.tail.r[row] / own as f64) * impulses[row],
                 is_hard: contact.law.compliance == 0.0,
             }

@@ -5,8 +5,8 @@ use super::observed::StageTime;
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
-    Base, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Observation,
-    Restitution, Search, Solved,
+    Base, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Meeting,
+    Observation, Restitution, Search, Solved,
 };
 use crate::motion::SolverMemory;
 use crate::system::System;
@@ -369,8 +369,8 @@ pub(crate) fn takes_impacts_before_steps(system: &System) -> bool {
 }
 
 /// Whether one of these impulses of contacts is that of an impact.
-pub(crate) fn has_impact(system: &System, impulses: &[f64]) -> bool {
-    listed(system).is_some_and(|c| c.has_impact(impulses, system.model.row_count()))
+pub(crate) fn has_impact(system: &System, impulses: &[f64], meeting: Meeting) -> bool {
+    listed(system).is_some_and(|c| c.has_impact(impulses, system.model.row_count(), meeting))
 }
 
 /// Makes the system at an iterate with the rows of the contacts, factored.

@@ -9,12 +9,12 @@
 use super::detect::{Detection, Search};
 use super::rows::RowSystem;
 use super::step::Parts;
-use super::{Base, ContactKey, ContactList, ContactMemory, Contacts};
+use super::{Base, Contact, ContactKey, ContactList, ContactMemory, Contacts};
 use crate::system::System;
 use crate::{Error, Motion};
 use pliant_dense::Vec3;
-use pliant_kkt::Scheme;
-use pliant_model::State;
+use pliant_kkt::{Scheme, Support};
+use pliant_model::{Space, State};
 
 /// Cosine of the largest angle between the normals of a contact at the start and the end of a
 /// stage: beyond, another pair of surfaces touches there.
@@ -58,8 +58,19 @@ pub(super) struct Turned {
 pub(crate) struct Turn {
     /// Length of the step (s).
     pub(crate) h: f64,
-    /// Whether contacts that bore nothing turn, too.
-    pub(crate) all: bool,
+    pub(crate) turning: Turning,
+}
+
+/// The contacts that turn in a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Turning {
+    #[default]
+    All,
+    /// Contacts that bore in the last step: the others may bounce.
+    Bearing,
+    /// Contacts between bodies that bore: after an impact the points of nets and solids are not
+    /// where they were expected.
+    BearingBodies,
 }
 
 /// Fills `order` with the contacts of a list, by key.
@@ -101,7 +112,7 @@ impl Turned {
     /// Puts the contacts that were found at the expected state into the list of the step, with
     /// their gaps at the start. One that was not found there stays as it is, and does so in the
     /// stages to come: in one of two stages it would seem to open, or to close.
-    fn put(&mut self, detection: &mut Detection, turns: impl Fn(ContactKey) -> bool) {
+    fn put(&mut self, detection: &mut Detection, turns: impl Fn(&Contact, &[Support]) -> bool) {
         let list = &mut detection.list;
         if !self.is_turned {
             self.is_turned = true;
@@ -112,10 +123,12 @@ impl Turned {
         std::mem::swap(&mut self.last, list);
         sort(&self.found, &mut self.order);
         list.clear();
-        for (i, contact) in self.last.contacts().iter().enumerate() {
+        for (i, (contact, supports)) in self.last.with_supports().enumerate() {
             let there = place(&self.order, contact.key).filter(|k| {
                 let normal = Vec3::from(self.found.contacts()[*k].normal);
-                !self.stays[i] && turns(contact.key) && normal.dot(&Vec3::from(contact.normal)) > SAME_SURFACE
+                !self.stays[i]
+                    && turns(contact, supports)
+                    && normal.dot(&Vec3::from(contact.normal)) > SAME_SURFACE
             });
             match there {
                 Some(k) => list.take_with_gap(&self.found, k, contact.gap),
@@ -242,7 +255,12 @@ impl Contacts {
     /// Takes the contacts that were found for those of the step, with the Jacobians of the expected
     /// state, for which the assembler is filled.
     fn turn(&mut self, base: &Base<'_>, memory: &ContactMemory, turn: Turn) -> Result<(), Error> {
-        let turns = |key| turn.all || memory.had_force(key);
+        let is_body = |s: &Support| base.model.node(s.node).space == Space::Rigid3;
+        let turns = |contact: &Contact, supports: &[Support]| match turn.turning {
+            Turning::All => true,
+            Turning::Bearing => memory.had_force(contact.key),
+            Turning::BearingBodies => memory.had_force(contact.key) && supports.iter().all(is_body),
+        };
         self.turned.put(&mut self.detection, turns);
         let Self {
             detection,

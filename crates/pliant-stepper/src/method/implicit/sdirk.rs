@@ -20,7 +20,7 @@ use super::lift::{LIFTS, has_rows, lift};
 use super::projection::{Projection, Way};
 use super::{Expected, Factor, ForcesAlong, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
-use crate::contact::step as contact_step;
+use crate::contact::{Turning, step as contact_step};
 use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
@@ -60,6 +60,8 @@ pub(crate) struct Sdirk2 {
     change: Vec<f64>,
     /// Forces of the first stage.
     first: Forces,
+    /// The contacts that turn in a step of one stage.
+    whole_turns: Turning,
     /// The linear step, for impacts that go before a step.
     linear: Theta,
 }
@@ -165,10 +167,14 @@ impl Method for Sdirk2 {
             rows: RowPositions::Integrated,
         };
         // Two stages have no velocity for what is to come back by one (`Overlap::Rows`).
+        let mut impact = Impact::Real;
         let by_two = match system.rows.lowered.recover_by_velocity() {
             true => None,
             false => {
                 let attempt = self.two_stages(system, start, end, two, trace);
+                if let Ok(attempt) = &attempt {
+                    impact = attempt.impact;
+                }
                 settle(attempt, trace.stages.or_halves)?
             }
         };
@@ -189,6 +195,10 @@ impl Method for Sdirk2 {
             ..two
         };
         trace.stages.taken = 1;
+        self.whole_turns = match impact {
+            Impact::OfCurves => Turning::Bearing,
+            _ => Turning::BearingBodies,
+        };
         let solved = self.again(system, start, end, whole, trace)?;
         self.finish(system, start, whole, end, solved.status, trace)
     }
@@ -199,8 +209,17 @@ impl Method for Sdirk2 {
 struct Attempt {
     /// That of the last stage that was tried.
     status: Status,
-    /// Whether there was an impact in it.
-    impact: bool,
+    impact: Impact,
+}
+
+/// Whether there was an impact in an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Impact {
+    None,
+    /// Contacts that bore come to the directions of their curves.
+    OfCurves,
+    /// Others meet, or one-sided rows.
+    Real,
 }
 
 /// The status of an attempt that ends the step: one that found a solution, or that found none where
@@ -210,7 +229,8 @@ struct Attempt {
 /// The error of an attempt that one stage would not mend, or halves may.
 fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Option<Status>, Error> {
     match attempt {
-        Ok(Attempt { impact: true, .. }) | Err(Error::Incompatible { .. }) => Ok(None),
+        Err(Error::Incompatible { .. }) => Ok(None),
+        Ok(Attempt { impact, .. }) if impact != Impact::None => Ok(None),
         Ok(Attempt { status, .. }) => Ok((or_halves || status == Status::Converged).then_some(status)),
         Err(Error::NotPositiveDefinite { .. }) if !or_halves => Ok(None),
         Err(e) => Err(e),
@@ -236,12 +256,12 @@ impl Sdirk2 {
         trace: &mut Trace,
     ) -> Result<Attempt, Error> {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
-        let mut impact = self.has_impact(system, start, end, first.elapsed);
-        if solved.status == Status::Converged && !impact {
+        let mut impact = self.impact(system, start, end, first.elapsed);
+        if solved.status == Status::Converged && impact == Impact::None {
             self.advance(system, start, first, end)?;
             solved = self.stage(system, start, end, first.second(), trace)?;
             self.average(end);
-            impact = self.has_impact(system, start, end, first.h);
+            impact = self.impact(system, start, end, first.h);
         }
         let status = solved.status;
         Ok(Attempt { status, impact })
@@ -322,7 +342,7 @@ impl Sdirk2 {
     }
 
     /// Takes contacts and their laws where they are expected at the end of a stage from its
-    /// predictor. Those that may bounce in a whole step stay where they are at its start.
+    /// predictor. In a step of one stage only what bears turns.
     fn turn_contacts(&mut self, system: &mut System, start: &Motion, stage: Stage<'_>) -> Result<(), Error> {
         let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
         let displacement = &mut self.work.displacement;
@@ -338,7 +358,10 @@ impl Sdirk2 {
         };
         let turn = contact_step::Turn {
             h: stage.h,
-            all: !stage.is_whole(),
+            turning: match stage.is_whole() {
+                true => self.whole_turns,
+                false => Turning::All,
+            },
         };
         let turned = contact_step::turn(system, start, &scheme, expected, turn)?;
         match stage.is_whole() {

@@ -1,8 +1,8 @@
 //! Steps of SDIRK2 across impacts: how the stages tell them.
 
 use super::super::deformations::starts_where_held;
-use super::Sdirk2;
-use crate::contact::{Approach, any_impact, step as contact_step};
+use super::{Impact, Sdirk2};
+use crate::contact::{Approach, Meeting, any_impact, step as contact_step};
 use crate::motion::Motion;
 use crate::system::System;
 use pliant_model::RowGroup;
@@ -12,7 +12,7 @@ impl Sdirk2 {
     /// in the first stage, or in both, is an impact: that of the forces of `end`, or of the iterate
     /// for contacts, in the time `elapsed` (s) since the start of the step. A compliant contact may
     /// stop half of an approach in one stage and throw it back in the next.
-    pub(super) fn has_impact(&self, system: &System, start: &Motion, end: &Motion, elapsed: f64) -> bool {
+    pub(super) fn impact(&self, system: &System, start: &Motion, end: &Motion, elapsed: f64) -> Impact {
         let (model, kkt) = (&system.model, system.assembler.system());
         let accelerations = &self.expected.accelerations[..];
         let approach = |group: &RowGroup, k: usize| {
@@ -40,6 +40,13 @@ impl Sdirk2 {
             let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);
             one_sided && any_impact((0..group.size * group.count).map(|k| approach(group, k)))
         });
-        row_stops || contact_step::has_impact(system, &self.work.iterate.contacts)
+        let impulses = &self.work.iterate.contacts;
+        if row_stops || contact_step::has_impact(system, impulses, Meeting::Anew) {
+            Impact::Real
+        } else if contact_step::has_impact(system, impulses, Meeting::Any) {
+            Impact::OfCurves
+        } else {
+            Impact::None
+        }
     }
 }

@@ -256,6 +256,28 @@ fn a_bowl_keeps_the_energy() {
     assert!(coarse < 0.05 && fine < coarse / 40.0, "{coarse} {fine}");
 }
 
+/// What falls onto a curve slides on by two stages once it has come to its direction: one step for
+/// the impact, one for the turn within that, and one more where it opens in between.
+#[test]
+fn what_lands_on_a_curve_goes_on_by_two_stages() {
+    for friction in [0.0, 0.2] {
+        let (mut s, p) = in_bowl(friction, -0.8, 0.0);
+        let mut state = s.state().clone();
+        state.positions.iter_mut().for_each(|x| *x *= 0.9);
+        s.set_state(&state).unwrap();
+        let mut one = Vec::new();
+        for k in 0..100 {
+            let report = s.step(0.01).unwrap();
+            if report.solve.stages == 1 {
+                one.push(k);
+            }
+        }
+        let (first, last) = (one[0], one[one.len() - 1]);
+        assert!(one.len() <= 3 && last < first + 5, "{friction}: {one:?}");
+        assert!(s.contact_force(p, 0).0[1] > 0.0);
+    }
+}
+
 /// A rigid body of a ball whose centre of mass is off its centre, which rolls on a plane without
 /// slip: its arm turns with it. By its angle, with `x = r q - d sin q`, `y = r - d cos q`.
 #[test]

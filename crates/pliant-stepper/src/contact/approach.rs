@@ -21,7 +21,7 @@ pub(crate) struct Approach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
     Any,
-    /// Those that did not bear before on surfaces that turn.
+    /// Contacts that did not bear before on surfaces that turn.
     Anew,
 }
 

@@ -256,8 +256,8 @@ fn a_bowl_keeps_the_energy() {
     assert!(coarse < 0.05 && fine < coarse / 40.0, "{coarse} {fine}");
 }
 
-/// What falls onto a curve slides on by two stages once it has come to its direction: one step for
-/// the impact, one for the turn within that, and one more where it opens in between.
+/// A particle that falls onto a curve slides on by two stages once it has come to its direction:
+/// one step for the impact, one for the turn within that, and one more where it opens in between.
 #[test]
 fn what_lands_on_a_curve_goes_on_by_two_stages() {
     for friction in [0.0, 0.2] {

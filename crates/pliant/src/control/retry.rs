@@ -89,7 +89,10 @@ impl Halvings {
         let newton = &options.tuning.newton;
         let (most, unsolved) = match options.integrator {
             Integrator::Theta => (options.contacts.halvings, options.contacts.halvings),
-            Integrator::Sdirk2 => (newton.stage_halvings, newton.halvings),
+            Integrator::Sdirk2 => {
+                let most = newton.stage_halvings;
+                (most, most.max(newton.halvings))
+            }
             _ => (newton.halvings, newton.halvings),
         };
         Self {
@@ -222,8 +225,8 @@ fn stands_alone(
 
 /// Whether a step, or a part of it after so many halvings, gains or loses more energy than it may.
 /// Halves that gain add up, so that each has half of what is allowed. Of two stages what the method
-/// makes is compared with what the step itself turned over. A half that loses what the whole lost,
-/// as where hard springs ring, is not halved further for it.
+/// makes is compared with what the step itself turned over. A half that loses no less than the
+/// whole is not halved further for it.
 fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: Halvings) -> bool {
     let options = &simulation.options;
     let energy = &report.certificate.energy;

@@ -110,3 +110,17 @@ fn a_weight_flies_past_the_point_that_it_hangs_from() {
     assert!(most < start + 0.05, "{start} {most}");
     assert!(nearest < 0.1 && halvings > 0, "{nearest} {halvings}");
 }
+
+/// Steps of two stages are halved by their own option, and taken by one stage then, where steps
+/// without a solution are not halved any further.
+#[test]
+fn stages_are_halved_where_steps_without_a_solution_are_not() {
+    let mut s = Simulation::new(pendulum()).unwrap();
+    let mut state = s.state().clone();
+    state.velocities[1] = 10.0;
+    s.set_state(&state).unwrap();
+    s.options.tuning.newton.halvings = 0;
+    s.options.tuning.newton.iterations = 3;
+    let report = s.step(0.1).unwrap();
+    assert!(report.solve.newton.step_halvings > 0, "{report:?}");
+}

@@ -6,6 +6,7 @@ mod held;
 mod kernel;
 mod local;
 mod many;
+mod options;
 mod pivoted;
 mod plan;
 mod rank;
@@ -22,94 +23,22 @@ use crate::{KktResidual, KktSystem, Solution, SolveError, SolveReport, Status, V
 pub(crate) use analysis::AnalysisWorkspace;
 use analysis::Planner;
 pub use many::RightHandSide;
+pub(crate) use options::MOST_THREADS;
+pub use options::{DirectOptions, SolverCounters};
 pub use pivoted::{PivotedOptions, PivotedSolver};
 use plan::Plan;
-use pliant_sparse::{OrderReport, SparseError, Threads};
+use pliant_sparse::{SparseError, Threads};
 use refinement::Refinement;
 use rows::Rows;
 pub use stationary::{Kind, StationarySolver};
 use times::Laps;
 pub use times::TimeSplit;
 
-/// Tolerances of the [`DirectSolver`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DirectOptions {
-    /// Largest relative residual (componentwise backward error) that counts as converged.
-    pub tolerance: f64,
-    /// Steps of iterative refinement at most; more would revive the drift modes of nearly redundant
-    /// rows. An answer that is not within the tolerance then is refined up to six times more while
-    /// each halves its residual at least, unless this is 0.
-    pub max_refinements: usize,
-    /// A hard row is redundant if its pivot is below this share of its Delassus diagonal
-    /// `(J diag(W)^-1 J^T)_ii`.
-    pub rank_threshold: f64,
-    /// Redundant rows contradict each other if the part of `b` along their null space is above this
-    /// share of `|J_i| u + |b_i|`, with the largest velocity `u` of the variables they act on.
-    pub incompatibility: f64,
-    /// Whether `prepare` looks for what changed since the last one, and factors only that and what
-    /// comes after it in the elimination tree, if it is little and the factor is by blocks: for
-    /// steps in which few coefficients change. It costs a pass over the entries. Results do not
-    /// depend on it. A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
-    pub small_update: bool,
-    /// Whether a factor that chooses its pivots solves again where refinement ends beyond the
-    /// tolerance, and is asked where the signs of pivots are in doubt (a
-    /// [`BoxSolver`](crate::BoxSolver) always asks): of systems of up to 1,000 unknowns, since it
-    /// is slow. Not for iterations that measure their next iterate: rows that are nearly redundant
-    /// are independent to it, with multipliers of that size.
-    pub chooses_pivots: bool,
-    /// Threads that fill finite elements, factor and solve where there is enough work for them,
-    /// from the next analysis of a pattern on; 0 counts as 1, above 1024 is an error. Results do
-    /// not depend on it.
-    pub threads: usize,
-}
-
-pub(crate) const MOST_THREADS: usize = DirectOptions::MOST_THREADS;
-
-impl DirectOptions {
-    /// More threads than any factor has work for are a slip of the pen.
-    pub const MOST_THREADS: usize = 1024;
-}
-
 /// Refinements beyond those of the options, for an answer that is not within the tolerance yet, as
 /// long as each leaves no more than a share of the residual. On systems whose terms differ by many
 /// decades a refinement gains three digits, and the last two are then a solve away.
 const MORE_REFINEMENTS: usize = 6;
 const PAYS: f64 = 0.5;
-
-impl Default for DirectOptions {
-    fn default() -> Self {
-        Self {
-            tolerance: 1e-9,
-            max_refinements: 2,
-            rank_threshold: 1e-10,
-            incompatibility: 1e-6,
-            small_update: false,
-            chooses_pivots: false,
-            threads: 1,
-        }
-    }
-}
-
-/// Work done since the solver was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SolverCounters {
-    /// Orderings and symbolic factorisations: one per pattern.
-    pub symbolic: usize,
-    /// Numeric factorisations: one per `prepare`.
-    pub numeric: usize,
-    /// Block columns that these eliminated, of factors by blocks: fewer than there are where only
-    /// the changed part was factored again.
-    pub columns: usize,
-    /// Triangular solves.
-    pub solves: usize,
-    /// Stored entries of `L`, with the diagonal and with zeros that a block or a supernode holds.
-    pub factor_entries: usize,
-    /// Stored entries of the lower triangle of the permuted KKT matrix.
-    pub matrix_entries: usize,
-    /// How the order of elimination in use was found, and its predicted cost; deferred rows are not
-    /// counted.
-    pub order: OrderReport,
-}
 
 /// Factors `[W -J^T; -J -R]` once per `prepare` and solves with iterative refinement. All rows are
 /// bilateral.

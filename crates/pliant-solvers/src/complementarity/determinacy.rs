@@ -32,7 +32,7 @@ pub struct Determinacy {
 }
 
 impl Determinacy {
-    /// Of two parts that do not know of each other.
+    /// Sums of two parts that do not know of each other.
     pub(crate) fn with(self, other: Self) -> Self {
         Self {
             unique: self.unique + other.unique,
@@ -200,8 +200,8 @@ fn rank(a: &mut [[f64; MOST]; MOST], n: usize) -> usize {
 
 impl Problem {
     /// Whether the impulses `r` of a solution with velocities `u` are the only ones with them.
-    /// `freedoms` bounds the rank of the operator. Cost: up to the cube of 32 columns; allocates
-    /// nothing.
+    /// `freedoms` bounds the rank of the operator, whose entries are looked at only where they are
+    /// kept as a sparse matrix. Cost: up to the cube of 32 columns; allocates nothing.
     pub(crate) fn determinacy(&self, r: &[f64], u: &[f64], freedoms: usize) -> Determinacy {
         let noise = REST * self.b().iter().fold(0.0f64, |a, b| a.max(b.abs()));
         let mut columns = Columns {
@@ -213,11 +213,14 @@ impl Problem {
         for (k, cone) in self.cones().iter().enumerate() {
             let rows = self.rows(k);
             let (own, velocity) = (&r[rows.clone()], &u[rows.clone()]);
-            contacts += usize::from(!matches!(cone, Cone::Box { .. } | Cone::Free) && own[0] > 0.0);
+            let is_active = self.scale(k) * own[0] > noise;
+            contacts += usize::from(is_active && !matches!(cone, Cone::Box { .. } | Cone::Free));
             known &= columns.push_block(cone, rows.start, own, velocity, self.scale(k), noise);
         }
-        let explicit = self.delassus().matrix().is_some() || contacts == 0;
-        let few = known && explicit && columns.count <= MOST;
+        if contacts == 0 {
+            return Determinacy::default();
+        }
+        let few = known && self.delassus().matrix().is_some() && columns.count <= MOST;
         let mut out = Determinacy::default();
         *(if columns.inside > freedoms || few && columns.is_singular(self, false) {
             &mut out.shared
@@ -256,10 +259,10 @@ mod tests {
                 (i, k, values.collect())
             })
             .collect();
-        let a = BlockSparse::new(&vec![rows; places.len()], &blocks).unwrap();
+        let a = BlockSparse::new(&vec![rows; places.len()], &blocks).expect("a block for each two places");
         let mut all = vec![0.0; rows * places.len()];
         all.iter_mut().step_by(rows).for_each(|x| *x = b);
-        Problem::new(a, all, vec![cone; places.len()]).unwrap()
+        Problem::new(a, all, vec![cone; places.len()]).expect("a cone for each place")
     }
 
     /// With the three ways in which the plate moves, and one for each foot across it.

@@ -381,11 +381,12 @@ impl World {
         Ok(&self.contacts)
     }
 
-    /// As [`update`](Self::update), at a state that the bodies may come to: the contacts are named
-    /// by the memory of the last update, which stays.
+    /// Finds the contacts at positions and velocities that the bodies may come to, as
+    /// [`update`](Self::update) does. They are named by the memory of the last update, and the
+    /// memory stays as it is.
     ///
     /// # Errors
-    /// As [`update`](Self::update).
+    /// Errors of [`update`](Self::update).
     pub fn look(
         &mut self,
         model: &Model,

@@ -107,10 +107,23 @@ impl ContactSource {
     /// Fills `out` with the contacts of a state that may close within `h` (s).
     pub(super) fn search(&mut self, search: Search<'_>, h: f64, out: &mut ContactList) -> Result<(), Error> {
         self.searched = true;
+        self.list_by(search, h, out, |finder, model, state, out| {
+            finder.find(model, state, h, out)
+        })
+    }
+
+    /// Fills `out` by a method of the finder, but for contacts among sleepers.
+    fn list_by(
+        &mut self,
+        search: Search<'_>,
+        h: f64,
+        out: &mut ContactList,
+        by: impl FnOnce(&mut dyn ContactFinder, &Model, &State, &mut ContactList) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         out.clear();
         let system = search.assembler.system();
         predict(search.model, search.state, system, h, &mut self.predicted);
-        self.finder.find(search.model, &self.predicted, h, out)?;
+        by(self.finder.as_mut(), search.model, &self.predicted, out)?;
         search.sleep.leave_out(search.assembler, out);
         out.contacts().iter().try_for_each(check)
     }
@@ -118,12 +131,9 @@ impl ContactSource {
     /// Fills `out` with the contacts of a state that the motion may come to, which the finder does
     /// not remember.
     pub(super) fn look(&mut self, search: Search<'_>, h: f64, out: &mut ContactList) -> Result<(), Error> {
-        out.clear();
-        let system = search.assembler.system();
-        predict(search.model, search.state, system, h, &mut self.predicted);
-        self.finder.look(search.model, &self.predicted, h, out)?;
-        search.sleep.leave_out(search.assembler, out);
-        out.contacts().iter().try_for_each(check)
+        self.list_by(search, h, out, |finder, model, state, out| {
+            finder.look(model, state, h, out)
+        })
     }
 
     /// Takes note of the memory of the finder.

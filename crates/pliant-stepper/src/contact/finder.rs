@@ -28,8 +28,9 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         out: &mut ContactList,
     ) -> Result<(), Error>;
 
-    /// As [`find`](Self::find), at a state that the motion may come to: what the finder remembers
-    /// stays that of the last search, by which the contacts are named.
+    /// Lists, into an empty list, the contacts of a state that the motion may come to, as
+    /// [`find`](Self::find) does. They are named by the memory of the last search, and the memory
+    /// stays as it is.
     ///
     /// # Errors
     /// Whatever keeps it from knowing.

@@ -191,7 +191,7 @@ pub(crate) struct Expected<'a> {
 /// The system is filled there then. Where a mapping is not defined they stay as they are.
 ///
 /// # Errors
-/// Those of the finder.
+/// Errors of the finder.
 pub(crate) fn turn(
     system: &mut System,
     motion: &Motion,

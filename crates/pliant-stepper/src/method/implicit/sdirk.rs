@@ -14,23 +14,23 @@
 
 mod impacts;
 mod memory;
+mod stages;
 
+use super::NewtonWorkspace;
 use super::deformations::Deformations;
-use super::lift::{LIFTS, has_rows, lift};
 use super::projection::{Projection, Way};
-use super::{Expected, Factor, ForcesAlong, Goal, Iteration, NewtonWorkspace, Origin};
 use crate::Error;
 use crate::contact::{Turning, step as contact_step};
 use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Step, Trace};
-use crate::report::NewtonReport;
+use crate::observe::{DampingLaw, Trace};
 use crate::sleep;
 use crate::system::{System, one_sided};
-use pliant_kkt::Scheme;
+use impacts::Impact;
 use pliant_model::State;
 use pliant_solvers::{SolveReport, Status};
+use stages::{RowPositions, Stage};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::time::Instant;
 
@@ -60,8 +60,6 @@ pub(crate) struct Sdirk2 {
     change: Vec<f64>,
     /// Forces of the first stage.
     first: Forces,
-    /// The contacts that turn in a step of one stage.
-    whole_turns: Turning,
     /// The linear step, for impacts that go before a step.
     linear: Theta,
 }
@@ -84,49 +82,6 @@ struct Forces {
     supports: Vec<f64>,
     /// Impulses of contacts (N s).
     contacts: Vec<f64>,
-}
-
-/// A stage of a step.
-#[derive(Clone, Copy, Debug)]
-struct Stage<'a> {
-    /// The scheme of the step.
-    weights: &'a Scheme,
-    /// Length of the step (s).
-    h: f64,
-    /// Displacement per velocity (s).
-    reach: f64,
-    /// Time of its end since the start of the step (s).
-    elapsed: f64,
-    rows: RowPositions,
-}
-
-/// Where the deformations of rows and springs come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RowPositions {
-    /// Integrated beside the positions.
-    Integrated,
-    /// From the positions.
-    Placed,
-}
-
-impl Stage<'_> {
-    /// The stage that ends a step of two.
-    fn second(self) -> Self {
-        Self {
-            elapsed: self.h,
-            ..self
-        }
-    }
-
-    /// Whether it is the only one of its step.
-    fn is_whole(&self) -> bool {
-        self.reach == self.h
-    }
-
-    /// Whether it begins its step.
-    fn is_first(&self) -> bool {
-        self.elapsed == self.reach
-    }
 }
 
 impl Method for Sdirk2 {
@@ -165,6 +120,7 @@ impl Method for Sdirk2 {
             reach: GAIN * h,
             elapsed: GAIN * h,
             rows: RowPositions::Integrated,
+            turning: Turning::All,
         };
         // Two stages have no velocity for what is to come back by one (`Overlap::Rows`).
         let mut impact = Impact::Real;
@@ -192,13 +148,13 @@ impl Method for Sdirk2 {
             reach: h,
             elapsed: h,
             rows: RowPositions::Placed,
+            turning: match impact {
+                Impact::OfCurves => Turning::Bearing,
+                _ => Turning::BearingBodies,
+            },
             ..two
         };
         trace.stages.taken = 1;
-        self.whole_turns = match impact {
-            Impact::OfCurves => Turning::Bearing,
-            _ => Turning::BearingBodies,
-        };
         let solved = self.again(system, start, end, whole, trace)?;
         self.finish(system, start, whole, end, solved.status, trace)
     }
@@ -210,16 +166,6 @@ struct Attempt {
     /// That of the last stage that was tried.
     status: Status,
     impact: Impact,
-}
-
-/// Whether there was an impact in an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Impact {
-    None,
-    /// Contacts that bore come to the directions of their curves.
-    OfCurves,
-    /// Others meet, or one-sided rows.
-    Real,
 }
 
 /// The status of an attempt that ends the step: one that found a solution, or that found none where
@@ -234,14 +180,6 @@ fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Option<Sta
         Ok(Attempt { status, .. }) => Ok((or_halves || status == Status::Converged).then_some(status)),
         Err(Error::NotPositiveDefinite { .. }) if !or_halves => Ok(None),
         Err(e) => Err(e),
-    }
-}
-
-/// Whether the iteration of a stage found no velocities that meet its equations.
-fn has_no_solution<T>(found: &Result<(SolveReport, NewtonReport, T), Error>) -> bool {
-    match found {
-        Ok((solved, _, _)) => solved.status != Status::Converged,
-        Err(e) => matches!(e, Error::NotPositiveDefinite { .. } | Error::Incompatible { .. }),
     }
 }
 
@@ -325,241 +263,6 @@ impl Sdirk2 {
         Ok(())
     }
 
-    /// Solves the first stage, with contacts where they are at the start.
-    fn first_stage(
-        &mut self,
-        system: &mut System,
-        start: &Motion,
-        end: &mut Motion,
-        stage: Stage<'_>,
-        trace: &mut Trace,
-    ) -> Result<SolveReport, Error> {
-        let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
-        let impulses = &mut self.work.iterate.contacts;
-        contact_step::start_newton(system, start, &scheme, stage.reach, impulses)?;
-        self.turn_contacts(system, start, stage)?;
-        self.stage(system, start, end, stage, trace)
-    }
-
-    /// Takes contacts and their laws where they are expected at the end of a stage from its
-    /// predictor. In a step of one stage only what bears turns.
-    fn turn_contacts(&mut self, system: &mut System, start: &Motion, stage: Stage<'_>) -> Result<(), Error> {
-        let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
-        let displacement = &mut self.work.displacement;
-        displacement.clear();
-        displacement.extend(self.velocity.iter().map(|v| stage.reach * v));
-        for (d, a) in displacement.iter_mut().zip(&self.expected.accelerations) {
-            *d += stage.reach * stage.reach * a;
-        }
-        let expected = contact_step::Expected {
-            from: &self.from,
-            velocity: &self.start,
-            displacement,
-        };
-        let turn = contact_step::Turn {
-            h: stage.h,
-            turning: match stage.is_whole() {
-                true => self.whole_turns,
-                false => Turning::All,
-            },
-        };
-        let turned = contact_step::turn(system, start, &scheme, expected, turn)?;
-        match stage.is_whole() {
-            false => contact_step::take_stage(system, start, &scheme, stage.reach, &[], 0.0),
-            true if turned => contact_step::share_restitution(system, start, &scheme, 1.0),
-            true => {}
-        }
-        Ok(())
-    }
-
-    /// Solves the equations of a stage; its forces are in `end`.
-    fn stage(
-        &mut self,
-        system: &mut System,
-        start: &Motion,
-        end: &mut Motion,
-        stage: Stage<'_>,
-        trace: &mut Trace,
-    ) -> Result<SolveReport, Error> {
-        let Stage { reach, elapsed, .. } = stage;
-        system.set_row_motion(start.time, start.time + elapsed);
-        let integrated = stage.rows == RowPositions::Integrated;
-        if integrated {
-            self.deformations.put_targets(system, reach);
-        }
-        self.find_held(system, start, elapsed / stage.h);
-        let scheme = Scheme {
-            velocity_rows: false,
-            ..stage.weights.with_weights(1.0, 1.0).with_step(reach)
-        };
-        let model = &system.model;
-        let complementary =
-            system.in_contact() || model.row_groups().iter().any(|g| model.bounds(g).is_some());
-        let factor = match complementary {
-            true => Factor::EveryIteration,
-            false => Factor::Kept,
-        };
-        let work = &mut self.work;
-        work.take_stage(&self.velocity, reach);
-        let newton = &system.options.tuning.newton;
-        let expected = !self.expected.accelerations.is_empty();
-        let (least, share) = match expected || stage.is_whole() {
-            true => (newton.tolerance, newton.stage_share),
-            false => (newton.stage_tolerance, newton.stage_tolerance),
-        };
-        let goal = Goal::ThirdOrder {
-            least,
-            share,
-            most: newton.stage_share.max(share),
-        };
-        let tolerance = system.options.newton_tolerance();
-        let origin = Origin {
-            state: &self.from,
-            held: &self.held,
-            expected: Expected {
-                accelerations: &self.expected.accelerations,
-                multipliers: &self.expected.multipliers,
-            },
-            deformations: integrated.then_some(&self.deformations),
-            forces: ForcesAlong::Ends,
-            tolerance,
-            goal,
-            factor,
-        };
-        let mut iteration = Iteration {
-            system,
-            start,
-            end,
-            scheme: &scheme,
-            work,
-            origin,
-            or_halves: trace.stages.or_halves,
-        };
-        iteration.record_start(elapsed, 1.0);
-        let mut found = match stage.is_whole() {
-            true => iteration.iterate_with_restitution(&mut trace.timings),
-            false => iteration.iterate(&mut trace.timings),
-        };
-        let mut lifts = 0;
-        while lifts < LIFTS
-            && integrated
-            && has_no_solution(&found)
-            && has_rows(iteration.system)
-            && lift(&mut iteration, lifts)?
-        {
-            lifts += 1;
-            if let Ok((_, newton, _)) = &found {
-                trace.newton += *newton;
-            }
-            iteration.record_start(elapsed, 1.0);
-            found = iteration.iterate(&mut trace.timings);
-        }
-        let (solved, newton, clamped) = found?;
-        // The report has the worse of two stages.
-        if trace.newton.iterations == 0 || solved.residual.relative >= trace.solved.residual.relative {
-            trace.solved = solved;
-            trace.missed = work.sizes.worst;
-        }
-        let (from, to) = (&work.equations.velocity, &work.iterate.velocity);
-        let left = work.mixing.contraction.left(from, to).unwrap_or(0.0);
-        trace.stages.left = trace.stages.left.max(left);
-        trace.newton += newton;
-        trace.geometry_clamped |= clamped;
-        work.read_forces(system, end);
-        let weight = match (stage.is_whole(), stage.is_first()) {
-            (true, _) => 1.0,
-            (false, true) => 1.0 - GAIN,
-            (false, false) => GAIN,
-        };
-        let at = Step {
-            system,
-            start: end,
-            end,
-            scheme: &scheme,
-        };
-        let account = &mut trace.account;
-        account.tally_stage(at, weight * stage.h, stage.is_first(), stage.is_whole());
-        if !stage.is_whole() {
-            contact_step::tally_stage(system, work.contact_iterate(), weight * stage.h, reach);
-        }
-        Ok(solved)
-    }
-
-    /// Velocities of the fixed coordinates a share of the step after its start, and their change
-    /// from the predictor.
-    fn find_held(&mut self, system: &mut System, start: &Motion, share: f64) {
-        self.held.clear();
-        let ends = self.start.iter().zip(&start.controls.held);
-        self.held
-            .extend(ends.map(|(from, to)| from + share * (to - from)));
-        let fixed = &system.assembler.system().fixed;
-        for (i, change) in system.scratch.fixed_change.iter_mut().enumerate() {
-            *change = if fixed[i] {
-                self.held[i] - self.velocity[i]
-            } else {
-                0.0
-            };
-        }
-    }
-
-    /// Moves on from the first stage: the predictor of the second.
-    fn advance(
-        &mut self,
-        system: &mut System,
-        start: &Motion,
-        stage: Stage<'_>,
-        end: &mut Motion,
-    ) -> Result<(), Error> {
-        let ahead = stage.h - stage.reach;
-        self.first.multipliers.clone_from(&end.multipliers);
-        self.first.supports.clone_from(&end.supports);
-        self.first.contacts.clone_from(&self.work.iterate.contacts);
-        self.deformations.advance(system, &end.state, ahead);
-        let velocity = &self.work.iterate.velocity;
-        let Expectations {
-            accelerations,
-            multipliers,
-        } = &mut self.expected;
-        accelerations.clear();
-        let ends = velocity.iter().zip(&self.start);
-        accelerations.extend(ends.map(|(v, from)| (v - from) / stage.reach));
-        let starts = self.velocity.iter_mut().zip(&self.start);
-        for ((v, from), a) in starts.zip(&*accelerations) {
-            *v = from + ahead * a;
-        }
-        let (of_motion, of_forces) = self.change.split_at(accelerations.len());
-        for (a, change) in accelerations.iter_mut().zip(of_motion) {
-            *a += change;
-        }
-        multipliers.clear();
-        let firsts = end.multipliers.iter().zip(of_forces);
-        multipliers.extend(firsts.map(|(first, change)| first + change));
-        let displacement = &mut self.work.displacement;
-        displacement.clear();
-        displacement.extend(velocity.iter().map(|v| ahead * v));
-        let scheme = stage.weights.with_weights(1.0, 1.0).with_step(stage.reach);
-        contact_step::take_stage(system, start, &scheme, stage.reach, velocity, ahead);
-        // Stages begin at its independent coordinates.
-        system.place_independent(&start.state, velocity, displacement, None, &mut self.from);
-        self.turn_contacts(system, start, stage)
-    }
-
-    /// Makes the forces of both stages the average ones of the step.
-    fn average(&mut self, end: &mut Motion) {
-        let mean = |now: &mut [f64], first: &[f64]| {
-            for (now, first) in now.iter_mut().zip(first) {
-                *now = GAIN * *now + (1.0 - GAIN) * first;
-            }
-        };
-        mean(&mut end.multipliers, &self.first.multipliers);
-        mean(&mut end.supports, &self.first.supports);
-        // Impulses over `g h` become impulses over `h`.
-        let impulses = self.work.iterate.contacts.iter_mut();
-        for (now, first) in impulses.zip(&self.first.contacts) {
-            *now += (1.0 - GAIN) / GAIN * first;
-        }
-    }
-
     /// Ends the step: projection, contacts, energy account, memory.
     fn finish(
         &mut self,
@@ -625,21 +328,5 @@ impl Sdirk2 {
         }
         self.remember(stage, &mut end.integrator);
         Ok(())
-    }
-}
-
-impl NewtonWorkspace {
-    /// Takes the relation of a stage from a predictor of the velocity: `a = (v - v^)/w`,
-    /// `x = x^ (+) w v`.
-    fn take_stage(&mut self, velocity: &[f64], reach: f64) {
-        self.equations.velocity.clear();
-        self.equations.velocity.extend_from_slice(velocity);
-        let relation = &mut self.relation;
-        relation.acceleration_gain = reach.recip();
-        relation.displacement_gain = reach;
-        relation.acceleration.clear();
-        relation.acceleration.extend(velocity.iter().map(|v| -v / reach));
-        relation.displacement.clear();
-        relation.displacement.resize(velocity.len(), 0.0);
     }
 }

@@ -1,11 +1,21 @@
 //! Steps of SDIRK2 across impacts: how the stages tell them.
 
 use super::super::deformations::starts_where_held;
-use super::{Impact, Sdirk2};
+use super::Sdirk2;
 use crate::contact::{Approach, Meeting, any_impact, step as contact_step};
 use crate::motion::Motion;
 use crate::system::System;
 use pliant_model::RowGroup;
+
+/// Whether there was an impact in an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Impact {
+    None,
+    /// Contacts that bore come to the directions of their curves.
+    OfCurves,
+    /// Others meet, or one-sided rows.
+    Real,
+}
 
 impl Sdirk2 {
     /// Whether a one-sided row or a contact stops what came in with a velocity, so that its impulse

@@ -2,9 +2,8 @@
 
 use crate::integrators::models::{G, chain, elastic_pendulum, pendulum, runge_kutta, with};
 use crate::tools::worst;
-use crate::worlds::{moving_boxes, rough};
+use crate::worlds::{moving_boxes, on_feet, rough};
 use pliant::EnergyPart;
-use pliant::collision::{Collider, Material, Placement, Shape, World};
 use pliant::prelude::*;
 
 /// A mass on a spring, of 1 kg and `k` (N/m), which starts at rest 1 m away.
@@ -112,32 +111,26 @@ fn friction_takes_all_that_a_sliding_block_loses() {
     }
 }
 
-/// A body on feet on a plane, after a second: whether its forces are the only ones.
+/// Of an oscillator whose step is too long the halves lose less and are halved again, to less than
+/// what four quarters lose by the stability function `R(z) = (1 + (1 - 2 g) z)/(1 - g z)^2`.
+#[test]
+fn losses_are_halved_as_long_as_that_helps() {
+    let gain = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
+    // |R(i y)|^2.
+    let kept = |y: f64| (1.0 + ((1.0 - 2.0 * gain) * y).powi(2)) / (1.0 + (gain * y).powi(2)).powi(2);
+    let y = 4.0f64;
+    let mut s = Simulation::new(oscillator(y * y)).unwrap();
+    let report = s.step(1.0).unwrap();
+    let lost = 1.0 - report.energies.total() / (0.5 * y * y);
+    let quarters = 1.0 - kept(0.25 * y).powi(4);
+    assert!(lost > 0.0 && lost < quarters, "{lost} {quarters}");
+    assert!(report.solve.newton.step_halvings > 3, "{report:?}");
+}
+
+/// Whether the forces of a body on feet on a plane are the only ones, after some steps.
 fn forces_on_feet(feet: &[[f64; 2]], friction: f64, speed: f64) -> Option<bool> {
-    let mut m = Model::new();
-    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
-    let body = m.add_rigid_bodies("body", &[Pose::at([0.0, 0.0, 0.2])]).unwrap();
-    let inertia = RigidMass::principal(2.0, [0.05; 3]);
-    m.add_mass("mass", body, Mass::Rigid(vec![inertia])).unwrap();
+    let (mut m, body, world) = on_feet(feet, [2.0, 0.05], 0.2, friction);
     m.set_body_velocity(body, 0, [speed, 0.0, 0.0], [0.0; 3]).unwrap();
-    let mut world = World::new();
-    let law = Material {
-        friction,
-        ..Material::default()
-    };
-    let material = world.add_material(law).unwrap();
-    let ground = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
-    let ground = Collider::new("ground", ground, Placement::Fixed(Pose::default()));
-    world.add(ground.with_material(material)).unwrap();
-    for (k, [x, y]) in feet.iter().enumerate() {
-        let place = Placement::Body {
-            node: body,
-            element: 0,
-            pose: Pose::at([*x, *y, -0.15]),
-        };
-        let foot = Collider::new(&format!("foot {k}"), Shape::ball(0.05).unwrap(), place);
-        world.add(foot.with_material(material)).unwrap();
-    }
     let mut s = Simulation::new(m).unwrap();
     s.set_contacts(world).unwrap();
     let mut last = None;

@@ -57,6 +57,36 @@ pub(crate) fn moving_boxes(
     (s, node)
 }
 
+/// A body of this mass and moment of inertia, at this height over a plane, on balls of 5 cm under
+/// these places that touch it.
+pub(crate) fn on_feet(
+    feet: &[[f64; 2]],
+    [mass, inertia]: [f64; 2],
+    height: f64,
+    friction: f64,
+) -> (Model, NodeId, World) {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let body = m
+        .add_rigid_bodies("body", &[Pose::at([0.0, 0.0, height])])
+        .unwrap();
+    let own = RigidMass::principal(mass, [inertia; 3]);
+    m.add_mass("mass", body, Mass::Rigid(vec![own])).unwrap();
+    let mut world = World::new();
+    let material = world.add_material(rough(friction)).unwrap();
+    ground(&mut world, material);
+    for (k, [x, y]) in feet.iter().enumerate() {
+        let place = Placement::Body {
+            node: body,
+            element: 0,
+            pose: Pose::at([*x, *y, 0.05 - height]),
+        };
+        let foot = Collider::new(&format!("foot {k}"), Shape::ball(0.05).unwrap(), place);
+        world.add(foot.with_material(material)).unwrap();
+    }
+    (m, body, world)
+}
+
 pub(crate) fn tower(masses: &[f64]) -> Vec<([f64; 3], f64, Pose)> {
     let pose = |k: usize| Pose::at([0.0, 0.0, 0.5 + k as f64]);
     masses

@@ -12,6 +12,7 @@ mod tied;
 
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId};
+use std::collections::BTreeMap;
 
 use crate::bvh::{Aabb, Bvh};
 use crate::memory::{Matching, Unnamed};
@@ -197,6 +198,32 @@ impl World {
             self.excluded.insert(k, pair);
         }
         Ok(())
+    }
+
+    /// Keeps the colliders of what the joints of a model hold together from meeting
+    /// ([`Model::joined`]); the fixed ones are those of the world. A simulation that is given the
+    /// world does so.
+    pub fn exclude_joined(&mut self, model: &Model) {
+        let carrier = |collider: &Collider| match collider.placement {
+            Placement::Fixed(_) => Some(None),
+            Placement::Body { node, element, .. } => Some(Some((node, element))),
+            Placement::Points(_) => None,
+        };
+        let mut on: BTreeMap<Option<(NodeId, usize)>, Vec<ColliderId>> = BTreeMap::new();
+        for (id, collider) in (0..).map(ColliderId).zip(&self.colliders) {
+            if let Some(carrier) = carrier(collider) {
+                on.entry(carrier).or_default().push(id);
+            }
+        }
+        for [a, b] in model.joined() {
+            let (Some(a), Some(b)) = (on.get(a), on.get(b)) else {
+                continue;
+            };
+            let pairs = a.iter().flat_map(|a| b.iter().map(|b| (*a.min(b), *a.max(b))));
+            self.excluded.extend(pairs);
+        }
+        self.excluded.sort_unstable();
+        self.excluded.dedup();
     }
 
     /// Keeps the elements (points, segments, triangles) of a soft collider that contain one of

@@ -78,6 +78,7 @@ pub struct Joint {
     compliances: Vec<f64>,
     relaxation_time: f64,
     attached: Vec<(usize, Attached)>,
+    collides: bool,
 }
 
 /// The nodes and components that [`Model::add_joint`](crate::Model::add_joint) made of a joint.
@@ -107,6 +108,7 @@ impl Joint {
             compliances: Vec::new(),
             relaxation_time: 0.0,
             attached: Vec::new(),
+            collides: false,
         }
     }
 
@@ -178,6 +180,14 @@ impl Joint {
     #[must_use]
     pub fn at(mut self, pose: Pose) -> Self {
         self.at = pose;
+        self
+    }
+
+    /// Lets the colliders of its two bodies meet, which they do not by default
+    /// ([`Model::joined`](crate::Model::joined)).
+    #[must_use]
+    pub fn colliding(mut self) -> Self {
+        self.collides = true;
         self
     }
 

@@ -227,6 +227,9 @@ pub struct RowGroup {
     pub count: usize,
 }
 
+/// The two bodies that a joint holds together, by node and element; none is the world.
+pub type Joined = [Option<(NodeId, usize)>; 2];
+
 /// A mechanical model: the structure of a problem, and the values that its parameters begin with.
 /// It does not change while it is simulated.
 ///
@@ -247,6 +250,7 @@ pub struct Model {
     constraints: Vec<Attachment<ConstraintEntry>>,
     /// Components that may have rows, in the order in which they were added.
     row_order: Vec<ComponentId>,
+    joined: Vec<Joined>,
     initial: Parameters,
     rayleigh: Rayleigh,
     fixed: Vec<bool>,
@@ -269,6 +273,13 @@ impl Model {
     /// Damping in proportion to all masses and stiffnesses.
     pub fn rayleigh(&self) -> Rayleigh {
         self.rayleigh
+    }
+
+    /// Bodies that do not collide, since [joints](crate::Joint) hold them together: the two of each
+    /// joint, and the one that a hard fixed joint holds in the world, in the order in which they
+    /// were added, but for joints that are [`colliding`](crate::Joint::colliding).
+    pub fn joined(&self) -> &[Joined] {
+        &self.joined
     }
 
     /// All nodes, parents before children.

@@ -25,10 +25,20 @@ impl Model {
     pub fn add_joint(&mut self, name: &str, joint: &Joint) -> Result<JointHandle, ModelError> {
         let before = self.mark();
         let result = self.add_joint_parts(name, joint);
-        if result.is_err() {
-            self.reset_to(before);
+        match &result {
+            Ok(handle) => self.list_joined(joint, handle),
+            Err(_) => self.reset_to(before),
         }
         result
+    }
+
+    /// Lists what a joint keeps from meeting.
+    fn list_joined(&mut self, joint: &Joint, handle: &JointHandle) {
+        let sides = [handle.frames[0].0, handle.frames[1].0];
+        let is_welded = joint.kind == JointKind::Fixed && joint.compliances.is_empty();
+        if !joint.collides && (is_welded || sides.iter().all(Option::is_some)) {
+            self.join(sides);
+        }
     }
 
     fn add_joint_parts(&mut self, name: &str, joint: &Joint) -> Result<JointHandle, ModelError> {

@@ -1,7 +1,7 @@
 //! Building a model: every addition is checked, and names what is wrong by the user's name for it.
 
 use super::{
-    Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Level, Model, Node, NodeId, NodeKind,
+    Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Joined, Level, Model, Node, NodeId, NodeKind,
     Treatment,
 };
 use crate::validate::{check_all_finite, check_bound, check_finite, check_rigid, check_size, check_space};
@@ -160,7 +160,13 @@ impl Model {
             positions: self.positions,
             velocities: self.velocities,
             internal: self.internal,
+            joined: self.joined.len(),
         }
+    }
+
+    /// Lists what a joint holds together.
+    pub(crate) fn join(&mut self, sides: Joined) {
+        self.joined.push(sides);
     }
 
     /// Takes away mapped nodes, force fields and constraints that were added after the mark.
@@ -174,6 +180,7 @@ impl Model {
         self.nodes.truncate(mark.nodes);
         self.force_fields.truncate(mark.force_fields);
         self.constraints.truncate(mark.constraints);
+        self.joined.truncate(mark.joined);
         (self.positions, self.velocities) = (mark.positions, mark.velocities);
         self.internal = mark.internal;
         self.row_order.retain(|id| match *id {
@@ -384,6 +391,36 @@ impl Model {
         Ok(())
     }
 
+    /// Gives chosen velocity coordinates of one element of an independent node a velocity at the
+    /// start (m/s, rad/s; for bodies as [`fix`](Self::fix) has them).
+    ///
+    /// # Errors
+    /// As [`fix`](Self::fix), with [`ModelError::NotFinite`].
+    pub fn set_velocity(
+        &mut self,
+        node: NodeId,
+        element: usize,
+        coordinates: &[bool],
+        velocity: &[f64],
+    ) -> Result<(), ModelError> {
+        self.dofs_of(node, element, coordinates.len())?;
+        let Node { name, kind, .. } = &mut self.nodes[node.0];
+        let size = coordinates.len();
+        check_size(name, Field::Velocities, "numbers", size, velocity.len())?;
+        check_all_finite(name, Field::Velocities, velocity)?;
+        let NodeKind::Independent { velocities, .. } = kind else {
+            return Err(ModelError::NotIndependent {
+                name: name.clone(),
+                action: "given a velocity",
+            });
+        };
+        let own = velocities[element * size..][..size].iter_mut();
+        for ((v, new), _) in own.zip(velocity).zip(coordinates).filter(|c| *c.1) {
+            *v = *new;
+        }
+        Ok(())
+    }
+
     /// First degree of freedom of one element of an independent node; `coordinates` must be as many
     /// as it has.
     ///
@@ -466,6 +503,7 @@ pub(crate) struct Mark {
     positions: usize,
     velocities: usize,
     internal: usize,
+    joined: usize,
 }
 
 /// Whether the groups are runs of consecutive elements that cover the node in order.

@@ -91,6 +91,10 @@ impl ContactFinder for World {
             .collect()
     }
 
+    fn begin(&mut self, model: &Model) {
+        self.exclude_joined(model);
+    }
+
     fn find(
         &mut self,
         model: &Model,

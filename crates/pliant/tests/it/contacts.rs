@@ -5,6 +5,7 @@ mod couplings;
 mod directions;
 mod halves;
 mod impacts;
+mod joined;
 mod poisson;
 mod spin;
 

@@ -387,7 +387,8 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
         }
         pairs.extend(a.iter().flat_map(|a| b.iter().map(move |b| (*a, *b))));
     }
-    // What a joint holds together overlaps there as a rule.
+    // What a joint holds together overlaps there as a rule, and so do the parts of rods.
+    making.world.exclude_joined(&builder.model);
     let mut on: BTreeMap<(NodeId, usize), Vec<ColliderId>> = BTreeMap::new();
     for id in making.named.values().flatten() {
         if let Placement::Body { node, element, .. } = making.world.colliders()[id.index()].placement {

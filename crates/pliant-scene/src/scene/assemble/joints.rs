@@ -63,9 +63,6 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
             Some(help.into()),
         );
     }
-    if let (false, Some(a), Some(b)) = (spec.collide, body(&sides[0]), body(&sides[1])) {
-        builder.joined.push([a, b]);
-    }
     let soft = spec.compliance.is_some() || matches!(spec.kind, JointKindSpec::Bushing(_));
     if soft && !matches!(spec.level, LevelSpec::Position) {
         let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
@@ -98,6 +95,9 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
         }
         (_, None) => joint,
     };
+    if spec.collide {
+        joint = joint.colliding();
+    }
     joint = attached(builder, spec, kind, joint)?;
     builder.grow(name, kind.free_axes().len().saturating_add(4))?;
     let handle = builder

@@ -38,7 +38,8 @@ pub struct JointSpec {
     /// Damping of compliances by a relaxation time.
     #[serde(default = "zero")]
     pub relaxation_time: Number,
-    /// Whether the colliders of its two bodies meet; they do not by default.
+    /// Whether the colliders of its two bodies meet, or those of a body that is `Fixed` in the
+    /// world and what does not move; they do not by default.
     #[serde(default)]
     pub collide: bool,
     /// Springs on free coordinates.

@@ -1,9 +1,10 @@
 //! Impacts by Poisson's law, against closed forms.
 
 use super::impacts::cradle_with;
-use super::{exactly, thrown};
+use super::{Floor, exactly, thrown};
 use pliant::contact::*;
 use pliant::kkt::Support;
+use pliant::model::Side;
 use pliant::prelude::*;
 
 /// A ball: `-e u`, and a step later nothing but gravity. At rest it stays at rest.
@@ -382,4 +383,56 @@ fn poisson_is_not_for_sequences() {
     let (mut s, _) = thrown([0.0, 0.0, -9.81], law, [0.0; 3], [0.0, 0.0, -2.0]);
     s.options.contacts.impacts = Impacts::InSequence;
     assert!(matches!(s.step(1e-3), Err(Error::Contacts(_))));
+}
+
+/// Without restitution Poisson's law and impacts in sequence are Newton's law at once, and the
+/// default method takes its own steps: to the bit the same.
+#[test]
+fn without_restitution_all_laws_are_one() {
+    let fall = |restitution, impacts| {
+        let law = ContactLaw {
+            friction: 0.3,
+            ..ContactLaw::default()
+        };
+        let (mut s, _) = thrown([0.0, 0.0, -9.81], law, [0.0, 0.0, 0.1], [1.0, 0.0, -1.0]);
+        s.options.integrator = Integrator::Sdirk2;
+        s.options.contacts.restitution = restitution;
+        s.options.contacts.impacts = impacts;
+        let stages: usize = (0..40).map(|_| s.step(0.01).unwrap().solve.stages).sum();
+        (s.state().clone(), stages)
+    };
+    let expected = fall(Restitution::Newton, Impacts::Together);
+    assert!(expected.1 > 40);
+    assert_eq!(fall(Restitution::Poisson, Impacts::Together), expected);
+    assert_eq!(fall(Restitution::Newton, Impacts::InSequence), expected);
+}
+
+/// An arm on a hinge falls on the ground and bounces: the hinge holds where it does. The linear
+/// step leaves it off by the second order of the step, which the next one took back by a velocity.
+#[test]
+fn joints_hold_at_the_end_of_an_impact() {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let arm = m.add_rigid_bodies("arm", &[Pose::at([0.5, 0.0, 0.3])]).unwrap();
+    let mass = RigidMass::cuboid(1.0, [1.0, 0.1, 0.1]);
+    m.add_mass("mass", arm, Mass::Rigid(vec![mass])).unwrap();
+    let axis = Pose::turned([0.0, 0.0, 0.3], [1.0, 0.0, 0.0], std::f64::consts::FRAC_PI_2);
+    let hinge = Joint::hinge(Side::World, Side::Body(arm, 0)).at(axis);
+    m.add_joint("hinge", &hinge).unwrap();
+    let options = Options {
+        integrator: Integrator::Sdirk2,
+        ..Options::default()
+    };
+    let mut s = Simulation::with_options(m, options).unwrap();
+    s.options.contacts.restitution = Restitution::Poisson;
+    let mut floor = Floor::new(vec![(arm, 0, [0.5, 0.0, 0.0])], 0.0);
+    floor.law.restitution = 0.5;
+    s.set_contacts(floor).unwrap();
+    let mut impacts = 0;
+    for _ in 0..100 {
+        let report = s.step(0.01).unwrap();
+        impacts += usize::from(report.solve.stages == 1);
+        assert!(report.violation < 1e-12, "{report:?}");
+    }
+    assert!(impacts > 0);
 }

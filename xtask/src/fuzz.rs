@@ -30,13 +30,24 @@ struct Request {
     seeds: Range<u64>,
 }
 
-/// Fuzzes targets, all of them by default, or tries random scenes if the target is `scenes`.
+/// The sorts of random scenes that a target stands for.
+fn sorts(target: &str) -> Option<&'static str> {
+    match target {
+        "scenes" => Some("plain wild"),
+        "plain-scenes" => Some("plain"),
+        "wild-scenes" => Some("wild"),
+        _ => None,
+    }
+}
+
+/// Fuzzes targets, all of them by default, or tries random scenes if the target is `scenes`,
+/// `plain-scenes` or `wild-scenes`.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     let root = process::workspace_root()?;
     let known = targets(&root)?;
     let request = read(args, &known)?;
-    if request.targets.iter().any(|t| t == "scenes") {
-        return scenes(&request.seeds);
+    if let Some(sorts) = request.targets.iter().find_map(|t| sorts(t)) {
+        return scenes(&request.seeds, sorts);
     }
     let chosen = if request.targets.is_empty() {
         known
@@ -105,7 +116,7 @@ fn read(args: &[String], known: &[String]) -> Result<Request, Error> {
                 let seeds = ends.and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
                 seeds.map(|seeds| request.seeds = seeds)
             }
-            name if name == "scenes" || known.iter().any(|k| k == name) => {
+            name if sorts(name).is_some() || known.iter().any(|k| k == name) => {
                 request.targets.push(name.to_owned());
                 Some(())
             }
@@ -113,7 +124,7 @@ fn read(args: &[String], known: &[String]) -> Result<Request, Error> {
         };
         if parsed.is_none() {
             let mut words: Vec<&str> = known.iter().map(String::as_str).collect();
-            words.extend(["scenes", "--minutes", "--seeds"]);
+            words.extend(["scenes", "plain-scenes", "wild-scenes", "--minutes", "--seeds"]);
             return Err(Error::UnknownFlag {
                 task: "fuzz",
                 flag: arg.clone(),
@@ -124,8 +135,8 @@ fn read(args: &[String], known: &[String]) -> Result<Request, Error> {
     Ok(request)
 }
 
-/// The random scenes of `pliant-scene`'s tests, optimised.
-fn scenes(seeds: &Range<u64>) -> Result<u8, Error> {
+/// The random scenes of `pliant-scene`'s tests of these sorts, optimised.
+fn scenes(seeds: &Range<u64>, sorts: &str) -> Result<u8, Error> {
     let mut command = process::cargo()?;
     command
         .args([
@@ -144,7 +155,8 @@ fn scenes(seeds: &Range<u64>) -> Result<u8, Error> {
         ])
         .env("PLIANT_FIRST_SEED", seeds.start.to_string())
         .env("PLIANT_END_SEED", seeds.end.to_string())
-        .env("PLIANT_STEPS", STEPS.to_string());
+        .env("PLIANT_STEPS", STEPS.to_string())
+        .env("PLIANT_SORTS", sorts);
     process::run(command)
 }
 
@@ -209,6 +221,7 @@ mod tests {
         assert_eq!((given.targets, given.minutes), (vec!["mesh_obj".to_owned()], 0.5));
         let given = request(&["scenes", "--seeds", "3..8"]).unwrap();
         assert_eq!((given.targets, given.seeds), (vec!["scenes".to_owned()], 3..8));
+        assert_eq!(request(&["plain-scenes"]).unwrap().targets, ["plain-scenes"]);
         assert_eq!(request(&[]).unwrap().targets, [""; 0]);
     }
 
@@ -219,6 +232,7 @@ mod tests {
             (&["--minute", "1"], "did you mean `--minutes`"),
             (&["--minutes", "no"], "`--minutes`"),
             (&["--seeds", "5"], "`--seeds`"),
+            (&["plan-scenes"], "did you mean `plain-scenes`"),
         ] {
             let error = request(words).unwrap_err();
             assert!(error.to_string().contains(text), "{error}");

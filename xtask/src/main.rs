@@ -67,7 +67,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "fuzz",
-        summary: "fuzz the readers, or try random scenes  [targets or `scenes`, --minutes M, --seeds A..B]",
+        summary: "fuzz the readers, or try random scenes  [targets or `scenes`, `plain-scenes`, `wild-scenes`, --minutes M, --seeds A..B]",
         run: fuzz::run,
     },
     Task {

@@ -320,12 +320,13 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     nodes(&mut builder, scene)?;
     joints::add_joints(&mut builder, scene)?;
     components::add_components(&mut builder, scene)?;
-    components::fixed(&mut builder, scene)?;
+    let of_fixed = components::fixed(&mut builder, scene)?;
     run::laws_of_contact(&mut builder, &scene.run)?;
     let world = contacts::world(&mut builder, scene)?;
     let plan = run::plan(&mut builder, &scene.run, settings)?;
     let statics = statics::plan(&builder, &scene.run)?;
-    let suspicions = units::suspicions(&mut builder)?;
+    let mut suspicions = units::suspicions(&mut builder)?;
+    suspicions.extend(of_fixed);
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
     let joints = builder

@@ -88,6 +88,28 @@ fn a_rope_that_starts_too_short_and_a_rod_that_starts_off() {
     assert!(warned(&text.replace("0.75", "1.5")).is_empty());
 }
 
+/// A body that a hinge holds, and `fixed` at rest, was given a spin across the hinge: the step from
+/// one to the other made energy.
+#[test]
+fn a_velocity_of_what_is_fixed_from_the_start() {
+    let text = "(run: (duration: 0.1, step: 0.01),
+        nodes: [Bodies(name: \"b\", bodies: [(mass: 2, shape: Box((0.2, 0.3, 0.4)), angular_velocity: (0, 2, 0))])],
+        joints: [(name: \"j\", kind: Hinge, at: (0, 0, 0.4), axis: (1, 0, 0), b: Body(\"b\", 0))],
+        fixed: [(node: \"b\", axes: [\"rx\", \"ry\", \"rz\"])])";
+    let list = warned(text);
+    assert_eq!(list.len(), 1, "{list:?}");
+    assert!(
+        list[0].starts_with("warning: `b`, element 0 is fixed from the start: its velocity does not count"),
+        "{list:?}"
+    );
+    assert_eq!(pointed_at(&list[0]), "\"b\"");
+    let outcome = ran(text);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    assert_eq!(outcome.summary.energy_start.kinetic, 0.0);
+    assert!(warned(&text.replace("(0, 2, 0)", "(0, 0, 0)")).is_empty());
+    assert!(warned(&text.replace("\"rz\"]", "\"rz\"], from: 0.05")).is_empty());
+}
+
 #[test]
 fn shapes_that_start_in_each_other() {
     let text = "(gravity: (0, 0, -9.81), run: (duration: 0.1, step: 0.01),

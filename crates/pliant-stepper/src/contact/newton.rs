@@ -267,6 +267,14 @@ impl Contacts {
         free.iter().fold(0.0f64, |a, v| a.max(v.abs()))
     }
 
+    /// The largest velocity that there is without the impulses of contacts and of rows of bounded
+    /// force, of either of them, as of the last solve (m/s, rad/s): these are solved together, to a
+    /// share of it.
+    pub(crate) fn largest_free_velocity(&self) -> f64 {
+        let free = self.rows.solver.free_velocities().iter();
+        free.fold(0.0f64, |a, v| a.max(v.abs()))
+    }
+
     /// Whether the impulses of an iterate make energy by restitution.
     pub(crate) fn makes_energy(&mut self, at: ContactIterate<'_>, tolerance: f64) -> bool {
         let rows = &mut self.rows;

@@ -155,8 +155,8 @@ pub struct ContactOptions {
     pub tolerance: f64,
     /// Iterations of the last resort of [`Auto`](pliant_solvers::complementarity::Auto).
     pub max_iterations: usize,
-    /// Where the contacts of a step do not converge, it is taken in two halves, and each of them
-    /// again, so many times at most
+    /// Where the contacts of a step do not converge, or one of [`Theta`](crate::Integrator::Theta)
+    /// has no solution, it is taken in two halves, and each of them again, so many times at most
     /// ([`ContactSolveReport::halvings`](super::ContactSolveReport::halvings)); at most
     /// 20. Forces and events after such a step are those of its last part.
     pub halvings: usize,

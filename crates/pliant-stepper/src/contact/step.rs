@@ -20,7 +20,8 @@ pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
 pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
 
 /// Gives a system a source of contacts, and a motion the memory of it.
-pub fn set_finder(system: &mut System, motion: &mut Motion, finder: Box<dyn ContactFinder>) {
+pub fn set_finder(system: &mut System, motion: &mut Motion, mut finder: Box<dyn ContactFinder>) {
+    finder.begin(&system.model);
     let mut contacts = Contacts::new(finder);
     let mut memory = ContactMemory::default();
     contacts.detection.source.save(&mut memory);
@@ -361,11 +362,11 @@ pub(crate) fn take_stage(
 }
 
 /// Whether impacts among the contacts of the step go before it: one after the other, or by
-/// Poisson's law.
+/// Poisson's law. Without restitution these are those of Newton's law at once.
 pub(crate) fn takes_impacts_before_steps(system: &System) -> bool {
     let options = &system.options.contacts;
     let is_before = options.restitution == Restitution::Poisson || options.impacts == Impacts::InSequence;
-    is_before && is_in_contact(system)
+    is_before && listed(system).is_some_and(Contacts::bounces)
 }
 
 /// Whether one of these impulses of contacts is that of an impact.

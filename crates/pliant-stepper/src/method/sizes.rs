@@ -46,7 +46,7 @@ pub(crate) struct Missed<'a> {
 pub(crate) struct Beside {
     /// Share of the tolerance of Newton's method in that of contacts, at most 1.
     pub(crate) tolerances: f64,
-    /// The largest velocity that there is without impulses (m/s).
+    /// The largest velocity that there is without impulses (m/s, rad/s).
     pub(crate) free_velocity: f64,
 }
 

@@ -9,7 +9,7 @@ use crate::observe::{Clash, DampingLaw, PartsWorkspace, Residuals, Trace, find_p
 use crate::report::Timings;
 use crate::sleep;
 use crate::system::{System, one_sided};
-use crate::{Error, Gyroscopic, WorkPart};
+use crate::{Error, Gyroscopic, Stabilisation, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
 use pliant_model::ComponentId;
 use pliant_solvers::{SolveReport, Status};
@@ -97,21 +97,19 @@ impl Laps {
     }
 }
 
-impl Method for Theta {
-    fn name(&self) -> &str {
-        "the theta method"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::THETA
-    }
-
-    fn step(
+impl Theta {
+    /// The step of [`Method::step`], whose end is corrected as `post_stabilisation` says whatever
+    /// the options say.
+    ///
+    /// # Errors
+    /// Those of [`Method::step`].
+    pub(super) fn step_and_correct(
         &mut self,
         system: &mut System,
         start: &Motion,
         h: f64,
         end: &mut Motion,
+        post_stabilisation: Option<Stabilisation>,
         trace: &mut Trace,
     ) -> Result<(), Error> {
         let scheme = trace.scheme.clone();
@@ -168,7 +166,7 @@ impl Method for Theta {
         trace.account.forgotten += system.advance_memory(&mut end.state, h);
         trace.tally(system, start, end, h, DampingLaw::Tangent);
         trace.timings.update += clock.lap();
-        if let Some(how) = system.options.post_stabilisation {
+        if let Some(how) = post_stabilisation {
             trace.corrections.1 = stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
         }
         trace.timings.stabilise += clock.lap();
@@ -176,6 +174,28 @@ impl Method for Theta {
         trace.timings.contacts += clock.lap();
         end.integrator.forget();
         Ok(())
+    }
+}
+
+impl Method for Theta {
+    fn name(&self) -> &str {
+        "the theta method"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::THETA
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        let how = system.options.post_stabilisation;
+        self.step_and_correct(system, start, h, end, how, trace)
     }
 }
 

@@ -138,13 +138,8 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
             solved = true;
         }
         Err(Error::TooMuchWork { .. }) if or_halves => {}
-        Err(Error::ContactsNotConverged { .. } | Error::ContactsMissed { .. }) if if_unsolved => {}
-        Err(
-            Error::NotConverged { .. }
-            | Error::NotPositiveDefinite { .. }
-            | Error::CorrectionNotConverged { .. },
-        ) if if_unsolved && simulation.options.integrator != Integrator::Theta => {
-            if halvings.taken == UNTIL_LOCKED {
+        Err(error) if if_unsolved && may_shorter_solve(&simulation.options, &error) => {
+            if halvings.taken == UNTIL_LOCKED && simulation.options.integrator != Integrator::Theta {
                 check_locks(simulation, h)?;
             }
         }
@@ -187,6 +182,22 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
             }
             Err(error)
         }
+    }
+}
+
+/// Whether a shorter step may have a solution where this error says that a step has none.
+fn may_shorter_solve(options: &Options, error: &Error) -> bool {
+    let iterates = options.integrator != Integrator::Theta;
+    match error {
+        Error::ContactsNotConverged { .. }
+        | Error::ContactsMissed { .. }
+        | Error::CorrectionNotConverged { .. }
+        | Error::Gyroscopic { .. } => true,
+        // Geometric stiffness grows with the square of the step.
+        Error::NotPositiveDefinite { .. } => iterates || options.tuning.clamp_geometry,
+        // One linear system is solved or not, however far the step goes.
+        Error::NotConverged { .. } => iterates,
+        _ => false,
     }
 }
 

@@ -227,3 +227,34 @@ fn the_linearly_implicit_step_knows_what_is_held() {
     let found: Vec<f64> = (0..2).map(|k| s.velocities(top)[3 + k] - w[k]).collect();
     assert!(worst(&change, &found) < 1e-12, "{change:?} {found:?}");
 }
+
+/// A step in which a body turns too far for its own equation is taken in halves: by as many of them
+/// as it takes the momentum in space is that of the start to first order of the parts.
+#[test]
+fn a_step_that_turns_too_far_is_halved() {
+    let fast = |halvings| {
+        let mut model = Model::new();
+        let top = model.add_rigid_bodies("top", &[Pose::default()]).unwrap();
+        let mass = RigidMass::principal(1.0, [1.0, 2.0, 3.0]);
+        model.add_mass("m", top, Mass::Rigid(vec![mass])).unwrap();
+        model
+            .set_body_velocity(top, 0, [0.0; 3], [60.0, 1.0, 50.0])
+            .unwrap();
+        let mut options = Options {
+            gyroscopic: Gyroscopic::LinearlyImplicit,
+            ..Options::theta()
+        };
+        options.contacts.halvings = halvings;
+        let mut s = Simulation::with_options(model, options).unwrap();
+        s.step(0.1).map(|report| (report.contacts.solve.halvings, s))
+    };
+    let error = fast(0).unwrap_err();
+    assert!(matches!(error, Error::Gyroscopic { .. }), "{error}");
+    let (halvings, s) = fast(6).unwrap();
+    assert!(halvings >= 4, "{halvings}");
+    let spin = |w: &[f64]| (w[3] * w[3] + 4.0 * w[4] * w[4] + 9.0 * w[5] * w[5]).sqrt();
+    let node = s.model().node_named("top").unwrap();
+    let ratio = spin(s.velocities(node)) / (60.0f64 * 60.0 + 4.0 + 9.0 * 50.0 * 50.0).sqrt();
+    // Parts that turn by `h w` of a quarter or less lose a share of that.
+    assert!((0.5..=1.0).contains(&ratio), "{ratio}");
+}

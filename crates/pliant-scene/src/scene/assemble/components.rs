@@ -6,8 +6,8 @@ use crate::scene::schema::{
     Axis, BoundsSpec, ConstraintSpec, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene,
 };
 use crate::scene::source::Where;
-use crate::scene::{Course, Number, OneOrMany};
-use pliant::model::{ComponentId, Level, Mass, NodeId, Rayleigh};
+use crate::scene::{Course, Number, OneOrMany, Warning};
+use pliant::model::{ComponentId, Level, Mass, NodeId, NodeKind, Rayleigh};
 
 pub(super) fn add_components(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
     scene.masses.iter().try_for_each(|spec| mass(builder, spec))?;
@@ -111,8 +111,51 @@ fn rayleigh(builder: &mut Builder<'_>, spec: &RayleighSpec) -> Result<()> {
         .map_err(|e| builder.model_error(e))
 }
 
-pub(super) fn fixed(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
-    scene.fixed.iter().try_for_each(|spec| hold(builder, spec))
+/// Holds what is fixed. Returns warnings of velocities that do not count for it.
+pub(super) fn fixed(builder: &mut Builder<'_>, scene: &Scene) -> Result<Vec<Warning>> {
+    let mut warnings = Vec::new();
+    for spec in &scene.fixed {
+        hold(builder, spec)?;
+        warnings.extend(begin(builder)?);
+    }
+    Ok(warnings)
+}
+
+/// Lets coordinates that move begin with the velocity of the last hold, if it holds from the start:
+/// a warning if they have another one.
+fn begin(builder: &mut Builder<'_>) -> Result<Option<Warning>> {
+    let Some(hold) = builder.holds.last().filter(|hold| hold.from == 0.0) else {
+        return Ok(None);
+    };
+    let size = hold.velocity.len();
+    let mut other = None;
+    for element in &hold.elements {
+        let NodeKind::Independent { velocities, .. } = &builder.model.node(hold.node).kind else {
+            continue;
+        };
+        let Some(own) = velocities.chunks(size).nth(*element) else {
+            continue;
+        };
+        let differs = own.iter().zip(&hold.velocity).zip(&hold.coordinates);
+        let differs: Vec<bool> = differs
+            .map(|((v, to), held)| *held && *v != 0.0 && v != to)
+            .collect();
+        if differs.contains(&true) {
+            let begun = builder
+                .model
+                .set_velocity(hold.node, *element, &differs, &hold.velocity);
+            begun.map_err(|e| builder.model_error(e))?;
+            other.get_or_insert(*element);
+        }
+    }
+    Ok(other.map(|element| {
+        let name = builder.model.node(hold.node).name.clone();
+        let message =
+            format!("`{name}`, element {element} is fixed from the start: its velocity does not count");
+        let help = "leave it out, or give `fixed` the velocity, or a time `from` which it holds";
+        let places = [Where::Used(&name, "node"), Where::Key("fixed")];
+        Warning(builder.source.about(&places, message, Some(help.to_owned())))
+    }))
 }
 
 fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {

@@ -150,7 +150,8 @@ pub struct FixedSpec {
     #[serde(default)]
     pub axes: Option<Vec<Axis>>,
     /// Velocity of each coordinate of an element; zero by default. Of bodies, three numbers or six,
-    /// angular in body axes.
+    /// angular in body axes. It is reached at the end of the first step; what the node gives a
+    /// velocity of its own and is fixed from the start begins with this one.
     #[serde(default)]
     pub velocity: Option<Vec<Number>>,
     /// When it starts; 0 by default.

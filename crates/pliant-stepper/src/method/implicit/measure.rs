@@ -59,7 +59,7 @@ impl Iteration<'_> {
         let contacts = step::listed(self.system);
         let beside = contacts.map(|c| Beside {
             tolerances: (self.origin.tolerance / self.system.options.contacts.tolerance).min(1.0),
-            free_velocity: c.free_velocity(),
+            free_velocity: c.largest_free_velocity(),
         });
         find_speeds(self.system, self.end, self.work);
         let s = &mut *self.work;

@@ -224,6 +224,7 @@ fn a_step_that_cannot_be_solved_is_shortened() {
         ..Options::theta()
     };
     let mut s = Simulation::with_options(model, options).unwrap();
+    s.options.contacts.halvings = 0;
     assert!(s.step(0.1).is_err());
     let how = Adaptive {
         first: 0.1,

@@ -362,7 +362,7 @@ fn random_scenes_keep_every_promise() {
 }
 
 /// Seeds whose steps once ended with an error, and how many they take to the place where they did.
-const KEPT: [(u64, bool, usize); 15] = [
+const KEPT: [(u64, bool, usize); 16] = [
     // A linear system with contacts is solved by more refinements than two.
     (168, false, 60),
     (36, false, 54),
@@ -388,6 +388,8 @@ const KEPT: [(u64, bool, usize); 15] = [
     (567, false, 60),
     // A step in which a body turns too far for its gyroscopic torque, by halves.
     (122, true, 60),
+    // Friction jams a body that a joint guides, so that no restitution has a solution.
+    (644, false, 50),
     // A body that is fixed and was given a spin.
     (926, false, 10),
 ];
@@ -418,6 +420,19 @@ fn kept_seeds_are_run() {
         .filter_map(|(seed, wild, steps)| Some((seed, wild, run(*seed, *wild, *steps).err()?)))
         .collect();
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// An impact on a plastic block by the convex coupling of friction makes energy, and the error says
+/// that Coulomb's law makes less.
+#[test]
+fn a_coupling_that_makes_energy_is_named() {
+    let ending = judge_seed(407, false, 60).unwrap();
+    let [kind, text] = ending.failure.unwrap();
+    assert_eq!(kind, "NotCertified");
+    assert!(
+        text.contains("`friction_coupling: Exact` makes less (tried)"),
+        "{text}"
+    );
 }
 
 /// A step that fails between its stages leaves no work of contacts behind: the replay from a

@@ -124,6 +124,9 @@ pub struct ContactRows {
     pub count: usize,
     /// The cone of their impulses.
     pub cone: Cone,
+    /// The shift of the normal velocity (m/s) that a [coupling](super::FrictionCoupling) of
+    /// friction has in place of `mu |u_t|`; none with Coulomb's law.
+    pub coupled: Option<f64>,
 }
 
 impl ContactRows {
@@ -171,7 +174,14 @@ impl ContactRows {
             } else {
                 point
             },
+            coupled: None,
         }
+    }
+
+    /// The velocity (m/s) by which a coupling of friction lets the contact open as it slips at the
+    /// velocities `u` of its rows, which is none of its law: that holds for `u_n` less it.
+    pub(super) fn dilation(&self, u: &[f64]) -> f64 {
+        self.coupled.map_or(0.0, |shift| self.cone.shift(u) - shift)
     }
 
     /// The axes along which velocities are measured.

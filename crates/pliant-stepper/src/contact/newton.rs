@@ -275,6 +275,11 @@ impl Contacts {
         free.fold(0.0f64, |a, v| a.max(v.abs()))
     }
 
+    /// Whether contacts that bounce had no solution in the last solve.
+    pub(crate) fn fails_to_bounce(&self) -> bool {
+        self.observed.has_failed() && self.bounces()
+    }
+
     /// Whether the impulses of an iterate make energy by restitution.
     pub(crate) fn makes_energy(&mut self, at: ContactIterate<'_>, tolerance: f64) -> bool {
         let rows = &mut self.rows;
@@ -301,7 +306,7 @@ impl Contacts {
         for (contact, own) in self.detection.list.contacts().iter().zip(&rows.rows) {
             let all = row..row + own.count;
             let impulses = &at.impulses[all.clone()];
-            work.add_stage(contact, impulses, &rows.after[all], time);
+            work.add_stage(contact, own, impulses, &rows.after[all], time);
             row += own.count;
         }
     }

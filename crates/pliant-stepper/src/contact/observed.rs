@@ -224,7 +224,7 @@ impl Observed {
         let mut row = 0;
         let (mut active, mut slipping) = (0, 0);
         for (contact, own) in solved.list.contacts().iter().zip(solved.rows) {
-            self.work.add(solved, contact, row..row + own.count);
+            self.work.add(solved, contact, own, row..row + own.count);
             let reading = solved.read(contact, own, row, noise);
             row += own.count;
             if reading.state != ContactState::Open {
@@ -337,6 +337,11 @@ impl Observed {
         }
     }
 
+    /// Whether the last solve of contacts found no impulses that solve their law.
+    pub(super) fn has_failed(&self) -> bool {
+        self.outcome != Outcome::Converged
+    }
+
     /// Whether the contacts of the step solve their law, with so many row blocks of the model
     /// before them.
     ///
@@ -436,11 +441,13 @@ impl ContactWork {
     pub(super) fn add_stage(
         &mut self,
         contact: &Contact,
+        rows: &ContactRows,
         impulses: &[f64],
         velocities: &[f64],
         time: StageTime,
     ) {
         let law = &contact.law;
+        let dilation = rows.dilation(velocities);
         for (k, (impulse, u)) in impulses.iter().zip(velocities).enumerate() {
             let one = time.counts / time.reach * impulse * u;
             if k > 0 {
@@ -449,14 +456,14 @@ impl ContactWork {
                 self.impacts += one;
             } else if *impulse > 0.0 {
                 let force = impulse / time.reach;
-                let dashpot = law.relaxation_at(contact.gap) / law.compliance * u;
+                let dashpot = law.relaxation_at(contact.gap) / law.compliance * (u - dilation);
                 self.damping += (force - elastic_force(force, dashpot)) * time.counts * u;
             }
         }
     }
 
     /// Adds the work of a contact with these rows.
-    fn add(&mut self, solved: &Solved<'_>, contact: &Contact, rows: Range<usize>) {
+    fn add(&mut self, solved: &Solved<'_>, contact: &Contact, own: &ContactRows, rows: Range<usize>) {
         let Solved {
             before,
             after,
@@ -468,7 +475,8 @@ impl ContactWork {
         let (law, gap, row) = (&contact.law, contact.gap, rows.start);
         let way = h * (beta * after[row] + (1.0 - beta) * before[row]);
         if law.compliance > 0.0 && impulses[row] > 0.0 {
-            let dashpot = law.relaxation_at(gap) / law.compliance * after[row];
+            let u = after[row] - own.dilation(&after[rows.clone()]);
+            let dashpot = law.relaxation_at(gap) / law.compliance * u;
             let force = impulses[row] / h;
             let elastic = elastic_force(force, dashpot);
             self.damping += (force - elastic) * way;

@@ -35,7 +35,8 @@ pub struct ContactsReport {
     /// between sleepers.
     pub stored: f64,
     /// Share of the coefficients of restitution that was used: below one where different ones at
-    /// once would have made energy.
+    /// once would have made energy, or where friction jams what a joint guides, so that contacts
+    /// have no solution with all of it.
     pub restitution: f64,
     /// The solver of their law and its work.
     pub solve: ContactSolveReport,

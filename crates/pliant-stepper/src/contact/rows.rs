@@ -91,7 +91,7 @@ impl RowSystem {
         let u = self.tail.velocity();
         let mut row = 0;
         let cones = &mut self.cones[base.row_blocks()..];
-        for ((contact, rows), law) in detection.list().contacts().iter().zip(&self.rows).zip(cones) {
+        for ((contact, rows), law) in detection.list().contacts().iter().zip(&mut self.rows).zip(cones) {
             if let Some(part) = contact.law.exact_part() {
                 let what = format!("the {part} of the contact of {}", detection.pair(contact));
                 return Err(Error::FrictionCoupling { coupling, what });
@@ -102,6 +102,7 @@ impl RowSystem {
                     _ => 0.0,
                 };
                 *law = Some(Cone::Shifted { mu, shift });
+                rows.coupled = Some(shift);
             }
             row += rows.count;
         }

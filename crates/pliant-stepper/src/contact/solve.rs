@@ -106,8 +106,9 @@ impl Contacts {
     }
 
     /// Solves the prepared system with its contacts, from the solution of the last solve of the
-    /// step. Where different coefficients of restitution at once would make energy, with the
-    /// largest common share of them that does not, to 1/64.
+    /// step. Where the coefficients of restitution at once would make energy, or the contacts have
+    /// no solution with them, with the largest common share of them for which that is not so, to
+    /// 1/64.
     pub(super) fn solve(
         &mut self,
         base: &Base<'_>,
@@ -115,12 +116,18 @@ impl Contacts {
     ) -> Result<SolveReport, Error> {
         let mut solved = self.solve_once(base, unknowns)?;
         let bounces = !self.rows.bounced && self.bounces();
-        if bounces && self.gains(base, unknowns.change) {
+        if bounces && self.is_too_much(base, unknowns.change) {
             let (mut least, mut most) = (0.0, 1.0);
+            if self.observed.has_failed() {
+                solved = self.solve_with_share(base, unknowns, least)?;
+                if self.observed.has_failed() {
+                    return Ok(solved);
+                }
+            }
             for _ in 0..6 {
                 let share = 0.5 * (least + most);
                 solved = self.solve_with_share(base, unknowns, share)?;
-                if self.gains(base, unknowns.change) {
+                if self.is_too_much(base, unknowns.change) {
                     most = share;
                 } else {
                     least = share;
@@ -131,6 +138,12 @@ impl Contacts {
             }
         }
         Ok(solved)
+    }
+
+    /// Whether there is no solution with the restitution of the last solve, or one that makes
+    /// energy.
+    fn is_too_much(&self, base: &Base<'_>, change: &Solution) -> bool {
+        self.observed.has_failed() || self.gains(base, change)
     }
 
     /// Whether the impulses make energy, beyond rounding and the residual that is allowed.

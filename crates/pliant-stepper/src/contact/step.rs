@@ -436,6 +436,11 @@ pub(crate) fn solve_newton(
     solved.map_err(|e| Error::from_solver(e, &system.model, motion.time))
 }
 
+/// Whether contacts with restitution had no solution in the last solve.
+pub(crate) fn fails_to_bounce(system: &System) -> bool {
+    listed(system).is_some_and(Contacts::fails_to_bounce)
+}
+
 /// Whether contacts with different coefficients of restitution make energy in the step.
 pub(crate) fn restitution_makes_energy(system: &mut System, at: ContactIterate<'_>) -> bool {
     match &mut system.contacts {

@@ -1,6 +1,7 @@
 //! Steps that are solved, and whose energy is off: the error, with a remedy that was tried.
 
 use super::retry;
+use crate::contact::FrictionCoupling;
 use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances};
 use pliant_model::{ComponentId, NodeKind};
 
@@ -100,6 +101,12 @@ fn remedy(simulation: &mut Simulation, h: f64) -> Result<Option<String>, Error> 
     let mut trials = vec![shorter(10), shorter(100)];
     if options.integrator != Integrator::Sdirk2 {
         trials.insert(0, (by_stages, 1, words));
+    }
+    if options.contacts.friction_coupling != FrictionCoupling::Exact && simulation.system.contacts.is_some() {
+        let mut exact = options.clone();
+        exact.contacts.friction_coupling = FrictionCoupling::Exact;
+        let words = "`friction_coupling: Exact` makes less (tried)".to_owned();
+        trials.insert(0, (exact, 1, words));
     }
     let mut found = None;
     for (changed, parts, words) in trials {

@@ -70,22 +70,31 @@ pub(crate) struct Watch {
 }
 
 impl Iteration<'_> {
-    /// Newton's method; with contacts that bounce by different coefficients once more with the
-    /// largest common share of them that makes no energy, to 1/64, as in the linear step.
+    /// Newton's method; where contacts that bounce have no solution, or make energy by different
+    /// coefficients, once more with the largest common share of these for which that is not so, to
+    /// 1/64, as in the linear step.
     pub(crate) fn iterate_with_restitution(
         &mut self,
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut out = self.iterate(timings)?;
-        if !step::restitution_makes_energy(self.system, self.work.contact_iterate()) {
+        if !self.bounces_too_much() {
             return Ok(out);
         }
         let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);
+        if step::fails_to_bounce(self.system) {
+            last = least;
+            step::share_restitution(self.system, self.start, self.scheme, last);
+            out = self.iterate(timings)?;
+            if step::fails_to_bounce(self.system) {
+                return Ok(out);
+            }
+        }
         for _ in 0..6 {
             last = 0.5 * (least + most);
             step::share_restitution(self.system, self.start, self.scheme, last);
             out = self.iterate(timings)?;
-            if step::restitution_makes_energy(self.system, self.work.contact_iterate()) {
+            if self.bounces_too_much() {
                 most = last;
             } else {
                 least = last;
@@ -96,6 +105,12 @@ impl Iteration<'_> {
             out = self.iterate(timings)?;
         }
         Ok(out)
+    }
+
+    /// Whether contacts with their present restitution have no solution, or one that makes energy.
+    fn bounces_too_much(&mut self) -> bool {
+        step::fails_to_bounce(self.system)
+            || step::restitution_makes_energy(self.system, self.work.contact_iterate())
     }
 
     /// Newton's method. On return the state is the best iterate.

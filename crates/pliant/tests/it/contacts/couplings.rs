@@ -1,6 +1,6 @@
 //! Couplings of friction: Coulomb's law, the lagged shift, the associated law.
 
-use super::{body, box_mass, corners, exactly, friction, particle};
+use super::{body, box_mass, corners, exactly, friction, particle, thrown};
 use crate::worlds::{ground, rough};
 use pliant::collision::*;
 use pliant::contact::*;
@@ -270,5 +270,28 @@ fn what_a_coupling_does_not_go_with_is_refused() {
         s.options.contacts.friction_coupling = coupling;
         s.options.contacts.solver = Some(pliant::solvers::complementarity::Method::Lemke);
         assert!(matches!(s.step(0.01), Err(Error::Contacts(_))));
+    }
+}
+
+/// A block slides at 3 m/s on a floor whose compliance is damped. The convex coupling lets it open
+/// by half of that, which is no velocity of the damper: its work would be `d/C u^2 h`, 22 J of the
+/// 9 J that there are. The force of the contact does what throws the block open, `m (mu v)^2/2`, at
+/// most.
+#[test]
+fn dampers_do_not_feel_that_contacts_open_by_their_coupling() {
+    for integrator in [Integrator::Theta, Integrator::Sdirk2] {
+        let law = ContactLaw {
+            friction: 0.5,
+            compliance: 1e-6,
+            relaxation_time: 1e-3,
+            ..ContactLaw::default()
+        };
+        let (mut s, _) = thrown([0.0, 0.0, -9.81], law, [0.0, 0.0, -1.9e-5], [3.0, 0.0, 0.0]);
+        s.options.integrator = integrator.clone();
+        s.options.contacts.friction_coupling = FrictionCoupling::Convex;
+        s.options.accuracy = Some(Accuracy::Measured);
+        let report = s.step(0.01).unwrap();
+        let damping = report.ledger.damping.abs();
+        assert!(damping < 2.25, "{integrator:?}: {:?}", report.ledger);
     }
 }

@@ -1,8 +1,9 @@
 //! Impacts of balls in a row, at once and one after the other.
 
-use super::exactly;
+use super::{Floor, exactly};
 use pliant::contact::*;
 use pliant::kkt::Support;
+use pliant::model::Side;
 use pliant::prelude::*;
 
 /// Balls in a row on a line, the first one thrown at the others. Returns their velocities after the
@@ -211,5 +212,49 @@ fn different_restitution_at_once_makes_no_energy() {
         assert!((found.work - gain(found.restitution)).abs() < 1e-12);
         // By bisection to 1/64.
         assert!(gain(found.restitution + 1.0 / 64.0) > 0.0);
+    }
+}
+
+/// A bead falls on the floor along a straight wire, at 30 degrees to it. The floor throws it back
+/// along the wire by `r (sin - mu cos)`, friction being against that: beyond `mu = tan` no impulse
+/// does, Newton's law has no solution with any restitution, and the bead stops. Below it the bead
+/// bounces as ever.
+#[test]
+fn friction_jams_a_bead_that_a_wire_guides() {
+    let (sin, cos) = (30.0f64.to_radians().sin(), 30.0f64.to_radians().cos());
+    let (e, fall) = (0.5, 2.0);
+    for (integrator, friction) in [Integrator::Theta, Integrator::Nonlinear, Integrator::Sdirk2]
+        .into_iter()
+        .flat_map(|method| [0.5, 0.8].map(|friction| (method.clone(), friction)))
+    {
+        let mut m = Model::new();
+        let bead = m.add_rigid_bodies("bead", &[Pose::default()]).unwrap();
+        let mass = RigidMass::principal(1.3, [1.0; 3]);
+        m.add_mass("mass", bead, Mass::Rigid(vec![mass])).unwrap();
+        m.set_body_velocity(bead, 0, [-fall * cos, 0.0, -fall * sin], [0.0; 3])
+            .unwrap();
+        // The z axis of the joint along the wire.
+        let along = Pose::turned([0.0; 3], [0.0, 1.0, 0.0], 60.0f64.to_radians());
+        let wire = Joint::point_on_line(Side::World, Side::Body(bead, 0)).at(along);
+        m.add_joint("wire", &wire).unwrap();
+        let options = Options {
+            integrator: integrator.clone(),
+            ..Options::default()
+        };
+        let mut s = Simulation::with_options(m, options).unwrap();
+        let mut floor = Floor::new(vec![(bead, 0, [0.0; 3])], 0.0);
+        (floor.law.friction, floor.law.restitution) = (friction, e);
+        s.set_contacts(floor).unwrap();
+        let report = s.step(1e-3).unwrap();
+        let v = &s.velocities(bead)[..3];
+        let up = if friction < sin / cos { e * fall } else { 0.0 };
+        let expected = [up * cos, 0.0, up * sin];
+        let off = v
+            .iter()
+            .zip(expected)
+            .fold(0.0f64, |a, (v, x)| a.max((v - x).abs()));
+        assert!(off < 1e-7, "{integrator:?} {friction}: {v:?} {expected:?}");
+        let share = if up > 0.0 { 1.0 } else { 0.0 };
+        assert_eq!(report.contacts.restitution, share, "{integrator:?} {friction}");
     }
 }

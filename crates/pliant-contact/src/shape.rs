@@ -271,6 +271,15 @@ impl Shape {
         }
     }
 
+    /// The segments of a soft shape and the edges of its triangles, each by its two points of the
+    /// node, the lower one first; none of other shapes.
+    pub fn edges(&self) -> &[[u32; 2]] {
+        match &self.kind {
+            Kind::Soft(mesh) => &mesh.edges,
+            _ => &[],
+        }
+    }
+
     /// Balls of this radius (m) about points of a node, given by their indices.
     ///
     /// # Errors

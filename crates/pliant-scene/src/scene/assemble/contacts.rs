@@ -2,6 +2,7 @@
 
 mod materials;
 mod soft;
+mod tied;
 
 use super::mesh_files::count_entries;
 use super::outlines::Outline;
@@ -15,7 +16,7 @@ use crate::scene::{Number, suggest};
 use pliant::collision::{Collider, ColliderId, Groups, MaterialId, Placement, Shape, World};
 use pliant::contact::{ContactOptions, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
-use pliant::model::{Model, NodeId, NodeKind, Pose, Space};
+use pliant::model::{NodeId, Pose, Space};
 use pliant_output::recording::Shape as Drawn;
 use std::collections::BTreeMap;
 
@@ -404,58 +405,7 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
         let excluded = making.world.exclude(a, b);
         excluded.map_err(|e| builder.contact_error("", "ignore", &e))?;
     }
-    untangle(builder, making, &on)
-}
-
-/// Keeps what is tied to something from meeting it there: the segments and triangles about the
-/// points that are tied.
-fn untangle(
-    builder: &Builder<'_>,
-    making: &mut Making<'_>,
-    on: &BTreeMap<(NodeId, usize), Vec<ColliderId>>,
-) -> Result<()> {
-    let mut soft: BTreeMap<NodeId, Vec<ColliderId>> = BTreeMap::new();
-    for id in making.named.values().flatten() {
-        if let Placement::Points(node) = making.world.colliders()[id.index()].placement {
-            soft.entry(node).or_default().push(*id);
-        }
-    }
-    let both_ways = builder.tied.iter().flat_map(|[a, b]| [(*a, *b), (*b, *a)]);
-    for (own, holder) in both_ways {
-        let Some(ropes) = soft.get(&own.0) else { continue };
-        for at in lineage(&builder.model, holder) {
-            let holders = on.get(&at).into_iter().chain(soft.get(&at.0)).flatten();
-            for (rope, other) in holders.flat_map(|other| ropes.iter().map(move |rope| (*rope, *other))) {
-                if rope != other {
-                    let excluded = making.world.exclude_points(rope, &[own.1], other);
-                    excluded.map_err(|e| builder.contact_error("", "colliders", &e))?;
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// An element, and all elements that it is computed from.
-fn lineage(model: &Model, element: (NodeId, usize)) -> Vec<(NodeId, usize)> {
-    let mut list = vec![element];
-    let mut dependencies = Vec::new();
-    for next in 0.. {
-        let Some(&(node, element)) = list.get(next) else {
-            break;
-        };
-        if let NodeKind::Mapped { mapping, parents, .. } = &model.node(node).kind {
-            dependencies.clear();
-            mapping.dependencies(element, &mut dependencies);
-            for d in &dependencies {
-                let at = (parents[d.parent], d.element);
-                if !list.contains(&at) {
-                    list.push(at);
-                }
-            }
-        }
-    }
-    list
+    tied::untangle(builder, making, &on)
 }
 
 pub(super) fn sleeping(builder: &Builder<'_>, spec: &SleepingSpec) -> Result<Sleeping> {

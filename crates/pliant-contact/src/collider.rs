@@ -72,14 +72,14 @@ impl Rest {
 
 /// Which colliders meet: two do if each is in a group that the other looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Groups {
+pub struct CollisionGroups {
     /// The groups it is in, a bit each.
     pub membership: u32,
     /// The groups it collides with.
     pub filter: u32,
 }
 
-impl Default for Groups {
+impl Default for CollisionGroups {
     /// In all, with all.
     fn default() -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Default for Groups {
     }
 }
 
-impl Groups {
+impl CollisionGroups {
     /// Whether two meet.
     pub fn meet(self, other: Self) -> bool {
         self.membership & other.filter != 0 && other.membership & self.filter != 0
@@ -106,7 +106,7 @@ pub struct Collider {
     /// Its placement, by which it moves.
     pub placement: Placement,
     /// With what it collides.
-    pub groups: Groups,
+    pub groups: CollisionGroups,
     /// Its surface.
     pub material: MaterialId,
     /// Distance (m) at which it takes notice of others, whatever the velocities; those of a pair
@@ -124,7 +124,7 @@ impl Collider {
             name: name.into(),
             shape,
             placement,
-            groups: Groups::default(),
+            groups: CollisionGroups::default(),
             material: MaterialId::default(),
             margin: 1e-4,
             self_contact: None,
@@ -140,7 +140,7 @@ impl Collider {
 
     /// In these groups.
     #[must_use]
-    pub fn with_groups(mut self, groups: Groups) -> Self {
+    pub fn with_groups(mut self, groups: CollisionGroups) -> Self {
         self.groups = groups;
         self
     }

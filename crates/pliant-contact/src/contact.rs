@@ -45,7 +45,7 @@ pub enum Carrier {
 
 /// One side of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Side {
+pub struct ContactSide {
     /// Which collider.
     pub collider: ColliderId,
     /// Its carrier.
@@ -62,9 +62,9 @@ pub struct Contact {
     /// Its name from step to step.
     pub key: ContactKey,
     /// The collider with the lower number.
-    pub a: Side,
+    pub a: ContactSide,
     /// The other one; the same for self-contact.
-    pub b: Side,
+    pub b: ContactSide,
     /// Unit vector from `a` to `b` (world).
     pub normal: [f64; 3],
     /// Distance along the normal (m), negative where they overlap: `normal . (b.point - a.point)`.

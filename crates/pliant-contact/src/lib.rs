@@ -63,8 +63,8 @@ mod shape;
 mod surface;
 mod world;
 
-pub use collider::{Collider, ColliderId, Groups, MaterialId, Placement, Rest};
-pub use contact::{Carrier, Contact, ContactKey, Side};
+pub use collider::{Collider, ColliderId, CollisionGroups, MaterialId, Placement, Rest};
+pub use contact::{Carrier, Contact, ContactKey, ContactSide};
 pub use error::ContactError;
 pub use friction::{Direction, FrictionModel};
 pub use material::{FrictionRule, Material};

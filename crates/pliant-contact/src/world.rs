@@ -19,8 +19,8 @@ use crate::memory::{Matching, Unnamed};
 use crate::narrow::{Scratch, Touch, clip::Corner};
 use crate::shape::Kind;
 use crate::{
-    Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, Direction, FrictionRule,
-    Material, MaterialId, Placement, Remembered, Rest, Side,
+    Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, ContactSide, Direction,
+    FrictionRule, Material, MaterialId, Placement, Remembered, Rest,
 };
 use found::Found;
 use materials::Materials;
@@ -549,7 +549,7 @@ impl World {
         let (material, owner) = self
             .materials
             .law(pair.map(|c| self.colliders[c.index()].material));
-        let side = |k: usize, point: Vec3| Side {
+        let side = |k: usize, point: Vec3| ContactSide {
             collider: pair[k],
             carrier: found.carried_by[k],
             point: point.into(),

@@ -1,6 +1,6 @@
 //! Bad input: an error that names it, or a contact of finite numbers. Never a panic, never NaN.
 
-use pliant_contact::{Collider, ContactError, Groups, Material, MeshKind, Placement, Shape, World};
+use pliant_contact::{Collider, CollisionGroups, ContactError, Material, MeshKind, Placement, Shape, World};
 use pliant_model::{Model, Pose};
 
 use crate::rig::{Random, Rig, touch};
@@ -402,16 +402,20 @@ fn groups_and_exclusions_are_obeyed() {
     rig.world.exclude(ids[1], ids[0]).unwrap();
     assert!(rig.contacts(0.01).is_empty());
     let (a, b) = (
-        Groups {
+        CollisionGroups {
             membership: 1,
             filter: 2,
         },
-        Groups {
+        CollisionGroups {
             membership: 2,
             filter: 4,
         },
     );
-    assert!(!a.meet(b) && a.meet(Groups { filter: 1, ..b }) && Groups::default().meet(Groups::default()));
+    assert!(
+        !a.meet(b)
+            && a.meet(CollisionGroups { filter: 1, ..b })
+            && CollisionGroups::default().meet(CollisionGroups::default())
+    );
 }
 
 /// Sets of which one is lost in the rounding of the other would make parry panic.

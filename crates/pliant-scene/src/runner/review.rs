@@ -2,7 +2,7 @@
 
 use super::summary::Summary;
 use crate::scene::{BuiltScene, SceneError, Warning, extent};
-use pliant::collision::{ContactError, Side, World};
+use pliant::collision::{ContactError, ContactSide, World};
 use pliant::{EnergyBudget, Integrator, RowGap, Simulation, StepReport};
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,7 @@ fn deep_overlaps(
     world.set_most_tests(simulation.options.tuning.work.contact_tests);
     world.update(simulation.model(), &state.positions, &state.velocities, 0.0)?;
     let (widths, size) = (world.half_widths(), Size::of(simulation));
-    let mut deepest: Vec<([&Side; 2], f64)> = Vec::new();
+    let mut deepest: Vec<([&ContactSide; 2], f64)> = Vec::new();
     for contact in world.contacts() {
         let sides = [&contact.a, &contact.b];
         let pair = sides.map(|s| s.collider);

@@ -3,7 +3,7 @@
 use super::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
 use crate::Error;
 use pliant_contact::{
-    Carrier, ContactError, ContactMemory, Material, Placement, Remembered, Rest, Side, World,
+    Carrier, ContactError, ContactMemory, ContactSide, Material, Placement, Remembered, Rest, World,
 };
 use pliant_dense::rotation;
 use pliant_kkt::Support;
@@ -13,7 +13,7 @@ use pliant_model::{Model, NodeId, State};
 const ENTRY: usize = 12;
 
 /// The `k`-th thing that carries one side of a contact, of at most three.
-fn support(side: &Side, k: usize, model: &Model, state: &State) -> Option<Support> {
+fn support(side: &ContactSide, k: usize, model: &Model, state: &State) -> Option<Support> {
     match side.carrier {
         Carrier::Body { node, element, local } if k == 0 => {
             let x = &model.positions(state, node)[7 * element..][..7];

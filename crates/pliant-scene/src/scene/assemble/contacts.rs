@@ -13,7 +13,7 @@ use crate::scene::schema::{
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, suggest};
-use pliant::collision::{Collider, ColliderId, Groups, MaterialId, Placement, Shape, World};
+use pliant::collision::{Collider, ColliderId, CollisionGroups, MaterialId, Placement, Shape, World};
 use pliant::contact::{ContactOptions, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
@@ -153,7 +153,7 @@ fn with_surface(
         None => u32::MAX,
         Some(names) => bits(builder, names, name, making)?,
     };
-    let groups = Groups { membership, filter };
+    let groups = CollisionGroups { membership, filter };
     Ok(collider
         .with_material(material)
         .with_margin(margin)

@@ -2,7 +2,6 @@
 
 use crate::worlds::{ground, rough};
 use pliant::collision::*;
-use pliant::model::Side;
 use pliant::prelude::*;
 
 /// Boxes of 1 kg and 1 m on the ground, in these places, held by a joint that is made of their

@@ -2,7 +2,7 @@
 
 use super::super::{Builder, Result};
 use super::Making;
-use pliant::collision::{Carrier, ColliderId, Contact, Placement, Side};
+use pliant::collision::{Carrier, ColliderId, Contact, ContactSide, Placement};
 use pliant::dense::Vec3;
 use pliant::model::{Model, NodeId, NodeKind, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +98,10 @@ pub(super) fn untangle(
 
 /// The sides of ropes and sheets in contacts that overlap, of these pairs with what they are tied
 /// to, that, and the gap (m).
-fn overlaps(found: &[Contact], pairs: &BTreeSet<(ColliderId, ColliderId)>) -> Vec<(Side, ColliderId, f64)> {
+fn overlaps(
+    found: &[Contact],
+    pairs: &BTreeSet<(ColliderId, ColliderId)>,
+) -> Vec<(ContactSide, ColliderId, f64)> {
     let deep = found.iter().filter(|c| c.gap < 0.0);
     let sides = deep.flat_map(|c| [(c.a, c.b.collider, c.gap), (c.b, c.a.collider, c.gap)]);
     sides
@@ -107,7 +110,7 @@ fn overlaps(found: &[Contact], pairs: &BTreeSet<(ColliderId, ColliderId)>) -> Ve
 }
 
 /// The points that carry a side of a contact.
-fn points_of(side: &Side) -> &[usize] {
+fn points_of(side: &ContactSide) -> &[usize] {
     match &side.carrier {
         Carrier::Points { count, elements, .. } => &elements[..*count],
         _ => &[],
@@ -116,7 +119,7 @@ fn points_of(side: &Side) -> &[usize] {
 
 /// Whether the middle of a rope or sheet, on the side `own` of a contact with this gap (m), is
 /// inside the other side: deeper than its radius.
-fn begins_inside(model: &Model, state: &State, own: &Side, gap: f64) -> bool {
+fn begins_inside(model: &Model, state: &State, own: &ContactSide, gap: f64) -> bool {
     let Carrier::Points {
         node,
         count,

@@ -2,7 +2,7 @@
 
 use super::super::{Builder, Result};
 use super::Making;
-use pliant::collision::{Carrier, ColliderId, Contact, ContactSide, Placement};
+use pliant::collision::{Carrier, ColliderId, Contact, ContactError, ContactSide, Placement};
 use pliant::dense::Vec3;
 use pliant::model::{Model, NodeId, NodeKind, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,10 +55,13 @@ pub(super) fn untangle(
     let rest = vec![0.0; state.velocities.len()];
     let search = |making: &Making<'_>| {
         let mut world = making.world.clone();
-        let found = world.update(&builder.model, &state.positions, &rest, 0.0);
-        found
-            .map(|found| overlaps(found, &pairs))
-            .map_err(|e| builder.contact_error("", "colliders", &e))
+        world.set_most_tests(builder.options.tuning.work.contact_tests);
+        match world.update(&builder.model, &state.positions, &rest, 0.0) {
+            Ok(found) => Ok(overlaps(found, &pairs)),
+            // The first step takes as many, and says so.
+            Err(ContactError::TooManyTests { .. }) => Ok(Vec::new()),
+            Err(e) => Err(builder.contact_error("", "colliders", &e)),
+        }
     };
     // One search tells of the deepest places alone.
     let mut inside = BTreeSet::new();

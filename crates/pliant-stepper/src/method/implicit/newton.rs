@@ -70,15 +70,17 @@ pub(crate) struct Watch {
 }
 
 impl Iteration<'_> {
-    /// Newton's method; where contacts that bounce have no solution, or make energy by different
-    /// coefficients, once more with the largest common share of these for which that is not so, to
-    /// 1/64, as in the linear step.
+    /// Newton's method; where contacts that bounce make energy by different coefficients, or have no
+    /// solution in a step that is not halved any further, once more with the largest common share of
+    /// these for which that is not so, to 1/64, as in the linear step.
     pub(crate) fn iterate_with_restitution(
         &mut self,
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut out = self.iterate(timings)?;
-        if !self.bounces_too_much() {
+        // Halves may have a solution with all of it.
+        let in_halves = self.or_halves && step::fails_to_bounce(self.system);
+        if in_halves || !self.bounces_too_much() {
             return Ok(out);
         }
         let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);

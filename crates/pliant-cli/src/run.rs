@@ -481,6 +481,15 @@ fn motion_rows(table: &mut Table, summary: &Summary) {
             ),
         );
     }
+    if summary.two_stage_steps + summary.one_stage_steps == 0 && summary.newton_halvings > 0 {
+        table.row(
+            "halvings",
+            format!(
+                "{} of steps that had no solution at their length",
+                summary.newton_halvings
+            ),
+        );
+    }
     if let Some(worst) = &summary.certificate {
         certificate_rows(table, worst);
     }

@@ -67,7 +67,7 @@ pub struct Summary {
     pub extra_geometry_passes: usize,
     /// Linear systems solved by Newton's method, all together.
     pub newton_iterations: usize,
-    /// Halvings of steps in which Newton's method did not converge, or whose stages gained or lost
+    /// Halvings of steps that had no solution at their length, or whose stages gained or lost
     /// energy.
     pub newton_halvings: usize,
     /// Steps that SDIRK2 took in two stages and in one; neither counts where another method took

@@ -107,15 +107,17 @@ impl Contacts {
 
     /// Solves the prepared system with its contacts, from the solution of the last solve of the
     /// step. Where the coefficients of restitution at once would make energy, or the contacts have
-    /// no solution with them, with the largest common share of them for which that is not so, to
-    /// 1/64.
+    /// no solution with them in a step that is not halved any further, with the largest common share
+    /// of them for which that is not so, to 1/64.
     pub(super) fn solve(
         &mut self,
         base: &Base<'_>,
         unknowns: &mut Unknowns<'_>,
+        or_halves: bool,
     ) -> Result<SolveReport, Error> {
         let mut solved = self.solve_once(base, unknowns)?;
-        let bounces = !self.rows.bounced && self.bounces();
+        let in_halves = or_halves && self.observed.has_failed();
+        let bounces = !self.rows.bounced && self.bounces() && !in_halves;
         if bounces && self.is_too_much(base, unknowns.change) {
             let (mut least, mut most) = (0.0, 1.0);
             if self.observed.has_failed() {

@@ -146,12 +146,19 @@ pub(crate) fn prepare(system: &mut System, motion: &Motion, scheme: &Scheme) -> 
 
 /// Solves the prepared system with its contacts, from the solution of the last solve of the step.
 /// Leaves the change of velocity and the impulses of all rows in the change of the system, those of
-/// the model's rows, without the change of fixed coordinates, in its solution.
-pub(crate) fn solve(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<SolveReport, Error> {
+/// the model's rows, without the change of fixed coordinates, in its solution. Where contacts have
+/// no solution with their restitution, they are to have one with less, unless the step is taken in
+/// halves then.
+pub(crate) fn solve(
+    system: &mut System,
+    motion: &Motion,
+    scheme: &Scheme,
+    or_halves: bool,
+) -> Result<SolveReport, Error> {
     let Some(mut parts) = Parts::of(system, motion, scheme) else {
         return Err(Error::Solve(SolveError::NotPrepared));
     };
-    parts.contacts.solve(&parts.base, &mut parts.unknowns)
+    parts.contacts.solve(&parts.base, &mut parts.unknowns, or_halves)
 }
 
 /// Reads the contacts after the solves of a step.

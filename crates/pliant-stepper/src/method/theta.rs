@@ -31,6 +31,8 @@ struct Equations<'a> {
     start: &'a Motion,
     end: &'a Motion,
     scheme: &'a Scheme,
+    /// Whether a step whose contacts have no solution is taken in halves.
+    or_halves: bool,
 }
 
 /// Solves the equations of the step of length `h` without contacts, from the motion at its start,
@@ -66,6 +68,7 @@ pub fn try_rows(
         start,
         end,
         scheme: &scheme,
+        or_halves: false,
     };
     let solved = solve_in_passes(system, equations, &mut multipliers, &mut clock, trace)?;
     match solved.status {
@@ -106,7 +109,7 @@ impl Theta {
     /// the options say.
     ///
     /// # Errors
-    /// Those of [`Method::step`].
+    /// Errors of [`Method::step`].
     pub(super) fn step_and_correct(
         &mut self,
         system: &mut System,
@@ -146,6 +149,7 @@ impl Theta {
             start,
             end,
             scheme: &scheme,
+            or_halves: trace.stages.or_halves,
         };
         trace.solved = solve_in_passes(system, equations, &mut self.multipliers, &mut clock, trace)?;
         read(system, end, &scheme);
@@ -273,7 +277,9 @@ fn prepare_and_solve(
     clock: &mut Laps,
     timings: &mut Timings,
 ) -> Result<SolveReport, Error> {
-    let Equations { start, end, scheme } = equations;
+    let Equations {
+        start, end, scheme, ..
+    } = equations;
     let input = StepInput {
         state: &end.state,
         multipliers,
@@ -308,9 +314,11 @@ fn solve(
     clock: &mut Laps,
     timings: &mut Timings,
 ) -> Result<SolveReport, Error> {
-    let Equations { start, end, scheme } = equations;
+    let Equations {
+        start, end, scheme, ..
+    } = equations;
     let solved = if system.in_contact() {
-        step::solve(system, end, scheme)?
+        step::solve(system, end, scheme, equations.or_halves)?
     } else {
         let System {
             model,
@@ -347,7 +355,9 @@ fn turn_implicitly(
     clock: &mut Laps,
     timings: &mut Timings,
 ) -> Result<SolveReport, Error> {
-    let Equations { start, end, scheme } = equations;
+    let Equations {
+        start, end, scheme, ..
+    } = equations;
     let weight = scheme.h * scheme.alpha;
     let spin = system.largest_free_velocity(&end.state);
     let n = system.model.dof_count();

@@ -395,7 +395,8 @@ impl Model {
     /// start (m/s, rad/s; for bodies as [`fix`](Self::fix) has them).
     ///
     /// # Errors
-    /// As [`fix`](Self::fix), with [`ModelError::NotFinite`].
+    /// [`ModelError::NotIndependent`], [`ModelError::Element`], [`ModelError::Size`],
+    /// [`ModelError::NotFinite`].
     pub fn set_velocity(
         &mut self,
         node: NodeId,

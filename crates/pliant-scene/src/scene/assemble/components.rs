@@ -133,7 +133,7 @@ fn begin(builder: &mut Builder<'_>) -> Result<Option<Warning>> {
         let NodeKind::Independent { velocities, .. } = &builder.model.node(hold.node).kind else {
             continue;
         };
-        let Some(own) = velocities.chunks(size).nth(*element) else {
+        let Some(own) = velocities.chunks(size.max(1)).nth(*element) else {
             continue;
         };
         let differs = own.iter().zip(&hold.velocity).zip(&hold.coordinates);

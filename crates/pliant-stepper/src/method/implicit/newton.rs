@@ -40,7 +40,8 @@ const POLISHES: usize = 12;
 /// The largest share of its terms that an equation may miss where the velocities are close.
 const LARGEST_RESIDUAL: f64 = 1e-5;
 
-/// The same in tolerances, of an iteration that goes on to its tolerance and ends at rounding.
+/// The largest share of its terms, in tolerances, that an equation may miss where rounding ends an
+/// iteration before it is at its tolerance.
 const LARGEST_ROUNDING: f64 = 100.0;
 
 /// Shares of the sums of its rows that are added to the diagonal of an indefinite matrix, one after

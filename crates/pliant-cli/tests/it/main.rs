@@ -251,6 +251,26 @@ fn mistakes_have_code_2_and_a_caret() {
     }
 }
 
+/// A body that turns too far in a step for its gyroscopic torque: the linear step is taken in
+/// halves, and the summary says so.
+#[test]
+fn halvings_of_the_linear_step_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "(run: (duration: 0.1, step: 0.1, integrator: Theta, gyroscopic: LinearlyImplicit), nodes: [
+        Bodies(name: \"top\", bodies: [(mass: 1, shape: Box((0.2, 0.3, 0.4)), angular_velocity: (60, 1, 50))]),
+    ])";
+    let file = write(dir.path(), "top.ron", text);
+    let ran = pliant(dir.path(), &["run", &file, "--no-files"]);
+    assert_eq!(ran.status.code(), Some(0), "{}{}", out(&ran), err(&ran));
+    let table = out(&ran);
+    let row = table.lines().find(|line| line.starts_with("halvings"));
+    let row = row.unwrap_or_else(|| panic!("{table}"));
+    assert!(
+        row.ends_with("of steps that had no solution at their length"),
+        "{row}"
+    );
+}
+
 #[test]
 fn numerical_failures_have_their_codes_and_leave_results() {
     let dir = tempfile::tempdir().unwrap();

@@ -124,3 +124,35 @@ fn stages_are_halved_where_steps_without_a_solution_are_not() {
     let report = s.step(0.1).unwrap();
     assert!(report.solve.newton.step_halvings > 0, "{report:?}");
 }
+
+/// A weight on a potential `-k x^2/2` falls away from its top, `x'' = (k/m) x`. Where `h^2 k > m`
+/// the linear step has no inertia left, and is taken in halves: two steps of
+/// `(m - h^2 k) v+ = m v + h k x`, `x+ = x + h v+`.
+#[test]
+fn a_linear_step_beyond_its_inertia_is_halved() {
+    let (m, k, h) = (2.0, 300.0, 0.1);
+    let mut model = Model::new();
+    let weight = model.add_scalars("weight", &[0.3]).unwrap();
+    model.add_mass("mass", weight, Mass::Uniform(m)).unwrap();
+    let law = Potential::new(move |x: &[pliant::model::dual::Dual]| x[0] * x[0] * (-0.5 * k));
+    model
+        .add_force_field("top", weight, law, Treatment::Stiffness)
+        .unwrap();
+    let mut s = Simulation::with_options(model, Options::theta()).unwrap();
+    s.options.contacts.halvings = 0;
+    let error = s.step(h).unwrap_err();
+    assert!(matches!(error, Error::NotPositiveDefinite { .. }), "{error}");
+    s.options.contacts.halvings = 3;
+    let report = s.step(h).unwrap();
+    assert_eq!(report.solve.newton.step_halvings, 1);
+    let (mut x, mut v, half) = (0.3, 0.0, 0.5 * h);
+    for _ in 0..2 {
+        v = (m * v + half * k * x) / (m - half * half * k);
+        x += half * v;
+    }
+    let found = (s.positions(weight)[0], s.velocities(weight)[0]);
+    assert!(
+        (found.0 - x).abs() < 1e-12 && (found.1 - v).abs() < 1e-10,
+        "{found:?} {x} {v}"
+    );
+}

@@ -235,8 +235,7 @@ pub struct Relation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewtonOptions {
     /// Largest relative residual of a converged step: what an equation misses, beyond the rounding
-    /// of positions, as a share of its terms. Up to a hundred times that stands where no iteration
-    /// lessens it and the last one changes velocities by no more than this share of them.
+    /// of positions, as a share of its terms.
     pub tolerance: f64,
     /// Largest relative residual of a stage of [`Integrator::Sdirk2`] whose velocities are not
     /// known to be close.

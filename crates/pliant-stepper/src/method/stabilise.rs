@@ -8,11 +8,6 @@ use crate::{Error, Stabilisation, WorkPart};
 use pliant_kkt::{Metric, Scheme, StepInput};
 use pliant_solvers::{SolveError, Status};
 
-/// A violation of hard rows as a share of the largest coordinate, above which rows that no solve
-/// meets contradict each other or were not reached. Solves converge quadratically from a drift of
-/// third order in the step, so that they leave rounding else, times the condition of the rows.
-pub(super) const LEFT: f64 = 1e-9;
-
 /// Gauss-Newton on the hard constraints of `end`; velocities keep their coordinates. Enters the
 /// energy that it lifts. Returns the number of corrections.
 ///
@@ -31,15 +26,7 @@ pub(crate) fn correct(
             return Ok(iteration);
         }
         system.evaluation.evaluate(&system.model, &end.state)?;
-        match solve(system, start, end, scheme, how.metric) {
-            // What rounding keeps from being corrected stays, and the report has it.
-            Err(Error::CorrectionNotConverged { violation, .. })
-                if violation <= LEFT * largest_coordinate(system, end) =>
-            {
-                return Ok(iteration);
-            }
-            solved => solved?,
-        }
+        solve(system, start, end, scheme, how.metric)?;
         system.check_factorisations(WorkPart::Stabilisation, start.time)?;
         let potential = |system: &System, end: &Motion, account: &mut Account| {
             let step = Step {
@@ -154,12 +141,4 @@ fn fill(system: &mut System, end: &Motion, scheme: &Scheme, metric: Metric) {
     };
     assembler.fill_correction(model, evaluation, scheme, input, metric);
     sleep.hold_rows(assembler);
-}
-
-/// The largest coordinate of what moves (m; of bodies also that of their quaternions).
-pub(super) fn largest_coordinate(system: &System, end: &Motion) -> f64 {
-    let nodes = system.model.nodes().iter().filter(|n| n.first_dof().is_some());
-    nodes
-        .flat_map(|n| &end.state.positions[n.position_range()])
-        .fold(0.0, |a, x| a.max(x.abs()))
 }

@@ -40,10 +40,6 @@ const POLISHES: usize = 12;
 /// The largest share of its terms that an equation may miss where the velocities are close.
 const LARGEST_RESIDUAL: f64 = 1e-5;
 
-/// The largest share of its terms, in tolerances, that an equation may miss where rounding ends an
-/// iteration before it is at its tolerance.
-const LARGEST_ROUNDING: f64 = 100.0;
-
 /// Shares of the sums of its rows that are added to the diagonal of an indefinite matrix, one after
 /// the other. With the last one it is definite.
 const SHIFTS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.5, 2.0];
@@ -182,7 +178,7 @@ impl Iteration<'_> {
                         let settled = !self.system.in_contact() || self.work.iterate.whole;
                         let relative = report.residual.relative;
                         let good = goal < self.origin.tolerance && relative <= self.origin.tolerance;
-                        let stands = self.ends_at_rounding(relative);
+                        let stands = relative <= LARGEST_RESIDUAL && self.ends_at_rounding();
                         if settled && (good || stands) {
                             report.status = Status::Converged;
                         } else if self.ends_the_step() {
@@ -352,19 +348,16 @@ impl Iteration<'_> {
         self.work.mixing.contraction.is_close(share, from, to)
     }
 
-    /// Whether the last step, which could not lessen the share `relative` of their terms by which
-    /// equations are missed, would change the velocities by no more than iterations may leave in
-    /// them: what is missed is rounding of terms that are larger than those of its equation.
-    fn ends_at_rounding(&mut self, relative: f64) -> bool {
-        let (most, largest) = match self.origin.goal {
-            Goal::ThirdOrder { most, .. } => (most, LARGEST_RESIDUAL),
-            Goal::Tolerance | Goal::Rounding => {
-                (self.origin.tolerance, LARGEST_ROUNDING * self.origin.tolerance)
-            }
+    /// Whether the last step, which could not lessen what the equations miss, would change the
+    /// velocities by no more than iterations may leave in them: what is missed is rounding of terms
+    /// that are larger than those of its equation.
+    fn ends_at_rounding(&mut self) -> bool {
+        let Goal::ThirdOrder { most, .. } = self.origin.goal else {
+            return false;
         };
         let s = &mut *self.work;
         let (from, to) = (&s.equations.velocity, &s.iterate.velocity);
-        relative <= largest && s.mixing.contraction.ends_within(most, from, to)
+        s.mixing.contraction.ends_within(most, from, to)
     }
 
     /// Solves the prepared system; the impulses of the contacts are apart from those of the model.

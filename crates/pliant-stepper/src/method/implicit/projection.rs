@@ -12,7 +12,7 @@
 //! of third order in the step.
 
 use super::deformations::{Deformations, starts_where_held};
-use crate::method::stabilise::{LEFT, largest_coordinate, solve_prepared};
+use crate::method::stabilise::solve_prepared;
 use crate::motion::Motion;
 use crate::observe::{Residuals, correction_error, is_at_bound};
 use crate::system::{System, gather};
@@ -29,6 +29,11 @@ const SLOW: f64 = 0.2;
 
 /// A violation of a hard row that is rounding of the coordinates it is made of (m, rad).
 const ROUNDING: f64 = 1e-13;
+
+/// A violation of hard rows as a share of the largest coordinate, above which rows that no solve
+/// meets contradict each other or were not reached. Solves converge quadratically from a drift of
+/// third order in the step, so that they leave rounding else, times the condition of the rows.
+const LEFT: f64 = 1e-9;
 
 /// Share of its terms that an equation of the projection may miss without refinement.
 const EXACT: f64 = 1e-12;
@@ -496,6 +501,14 @@ fn largest_velocity(system: &System, end: &Motion) -> f64 {
     let nodes = system.model.nodes().iter().filter(|n| n.first_dof().is_some());
     nodes
         .flat_map(|n| &end.state.velocities[n.velocity_range()])
+        .fold(0.0, |a, x| a.max(x.abs()))
+}
+
+/// The largest coordinate of what moves (m; of bodies also that of their quaternions).
+fn largest_coordinate(system: &System, end: &Motion) -> f64 {
+    let nodes = system.model.nodes().iter().filter(|n| n.first_dof().is_some());
+    nodes
+        .flat_map(|n| &end.state.positions[n.position_range()])
         .fold(0.0, |a, x| a.max(x.abs()))
 }
 

@@ -376,6 +376,11 @@ pub(crate) fn takes_impacts_before_steps(system: &System) -> bool {
     is_before && listed(system).is_some_and(Contacts::bounces)
 }
 
+/// Whether the step began with the impacts of its contacts.
+pub(crate) fn has_taken_impacts(system: &System) -> bool {
+    listed(system).is_some_and(|c| c.rows.bounced)
+}
+
 /// Whether one of these impulses of contacts is that of an impact.
 pub(crate) fn has_impact(system: &System, impulses: &[f64], meeting: Meeting) -> bool {
     listed(system).is_some_and(|c| c.has_impact(impulses, system.model.row_count(), meeting))

@@ -9,7 +9,7 @@ use crate::observe::{Clash, DampingLaw, PartsWorkspace, Residuals, Trace, find_p
 use crate::report::Timings;
 use crate::sleep;
 use crate::system::{System, one_sided};
-use crate::{Error, Gyroscopic, Stabilisation, WorkPart};
+use crate::{Error, Gyroscopic, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
 use pliant_model::ComponentId;
 use pliant_solvers::{SolveReport, Status};
@@ -105,19 +105,18 @@ impl Laps {
 }
 
 impl Theta {
-    /// The step of [`Method::step`], whose end is corrected as `post_stabilisation` says whatever
-    /// the options say.
+    /// The step of [`Method::step`]; `correct` takes positions at its end back onto the rows.
     ///
     /// # Errors
-    /// Errors of [`Method::step`].
+    /// Errors of [`Method::step`] and of `correct`.
     pub(super) fn step_and_correct(
         &mut self,
         system: &mut System,
         start: &Motion,
         h: f64,
         end: &mut Motion,
-        post_stabilisation: Option<Stabilisation>,
         trace: &mut Trace,
+        correct: impl FnOnce(&mut System, &mut Motion, &mut Trace) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let scheme = trace.scheme.clone();
         let mut clock = Laps::start();
@@ -174,9 +173,7 @@ impl Theta {
         trace.account.forgotten += system.advance_memory(&mut end.state, h);
         trace.tally(system, start, end, h, DampingLaw::Tangent);
         trace.timings.update += clock.lap();
-        if let Some(how) = post_stabilisation {
-            trace.corrections.1 = stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
-        }
+        correct(system, end, trace)?;
         trace.timings.stabilise += clock.lap();
         recover(system, start, end, trace, h)?;
         trace.timings.contacts += clock.lap();
@@ -202,8 +199,13 @@ impl Method for Theta {
         end: &mut Motion,
         trace: &mut Trace,
     ) -> Result<(), Error> {
-        let how = system.options.post_stabilisation;
-        self.step_and_correct(system, start, h, end, how, trace)
+        self.step_and_correct(system, start, h, end, trace, |system, end, trace| {
+            if let Some(how) = system.options.post_stabilisation {
+                let (scheme, account) = (trace.scheme.clone(), &mut trace.account);
+                trace.corrections.1 = stabilise::correct(system, start, end, &scheme, how, account)?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -261,7 +263,9 @@ fn solve_in_passes(
             solved = turn_implicitly(system, equations, solved, clock, &mut trace.timings)?;
         }
         trace.geometry_passes += 1;
+        // Impulses of impacts that went before the step turn with nothing in it.
         if trace.geometry_passes >= system.options.tuning.geometry_passes
+            || step::has_taken_impacts(system)
             || !system.refresh_multipliers(scheme, multipliers)
         {
             return Ok(solved);

@@ -93,6 +93,8 @@ pub(super) struct Projection {
     integrated: Vec<f64>,
     forces: Vec<f64>,
     rows: Vec<Projected>,
+    /// Velocities of all nodes by the Jacobians of the start of a linear step; empty elsewhere.
+    rates: Vec<f64>,
     /// Difference of forces on all nodes, then on the independent coordinates.
     difference: Vec<f64>,
     primal: Vec<f64>,
@@ -107,6 +109,9 @@ pub(super) struct Way {
     pub(super) reach: f64,
     /// Largest displacement of a one-sided row that comes back (m, rad).
     pub(super) recovery: f64,
+    /// The velocities of mapped nodes are those of the Jacobians of the start of the step, which
+    /// elastic rows are to keep at its end.
+    pub(super) linear: bool,
 }
 
 impl Way {
@@ -187,6 +192,10 @@ impl Projection {
         self.integrated.clone_from(&end.state.positions);
         self.forces.clear();
         self.forces.extend_from_slice(system.evaluation.force());
+        self.rates.clear();
+        if way.linear {
+            self.rates.extend_from_slice(&end.state.velocities);
+        }
         system.propagate(&mut end.state)?;
         system.evaluate_forces(end, way.h)?;
         self.classify(system, way, end, mu);
@@ -243,8 +252,11 @@ impl Projection {
         let scheme = way.scheme();
         // Rows of velocities have no part in the factor for positions, which they may contradict.
         let mut anew = self.rows.contains(&Projected::Rate);
-        let holds =
-            |row: &Projected| matches!(row, Projected::Hard | Projected::Rate | Projected::Stopped { .. });
+        let holds = |row: &Projected| match row {
+            Projected::Hard | Projected::Rate | Projected::Stopped { .. } => true,
+            Projected::Elastic => way.linear,
+            _ => false,
+        };
         if !self.rows.iter().any(holds) {
             return Ok(());
         }
@@ -471,6 +483,10 @@ impl Projection {
                 b[row] = match self.rows[row] {
                     Projected::Hard | Projected::Rate => velocity(),
                     Projected::Stopped { sign } => sign * (sign * velocity()).min(0.0),
+                    Projected::Elastic => match self.rates.get(first + k) {
+                        Some(rate) => end.state.velocities[first + k] - rate,
+                        None => 0.0,
+                    },
                     _ => 0.0,
                 };
             }

@@ -19,6 +19,7 @@ mod stages;
 use super::NewtonWorkspace;
 use super::deformations::Deformations;
 use super::projection::{Projection, Way};
+use crate::Error;
 use crate::contact::{Turning, step as contact_step};
 use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
@@ -26,9 +27,7 @@ use crate::motion::Motion;
 use crate::observe::{DampingLaw, Trace};
 use crate::sleep;
 use crate::system::{System, one_sided};
-use crate::{Error, Stabilisation};
 use impacts::Impact;
-use pliant_kkt::Metric;
 use pliant_model::State;
 use pliant_solvers::{SolveReport, Status};
 use stages::{RowPositions, Stage};
@@ -206,32 +205,6 @@ impl Sdirk2 {
         Ok(Attempt { status, impact })
     }
 
-    /// The step once more from its start, by the linear step, whose impacts go before it: one after
-    /// the other, or by Poisson's law. Its rows drift, which the next step would take back by a
-    /// velocity where one stage takes it: they are corrected at its end.
-    fn by_linear_step(
-        &mut self,
-        system: &mut System,
-        start: &Motion,
-        h: f64,
-        end: &mut Motion,
-        trace: &mut Trace,
-    ) -> Result<(), Error> {
-        end.clone_from(start);
-        contact_step::turn_back(system);
-        system.propagate(&mut end.state)?;
-        let (scheme, or_halves, timings) = (trace.scheme.clone(), trace.stages.or_halves, trace.timings);
-        trace.clear();
-        (trace.stages.taken, trace.stages.or_halves, trace.timings) = (1, or_halves, timings);
-        trace.account.open(system, start, &scheme, trace.projected);
-        let how = Stabilisation {
-            metric: Metric::Response,
-            ..Stabilisation::default()
-        };
-        self.linear
-            .step_and_correct(system, start, h, end, Some(how), trace)
-    }
-
     /// The step once more from its start, by one stage.
     fn again(
         &mut self,
@@ -298,6 +271,7 @@ impl Sdirk2 {
                 h,
                 reach,
                 recovery: speed * h,
+                linear: false,
             };
             let (deformations, mu) = (&self.deformations, &self.work.iterate.mu);
             let projected = self

@@ -1,11 +1,15 @@
 //! Steps of SDIRK2 across impacts: how the stages tell them.
 
 use super::super::deformations::starts_where_held;
+use super::super::projection::Way;
 use super::Sdirk2;
+use crate::Error;
 use crate::contact::{Approach, Meeting, any_impact, step as contact_step};
 use crate::motion::Motion;
+use crate::observe::Trace;
 use crate::system::System;
 use pliant_model::RowGroup;
+use pliant_solvers::Status;
 
 /// Whether there was an impact in an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,5 +62,66 @@ impl Sdirk2 {
         } else {
             Impact::None
         }
+    }
+
+    /// The step once more from its start, by the linear step, whose impacts go before it: one after
+    /// the other, or by Poisson's law. Its rows drift: hard ones are projected at its end, and
+    /// elastic ones go where they have the deformations that its forces belong to,
+    /// `e = phi(x0) + h J(x0) v`, as at the end of a step of stages, with the rates `J(x0) v`.
+    pub(super) fn by_linear_step(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        h: f64,
+        end: &mut Motion,
+        trace: &mut Trace,
+    ) -> Result<(), Error> {
+        end.clone_from(start);
+        contact_step::turn_back(system);
+        system.propagate(&mut end.state)?;
+        let (scheme, or_halves, timings) = (trace.scheme.clone(), trace.stages.or_halves, trace.timings);
+        trace.clear();
+        (trace.stages.taken, trace.stages.or_halves, trace.timings) = (1, or_halves, timings);
+        trace.account.open(system, start, &scheme, trace.projected);
+        let Self {
+            linear,
+            deformations,
+            projection,
+            from,
+            first,
+            ..
+        } = self;
+        linear.step_and_correct(system, start, h, end, trace, |system, end, trace| {
+            if trace.solved.status != Status::Converged {
+                return Ok(());
+            }
+            system.set_row_motion(start.time, start.time);
+            from.clone_from(&start.state);
+            system.propagate(from)?;
+            system.evaluate(start, 0.0)?;
+            deformations.begin(system, from, 1.0);
+            from.velocities.clone_from(&end.state.velocities);
+            system
+                .evaluation
+                .push_forward(&system.model, &mut from.velocities);
+            system.set_row_motion(start.time, start.time + h);
+            deformations.advance(system, from, h);
+            deformations.put(&system.model, 0.0, &mut end.state);
+            end.state.velocities.clone_from(&from.velocities);
+            system.evaluate_forces(end, h)?;
+            let mu = &mut first.multipliers;
+            mu.clear();
+            mu.extend(end.multipliers.iter().map(|lambda| h * lambda));
+            let way = Way {
+                h,
+                reach: h,
+                recovery: 0.0,
+                linear: true,
+            };
+            let projected = projection.project(system, deformations, way, mu, start, end)?;
+            trace.corrections.1 = projected.solves;
+            trace.solved.status = projected.status;
+            Ok(())
+        })
     }
 }

@@ -8,6 +8,7 @@
 //! functions of a system and a motion.
 
 mod approach;
+mod bounce;
 mod detect;
 mod finder;
 mod impact;
@@ -40,6 +41,7 @@ pub use report::{
 };
 
 pub(crate) use approach::{Approach, Meeting, any_impact};
+pub(crate) use bounce::{Bounce, take_largest_share};
 pub use detect::Detection;
 pub use detect::{Search, check, predict};
 pub use law::ContactRows;

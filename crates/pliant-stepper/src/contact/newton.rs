@@ -13,7 +13,7 @@ use super::approach::{Approach, Meeting, any_impact};
 use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, OfStage, last_impulses};
 use super::turn::Turned;
-use super::{Base, ContactMemory, Contacts, Solved, set_options};
+use super::{Base, Bounce, ContactMemory, Contacts, Solved, set_options};
 use crate::Error;
 use pliant_solvers::{Solution, SolveError, SolveReport};
 
@@ -275,18 +275,20 @@ impl Contacts {
         free.fold(0.0f64, |a, v| a.max(v.abs()))
     }
 
-    /// Whether contacts that bounce had no solution in the last solve.
-    pub(crate) fn fails_to_bounce(&self) -> bool {
-        self.observed.has_failed() && self.bounces()
-    }
-
-    /// Whether the impulses of an iterate make energy by restitution.
-    pub(crate) fn makes_energy(&mut self, at: ContactIterate<'_>, tolerance: f64) -> bool {
+    /// How contacts came out of the last solve of an iterate with their restitution.
+    pub(crate) fn bounce_of_iterate(&mut self, at: ContactIterate<'_>, tolerance: f64) -> Bounce {
+        if !self.bounces() {
+            return Bounce::Good;
+        }
+        if self.observed.has_failed() {
+            return Bounce::Jams;
+        }
         let rows = &mut self.rows;
         rows.tail.product_into(at.end, &mut rows.after);
-        let bounces = self.bounces();
-        let rows = &self.rows;
-        bounces && rows.gain(at.impulses) > tolerance.max(1e-12) * rows.exchanged(at.impulses)
+        match rows.gain(at.impulses) > tolerance.max(1e-12) * rows.exchanged(at.impulses) {
+            true => Bounce::MakesEnergy,
+            false => Bounce::Good,
+        }
     }
 
     /// Forgets the work in stages.

@@ -2,7 +2,9 @@
 
 use super::observed::Quality;
 use super::rows::{LawOfStep, OfStage};
-use super::{Base, ContactMemory, Contacts, Impacts, Restitution, check_work, set_options};
+use super::{
+    Base, Bounce, ContactMemory, Contacts, Impacts, Restitution, check_work, set_options, take_largest_share,
+};
 use crate::{Error, WorkPart};
 use pliant_solvers::complementarity::Outcome;
 use pliant_solvers::{Solution, SolveError, SolveReport};
@@ -116,36 +118,28 @@ impl Contacts {
         or_halves: bool,
     ) -> Result<SolveReport, Error> {
         let mut solved = self.solve_once(base, unknowns)?;
-        let in_halves = or_halves && self.observed.has_failed();
-        let bounces = !self.rows.bounced && self.bounces() && !in_halves;
-        if bounces && self.is_too_much(base, unknowns.change) {
-            let (mut least, mut most) = (0.0, 1.0);
-            if self.observed.has_failed() {
-                solved = self.solve_with_share(base, unknowns, least)?;
-                if self.observed.has_failed() {
-                    return Ok(solved);
-                }
-            }
-            for _ in 0..6 {
-                let share = 0.5 * (least + most);
-                solved = self.solve_with_share(base, unknowns, share)?;
-                if self.is_too_much(base, unknowns.change) {
-                    most = share;
-                } else {
-                    least = share;
-                }
-            }
-            if self.observed.report().restitution != least {
-                solved = self.solve_with_share(base, unknowns, least)?;
-            }
-        }
+        let whole = match self.bounce(base, unknowns.change) {
+            Bounce::Jams if or_halves => Bounce::Good,
+            whole => whole,
+        };
+        take_largest_share(whole, |share| {
+            solved = self.solve_with_share(base, unknowns, share)?;
+            Ok::<_, Error>(self.bounce(base, unknowns.change))
+        })?;
         Ok(solved)
     }
 
-    /// Whether there is no solution with the restitution of the last solve, or one that makes
-    /// energy.
-    fn is_too_much(&self, base: &Base<'_>, change: &Solution) -> bool {
-        self.observed.has_failed() || self.gains(base, change)
+    /// How contacts came out of the last solve with their restitution.
+    fn bounce(&self, base: &Base<'_>, change: &Solution) -> Bounce {
+        if self.rows.bounced || !self.bounces() {
+            Bounce::Good
+        } else if self.observed.has_failed() {
+            Bounce::Jams
+        } else if self.gains(base, change) {
+            Bounce::MakesEnergy
+        } else {
+            Bounce::Good
+        }
     }
 
     /// Whether the impulses make energy, beyond rounding and the residual that is allowed.

@@ -5,7 +5,7 @@ use super::observed::StageTime;
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
-    Base, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Meeting,
+    Base, Bounce, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Meeting,
     Observation, Restitution, Search, Solved,
 };
 use crate::motion::SolverMemory;
@@ -448,16 +448,11 @@ pub(crate) fn solve_newton(
     solved.map_err(|e| Error::from_solver(e, &system.model, motion.time))
 }
 
-/// Whether contacts with restitution had no solution in the last solve.
-pub(crate) fn fails_to_bounce(system: &System) -> bool {
-    listed(system).is_some_and(Contacts::fails_to_bounce)
-}
-
-/// Whether contacts with different coefficients of restitution make energy in the step.
-pub(crate) fn restitution_makes_energy(system: &mut System, at: ContactIterate<'_>) -> bool {
+/// How contacts came out of the last solve of an iterate with their restitution.
+pub(crate) fn bounce(system: &mut System, at: ContactIterate<'_>) -> Bounce {
     match &mut system.contacts {
-        Some(c) if !c.detection.list.is_empty() => c.makes_energy(at, system.options.contacts.tolerance),
-        _ => false,
+        Some(c) if !c.detection.list.is_empty() => c.bounce_of_iterate(at, system.options.contacts.tolerance),
+        _ => Bounce::Good,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The iteration of Newton's method.
 
 use super::{Factor, Goal, Iteration};
-use crate::contact::{ContactIterate, step};
+use crate::contact::{Bounce, ContactIterate, step, take_largest_share};
 use crate::observe::{Clash, Residuals};
 use crate::report::{NewtonReport, Timings};
 use crate::system::System;
@@ -75,41 +75,17 @@ impl Iteration<'_> {
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut out = self.iterate(timings)?;
-        // Halves may have a solution with all of it.
-        let in_halves = self.or_halves && step::fails_to_bounce(self.system);
-        if in_halves || !self.bounces_too_much() {
-            return Ok(out);
-        }
-        let (mut least, mut most, mut last) = (0.0, 1.0, 1.0);
-        if step::fails_to_bounce(self.system) {
-            last = least;
-            step::share_restitution(self.system, self.start, self.scheme, last);
+        let whole = match step::bounce(self.system, self.work.contact_iterate()) {
+            // Halves may have a solution with all of it.
+            Bounce::Jams if self.or_halves => Bounce::Good,
+            whole => whole,
+        };
+        take_largest_share(whole, |share| {
+            step::share_restitution(self.system, self.start, self.scheme, share);
             out = self.iterate(timings)?;
-            if step::fails_to_bounce(self.system) {
-                return Ok(out);
-            }
-        }
-        for _ in 0..6 {
-            last = 0.5 * (least + most);
-            step::share_restitution(self.system, self.start, self.scheme, last);
-            out = self.iterate(timings)?;
-            if self.bounces_too_much() {
-                most = last;
-            } else {
-                least = last;
-            }
-        }
-        if last != least {
-            step::share_restitution(self.system, self.start, self.scheme, least);
-            out = self.iterate(timings)?;
-        }
+            Ok::<_, Error>(step::bounce(self.system, self.work.contact_iterate()))
+        })?;
         Ok(out)
-    }
-
-    /// Whether contacts with their present restitution have no solution, or one that makes energy.
-    fn bounces_too_much(&mut self) -> bool {
-        step::fails_to_bounce(self.system)
-            || step::restitution_makes_energy(self.system, self.work.contact_iterate())
     }
 
     /// Newton's method. On return the state is the best iterate.

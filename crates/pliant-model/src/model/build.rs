@@ -404,7 +404,7 @@ impl Model {
         coordinates: &[bool],
         velocity: &[f64],
     ) -> Result<(), ModelError> {
-        self.dofs_of(node, element, coordinates.len())?;
+        self.dofs_for("given a velocity", node, element, coordinates.len())?;
         let Node { name, kind, .. } = &mut self.nodes[node.0];
         let size = coordinates.len();
         check_size(name, Field::Velocities, "numbers", size, velocity.len())?;
@@ -428,13 +428,21 @@ impl Model {
     /// # Errors
     /// As [`fix`](Self::fix).
     pub fn dofs_of(&self, node: NodeId, element: usize, coordinates: usize) -> Result<usize, ModelError> {
+        self.dofs_for("fixed", node, element, coordinates)
+    }
+
+    /// As [`dofs_of`](Self::dofs_of), of an element that is to be `action`.
+    fn dofs_for(
+        &self,
+        action: &'static str,
+        node: NodeId,
+        element: usize,
+        coordinates: usize,
+    ) -> Result<usize, ModelError> {
         let target = self.checked("a fixed node", node)?;
         let name = target.name.clone();
         let Some(first) = target.first_dof() else {
-            return Err(ModelError::NotIndependent {
-                name,
-                action: "fixed",
-            });
+            return Err(ModelError::NotIndependent { name, action });
         };
         if element >= target.count {
             return Err(ModelError::Element {
@@ -467,7 +475,7 @@ impl Model {
         linear: [f64; 3],
         angular: [f64; 3],
     ) -> Result<(), ModelError> {
-        self.dofs_of(node, element, 6)?;
+        self.dofs_for("given a velocity", node, element, 6)?;
         let Node {
             name, kind, space, ..
         } = &mut self.nodes[node.0];

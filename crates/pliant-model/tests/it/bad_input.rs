@@ -94,6 +94,18 @@ fn names_and_numbers() {
     );
     says(m.fix(p, 2, &[true; 3]), "element 2 of a node that has 2");
     says(m.fix(p, 0, &[true; 2]), "needs 3 coordinates, found 2");
+    says(
+        m.set_velocity(p, 2, &[true; 3], &[0.0; 3]),
+        "element 2 of a node that has 2",
+    );
+    says(
+        m.set_velocity(p, 0, &[true; 3], &[0.0; 2]),
+        "needs 3 numbers, found 2",
+    );
+    says(
+        m.set_velocity(p, 0, &[true; 3], &[0.0, f64::NAN, 0.0]),
+        "velocity of `points` is NaN",
+    );
 }
 
 #[test]
@@ -185,6 +197,18 @@ fn mappings_name_what_does_not_fit() {
             .to_string()
             .contains("computed from other nodes")
     );
+    let text = m.set_velocity(d, 0, &[true], &[1.0]).unwrap_err().to_string();
+    assert!(text.contains("so it cannot be given a velocity"), "{text}");
+}
+
+/// A velocity at the start goes to the chosen coordinates of one element.
+#[test]
+fn velocities_of_chosen_coordinates() {
+    let (mut m, p, _) = model();
+    m.set_velocity(p, 1, &[true, false, true], &[1.0, 2.0, 3.0])
+        .unwrap();
+    let state = m.initial_state().unwrap();
+    assert_eq!(m.velocities(&state, p), [0.0, 0.0, 0.0, 1.0, 0.0, 3.0]);
 }
 
 /// A mapping that says it repeats the coordinates of its parents, and cannot.

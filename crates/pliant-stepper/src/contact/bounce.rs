@@ -6,11 +6,11 @@ const HALVINGS: usize = 6;
 /// How contacts with a share of their restitution come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bounce {
-    /// They solve their law and make no energy, or have no restitution.
+    /// A solution that makes no energy, or no restitution.
     Good,
     /// Different coefficients at once make energy.
     MakesEnergy,
-    /// They have no solution.
+    /// No solution.
     Jams,
 }
 

@@ -128,7 +128,7 @@ pub enum Error {
     /// A step was solved, and makes more energy than it may
     /// ([`Options::accuracy`](crate::Options::accuracy)).
     #[error(
-        "the step from t = {t} s is solved, but {}, {} times {}, where {} is allowed; most energy is in {what}: {}",
+        "the step from t = {t} s is solved, but {}, {} times {}, where {} is allowed; {what}: {}",
         made(excess), short(excess.share),
         if excess.part == EnergyPart::SinceStart { "all that could turn over" } else { "what turned over" },
         excess.allowed,
@@ -138,7 +138,7 @@ pub enum Error {
     NotCertified {
         /// The part of the certificate.
         excess: Excess,
-        /// The component with the most energy at the end, in words.
+        /// The component that the energy went into or that has most of it, in words.
         what: String,
         /// Time at the start of the step (s).
         time: f64,

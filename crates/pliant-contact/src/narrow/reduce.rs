@@ -1,13 +1,15 @@
-//! At most four points of a manifold: the deepest, and those that span the largest area with it.
+//! At most four points of a manifold: the deepest, and those that span the largest area with it;
+//! of a compliant one also all others that overlap.
 
 use super::Touch;
 
-/// Drops points that repeat others, then keeps at most four of those left, in their order.
+/// Drops points that repeat others, then keeps at most four of those left, in their order, and
+/// where they `store` energy all that overlap: which four there are would change that in a jump.
 ///
 /// `size` is that of the smaller part (m): points of one normal nearer than 1e-5 of it are one. A
 /// choice goes to the earlier of candidates that are equal to a millionth, so that rounding does
 /// not change it from step to step.
-pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64) {
+pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64, store: bool) {
     let mut kept = from;
     for k in from..touches.len() {
         let touch = touches[k];
@@ -65,20 +67,13 @@ pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64) {
         },
         0.0,
     );
-    let mut keep = [deepest, second, third, fourth];
-    keep.sort_unstable();
-    let chosen = keep.map(|k| points[k]);
-    let repeated = keep.windows(2).any(|w| w[0] == w[1]);
-    touches.truncate(from);
-    if repeated {
-        let mut last = usize::MAX;
-        for (k, touch) in keep.iter().zip(chosen) {
-            if *k != last {
-                touches.push(touch);
-            }
-            last = *k;
+    let keep = [deepest, second, third, fourth];
+    let mut next = from;
+    for k in from..touches.len() {
+        if keep.contains(&(k - from)) || store && touches[k].gap < 0.0 {
+            touches[next] = touches[k];
+            next += 1;
         }
-    } else {
-        touches.extend(chosen);
     }
+    touches.truncate(next);
 }

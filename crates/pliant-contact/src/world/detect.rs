@@ -145,7 +145,7 @@ impl World {
                 cast::Cast::Free => return,
                 cast::Cast::At(_) => {
                     if !passes(&self.pieces, pair, [&a, &b], &work.touches) {
-                        reduce(&mut work.touches, 0, self.pieces.smaller(pair.i, pair.j));
+                        reduce(&mut work.touches, 0, self.pieces.smaller(pair.i, pair.j), false);
                         self.keep_swept(pair);
                     }
                     return;
@@ -178,12 +178,15 @@ impl World {
         }
     }
 
-    /// Keeps those of the touches that can close within the horizon, reduced to four.
+    /// Keeps those of the touches that can close within the horizon, reduced to four, and of
+    /// compliant pairs all that overlap.
     fn keep(&mut self, pair: Pair, element: u64, weights: [Option<Weights>; 2]) {
+        let colliders = [pair.i, pair.j].map(|k| self.pieces.list[k].collider);
+        let store = self.pair_material(colliders[0], colliders[1]).compliance > 0.0;
         let (pieces, touches) = (&self.pieces, &mut self.work.narrow.touches);
         let places = [pair.i, pair.j].map(|k| self.colliders[pieces.list[k].collider.index()].placement);
         touches.retain(|t| near_enough(pieces, &places, pair, t, weights));
-        reduce(touches, 0, pieces.smaller(pair.i, pair.j));
+        reduce(touches, 0, pieces.smaller(pair.i, pair.j), store);
         for touch in touches {
             push(
                 pieces,

@@ -1,6 +1,6 @@
 //! Boxes on boxes: exact, four points, and the same from step to step under rounding.
 
-use pliant_contact::Shape;
+use pliant_contact::{Material, MaterialId, Shape};
 use pliant_dense::{Vec3, rotation};
 use pliant_model::Pose;
 
@@ -45,6 +45,41 @@ fn a_box_turned_by_an_eighth_keeps_four_points_of_the_octagon() {
         .map(|k| (around[k] - centre).cross(&(around[(k + 1) % 4] - centre)).z / 2.0)
         .sum();
     assert!(area > 0.55, "{area}");
+}
+
+/// A compliant box that rolls through the ground stores the energy of all its corners below, and no
+/// more or less where the lowest face changes; a hard one has four points.
+#[test]
+fn all_corners_of_a_compliant_box_below_the_ground_store_energy() {
+    let half = [0.5, 0.3, 0.4];
+    let axis = Vec3::new(0.3, 1.0, -0.2).normalize();
+    let mut most = 0;
+    for k in 0..400 {
+        let turned = Pose::turned([0.0, 0.0, -0.1], axis.into(), 0.01 * f64::from(k));
+        let corners = (0..8).map(|k| {
+            let corner = [0, 1, 2].map(|i| if k >> i & 1 == 1 { half[i] } else { -half[i] });
+            -0.1 + rotation::rotate(turned.rotation, corner.into()).z
+        });
+        let expected: f64 = corners.map(|z| z.min(0.0).powi(2)).sum();
+        for compliance in [0.0, 1e-3] {
+            let mut rig = Rig::new(&[(Shape::cuboid(half).unwrap(), turned)])
+                .fixed("ground", Shape::half_space([0.0, 0.0, 1.0]).unwrap());
+            let soft = Material {
+                compliance,
+                ..Material::default()
+            };
+            let default = MaterialId::default();
+            rig.world.set_pair(default, default, soft).unwrap();
+            let found = rig.contacts(1e-2);
+            let sum: f64 = found.iter().map(|c| c.gap.min(0.0).powi(2)).sum();
+            most = most.max(found.len());
+            match compliance > 0.0 {
+                true => assert!((sum - expected).abs() < 1e-14, "{k}: {sum} of {expected}"),
+                false => assert!(found.len() <= 4),
+            }
+        }
+    }
+    assert!(most > 4);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::retry;
 use crate::contact::FrictionCoupling;
-use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances};
+use crate::{EnergyPart, Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances};
 use pliant_model::{ComponentId, NodeKind};
+use pliant_stepper::contact::step::{self, StoredPair};
 
 /// The part of the certificate of a step that is beyond its tolerance, if the options hold it to
 /// one.
@@ -24,10 +25,16 @@ pub(crate) fn refuse(
     remedies: bool,
     go_back: impl FnOnce(&mut Simulation) -> Result<(), Error>,
 ) -> Error {
-    let what = most_energetic(simulation);
+    let most = most_energetic(simulation);
+    let stored = Stored::of(simulation);
     if let Err(error) = go_back(simulation) {
         return error;
     }
+    let gainer = match excess.part {
+        EnergyPart::SinceStart => None,
+        _ => stored.gainer(simulation, 0.5 * excess.energy),
+    };
+    let what = gainer.unwrap_or_else(|| format!("most energy is in {most}"));
     let remedy = match remedies.then(|| remedy(simulation, report.h)).transpose() {
         Ok(remedy) => remedy.flatten(),
         Err(error) => return error,
@@ -38,6 +45,52 @@ pub(crate) fn refuse(
         time: simulation.motion.time,
         remedy,
         report: Box::new(*report),
+    }
+}
+
+/// Energies that force fields and compliant contacts store (J).
+struct Stored {
+    /// Of each force field.
+    fields: Vec<f64>,
+    pairs: Vec<StoredPair>,
+}
+
+impl Stored {
+    /// Those of the present motion.
+    fn of(simulation: &mut Simulation) -> Self {
+        let count = simulation.system.model.force_fields().len();
+        let fields = (0..count).map(|i| simulation.potential(ComponentId::ForceField(i)));
+        Self {
+            fields: fields.collect(),
+            pairs: step::stored_pairs(&simulation.motion),
+        }
+    }
+
+    /// The component, in words, whose energy is above that of the present motion by the most, if
+    /// that is more than `least` (J).
+    fn gainer(&self, simulation: &mut Simulation, least: f64) -> Option<String> {
+        let before = Self::of(simulation);
+        let (mut most, mut what) = (least, None);
+        for (i, (now, then)) in self.fields.iter().zip(&before.fields).enumerate() {
+            if now - then > most {
+                most = now - then;
+                let name = simulation.system.model.component_name(ComponentId::ForceField(i));
+                what = Some(format!("`{name}` gained {} J", rounded(most)));
+            }
+        }
+        for pair in &self.pairs {
+            let then = before.pairs.iter().find(|then| then.sides == pair.sides);
+            let then = then.copied().unwrap_or_default();
+            if pair.energy - then.energy > most {
+                most = pair.energy - then.energy;
+                let name = step::name_pair(&simulation.system, pair.sides);
+                let [gained, from, to] = [most, then.depth, pair.depth].map(rounded);
+                what = Some(format!(
+                    "the contact of {name} gained {gained} J, from {from} to {to} m of overlap"
+                ));
+            }
+        }
+        what
     }
 }
 
@@ -136,7 +189,7 @@ fn makes_none(simulation: &mut Simulation, h: f64, parts: u32) -> bool {
     })
 }
 
-/// A length with two digits.
-fn rounded(h: f64) -> f64 {
-    format!("{h:.1e}").parse().unwrap_or(h)
+/// A number with two digits.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
 }

@@ -4,6 +4,8 @@ use crate::integrators::models::{G, chain, elastic_pendulum, pendulum, runge_kut
 use crate::tools::worst;
 use crate::worlds::{moving_boxes, on_feet, rough};
 use pliant::EnergyPart;
+use pliant::contact::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
+use pliant::kkt::Support;
 use pliant::prelude::*;
 
 /// A mass on a spring, of 1 kg and `k` (N/m), which starts at rest 1 m away.
@@ -210,6 +212,59 @@ fn a_step_that_makes_energy_is_an_error() {
     ] {
         assert!(text.contains(words), "{text}");
     }
+}
+
+/// A soft floor under a point that is 10 cm deeper for `x > 0`.
+#[derive(Debug)]
+struct Step(NodeId);
+
+impl ContactFinder for Step {
+    fn nodes(&self) -> Vec<NodeId> {
+        vec![self.0]
+    }
+
+    fn find(&mut self, model: &Model, state: &State, _: f64, out: &mut ContactList) -> Result<(), Error> {
+        let x = model.positions(state, self.0);
+        let contact = Contact {
+            key: ContactKey(0, 0),
+            point: [x[0], x[1], x[2]],
+            normal: [0.0, 0.0, 1.0],
+            gap: if x[0] > 0.0 { x[2] - 0.1 } else { x[2] },
+            law: ContactLaw {
+                compliance: 1e-3,
+                ..ContactLaw::default()
+            },
+            sides: [0, 1],
+        };
+        let support = Support {
+            node: self.0,
+            element: 0,
+            weight: 1.0,
+            arm: [0.0; 3],
+        };
+        out.push(contact, [], [support]);
+        Ok(())
+    }
+}
+
+/// Energy that a contact has from nowhere is an error that names it and its overlap.
+#[test]
+fn a_contact_whose_overlap_jumps_is_named() {
+    let mut model = Model::new();
+    let p = model.add_particles("p", &[[-0.1, 0.0, 0.0]]).unwrap();
+    model.add_mass("mass", p, Mass::Uniform(1.0)).unwrap();
+    let mut s = Simulation::new(model).unwrap();
+    let mut state = s.state().clone();
+    state.velocities.copy_from_slice(&[1.0, 0.0, 0.0]);
+    s.set_state(&state).unwrap();
+    s.set_contacts(Step(p)).unwrap();
+    let error = (0..20).find_map(|_| s.step(0.01).err()).unwrap().to_string();
+    // 0.1^2/2e-3 J.
+    let words = "gained 5 J, from 0 to 0.1 m of overlap";
+    assert!(
+        error.contains("the contact of") && error.contains(words),
+        "{error}"
+    );
 }
 
 /// A damper that pushes.

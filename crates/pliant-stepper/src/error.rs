@@ -257,7 +257,7 @@ pub enum Error {
         what: String,
     },
     /// The integrator has no answer to something in the model or the options.
-    #[error("{integrator} does not take {what}; the theta method does")]
+    #[error("{integrator} does not take {what}; {}", does(*instead))]
     Unsupported {
         /// Its name.
         integrator: String,
@@ -265,6 +265,8 @@ pub enum Error {
         what: String,
         /// The field of [`Options`](crate::Options) that asks for it, if it is one.
         option: Option<&'static str>,
+        /// A method that takes it, and all else of the model and the options, in words.
+        instead: Option<&'static str>,
     },
     /// A method takes forces explicitly, and the step is too long for the fastest mode of the
     /// motion at its start: it would grow without bound.
@@ -381,6 +383,14 @@ pub enum Error {
     /// A solver error without a name in the model.
     #[error(transparent)]
     Solve(SolveError),
+}
+
+/// What takes instead all that a method does not.
+fn does(instead: Option<&str>) -> String {
+    match instead {
+        Some(method) => format!("{method} does"),
+        None => "no method takes it with all the rest".to_owned(),
+    }
 }
 
 /// The source of energy, in words.

@@ -395,13 +395,13 @@ fn methods_refuse_a_scene_before_the_first_step() {
     for (words, message, under) in [
         (
             "integrator: RungeKutta4",
-            "error: the Runge-Kutta method does not take the hard rows of `hard`; the theta method does",
+            "error: the Runge-Kutta method does not take the hard rows of `hard`; SDIRK2, the default, does",
             "^^^^^^^^^^^",
         ),
         (
             "integrator: EnergyMomentum), rayleigh: (mass: 0, stiffness: 0.01",
             "error: the energy-momentum method does not take damping in proportion to the stiffness (an \
-             indefinite one would gain energy); the theta method does",
+             indefinite one would gain energy); SDIRK2, the default, does",
             "^^^^^^^^^^^^^^",
         ),
         (

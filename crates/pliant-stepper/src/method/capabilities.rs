@@ -205,8 +205,23 @@ pub fn check(system: &System, options: &Options, takes: Capabilities, name: &str
             integrator: name.to_owned(),
             what,
             option,
+            instead: instead(system, options),
         })
     })
+}
+
+/// The method, in words, that takes the model and the options: the default if it does.
+fn instead(system: &System, options: &Options) -> Option<&'static str> {
+    let methods = [
+        (Capabilities::SDIRK2, "SDIRK2, the default,"),
+        (Capabilities::THETA, "the theta method"),
+    ];
+    let takes = |takes: Capabilities| {
+        check_memories(&system.model, options, takes, "").is_ok()
+            && unsupported_choice(options, takes).is_none()
+            && first_unsupported(system, options, takes).is_none()
+    };
+    methods.into_iter().find(|m| takes(m.0)).map(|m| m.1)
 }
 
 /// The features of a model that not every linear solver takes.

@@ -258,6 +258,21 @@ fn plastic_strains_are_part_of_the_state() {
     }
 }
 
+/// What yields needs a nonlinear step, and weights the theta method: no method is named.
+#[test]
+fn weights_and_what_yields_go_with_no_method() {
+    let options = Options {
+        integrator: Integrator::bdf2(),
+        alpha: 0.5,
+        ..Options::default()
+    };
+    let error = oscillator(&options).step(1e-4).unwrap_err();
+    assert!(
+        matches!(error, Error::Unsupported { instead: None, .. }),
+        "{error}"
+    );
+}
+
 /// A thick-walled sphere of radii 1 and 2 without hardening under inner pressure (Hill 1950): a
 /// cone of it that moves along radii only.
 fn sphere(cells: usize) -> (Simulation, NodeId, usize) {

@@ -49,10 +49,20 @@ fn rattle_and_masses_on_curved_mappings() {
 
 #[test]
 fn bounded_forces_where_accelerations_are_needed() {
-    let mut model = pendulum();
-    let rod = model.component_named("rod").unwrap();
-    model.set_bounds(rod, -100.0, 100.0).unwrap();
-    assert!(refusal(model, with(Integrator::generalised_alpha(0.5))).contains("`rod`"));
+    let bounded = || {
+        let mut model = pendulum();
+        let rod = model.component_named("rod").unwrap();
+        model.set_bounds(rod, -100.0, 100.0).unwrap();
+        model
+    };
+    let text = refusal(bounded(), with(Integrator::generalised_alpha(0.5)));
+    assert!(text.contains("`rod`; SDIRK2, the default, does"), "{text}");
+    let weighted = Options {
+        alpha: 0.5,
+        ..with(Integrator::generalised_alpha(0.5))
+    };
+    let text = refusal(bounded(), weighted);
+    assert!(text.contains("; the theta method does"), "{text}");
 }
 
 #[test]

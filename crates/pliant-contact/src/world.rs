@@ -201,18 +201,12 @@ impl World {
     }
 
     /// Keeps the colliders of what the joints of a model hold together from meeting
-    /// ([`Model::joined`]); the fixed ones are those of the world. A simulation that is given the
-    /// world does so.
+    /// ([`Model::joined`]). A simulation that is given the world does so.
     pub fn exclude_joined(&mut self, model: &Model) {
-        let carrier = |collider: &Collider| match collider.placement {
-            Placement::Fixed(_) => Some(None),
-            Placement::Body { node, element, .. } => Some(Some((node, element))),
-            Placement::Points(_) => None,
-        };
-        let mut on: BTreeMap<Option<(NodeId, usize)>, Vec<ColliderId>> = BTreeMap::new();
+        let mut on: BTreeMap<(NodeId, usize), Vec<ColliderId>> = BTreeMap::new();
         for (id, collider) in (0..).map(ColliderId).zip(&self.colliders) {
-            if let Some(carrier) = carrier(collider) {
-                on.entry(carrier).or_default().push(id);
+            if let Placement::Body { node, element, .. } = collider.placement {
+                on.entry((node, element)).or_default().push(id);
             }
         }
         for [a, b] in model.joined() {

@@ -227,8 +227,8 @@ pub struct RowGroup {
     pub count: usize,
 }
 
-/// The two bodies that a joint holds together, by node and element; none is the world.
-pub type Joined = [Option<(NodeId, usize)>; 2];
+/// The two bodies that a joint holds together, by node and element.
+pub type Joined = [(NodeId, usize); 2];
 
 /// A mechanical model: the structure of a problem, and the values that its parameters begin with.
 /// It does not change while it is simulated.
@@ -276,8 +276,8 @@ impl Model {
     }
 
     /// Bodies that do not collide, since [joints](crate::Joint) hold them together: the two of each
-    /// joint, and the one that a hard fixed joint holds in the world, in the order in which they
-    /// were added, but for joints that are [`colliding`](crate::Joint::colliding).
+    /// joint, in the order in which they were added, but for joints that are
+    /// [`colliding`](crate::Joint::colliding).
     pub fn joined(&self) -> &[Joined] {
         &self.joined
     }

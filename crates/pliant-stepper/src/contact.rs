@@ -11,6 +11,7 @@ mod approach;
 mod bounce;
 mod detect;
 mod finder;
+mod held;
 mod impact;
 mod law;
 mod list;

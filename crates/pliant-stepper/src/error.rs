@@ -385,7 +385,7 @@ pub enum Error {
     Solve(SolveError),
 }
 
-/// What takes instead all that a method does not.
+/// The method that takes all that another one does not, in words.
 fn does(instead: Option<&str>) -> String {
     match instead {
         Some(method) => format!("{method} does"),

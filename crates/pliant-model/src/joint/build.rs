@@ -34,10 +34,8 @@ impl Model {
 
     /// Lists what a joint keeps from meeting.
     fn list_joined(&mut self, joint: &Joint, handle: &JointHandle) {
-        let sides = [handle.frames[0].0, handle.frames[1].0];
-        let is_welded = joint.kind == JointKind::Fixed && joint.compliances.is_empty();
-        if !joint.collides && (is_welded || sides.iter().all(Option::is_some)) {
-            self.join(sides);
+        if let ([Some(a), Some(b)], false) = ([handle.frames[0].0, handle.frames[1].0], joint.collides) {
+            self.join([a, b]);
         }
     }
 

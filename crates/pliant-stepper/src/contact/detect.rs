@@ -1,6 +1,7 @@
 //! The search for contacts: at the start of a step, where the last one did not leave them, and at
 //! its end.
 
+use super::held::HeldElements;
 use super::{
     Contact, ContactFinder, ContactKey, ContactLaw, ContactList, ContactMemory, Contacts, FrictionModel,
 };
@@ -36,6 +37,8 @@ pub(super) struct ContactSource {
     nodes: Vec<NodeId>,
     /// The state that contacts are searched for, with predicted velocities.
     pub(super) predicted: State,
+    /// Elements whose contacts with what does not move are left out.
+    pub(super) held: HeldElements,
     /// Whether it has searched since the motion took note of its memory.
     pub(super) searched: bool,
 }
@@ -125,6 +128,7 @@ impl ContactSource {
         predict(search.model, search.state, system, h, &mut self.predicted);
         by(self.finder.as_mut(), search.model, &self.predicted, out)?;
         search.sleep.leave_out(search.assembler, out);
+        self.held.leave_out(search.model, search.assembler, out);
         out.contacts().iter().try_for_each(check)
     }
 
@@ -151,6 +155,7 @@ impl Detection {
                 nodes: finder.nodes(),
                 finder,
                 predicted: State::default(),
+                held: HeldElements::default(),
                 searched: false,
             },
             list: ContactList::default(),

@@ -1,12 +1,13 @@
 //! The contacts of a step, stage by stage: functions of a system and a motion. Systems without
 //! contacts pass them all.
 
+use super::held::HeldElements;
 use super::observed::StageTime;
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
-    Base, Bounce, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Meeting,
-    Observation, Restitution, Search, Solved,
+    Base, Bounce, ContactFinder, ContactIterate, ContactList, ContactMemory, Contacts, FrictionCoupling,
+    Impacts, Meeting, Observation, Restitution, Search, Solved,
 };
 use crate::motion::SolverMemory;
 use crate::system::System;
@@ -23,6 +24,7 @@ pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
 pub fn set_finder(system: &mut System, motion: &mut Motion, mut finder: Box<dyn ContactFinder>) {
     finder.begin(&system.model);
     let mut contacts = Contacts::new(finder);
+    contacts.detection.source.held = HeldElements::find(system);
     let mut memory = ContactMemory::default();
     contacts.detection.source.save(&mut memory);
     system.contacts = Some(Box::new(contacts));
@@ -283,7 +285,7 @@ pub struct StoredPair {
 pub fn stored_pairs(motion: &Motion) -> Vec<StoredPair> {
     let list = motion.contacts.as_ref().map(|memory| &memory.list);
     let mut pairs: Vec<StoredPair> = Vec::new();
-    for contact in list.into_iter().flat_map(|list| list.contacts()) {
+    for contact in list.into_iter().flat_map(ContactList::contacts) {
         let (depth, compliance) = (-contact.gap, contact.law.compliance);
         if compliance == 0.0 || depth <= 0.0 {
             continue;

@@ -56,7 +56,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Those of the present motion.
+    /// Energies at the present motion.
     fn of(simulation: &mut Simulation) -> Self {
         let count = simulation.system.model.force_fields().len();
         let fields = (0..count).map(|i| simulation.potential(ComponentId::ForceField(i)));

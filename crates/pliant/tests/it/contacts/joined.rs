@@ -4,9 +4,9 @@ use crate::worlds::{ground, rough};
 use pliant::collision::*;
 use pliant::prelude::*;
 
-/// Boxes of 1 kg and 1 m on the ground, in these places, held by a joint that is made of their
+/// Boxes of 1 kg and 1 m on the ground, in these places, held by joints that are made of their
 /// node.
-fn boxes(places: &[[f64; 3]], joint: impl FnOnce(NodeId) -> Joint) -> (Simulation, NodeId) {
+fn boxes(places: &[[f64; 3]], joints: impl FnOnce(NodeId) -> Vec<Joint>) -> (Simulation, NodeId) {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -9.81]).unwrap();
     let poses: Vec<Pose> = places.iter().map(|place| Pose::at(*place)).collect();
@@ -14,7 +14,9 @@ fn boxes(places: &[[f64; 3]], joint: impl FnOnce(NodeId) -> Joint) -> (Simulatio
     let mass = RigidMass::cuboid(1.0, [1.0; 3]);
     m.add_mass("mass", node, Mass::Rigid(vec![mass; places.len()]))
         .unwrap();
-    m.add_joint("joint", &joint(node)).unwrap();
+    for (k, joint) in joints(node).iter().enumerate() {
+        m.add_joint(&format!("joint {k}"), joint).unwrap();
+    }
     let mut world = World::new();
     let material = world.add_material(rough(0.5)).unwrap();
     ground(&mut world, material);
@@ -40,7 +42,7 @@ fn bodies_of_a_joint_meet_where_asked() {
     for collides in [false, true] {
         let (mut s, _) = boxes(&places, |node| {
             let hinge = Joint::hinge(Side::Body(node, 0), Side::Body(node, 1)).at(Pose::at([0.45, 0.0, 1.0]));
-            if collides { hinge.colliding() } else { hinge }
+            vec![if collides { hinge.colliding() } else { hinge }]
         });
         let report = s.step(0.01).unwrap();
         assert_eq!(report.contacts.count > 0, collides, "{report:?}");
@@ -54,7 +56,9 @@ fn bodies_of_a_joint_meet_where_asked() {
 #[test]
 fn what_is_welded_to_the_world_does_not_meet_the_ground() {
     let place = [0.3, 0.2, 0.485];
-    let (mut s, node) = boxes(&[place], |node| Joint::fixed(Side::World, Side::Body(node, 0)));
+    let (mut s, node) = boxes(&[place], |node| {
+        vec![Joint::fixed(Side::World, Side::Body(node, 0))]
+    });
     for h in [1.0 / 60.0, 1.0 / 240.0, 1e-5] {
         let report = s.step(h).unwrap();
         assert_eq!(report.contacts.count, 0);
@@ -63,8 +67,36 @@ fn what_is_welded_to_the_world_does_not_meet_the_ground() {
     }
     let at = Pose::turned([-1.0, 0.2, 0.6], [1.0, 0.0, 0.0], std::f64::consts::FRAC_PI_2);
     let (mut s, _) = boxes(&[[0.3, 0.2, 0.6]], |node| {
-        Joint::hinge(Side::World, Side::Body(node, 0)).at(at)
+        vec![Joint::hinge(Side::World, Side::Body(node, 0)).at(at)]
     });
     let active: usize = (0..60).map(|_| s.step(1.0 / 60.0).unwrap().contacts.active).sum();
     assert!(active > 0);
+}
+
+/// A box that is bolted to the world at three points, below the ground, at it or above, stands there
+/// as one that is welded does, and another one falls on it and stays. It is of no consequence for
+/// the contact with that box, which moves; once a bolt may slip, the ground counts again.
+#[test]
+fn what_is_bolted_to_the_world_does_not_meet_the_ground() {
+    for z in [0.49, 0.5, 0.5001] {
+        let places = [[0.0, 0.0, z], [0.1, 0.0, z + 1.2]];
+        let bolts = [[0.3, 0.0, 0.1], [-0.3, 0.1, 0.1], [0.0, -0.4, 0.2]];
+        let (mut s, node) = boxes(&places, |node| {
+            let bolt = |at| Joint::ball(Side::World, Side::Body(node, 0)).at(Pose::at(at));
+            bolts.map(bolt).to_vec()
+        });
+        let mut touched = 0;
+        for _ in 0..100 {
+            let report = s.step(0.01).unwrap();
+            touched = touched.max(report.contacts.active);
+            assert!(report.contacts.count <= 4, "{report:?}");
+        }
+        assert_eq!(touched, 4);
+        let x = s.positions(node);
+        assert!((x[2] - z).abs() < 1e-13 && (x[9] - z - 1.0).abs() < 1e-9, "{x:?}");
+        let bolt = s.model().component_named("joint 0.force").unwrap();
+        s.set_bounds(bolt, -1e6, 1e6).unwrap();
+        s.step(0.01).unwrap();
+        assert_eq!(s.step(1e-3).unwrap().contacts.count, 8, "{z}");
+    }
 }

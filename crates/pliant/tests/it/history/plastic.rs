@@ -258,7 +258,7 @@ fn plastic_strains_are_part_of_the_state() {
     }
 }
 
-/// What yields needs a nonlinear step, and weights the theta method: no method is named.
+/// Plasticity needs a nonlinear step, and weights the theta method: no method is named.
 #[test]
 fn weights_and_what_yields_go_with_no_method() {
     let options = Options {

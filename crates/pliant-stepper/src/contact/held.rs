@@ -1,6 +1,6 @@
-//! Elements that hard rows of their own hold in the world: a base bolted at three points, a frame on
-//! two hinges that do not line up. Nothing moves them, so that contacts with what does not move
-//! either ask for nothing, and have no answer but rounding.
+//! Elements that hard rows hold in the world: a base bolted at three points, a frame on two hinges
+//! that do not line up, and whatever is fixed to these. Nothing moves them, so that contacts with
+//! others that do not move ask for nothing, and have no answer but rounding.
 
 use super::ContactList;
 use crate::system::System;
@@ -13,32 +13,43 @@ const INDEPENDENT: f64 = 1e-6;
 /// The elements that are held.
 #[derive(Debug, Default)]
 pub(super) struct HeldElements {
-    /// In the order of their coordinates.
+    /// Behind those that hold them.
     list: Vec<HeldElement>,
+    /// First coordinates, ascending, with the number of the element in the list.
+    by_dof: Vec<(usize, usize)>,
+    /// Whether each element of the list is held at present.
+    still: Vec<bool>,
 }
 
 /// An element that is held.
 #[derive(Debug)]
 struct HeldElement {
-    /// Its first coordinate.
-    dof: usize,
-    /// The row groups that hold it.
+    /// The row groups that hold it, and the elements of the list that these hold it to.
     groups: Vec<usize>,
+    to: Vec<usize>,
 }
 
-/// Rows that act on one element alone.
-struct OwnRows {
+/// An element of an independent node, with the rows that act on it and on nothing else that may
+/// move.
+struct Element {
     dof: usize,
     size: usize,
     groups: Vec<usize>,
+    /// Held elements, by their numbers in the list, on which these rows act too.
+    to: Vec<usize>,
+    /// Its part of each of these rows, and whether there are more than when it was last looked at.
     rows: Vec<f64>,
+    grown: bool,
+    /// Its number in the list of those that are held.
+    held: Option<usize>,
 }
 
 impl HeldElements {
-    /// Finds the elements of a model whose own hard rows, at its initial state, have the rank of
-    /// their coordinates: rows that hold an element to first order anywhere hold it for good. Rows
-    /// that are driven or of bounded force hold nothing. Cost: an evaluation, a pass over the rows,
-    /// and for each element the square of its rows.
+    /// Finds the elements of a model whose hard rows, to the world and to others that are held, have
+    /// the rank of their coordinates at its initial state: rows that hold an element to first order
+    /// anywhere hold it for good. Rows that are driven or of bounded force hold nothing. Cost: an
+    /// evaluation, a pass over the rows for each element on the way to the last one, and for each
+    /// element the square of its rows.
     pub(super) fn find(system: &mut System) -> Self {
         let model = &system.model;
         let groups: Vec<usize> = (0..model.row_groups().len())
@@ -61,28 +72,48 @@ impl HeldElements {
         let scheme = Scheme::implicit_euler(1.0);
         assembler.fill_kinematics(model, &mut evaluation, &scheme, &state);
         let mut elements = elements(model);
-        for group in groups {
-            let rows = &model.row_groups()[group];
-            for row in rows.first_row..rows.first_row + rows.size * rows.count {
-                add_row(&mut elements, assembler, row, group);
+        let rows = groups.iter().flat_map(|group| {
+            let rows = &model.row_groups()[*group];
+            let all = rows.first_row..rows.first_row + rows.size * rows.count;
+            all.map(|row| (row, *group))
+        });
+        let mut left: Vec<(usize, usize)> = rows.collect();
+        let mut out = Self::default();
+        loop {
+            left.retain(|(row, group)| !add_row(&mut elements, assembler, *row, *group));
+            let before = out.list.len();
+            for element in elements.iter_mut().filter(|e| e.grown) {
+                element.grown = false;
+                if rank(&element.rows, element.size) == element.size {
+                    element.held = Some(out.list.len());
+                    out.by_dof.push((element.dof, out.list.len()));
+                    out.list.push(HeldElement {
+                        groups: std::mem::take(&mut element.groups),
+                        to: std::mem::take(&mut element.to),
+                    });
+                }
+            }
+            if out.list.len() == before {
+                out.by_dof.sort_unstable();
+                return out;
             }
         }
-        let held = elements.into_iter().filter(|e| rank(&e.rows, e.size) == e.size);
-        let list = held.map(|e| HeldElement {
-            dof: e.dof,
-            groups: e.groups,
-        });
-        Self { list: list.collect() }
     }
 
     /// Removes contacts of which both sides are held or of the world.
-    pub(super) fn leave_out(&self, model: &Problem, assembler: &Assembler, list: &mut ContactList) {
+    pub(super) fn leave_out(&mut self, model: &Problem, assembler: &Assembler, list: &mut ContactList) {
         if self.list.is_empty() {
             return;
         }
+        self.still.clear();
+        for element in &self.list {
+            let still = element.groups.iter().all(|group| holds(model, *group))
+                && element.to.iter().all(|k| self.still[*k]);
+            self.still.push(still);
+        }
         let is_held = |dof: usize| {
-            let found = self.list.binary_search_by_key(&dof, |e| e.dof);
-            found.is_ok_and(|at| self.list[at].groups.iter().all(|group| holds(model, *group)))
+            let found = self.by_dof.binary_search_by_key(&dof, |e| e.0);
+            found.is_ok_and(|at| self.still[self.by_dof[at].1])
         };
         list.retain(|supports| {
             let mut dofs = supports
@@ -108,48 +139,65 @@ fn holds(model: &Problem, group: usize) -> bool {
 }
 
 /// The elements of all independent nodes, without rows.
-fn elements(model: &Problem) -> Vec<OwnRows> {
+fn elements(model: &Problem) -> Vec<Element> {
     let mut out = Vec::new();
     for node in model.nodes() {
         let Some(first) = node.first_dof() else { continue };
         let size = node.space.velocity_size();
-        out.extend((0..node.count).map(|element| OwnRows {
+        out.extend((0..node.count).map(|element| Element {
             dof: first + element * size,
             size,
             groups: Vec::new(),
+            to: Vec::new(),
             rows: Vec::new(),
+            grown: false,
+            held: None,
         }));
     }
     out
 }
 
-/// Adds a row of the filled system to its element, if it acts on one alone.
-fn add_row(elements: &mut [OwnRows], assembler: &Assembler, row: usize, group: usize) {
+/// Adds a row of the filled system to the only element on which it acts that is not held; whether
+/// there is no more than one.
+fn add_row(elements: &mut [Element], assembler: &Assembler, row: usize, group: usize) -> bool {
+    let at = |column: usize| elements.partition_point(|e| e.dof <= column) - 1;
     let entries = || assembler.system().j.row_entries(row).filter(|e| e.1 != 0.0);
-    let Some((column, _)) = entries().next() else {
-        return;
+    let mut moving = entries()
+        .map(|(column, _)| at(column))
+        .filter(|k| elements[*k].held.is_none());
+    let Some(first) = moving.next() else {
+        return true;
     };
-    let Some(at) = elements.partition_point(|e| e.dof <= column).checked_sub(1) else {
-        return;
-    };
-    let OwnRows {
+    if moving.any(|k| k != first) {
+        return false;
+    }
+    let others: Vec<usize> = entries()
+        .filter_map(|(column, _)| elements[at(column)].held)
+        .collect();
+    let Element {
         dof,
         size,
         groups,
+        to,
         rows,
-    } = &mut elements[at];
-    let own = *dof..*dof + *size;
-    if !entries().all(|(column, _)| own.contains(&column)) {
-        return;
-    }
+        grown,
+        ..
+    } = &mut elements[first];
+    *grown = true;
+    to.extend(others);
+    to.sort_unstable();
+    to.dedup();
     let start = rows.len();
     rows.resize(start + *size, 0.0);
     for (column, value) in entries() {
-        rows[start + column - *dof] = value;
+        if let Some(own) = column.checked_sub(*dof).filter(|own| own < size) {
+            rows[start + own] = value;
+        }
     }
     if groups.last() != Some(&group) {
         groups.push(group);
     }
+    true
 }
 
 /// The rank of rows of a size, each to a share of its length: the largest that is left is taken

@@ -100,3 +100,25 @@ fn what_is_bolted_to_the_world_does_not_meet_the_ground() {
         assert_eq!(s.step(1e-3).unwrap().contacts.count, 8, "{z}");
     }
 }
+
+/// Boxes that are fixed to each other and at last to the world do not meet the ground either, also
+/// not the one at the end; where the first joint may slip, all of them do.
+#[test]
+fn what_is_held_by_what_is_held_does_not_meet_the_ground() {
+    let places = [[0.0, 0.0, 1.5], [0.0, 0.0, 0.4999], [3.0, 0.0, 0.4999]];
+    let (mut s, _) = boxes(&places, |node| {
+        let side = |k| Side::Body(node, k);
+        vec![
+            Joint::fixed(side(1), side(2)),
+            Joint::fixed(Side::World, side(0)),
+            Joint::fixed(side(0), side(1)),
+        ]
+    });
+    for _ in 0..10 {
+        assert_eq!(s.step(0.01).unwrap().contacts.count, 0);
+    }
+    let weld = s.model().component_named("joint 1.force").unwrap();
+    s.set_bounds(weld, -1e6, 1e6).unwrap();
+    s.step(0.01).unwrap();
+    assert_eq!(s.step(1e-3).unwrap().contacts.count, 8);
+}

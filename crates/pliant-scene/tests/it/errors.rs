@@ -52,7 +52,14 @@ error: unknown key `complience` in `Cable`
 }
 
 /// Change, message, what the carets are under, help.
-const CASES: [(&str, &str, &str, &str, &str); 28] = [
+const CASES: [(&str, &str, &str, &str, &str); 29] = [
+    (
+        "axes: [x]",
+        "axes: (x, y)",
+        "expected a list [a, b, ..]; found values in round brackets, (a, b, ..)",
+        "(x, y)",
+        "",
+    ),
     (
         "Particles(",
         "Particle(",

@@ -21,7 +21,8 @@ impl Tree {
             Content::Text(text) => Unexpected::Str(text),
             Content::Kind(..) => Unexpected::Other("a bare word"),
             Content::Empty => Unexpected::Other("empty brackets"),
-            Content::Tuple(_) | Content::List(_) => Unexpected::Seq,
+            Content::Tuple(_) => Unexpected::Other("values in round brackets, (a, b, ..)"),
+            Content::List(_) => Unexpected::Seq,
             Content::Record(_) | Content::Map(_) => Unexpected::Map,
         }
     }

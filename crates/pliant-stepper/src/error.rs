@@ -111,8 +111,9 @@ pub enum Error {
     },
     /// The residual stayed above the tolerance.
     #[error(
-        "the step from t = {t} s did not converge: relative residual {:.2e}, allowed {tolerance:e}; the equation of {what} is missed most",
+        "the step from t = {t} s did not converge: relative residual {:.2e}, allowed {tolerance:e}; the equation of {what} is missed most{}",
         .report.residual.relative,
+        turned(turning.as_ref()),
         t = instant(*time)
     )]
     NotConverged {
@@ -122,6 +123,9 @@ pub enum Error {
         time: f64,
         /// Relative residual allowed.
         tolerance: f64,
+        /// The row, in words, whose direction turns most in the step, and by how much (rad), if it
+        /// is a radian or more.
+        turning: Option<(String, f64)>,
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
@@ -383,6 +387,17 @@ pub enum Error {
     /// A solver error without a name in the model.
     #[error(transparent)]
     Solve(SolveError),
+}
+
+/// The row that turns, in words.
+fn turned(turning: Option<&(String, f64)>) -> String {
+    turning.map_or_else(String::new, |(row, angle)| {
+        let degrees = angle.to_degrees().round();
+        format!(
+            "; the direction in which {row} acts turns by {degrees} degrees in the step, as that of a rope \
+             that is pulled into its pulley does"
+        )
+    })
 }
 
 /// The method that takes all that another one does not, in words.

@@ -11,6 +11,7 @@ pub(crate) mod sizes;
 pub(crate) mod stabilise;
 pub mod stability;
 pub(crate) mod theta;
+mod turning;
 
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::{EnergyMomentum, Implicit, Sdirk2};
@@ -19,6 +20,7 @@ pub use project::{Projected, project_velocities};
 pub(crate) use rattle::Rattle;
 pub(crate) use theta::Theta;
 pub use theta::try_rows;
+pub use turning::find_turning;
 
 pub use capabilities::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};
 

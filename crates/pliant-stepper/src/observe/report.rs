@@ -361,6 +361,7 @@ pub fn check(step: Step<'_>, trace: &Trace, report: &StepReport) -> Result<(), E
             } else {
                 options.newton_tolerance()
             },
+            turning: None,
             report: Box::new(*report),
         }),
     }

@@ -5,7 +5,7 @@ use super::{Conditions, certify};
 use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkPart};
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
-use pliant_stepper::method::find_locked;
+use pliant_stepper::method::{find_locked, find_turning};
 
 /// Halvings behind which a step without a solution may have none at any length: it is looked
 /// whether its rows lock before it is halved further, for what they lock by is of the second order
@@ -47,6 +47,11 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
     {
         simulation.keep_failed_system();
         check_locks(simulation, h)?;
+    }
+    if let (true, Err(Error::NotConverged { turning, .. })) = (finds_positions, &mut result) {
+        let Simulation { system, motion, .. } = simulation;
+        let found = find_turning(system, motion, h)?;
+        *turning = found.map(|(row, angle)| (system.model.describe_row(row), angle));
     }
     result
 }

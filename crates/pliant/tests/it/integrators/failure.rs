@@ -23,11 +23,16 @@ fn a_step_without_solution_is_an_error_and_changes_nothing() {
         what,
         report,
         tolerance,
+        turning,
         ..
-    }) = s.step(0.05)
+    }) = s.step(0.1)
     else {
         panic!("there is no solution");
     };
+    // From the rod along x to one that leads to (1, 3).
+    let (row, angle) = turning.unwrap();
+    assert_eq!(row, "`rod`, element 0");
+    assert!((angle - 3.0f64.atan()).abs() < 1e-9, "{angle}");
     assert!(what.starts_with("`rod`") || what.starts_with("`bob`"), "{what}");
     assert!(report.residual.relative > tolerance && report.solve.newton.iterations > 1);
     assert_ne!(report.status, Status::Converged);

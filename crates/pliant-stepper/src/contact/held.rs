@@ -45,11 +45,11 @@ struct Element {
 }
 
 impl HeldElements {
-    /// Finds the elements of a model whose hard rows, to the world and to others that are held, have
-    /// the rank of their coordinates at its initial state: rows that hold an element to first order
-    /// anywhere hold it for good. Rows that are driven or of bounded force hold nothing. Cost: an
-    /// evaluation, a pass over the rows for each element on the way to the last one, and for each
-    /// element the square of its rows.
+    /// Finds the elements of a model whose hard rows, to the world and to others that are held,
+    /// have the rank of their coordinates at its initial state: rows that hold an element to first
+    /// order anywhere hold it for good. Rows that are driven or of bounded force hold nothing.
+    /// Cost: an evaluation, a pass over the rows for each element on the way to the last one, and
+    /// for each element the square of its rows.
     pub(super) fn find(system: &mut System) -> Self {
         let model = &system.model;
         let groups: Vec<usize> = (0..model.row_groups().len())

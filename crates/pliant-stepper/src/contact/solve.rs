@@ -109,8 +109,8 @@ impl Contacts {
 
     /// Solves the prepared system with its contacts, from the solution of the last solve of the
     /// step. Where the coefficients of restitution at once would make energy, or the contacts have
-    /// no solution with them in a step that is not halved any further, with the largest common share
-    /// of them for which that is not so, to 1/64.
+    /// no solution with them in a step that is not halved any further, with the largest common
+    /// share of them for which that is not so, to 1/64.
     pub(super) fn solve(
         &mut self,
         base: &Base<'_>,

@@ -9,9 +9,10 @@ use pliant_model::{Evaluation, Problem, State};
 /// The least angle (rad) that a row turns by to be told.
 const LEAST: f64 = 1.0;
 
-/// The row that bears a force, or may at the start of a motion, and turns most in a step of length `h` (s) at the velocities of the
-/// motion, and the angle between its rows of the Jacobian at both ends (rad), if that is a radian
-/// or more. For steps that failed: two evaluations and a copy of the state.
+/// The row that has a force, or may at the start of a motion, and turns most in a step of
+/// length `h` (s) at the velocities of the motion, and the angle between its rows of the Jacobian
+/// at both ends (rad), if that is a radian or more. For steps that failed: two evaluations and a
+/// copy of the state.
 ///
 /// # Errors
 /// [`Error::Model`] where a mapping is not defined.
@@ -38,9 +39,9 @@ pub fn find_turning(system: &mut System, motion: &Motion, h: f64) -> Result<Opti
         let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
         cosine.clamp(-1.0, 1.0).acos()
     };
-    let bears = |m: &(usize, &f64)| motion.fresh || *m.1 != 0.0;
-    let bearing = motion.multipliers.iter().enumerate().filter(bears);
-    let turning = bearing.map(|(row, _)| (row, angle(row)));
+    let is_active = |m: &(usize, &f64)| motion.fresh || *m.1 != 0.0;
+    let active = motion.multipliers.iter().enumerate().filter(is_active);
+    let turning = active.map(|(row, _)| (row, angle(row)));
     let most = turning
         .filter(|t| t.1 >= LEAST)
         .max_by(|a, b| a.1.total_cmp(&b.1));

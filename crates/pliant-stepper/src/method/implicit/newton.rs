@@ -67,9 +67,9 @@ pub(crate) struct Watch {
 }
 
 impl Iteration<'_> {
-    /// Newton's method; where contacts that bounce make energy by different coefficients, or have no
-    /// solution in a step that is not halved any further, once more with the largest common share of
-    /// these for which that is not so, to 1/64, as in the linear step.
+    /// Newton's method; where contacts that bounce make energy by different coefficients, or have
+    /// no solution in a step that is not halved any further, once more with the largest common
+    /// share of these for which that is not so, to 1/64, as in the linear step.
     pub(crate) fn iterate_with_restitution(
         &mut self,
         timings: &mut Timings,

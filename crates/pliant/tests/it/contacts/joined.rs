@@ -73,9 +73,9 @@ fn what_is_welded_to_the_world_does_not_meet_the_ground() {
     assert!(active > 0);
 }
 
-/// A box that is bolted to the world at three points, below the ground, at it or above, stands there
-/// as one that is welded does, and another one falls on it and stays. It is of no consequence for
-/// the contact with that box, which moves; once a bolt may slip, the ground counts again.
+/// A box that is bolted to the world at three points, below the ground, at it or above, stands
+/// there as one that is welded does, and another one falls on it and stays. It is of no consequence
+/// for the contact with that box, which moves; once a bolt may slip, the ground counts again.
 #[test]
 fn what_is_bolted_to_the_world_does_not_meet_the_ground() {
     for z in [0.49, 0.5, 0.5001] {

@@ -442,6 +442,14 @@ fn a_coupling_that_makes_energy_is_named() {
     );
 }
 
+/// Iterations that run out of work where rows lock say that these do.
+#[test]
+fn a_lock_is_named_where_work_runs_out() {
+    let ending = judge_seed(166, true, 60).unwrap();
+    let [kind, text] = ending.failure.unwrap();
+    assert_eq!(kind, "Locked", "{text}");
+}
+
 /// A step that fails between its stages leaves no work of contacts behind: the replay from a
 /// checkpoint is the same to the bit.
 #[test]

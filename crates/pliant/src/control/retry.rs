@@ -42,15 +42,18 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
         contacts.observed.failed = None;
     }
     let finds_positions = simulation.options.integrator != Integrator::Theta;
-    if let (true, Err(Error::NotConverged { .. } | Error::CorrectionNotConverged { .. })) =
-        (finds_positions, &result)
-    {
+    let may_lock = matches!(
+        result,
+        Err(Error::NotConverged { .. } | Error::CorrectionNotConverged { .. } | Error::TooMuchWork { .. })
+    );
+    if finds_positions && may_lock {
         simulation.keep_failed_system();
         check_locks(simulation, h)?;
     }
     if let (true, Err(Error::NotConverged { turning, .. })) = (finds_positions, &mut result) {
         let Simulation { system, motion, .. } = simulation;
-        let found = find_turning(system, motion, h)?;
+        // Rows that are not defined where the step would lead have no direction there.
+        let found = find_turning(system, motion, h).unwrap_or_default();
         *turning = found.map(|(row, angle)| (system.model.describe_row(row), angle));
     }
     result

@@ -31,7 +31,7 @@ mod world;
 pub use crate::sleep::SleepMemory;
 pub use finder::ContactFinder;
 pub use law::ContactLaw;
-pub use list::{Contact, ContactKey, ContactList};
+pub use list::{Contact, ContactKey, ContactList, StoredPair};
 pub use memory::ContactMemory;
 pub(crate) use memory::RestingForce;
 pub use options::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitution, Sleeping};

@@ -3,7 +3,7 @@
 use crate::Control;
 use crate::certificate::{EnergyPart, Excess};
 use crate::contact::FrictionCoupling;
-use crate::{EquilibriumReport, StepReport, WorkPart};
+use crate::{EquilibriumReport, Integrator, StepReport, WorkPart};
 use pliant_kkt::KktError;
 use pliant_model::{ModelError, Problem};
 use pliant_solvers::{SolveError, Variable};
@@ -261,7 +261,7 @@ pub enum Error {
         what: String,
     },
     /// The integrator has no answer to something in the model or the options.
-    #[error("{integrator} does not take {what}; {}", does(*instead))]
+    #[error("{integrator} does not take {what}; {}", does(instead.as_ref()))]
     Unsupported {
         /// Its name.
         integrator: String,
@@ -269,8 +269,9 @@ pub enum Error {
         what: String,
         /// The field of [`Options`](crate::Options) that asks for it, if it is one.
         option: Option<&'static str>,
-        /// A method that takes it, and all else of the model and the options, in words.
-        instead: Option<&'static str>,
+        /// The method that takes it, and all else of the model and the options: the default if it
+        /// does.
+        instead: Option<Integrator>,
     },
     /// A method takes forces explicitly, and the step is too long for the fastest mode of the
     /// motion at its start: it would grow without bound.
@@ -401,10 +402,11 @@ fn turned(turning: Option<&(String, f64)>) -> String {
 }
 
 /// The method that takes all that another one does not, in words.
-fn does(instead: Option<&str>) -> String {
+fn does(instead: Option<&Integrator>) -> &'static str {
     match instead {
-        Some(method) => format!("{method} does"),
-        None => "no method takes it with all the rest".to_owned(),
+        Some(Integrator::Sdirk2) => "SDIRK2, the default, does",
+        Some(_) => "the theta method does",
+        None => "no method takes it with all the rest",
     }
 }
 

@@ -431,7 +431,8 @@ impl Model {
         self.dofs_for("fixed", node, element, coordinates)
     }
 
-    /// As [`dofs_of`](Self::dofs_of), of an element that is to be `action`.
+    /// First degree of freedom of one element, as [`dofs_of`](Self::dofs_of) has it; `action` says
+    /// in errors for what it is asked.
     fn dofs_for(
         &self,
         action: &'static str,

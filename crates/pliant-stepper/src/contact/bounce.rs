@@ -19,7 +19,7 @@ pub(crate) enum Bounce {
 /// the share that stays. Contacts that jam without restitution end as they are.
 ///
 /// # Errors
-/// Those of `take`.
+/// Errors of `take`.
 pub(crate) fn take_largest_share<E>(
     whole: Bounce,
     mut take: impl FnMut(f64) -> Result<Bounce, E>,

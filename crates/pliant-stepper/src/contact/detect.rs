@@ -181,9 +181,9 @@ impl Detection {
         self.source.finder.name(side)
     }
 
-    /// The sides of a contact in words, as those of "the contact of".
-    pub fn pair(&self, contact: &Contact) -> String {
-        let [a, b] = contact.sides.map(|s| self.name(s));
+    /// Two sides in words, as those of "the contact of".
+    pub fn pair(&self, sides: [u32; 2]) -> String {
+        let [a, b] = sides.map(|s| self.name(s));
         format!("{a} and {b}")
     }
 

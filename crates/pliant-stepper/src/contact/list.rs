@@ -4,6 +4,7 @@ use super::ContactLaw;
 use crate::motion::clone_into_buffers;
 use pliant_kkt::Support;
 use pliant_model::Model;
+use std::collections::BTreeMap;
 
 /// The identity of a contact from step to step: its impulse starts the next solve, and events are
 /// told by it. A finder makes it of the two sides and of where on them the contact is.
@@ -29,6 +30,25 @@ pub struct Contact {
     pub sides: [u32; 2],
 }
 
+impl Contact {
+    /// Energy that it stores (J): of compliant ones that overlap.
+    pub fn stored(&self) -> f64 {
+        match self.law.compliance > 0.0 && self.gap < 0.0 {
+            true => 0.5 * self.gap * self.gap / self.law.compliance,
+            false => 0.0,
+        }
+    }
+}
+
+/// Compliant contacts of two sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StoredPair {
+    /// Energy that they store (J).
+    pub energy: f64,
+    /// The deepest overlap of those that do (m).
+    pub depth: f64,
+}
+
 /// The contacts of one step, with the elements that they act on.
 #[derive(Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -46,6 +66,17 @@ clone_into_buffers!(ContactList {
 });
 
 impl ContactList {
+    /// The pairs of sides whose contacts store energy.
+    pub(super) fn stored_pairs(&self) -> BTreeMap<[u32; 2], StoredPair> {
+        let mut pairs = BTreeMap::new();
+        for contact in self.contacts.iter().filter(|c| c.stored() > 0.0) {
+            let pair: &mut StoredPair = pairs.entry(contact.sides).or_default();
+            pair.energy += contact.stored();
+            pair.depth = pair.depth.max(-contact.gap);
+        }
+        pairs
+    }
+
     /// Forgets all contacts.
     pub fn clear(&mut self) {
         self.contacts.clear();

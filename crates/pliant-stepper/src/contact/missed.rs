@@ -91,7 +91,7 @@ impl Detection {
         // The memory of before does not know them.
         self.found_in_step = true;
         Err(Error::ContactsMissed {
-            contact: self.pair(&first),
+            contact: self.pair(first.sides),
             time: start.time,
             searches: MOST_SEARCHES,
         })

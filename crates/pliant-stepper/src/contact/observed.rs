@@ -363,7 +363,7 @@ impl Observed {
         let worst = worst.and_then(|i| list.contacts().get(i));
         let contact = worst.map_or_else(
             || "a row of bounded force".to_owned(),
-            |worst| format!("the contact of {}", detection.pair(worst)),
+            |worst| format!("the contact of {}", detection.pair(worst.sides)),
         );
         Err(Error::ContactsNotConverged {
             contact,

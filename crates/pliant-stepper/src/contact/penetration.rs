@@ -78,9 +78,7 @@ struct Unsolved {
 
 /// Energy of the compliant contacts that overlap (J).
 pub(super) fn stored(list: &ContactList) -> f64 {
-    let closed = list.contacts().iter();
-    let closed = closed.filter(|c| c.law.compliance > 0.0 && c.gap < 0.0);
-    closed.map(|c| 0.5 * c.gap * c.gap / c.law.compliance).sum()
+    list.contacts().iter().map(Contact::stored).sum()
 }
 
 /// Deepest overlap of the hard contacts that take part (m).

@@ -93,7 +93,7 @@ impl RowSystem {
         let cones = &mut self.cones[base.row_blocks()..];
         for ((contact, rows), law) in detection.list().contacts().iter().zip(&mut self.rows).zip(cones) {
             if let Some(part) = contact.law.exact_part() {
-                let what = format!("the {part} of the contact of {}", detection.pair(contact));
+                let what = format!("the {part} of the contact of {}", detection.pair(contact.sides));
                 return Err(Error::FrictionCoupling { coupling, what });
             }
             if let Some(Cone::Coulomb { mu }) = *law {

@@ -6,8 +6,8 @@ use super::observed::StageTime;
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
-    Base, Bounce, ContactFinder, ContactIterate, ContactList, ContactMemory, Contacts, FrictionCoupling,
-    Impacts, Meeting, Observation, Restitution, Search, Solved,
+    Base, Bounce, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Meeting,
+    Observation, Restitution, Search, Solved, StoredPair,
 };
 use crate::motion::SolverMemory;
 use crate::system::System;
@@ -16,6 +16,7 @@ use pliant_kkt::Scheme;
 use pliant_model::ModelError;
 use pliant_solvers::complementarity::IslandMemory;
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
+use std::collections::BTreeMap;
 
 pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
 pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
@@ -270,51 +271,10 @@ pub fn go_back(system: &mut System, motion: &Motion, observation: &Observation) 
     }
 }
 
-/// A pair of sides with compliant contacts that overlap.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StoredPair {
-    /// The sides, by the numbers of the finder.
-    pub sides: [u32; 2],
-    /// Energy of its contacts (J).
-    pub energy: f64,
-    /// The deepest of them (m).
-    pub depth: f64,
-}
-
-/// The pairs of sides whose compliant contacts store energy in a motion, by their sides.
-pub fn stored_pairs(motion: &Motion) -> Vec<StoredPair> {
-    let list = motion.contacts.as_ref().map(|memory| &memory.list);
-    let mut pairs: Vec<StoredPair> = Vec::new();
-    for contact in list.into_iter().flat_map(ContactList::contacts) {
-        let (depth, compliance) = (-contact.gap, contact.law.compliance);
-        if compliance == 0.0 || depth <= 0.0 {
-            continue;
-        }
-        let at = match pairs.binary_search_by_key(&contact.sides, |pair| pair.sides) {
-            Ok(at) => at,
-            Err(at) => {
-                let sides = contact.sides;
-                pairs.insert(
-                    at,
-                    StoredPair {
-                        sides,
-                        ..StoredPair::default()
-                    },
-                );
-                at
-            }
-        };
-        pairs[at].energy += 0.5 * depth * depth / compliance;
-        pairs[at].depth = pairs[at].depth.max(depth);
-    }
-    pairs
-}
-
-/// The names of two sides, as those of "the contact of".
-pub fn name_pair(system: &System, sides: [u32; 2]) -> String {
-    let name = |side| system.contacts.as_ref().map(|c| c.detection.name(side));
-    let [a, b] = sides.map(|side| name(side).unwrap_or_default());
-    format!("{a} and {b}")
+/// The pairs of sides whose compliant contacts store energy in a motion.
+pub fn stored_pairs(motion: &Motion) -> BTreeMap<[u32; 2], StoredPair> {
+    let memory = motion.contacts.as_ref();
+    memory.map_or_else(BTreeMap::new, |memory| memory.list.stored_pairs())
 }
 
 /// Writes the memory of the solvers of contacts.

@@ -210,18 +210,16 @@ pub fn check(system: &System, options: &Options, takes: Capabilities, name: &str
     })
 }
 
-/// The method, in words, that takes the model and the options: the default if it does.
-fn instead(system: &System, options: &Options) -> Option<&'static str> {
-    let methods = [
-        (Capabilities::SDIRK2, "SDIRK2, the default,"),
-        (Capabilities::THETA, "the theta method"),
-    ];
-    let takes = |takes: Capabilities| {
-        check_memories(&system.model, options, takes, "").is_ok()
-            && unsupported_choice(options, takes).is_none()
-            && first_unsupported(system, options, takes).is_none()
-    };
-    methods.into_iter().find(|m| takes(m.0)).map(|m| m.1)
+/// The method that takes the model and the options: the default, or else the theta method.
+fn instead(system: &System, options: &Options) -> Option<Integrator> {
+    [Integrator::Sdirk2, Integrator::Theta]
+        .into_iter()
+        .find(|method| {
+            let takes = method.capabilities();
+            check_memories(&system.model, options, takes, "").is_ok()
+                && unsupported_choice(options, takes).is_none()
+                && first_unsupported(system, options, takes).is_none()
+        })
 }
 
 /// The features of a model that not every linear solver takes.

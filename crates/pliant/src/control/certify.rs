@@ -4,7 +4,8 @@ use super::retry;
 use crate::contact::FrictionCoupling;
 use crate::{EnergyPart, Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances};
 use pliant_model::{ComponentId, NodeKind};
-use pliant_stepper::contact::step::{self, StoredPair};
+use pliant_stepper::contact::{StoredPair, step};
+use std::collections::BTreeMap;
 
 /// The part of the certificate of a step that is beyond its tolerance, if the options hold it to
 /// one.
@@ -50,9 +51,10 @@ pub(crate) fn refuse(
 
 /// Energies that force fields and compliant contacts store (J).
 struct Stored {
-    /// Of each force field.
+    /// Energy of each force field, by its number.
     fields: Vec<f64>,
-    pairs: Vec<StoredPair>,
+    /// Energy of the compliant contacts of two sides.
+    pairs: BTreeMap<[u32; 2], StoredPair>,
 }
 
 impl Stored {
@@ -78,12 +80,12 @@ impl Stored {
                 what = Some(format!("`{name}` gained {} J", rounded(most)));
             }
         }
-        for pair in &self.pairs {
-            let then = before.pairs.iter().find(|then| then.sides == pair.sides);
-            let then = then.copied().unwrap_or_default();
+        for (sides, pair) in &self.pairs {
+            let then = before.pairs.get(sides).copied().unwrap_or_default();
             if pair.energy - then.energy > most {
                 most = pair.energy - then.energy;
-                let name = step::name_pair(&simulation.system, pair.sides);
+                let contacts = simulation.system.contacts.as_ref();
+                let name = contacts.map_or_else(String::new, |c| c.detection.pair(*sides));
                 let [gained, from, to] = [most, then.depth, pair.depth].map(rounded);
                 what = Some(format!(
                     "the contact of {name} gained {gained} J, from {from} to {to} m of overlap"

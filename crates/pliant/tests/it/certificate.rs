@@ -1,11 +1,10 @@
 //! The certificate of a step in its report, and the error of steps that make energy.
 
 use crate::integrators::models::{G, chain, elastic_pendulum, pendulum, runge_kutta, with};
-use crate::tools::worst;
+use crate::tools::{on_point, worst};
 use crate::worlds::{moving_boxes, on_feet, rough};
 use pliant::EnergyPart;
 use pliant::contact::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
-use pliant::kkt::Support;
 use pliant::prelude::*;
 
 /// A mass on a spring, of 1 kg and `k` (N/m), which starts at rest 1 m away.
@@ -236,13 +235,7 @@ impl ContactFinder for Step {
             },
             sides: [0, 1],
         };
-        let support = Support {
-            node: self.0,
-            element: 0,
-            weight: 1.0,
-            arm: [0.0; 3],
-        };
-        out.push(contact, [], [support]);
+        out.push(contact, [], [on_point(self.0)]);
         Ok(())
     }
 }

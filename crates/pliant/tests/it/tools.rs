@@ -25,14 +25,18 @@ impl ContactFinder for Floor {
             law: self.1,
             sides: [0, 1],
         };
-        let support = Support {
-            node: self.0,
-            element: 0,
-            weight: 1.0,
-            arm: [0.0; 3],
-        };
-        out.push(contact, [], [support]);
+        out.push(contact, [], [on_point(self.0)]);
         Ok(())
+    }
+}
+
+/// The first point of a node, which a contact acts on.
+pub(crate) fn on_point(node: NodeId) -> Support {
+    Support {
+        node,
+        element: 0,
+        weight: 1.0,
+        arm: [0.0; 3],
     }
 }
 

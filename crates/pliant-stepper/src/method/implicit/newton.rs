@@ -1,5 +1,6 @@
 //! The iteration of Newton's method.
 
+use super::line_search::Watch;
 use super::{Factor, Goal, Iteration};
 use crate::contact::{Bounce, ContactIterate, step, take_largest_share};
 use crate::observe::{Clash, Residuals};
@@ -7,24 +8,8 @@ use crate::report::{NewtonReport, Timings};
 use crate::system::System;
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricStiffness, GeometricTerms, NewtonResiduals, StepInput};
-use pliant_model::ModelError;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
-
-/// Halvings of a Newton step at most.
-const SEARCHES: usize = 12;
-
-/// Steps at most that may pass without a decrease of the merit before the line search, and by what
-/// the merit may rise in them.
-const TENTATIVE: usize = 4;
-const LARGEST_RISE: f64 = 1e8;
-/// The same where springs have deformations of their own: the force of a spring of stiffness `k`
-/// that a step has turned is off by `k` times the square of the step, which the next one mends.
-const TENTATIVE_WITH_SPRINGS: usize = 12;
-const LARGEST_RISE_WITH_SPRINGS: f64 = 1e16;
-
-/// Share of the decrease that the merit must show (Armijo).
-const DECREASE: f64 = 1e-4;
 
 /// Share of the last residual above which matrices are made anew, where they are kept while the
 /// iteration converges.
@@ -53,17 +38,6 @@ pub(crate) enum Tangent {
     /// With that, if it may be, and a shift of the diagonal. It is not that of the equations, and
     /// is not kept.
     Shifted,
-}
-
-/// The best iterate so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Watch {
-    /// Its merit.
-    best: f64,
-    /// Steps since that did not decrease the merit.
-    tentative: usize,
-    /// Whether whole steps did not pay, so that the line search goes on from the best iterate.
-    searching: bool,
 }
 
 impl Iteration<'_> {
@@ -464,120 +438,6 @@ impl Iteration<'_> {
             let prepared = self.system.solver.prepare(self.system.assembler.system());
             prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.start.time))
         }
-    }
-
-    /// Takes Newton's step: all of it while the merit decreases or for a few steps more, since what
-    /// decreases one part of the residual may increase another for an iteration; if that did not
-    /// pay, from the best iterate as far as the merit decreases. False, at the best iterate, if it
-    /// does not decrease at all.
-    pub(crate) fn search(&mut self, watch: &mut Watch, newton: &mut NewtonReport) -> Result<bool, Error> {
-        let s = &mut *self.work;
-        s.accepted.velocity.clone_from(&s.iterate.velocity);
-        s.accepted.mu.clone_from(&s.iterate.mu);
-        s.accepted.contacts.clone_from(&s.iterate.contacts);
-        let whole = self.go(1.0)?;
-        if whole <= (1.0 - 2.0 * DECREASE) * watch.best {
-            self.keep_best(watch, whole);
-            return Ok(true);
-        }
-        let (tentative, rise) = match self.origin.deformations {
-            Some(_) => (TENTATIVE_WITH_SPRINGS, LARGEST_RISE_WITH_SPRINGS),
-            None => (TENTATIVE, LARGEST_RISE),
-        };
-        if !watch.searching && watch.tentative < tentative && whole <= rise * watch.best {
-            watch.tentative += 1;
-            return Ok(true);
-        }
-        if watch.tentative > 0 {
-            watch.tentative = 0;
-            watch.searching = true;
-            self.return_to_best()?;
-            return Ok(true);
-        }
-        let mut share = 1.0;
-        for _ in 0..SEARCHES {
-            newton.halvings += 1;
-            share *= 0.5;
-            let found = self.go(share)?;
-            if found <= (1.0 - 2.0 * DECREASE * share) * watch.best {
-                self.keep_best(watch, found);
-                return Ok(true);
-            }
-        }
-        self.return_to_best()?;
-        Ok(false)
-    }
-
-    /// Takes a step by a shifted matrix, from which the search begins anew: where the matrix is
-    /// indefinite the equations may be missed by less than on the way to where they hold. False,
-    /// at the last iterate, where a mapping is not defined.
-    fn leave(&mut self, watch: &mut Watch) -> Result<bool, Error> {
-        let s = &mut *self.work;
-        s.accepted.velocity.clone_from(&s.iterate.velocity);
-        s.accepted.mu.clone_from(&s.iterate.mu);
-        s.accepted.contacts.clone_from(&s.iterate.contacts);
-        let merit = self.go(1.0)?;
-        if merit.is_finite() {
-            self.keep_best(watch, merit);
-            return Ok(true);
-        }
-        self.return_to_best()?;
-        Ok(false)
-    }
-
-    /// Goes a share of Newton's step from the last iterate, and returns the merit there; infinite
-    /// where a mapping is not defined.
-    fn go(&mut self, share: f64) -> Result<f64, Error> {
-        let s = &mut *self.work;
-        for ((end, old), change) in s
-            .iterate
-            .velocity
-            .iter_mut()
-            .zip(&s.accepted.velocity)
-            .zip(&self.system.solution.x)
-        {
-            *end = old + share * change;
-        }
-        let rows = (&mut s.iterate.mu, &s.accepted.mu, &self.system.solution.mu);
-        let contacts = (&mut s.iterate.contacts, &s.accepted.contacts, &s.contact_impulses);
-        for (list, old, new) in [rows, contacts] {
-            for ((mu, old), new) in list.iter_mut().zip(old).zip(new) {
-                *mu = if share == 1.0 {
-                    *new
-                } else {
-                    old + share * (new - old)
-                };
-            }
-        }
-        s.iterate.whole = share == 1.0;
-        s.loads.take_share(share);
-        match self.place().and_then(|()| self.find_residual()) {
-            Ok(()) => Ok(self.merit()),
-            Err(Error::Model(ModelError::Degenerate { .. })) => Ok(f64::INFINITY),
-            Err(e) => Err(e),
-        }
-    }
-
-    pub(crate) fn keep_best(&mut self, watch: &mut Watch, merit: f64) {
-        *watch = Watch {
-            best: merit,
-            ..Watch::default()
-        };
-        let s = &mut *self.work;
-        s.best.velocity.clone_from(&s.iterate.velocity);
-        s.best.mu.clone_from(&s.iterate.mu);
-        s.best.contacts.clone_from(&s.iterate.contacts);
-        s.best.whole = s.iterate.whole;
-    }
-
-    pub(crate) fn return_to_best(&mut self) -> Result<(), Error> {
-        let s = &mut *self.work;
-        s.iterate.velocity.clone_from(&s.best.velocity);
-        s.iterate.mu.clone_from(&s.best.mu);
-        s.iterate.contacts.clone_from(&s.best.contacts);
-        s.iterate.whole = s.best.whole;
-        self.place()?;
-        self.find_residual()
     }
 
     /// Where materials have a past, takes the answer of the equations linearised at the *start* of

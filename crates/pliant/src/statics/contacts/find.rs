@@ -122,7 +122,7 @@ fn refuse(
     frictionless: bool,
 ) -> Result<(), Error> {
     let law = &contact.law;
-    let name = || format!("the contact of {}", detection.pair(contact));
+    let name = || format!("the contact of {}", detection.pair(contact.sides));
     let what = if law.torsion > 0.0 || law.rolling > 0.0 {
         format!("resistance to spin or rolling, as of {}", name())
     } else if law.friction > 0.0 && coupling != FrictionCoupling::Exact {

@@ -3,10 +3,10 @@
 use super::super::contacts::Slope;
 use super::super::models::*;
 use super::{Orders, halves};
+use crate::tools::on_point;
 use crate::worlds::on_feet;
 use pliant::collision::{Collider, Placement, Shape, World};
 use pliant::contact::*;
-use pliant::kkt::Support;
 use pliant::prelude::*;
 
 /// A particle that slides on a rough plane, round a spring above it: the weight on the plane and
@@ -160,13 +160,7 @@ impl ContactFinder for Bowl {
             },
             sides: [0, 1],
         };
-        let support = Support {
-            node: self.0,
-            element: 0,
-            weight: 1.0,
-            arm: [0.0; 3],
-        };
-        out.push(contact, [], [support]);
+        out.push(contact, [], [on_point(self.0)]);
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Contacts at rest of soft solids, of curved surfaces, of more corners than are needed.
 
 use super::*;
+use crate::tools::on_point;
 
 /// An elastic column on a smooth floor under its weight: `u = rho g L^2/(2 E)` at its top, exact at
 /// the nodes of linear elements where it does not widen, and a quarter of its weight on each
@@ -66,13 +67,7 @@ fn a_ball_lies_at_the_bottom_of_a_bowl() {
                     law: ContactLaw::default(),
                     sides: [0, 1],
                 };
-                let support = Support {
-                    node: self.0,
-                    element: 0,
-                    weight: 1.0,
-                    arm: [0.0; 3],
-                };
-                out.push(contact, [], [support]);
+                out.push(contact, [], [on_point(self.0)]);
             }
             Ok(())
         }

@@ -74,6 +74,7 @@ fn all_corners_of_a_compliant_box_below_the_ground_store_energy() {
             let sum: f64 = found.iter().map(|c| c.gap.min(0.0).powi(2)).sum();
             most = most.max(found.len());
             match compliance > 0.0 {
+                // Rounding of the sum of eight squares below 1 m^2.
                 true => assert!((sum - expected).abs() < 1e-14, "{k}: {sum} of {expected}"),
                 false => assert!(found.len() <= 4),
             }

@@ -93,6 +93,7 @@ fn what_is_bolted_to_the_world_does_not_meet_the_ground() {
         }
         assert_eq!(touched, 4);
         let x = s.positions(node);
+        // Bolts hold to rounding, the contact of the other box to 1e-8 of velocities of 0.1 m/s.
         assert!((x[2] - z).abs() < 1e-13 && (x[9] - z - 1.0).abs() < 1e-9, "{x:?}");
         let bolt = s.model().component_named("joint 0.force").unwrap();
         s.set_bounds(bolt, -1e6, 1e6).unwrap();

@@ -205,6 +205,7 @@ fn code_of(error: &pliant::Error) -> u8 {
         | pliant::Error::StepTooSmall { .. }
         | pliant::Error::Incompatible { .. }
         | pliant::Error::Locked { .. }
+        | pliant::Error::DrivenContact { .. }
         | pliant::Error::Unsettled { .. }
         | pliant::Error::TooMuchWork { .. }
         | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,

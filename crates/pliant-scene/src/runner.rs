@@ -138,6 +138,7 @@ fn is_of_a_solve(error: &pliant::Error) -> bool {
             | Error::NotFinite { .. }
             | Error::Incompatible { .. }
             | Error::Locked { .. }
+            | Error::DrivenContact { .. }
             | Error::Unsettled { .. }
             | Error::NotConverged { .. }
             | Error::CorrectionNotConverged { .. }

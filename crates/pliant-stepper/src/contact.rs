@@ -44,6 +44,7 @@ pub use report::{
 pub(crate) use approach::{Approach, Meeting, any_impact};
 pub(crate) use bounce::{Bounce, take_largest_share};
 pub use detect::Detection;
+pub(crate) use detect::look_ahead;
 pub use detect::{Search, check, predict};
 pub use law::ContactRows;
 pub(crate) use newton::ContactIterate;

@@ -167,6 +167,23 @@ pub enum Error {
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
+    /// Hard rows drive the sides of a contact into each other, and no force of it opens it.
+    #[error(
+        "the contact of {contact} is closed at {} m/s by {rows} at t = {t} s, and neither side gives way; bound the \
+         force of the drive, or give it a compliance",
+        short(*speed),
+        t = instant(*time)
+    )]
+    DrivenContact {
+        /// The sides of the contact in words.
+        contact: String,
+        /// A row that holds or drives them in words, and how many components more do.
+        rows: String,
+        /// Time at the start of the step (s).
+        time: f64,
+        /// The velocity at which the contact closes (m/s).
+        speed: f64,
+    },
     /// Bodies that were apart went through each other, however often the step was taken again with
     /// the contacts that its search had missed.
     #[error(

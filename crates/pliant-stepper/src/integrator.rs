@@ -268,7 +268,7 @@ impl Default for NewtonOptions {
             stage_tolerance: 1e-9,
             stage_share: 1e-6,
             iterations: 50,
-            halvings: 10,
+            halvings: 16,
             stage_halvings: 4,
             energy_loss: 5e-3,
         }

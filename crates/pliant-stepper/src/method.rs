@@ -1,6 +1,7 @@
 //! Methods that take a step: each a function of the motion at its start, with its own scratch.
 
 pub mod capabilities;
+mod driven;
 mod explicit;
 pub(crate) mod gyroscopic;
 pub(crate) mod implicit;
@@ -13,6 +14,7 @@ pub mod stability;
 pub(crate) mod theta;
 mod turning;
 
+pub use driven::find_driven;
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::{EnergyMomentum, Implicit, Sdirk2};
 pub use locked::find_locked;

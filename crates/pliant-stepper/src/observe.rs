@@ -10,7 +10,7 @@ mod parts;
 mod report;
 
 pub use blame::unit;
-pub(crate) use blame::{Clash, Residuals};
+pub(crate) use blame::{Clash, Residuals, with_others};
 pub use forces::{Axes, On, Wrench};
 pub use forces::{force_of, pose, reaction, wrench_of};
 pub use jumps::{BoundedImpulses, Jump, Jumps};

@@ -119,6 +119,11 @@ impl Sleep {
         self.asleep > 0 && memory.island[self.of_dof[dof] as usize] != NONE
     }
 
+    /// Whether a coordinate is held because it sleeps.
+    pub(crate) fn holds(&self, dof: usize) -> bool {
+        self.asleep > 0 && self.rest[self.of_dof[dof] as usize] == Rest::Sleeps
+    }
+
     /// State of rest of an element of a node: it moves if anything moves that it depends on.
     fn rest_of(&self, assembler: &Assembler, node: NodeId, element: usize) -> Rest {
         let mut found = Rest::Stands;

@@ -92,6 +92,21 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Fills `out` with the contacts of a state that may close within `h` (s), which neither the system
+/// nor its finder remembers; with none where nothing collides.
+pub(crate) fn look_ahead(
+    system: &mut System,
+    state: &State,
+    h: f64,
+    out: &mut ContactList,
+) -> Result<(), Error> {
+    out.clear();
+    match Search::of(system, state) {
+        Some((contacts, search)) => contacts.detection.source.look(search, h, out),
+        None => Ok(()),
+    }
+}
+
 impl ContactGuards {
     /// Whether a contact takes part in the step.
     pub(super) fn take(&self, contact: &Contact) -> bool {
@@ -128,7 +143,7 @@ impl ContactSource {
         predict(search.model, search.state, system, h, &mut self.predicted);
         by(self.finder.as_mut(), search.model, &self.predicted, out)?;
         search.sleep.leave_out(search.assembler, out);
-        self.held.leave_out(search.model, search.assembler, out);
+        self.held.leave_out(search, out);
         out.contacts().iter().try_for_each(check)
     }
 

@@ -1,11 +1,14 @@
 //! Elements that hard rows hold in the world: a base bolted at three points, a frame on two hinges
-//! that do not line up, and whatever is fixed to these. Nothing moves them, so that contacts with
-//! others that do not move ask for nothing, and have no answer but rounding.
+//! that do not line up, and whatever is fixed to these; and elements whose coordinates are all
+//! fixed, at rest or at given velocities. No force moves them, so that contacts among them have no
+//! answer but rounding.
 
 use super::ContactList;
+use super::detect::Search;
 use crate::system::System;
 use pliant_kkt::{Assembler, Scheme};
 use pliant_model::{ComponentId, Level, Problem};
+use pliant_solvers::KktSystem;
 
 /// The least share of a row that no other row of its element has, of a row that counts.
 const INDEPENDENT: f64 = 1e-6;
@@ -100,11 +103,15 @@ impl HeldElements {
         }
     }
 
-    /// Removes contacts of which both sides are held or of the world.
-    pub(super) fn leave_out(&mut self, model: &Problem, assembler: &Assembler, list: &mut ContactList) {
-        if self.list.is_empty() {
-            return;
-        }
+    /// Removes contacts of which both sides are held or of the world. A side whose coordinates are
+    /// all fixed is held, wherever its fixed velocities take it.
+    pub(super) fn leave_out(&mut self, search: Search<'_>, list: &mut ContactList) {
+        let Search {
+            model,
+            assembler,
+            sleep,
+            ..
+        } = search;
         self.still.clear();
         for element in &self.list {
             let still = element.groups.iter().all(|group| holds(model, *group))
@@ -114,6 +121,7 @@ impl HeldElements {
         let is_held = |dof: usize| {
             let found = self.by_dof.binary_search_by_key(&dof, |e| e.0);
             found.is_ok_and(|at| self.still[self.by_dof[at].1])
+                || is_fixed(assembler.system(), dof) && !sleep.holds(dof)
         };
         list.retain(|supports| {
             let mut dofs = supports
@@ -122,6 +130,13 @@ impl HeldElements {
             !dofs.all(is_held)
         });
     }
+}
+
+/// Whether all coordinates of the element with this first one are fixed.
+fn is_fixed(system: &KktSystem, dof: usize) -> bool {
+    let blocks = system.primal_blocks();
+    let end = blocks[blocks.partition_point(|start| *start <= dof)];
+    system.fixed[dof..end].iter().all(|fixed| *fixed)
 }
 
 /// Whether a row group holds positions for good.

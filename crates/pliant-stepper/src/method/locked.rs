@@ -4,25 +4,31 @@
 //! `y^T (dJ/dt) v != 0`: a straight rope between two fixed points can move only across, and that
 //! would stretch it. The force that would hold such a motion grows without bound as the motion goes
 //! to zero, so that no step has a solution (Connelly and Whiteley, Second-order rigidity, 1996).
+//! Rows that nearly depend on each other, as those of a rope that is off the straight by rounding,
+//! leave a path that is curved as much as they are off: no step follows it either.
 
 use super::project::fill;
 use crate::Error;
 use crate::motion::Motion;
-use crate::observe::{Clash, Residuals};
+use crate::observe::{Clash, Residuals, with_others};
 use crate::system::{System, gather, gather_forces, one_sided};
 use pliant_model::RowGroup;
-use pliant_solvers::{DirectSolver, Solution, SolveReport, Status};
+use pliant_solvers::{DirectSolver, KktSystem, Solution, SolveReport, Status};
 
 /// The gap of a one-sided row that is closed (m, rad).
 const CLOSED: f64 = 1e-9;
 
+/// Rows that change less than this share of what the first one does have no part in a lock.
+const PART: f64 = 0.01;
+
 /// The error of hard rows that lock the motion that forces begin in a step of length `h` (s) from
-/// this one; `None` if none do. For steps that failed: an evaluation, two factors and a copy of the
-/// motion.
+/// this one, or that leave it a path of which it would cover more than so many `radii` of curvature
+/// in the step; `None` if none do. For steps that failed: an evaluation, two factors and a copy of
+/// the motion.
 ///
 /// # Errors
 /// [`Error::Model`] where a mapping is not defined, and those of the linear solver.
-pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Option<Error>, Error> {
+pub fn find_locked(system: &mut System, motion: &Motion, h: f64, radii: f64) -> Result<Option<Error>, Error> {
     let mut moved = motion.clone();
     system.set_row_motion(motion.time, motion.time);
     system.evaluate(&moved, 0.0)?;
@@ -75,7 +81,8 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
     }
     let solved = solve(system, &mut solution, motion.time)?;
     let Status::Incompatible { row, violation } = solved.status else {
-        return Ok(None);
+        let is_curved = solved.status == Status::Converged && radii_of(system, &moved, &solution) > radii;
+        return Ok(is_curved.then(|| of_curved(system, &solution, motion.time)));
     };
     let clash = Clash {
         kkt: system.assembler.system(),
@@ -97,6 +104,55 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
         }),
         _ => None,
     })
+}
+
+/// Radii of curvature of its path that a motion covers in a step whose rows change its velocity by
+/// a solution: `|dv|_M/|v|_M`.
+fn radii_of(system: &System, motion: &Motion, change: &Solution) -> f64 {
+    let kkt = system.assembler.system();
+    let mut v = vec![0.0; kkt.n()];
+    for node in system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let velocities = &motion.state.velocities[node.velocity_range()];
+        v[first..first + velocities.len()].copy_from_slice(velocities);
+    }
+    let square = |x: &[f64]| {
+        let mut product = vec![0.0; x.len()];
+        kkt.w.symmetric_add_product(1.0, x, &mut product);
+        x.iter().zip(&product).map(|(x, p)| x * p).sum::<f64>()
+    };
+    (square(&change.x) / square(&v)).sqrt()
+}
+
+/// The error of rows that turn a motion by these impulses: those that change most of it, each alone
+/// by `mu J M^-1 J^T mu` with the diagonal of `M`.
+fn of_curved(system: &System, solution: &Solution, time: f64) -> Error {
+    let kkt = system.assembler.system();
+    let change = |row: usize| change_by(kkt, row, solution.mu[row]);
+    let mut rows: Vec<usize> = (0..kkt.m()).collect();
+    rows.sort_by(|a, b| change(*b).total_cmp(&change(*a)).then(a.cmp(b)));
+    let least = rows.first().map_or(0.0, |first| PART * PART * change(*first));
+    rows.retain(|row| change(*row) > least);
+    let group = |row: &usize| system.model.row_groups().iter().rfind(|g| g.first_row <= *row);
+    let own = rows.first().and_then(group);
+    let other = rows.iter().find(|row| group(row) != own);
+    let in_words = |row: &usize| system.model.describe_row(*row);
+    Error::Locked {
+        constraint: rows.first().map_or_else(String::new, in_words),
+        others: other.map_or_else(
+            || "other hard constraints".to_owned(),
+            |row| with_others(&system.model, *row, &rows[1..]),
+        ),
+        time,
+    }
+}
+
+/// Twice the kinetic energy of what an impulse of one row makes of rest, by the diagonal of the
+/// masses (J).
+fn change_by(kkt: &KktSystem, row: usize, impulse: f64) -> f64 {
+    let free = kkt.j.row_entries(row).filter(|(k, _)| !kkt.fixed[*k]);
+    free.map(|(k, j)| (j * impulse).powi(2) / kkt.w.get(k, k))
+        .sum::<f64>()
 }
 
 /// Whether a one-sided row is at its closed side in a motion, to a billionth of a metre or radian.

@@ -116,24 +116,38 @@ impl Clash<'_> {
 /// The rows beside the worst one in words: one of another component if there is one, and how many
 /// components there are more.
 fn named(model: &Problem, row: usize, others: &[usize]) -> String {
-    let component = |row: usize| {
-        let mut groups = model.row_groups().iter().rev();
-        groups
-            .find(|g| g.first_row <= row && g.count > 0)
-            .map(|g| model.component_name(g.component))
-    };
-    let own = component(row);
-    let strange = others.iter().find(|r| component(**r) != own);
-    let Some(first) = strange.or(others.first()) else {
-        return "other hard constraints".to_owned();
-    };
-    let named = [own, component(*first)];
-    let more: BTreeSet<_> = others.iter().map(|r| component(*r)).collect();
-    match more.iter().filter(|c| !named.contains(c)).count() {
-        0 => model.describe_row(*first),
-        1 => format!("{} (with 1 more component)", model.describe_row(*first)),
-        n => format!("{} (with {n} more components)", model.describe_row(*first)),
+    let own = component(model, row);
+    let strange = others.iter().find(|r| component(model, **r) != own);
+    match strange.or(others.first()) {
+        Some(first) => with_more(model, *first, others, &[own]),
+        None => "other hard constraints".to_owned(),
     }
+}
+
+/// A row in words, and how many components more have rows among these.
+pub(crate) fn with_others(model: &Problem, row: usize, rows: &[usize]) -> String {
+    with_more(model, row, rows, &[])
+}
+
+/// A row in words, and how many components more than its own and those that are `named` have rows
+/// among these.
+fn with_more(model: &Problem, row: usize, rows: &[usize], named: &[Option<&str>]) -> String {
+    let own = component(model, row);
+    let more: BTreeSet<_> = rows.iter().map(|r| component(model, *r)).collect();
+    let described = model.describe_row(row);
+    match more.iter().filter(|c| **c != own && !named.contains(c)).count() {
+        0 => described,
+        1 => format!("{described} (with 1 more component)"),
+        n => format!("{described} (with {n} more components)"),
+    }
+}
+
+/// The name of the component of a row.
+fn component(model: &Problem, row: usize) -> Option<&str> {
+    let mut groups = model.row_groups().iter().rev();
+    groups
+        .find(|g| g.first_row <= row && g.count > 0)
+        .map(|g| model.component_name(g.component))
 }
 
 /// The factor from the residual of a row to what its components are apart, and whether that is a

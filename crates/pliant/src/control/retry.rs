@@ -5,12 +5,16 @@ use super::{Conditions, certify};
 use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkPart};
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
-use pliant_stepper::method::{find_locked, find_turning};
+use pliant_stepper::method::{find_driven, find_locked, find_turning};
 
 /// Halvings behind which a step without a solution may have none at any length: it is looked
 /// whether its rows lock before it is halved further, for what they lock by is of the second order
 /// of it.
 const UNTIL_LOCKED: usize = 4;
+
+/// Radii of curvature of the path that hard rows leave: a motion that would cover more of them in a
+/// step whose halves have no solution either is locked.
+const MOST_RADII: f64 = 100.0;
 
 /// A step that makes energy is halved so much more often before it is an error.
 const MORE_HALVINGS: usize = 4;
@@ -42,13 +46,19 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
         contacts.observed.failed = None;
     }
     let finds_positions = simulation.options.integrator != Integrator::Theta;
-    let may_lock = matches!(
+    let is_unsolved = matches!(
         result,
-        Err(Error::NotConverged { .. } | Error::CorrectionNotConverged { .. } | Error::TooMuchWork { .. })
+        Err(Error::NotConverged { .. }
+            | Error::ContactsNotConverged { .. }
+            | Error::CorrectionNotConverged { .. }
+            | Error::TooMuchWork { .. })
     );
-    if finds_positions && may_lock {
+    if is_unsolved {
         simulation.keep_failed_system();
-        check_locks(simulation, h)?;
+        if finds_positions {
+            check_locks(simulation, h, MOST_RADII)?;
+        }
+        check_driven(simulation, h)?;
     }
     if let (true, Err(Error::NotConverged { turning, .. })) = (finds_positions, &mut result) {
         let Simulation { system, motion, .. } = simulation;
@@ -59,14 +69,28 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Er
     result
 }
 
-/// Whether hard rows lock what forces begin in a step of length `h` (s) that has no solution.
+/// Whether hard rows lock what forces begin in a step of length `h` (s) that has no solution, or
+/// leave it no path but one of which it would cover more than so many radii of curvature.
 ///
 /// # Errors
 /// [`Error::Locked`] with the rows.
-fn check_locks(simulation: &mut Simulation, h: f64) -> Result<(), Error> {
+fn check_locks(simulation: &mut Simulation, h: f64, radii: f64) -> Result<(), Error> {
     let Simulation { system, motion, .. } = simulation;
-    match find_locked(system, motion, h) {
+    match find_locked(system, motion, h, radii) {
         Ok(Some(locked)) => Err(locked),
+        _ => Ok(()),
+    }
+}
+
+/// Whether hard rows drive the sides of a contact into each other in a step of length `h` (s) that
+/// has no solution.
+///
+/// # Errors
+/// [`Error::DrivenContact`].
+fn check_driven(simulation: &mut Simulation, h: f64) -> Result<(), Error> {
+    let Simulation { system, motion, .. } = simulation;
+    match find_driven(system, motion, h) {
+        Ok(Some(driven)) => Err(driven),
         _ => Ok(()),
     }
 }
@@ -148,7 +172,7 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
         Err(Error::TooMuchWork { .. }) if or_halves => {}
         Err(error) if if_unsolved && may_shorter_solve(&simulation.options, &error) => {
             if halvings.taken == UNTIL_LOCKED && simulation.options.integrator != Integrator::Theta {
-                check_locks(simulation, h)?;
+                check_locks(simulation, h, f64::INFINITY)?;
             }
         }
         result => return stands_alone(simulation, result, halvings, steps),

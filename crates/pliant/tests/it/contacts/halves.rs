@@ -108,7 +108,8 @@ fn trap(open: f64, halvings: usize) -> (Simulation, NodeId) {
     let mut state = s.state().clone();
     state.velocities.copy_from_slice(&[0.0, 0.0, -1.0, 1.0, 0.0, 0.0]);
     s.set_state(&state).unwrap();
-    s.hold(particles, 0, &[true; 3], &[0.0, 0.0, -1.0]).unwrap();
+    s.hold(particles, 0, &[true, false, true], &[0.0, 0.0, -1.0])
+        .unwrap();
     s.set_contacts(Trap { particles, open }).unwrap();
     (s, particles)
 }
@@ -242,7 +243,8 @@ fn busy(halvings: usize) -> (Simulation, NodeId) {
     state.velocities[9..12].copy_from_slice(&[0.0, 0.0, -5.0]);
     state.velocities[12..15].copy_from_slice(&[4.0, 0.0, 3.0]);
     s.set_state(&state).unwrap();
-    s.hold(particles, 0, &[true; 3], &[0.0, 0.0, -1.0]).unwrap();
+    s.hold(particles, 0, &[true, false, true], &[0.0, 0.0, -1.0])
+        .unwrap();
     let open = 0.004;
     s.set_contacts(Busy(Trap { particles, open })).unwrap();
     (s, particles)

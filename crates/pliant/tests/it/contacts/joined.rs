@@ -1,4 +1,4 @@
-//! Colliders of bodies that joints hold together.
+//! Colliders of bodies that joints, motors and fixed coordinates hold.
 
 use crate::worlds::{ground, rough};
 use pliant::collision::*;
@@ -7,6 +7,15 @@ use pliant::prelude::*;
 /// Boxes of 1 kg and 1 m on the ground, in these places, held by joints that are made of their
 /// node.
 fn boxes(places: &[[f64; 3]], joints: impl FnOnce(NodeId) -> Vec<Joint>) -> (Simulation, NodeId) {
+    boxes_by(Integrator::default(), places, joints)
+}
+
+/// Boxes of [`boxes`] in a simulation by another method.
+fn boxes_by(
+    integrator: Integrator,
+    places: &[[f64; 3]],
+    joints: impl FnOnce(NodeId) -> Vec<Joint>,
+) -> (Simulation, NodeId) {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -9.81]).unwrap();
     let poses: Vec<Pose> = places.iter().map(|place| Pose::at(*place)).collect();
@@ -29,7 +38,11 @@ fn boxes(places: &[[f64; 3]], joints: impl FnOnce(NodeId) -> Vec<Joint>) -> (Sim
         let collider = Collider::new(&format!("box {element}"), Shape::cuboid([0.5; 3]).unwrap(), place);
         world.add(collider.with_material(material)).unwrap();
     }
-    let mut s = Simulation::new(m).unwrap();
+    let options = Options {
+        integrator,
+        ..Options::default()
+    };
+    let mut s = Simulation::with_options(m, options).unwrap();
     s.set_contacts(world).unwrap();
     (s, node)
 }
@@ -122,4 +135,81 @@ fn what_is_held_by_what_is_held_does_not_meet_the_ground() {
     s.set_bounds(weld, -1e6, 1e6).unwrap();
     s.step(0.01).unwrap();
     assert_eq!(s.step(1e-3).unwrap().contacts.count, 8);
+}
+
+/// A box that a motor without a bound drives into the ground: the contact and the motor are named,
+/// and the failed step changes nothing. With a bound of 25 N it presses with its weight and that.
+#[test]
+fn a_motor_without_a_bound_drives_no_box_through_the_ground() {
+    for integrator in [Integrator::Sdirk2, Integrator::Theta] {
+        for force in [f64::INFINITY, 25.0] {
+            let motor = |node| {
+                let slider = Joint::slider(Side::World, Side::Body(node, 0)).at(Pose::at([0.0, 0.0, 1.0]));
+                let down = PrescribedMotion::ramp(0.0, -2.0);
+                vec![slider.with_position_motor(0, down, 0.0, 0.0, force)]
+            };
+            let (mut s, node) = boxes_by(integrator.clone(), &[[0.0, 0.0, 1.0]], motor);
+            let mut before = s.checkpoint();
+            let stopped = (0..100).find_map(|_| {
+                before = s.checkpoint();
+                s.step(0.01).err()
+            });
+            if force.is_finite() {
+                assert!(stopped.is_none(), "{integrator:?}: {stopped:?}");
+                let ([x, y, z], _) = s.contact_force(node, 0);
+                assert!(x.abs() < 1e-7 && y.abs() < 1e-7, "{x} {y}");
+                // Contacts are solved to 1e-8 of a velocity that 1 kg has in 10 ms.
+                assert!((z - 25.0 - 9.81).abs() < 1e-6, "{integrator:?}: {z}");
+                continue;
+            }
+            let Some(
+                ref error @ Error::DrivenContact {
+                    ref contact,
+                    ref rows,
+                    time,
+                    speed,
+                },
+            ) = stopped
+            else {
+                panic!("{integrator:?}: {stopped:?}");
+            };
+            assert!(
+                contact.contains("`box 0`") && contact.contains("`ground`"),
+                "{contact}"
+            );
+            assert!(rows.starts_with("`joint 0.motor 0`"), "{rows}");
+            // It falls from 0.5 m at 2 m/s.
+            assert!(
+                (time - 0.25).abs() <= 0.01 + 1e-12 && (speed - 2.0).abs() < 1e-6,
+                "{error}"
+            );
+            assert!(error.to_string().contains("bound the force"), "{error}");
+            assert_eq!(s.checkpoint(), before);
+        }
+    }
+}
+
+/// A box that is held at a velocity in all of its coordinates goes through the ground, as it is
+/// held, and carries another one on its way there.
+#[test]
+fn what_is_held_at_a_velocity_does_not_meet_the_ground() {
+    let (mut s, node) = boxes(&[[0.0, 0.0, 0.7], [0.0, 0.0, 1.7]], |_| Vec::new());
+    s.hold(node, 0, &[true; 6], &[0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+        .unwrap();
+    for _ in 0..50 {
+        let report = s.step(0.01).unwrap();
+        assert!(report.contacts.count <= 4, "{report:?}");
+    }
+    let x = s.positions(node);
+    // The other box falls beside the first step, in which the hold is reached at its end.
+    assert!(
+        (x[2] - 0.2).abs() < 0.01 && (x[9] - x[2] - 1.0).abs() < 0.01,
+        "{x:?}"
+    );
+    let (force, _) = s.contact_force(node, 1);
+    assert!((force[2] - 9.81).abs() < 1e-6, "{force:?}");
+    // Free again, what was below the ground comes out of it.
+    s.release(node, 0, &[true; 6]).unwrap();
+    let most = (0..50).map(|_| s.step(0.01).unwrap().contacts.count).max();
+    assert_eq!(most, Some(8));
 }

@@ -226,6 +226,7 @@ fn failing_steps_say_so() {
     };
     let one = pliant::integrator::NewtonOptions {
         iterations: 1,
+        halvings: 10,
         ..Default::default()
     };
     let mut s = build(one);

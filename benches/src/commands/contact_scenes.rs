@@ -1,10 +1,10 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
 //! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex]
-//! [--steps=N] [scene ...]`: of the couplings of friction those that are named, else all for what
+//! [--steps=N] [--profile] [scene ...]`: of the couplings of friction those that are named, else all for what
 //! falls and Coulomb's law for what stands; the first `N` steps of each scene, else all.
 
-use super::Ended;
+use super::{Ended, contact_profile};
 use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
 use pliant_benches::heaps::{Heap, Judge, moment, speed};
@@ -12,17 +12,17 @@ use pliant_benches::timing::clock;
 use std::process::ExitCode;
 use std::time::Duration;
 
-const H: f64 = 1.0 / 60.0;
+pub(super) const H: f64 = 1.0 / 60.0;
 
-struct Scene {
-    name: &'static str,
-    make: fn() -> Heap,
+pub(super) struct Scene {
+    pub(super) name: &'static str,
+    pub(super) make: fn() -> Heap,
     /// Steps of 1/60 s.
-    steps: usize,
+    pub(super) steps: usize,
     /// Whether statics says that nothing moves.
     stands: bool,
     /// Whether it is one of the short run.
-    quick: bool,
+    pub(super) quick: bool,
 }
 
 const fn scene(name: &'static str, make: fn() -> Heap, steps: usize, stands: bool, quick: bool) -> Scene {
@@ -35,7 +35,7 @@ const fn scene(name: &'static str, make: fn() -> Heap, steps: usize, stands: boo
     }
 }
 
-const SCENES: [Scene; 9] = [
+pub(super) const SCENES: [Scene; 9] = [
     scene("pyramid10", || Heap::pyramid(4), 120, true, true),
     scene("pyramid55", || Heap::pyramid(10), 120, true, true),
     scene("pyramid210", || Heap::pyramid(20), 60, true, false),
@@ -223,21 +223,28 @@ fn peers(_: &Scene) -> Result<(), Error> {
 
 pub(super) fn run(arguments: &[String]) -> Ended {
     let (flags, names): (Vec<_>, Vec<_>) = arguments.iter().partition(|w| w.starts_with("--"));
+    let has = |flag: &str| flags.iter().any(|f| *f == flag);
+    let most = match flags.iter().find_map(|f| f.strip_prefix("--steps=")) {
+        Some(count) => count.parse()?,
+        None => usize::MAX,
+    };
+    if has("--profile") {
+        let integrator = match has("--sdirk2") {
+            true => Integrator::Sdirk2,
+            false => Integrator::Theta,
+        };
+        return contact_profile::run(&names, most, &integrator);
+    }
     for name in &names {
         if SCENES.iter().all(|s| s.name != name.as_str()) {
             let known = SCENES.map(|s| s.name).join(", ");
             return Err(format!("there is no scene {name}; there are {known}").into());
         }
     }
-    let has = |flag: &str| flags.iter().any(|f| *f == flag);
     println!(
         "| scene | program | ms per 1/60 s | slowest | iterations | islands | contacts | overlap m | deepest m | moved m | speed m/s | rise of energy | residual | De Saxce, median |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-    let most = match flags.iter().find_map(|f| f.strip_prefix("--steps=")) {
-        Some(count) => count.parse()?,
-        None => usize::MAX,
-    };
     for mut scene in SCENES {
         scene.steps = scene.steps.min(most);
         let chosen = if names.is_empty() {

@@ -31,7 +31,7 @@ use pliant_sparse::{SparseError, Threads};
 use refinement::Refinement;
 use rows::Rows;
 pub use stationary::{Kind, StationarySolver};
-use times::Laps;
+pub(crate) use times::Laps;
 pub use times::TimeSplit;
 
 /// Refinements beyond those of the options, for an answer that is not within the tolerance yet, as

@@ -107,6 +107,11 @@ impl Contacts {
         self.rows.solver.determinacy()
     }
 
+    /// Time of the cones of steps so far.
+    pub(crate) fn profile(&self) -> complementarity::ConeProfile {
+        self.rows.solver.profile()
+    }
+
     /// The problem of the island with the largest residual in the last step that was tried.
     pub fn worst_problem(&self) -> Option<&complementarity::Problem> {
         let failed = self.observed.failed.as_ref().and_then(|solver| solver.problem());

@@ -21,6 +21,7 @@ use linear::StepSolver;
 use one_sided::LoweredRows;
 use pliant_kkt::{Assembler, RowMotion};
 use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
+use pliant_solvers::complementarity::ConeProfile;
 use pliant_solvers::{DirectOptions, DirectSolver, Solution};
 
 /// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the
@@ -230,6 +231,12 @@ impl System {
             solver: self.solver.counters(),
             ..self.counters
         }
+    }
+
+    /// Time of contacts so far: of steps, and of corrections of overlap, limits and ropes.
+    pub fn contact_profiles(&self) -> [ConeProfile; 2] {
+        let of_steps = self.contacts.as_ref().map(|contacts| contacts.profile());
+        [of_steps.unwrap_or_default(), self.corrections.behind.profile()]
     }
 
     /// Sets the number of steps taken.

@@ -6,11 +6,13 @@ use super::report::Tracker;
 use super::{
     Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions,
     InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, Outcome,
-    Problem, ProblemError, Report, Solver, Stage, Stages,
+    Problem, ProblemError, Report, Solver, Stage, StageProfile, Stages,
 };
+use crate::direct::Laps;
 use crate::order::OrderMemory;
 pub(super) use stages::STAGES;
 use stages::{Attempt, Rule, Start, Traits};
+use std::time::Duration;
 
 /// Options of [`Auto`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,6 +75,7 @@ pub struct Auto {
     pivoting: BlockPivoting,
     lemke: Lemke,
     trial: Vec<f64>,
+    profile: [StageProfile; Stages::MOST],
 }
 
 /// Orders of elimination of the solvers of [`Auto`] that factor sparse systems.
@@ -136,6 +139,11 @@ impl Auto {
     /// which a solve ends with a stage, for each stage: without them it would not be there.
     pub fn needed_by() -> impl Iterator<Item = &'static [&'static str]> {
         STAGES.iter().map(|rule| rule.needed_by)
+    }
+
+    /// The time of each stage since it was taken last.
+    pub(super) fn take_profile(&mut self) -> [StageProfile; Stages::MOST] {
+        std::mem::take(&mut self.profile)
     }
 
     /// The solver of a stage, with the limits of the stage and the operations that are left.
@@ -229,7 +237,11 @@ impl Solver for Auto {
                 Start::Best => trial.extend_from_slice(r),
                 Start::Rest => trial.resize(r.len(), 0.0),
             }
+            let mut laps = Laps::start();
             let found = self.solver(rule, left).solve(problem, &mut trial)?;
+            let mut time = Duration::ZERO;
+            laps.add_to(&mut time);
+            self.profile[place].add(found.method, found.outcome, found.iterations, time);
             work = work.saturating_add(found.work);
             let measure = found.residual.measure();
             tried.push(Stage {

@@ -5,10 +5,11 @@ mod layout;
 use super::auto::AutoOrders;
 use super::saddle::DelassusForm;
 use super::{
-    Auto, AutoOptions, Cone, DelassusChoice, Determinacy, Method, Outcome, Problem, ProblemError, Report,
-    Residual, SaddleDelassus, Solver,
+    Auto, AutoOptions, Cone, ConeProfile, DelassusChoice, Determinacy, Method, Outcome, Problem,
+    ProblemError, Report, Residual, SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
+use crate::direct::Laps;
 use crate::order::OrderMemory;
 use crate::{
     DirectOptions, DirectSolver, Elimination, KktSystem, Solution, SolveReport, SolverCounters, Status,
@@ -83,13 +84,22 @@ pub struct ConicSolver {
     /// Storage for the next problem, if there is any.
     spare: Option<Box<Problem>>,
     layout: Layout,
-    /// The cones of the layout, with their numbers of the moment.
-    list: Vec<Cone>,
-    r: Vec<f64>,
-    u: Vec<f64>,
+    rows: ConeRows,
     /// Order of the bilateral part for the next operator.
     operator: Option<Elimination>,
     ready: bool,
+    profile: ConeProfile,
+}
+
+/// Numbers of the rows with cones.
+#[derive(Debug, Default)]
+struct ConeRows {
+    /// The cones of the layout.
+    cones: Vec<Cone>,
+    /// Impulses of the last solve.
+    r: Vec<f64>,
+    /// Velocities of the last solve.
+    u: Vec<f64>,
 }
 
 /// Memory of a [`ConicSolver`], as plain values.
@@ -202,7 +212,16 @@ impl ConicSolver {
 
     /// Rows of the system with cones or bounds, and their velocities, as of the last `solve`.
     pub fn velocities(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.layout.rows.iter().copied().zip(self.u.iter().copied())
+        self.layout.rows.iter().copied().zip(self.rows.u.iter().copied())
+    }
+
+    /// The time since it was taken last.
+    pub(super) fn take_profile(&mut self) -> ConeProfile {
+        let mut out = std::mem::take(&mut self.profile);
+        if let Some(auto) = &mut self.auto {
+            out.stages = auto.take_profile();
+        }
+        out
     }
 
     /// Work of the factor of the bilateral part so far.
@@ -221,14 +240,18 @@ impl ConicSolver {
     /// Whether the impulses of the last `solve` of a system are the only ones with its velocities,
     /// of whose bilateral rows so many are redundant.
     pub(crate) fn determinacy(&self, system: &KktSystem, redundant: usize) -> Determinacy {
-        let Some(problem) = self.problem.as_deref().filter(|p| p.size() == self.r.len()) else {
+        let Some(problem) = self.problem.as_deref().filter(|p| p.size() == self.rows.r.len()) else {
             return Determinacy::default();
         };
         // Every hard row that is not redundant takes one from the rank of the operator.
         let free = system.fixed.iter().filter(|fixed| !**fixed).count();
         let holds = |i: &usize| self.layout.states[*i] != BoundState::Both && system.r_diagonal(*i) == 0.0;
         let hard = (0..system.m()).filter(holds).count();
-        problem.determinacy(&self.r, &self.u, (free + redundant).saturating_sub(hard))
+        problem.determinacy(
+            &self.rows.r,
+            &self.rows.u,
+            (free + redundant).saturating_sub(hard),
+        )
     }
 
     /// Velocities that an impulse on one block with a cone makes in all rows with cones:
@@ -283,6 +306,7 @@ impl ConicSolver {
             self.layout.hold(system, &mut self.builder, &mut self.held)?;
             self.is_laid_out = true;
         }
+        let mut laps = Laps::start();
         let (layout, held) = (&mut self.layout, &mut self.held);
         // First, because it names variables and rows of the whole system where something is wrong.
         held.w.values_mut().copy_from_slice(system.w.values());
@@ -292,17 +316,20 @@ impl ConicSolver {
         }
         held.r.values_mut().copy_from_slice(system.r.values());
         held.b_rounding.copy_from_slice(&system.b_rounding);
+        laps.add_to(&mut self.profile.copies);
         self.direct.hold(&layout.states);
         self.direct.prepare_safely(held)?;
+        laps.add_to(&mut self.profile.factor);
         let updated = match &mut self.problem {
             Some(problem) => problem.update(system)?,
             None => false,
         };
-        layout.list_cones(system, cones, &mut self.list);
+        layout.list_cones(system, cones, &mut self.rows.cones);
         match &mut self.problem {
-            Some(problem) if updated => problem.set_cones(&self.list)?,
+            Some(problem) if updated => problem.set_cones(&self.rows.cones)?,
             _ => self.state(system)?,
         }
+        laps.add_to(&mut self.profile.operator);
         self.ready = true;
         Ok(())
     }
@@ -318,7 +345,7 @@ impl ConicSolver {
             order: self.operator.take(),
         };
         let (layout, work) = (&self.layout, self.direct.workspace());
-        let stated = problem.refill(&self.list, |delassus: &mut SaddleDelassus| {
+        let stated = problem.refill(&self.rows.cones, |delassus: &mut SaddleDelassus| {
             delassus.refill(system, &layout.rows, &layout.boundaries, kept, work)
         });
         match stated {
@@ -341,9 +368,9 @@ impl ConicSolver {
         {
             return Err(crate::SolveError::NotPrepared.into());
         }
-        self.layout.list_cones(system, cones, &mut self.list);
+        self.layout.list_cones(system, cones, &mut self.rows.cones);
         match &mut self.problem {
-            Some(problem) => problem.set_cones(&self.list),
+            Some(problem) => problem.set_cones(&self.rows.cones),
             None => Err(crate::SolveError::NotPrepared.into()),
         }
     }
@@ -431,25 +458,28 @@ impl ConicSolver {
         let (Some(problem), true) = (&mut self.problem, self.ready) else {
             return Err(crate::SolveError::NotPrepared.into());
         };
+        let mut laps = Laps::start();
         let held = &mut self.held;
         if system.n() != held.n() || system.m() != held.m() {
             return Err(crate::SolveError::NotPrepared.into());
         }
         let rows = &self.layout.rows;
-        self.r.clear();
+        self.rows.r.clear();
         if solution.mu.len() == system.m() && rows.iter().all(|i| solution.mu[*i].is_finite()) {
-            self.r.extend(rows.iter().map(|i| solution.mu[*i]));
+            self.rows.r.extend(rows.iter().map(|i| solution.mu[*i]));
         } else {
-            self.r.resize(rows.len(), 0.0);
+            self.rows.r.resize(rows.len(), 0.0);
         }
         held.c.copy_from_slice(&system.c);
         held.b.copy_from_slice(&system.b);
         rows.iter().for_each(|i| held.bounds[*i] = (0.0, 0.0));
         self.direct.solve_held(held, solution)?;
-        velocities(system, rows, solution, &mut self.u);
-        problem.set_b(&self.u)?;
-        let cones = solver.solve(problem, &mut self.r)?;
-        for (i, r) in rows.iter().zip(&self.r) {
+        velocities(system, rows, solution, &mut self.rows.u);
+        problem.set_b(&self.rows.u)?;
+        laps.add_to(&mut self.profile.linear);
+        let cones = solver.solve(problem, &mut self.rows.r)?;
+        laps = Laps::start();
+        for (i, r) in rows.iter().zip(&self.rows.r) {
             held.bounds[*i] = (*r, *r);
             for slot in system.j.pattern().row_slots(*i) {
                 let k = system.j.pattern().indices()[slot] as usize;
@@ -457,15 +487,18 @@ impl ConicSolver {
             }
         }
         let linear = self.direct.solve_held(held, solution)?;
-        velocities(system, rows, solution, &mut self.u);
-        let residual = problem.residual_at(&self.r, &self.u);
-        let exact = problem.residual_by(Cone::exact, &self.r, &self.u);
+        velocities(system, rows, solution, &mut self.rows.u);
+        let residual = problem.residual_at(&self.rows.r, &self.rows.u);
+        let exact = problem.residual_by(Cone::exact, &self.rows.r, &self.rows.u);
         let holds = residual.measure() <= self.options.limits.tolerance;
         let outcome = match (linear.status, cones.outcome) {
             (Status::Converged, _) if holds => Outcome::Converged,
             (_, Outcome::Converged) => Outcome::Stagnated,
             (_, other) => other,
         };
+        self.profile.problems += 1;
+        self.profile.settled += usize::from(cones.iterations == 0 && outcome == Outcome::Converged);
+        laps.add_to(&mut self.profile.linear);
         Ok(ConicReport {
             outcome,
             linear,

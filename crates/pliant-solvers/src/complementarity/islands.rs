@@ -6,8 +6,8 @@ mod renew;
 mod report;
 mod retired;
 
-use super::{AutoOptions, Cone, ConicSolver, Determinacy, Method, Problem, ProblemError};
-use crate::direct::MOST_THREADS;
+use super::{AutoOptions, Cone, ConeProfile, ConicSolver, Determinacy, Method, Problem, ProblemError};
+use crate::direct::{Laps, MOST_THREADS};
 use crate::{BoxOptions, KktShape, KktSystem, Solution, SolveError};
 use part::{Part, PartMemory, PartSolver, Places};
 use partition::Partition;
@@ -85,6 +85,8 @@ struct Tally {
     busiest: Option<usize>,
     /// Operations since they were last counted from zero.
     work: u64,
+    /// Time of all parts so far.
+    profile: ConeProfile,
 }
 
 /// Memory of an [`IslandSolver`], as plain values.
@@ -192,6 +194,11 @@ impl IslandSolver {
     /// Operations of all parts with cones since [`restart_work`](Self::restart_work), by count.
     pub fn work(&self) -> u64 {
         self.tally.work
+    }
+
+    /// Time of all parts with cones since it was made.
+    pub fn profile(&self) -> ConeProfile {
+        self.tally.profile
     }
 
     /// Row blocks of the part with cones that took most operations in the last `solve`.
@@ -310,9 +317,11 @@ impl IslandSolver {
                 found: cones.len(),
             });
         }
+        let mut laps = Laps::start();
         if !self.fits(system, cones) {
             self.part(system, cones)?;
         }
+        laps.add_to(&mut self.tally.profile.parting);
         let threads = self.bounds.direct.threads.max(1);
         if self.threads.count() != threads {
             if threads > MOST_THREADS {
@@ -325,8 +334,10 @@ impl IslandSolver {
         }
         let (options, only, bounds) = (self.options, self.only, self.bounds);
         self.threads.for_each(&mut self.parts, |part| {
+            let mut laps = Laps::start();
             part.take_matrices(system);
             part.take_cones(cones);
+            laps.add_to(&mut part.copies);
             let mut bounds = bounds;
             if part.dofs.len() + part.rows.len() < SMALL {
                 bounds.direct.threads = 1;
@@ -404,7 +415,10 @@ impl IslandSolver {
             if let Some(error) = part.error.take() {
                 return Err(part.in_whole(error));
             }
-            if let PartSolver::Conic(solver) = &part.solver {
+            let copies = std::mem::take(&mut part.copies);
+            if let PartSolver::Conic(solver) = &mut part.solver {
+                self.tally.profile += solver.take_profile();
+                self.tally.profile.copies += copies;
                 for (row, u) in solver.free_velocities() {
                     self.free[part.rows[row] as usize] = u;
                 }

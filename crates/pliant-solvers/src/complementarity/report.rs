@@ -169,7 +169,7 @@ pub struct Stages {
 
 impl Stages {
     /// The number of stages of [`Auto`](super::Auto).
-    const MOST: usize = STAGES.len();
+    pub(super) const MOST: usize = STAGES.len();
 
     /// Appends one. There are never more than [`MOST`](Self::MOST).
     pub(crate) fn push(&mut self, stage: Stage) {

@@ -77,15 +77,15 @@ impl std::fmt::Display for TimeSplit {
 
 /// Laps of a clock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Laps(Instant);
+pub(crate) struct Laps(Instant);
 
 impl Laps {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
 
     /// Adds the time since the last lap.
-    pub(super) fn add_to(&mut self, part: &mut Duration) {
+    pub(crate) fn add_to(&mut self, part: &mut Duration) {
         let now = Instant::now();
         *part += now - self.0;
         self.0 = now;

@@ -11,7 +11,7 @@ use crate::{Error, Motion, WorkPart};
 use compensation::{Compensation, Correction};
 use pliant_kkt::{Extended, GeometricTerms, Metric, Quantity, Scheme, StepInput, Tail};
 use pliant_model::{Problem, RowLaw, State, Treatment};
-use pliant_solvers::complementarity::{Cone, IslandMemory, IslandSolver, Outcome, ProblemError};
+use pliant_solvers::complementarity::{Cone, ConeProfile, IslandMemory, IslandSolver, Outcome, ProblemError};
 use pliant_solvers::{Solution, Status};
 
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
@@ -93,6 +93,11 @@ fn hard<'a>(list: &'a ContactList, guards: &'a ContactGuards) -> impl Iterator<I
 }
 
 impl Penetration {
+    /// Time of the cones of corrections so far.
+    pub(crate) fn profile(&self) -> ConeProfile {
+        self.solver.profile()
+    }
+
     /// Counts operations from zero again.
     pub(super) fn restart_work(&mut self) {
         self.solver.restart_work();

@@ -9,6 +9,7 @@ use crate::complementarity::{
 use crate::order::OrderMemory;
 use crate::{BoxOptions, BoxSolver, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
 use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
+use std::time::Duration;
 
 /// A part: its own system, and where its numbers are in the whole.
 #[derive(Debug, Default)]
@@ -28,6 +29,8 @@ pub(super) struct Part {
     pub(super) error: Option<ProblemError>,
     /// Redundant rows of the last solve.
     pub(super) redundant: usize,
+    /// Time of copies since the last solve.
+    pub(super) copies: Duration,
     builder: PatternBuilder,
     /// Boundaries of the blocks: scratch.
     ends: [Vec<usize>; 2],

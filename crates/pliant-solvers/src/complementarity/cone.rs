@@ -235,16 +235,20 @@ impl Cone {
     }
 }
 
-/// Euclidean length of one or two numbers, without overflow; zero of none.
+/// Euclidean length, without overflow and underflow; zero of no numbers.
 pub(crate) fn length(v: &[f64]) -> f64 {
-    match v {
-        [a] => a.abs(),
-        [a, b] => a.hypot(*b),
-        _ => 0.0,
+    let squares = v.iter().map(|x| x * x).sum::<f64>();
+    // `hypot` takes many times as long as a root.
+    if squares.is_normal() {
+        squares.sqrt()
+    } else if v.iter().all(|x| *x == 0.0) {
+        0.0
+    } else {
+        v.iter().fold(0.0f64, |a, x| a.hypot(*x))
     }
 }
 
-/// Euclidean length of the tangential part, without overflow for one or two tangents.
+/// Euclidean length of the tangential part.
 pub(crate) fn tangential(v: &[f64]) -> f64 {
     length(v.get(1..).unwrap_or_default())
 }

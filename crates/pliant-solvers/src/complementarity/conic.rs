@@ -126,6 +126,8 @@ impl ConicMemory {
 fn velocities(system: &KktSystem, rows: &[usize], solution: &Solution, u: &mut Vec<f64>) {
     u.clear();
     let (of_j, of_r) = (system.j.pattern(), system.r.pattern());
+    // With a diagonal alone no row has entries of the upper triangle.
+    let is_diagonal = of_r.len() == system.m();
     u.extend(rows.iter().map(|i| {
         let mut sum = system.b[*i];
         for slot in of_j.row_slots(*i) {
@@ -133,6 +135,9 @@ fn velocities(system: &KktSystem, rows: &[usize], solution: &Solution, u: &mut V
         }
         for slot in of_r.row_slots(*i) {
             sum += system.r.values()[slot] * solution.mu[of_r.indices()[slot] as usize];
+        }
+        if is_diagonal {
+            return sum;
         }
         // The upper triangle is that of the rows of the block that follow.
         let block = system.row_blocks().partition_point(|first| first <= i);
@@ -489,7 +494,10 @@ impl ConicSolver {
         let linear = self.direct.solve_held(held, solution)?;
         velocities(system, rows, solution, &mut self.rows.u);
         let residual = problem.residual_at(&self.rows.r, &self.rows.u);
-        let exact = problem.residual_by(Cone::exact, &self.rows.r, &self.rows.u);
+        let exact = match problem.cones().iter().any(|cone| cone.exact() != *cone) {
+            true => problem.residual_by(Cone::exact, &self.rows.r, &self.rows.u),
+            false => residual,
+        };
         let holds = residual.measure() <= self.options.limits.tolerance;
         let outcome = match (linear.status, cones.outcome) {
             (Status::Converged, _) if holds => Outcome::Converged,

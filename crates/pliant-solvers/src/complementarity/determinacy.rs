@@ -220,7 +220,7 @@ impl Problem {
         if contacts == 0 {
             return Determinacy::default();
         }
-        let few = known && self.delassus().matrix().is_some() && columns.count <= MOST;
+        let few = known && columns.count <= MOST && self.delassus().matrix().is_some();
         let mut out = Determinacy::default();
         *(if columns.inside > freedoms || few && columns.is_singular(self, false) {
             &mut out.shared

@@ -92,35 +92,60 @@ fn descend(cone: &Cone, a: &[f64], b: &[f64], r: &mut [f64]) -> bool {
 /// One sweep over all blocks, in the order of the blocks or in reverse.
 pub(crate) fn sweep(problem: &Problem, r: &mut [f64], relaxation: f64, reverse: bool) {
     let blocks = problem.blocks();
-    for turn in 0..blocks {
-        let k = if reverse { blocks - 1 - turn } else { turn };
+    let order = (0..blocks).map(|turn| if reverse { blocks - 1 - turn } else { turn });
+    let mut b = [0.0; ROWS];
+    let Some(local) = problem.local() else {
+        for k in order {
+            let rows = problem.rows(k);
+            let b = &mut b[..rows.len()];
+            problem.delassus().rows_times(rows.clone(), r, b);
+            solve_one(problem, k, b, &mut r[rows], relaxation);
+        }
+        return;
+    };
+    // The velocities of the bodies follow the impulses.
+    let mut v = local.momentum(r);
+    for k in order {
         let rows = problem.rows(k);
-        let (cone, a) = (&problem.cones()[k], problem.diagonal_block(k));
-        let d = rows.len();
-        let mut b = [0.0; ROWS];
-        problem.delassus().rows_times(rows.clone(), r, &mut b[..d]);
-        let mut new = [0.0; ROWS];
-        new[..d].copy_from_slice(&r[rows.clone()]);
-        for i in 0..d {
-            b[i] += problem.b()[rows.start + i];
-            for l in 0..d {
-                b[i] -= a[i * d + l] * r[rows.start + l];
-            }
-        }
-        let solved = match cone {
-            Cone::Shifted { .. } => descend(cone, a, &b, &mut new),
-            _ => solve_block(cone, a, &b, &mut new),
-        };
-        if relaxation != 1.0 {
-            for (new, old) in new.iter_mut().zip(&r[rows.clone()]) {
-                *new = old + relaxation * (*new - old);
-            }
-        }
-        if !solved || relaxation != 1.0 {
-            cone.project(&mut new[..d]);
-        }
-        r[rows].copy_from_slice(&new[..d]);
+        let (b, r) = (&mut b[..rows.len()], &mut r[rows]);
+        local.velocity(k, r, &v, b);
+        let mut change = [0.0; ROWS];
+        change[..r.len()].copy_from_slice(r);
+        solve_one(problem, k, b, r, relaxation);
+        change
+            .iter_mut()
+            .zip(&*r)
+            .for_each(|(old, new)| *old = new - *old);
+        local.add(k, &change[..r.len()], &mut v);
     }
+}
+
+/// Solves the law of one block with the impulses of the others as they are, for its impulses `r`;
+/// `b` has `A r` in its rows, and is scratch.
+fn solve_one(problem: &Problem, k: usize, b: &mut [f64], r: &mut [f64], relaxation: f64) {
+    let (cone, a) = (&problem.cones()[k], problem.diagonal_block(k));
+    let d = r.len();
+    let mut new = [0.0; ROWS];
+    new[..d].copy_from_slice(r);
+    for (i, own) in problem.b()[problem.rows(k)].iter().enumerate() {
+        b[i] += own;
+        for l in 0..d {
+            b[i] -= a[i * d + l] * r[l];
+        }
+    }
+    let solved = match cone {
+        Cone::Shifted { .. } => descend(cone, a, b, &mut new),
+        _ => solve_block(cone, a, b, &mut new),
+    };
+    if relaxation != 1.0 {
+        for (new, old) in new.iter_mut().zip(&*r) {
+            *new = old + relaxation * (*new - old);
+        }
+    }
+    if !solved || relaxation != 1.0 {
+        cone.project(&mut new[..d]);
+    }
+    r.copy_from_slice(&new[..d]);
 }
 
 impl Solver for GaussSeidel {

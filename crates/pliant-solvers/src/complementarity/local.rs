@@ -3,7 +3,7 @@
 mod rolling;
 
 use super::Cone;
-use super::cone::ROWS;
+use super::cone::{ROWS, length};
 
 /// Solves `u = A r + b` with the law of one block for `r`, where `A` (row by row) is the diagonal
 /// block and `b` the velocity that the others leave. False if the block alone has no solution that
@@ -111,14 +111,14 @@ impl Spatial {
     /// `|r_t| - mu r_n` and its derivative.
     fn gap(&self, lambda: f64) -> (f64, f64) {
         let t = self.tangent(lambda);
-        let length = t[0].hypot(t[1]);
+        let size = length(&t);
         let mut slope = 0.0;
         for k in (0..2).filter(|k| t[*k] != 0.0) {
             let rate = -t[k] / (self.e[k] + lambda);
-            let direction = if length > 0.0 { t[k] / length } else { 0.0 };
+            let direction = if size > 0.0 { t[k] / size } else { 0.0 };
             slope += rate * (direction + self.mu * self.along[k] / self.ann);
         }
-        (length - self.mu * self.normal(t), slope)
+        (size - self.mu * self.normal(t), slope)
     }
 
     /// The root of the gap.
@@ -173,7 +173,7 @@ fn spatial(mu: f64, a: &[f64], b: &[f64]) -> Option<[f64; 3]> {
     let s22 = a[8] - a[6] * a[2] / ann;
     let s12 = 0.5 * (a[5] + a[7] - (a[3] * a[2] + a[6] * a[1]) / ann);
     let (mean, half) = (0.5 * (s11 + s22), 0.5 * (s11 - s22));
-    let radius = half.hypot(s12);
+    let radius = length(&[half, s12]);
     let (sine, cosine) = (0.5 * s12.atan2(half)).sin_cos();
     let turn = |x: f64, y: f64| [cosine * x + sine * y, cosine * y - sine * x];
     let mut contact = Spatial {
@@ -200,24 +200,24 @@ fn spatial(mu: f64, a: &[f64], b: &[f64]) -> Option<[f64; 3]> {
     let back = |t: [f64; 2]| (cosine * t[0] - sine * t[1], sine * t[0] + cosine * t[1]);
     if !singular {
         let n = contact.normal(sticking);
-        if sticking[0].hypot(sticking[1]) <= mu * n {
+        if length(&sticking) <= mu * n {
             let (x, y) = back(sticking);
             return Some([n, x, y]);
         }
     }
     // From here on the gap is negative: |r_t| <= |c|/lambda.
-    let length = contact.c[0].hypot(contact.c[1]);
-    let coupling = contact.along[0].hypot(contact.along[1]);
+    let pull = length(&contact.c);
+    let coupling = length(&contact.along);
     // A contact that only just closes has its root beyond all numbers, or another one in front of
     // it.
-    let high = (2.0 * length * (ann + mu * coupling) / (-mu * bn)).min(1e150 * (ann + a[4] + a[8]));
+    let high = (2.0 * pull * (ann + mu * coupling) / (-mu * bn)).min(1e150 * (ann + a[4] + a[8]));
     let low = if singular { 1e-12 * high } else { 0.0 };
-    let mut direction = [contact.c[0] / length, contact.c[1] / length];
+    let mut direction = [contact.c[0] / pull, contact.c[1] / pull];
     let mut n = None;
     if high.is_finite() && high > f64::MIN_POSITIVE {
         if contact.gap(low).0 > 0.0 {
             let t = contact.tangent(contact.root(low, high));
-            let size = t[0].hypot(t[1]);
+            let size = length(&t);
             direction = [-t[0] / size, -t[1] / size];
             n = Some(contact.normal(t)).filter(|n| *n >= 0.0);
         } else {

@@ -1,5 +1,6 @@
 //! The statement of the problem.
 
+use super::saddle::Local;
 use super::{Cone, Delassus, DenseDelassus, Method, SaddleDelassus};
 use crate::KktSystem;
 use nalgebra::DMatrix;
@@ -329,6 +330,14 @@ impl Problem {
         match &self.delassus {
             Operator::Any(any) => any.as_ref(),
             Operator::Saddle(saddle) => saddle.as_ref(),
+        }
+    }
+
+    /// The operator through bodies, if it is kept so.
+    pub(super) fn local(&self) -> Option<&Local> {
+        match &self.delassus {
+            Operator::Saddle(saddle) => saddle.local(),
+            Operator::Any(_) => None,
         }
     }
 

@@ -298,6 +298,9 @@ pub struct Tracker {
     history: Vec<f64>,
     /// Measure of the last iterate.
     pub(crate) last: f64,
+    /// The residual of the best iterate, and whether it is the last one, with `u` computed anew.
+    residual: Residual,
+    is_at_best: bool,
 }
 
 impl Tracker {
@@ -324,6 +327,7 @@ impl Tracker {
         self.work = 0;
         self.measure = f64::INFINITY;
         self.mark = f64::INFINITY;
+        self.is_at_best = false;
         self.u.clear();
         self.u.resize(problem.size(), 0.0);
         self.best.clear();
@@ -334,7 +338,10 @@ impl Tracker {
     /// Looks at an iterate; an outcome if it is the last. Cost: one product.
     pub fn look(&mut self, problem: &Problem, r: &[f64]) -> Option<Outcome> {
         problem.velocity_into(r, &mut self.u);
-        self.look_at(problem, r)
+        let before = self.measure;
+        let end = self.look_at(problem, r);
+        self.is_at_best = self.measure < before;
+        end
     }
 
     /// Counts operations of a solver beside the products of its looks.
@@ -350,8 +357,10 @@ impl Tracker {
     /// Looks at an iterate whose velocity is in `self.u`.
     pub(crate) fn look_at(&mut self, problem: &Problem, r: &[f64]) -> Option<Outcome> {
         self.spend(problem.delassus().cost());
-        let measure = problem.residual_at(r, &self.u).measure();
+        let residual = problem.residual_at(r, &self.u);
+        let measure = residual.measure();
         self.last = measure;
+        self.is_at_best = false;
         if self.limits.history {
             self.history.push(measure);
         }
@@ -361,6 +370,7 @@ impl Tracker {
         if measure < self.measure {
             self.measure = measure;
             self.best.copy_from_slice(r);
+            self.residual = residual;
         }
         if measure <= self.limits.tolerance {
             return Some(Outcome::Converged);
@@ -408,7 +418,10 @@ impl Tracker {
         iterations: usize,
     ) -> Report {
         r.copy_from_slice(&self.best);
-        let residual = problem.residual(r, &mut self.u);
+        let residual = match self.is_at_best {
+            true => self.residual,
+            false => problem.residual(r, &mut self.u),
+        };
         let holds = residual.measure() <= self.limits.tolerance;
         let outcome = match outcome {
             _ if holds => Outcome::Converged,

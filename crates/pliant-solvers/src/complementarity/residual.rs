@@ -1,6 +1,6 @@
 //! Residuals that all solvers share.
 
-use super::cone::{ROWS, tangential};
+use super::cone::{ROWS, length, tangential};
 use super::{Cone, Problem, project_friction};
 use crate::bounds::natural;
 
@@ -66,7 +66,8 @@ pub fn de_saxce(mu: f64, r: &[f64], u: &[f64], rho: f64) -> f64 {
     }
     y[0] -= rho * mu * tangential(u);
     project_friction(mu, y);
-    y.iter().zip(r).fold(0.0, |a: f64, (y, r)| a.hypot(y - r))
+    y.iter_mut().zip(r).for_each(|(y, r)| *y -= r);
+    length(y)
 }
 
 impl Problem {
@@ -140,13 +141,13 @@ fn block_residual(cone: &Cone, s: f64, r: &[f64], u: &[f64]) -> (f64, f64) {
             }
             y[0] -= shift / s;
             cone.project(y);
-            let miss = s * y.iter().zip(r).fold(0.0, |a: f64, (y, r)| a.hypot(y - r));
+            y.iter_mut().zip(r).for_each(|(y, r)| *y -= r);
+            let miss = s * length(y);
             let dot: f64 = r.iter().zip(u).map(|(r, u)| r * u).sum();
             let work = (dot + shift * r[0]).abs();
             // A velocity is lost beside an impulse of 1e16 times it. The map is never less than
             // this, without the difference: with p = P_K(y), q = p - y, r = p + e and u~/s = q + e,
             // it is r . u~/s = e . (p + q + e).
-            let length = |x: &[f64]| x.iter().fold(0.0, |a: f64, x| a.hypot(*x));
             let of = s * length(r) + length(u) + shift + 3.0 * miss;
             let least = if work > 0.0 { s * work / of } else { 0.0 };
             (larger(miss, least), work)

@@ -2,6 +2,7 @@
 
 mod explicit;
 mod free;
+mod local;
 
 use super::delassus::add_rounded;
 use super::{Compensated, Delassus, Form, ProblemError};
@@ -9,6 +10,7 @@ use crate::direct::AnalysisWorkspace;
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit, RemovedRows};
 use free::Free;
+pub(in crate::complementarity) use local::Local;
 use pliant_sparse::{CsrMatrix, DisjointSets, PatternBuilder};
 use std::ops::Range;
 
@@ -29,17 +31,34 @@ use std::ops::Range;
 /// Barzilai-Borwein, Jacobi) lose nothing; those that factor work on the [system](Form::Saddle);
 /// those that want single blocks or a dense matrix get them by a solve per column, which is exact
 /// and slow.
+///
+/// **Through bodies**, if nothing but hundreds of rows of the operator connects them: a product, or
+/// a sweep over the blocks, passes once over `N` and `N M^-1`, and the entries are made when they
+/// are first asked for.
 #[derive(Debug)]
 pub struct SaddleDelassus {
     system: KktSystem,
     rows: Vec<usize>,
     report: DelassusReport,
-    /// By entries, and the storage of the next ones.
+    kept: Kept,
+    /// By entries, or the storage of the next ones.
     explicit: Box<Explicit>,
-    /// By products, if it is kept so.
-    free: Option<Box<Free>>,
+    /// Through bodies, or the storage of the next ones.
+    local: Box<Local>,
     analysis: Analysis,
     coupling: Coupling,
+}
+
+/// The form of an operator.
+#[derive(Debug, Default)]
+enum Kept {
+    /// By entries.
+    #[default]
+    Entries,
+    /// By products with the factor of `K`.
+    Factor(Box<Free>),
+    /// By products through bodies that nothing else connects.
+    Bodies,
 }
 
 /// Scratch of predictions. No result depends on what is in it.
@@ -75,12 +94,14 @@ pub enum DelassusReason {
     Memory,
     /// By predicted work.
     Work,
+    /// Bodies that nothing else connects, and many rows.
+    Bodies,
 }
 
 /// Costs predicted for an operator, and the decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelassusReport {
-    /// Whether it is kept by products.
+    /// Whether it is kept by products, with the factor of `K` or through bodies.
     pub matrix_free: bool,
     /// Why.
     pub reason: DelassusReason,
@@ -320,8 +341,9 @@ impl SaddleDelassus {
                 explicit_work: None,
                 free_work: None,
             },
+            kept: Kept::Entries,
             explicit: Box::default(),
-            free: None,
+            local: Box::default(),
             analysis: Analysis::default(),
             coupling: Coupling::default(),
         }
@@ -363,6 +385,18 @@ impl SaddleDelassus {
             explicit_work: None,
             free_work: None,
         };
+        self.kept = Kept::Entries;
+        if choice == DelassusChoice::Auto && local::applies(system, rows, blocks) {
+            self.local.refill(system, blocks);
+            if self.local.compute(system) {
+                self.kept = Kept::Bodies;
+                self.take(system, rows);
+                report.matrix_free = true;
+                report.reason = DelassusReason::Bodies;
+                self.report = report;
+                return Ok(());
+            }
+        }
         let (analysis, out) = (&mut self.analysis, &self.coupling.out);
         if choice == DelassusChoice::Auto {
             report.matrix_free = entries.saturating_mul(ENTRY) > MEMORY;
@@ -379,25 +413,38 @@ impl SaddleDelassus {
                 report.free_work = Some(free);
             }
         }
-        self.free = None;
         if report.matrix_free {
-            self.free = Some(Box::new(Free::new(system, rows, blocks, threads, order)?));
+            self.kept = Kept::Factor(Box::new(Free::new(system, rows, blocks, threads, order)?));
         } else {
             self.explicit
                 .refill(system, rows, blocks, threads, analysis, work)?;
         }
-        self.system.clone_from(system);
-        self.rows.clear();
-        self.rows.extend_from_slice(rows);
+        self.take(system, rows);
         self.report = report;
         Ok(())
     }
 
+    /// Takes the system and its rows.
+    fn take(&mut self, system: &KktSystem, rows: &[usize]) {
+        self.system.clone_from(system);
+        self.rows.clear();
+        self.rows.extend_from_slice(rows);
+    }
+
+    /// The operator through bodies, if it is kept so.
+    pub(super) fn local(&self) -> Option<&Local> {
+        match &self.kept {
+            Kept::Bodies => Some(&self.local),
+            _ => None,
+        }
+    }
+
     /// Writes the order of the bilateral part.
     pub(crate) fn record(&self, out: &mut crate::order::OrderMemory) {
-        match &self.free {
-            None => out.take(Some(&self.explicit.order)),
-            Some(free) => free.record(out),
+        match &self.kept {
+            Kept::Entries => out.take(Some(&self.explicit.order)),
+            Kept::Factor(free) => free.record(out),
+            Kept::Bodies => out.clear(),
         }
     }
 
@@ -429,17 +476,20 @@ impl SaddleDelassus {
         self.system.w.values_mut().copy_from_slice(system.w.values());
         self.system.j.values_mut().copy_from_slice(system.j.values());
         self.system.r.values_mut().copy_from_slice(system.r.values());
-        match &mut self.free {
-            None => self.explicit.compute(&self.system, &self.rows),
-            Some(own) => own.update(&self.system, &self.rows),
+        match &mut self.kept {
+            Kept::Entries => self.explicit.compute(&self.system, &self.rows),
+            Kept::Factor(own) => own.update(&self.system, &self.rows),
+            Kept::Bodies if self.local.compute(system) => Ok(()),
+            // The factor of `K` tells which mass it is.
+            Kept::Bodies => Err(ProblemError::Bilateral(crate::SolveError::NotPrepared)),
         }
     }
 
     /// Entries that are stored; none of a matrix-free operator, but for its diagonal blocks.
     pub fn entries(&self) -> usize {
-        match &self.free {
-            None => self.explicit.entries(),
-            Some(_) => 0,
+        match &self.kept {
+            Kept::Entries => self.explicit.entries(),
+            _ => 0,
         }
     }
 }
@@ -473,44 +523,49 @@ impl Delassus for SaddleDelassus {
     }
 
     fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {
-        match &self.free {
-            None => self.explicit.a.rows_times(rows, r, out),
-            Some(own) => own.rows_times(&self.system, &self.rows, rows, r, out),
+        match &self.kept {
+            Kept::Entries => self.explicit.a.rows_times(rows, r, out),
+            Kept::Factor(own) => own.rows_times(&self.system, &self.rows, rows, r, out),
+            Kept::Bodies => self.local.rows_times(rows, r, out),
         }
     }
 
     fn cost(&self) -> u64 {
-        match &self.free {
-            None => self.explicit.a.cost(),
-            Some(own) => own.cost(),
+        match &self.kept {
+            Kept::Entries => self.explicit.a.cost(),
+            Kept::Factor(own) => own.cost(),
+            Kept::Bodies => self.local.cost(),
         }
     }
 
     fn cost_of_sweep(&self, blocks: usize) -> u64 {
-        match &self.free {
-            None => self.cost(),
-            Some(_) => self.cost().saturating_mul(blocks as u64),
+        match &self.kept {
+            Kept::Entries | Kept::Bodies => self.cost(),
+            Kept::Factor(_) => self.cost().saturating_mul(blocks as u64),
         }
     }
 
     fn add_times(&self, r: &[f64], y: &mut [Compensated], scratch: &mut [f64]) {
-        match &self.free {
-            None => self.explicit.a.add_times(r, y, scratch),
-            Some(_) => add_rounded(self, r, y, scratch),
+        match &self.kept {
+            Kept::Entries => self.explicit.a.add_times(r, y, scratch),
+            Kept::Factor(_) => add_rounded(self, r, y, scratch),
+            Kept::Bodies => self.local.entries().add_times(r, y, scratch),
         }
     }
 
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
-        match &self.free {
-            None => self.explicit.a.block(rows, columns, out),
-            Some(own) => own.block(&self.system, &self.rows, rows, columns, out),
+        match &self.kept {
+            Kept::Entries => self.explicit.a.block(rows, columns, out),
+            Kept::Factor(own) => own.block(&self.system, &self.rows, rows, columns, out),
+            Kept::Bodies => self.local.block(rows, columns, out),
         }
     }
 
     fn matrix(&self) -> Option<&CsrMatrix> {
-        match &self.free {
-            None => self.explicit.a.matrix(),
-            Some(_) => None,
+        match &self.kept {
+            Kept::Entries => self.explicit.a.matrix(),
+            Kept::Factor(_) => None,
+            Kept::Bodies => self.local.entries().matrix(),
         }
     }
 

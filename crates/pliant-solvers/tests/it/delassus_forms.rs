@@ -2,12 +2,12 @@
 
 use crate::tools::{Random, chain, random_kkt, values};
 use nalgebra::{DMatrix, DVector};
-use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::{
-    AcceleratedGradient, Admm, BarzilaiBorwein, BlockSparse, Compensated, Cone, Delassus, DelassusChoice,
-    DelassusReason, DenseDelassus, GaussSeidel, Jacobi, NonlinearCg, Outcome, Problem, SaddleDelassus,
-    Solver,
+    AcceleratedGradient, Admm, BarzilaiBorwein, BlockSparse, Compensated, Cone, ConicSolver, Delassus,
+    DelassusChoice, DelassusReason, DelassusReport, DenseDelassus, GaussSeidel, Jacobi, Limits, Method,
+    NonlinearCg, Outcome, Problem, SaddleDelassus, Solver,
 };
+use pliant_solvers::{KktSystem, Solution};
 use pliant_sparse::PatternBuilder;
 
 /// `N K^-1 N^T + R_N`, with `K` and the coupling of `N` to the other rows written out and solved by
@@ -115,6 +115,15 @@ fn both_forms_are_the_dense_operator() {
     cases.push((s, rows, threes(12)));
     // Few and full; rows in an order of their own.
     cases.push((random_kkt(&mut random, 9, 4), vec![3, 0], vec![0, 2]));
+    // Many contacts of bodies that nothing else connects, with compliance within them and fixed
+    // coordinates.
+    for fixed in [0..0, 0..6, 10..15] {
+        let (mut s, _) = chain(&mut random, 30, 90);
+        s.fixed[fixed].fill(true);
+        let all = (0..s.m()).collect();
+        let blocks = threes(s.m());
+        cases.push((s, all, blocks));
+    }
     // Compliance between rows of the operator and others: part of a block each.
     let (mut s, _) = chain(&mut random, 5, 3);
     values(&mut s, &mut random, 0);
@@ -122,10 +131,13 @@ fn both_forms_are_the_dense_operator() {
     for (case, (mut s, rows, blocks)) in cases.into_iter().enumerate() {
         for choice in CHOICES {
             let mut operator = SaddleDelassus::with(&s, &rows, &blocks, choice, 1).unwrap();
+            let is_large = rows.len() > 300 && choice == DelassusChoice::Auto;
+            let report = operator.report();
             assert_eq!(
-                operator.report().reason == DelassusReason::Pinned,
+                report.reason == DelassusReason::Pinned,
                 choice != DelassusChoice::Auto
             );
+            assert_eq!(report.reason == DelassusReason::Bodies, is_large);
             // Diagonally dominant: conditions of tens.
             let far = off(&operator, &dense(&s, &rows), &mut random, &blocks);
             assert!(far < 1e-13, "case {case}, {choice:?}: {far:e}");
@@ -272,10 +284,48 @@ fn entries_that_would_fill_the_memory_go_through_the_factor() {
     let free = SaddleDelassus::new(&s, &all, &blocks(900 + links))
         .unwrap()
         .report();
-    for report in [coupled, free] {
-        assert_eq!((report.matrix_free, report.reason), (false, DelassusReason::Work));
-    }
+    let how = |report: DelassusReport| (report.matrix_free, report.reason);
+    assert_eq!(how(coupled), (false, DelassusReason::Work));
+    assert_eq!(how(free), (true, DelassusReason::Bodies));
     assert!(free.entries < coupled.entries / 4, "{free:?} {coupled:?}");
+}
+
+/// Sweeps that follow the velocities of bodies are those by the entries, to the rounding of 100 of
+/// them, which contract.
+#[test]
+fn sweeps_through_bodies_are_those_by_entries() {
+    let mut random = Random(19);
+    let (mut s, _) = chain(&mut random, 30, 90);
+    (6..12).for_each(|i| s.fixed[i] = true);
+    s.c.copy_from_slice(&random.numbers(180));
+    let m = s.m();
+    s.b.copy_from_slice(&random.numbers(m));
+    let (all, blocks): (Vec<usize>, Vec<usize>) = ((0..s.m()).collect(), (0..=s.m()).step_by(3).collect());
+    let cones = vec![Some(Cone::Coulomb { mu: 0.4 }); s.m() / 3];
+    let mut conic = ConicSolver::default();
+    conic.only = Some(Method::GaussSeidel);
+    conic.options.limits = Limits {
+        tolerance: 0.0,
+        max_iterations: 100,
+        ..Limits::default()
+    };
+    conic.prepare(&s, &cones).unwrap();
+    let mut solution = Solution::default();
+    let found = conic.solve(&s, &mut solution).unwrap();
+    let free: Vec<f64> = conic.free_velocities().map(|(_, u)| u).collect();
+    let operator = SaddleDelassus::with(&s, &all, &blocks, DelassusChoice::Explicit, 1).unwrap();
+    let laws: Vec<Cone> = cones.iter().flatten().copied().collect();
+    let problem = Problem::new(operator, free, laws).unwrap();
+    let mut r = vec![0.0; s.m()];
+    let mut sweeps = GaussSeidel::default();
+    sweeps.options.limits = conic.options.limits;
+    let report = sweeps.solve(&problem, &mut r).unwrap();
+    assert_eq!(found.cones.iterations, report.iterations);
+    let largest = r.iter().fold(0.0f64, |a, r| a.max(r.abs()));
+    for (a, b) in solution.mu.iter().zip(&r) {
+        assert!((a - b).abs() < 1e-12 * largest, "{a} {b}");
+    }
+    assert!(report.residual.measure() < 1e-3, "{report:?}");
 }
 
 #[test]

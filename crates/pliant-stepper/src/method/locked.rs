@@ -32,6 +32,9 @@ pub fn find_locked(system: &mut System, motion: &Motion, h: f64, radii: f64) -> 
     let mut moved = motion.clone();
     system.set_row_motion(motion.time, motion.time);
     system.evaluate(&moved, 0.0)?;
+    // Of compliances the forces of the last step: those of stiff ones at the present state are no
+    // forces for a whole step, and what the system has is of whatever it tried last.
+    system.rows.law_force.clone_from(&motion.multipliers);
     // Motion that the rows let be at first order: velocities after the time of the step.
     let System {
         model,

@@ -27,6 +27,8 @@ pub(super) struct RowSystem {
     pub(super) bounced: bool,
     /// Velocities of the rows at the end of the step.
     pub(super) after: Vec<f64>,
+    /// Whether the system has the present rows, laws and impulses.
+    is_filled: bool,
 }
 
 /// The numbers of a step that the laws of contacts depend on.
@@ -71,6 +73,7 @@ impl RowSystem {
         state: &State,
         detection: &Detection,
     ) -> Result<(), Error> {
+        self.is_filled = false;
         self.tail.clear();
         self.cones.clear();
         self.cones.resize(base.row_blocks(), None);
@@ -119,6 +122,7 @@ impl RowSystem {
         stage: OfStage<'_>,
     ) {
         let LawOfStep { h, beta, .. } = step;
+        self.is_filled = false;
         let mut row = 0;
         for (i, (contact, rows)) in list.contacts().iter().zip(&self.rows).enumerate() {
             let u = self.tail.velocity()[row];
@@ -199,6 +203,17 @@ impl RowSystem {
     pub(super) fn fill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
         self.extended.fill(base.system(), fixed_change, &self.tail)?;
         self.extended.add_impulses(&self.tail, &self.given, 1.0);
+        self.is_filled = true;
+        Ok(())
+    }
+
+    /// As [`fill`](Self::fill) where the rows, laws or impulses are others than at the last one,
+    /// which was of the same system of the model. The next one is of another.
+    pub(super) fn refill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
+        if !self.is_filled {
+            self.fill(base, fixed_change)?;
+        }
+        self.is_filled = false;
         Ok(())
     }
 

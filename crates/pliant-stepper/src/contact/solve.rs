@@ -164,7 +164,7 @@ impl Contacts {
     /// One solve.
     fn solve_once(&mut self, base: &Base<'_>, unknowns: &mut Unknowns<'_>) -> Result<SolveReport, Error> {
         let rows = &mut self.rows;
-        rows.fill(base, unknowns.fixed_change)?;
+        rows.refill(base, unknowns.fixed_change)?;
         let m = base.system().m();
         let Some(system) = rows.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));

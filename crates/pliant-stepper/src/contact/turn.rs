@@ -142,19 +142,30 @@ impl Turned {
     /// had at its start.
     pub(super) fn are_steady(&mut self, detection: &Detection, memory: &ContactMemory) -> bool {
         let mut order = std::mem::take(&mut self.order);
-        sort(&memory.list, &mut order);
+        order.clear();
         let start = match self.is_turned {
             true => &self.start,
             false => &detection.list,
         };
+        let list = memory.list.contacts();
         let close = |a: &[f64; 3], b: &[f64; 3]| {
             let (a, b) = (Vec3::from(*a), Vec3::from(*b));
             (a - b).norm() <= STEADY * a.norm()
         };
-        let bearing = start.with_supports().filter(|(c, _)| memory.had_force(c.key));
-        let mut ends = bearing.filter_map(|(contact, supports)| {
-            let k = place(&order, contact.key)?;
-            let (end, end_supports) = (&memory.list.contacts()[k], memory.list.supports(k));
+        let numbered = start.with_supports().enumerate();
+        let bearing = numbered.filter(|(_, (c, _))| memory.had_force(c.key));
+        let mut ends = bearing.filter_map(|(i, (contact, supports))| {
+            // What rests is found in the same order again.
+            let k = match list.get(i) {
+                Some(same) if same.key == contact.key => i,
+                _ => {
+                    if order.is_empty() {
+                        sort(&memory.list, &mut order);
+                    }
+                    place(&order, contact.key)?
+                }
+            };
+            let (end, end_supports) = (&list[k], memory.list.supports(k));
             let same = supports.len() == end_supports.len()
                 && supports.iter().zip(end_supports).all(|(a, b)| {
                     let weights = (a.weight - b.weight).abs() <= STEADY;

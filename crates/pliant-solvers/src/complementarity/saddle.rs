@@ -5,7 +5,7 @@ mod free;
 mod local;
 
 use super::delassus::add_rounded;
-use super::{Compensated, Delassus, Form, ProblemError};
+use super::{BlockSparse, Compensated, Delassus, Form, ProblemError};
 use crate::direct::AnalysisWorkspace;
 use crate::{Elimination, KktSystem};
 use explicit::{Analysis, Explicit, RemovedRows};
@@ -431,6 +431,12 @@ impl SaddleDelassus {
         self.rows.extend_from_slice(rows);
     }
 
+    /// The entries of an operator through bodies, unless they are too many.
+    fn entries_of_bodies(&self) -> Option<&BlockSparse> {
+        let fits = self.report.entries.saturating_mul(ENTRY) <= MEMORY;
+        fits.then(|| self.local.entries()).flatten()
+    }
+
     /// The operator through bodies, if it is kept so.
     pub(super) fn local(&self) -> Option<&Local> {
         match &self.kept {
@@ -549,7 +555,10 @@ impl Delassus for SaddleDelassus {
         match &self.kept {
             Kept::Entries => self.explicit.a.add_times(r, y, scratch),
             Kept::Factor(_) => add_rounded(self, r, y, scratch),
-            Kept::Bodies => self.local.entries().add_times(r, y, scratch),
+            Kept::Bodies => match self.entries_of_bodies() {
+                Some(entries) => entries.add_times(r, y, scratch),
+                None => add_rounded(self, r, y, scratch),
+            },
         }
     }
 
@@ -565,7 +574,7 @@ impl Delassus for SaddleDelassus {
         match &self.kept {
             Kept::Entries => self.explicit.a.matrix(),
             Kept::Factor(_) => None,
-            Kept::Bodies => self.local.entries().matrix(),
+            Kept::Bodies => self.entries_of_bodies()?.matrix(),
         }
     }
 

@@ -64,6 +64,17 @@ fn off(operator: &SaddleDelassus, exact: &DMatrix<f64>, random: &mut Random, blo
     for w in blocks.windows(2) {
         entries(w[0]..w[1], w[0]..w[1]);
     }
+    entries(p / 3..p / 2, p / 4..p);
+    // The matrix, and products by it.
+    if let Some(a) = operator.matrix() {
+        let mut out = vec![0.0; p];
+        a.add_product(1.0, &r, &mut out);
+        see(&out, product.iter().copied().collect());
+        operator.rows_times(0..p, &r, &mut out);
+        see(&out, product.iter().copied().collect());
+        operator.rows_times(some.clone(), &r, &mut out[..some.len()]);
+        see(&out[..some.len()], product.iter().skip(p / 3).copied().collect());
+    }
     worst
 }
 

@@ -5,7 +5,7 @@ use super::terms;
 use crate::KktSystem;
 use crate::complementarity::cone::ROWS;
 use crate::complementarity::{BlockSparse, Delassus};
-use pliant_sparse::{CsrMatrix, PatternBuilder};
+use pliant_sparse::PatternBuilder;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -36,8 +36,8 @@ pub(in crate::complementarity) struct Local {
     starts: Vec<usize>,
     /// Scratch of products, which have `&self`: who comes second waits.
     momentum: Mutex<Vec<f64>>,
-    /// The entries, once they were asked for.
-    entries: OnceLock<BlockSparse>,
+    /// The entries, once they were asked for; none where they would not fit.
+    entries: OnceLock<Option<BlockSparse>>,
 }
 
 /// A block of rows on a body.
@@ -278,9 +278,10 @@ impl Local {
         is_one
     }
 
-    /// The operator by its entries, made when it is first asked for.
-    pub(super) fn entries(&self) -> &BlockSparse {
-        self.entries.get_or_init(|| {
+    /// The operator by its entries, made when it is first asked for; `None` if a matrix cannot have
+    /// so many.
+    pub(super) fn entries(&self) -> Option<&BlockSparse> {
+        let entries = self.entries.get_or_init(|| {
             let blocks = self.blocks.len() - 1;
             let mut on_body: Vec<Vec<usize>> = vec![Vec::new(); self.starts.len() - 1];
             for k in 0..blocks {
@@ -305,9 +306,7 @@ impl Local {
                     builder.insert_block((rows.start, columns.start), (rows.len(), columns.len()), false);
                 }
             }
-            let mut matrix = builder
-                .finish()
-                .map_or_else(|_| CsrMatrix::default(), |p| p.into_matrix());
+            let mut matrix = builder.finish().ok()?.into_matrix();
             for k in 0..blocks {
                 for l in others(k) {
                     let (rows, columns) = (self.rows(k), self.rows(l));
@@ -321,25 +320,59 @@ impl Local {
                     }
                 }
             }
-            BlockSparse::from_matrix(matrix)
-        })
+            Some(BlockSparse::from_matrix(matrix))
+        });
+        entries.as_ref()
     }
 
     /// `A r` of some rows. By the entries once there are any: who asked for them may want velocities
     /// that are small beside the terms they are made of, to whose rounding both ways differ.
     pub(super) fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {
-        let is_whole = rows.start == 0 && rows.end == r.len();
-        match self.entries.get() {
-            Some(entries) => entries.rows_times(rows, r, out),
-            None if is_whole => self.product(r, out),
-            None => self.entries().rows_times(rows, r, out),
+        if let Some(Some(entries)) = self.entries.get() {
+            return entries.rows_times(rows, r, out);
         }
+        if rows.start == 0 && rows.end == r.len() {
+            return self.product(r, out);
+        }
+        let v = self.momentum(r);
+        let mut block = [0.0; ROWS];
+        for k in self.blocks_of(&rows) {
+            let own = self.rows(k);
+            self.velocity(k, &r[own.clone()], &v, &mut block[..own.len()]);
+            for (i, u) in own.zip(block).filter(|(i, _)| rows.contains(i)) {
+                out[i - rows.start] = u;
+            }
+        }
+    }
+
+    /// The blocks that have some of these rows.
+    fn blocks_of(&self, rows: &Range<usize>) -> Range<usize> {
+        let first = self.blocks.partition_point(|start| *start <= rows.start).max(1) - 1;
+        let end = self.blocks.partition_point(|start| *start < rows.end);
+        first..end.min(self.blocks.len() - 1)
     }
 
     /// Entries of some rows and columns.
     pub(super) fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {
-        if rows != columns || !self.diagonal(&rows, out) {
-            self.entries().block(rows, columns, out);
+        if rows == columns && self.diagonal(&rows, out) {
+            return;
+        }
+        let mut block = [0.0; ROWS * ROWS];
+        for k in self.blocks_of(&rows) {
+            for l in self.blocks_of(&columns) {
+                let (a, b) = (self.rows(k), self.rows(l));
+                let block = &mut block[..a.len() * b.len()];
+                block.fill(0.0);
+                self.add_block(k, l, block);
+                for (i, line) in a
+                    .zip(block.chunks_exact(b.len()))
+                    .filter(|(i, _)| rows.contains(i))
+                {
+                    for (j, entry) in b.clone().zip(line).filter(|(j, _)| columns.contains(j)) {
+                        out[(i - rows.start) * columns.len() + j - columns.start] = *entry;
+                    }
+                }
+            }
         }
     }
 }

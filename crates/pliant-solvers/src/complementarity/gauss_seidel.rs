@@ -94,7 +94,7 @@ pub(crate) fn sweep(problem: &Problem, r: &mut [f64], relaxation: f64, reverse: 
     let blocks = problem.blocks();
     let order = (0..blocks).map(|turn| if reverse { blocks - 1 - turn } else { turn });
     let mut b = [0.0; ROWS];
-    let Some(local) = problem.local() else {
+    let Some(bodies) = problem.bodies() else {
         for k in order {
             let rows = problem.rows(k);
             let b = &mut b[..rows.len()];
@@ -104,11 +104,11 @@ pub(crate) fn sweep(problem: &Problem, r: &mut [f64], relaxation: f64, reverse: 
         return;
     };
     // The velocities of the bodies follow the impulses.
-    let mut v = local.momentum(r);
+    let mut v = bodies.response(r);
     for k in order {
         let rows = problem.rows(k);
         let (b, r) = (&mut b[..rows.len()], &mut r[rows]);
-        local.velocity(k, r, &v, b);
+        bodies.velocity(k, r, &v, b);
         let mut change = [0.0; ROWS];
         change[..r.len()].copy_from_slice(r);
         solve_one(problem, k, b, r, relaxation);
@@ -116,7 +116,7 @@ pub(crate) fn sweep(problem: &Problem, r: &mut [f64], relaxation: f64, reverse: 
             .iter_mut()
             .zip(&*r)
             .for_each(|(old, new)| *old = new - *old);
-        local.add(k, &change[..r.len()], &mut v);
+        bodies.add(k, &change[..r.len()], &mut v);
     }
 }
 

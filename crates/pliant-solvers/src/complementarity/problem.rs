@@ -1,6 +1,6 @@
 //! The statement of the problem.
 
-use super::saddle::Local;
+use super::saddle::Bodies;
 use super::{Cone, Delassus, DenseDelassus, Method, SaddleDelassus};
 use crate::KktSystem;
 use nalgebra::DMatrix;
@@ -334,9 +334,9 @@ impl Problem {
     }
 
     /// The operator through bodies, if it is kept so.
-    pub(super) fn local(&self) -> Option<&Local> {
+    pub(super) fn bodies(&self) -> Option<&Bodies> {
         match &self.delassus {
-            Operator::Saddle(saddle) => saddle.local(),
+            Operator::Saddle(saddle) => saddle.bodies(),
             Operator::Any(_) => None,
         }
     }

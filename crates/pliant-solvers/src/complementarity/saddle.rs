@@ -1,16 +1,16 @@
 //! The Delassus operator of a saddle-point system.
 
+mod bodies;
 mod explicit;
 mod free;
-mod local;
 
 use super::delassus::add_rounded;
 use super::{BlockSparse, Compensated, Delassus, Form, ProblemError};
 use crate::direct::AnalysisWorkspace;
 use crate::{Elimination, KktSystem};
+pub(in crate::complementarity) use bodies::Bodies;
 use explicit::{Analysis, Explicit, RemovedRows};
 use free::Free;
-pub(in crate::complementarity) use local::Local;
 use pliant_sparse::{CsrMatrix, DisjointSets, PatternBuilder};
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ pub struct SaddleDelassus {
     /// By entries, or the storage of the next ones.
     explicit: Box<Explicit>,
     /// Through bodies, or the storage of the next ones.
-    local: Box<Local>,
+    bodies: Box<Bodies>,
     analysis: Analysis,
     coupling: Coupling,
 }
@@ -343,7 +343,7 @@ impl SaddleDelassus {
             },
             kept: Kept::Entries,
             explicit: Box::default(),
-            local: Box::default(),
+            bodies: Box::default(),
             analysis: Analysis::default(),
             coupling: Coupling::default(),
         }
@@ -386,9 +386,9 @@ impl SaddleDelassus {
             free_work: None,
         };
         self.kept = Kept::Entries;
-        if choice == DelassusChoice::Auto && local::applies(system, rows, blocks) {
-            self.local.refill(system, blocks);
-            if self.local.compute(system) {
+        if choice == DelassusChoice::Auto && bodies::applies(system, rows, blocks) {
+            self.bodies.refill(system, blocks);
+            if self.bodies.compute(system) {
                 self.kept = Kept::Bodies;
                 self.take(system, rows);
                 report.matrix_free = true;
@@ -434,13 +434,13 @@ impl SaddleDelassus {
     /// The entries of an operator through bodies, unless they are too many.
     fn entries_of_bodies(&self) -> Option<&BlockSparse> {
         let fits = self.report.entries.saturating_mul(ENTRY) <= MEMORY;
-        fits.then(|| self.local.entries()).flatten()
+        fits.then(|| self.bodies.entries()).flatten()
     }
 
     /// The operator through bodies, if it is kept so.
-    pub(super) fn local(&self) -> Option<&Local> {
+    pub(super) fn bodies(&self) -> Option<&Bodies> {
         match &self.kept {
-            Kept::Bodies => Some(&self.local),
+            Kept::Bodies => Some(&self.bodies),
             _ => None,
         }
     }
@@ -485,7 +485,7 @@ impl SaddleDelassus {
         match &mut self.kept {
             Kept::Entries => self.explicit.compute(&self.system, &self.rows),
             Kept::Factor(own) => own.update(&self.system, &self.rows),
-            Kept::Bodies if self.local.compute(system) => Ok(()),
+            Kept::Bodies if self.bodies.compute(system) => Ok(()),
             // The factor of `K` tells which mass it is.
             Kept::Bodies => Err(ProblemError::Bilateral(crate::SolveError::NotPrepared)),
         }
@@ -532,7 +532,7 @@ impl Delassus for SaddleDelassus {
         match &self.kept {
             Kept::Entries => self.explicit.a.rows_times(rows, r, out),
             Kept::Factor(own) => own.rows_times(&self.system, &self.rows, rows, r, out),
-            Kept::Bodies => self.local.rows_times(rows, r, out),
+            Kept::Bodies => self.bodies.rows_times(rows, r, out),
         }
     }
 
@@ -540,7 +540,7 @@ impl Delassus for SaddleDelassus {
         match &self.kept {
             Kept::Entries => self.explicit.a.cost(),
             Kept::Factor(own) => own.cost(),
-            Kept::Bodies => self.local.cost(),
+            Kept::Bodies => self.bodies.cost(),
         }
     }
 
@@ -566,7 +566,7 @@ impl Delassus for SaddleDelassus {
         match &self.kept {
             Kept::Entries => self.explicit.a.block(rows, columns, out),
             Kept::Factor(own) => own.block(&self.system, &self.rows, rows, columns, out),
-            Kept::Bodies => self.local.block(rows, columns, out),
+            Kept::Bodies => self.bodies.block(rows, columns, out),
         }
     }
 

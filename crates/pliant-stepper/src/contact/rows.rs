@@ -202,7 +202,9 @@ impl RowSystem {
     /// of impacts that were taken before.
     pub(super) fn fill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
         self.extended.fill(base.system(), fixed_change, &self.tail)?;
-        self.extended.add_impulses(&self.tail, &self.given, 1.0);
+        if self.given.iter().any(|r| *r != 0.0) {
+            self.extended.add_impulses(&self.tail, &self.given, 1.0);
+        }
         self.is_filled = true;
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! The Delassus operator of contacts between bodies that nothing else connects: through the
-//! momentum of the bodies, never formed unless its entries are asked for.
+//! velocities of the bodies, never formed unless its entries are asked for.
 
 use super::terms;
 use crate::KktSystem;
@@ -14,10 +14,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 const LARGE: usize = 300;
 
 /// `A r = N (M^-1 N^T r) + R r`, with `M` in blocks of a body each and no rows but those of the
-/// operator. A product costs 4 operations for each number of `N`, a sweep over the blocks as much,
-/// where that with the entries of `A` costs 2 for each contact of both of its bodies.
+/// operator. A product costs 4 operations for each number of `N`, 36 of a contact of two bodies, and
+/// a sweep over the blocks as much; with the entries of `A` it costs 2 for each of these, 9 for
+/// every contact of both bodies.
 #[derive(Debug, Default)]
-pub(in crate::complementarity) struct Local {
+pub(in crate::complementarity) struct Bodies {
     /// Boundaries of the blocks of rows.
     blocks: Vec<usize>,
     /// Where the links of each block start.
@@ -35,7 +36,7 @@ pub(in crate::complementarity) struct Local {
     inverse: Vec<f64>,
     starts: Vec<usize>,
     /// Scratch of products, which have `&self`: who comes second waits.
-    momentum: Mutex<Vec<f64>>,
+    velocities: Mutex<Vec<f64>>,
     /// The entries, once they were asked for; none where they would not fit.
     entries: OnceLock<Option<BlockSparse>>,
 }
@@ -73,7 +74,7 @@ pub(super) fn applies(system: &KktSystem, rows: &[usize], blocks: &[usize]) -> b
         && compliances.into_iter().all(is_own)
 }
 
-impl Local {
+impl Bodies {
     /// Makes it that of another pattern to which it [`applies`]; the values are to be
     /// [computed](Self::compute) then. Allocates only for larger ones than ever before.
     pub(super) fn refill(&mut self, system: &KktSystem, blocks: &[usize]) {
@@ -113,9 +114,9 @@ impl Local {
             list.clear();
             list.resize(length, 0.0);
         }
-        let mut momentum = self.momentum.lock().unwrap_or_else(PoisonError::into_inner);
-        momentum.clear();
-        momentum.resize(system.n(), 0.0);
+        let mut velocities = self.velocities.lock().unwrap_or_else(PoisonError::into_inner);
+        velocities.clear();
+        velocities.resize(system.n(), 0.0);
     }
 
     /// Takes the values of a system of the pattern. False if a mass is not positive definite.
@@ -189,10 +190,10 @@ impl Local {
         4 * self.n.len() as u64
     }
 
-    /// `M^-1 N^T r`, behind a lock: the velocities of the bodies by impulses.
-    pub(in crate::complementarity) fn momentum(&self, r: &[f64]) -> MutexGuard<'_, Vec<f64>> {
+    /// `M^-1 N^T r`, behind a lock: the velocities that impulses give to the bodies.
+    pub(in crate::complementarity) fn response(&self, r: &[f64]) -> MutexGuard<'_, Vec<f64>> {
         // Scratch has no meaning between calls.
-        let mut v = self.momentum.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut v = self.velocities.lock().unwrap_or_else(PoisonError::into_inner);
         v.fill(0.0);
         for k in 0..self.blocks.len() - 1 {
             self.add(k, &r[self.rows(k)], &mut v);
@@ -231,7 +232,7 @@ impl Local {
 
     /// `A r` of all rows.
     pub(super) fn product(&self, r: &[f64], out: &mut [f64]) {
-        let v = self.momentum(r);
+        let v = self.response(r);
         for k in 0..self.blocks.len() - 1 {
             let rows = self.rows(k);
             self.velocity(k, &r[rows.clone()], &v, &mut out[rows]);
@@ -334,7 +335,7 @@ impl Local {
         if rows.start == 0 && rows.end == r.len() {
             return self.product(r, out);
         }
-        let v = self.momentum(r);
+        let v = self.response(r);
         let mut block = [0.0; ROWS];
         for k in self.blocks_of(&rows) {
             let own = self.rows(k);

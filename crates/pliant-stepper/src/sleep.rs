@@ -475,6 +475,13 @@ pub fn look(system: &mut System, motion: &mut Motion, limits: Option<Sleeping>) 
     tell_finder(system, motion);
 }
 
+/// Says to the finder what rests in a motion, of which no step may have begun.
+pub(crate) fn tell_rest(system: &mut System, motion: &Motion) {
+    if !system.sleep.of_dof.is_empty() {
+        tell_finder(system, motion);
+    }
+}
+
 /// Says to the finder what rests.
 fn tell_finder(system: &mut System, motion: &Motion) {
     let System {

@@ -6,7 +6,8 @@ use super::{
     Contact, ContactFinder, ContactKey, ContactLaw, ContactList, ContactMemory, Contacts, FrictionModel,
 };
 use crate::Error;
-use crate::sleep::Sleep;
+use crate::motion::Motion;
+use crate::sleep::{Sleep, tell_rest};
 use crate::system::System;
 use pliant_contact::Rest;
 use pliant_dense::Vec3;
@@ -92,16 +93,17 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Fills `out` with the contacts of a state that may close within `h` (s), which neither the system
+/// Fills `out` with the contacts of a motion that may close within `h` (s), which neither the system
 /// nor its finder remembers; with none where nothing collides.
 pub(crate) fn look_ahead(
     system: &mut System,
-    state: &State,
+    motion: &Motion,
     h: f64,
     out: &mut ContactList,
 ) -> Result<(), Error> {
     out.clear();
-    match Search::of(system, state) {
+    tell_rest(system, motion);
+    match Search::of(system, &motion.state) {
         Some((contacts, search)) => contacts.detection.source.look(search, h, out),
         None => Ok(()),
     }

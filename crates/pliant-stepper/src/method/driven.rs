@@ -26,7 +26,7 @@ const PART: f64 = 1e-6;
 /// [`Error::Model`] where a mapping is not defined, those of the search and of the linear solver.
 pub fn find_driven(system: &mut System, motion: &Motion, h: f64) -> Result<Option<Error>, Error> {
     let mut list = ContactList::default();
-    look_ahead(system, &motion.state, h, &mut list)?;
+    look_ahead(system, motion, h, &mut list)?;
     if list.is_empty() || system.model.row_count() == 0 {
         return Ok(None);
     }

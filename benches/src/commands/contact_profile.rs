@@ -1,8 +1,9 @@
 //! Where the time of contacts goes: `cargo xtask bench contact-scenes --profile [--sdirk2]
 //! [--steps=N] [scene ...]`.
 //!
-//! Of each scene a table of phases (mean, median, 99th percentile and worst step, share of all) and
-//! one of the stages of the strategy of contacts. A scene is one of `contact-scenes`, or a file.
+//! The program prints two tables per scene: the phases of a step (mean, median, 99th percentile and
+//! worst time, share of the whole), and the stages in which the solver of contacts tries its methods.
+//! A scene is the name of one of `contact-scenes`, or a scene file.
 
 use super::Ended;
 use super::contact_scenes::{H, SCENES, Scene};

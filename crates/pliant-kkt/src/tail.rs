@@ -382,11 +382,8 @@ impl Extended {
         system.r.values_mut()[..r.len()].copy_from_slice(r);
         system.r.values_mut()[r.len()..].copy_from_slice(&tail.r);
         system.fixed.copy_from_slice(&base.fixed);
-        system.c.copy_from_slice(&base.c);
-        system.b[..m].copy_from_slice(&base.b);
         system.b_rounding[..m].copy_from_slice(&base.b_rounding);
         system.bounds[..m].copy_from_slice(&base.bounds);
-        let changes = fixed_change.iter().any(|d| *d != 0.0);
         let mut at = j.len();
         for block in &tail.blocks {
             for i in 0..block.rows {
@@ -394,6 +391,24 @@ impl Extended {
                     system.j.values_mut()[at..at + run.len()].copy_from_slice(run);
                     at += run.len();
                 }
+            }
+        }
+        self.fill_right_hand_sides(base, fixed_change, tail);
+        Ok(&self.system)
+    }
+
+    /// Copies the right-hand sides of the model and the tail alone, of a system whose matrices are
+    /// those of the last [`fill`](Self::fill).
+    pub fn fill_right_hand_sides(&mut self, base: &KktSystem, fixed_change: &[f64], tail: &Tail) {
+        if !self.is_planned {
+            return;
+        }
+        let (m, system) = (base.m(), &mut self.system);
+        system.c.copy_from_slice(&base.c);
+        system.b[..m].copy_from_slice(&base.b);
+        let changes = fixed_change.iter().any(|d| *d != 0.0);
+        for block in &tail.blocks {
+            for i in 0..block.rows {
                 let row = block.first_row + i;
                 let mut b = tail.b[row];
                 // As the assembler does it for its rows.
@@ -403,7 +418,6 @@ impl Extended {
                 system.b[m + row] = b;
             }
         }
-        Ok(system)
     }
 
     fn fits(&self, base: &KktSystem, tail: &Tail) -> bool {

@@ -152,12 +152,6 @@ impl Simulation {
         self.system.counters()
     }
 
-    /// Time of contacts so far, for reading only: in steps, and in corrections of overlap, limits and
-    /// ropes. That of one step is the difference of two.
-    pub fn contact_profiles(&self) -> [pliant_solvers::complementarity::ConeProfile; 2] {
-        self.system.contact_profiles()
-    }
-
     /// The linear system as last filled, also by a step that failed, for inspection.
     pub fn system(&self) -> &pliant_solvers::KktSystem {
         let present = self.system.assembler.system();

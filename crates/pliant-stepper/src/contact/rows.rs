@@ -27,8 +27,6 @@ pub(super) struct RowSystem {
     pub(super) bounced: bool,
     /// Velocities of the rows at the end of the step.
     pub(super) after: Vec<f64>,
-    /// Whether the system has the present rows, laws and impulses.
-    is_filled: bool,
 }
 
 /// The numbers of a step that the laws of contacts depend on.
@@ -73,7 +71,6 @@ impl RowSystem {
         state: &State,
         detection: &Detection,
     ) -> Result<(), Error> {
-        self.is_filled = false;
         self.tail.clear();
         self.cones.clear();
         self.cones.resize(base.row_blocks(), None);
@@ -122,7 +119,6 @@ impl RowSystem {
         stage: OfStage<'_>,
     ) {
         let LawOfStep { h, beta, .. } = step;
-        self.is_filled = false;
         let mut row = 0;
         for (i, (contact, rows)) in list.contacts().iter().zip(&self.rows).enumerate() {
             let u = self.tail.velocity()[row];
@@ -202,21 +198,22 @@ impl RowSystem {
     /// of impacts that were taken before.
     pub(super) fn fill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
         self.extended.fill(base.system(), fixed_change, &self.tail)?;
-        if self.given.iter().any(|r| *r != 0.0) {
-            self.extended.add_impulses(&self.tail, &self.given, 1.0);
-        }
-        self.is_filled = true;
+        self.add_given();
         Ok(())
     }
 
-    /// As [`fill`](Self::fill) where the rows, laws or impulses are others than at the last one,
-    /// which was of the same system of the model. The next one is of another.
-    pub(super) fn refill(&mut self, base: &Base<'_>, fixed_change: &[f64]) -> Result<(), Error> {
-        if !self.is_filled {
-            self.fill(base, fixed_change)?;
+    /// Fills the right-hand sides alone: those of the model may change from solve to solve, and the
+    /// laws with the share of the restitution.
+    pub(super) fn fill_right_hand_sides(&mut self, base: &Base<'_>, fixed_change: &[f64]) {
+        self.extended
+            .fill_right_hand_sides(base.system(), fixed_change, &self.tail);
+        self.add_given();
+    }
+
+    fn add_given(&mut self) {
+        if self.given.iter().any(|r| *r != 0.0) {
+            self.extended.add_impulses(&self.tail, &self.given, 1.0);
         }
-        self.is_filled = false;
-        Ok(())
     }
 
     /// Starts the solution at the multipliers and contact forces of the last step.

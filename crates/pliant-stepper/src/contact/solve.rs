@@ -56,8 +56,10 @@ impl Contacts {
                 .map_or(Outcome::Converged, |i| i.outcome);
             self.check_work(base, outcome)?;
             self.fill_laws(base, 0.0);
+            self.rows.fill(base, fixed_change)?;
         } else if !poisson && contacts.impacts == Impacts::InSequence && self.bounces() {
             self.take_in_sequence(base)?;
+            self.rows.fill(base, fixed_change)?;
         }
         Ok(())
     }
@@ -161,10 +163,10 @@ impl Contacts {
         self.solve_once(base, unknowns)
     }
 
-    /// One solve.
+    /// One solve of the system that was prepared.
     fn solve_once(&mut self, base: &Base<'_>, unknowns: &mut Unknowns<'_>) -> Result<SolveReport, Error> {
         let rows = &mut self.rows;
-        rows.refill(base, unknowns.fixed_change)?;
+        rows.fill_right_hand_sides(base, unknowns.fixed_change);
         let m = base.system().m();
         let Some(system) = rows.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));

@@ -5,7 +5,7 @@ use super::Simulation;
 use crate::Error;
 use pliant_model::NodeId;
 use pliant_model::{ComponentId, ModelError, PrescribedMotion};
-use pliant_solvers::complementarity::Problem;
+use pliant_solvers::complementarity::{ConeProfile, Problem};
 use pliant_stepper::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
 use pliant_stepper::sleep;
 
@@ -131,6 +131,12 @@ impl Simulation {
     /// last step that was tried, to be looked at or written to a file (`pliant_solvers::exchange`).
     pub fn contact_problem(&self) -> Option<&Problem> {
         self.system.contacts.as_ref()?.worst_problem()
+    }
+
+    /// Time that the cones of contacts took so far, for reading only: in steps, and in corrections
+    /// of overlap, limits and ropes. The time of one step is the difference of two profiles.
+    pub fn contact_profiles(&self) -> [ConeProfile; 2] {
+        self.system.contact_profiles()
     }
 
     /// The contacts that began and those that ended to carry an impulse in the last step, by key.

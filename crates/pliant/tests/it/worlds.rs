@@ -3,6 +3,7 @@
 use pliant::collision::*;
 use pliant::contact::ContactState;
 use pliant::prelude::*;
+use pliant::solvers::complementarity::{ConeProfile, StageProfile};
 
 pub(crate) fn ground(world: &mut World, material: MaterialId) {
     let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
@@ -390,4 +391,34 @@ fn a_tower_at_rest_allocates_nothing() {
         }
     });
     assert_eq!(info.count_total, 0);
+}
+
+/// The profile of contacts counts the problems, settled starts and iterations that the reports of
+/// the linear step have, each stage what it was begun and answered; a simulation without contacts
+/// has none.
+#[test]
+fn the_profile_counts_what_the_reports_do() {
+    let (mut s, _) = boxes(&tower(&[1.0, 50.0, 1.0]), rough(0.5));
+    s.options.integrator = Integrator::Theta;
+    let (mut islands, mut settled, mut iterations) = (0, 0, 0);
+    for _ in 0..30 {
+        let solve = s.step(1.0 / 60.0).unwrap().contacts.solve;
+        islands += solve.islands;
+        settled += solve.settled;
+        iterations += solve.iterations;
+    }
+    let [of_steps, _] = s.contact_profiles();
+    assert!(settled > 0 && settled < islands && iterations > 0);
+    assert_eq!((of_steps.problems, of_steps.settled), (islands, settled));
+    let sum = |of: fn(&StageProfile) -> usize| of_steps.stages.iter().map(of).sum::<usize>();
+    assert_eq!(sum(|stage| stage.iterations), iterations);
+    assert_eq!(sum(|stage| stage.answers), islands - settled);
+    assert!(
+        of_steps
+            .stages
+            .iter()
+            .all(|s| s.begun >= s.answers && (s.begun > 0) == s.method.is_some())
+    );
+    let empty = crate::tools::theta(Model::new()).unwrap();
+    assert_eq!(empty.contact_profiles(), [ConeProfile::default(); 2]);
 }

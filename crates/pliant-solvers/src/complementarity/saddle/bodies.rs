@@ -1,7 +1,7 @@
 //! The Delassus operator of contacts between bodies that nothing else connects: through the
 //! velocities of the bodies, never formed unless its entries are asked for.
 
-use super::terms;
+use super::ABSENT;
 use crate::KktSystem;
 use crate::complementarity::cone::ROWS;
 use crate::complementarity::{BlockSparse, Delassus};
@@ -24,6 +24,8 @@ pub(in crate::complementarity) struct Bodies {
     /// Where the links of each block start.
     first: Vec<usize>,
     links: Vec<Link>,
+    /// Where each value of `J` goes in `N`; [`ABSENT`] those of fixed coordinates.
+    places: Vec<u32>,
     /// `N` of each link, row by row, and `N M^-1`.
     n: Vec<f64>,
     t: Vec<f64>,
@@ -75,7 +77,7 @@ pub(super) fn applies(system: &KktSystem, rows: &[usize], blocks: &[usize]) -> b
 }
 
 impl Bodies {
-    /// Makes it that of another pattern to which it [`applies`]; the values are to be
+    /// Plans the operator of a pattern to which it [`applies`]; the values are to be
     /// [computed](Self::compute) then. Allocates only for larger ones than ever before.
     pub(super) fn refill(&mut self, system: &KktSystem, blocks: &[usize]) {
         self.blocks.clear();
@@ -98,6 +100,19 @@ impl Bodies {
             }
         }
         self.first.push(self.links.len());
+        self.places.clear();
+        for (k, w) in blocks.windows(2).enumerate() {
+            let links = &self.links[self.first[k]..self.first[k + 1]];
+            for (i, row) in (w[0]..w[1]).enumerate() {
+                self.places
+                    .extend(system.j.pattern().row(row).iter().map(|column| {
+                        let column = *column as usize;
+                        let own = |l: &&Link| column >= l.dof && column < l.dof + l.size;
+                        let link = links.iter().find(own).filter(|_| !system.fixed[column]);
+                        link.map_or(ABSENT, |l| (l.at + i * l.size + column - l.dof) as u32)
+                    }));
+            }
+        }
         for (starts, bounds) in [(&mut self.squares, blocks), (&mut self.starts, bodies)] {
             starts.clear();
             starts.push(0);
@@ -141,17 +156,14 @@ impl Bodies {
                 return false;
             }
         }
-        self.n.fill(0.0);
+        for (place, value) in self.places.iter().zip(system.j.values()) {
+            if *place != ABSENT {
+                self.n[*place as usize] = *value;
+            }
+        }
         for k in 0..self.blocks.len() - 1 {
             let rows = self.blocks[k]..self.blocks[k + 1];
             let links = &self.links[self.first[k]..self.first[k + 1]];
-            for (i, row) in rows.clone().enumerate() {
-                for (dof, value) in terms(system, row) {
-                    if let Some(link) = links.iter().find(|l| dof >= l.dof && dof < l.dof + l.size) {
-                        self.n[link.at + i * link.size + dof - link.dof] = value;
-                    }
-                }
-            }
             for link in links {
                 let inverse = &self.inverse[self.starts[link.body]..self.starts[link.body + 1]];
                 let end = link.at + rows.len() * link.size;
@@ -382,8 +394,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Inverts a symmetric positive definite matrix in place, by its factor `L D L^T`. False if it is
-/// none.
+/// Inverts a symmetric positive definite matrix in place. False if it is none.
 fn invert(a: &mut [f64], n: usize) -> bool {
     // Gauss and Jordan without exchanges, which symmetric definite matrices do not need.
     for k in 0..n {

@@ -18,8 +18,9 @@ const SEARCHES: usize = 12;
 /// the merit may rise in them.
 const TENTATIVE: usize = 4;
 const LARGEST_RISE: f64 = 1e8;
-/// The same where springs have deformations of their own: the force of a spring of stiffness `k`
-/// that a step has turned is off by `k` times the square of the step, which the next one mends.
+/// Steps and rise where springs have deformations of their own: a step that turns a spring of
+/// stiffness `k` leaves its force off by `k` times the square of the step, and the next step mends
+/// that.
 const TENTATIVE_WITH_SPRINGS: usize = 12;
 const LARGEST_RISE_WITH_SPRINGS: f64 = 1e16;
 

@@ -3,26 +3,66 @@
 
 use super::Touch;
 
-/// Drops points that repeat others, then keeps at most four of those left, in their order, and
-/// where they `store` energy all that overlap: which four there are would change that in a jump.
-///
-/// `size` is that of the smaller part (m): points of one normal nearer than 1e-5 of it are one. A
-/// choice goes to the earlier of candidates that are equal to a millionth, so that rounding does
-/// not change it from step to step.
-pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64, store: bool) {
+/// Distance along the surface within which points are one, in sizes of the smaller part.
+const NEAR: f64 = 1e-5;
+/// Slope against the surface from which a point is behind another: a body would have to turn by 63
+/// degrees to touch with it first, and bodies turn by less in a step.
+const BEHIND: f64 = 2.0;
+
+/// Distance of two points along the surface.
+fn along(a: &Touch, b: &Touch) -> f64 {
+    let way = b.a - a.a;
+    (way - a.normal * a.normal.dot(&way)).norm()
+}
+
+/// Drops points that are behind others.
+fn drop_behind(touches: &mut Vec<Touch>, from: usize, near: f64, store: bool) {
     let mut kept = from;
     for k in from..touches.len() {
         let touch = touches[k];
-        if touches[from..kept]
-            .iter()
-            .all(|t| (t.a - touch.a).norm() > 1e-5 * size || t.normal.dot(&touch.normal) < 0.9)
-        {
+        let behind = |t: &Touch| touch.gap - t.gap > near + BEHIND * along(t, &touch);
+        // A point that has been overwritten was behind another, which hides all that it hid.
+        if store && touch.gap < 0.0 || !touches[from..].iter().any(behind) {
             touches[kept] = touch;
             kept += 1;
         }
     }
     touches.truncate(kept);
-    if kept - from <= 4 {
+}
+
+/// Drops points that repeat others or lie behind them, then keeps at most four of those left, in
+/// their order, and where they `store` energy all that overlap: which four there are would change
+/// that in a jump.
+///
+/// `size` is that of the smaller part (m): points of one normal nearer than 1e-5 of it along the
+/// surface are one, the deepest, for a thin thing that lies flat has its upper corners above the
+/// lower ones. With more than four, a point is behind another whose gap is smaller by more than
+/// [`BEHIND`] times their distance along the surface. A choice goes to the earlier of candidates
+/// that are equal to a millionth, so that rounding does not change it from step to step.
+pub(crate) fn reduce(touches: &mut Vec<Touch>, from: usize, size: f64, store: bool) {
+    let near = NEAR * size;
+    let mut kept = from;
+    for k in from..touches.len() {
+        let touch = touches[k];
+        let same = touches[from..kept].iter().position(|t| {
+            along(t, &touch) <= near
+                && t.normal.dot(&touch.normal) >= 0.9
+                && !(store && (t.gap - touch.gap).abs() > near)
+        });
+        match same {
+            Some(at) if touch.gap < touches[from + at].gap - 1e-9 * size => touches[from + at] = touch,
+            Some(_) => {}
+            None => {
+                touches[kept] = touch;
+                kept += 1;
+            }
+        }
+    }
+    touches.truncate(kept);
+    if kept - from > 4 {
+        drop_behind(touches, from, near, store);
+    }
+    if touches.len() - from <= 4 {
         return;
     }
     let points = &touches[from..];

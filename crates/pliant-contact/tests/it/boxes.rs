@@ -171,3 +171,42 @@ fn crossed_edges_need_a_hundredth_of_the_depth() {
     }
     assert!(edges > 100, "{edges}");
 }
+
+/// A plate falls flat on the ground, by so much in the search's horizon that its upper corners are
+/// within reach, too: it is the lower ones that it touches with, whichever way up it is and
+/// whichever of the two comes first.
+#[test]
+fn a_thin_plate_touches_the_ground_with_its_lower_corners() {
+    let half = [0.25, 0.25, 0.01];
+    for degrees in [0.0f64, 2.0, 90.0, 178.0, 180.0, 183.0] {
+        // Upright it stands on an edge: turned about y by a right angle it is a thin one of x.
+        let half = if degrees == 90.0 { [0.01, 0.25, 0.25] } else { half };
+        let turn = degrees.to_radians();
+        let pose = Pose::turned([0.0, 0.0, 0.03], [0.0, 1.0, 0.0], turn);
+        // Those of the face that looks down.
+        let thin = if half[0] < half[2] { 0 } else { 2 };
+        let down = rotation::rotate(pose.rotation, Vec3::ith(thin, 1.0)).z < 0.0;
+        let corners = (0..8).filter(|k| (k >> thin & 1 == 1) == down).map(|k| {
+            let corner = [0, 1, 2].map(|i| if k >> i & 1 == 1 { half[i] } else { -half[i] });
+            0.03 + rotation::rotate(pose.rotation, corner.into()).z
+        });
+        let mut heights: Vec<f64> = corners.collect();
+        heights.sort_by(f64::total_cmp);
+        let plate = (Shape::cuboid(half).unwrap(), pose);
+        let ground = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+        for plane_first in [true, false] {
+            let mut rig = match plane_first {
+                true => Rig::new(&[(ground.clone(), Pose::default()), plate.clone()]),
+                false => Rig::new(std::slice::from_ref(&plate)).fixed("ground", ground.clone()),
+            };
+            let body = usize::from(plane_first);
+            rig.state.velocities[6 * body + 2] = -5.0;
+            let mut gaps: Vec<f64> = rig.contacts(0.01).iter().map(|c| c.gap).collect();
+            gaps.sort_by(f64::total_cmp);
+            assert_eq!(gaps.len(), 4, "{degrees} {plane_first}");
+            for (gap, height) in gaps.iter().zip(&heights) {
+                assert!((gap - height).abs() < 1e-12, "{degrees}: {gaps:?}, {heights:?}");
+            }
+        }
+    }
+}

@@ -59,6 +59,8 @@ struct Workspace {
     /// By how much the velocity of any point of each piece differs from that of the last update
     /// (m/s).
     deviations: Vec<f64>,
+    /// Positions where a step ends, and the way there.
+    end: [Vec<f64>; 2],
     /// The pieces do not have the velocities of the last update any more.
     searched_again: bool,
     /// Tests of the present search.

@@ -1,16 +1,23 @@
 //! Contacts that a search with predicted velocities left out, and that shapes run through at the
-//! velocities that they came to have.
+//! velocities that they came to have; and those that no search at the start of a step can list: a
+//! body that turns brings in corners that were behind others. They are found where the step ends,
+//! and stand for it at its start.
 
+use pliant_dense::Vec3;
 use pliant_model::Model;
 
 use super::World;
 use super::found::Found;
-use super::pieces::Pieces;
-use crate::{Contact, ContactError};
+use super::pieces::{Motion, Pieces};
+use crate::{Carrier, Contact, ContactError};
 
 /// Share of half the thickness of the thinner of two shapes by which they may get into each other
 /// without being listed: they come apart again the way they came.
 const SHALLOW: f64 = 0.5;
+
+/// Share of half the thickness of the thinner of two shapes by which they may be in each other at
+/// the end of a step at a place that is not listed; the next step corrects it.
+const ENTERED: f64 = 0.02;
 
 impl World {
     /// Finds what the last [`update`](Self::update) did not list and what would run into each other
@@ -57,6 +64,96 @@ impl World {
         Ok(&self.missed)
     }
 
+    /// Finds, at positions to which the last [`update`](Self::update) has led with these velocities
+    /// over the horizon, where shapes are in each other by more than a hundredth of the thickness
+    /// of the thinner one and were not before, at places that are not listed. The contacts have the
+    /// normal of the end, and points and gap of the start; they count as listed from now on, and
+    /// are named like new ones.
+    ///
+    /// Nothing is searched for if velocities differ too little from those of the update, and bodies
+    /// turn too little, for that.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn find_entered(
+        &mut self,
+        model: &Model,
+        positions: &[f64],
+        velocities: &[f64],
+        horizon: f64,
+    ) -> Result<&[Contact], ContactError> {
+        crate::error::not_negative("the horizon", horizon)?;
+        self.missed.clear();
+        let mut deviations = std::mem::take(&mut self.work.deviations);
+        let known = self
+            .pieces
+            .deviations(&self.colliders, model, velocities, &mut deviations);
+        let most = deviations.iter().fold(0.0f64, |a, d| a.max(*d));
+        self.work.deviations = deviations;
+        let moved = 2.0 * horizon * most + 2.0 * self.pieces.most_turned(horizon);
+        let known = known && !self.work.searched_again;
+        if !known || moved > ENTERED * self.pieces.least_thin() {
+            self.work.searched_again = true;
+            let mut end = std::mem::take(&mut self.work.end);
+            let found = self.search_at_end(model, positions, velocities, horizon, &mut end);
+            self.work.end = end;
+            found?;
+            self.pieces
+                .place(&self.colliders, model, positions, velocities, horizon)?;
+            self.keep_entered(horizon);
+        }
+        Ok(&self.missed)
+    }
+
+    /// Where the velocities lead, and what touches there.
+    fn search_at_end(
+        &mut self,
+        model: &Model,
+        positions: &[f64],
+        velocities: &[f64],
+        horizon: f64,
+        [end, step]: &mut [Vec<f64>; 2],
+    ) -> Result<(), ContactError> {
+        end.clear();
+        end.extend_from_slice(positions);
+        step.clear();
+        step.extend(velocities.iter().map(|v| horizon * v));
+        for node in model.nodes() {
+            let (x, d) = (node.position_range(), node.velocity_range());
+            if let (Some(x), Some(d)) = (end.get_mut(x), step.get(d)) {
+                node.space.retract(x, d);
+            }
+        }
+        step.fill(0.0);
+        self.pieces.place(&self.colliders, model, end, step, 0.0)?;
+        self.broad()?;
+        self.narrow(0.0)
+    }
+
+    /// Of the contacts found at the end, names those that are deep and that are not listed; the
+    /// pieces are at the start again.
+    fn keep_entered(&mut self, horizon: f64) {
+        let (pieces, old) = (&self.pieces, &self.memory.entries);
+        let mut found = std::mem::take(&mut self.work.found);
+        found.retain_mut(|f| {
+            let [i, j] = f.pieces.map(|k| k as usize);
+            let allowed = ENTERED * pieces.thin(i).min(pieces.thin(j));
+            if f.touch.gap >= -allowed {
+                return false;
+            }
+            let (pair, feature) = (f.colliders.map(|c| c.0), f.unnamed(pieces).feature);
+            let first = old.partition_point(|e| e.colliders < pair);
+            let mut listed = old[first..].iter().take_while(|e| e.colliders == pair);
+            let gap = at_start(pieces, f, horizon);
+            f.horizon = horizon;
+            let entered = f.touch.gap - gap < -allowed;
+            f.touch.gap = gap.max(0.0);
+            entered && listed.all(|e| e.feature != feature)
+        });
+        self.work.found = found;
+        self.list_found();
+    }
+
     /// Of the contacts found, names those that are deep and that are not listed.
     fn keep_missed(&mut self) {
         let (pieces, old) = (&self.pieces, &self.memory.entries);
@@ -67,6 +164,13 @@ impl World {
             let mut listed = old[first..].iter().take_while(|e| e.colliders == pair);
             is_deep(pieces, f) && listed.all(|e| e.feature != feature)
         });
+        self.work.found = found;
+        self.list_found();
+    }
+
+    /// Names the contacts that were found, and lists them.
+    pub(super) fn list_found(&mut self) {
+        let mut found = std::mem::take(&mut self.work.found);
         found.sort_unstable_by_key(|f| (f.colliders, f.order));
         for f in &found {
             let serial = self.memory.next_serial;
@@ -96,4 +200,22 @@ fn is_deep(pieces: &Pieces, found: &Found) -> bool {
         * found.horizon;
     let allowed = SHALLOW * pieces.thickness(i, j);
     way < -allowed && touch.gap + way < -allowed
+}
+
+/// Takes the points of a contact to where the pieces are; the gap between them along its normal.
+fn at_start(pieces: &Pieces, found: &mut Found, horizon: f64) -> f64 {
+    let points = [found.touch.a, found.touch.b];
+    let [a, b] = [0, 1].map(|side| match &found.carried_by[side] {
+        Carrier::Fixed => points[side],
+        Carrier::Body { local, .. } => {
+            let Motion { centre, rotation, .. } = pieces.placed[found.pieces[side] as usize].motion;
+            centre + rotation * Vec3::from(*local)
+        }
+        carrier @ Carrier::Points { .. } => {
+            let velocity = pieces.velocity(found.pieces[side] as usize, carrier, points[side]);
+            points[side] - velocity * horizon
+        }
+    });
+    (found.touch.a, found.touch.b) = (a, b);
+    found.touch.normal.dot(&(b - a))
 }

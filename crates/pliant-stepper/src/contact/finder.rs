@@ -68,6 +68,23 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Lists, into an empty list, the places where sides are in each other at the end of such a way
+    /// and were not at its start, and that are not listed: corners that a body which turns brings
+    /// in. Their normals are those of the end, points and gaps those of the start. They count as
+    /// listed then. A finder that leaves this out lets bodies overlap by what they turn.
+    ///
+    /// # Errors
+    /// Whatever keeps it from knowing.
+    fn find_entered(
+        &mut self,
+        _model: &Model,
+        _state: &State,
+        _horizon: f64,
+        _out: &mut ContactList,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// The tests that one search may take from now on; a finder that leaves this out takes as many
     /// as it likes.
     fn set_most_tests(&mut self, _tests: u64) {}

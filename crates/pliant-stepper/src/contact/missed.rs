@@ -11,6 +11,8 @@ use pliant_model::{Model, Space, State};
 
 /// Searches for missed contacts after one step at most.
 const MOST_SEARCHES: usize = 10;
+/// Of these, searches at the end at most: what is left of such overlap the next step corrects.
+const MOST_AT_END: usize = 4;
 
 /// The start of a step, with velocities by which everything came to its end; bodies turn with the
 /// angular velocity of the end.
@@ -83,6 +85,11 @@ impl Detection {
         source
             .finder
             .find_missed(search.model, &source.predicted, h, &mut missed.list)?;
+        if missed.list.contacts().is_empty() && missed.searches < MOST_AT_END {
+            source
+                .finder
+                .find_entered(search.model, &source.predicted, h, &mut missed.list)?;
+        }
         search.sleep.leave_out(search.assembler, &mut missed.list);
         missed.list.contacts().iter().try_for_each(check)?;
         let Some(first) = missed.list.contacts().first().copied() else {
@@ -90,8 +97,14 @@ impl Detection {
         };
         // The memory of before does not know them.
         self.found_in_step = true;
+        // A step that is taken again shows its error to no one, and allocates no name for it.
+        let contact = if missed.searches == MOST_SEARCHES {
+            self.pair(first.sides)
+        } else {
+            String::new()
+        };
         Err(Error::ContactsMissed {
-            contact: self.pair(first.sides),
+            contact,
             time: start.time,
             searches: MOST_SEARCHES,
         })

@@ -131,6 +131,18 @@ impl ContactFinder for World {
         Ok(())
     }
 
+    fn find_entered(
+        &mut self,
+        model: &Model,
+        state: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<(), Error> {
+        let found = self.find_entered(model, &state.positions, &state.velocities, horizon)?;
+        push(found, model, state, out);
+        Ok(())
+    }
+
     fn set_most_tests(&mut self, tests: u64) {
         Self::set_most_tests(self, tests);
     }

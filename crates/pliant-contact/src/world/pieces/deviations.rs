@@ -30,6 +30,21 @@ impl Pieces {
         if sheets > 1 { 0.0 } else { thin }
     }
 
+    /// Half the least thickness of any piece that has one (m).
+    pub(in crate::world) fn least_thin(&self) -> f64 {
+        self.list.iter().map(|p| p.thin).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The most by which a point of a piece leaves the straight way that its velocity begins, as
+    /// its body turns (m).
+    pub(in crate::world) fn most_turned(&self, horizon: f64) -> f64 {
+        let turned = self.placed.iter().map(|placed| {
+            let angle = placed.motion.spin.norm() * horizon;
+            placed.reach * angle * (angle / 2.0).min(2.0)
+        });
+        turned.fold(0.0, f64::max)
+    }
+
     /// The greatest difference of the velocity of any point of each piece to that with which it was
     /// placed (m/s); whether it was placed.
     pub(in crate::world) fn deviations(

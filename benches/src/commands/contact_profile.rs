@@ -1,9 +1,9 @@
 //! Where the time of contacts goes: `cargo xtask bench contact-scenes --profile [--sdirk2]
-//! [--steps=N] [scene ...]`.
+//! [--steps=N] [--accuracy=X] [scene ...]`, with `X` in place of the tolerance of contacts.
 //!
 //! The program prints two tables per scene: the phases of a step (mean, median, 99th percentile and
-//! worst time, share of the whole), and the stages in which the solver of contacts tries its methods.
-//! A scene is the name of one of `contact-scenes`, or a scene file.
+//! worst time, share of the whole), and the stages in which the solver of contacts tries its
+//! methods. A scene is the name of one of `contact-scenes`, or a scene file.
 
 use super::Ended;
 use super::contact_scenes::{H, SCENES, Scene};
@@ -140,29 +140,39 @@ impl Profile {
 }
 
 /// The scene of a name or a file.
-fn find(name: &str, integrator: &Integrator) -> Result<(Stepper, usize), Box<dyn Error>> {
+fn find(
+    name: &str,
+    integrator: &Integrator,
+    accuracy: Option<f64>,
+) -> Result<(Stepper, usize), Box<dyn Error>> {
     if let Some(Scene { make, steps, .. }) = SCENES.into_iter().find(|s| s.name == name) {
-        let options = Options {
+        let mut options = Options {
             integrator: integrator.clone(),
             ..Options::theta()
         };
+        if let Some(accuracy) = accuracy {
+            options.contacts.tolerance = accuracy;
+        }
         let (simulation, _) = make().simulation(options)?;
         return Ok((Stepper::Made(Box::new(simulation)), steps));
     }
     let mut built = SceneFile::load(Path::new(name))?.build(&Settings::default())?;
     built.options.integrator = integrator.clone();
+    if let Some(accuracy) = accuracy {
+        built.options.contacts.tolerance = accuracy;
+    }
     let runner = Runner::new(built)?.without_recording();
     Ok((Stepper::Read(Box::new(runner)), usize::MAX))
 }
 
-pub(super) fn run(names: &[&String], most: usize, integrator: &Integrator) -> Ended {
+pub(super) fn run(names: &[&String], most: usize, integrator: &Integrator, accuracy: Option<f64>) -> Ended {
     let quick = SCENES.iter().filter(|s| s.quick).map(|s| s.name.to_owned());
     let names: Vec<String> = match names {
         [] => quick.collect(),
         names => names.iter().map(|n| (*n).clone()).collect(),
     };
     for name in names {
-        let (mut scene, steps) = find(&name, integrator)?;
+        let (mut scene, steps) = find(&name, integrator, accuracy)?;
         let mut profile = Profile::default();
         let start = scene.simulation().contact_profiles();
         let mut before = start;

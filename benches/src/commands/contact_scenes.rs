@@ -1,8 +1,9 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
 //! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex]
-//! [--steps=N] [--profile] [scene ...]`: of the couplings of friction those that are named, else all for what
-//! falls and Coulomb's law for what stands; the first `N` steps of each scene, else all.
+//! [--steps=N] [--profile [--accuracy=X]] [scene ...]`: of the couplings of friction those that are
+//! named, else all for what falls and Coulomb's law for what stands; the first `N` steps of each
+//! scene, else all.
 
 use super::{Ended, contact_profile};
 use pliant::contact::FrictionCoupling;
@@ -233,7 +234,11 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             true => Integrator::Sdirk2,
             false => Integrator::Theta,
         };
-        return contact_profile::run(&names, most, &integrator);
+        let accuracy = match flags.iter().find_map(|f| f.strip_prefix("--accuracy=")) {
+            Some(number) => Some(number.parse()?),
+            None => None,
+        };
+        return contact_profile::run(&names, most, &integrator, accuracy);
     }
     for name in &names {
         if SCENES.iter().all(|s| s.name != name.as_str()) {

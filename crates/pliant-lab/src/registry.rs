@@ -9,7 +9,7 @@ use pliant_solvers::complementarity::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, CentralPath, Cone, ContactFunction, GaussSeidel, GaussSeidelOptions, InteriorPoint,
     InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, ModulusSplitting, ModulusSplittingOptions,
-    Newton, NewtonOptions, NonlinearCg, Problem, RowFunction, Solver,
+    Newton, NewtonOptions, NonlinearCg, Problem, ProximalNewton, RowFunction, Solver,
 };
 use pliant_solvers::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
 use run::{
@@ -219,6 +219,12 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
                 contact: ContactFunction::AlartCurnier,
             }))
         },
+    },
+    ComplementarityEntry {
+        name: "proximal-newton",
+        about: "nonsmooth Newton on proximal points",
+        friction: true,
+        make: |limits| Box::new(ProximalNewton::new(limits)),
     },
     ComplementarityEntry {
         name: "newton-fischer-burmeister",

@@ -101,7 +101,7 @@ pub use lcp::Lcp;
 pub use lemke::{Lemke, LemkeOptions};
 pub use local::solve_block;
 pub use modulus::{ModulusSplitting, ModulusSplittingOptions};
-pub use newton::{ContactFunction, Newton, NewtonOptions, RowFunction};
+pub use newton::{ContactFunction, Newton, NewtonOptions, ProximalNewton, RowFunction};
 pub use nonlinear_cg::NonlinearCg;
 pub use principal::{BlockPivoting, BlockPivotingOptions, RowState, check_rows, solve_on};
 pub use problem::{Problem, ProblemError};

@@ -5,13 +5,13 @@ mod stages;
 use super::report::Tracker;
 use super::{
     Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions,
-    InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, Newton, NewtonOptions, Outcome,
-    Problem, ProblemError, Report, Solver, Stage, StageProfile, Stages,
+    InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, NewtonOptions, Outcome,
+    Problem, ProblemError, ProximalNewton, Report, Solver, Stage, StageProfile, Stages,
 };
 use crate::direct::Laps;
 use crate::order::OrderMemory;
 pub(super) use stages::STAGES;
-use stages::{Attempt, Rule, Start, Traits};
+use stages::{Attempt, Rule, Traits};
 use std::time::Duration;
 
 /// Options of [`Auto`].
@@ -51,9 +51,9 @@ const WORK: usize = 4_000_000;
 ///   a start and with more than 60 rows block pivoting ends as soon as rows of its set are
 ///   redundant, as of bodies that lie on each other (of such sets there are many).
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior
-///   points gain nothing from them otherwise), Newton (up to 60 rows), interior points, Newton,
-///   [alternating](super::ShiftStep::Alternating) interior points, Newton, the
-///   [central path](CentralPath) around its turning points, alternating directions. With a
+///   points gain nothing from them otherwise), Newton (up to 60 rows), interior points,
+///   [proximal points](ProximalNewton), the [central path](CentralPath) around its turning points,
+///   alternating directions. With a
 ///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions. With a
 ///   [`Cone::Rolling`](super::Cone::Rolling) Newton comes before interior points whatever the size.
 ///
@@ -70,7 +70,7 @@ pub struct Auto {
     gauss_seidel: GaussSeidel,
     interior: InteriorPoint,
     path: CentralPath,
-    newton: Newton,
+    proximal: ProximalNewton,
     admm: Admm,
     pivoting: BlockPivoting,
     lemke: Lemke,
@@ -122,7 +122,7 @@ impl Auto {
     pub(crate) fn record(&self, out: &mut AutoOrders) {
         self.interior.record(&mut out.interior);
         self.admm.record(&mut out.admm);
-        self.newton.record(&mut out.newton);
+        self.proximal.record(&mut out.newton);
         self.path.record(&mut out.path);
     }
 
@@ -131,7 +131,7 @@ impl Auto {
     pub(crate) fn forget(&mut self, orders: AutoOrders) {
         self.interior.forget(orders.interior.into_order());
         self.admm.forget(orders.admm.into_order());
-        self.newton.forget(orders.newton.into_order());
+        self.proximal.forget(orders.newton.into_order());
         self.path.forget(orders.path.into_order());
     }
 
@@ -179,11 +179,16 @@ impl Auto {
                 &mut self.gauss_seidel
             }
             Attempt::Newton => {
-                self.newton.options = NewtonOptions {
+                let newton = self.proximal.newton();
+                newton.options = NewtonOptions {
                     limits,
                     ..NewtonOptions::default()
                 };
-                &mut self.newton
+                newton
+            }
+            Attempt::ProximalNewton => {
+                self.proximal.limits = limits;
+                &mut self.proximal
             }
             Attempt::InteriorPoint(shift) => {
                 self.interior.options = InteriorPointOptions { limits, shift };
@@ -233,10 +238,7 @@ impl Solver for Auto {
                 break;
             }
             trial.clear();
-            match rule.start {
-                Start::Best => trial.extend_from_slice(r),
-                Start::Rest => trial.resize(r.len(), 0.0),
-            }
+            trial.extend_from_slice(r);
             let mut laps = Laps::start();
             let found = self.solver(rule, left).solve(problem, &mut trial)?;
             let mut time = Duration::ZERO;

@@ -5,9 +5,9 @@ mod point;
 
 use super::jacobian::{Jacobian, Wanted};
 use super::report::Tracker;
-use super::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
+use super::{Limits, Method, Newton, NewtonOptions, Outcome, Problem, ProblemError, Report, Solver};
 use crate::Elimination;
-use point::{Course, PathPoint, subtract};
+use point::{Course, PathPoint, RANGE, subtract};
 
 /// Follows the solutions of the problem with smoothed laws,
 ///
@@ -39,18 +39,24 @@ use point::{Course, PathPoint, subtract};
 /// No proof that the path ends at a solution; where it leads away or is lost to rounding, the
 /// outcome says so. Slow: some hundreds of factorisations, up to 1,000 for four hundred contacts at
 /// rest on each other, so it is for problems that quicker methods do not solve. An iteration is a
-/// factorisation (corrections that hardly move use the last one; a path that is lost is followed
-/// again without that), from 60 rows on a sparse one that exchanges rows where the entries of `A`
-/// are kept by compressed rows ([`LuFactor`](pliant_sparse::LuFactor)), as they are for contacts of
-/// bodies; else that of [`Newton`](super::Newton). The impulse at the start and
-/// [`Limits::patience`] mean nothing. Nothing is allocated for problems no larger than before, but
-/// for fill, which depends on the values.
+/// factorisation (corrections that hardly move use the last one).
+///
+/// From an impulse that is given the path begins in its middle, at the place and the `b` that
+/// belong to that impulse, with the factor of [`Newton`], a sixth of the cost of the one below.
+/// Where it is lost or long, it begins there with a factor that exchanges rows
+/// ([`LuFactor`](pliant_sparse::LuFactor), from 60 rows on, where the entries of `A` are kept by
+/// compressed rows, as they are for contacts of bodies), then at `z = 0`, and at last without
+/// sharing factors. [`Newton`] ends it as soon as it can. [`Limits::patience`] means nothing.
+/// Nothing is allocated for problems no larger than before, but for fill, which depends on the
+/// values.
 #[derive(Clone, Debug)]
 pub struct CentralPath {
     /// May be changed at any time.
     pub limits: Limits,
     tracker: Tracker,
     jacobian: Jacobian,
+    /// For the end; it works with the factors of the path.
+    newton: Newton,
     course: Course,
     /// Where the path was left last: `z` and `t`.
     z: Vec<f64>,
@@ -66,7 +72,14 @@ pub struct CentralPath {
     pair: Vec<f64>,
     rest: Vec<f64>,
     scratch: Vec<f64>,
+    count: Count,
+}
+
+/// Factorisations so far, and at the end of this pass.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
     iterations: usize,
+    most: usize,
 }
 
 impl Default for CentralPath {
@@ -103,8 +116,49 @@ const TURN: f64 = 0.1;
 /// beyond minus this: two paths cross, as they do in symmetric problems.
 const CROSSING: f64 = 1e-5;
 const STRAIGHT: f64 = 0.99;
+/// By how much faster `z` comes to rest than `t` goes on: it follows the root of `tau`.
+const RATE: f64 = -0.5 * RANGE;
 /// Step below which the path is lost.
 const LOST: f64 = 1e-9;
+
+/// Residual from which Newton's method may end the path, the share of that at its last attempt from
+/// which it may try again, its steps, and those of them that may get no nearer: at half of the way
+/// down ten steps do what the path does in sixty, or cannot be begun yet.
+const NEAR_ENOUGH: f64 = 1e-4;
+const NEARER: f64 = 0.1;
+const ENDING: (usize, usize) = (12, 3);
+/// Where a path begins that is given an impulse.
+const MIDDLE: f64 = 0.2;
+
+/// One way down the path.
+#[derive(Clone, Copy, Debug)]
+struct Pass {
+    /// Begins at the impulse that is given, at [`MIDDLE`]; else at `z = 0`.
+    warm: bool,
+    wanted: Wanted,
+    /// Corrections share factors.
+    shares: bool,
+    /// Factorisations at most.
+    most: usize,
+}
+
+const fn pass(warm: bool, wanted: Wanted, shares: bool, most: usize) -> Pass {
+    Pass {
+        warm,
+        wanted,
+        shares,
+        most,
+    }
+}
+
+/// Tried in turn. Near its end a path can be lost to what shared factors leave, as one of ten heaps
+/// was.
+const PASSES: [Pass; 4] = [
+    pass(true, Wanted::Speed, true, 800),
+    pass(true, Wanted::Pivots, true, 800),
+    pass(false, Wanted::Pivots, true, usize::MAX),
+    pass(false, Wanted::Pivots, false, usize::MAX),
+];
 
 /// With what the equations at a place are solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +176,7 @@ impl CentralPath {
             limits,
             tracker: Tracker::default(),
             jacobian: Jacobian::default(),
+            newton: Newton::default(),
             course: Course::default(),
             z: Vec::new(),
             t: 0.0,
@@ -132,7 +187,7 @@ impl CentralPath {
             pair: Vec::new(),
             rest: Vec::new(),
             scratch: Vec::new(),
-            iterations: 0,
+            count: Count::default(),
         }
     }
 
@@ -143,12 +198,14 @@ impl CentralPath {
 
     /// Forgets all factors; the order is for the next pattern, if it fits.
     pub(crate) fn forget(&mut self, order: Option<Elimination>) {
+        self.newton.forget(None);
         self.jacobian.forget(order);
     }
 
-    fn begin(&mut self, problem: &Problem) -> Result<(), ProblemError> {
+    /// Sets out from `z = 0`, or from an impulse with its velocity `u`.
+    fn begin(&mut self, problem: &Problem, pass: Pass, r: &[f64]) -> Result<(), ProblemError> {
         let m = problem.size();
-        self.jacobian.prepare(problem, Wanted::Pivots)?;
+        self.jacobian.prepare(problem, pass.wanted)?;
         let pivots = self.jacobian.has_pivots();
         self.course.begin(problem, self.limits.tolerance, pivots);
         self.next.begin(problem);
@@ -164,8 +221,65 @@ impl CentralPath {
         }
         (self.t, self.along_t, self.turned) = (0.0, 1.0, None);
         self.evaluate(problem);
-        self.course.offset.copy_from_slice(&self.next.miss);
+        if pass.warm {
+            self.set_out_from(problem, r);
+        }
+        let share = self.course.share_at(self.t);
+        for (offset, miss) in self.course.offset.iter_mut().zip(&self.next.miss) {
+            *offset = miss / share;
+        }
         Ok(())
+    }
+
+    /// `z = S r - S^-1 v/s` of an impulse and its velocity, at [`MIDDLE`].
+    fn set_out_from(&mut self, problem: &Problem, r: &[f64]) {
+        let u = &mut self.scratch;
+        problem.velocity_into(r, u);
+        for (k, cone) in problem.cones().iter().enumerate() {
+            let (rows, s) = (problem.rows(k), problem.scale(k));
+            let (first, shift) = (self.next.first[k], cone.shift(&u[rows.clone()]));
+            for row in rows.clone() {
+                self.z[row] = r[row] - u[row] / s;
+            }
+            let n = rows.start;
+            self.z[n] = first * r[n] - (u[n] + shift) / (first * s);
+        }
+        self.t = MIDDLE;
+        self.next.z.copy_from_slice(&self.z);
+        self.next.t = self.t;
+        self.evaluate(problem);
+    }
+
+    /// Newton's method from here; its answer is the next place's impulse.
+    fn finish(&mut self, problem: &Problem, pass: Pass) -> Result<Option<Outcome>, ProblemError> {
+        self.newton.options = NewtonOptions {
+            limits: Limits {
+                max_iterations: ENDING
+                    .0
+                    .min(self.count.most.saturating_sub(self.count.iterations)),
+                patience: ENDING.1,
+                work: self.tracker.work_left(),
+                history: false,
+                ..self.limits
+            },
+            ..NewtonOptions::default()
+        };
+        self.scratch.copy_from_slice(&self.next.r);
+        if pass.wanted == Wanted::Speed {
+            self.newton.exchange_factors(&mut self.jacobian);
+        }
+        let found = self.newton.solve(problem, &mut self.scratch);
+        if pass.wanted == Wanted::Speed {
+            self.newton.exchange_factors(&mut self.jacobian);
+        }
+        let found = found?;
+        self.count.iterations += found.iterations;
+        self.tracker.spend(found.work);
+        if found.outcome != Outcome::Converged {
+            return Ok(None);
+        }
+        self.next.r.copy_from_slice(&self.scratch);
+        Ok(self.look(problem))
     }
 
     fn evaluate(&mut self, problem: &Problem) {
@@ -182,10 +296,10 @@ impl CentralPath {
     /// saddle-point system has no pivots to choose, and the last one is another place's.
     fn changes(&mut self, problem: &Problem, factor: Factor) -> bool {
         if factor == Factor::New {
-            if self.iterations >= self.limits.max_iterations || self.tracker.is_overworked() {
+            if self.count.iterations >= self.count.most || self.tracker.is_overworked() {
                 return false;
             }
-            self.iterations += 1;
+            self.count.iterations += 1;
         }
         let m = problem.size();
         let Self {
@@ -248,7 +362,7 @@ impl CentralPath {
     fn broken(&self) -> Outcome {
         if self.tracker.is_overworked() {
             Outcome::TooMuchWork
-        } else if self.iterations >= self.limits.max_iterations {
+        } else if self.count.iterations >= self.count.most {
             Outcome::MaxIterations
         } else {
             Outcome::Breakdown
@@ -277,10 +391,17 @@ impl CentralPath {
     /// A step along the tangent, and back to the path; the number of corrections, or none if it
     /// does not return. Corrections may share factors.
     fn advance(&mut self, problem: &Problem, step: f64, shares: bool) -> Option<usize> {
+        let dt = step * self.along_t;
+        let fade = RATE * dt;
+        let way = if fade > 0.0 {
+            -step * (-fade).exp_m1() / fade
+        } else {
+            step
+        };
         for ((next, z), along) in self.next.z.iter_mut().zip(&self.z).zip(&self.along) {
-            *next = z + step * along;
+            *next = z + way * along;
         }
-        self.next.t = self.t + step * self.along_t;
+        self.next.t = self.t + dt;
         let mut before = f64::INFINITY;
         for pass in 0..CORRECTIONS {
             self.evaluate(problem);
@@ -354,16 +475,17 @@ impl CentralPath {
         Outcome::Stagnated
     }
 
-    /// The whole path, with corrections that share factors or not.
-    fn follow(&mut self, problem: &Problem, shares: bool) -> Outcome {
+    /// The whole path.
+    fn follow(&mut self, problem: &Problem, pass: Pass) -> Result<Outcome, ProblemError> {
         let (mut step, mut corrections) = (FIRST, None);
+        let mut tried = NEAR_ENOUGH / NEARER;
         self.evaluate(problem);
         if !self.changes(problem, Factor::New) {
-            return self.broken();
+            return Ok(self.broken());
         }
         loop {
             let Some((along_t, cosine)) = self.tangent() else {
-                return self.broken();
+                return Ok(self.broken());
             };
             // Where paths cross, the determinant changes its sign although the path goes straight
             // on, however short the step.
@@ -384,10 +506,17 @@ impl CentralPath {
                 self.z.copy_from_slice(&self.next.z);
                 self.t = self.next.t;
                 if let Some(end) = self.look(problem) {
-                    return end;
+                    return Ok(end);
+                }
+                if self.tracker.last <= NEARER * tried {
+                    tried = self.tracker.last;
+                    if let Some(end) = self.finish(problem, pass)? {
+                        return Ok(end);
+                    }
+                    self.evaluate(problem);
                 }
                 if self.t >= DEEPEST {
-                    return self.settle(problem);
+                    return Ok(self.settle(problem));
                 }
                 match corrections {
                     Some(0..=EASY) => step = LONGEST.min(2.0 * step),
@@ -400,10 +529,10 @@ impl CentralPath {
                 step = (LAST - self.t) / self.along_t;
             }
             loop {
-                if self.iterations >= self.limits.max_iterations || self.tracker.is_overworked() {
-                    return self.broken();
+                if self.count.iterations >= self.count.most || self.tracker.is_overworked() {
+                    return Ok(self.broken());
                 }
-                corrections = self.advance(problem, step, shares);
+                corrections = self.advance(problem, step, pass.shares);
                 if corrections.is_some() {
                     break;
                 }
@@ -413,7 +542,7 @@ impl CentralPath {
                     self.next.z.copy_from_slice(&self.z);
                     self.next.t = self.t;
                     self.evaluate(problem);
-                    return self.settle(problem);
+                    return Ok(self.settle(problem));
                 }
             }
         }
@@ -428,14 +557,20 @@ impl Solver for CentralPath {
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         problem.refuse_pyramids(self.method())?;
         let mut end = self.tracker.start(problem, r, self.limits)?;
-        self.iterations = 0;
+        self.count.iterations = 0;
         if end.is_none() {
-            // Near its end a path can be lost to what shared factors leave, as one of ten heaps
-            // was.
-            for shares in [true, false] {
-                self.begin(problem)?;
-                end = Some(self.follow(problem, shares));
-                if !matches!(end, Some(Outcome::Stagnated | Outcome::Breakdown)) {
+            let warm = r.iter().any(|r| *r != 0.0);
+            for pass in PASSES.into_iter().filter(|pass| warm || !pass.warm) {
+                self.count.most = self
+                    .limits
+                    .max_iterations
+                    .min(self.count.iterations.saturating_add(pass.most));
+                self.begin(problem, pass, r)?;
+                end = Some(self.follow(problem, pass)?);
+                let lost = matches!(end, Some(Outcome::Stagnated | Outcome::Breakdown));
+                let used_up =
+                    end == Some(Outcome::MaxIterations) && self.count.most < self.limits.max_iterations;
+                if !(lost || used_up) {
                     break;
                 }
             }
@@ -443,6 +578,6 @@ impl Solver for CentralPath {
         let end = end.unwrap_or(Outcome::MaxIterations);
         Ok(self
             .tracker
-            .finish(problem, r, Method::CentralPath, end, self.iterations))
+            .finish(problem, r, Method::CentralPath, end, self.count.iterations))
     }
 }

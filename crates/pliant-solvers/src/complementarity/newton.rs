@@ -1,6 +1,7 @@
 //! Nonsmooth Newton methods.
 
 mod law;
+mod proximal;
 
 use super::gauss_seidel::sweep;
 use super::jacobian::{Jacobian, Wanted};
@@ -9,6 +10,7 @@ use super::{Cone, Limits, Method, Outcome, Problem, ProblemError, Report, Solver
 use crate::Elimination;
 pub(super) use law::contact;
 use law::{Local, shifted_friction};
+pub use proximal::ProximalNewton;
 
 /// Function whose zero is the law of a unilateral row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,9 @@ pub enum ContactFunction {
 
 /// Gauss-Seidel sweeps at the start, and whenever the line search fails.
 const SWEEPS: usize = 5;
+
+/// Share of the merit that a full step has to take away.
+const ALLOWED: f64 = 1e-4;
 
 /// Options of [`Newton`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +141,28 @@ impl Newton {
         out
     }
 
+    /// The largest entry of `F` in m/s.
+    fn largest(&self, problem: &Problem, r: &[f64]) -> f64 {
+        let largest = |k: usize| {
+            let values = self.local(problem, k, r, &self.u).value;
+            let values = values[..problem.rows(k).len()].iter();
+            values.fold(
+                0.0f64,
+                |a, x| if x.is_nan() { f64::INFINITY } else { a.max(x.abs()) },
+            )
+        };
+        (0..problem.blocks()).map(largest).fold(0.0, f64::max)
+    }
+
+    /// Storage for a problem, and its operator if that is to be dense.
+    fn begin(&mut self, problem: &Problem) -> Result<(), ProblemError> {
+        for list in [&mut self.trial, &mut self.u] {
+            list.clear();
+            list.resize(problem.size(), 0.0);
+        }
+        self.jacobian.prepare(problem, Wanted::Speed)
+    }
+
     fn merit(&self, problem: &Problem, r: &[f64], u: &[f64]) -> f64 {
         let square = |k: usize| {
             let values = self.local(problem, k, r, u).value;
@@ -144,14 +171,15 @@ impl Newton {
         (0..problem.blocks()).map(square).sum()
     }
 
-    /// Puts the Newton direction into `step`; false if the factorisation fails.
+    /// Puts the Newton direction at the velocities `u` into `step`; false if the factorisation
+    /// fails.
     fn direction(&mut self, problem: &Problem, r: &[f64], e: f64) -> bool {
         self.by_r.clear();
         self.by_u.clear();
         self.step.clear();
         self.step.resize(problem.size(), 0.0);
         for k in 0..problem.blocks() {
-            let local = self.local(problem, k, r, &self.tracker.u);
+            let local = self.local(problem, k, r, &self.u);
             let entries = problem.square(k).len();
             self.by_r.extend_from_slice(&local.by_r[..entries]);
             self.by_u.extend_from_slice(&local.by_u[..entries]);
@@ -161,6 +189,11 @@ impl Newton {
         }
         self.jacobian
             .solve(problem, &self.by_r, &self.by_u, e, &mut self.step)
+    }
+
+    /// Gives its factors for those of another method.
+    pub(super) fn exchange_factors(&mut self, other: &mut Jacobian) {
+        std::mem::swap(&mut self.jacobian, other);
     }
 
     /// Writes the order of elimination in use, or that for the next pattern.
@@ -186,11 +219,7 @@ impl Solver for Newton {
         let mut iterations = 0;
         if end.is_none() {
             let m = problem.size();
-            for list in [&mut self.trial, &mut self.u] {
-                list.clear();
-                list.resize(m, 0.0);
-            }
-            self.jacobian.prepare(problem, Wanted::Speed)?;
+            self.begin(problem)?;
             let product = problem.delassus().cost();
             let mut memory = [0.0f64; 5];
             let mut relax = true;
@@ -211,6 +240,7 @@ impl Solver for Newton {
                 relax = true;
                 let e = (proximal * self.tracker.last).clamp(1e-13, 0.1);
                 iterations += 1;
+                self.u.copy_from_slice(&self.tracker.u);
                 let found = self.direction(problem, r, e);
                 self.tracker.spend(self.jacobian.cost());
                 if !found {
@@ -225,7 +255,7 @@ impl Solver for Newton {
                     problem.velocity_into(&self.trial, &mut self.u);
                     self.tracker.spend(product);
                     let merit = self.merit(problem, &self.trial, &self.u);
-                    if merit <= (1.0 - 1e-4 * share) * allowed {
+                    if merit <= (1.0 - ALLOWED * share) * allowed {
                         r.copy_from_slice(&self.trial);
                         memory.rotate_left(1);
                         memory[4] = merit;

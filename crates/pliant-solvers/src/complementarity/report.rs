@@ -5,7 +5,7 @@ use super::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions,
     Jacobi, Lemke, LemkeOptions, ModulusSplitting, ModulusSplittingOptions, Newton, NewtonOptions,
-    NonlinearCg, Problem, ProblemError, Residual,
+    NonlinearCg, Problem, ProblemError, ProximalNewton, Residual,
 };
 use std::fmt;
 use std::ops::Deref;
@@ -63,6 +63,8 @@ pub enum Method {
     Admm,
     /// Nonsmooth Newton.
     Newton,
+    /// Nonsmooth Newton on proximal points.
+    ProximalNewton,
     /// Primal-dual interior points.
     InteriorPoint,
     /// The central path, followed around its turning points.
@@ -103,6 +105,7 @@ impl Method {
                 limits,
                 ..NewtonOptions::default()
             })),
+            Self::ProximalNewton => Box::new(ProximalNewton::new(limits)),
             Self::InteriorPoint => Box::new(InteriorPoint::new(InteriorPointOptions {
                 limits,
                 ..InteriorPointOptions::default()
@@ -349,6 +352,11 @@ impl Tracker {
         self.work = self.work.saturating_add(operations);
     }
 
+    /// Operations that the limits still allow.
+    pub(crate) fn work_left(&self) -> u64 {
+        self.limits.work.saturating_sub(self.work)
+    }
+
     /// Whether the solver has done more than its limits allow.
     pub fn is_overworked(&self) -> bool {
         self.work > self.limits.work
@@ -390,6 +398,11 @@ impl Tracker {
     /// The best measure so far.
     pub(crate) fn best_measure(&self) -> f64 {
         self.measure
+    }
+
+    /// The residual of the best iterate so far.
+    pub(crate) fn best_residual(&self) -> &Residual {
+        &self.residual
     }
 
     /// The best iterate so far.

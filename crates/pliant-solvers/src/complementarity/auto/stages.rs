@@ -1,9 +1,8 @@
-//! The stages of [`Auto`](super::Auto) as a table: method, start, limits, when it applies, and the
+//! The stages of [`Auto`](super::Auto) as a table: method, limits, when it applies, and the
 //! problems that need it.
 
 use crate::complementarity::{Form, Problem, ShiftStep};
-use Attempt::{Admm, BlockPivoting, CentralPath, GaussSeidel, InteriorPoint, Lemke, Newton};
-use Start::{Best, Rest};
+use Attempt::{Admm, BlockPivoting, CentralPath, GaussSeidel, InteriorPoint, Lemke, Newton, ProximalNewton};
 
 /// A method with its options.
 #[derive(Clone, Copy, Debug)]
@@ -16,18 +15,10 @@ pub(super) enum Attempt {
     Lemke,
     GaussSeidel,
     Newton,
+    ProximalNewton,
     InteriorPoint(ShiftStep),
     CentralPath,
     Admm,
-}
-
-/// The impulse from which a stage starts.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Start {
-    /// The best impulse so far.
-    Best,
-    /// No impulse: the best one may be in a corner out of which the method does not find.
-    Rest,
 }
 
 /// Limits of one stage.
@@ -94,7 +85,6 @@ impl Traits {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::complementarity) struct Rule {
     pub(super) attempt: Attempt,
-    pub(super) start: Start,
     pub(super) most: Most,
     pub(super) applies: fn(&Traits) -> bool,
     /// Problems of the corpus, and scenes, of which a solve ends with this stage.
@@ -109,6 +99,7 @@ const fn most(iterations: usize, patience: usize) -> Most {
 }
 
 const INTERIOR: Most = most(100, 30);
+const PROXIMAL: Most = most(60, 20);
 const NEWTON: Most = most(150, 100);
 /// Rounds of block pivoting: where it succeeds it takes a dozen.
 const PIVOTING: Most = most(100, 100);
@@ -119,14 +110,12 @@ const LAST: Most = Most {
 
 const fn rule(
     attempt: Attempt,
-    start: Start,
     most: Most,
     applies: fn(&Traits) -> bool,
     needed_by: &'static [&'static str],
 ) -> Rule {
     Rule {
         attempt,
-        start,
         most,
         applies,
         needed_by,
@@ -136,16 +125,14 @@ const fn rule(
 /// The stages in the order in which they are tried.
 #[rustfmt::skip]
 pub(in crate::complementarity) const STAGES: &[Rule] = &[
-    rule(BlockPivoting { redundant: false }, Best, PIVOTING, |t| t.rows && t.few && !(t.small || t.warm), &["bowl"]),
-    rule(BlockPivoting { redundant: true }, Best, PIVOTING, |t| t.rows && t.few && (t.small || t.warm), &["murty-10", "stack-of-three"]),
-    rule(Lemke, Best, most(10_000, 500), |t| (t.rows || !t.round) && t.few, &["lcp-skew", "random-lcp-deficient"]),
+    rule(BlockPivoting { redundant: false }, PIVOTING, |t| t.rows && t.few && !(t.small || t.warm), &["bowl"]),
+    rule(BlockPivoting { redundant: true }, PIVOTING, |t| t.rows && t.few && (t.small || t.warm), &["murty-10", "stack-of-three"]),
+    rule(Lemke, most(10_000, 500), |t| (t.rows || !t.round) && t.few, &["lcp-skew", "random-lcp-deficient"]),
     // Without a start and with many contacts interior points gain nothing from sweeps.
-    rule(GaussSeidel, Best, most(8, 8), |t| t.round && (t.swept || t.rolls || t.warm), &["contact-slips", "random-rolling"]),
-    rule(Newton, Best, NEWTON, |t| t.round && !t.rows && (t.small || t.rolls && t.near), &["capstan-16-slips", "cards"]),
-    rule(InteriorPoint(ShiftStep::Newton), Best, INTERIOR, |t| t.round, &["wall-4", "tower-50"]),
-    rule(Newton, Best, NEWTON, |t| t.round && t.near, &["heap-4-42"]),
-    rule(InteriorPoint(ShiftStep::Alternating), Rest, INTERIOR, |t| t.slips, &["chain_mail", "domino"]),
-    rule(Newton, Best, NEWTON, |t| t.slips && t.near, &["heap-0-46", "heap-4-39"]),
-    rule(CentralPath, Rest, most(PATH, PATH), |t| t.slips && t.near, &["heap-1-82", "heap-10-66"]),
-    rule(Admm, Best, LAST, |_| true, &["wall-square-friction"]),
+    rule(GaussSeidel, most(8, 8), |t| t.round && (t.swept || t.rolls || t.warm), &["contact-slips", "random-rolling"]),
+    rule(Newton, NEWTON, |t| t.round && !t.rows && (t.small || t.rolls && t.near), &["capstan-16-slips", "cards"]),
+    rule(InteriorPoint(ShiftStep::Newton), INTERIOR, |t| t.round, &["wall-4", "tower-50"]),
+    rule(ProximalNewton, PROXIMAL, |t| t.round && t.near, &["heap-4-42"]),
+    rule(CentralPath, most(PATH, PATH), |t| t.slips && t.near, &["heap-1-82", "heap-10-66"]),
+    rule(Admm, LAST, |_| true, &["wall-square-friction"]),
 ];

@@ -3,9 +3,9 @@
 use super::law::smooth;
 use crate::complementarity::{Compensated, Problem};
 
-/// `tau` at the start and at `t = 1` in shares of the work.
+/// `tau` at the start in shares of the work, and the logarithm of what is left of it at `t = 1`.
 const START: f64 = 1e2;
-const END: f64 = 1e-17;
+pub(super) const RANGE: f64 = -19.0 * std::f64::consts::LN_10;
 /// Width at the start of the corner of De Saxcé's shift in shares of the largest `|b|`, and the
 /// power of `tau` with which it becomes sharp: by the end it is below rounding.
 const BLUR: f64 = 0.01;
@@ -15,8 +15,9 @@ const SHARPER: f64 = 0.7;
 /// rounding hides what impulses of redundant contacts are. A factor that has no pivots to choose
 /// takes ten times as much.
 const PIVOTED: f64 = 0.01;
-const UNPIVOTED: f64 = 0.1;
+const UNPIVOTED: f64 = 0.03;
 const COMPLIANCE: (f64, f64) = (1e-12, 1e-9);
+const SOFTEST: f64 = 1e-6;
 
 /// Data that stay the same along the path.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +44,11 @@ impl Course {
         let blocks = problem.blocks().max(1) as f64;
         let middle = ((0..problem.blocks()).map(|k| problem.scale(k).ln()).sum::<f64>() / blocks).exp();
         (self.work, self.speed) = (speed * speed / middle, speed);
-        let part = if pivots { PIVOTED } else { UNPIVOTED };
-        self.share = (part * tolerance).clamp(COMPLIANCE.0, COMPLIANCE.1);
+        self.share = if pivots {
+            (PIVOTED * tolerance).clamp(COMPLIANCE.0, COMPLIANCE.1)
+        } else {
+            (UNPIVOTED * tolerance).clamp(COMPLIANCE.0, SOFTEST)
+        };
         self.weight.clear();
         self.compliance.clear();
         for k in 0..problem.blocks() {
@@ -57,6 +61,11 @@ impl Course {
             list.clear();
             list.resize(problem.size(), 0.0);
         }
+    }
+
+    /// `tau` at a place, as a share of that at the start.
+    pub(super) fn share_at(&self, t: f64) -> f64 {
+        (RANGE * t).exp()
     }
 
     /// Scalar product of two changes.
@@ -110,8 +119,7 @@ impl PathPoint {
     /// billionth of their terms, which only a product of twice the precision does not drown. Cost:
     /// that and a common product.
     pub(super) fn evaluate(&mut self, problem: &Problem, course: &Course, scratch: &mut [f64]) {
-        let range = (END / START).ln();
-        let share = (range * self.t).exp();
+        let share = course.share_at(self.t);
         let tau = course.work * START * share;
         let blur = BLUR * course.speed * share.powf(SHARPER);
         let b = problem.b();
@@ -129,10 +137,10 @@ impl PathPoint {
                 sum.add_product(-share, course.offset[row]);
                 sum.add_product(e, law.r[i]);
                 sum.add_product(-e, course.anchor[row]);
-                scratch[row] = range * tau * law.r_tau[i];
-                self.drift[row] = e * scratch[row] - range * (tau * law.u_tau[i] + start);
+                scratch[row] = RANGE * tau * law.r_tau[i];
+                self.drift[row] = e * scratch[row] - RANGE * (tau * law.u_tau[i] + start);
             }
-            self.drift[problem.rows(k).start] -= SHARPER * range * blur * law.u_blur;
+            self.drift[problem.rows(k).start] -= SHARPER * RANGE * blur * law.u_blur;
             self.by_r[square.clone()].copy_from_slice(&law.by_r[..d * d]);
             self.by_u[square.clone()].copy_from_slice(&law.by_u[..d * d]);
             self.lift[square].copy_from_slice(&law.lift[..d * d]);

@@ -58,8 +58,8 @@ use newton::NewtonRows;
 pub(crate) use penetration::Penetration;
 use pliant_kkt::{Assembler, Scheme};
 use pliant_model::Problem;
-use pliant_solvers::KktSystem;
 use pliant_solvers::complementarity::{self, AutoOptions, IslandSolver, Limits, Outcome, ProblemError};
+use pliant_solvers::{KktSystem, SolverCounters};
 use rows::RowSystem;
 use turn::Turned;
 
@@ -110,6 +110,11 @@ impl Contacts {
     /// Time of the cones of steps so far.
     pub(crate) fn profile(&self) -> complementarity::ConeProfile {
         self.rows.solver.profile()
+    }
+
+    /// Work of the linear systems of the islands of steps so far.
+    pub(crate) fn counters(&self) -> SolverCounters {
+        self.rows.solver.counters()
     }
 
     /// The problem of the island with the largest residual in the last step that was tried.

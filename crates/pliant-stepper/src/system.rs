@@ -227,8 +227,12 @@ impl System {
 
     /// The work done so far.
     pub fn counters(&self) -> Counters {
+        let mut solver = self.solver.counters();
+        if let Some(contacts) = &self.contacts {
+            solver.add(&contacts.counters());
+        }
         Counters {
-            solver: self.solver.counters(),
+            solver,
             ..self.counters
         }
     }

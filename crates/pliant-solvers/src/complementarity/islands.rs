@@ -8,7 +8,7 @@ mod retired;
 
 use super::{AutoOptions, Cone, ConeProfile, ConicSolver, Determinacy, Method, Problem, ProblemError};
 use crate::direct::{Laps, MOST_THREADS};
-use crate::{BoxOptions, KktShape, KktSystem, Solution, SolveError};
+use crate::{BoxOptions, KktShape, KktSystem, Solution, SolveError, SolverCounters};
 use part::{Part, PartMemory, PartSolver, Places};
 use partition::Partition;
 use pliant_sparse::{SparseError, Threads};
@@ -87,6 +87,8 @@ struct Tally {
     work: u64,
     /// Time of all parts so far.
     profile: ConeProfile,
+    /// Work of the linear systems of all parts so far.
+    linear: SolverCounters,
 }
 
 /// Memory of an [`IslandSolver`], as plain values.
@@ -194,6 +196,17 @@ impl IslandSolver {
     /// Operations of all parts with cones since [`restart_work`](Self::restart_work), by count.
     pub fn work(&self) -> u64 {
         self.tally.work
+    }
+
+    /// Work of the linear systems of all parts since it was made; the entries are those of the
+    /// present parts.
+    pub fn counters(&self) -> SolverCounters {
+        let mut out = self.tally.linear;
+        for of_part in self.parts.iter().map(Part::counters) {
+            out.factor_entries += of_part.factor_entries;
+            out.matrix_entries += of_part.matrix_entries;
+        }
+        out
     }
 
     /// Time of all parts with cones since it was made.
@@ -342,7 +355,9 @@ impl IslandSolver {
             if part.dofs.len() + part.rows.len() < SMALL {
                 bounds.direct.threads = 1;
             }
+            let before = part.counters();
             part.error = part.prepare(options, only, bounds).err();
+            part.linear.add_since(&before, &part.counters());
         });
         for part in &mut self.parts {
             if let Some(error) = part.error.take() {
@@ -406,16 +421,19 @@ impl IslandSolver {
             part.solution.mu.clear();
             let start = part.rows.iter().map(|r| starts.mu[*r as usize]);
             part.solution.mu.extend(start);
+            let before = part.counters();
             match part.solve(left) {
                 Ok(found) => part.found = Some(found),
                 Err(error) => part.error = Some(error),
             }
+            part.linear.add_since(&before, &part.counters());
         });
         for (k, part) in self.parts.iter_mut().enumerate() {
             if let Some(error) = part.error.take() {
                 return Err(part.in_whole(error));
             }
             let copies = std::mem::take(&mut part.copies);
+            self.tally.linear.add(&std::mem::take(&mut part.linear));
             if let PartSolver::Conic(solver) = &mut part.solver {
                 self.tally.profile += solver.take_profile();
                 self.tally.profile.copies += copies;

@@ -75,3 +75,20 @@ pub struct SolverCounters {
     /// counted.
     pub order: OrderReport,
 }
+
+impl SolverCounters {
+    /// Adds the work between two readings of another solver.
+    pub fn add_since(&mut self, before: &Self, after: &Self) {
+        self.symbolic += after.symbolic - before.symbolic;
+        self.numeric += after.numeric - before.numeric;
+        self.columns += after.columns - before.columns;
+        self.solves += after.solves - before.solves;
+    }
+
+    /// Adds the work and the entries of another solver.
+    pub fn add(&mut self, other: &Self) {
+        self.add_since(&Self::default(), other);
+        self.factor_entries += other.factor_entries;
+        self.matrix_entries += other.matrix_entries;
+    }
+}

@@ -7,7 +7,9 @@ use crate::complementarity::{
     AutoOptions, Cone, ConicMemory, ConicReport, ConicSolver, Method, Outcome, ProblemError,
 };
 use crate::order::OrderMemory;
-use crate::{BoxOptions, BoxSolver, KktSystem, Solution, SolveError, SolveReport, Status, Variable};
+use crate::{
+    BoxOptions, BoxSolver, KktSystem, Solution, SolveError, SolveReport, SolverCounters, Status, Variable,
+};
 use pliant_sparse::{CsrMatrix, Pattern, PatternBuilder};
 use std::time::Duration;
 
@@ -31,6 +33,8 @@ pub(super) struct Part {
     pub(super) redundant: usize,
     /// Time of copies since the last solve.
     pub(super) copies: Duration,
+    /// Work of linear systems since the last solve.
+    pub(super) linear: SolverCounters,
     builder: PatternBuilder,
     /// Boundaries of the blocks: scratch.
     ends: [Vec<usize>; 2],
@@ -360,6 +364,14 @@ impl Part {
             _ => {}
         }
         ProblemError::Bilateral(inner)
+    }
+
+    /// Work of the linear systems of its solver so far.
+    pub(super) fn counters(&self) -> SolverCounters {
+        match &self.solver {
+            PartSolver::Boxed(solver) => solver.counters(),
+            PartSolver::Conic(solver) => solver.counters(),
+        }
     }
 
     pub(super) fn prepare(

@@ -5,6 +5,7 @@ mod bow;
 mod chains;
 mod components;
 mod contact;
+mod everyday;
 mod joints;
 mod meshes;
 mod multibody;
@@ -101,7 +102,11 @@ fn pull(runner: &Runner, node: &str, pairs: &[(usize, usize)], at: usize) -> [f6
 #[test]
 fn every_scene_of_the_repository_builds() {
     let mut found = 0;
-    for entry in std::fs::read_dir(path("x").parent().unwrap()).unwrap() {
+    let folders = ["x", "everyday/x"].map(|name| path(name).parent().unwrap().to_owned());
+    for entry in folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap())
+    {
         let file = entry.unwrap().path();
         if file.extension().is_some_and(|e| e == "ron") {
             let built = SceneFile::load(&file).and_then(|s| s.build(&Settings::default()));

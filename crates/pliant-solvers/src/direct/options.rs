@@ -77,12 +77,12 @@ pub struct SolverCounters {
 }
 
 impl SolverCounters {
-    /// Adds the work between two readings of another solver.
+    /// Adds the work between two readings of another solver; none if it was made anew between them.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
-        self.symbolic += after.symbolic - before.symbolic;
-        self.numeric += after.numeric - before.numeric;
-        self.columns += after.columns - before.columns;
-        self.solves += after.solves - before.solves;
+        self.symbolic += after.symbolic.saturating_sub(before.symbolic);
+        self.numeric += after.numeric.saturating_sub(before.numeric);
+        self.columns += after.columns.saturating_sub(before.columns);
+        self.solves += after.solves.saturating_sub(before.solves);
     }
 
     /// Adds the work and the entries of another solver.

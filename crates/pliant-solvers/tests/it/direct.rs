@@ -266,6 +266,23 @@ proptest! {
             let oracle = solve_dense(&system).unwrap();
             // Random rows may be ill-conditioned: compare the answer relative to its size.
             let size = 1.0 + oracle.mu.iter().chain(&oracle.x).fold(0.0f64, |s, v| s.max(v.abs()));
+            // The oracle leaves out what its rows have below 1e-10 of their largest eigenvalue.
+            // Where that is more than rounding, rows nearly depend on each other, and the answer
+            // hangs on the threshold: what solves the equations then is an answer.
+            let missed = |s: &Solution| (0..m).fold(0.0f64, |most, i| {
+                let row: f64 = (0..n).map(|k| j[i * n + k] * s.x[k]).sum();
+                most.max((row + r[i] * s.mu[i] + system.b[i]).abs())
+            });
+            if missed(&oracle) > 1e-9 * size {
+                let own = ours.mu.iter().fold(1.0f64, |s, v| s.max(v.abs()));
+                prop_assert!(missed(&ours) < 1.1e-5, "{:?} {:?}", ours, report);
+                for i in (0..n).filter(|i| !system.fixed[*i]) {
+                    let inertia: f64 = (0..n).map(|k| w[i * n + k] * ours.x[k]).sum();
+                    let force: f64 = (0..m).map(|k| j[k * n + i] * ours.mu[k]).sum();
+                    prop_assert!((inertia - force - system.c[i]).abs() < 1e-12 * own);
+                }
+                return Ok(());
+            }
             for (x, y) in ours.x.iter().zip(&oracle.x).chain(ours.mu.iter().zip(&oracle.mu)) {
                 prop_assert!((x - y).abs() < 1e-7 * size * size, "{:?} {:?} {:?}", ours, oracle, report);
             }

@@ -60,6 +60,20 @@ pub(crate) struct Unnamed {
     pub(crate) reach: f64,
 }
 
+impl Unnamed {
+    /// How far it is from where a remembered contact was, over the surface on which that is nearer
+    /// (m).
+    fn distance(&self, entry: &Remembered) -> f64 {
+        let moved = |side: usize| (Vec3::from(entry.places[side]) - Vec3::from(self.now[side])).norm();
+        moved(0).min(moved(1))
+    }
+
+    /// Whether it may be a remembered contact of its pair.
+    pub(crate) fn may_be(&self, entry: &Remembered) -> bool {
+        self.feature == entry.feature || self.distance(entry) <= self.reach
+    }
+}
+
 /// Room for matching.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matching {
@@ -99,9 +113,7 @@ impl Matching {
             .filter(|(k, _)| self.new_to_old[*k].is_none())
         {
             for (i, entry) in old.iter().enumerate().filter(|(i, _)| !self.old_used[*i]) {
-                let moved =
-                    |side: usize| (Vec3::from(entry.places[side]) - Vec3::from(contact.now[side])).norm();
-                let distance = moved(0).min(moved(1));
+                let distance = contact.distance(entry);
                 if distance <= contact.reach {
                     self.distances.push((distance, k, i));
                 }

@@ -15,7 +15,7 @@ pub struct Counters {
     pub steps: usize,
     /// Plans of the assembly: one per simulation.
     pub plans: usize,
-    /// Of the linear solver, and of those of the islands of contacts.
+    /// Work of the linear solver, and of the linear solvers of the islands of contacts.
     pub solver: SolverCounters,
 }
 

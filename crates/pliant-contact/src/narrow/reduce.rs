@@ -5,8 +5,8 @@ use super::Touch;
 
 /// Distance along the surface within which points are one, in sizes of the smaller part.
 const NEAR: f64 = 1e-5;
-/// Slope against the surface from which a point is behind another: a body would have to turn by 63
-/// degrees to touch with it first, and bodies turn by less in a step.
+/// Slope against the surface from which a point is behind another: a body has to turn by 63 degrees
+/// before it touches with that point first.
 const BEHIND: f64 = 2.0;
 
 /// Distance of two points along the surface.
@@ -15,7 +15,7 @@ fn along(a: &Touch, b: &Touch) -> f64 {
     (way - a.normal * a.normal.dot(&way)).norm()
 }
 
-/// Drops points that are behind others.
+/// Drops points that are behind others. Cost: the square of their number.
 fn drop_behind(touches: &mut Vec<Touch>, from: usize, near: f64, store: bool) {
     let mut kept = from;
     for k in from..touches.len() {

@@ -30,7 +30,7 @@ impl World {
     /// all.
     ///
     /// # Errors
-    /// As [`update`](Self::update).
+    /// Errors of [`update`](Self::update).
     pub fn find_missed(
         &mut self,
         model: &Model,
@@ -38,15 +38,7 @@ impl World {
         velocities: &[f64],
         horizon: f64,
     ) -> Result<&[Contact], ContactError> {
-        crate::error::not_negative("the horizon", horizon)?;
-        self.missed.clear();
-        let mut deviations = std::mem::take(&mut self.work.deviations);
-        let known = self
-            .pieces
-            .deviations(&self.colliders, model, velocities, &mut deviations);
-        let most = deviations.iter().fold(0.0f64, |a, d| a.max(*d));
-        self.work.deviations = deviations;
-        let known = known && !self.work.searched_again;
+        let (known, most) = self.begin_missed(model, velocities, horizon)?;
         if !known || 2.0 * horizon * most > SHALLOW * self.pieces.thinnest() {
             self.work.searched_again = true;
             self.pieces
@@ -74,7 +66,7 @@ impl World {
     /// turn too little, for that.
     ///
     /// # Errors
-    /// As [`update`](Self::update).
+    /// Errors of [`update`](Self::update).
     pub fn find_entered(
         &mut self,
         model: &Model,
@@ -82,16 +74,8 @@ impl World {
         velocities: &[f64],
         horizon: f64,
     ) -> Result<&[Contact], ContactError> {
-        crate::error::not_negative("the horizon", horizon)?;
-        self.missed.clear();
-        let mut deviations = std::mem::take(&mut self.work.deviations);
-        let known = self
-            .pieces
-            .deviations(&self.colliders, model, velocities, &mut deviations);
-        let most = deviations.iter().fold(0.0f64, |a, d| a.max(*d));
-        self.work.deviations = deviations;
+        let (known, most) = self.begin_missed(model, velocities, horizon)?;
         let moved = 2.0 * horizon * most + 2.0 * self.pieces.most_turned(horizon);
-        let known = known && !self.work.searched_again;
         if !known || moved > ENTERED * self.pieces.least_thin() {
             self.work.searched_again = true;
             let mut end = std::mem::take(&mut self.work.end);
@@ -105,7 +89,27 @@ impl World {
         Ok(&self.missed)
     }
 
-    /// Where the velocities lead, and what touches there.
+    /// Empties the list of what was missed. Whether the pieces are those of the last
+    /// [`update`](Self::update), and then the greatest difference of the velocity of any point to
+    /// that which it had there (m/s).
+    fn begin_missed(
+        &mut self,
+        model: &Model,
+        velocities: &[f64],
+        horizon: f64,
+    ) -> Result<(bool, f64), ContactError> {
+        crate::error::not_negative("the horizon", horizon)?;
+        self.missed.clear();
+        let mut deviations = std::mem::take(&mut self.work.deviations);
+        let known = self
+            .pieces
+            .deviations(&self.colliders, model, velocities, &mut deviations);
+        let most = deviations.iter().fold(0.0f64, |a, d| a.max(*d));
+        self.work.deviations = deviations;
+        Ok((known && !self.work.searched_again, most))
+    }
+
+    /// Finds what touches where the velocities lead.
     fn search_at_end(
         &mut self,
         model: &Model,
@@ -130,8 +134,8 @@ impl World {
         self.narrow(0.0)
     }
 
-    /// Of the contacts found at the end, names those that are deep and that are not listed; the
-    /// pieces are at the start again.
+    /// Lists the contacts found at the end of the step that are deep, were not at its start, and
+    /// are not listed. The pieces are at the start again.
     fn keep_entered(&mut self, horizon: f64) {
         let (pieces, old) = (&self.pieces, &self.memory.entries);
         let mut found = std::mem::take(&mut self.work.found);
@@ -141,20 +145,20 @@ impl World {
             if f.touch.gap >= -allowed {
                 return false;
             }
-            let (pair, feature) = (f.colliders.map(|c| c.0), f.unnamed(pieces).feature);
+            let (pair, unnamed) = (f.colliders.map(|c| c.0), f.unnamed(pieces));
             let first = old.partition_point(|e| e.colliders < pair);
             let mut listed = old[first..].iter().take_while(|e| e.colliders == pair);
             let gap = at_start(pieces, f, horizon);
             f.horizon = horizon;
             let entered = f.touch.gap - gap < -allowed;
             f.touch.gap = gap.max(0.0);
-            entered && listed.all(|e| e.feature != feature)
+            entered && !listed.any(|e| unnamed.may_be(e))
         });
         self.work.found = found;
         self.list_found();
     }
 
-    /// Of the contacts found, names those that are deep and that are not listed.
+    /// Lists the contacts found that are deep and are not listed.
     fn keep_missed(&mut self) {
         let (pieces, old) = (&self.pieces, &self.memory.entries);
         let mut found = std::mem::take(&mut self.work.found);
@@ -169,7 +173,7 @@ impl World {
     }
 
     /// Names the contacts that were found, and lists them.
-    pub(super) fn list_found(&mut self) {
+    fn list_found(&mut self) {
         let mut found = std::mem::take(&mut self.work.found);
         found.sort_unstable_by_key(|f| (f.colliders, f.order));
         for f in &found {

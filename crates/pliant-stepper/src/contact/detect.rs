@@ -93,8 +93,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Fills `out` with the contacts of a motion that may close within `h` (s), which neither the system
-/// nor its finder remembers; with none where nothing collides.
+/// Fills `out` with the contacts of a motion that may close within `h` (s), which neither the
+/// system nor its finder remembers; with none where nothing collides.
 pub(crate) fn look_ahead(
     system: &mut System,
     motion: &Motion,

@@ -11,7 +11,8 @@ use pliant_model::{Model, Space, State};
 
 /// Searches for missed contacts after one step at most.
 const MOST_SEARCHES: usize = 10;
-/// Of these, searches at the end at most: what is left of such overlap the next step corrects.
+/// Number of searches after which the end of the step is not searched any more: what shapes overlap
+/// there then, the next step corrects.
 const MOST_AT_END: usize = 4;
 
 /// The start of a step, with velocities by which everything came to its end; bodies turn with the

@@ -422,3 +422,25 @@ fn the_profile_counts_what_the_reports_do() {
     let empty = crate::tools::theta(Model::new()).unwrap();
     assert_eq!(empty.contact_profiles(), [ConeProfile::default(); 2]);
 }
+
+/// Two boxes that rest apart are two systems of six unknowns: each step factors both once, on plans
+/// that stay, and their factors have at least the entries of their diagonals.
+#[test]
+fn the_linear_systems_of_contacts_are_counted() {
+    let place = |x: f64| ([0.1, 0.1, 0.1], 1.0, Pose::at([x, 0.0, 0.1]));
+    let (mut s, _) = boxes(&[place(0.0), place(2.0)], rough(0.5));
+    for _ in 0..3 {
+        s.step(0.01).unwrap();
+    }
+    let before = s.counters().solver;
+    for _ in 0..10 {
+        s.step(0.01).unwrap();
+    }
+    let after = s.counters().solver;
+    assert_eq!(after.numeric - before.numeric, 20);
+    assert_eq!(after.symbolic, before.symbolic);
+    assert!(
+        after.factor_entries >= 12 && after.matrix_entries >= 12,
+        "{after:?}"
+    );
+}

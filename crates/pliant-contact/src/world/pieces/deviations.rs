@@ -4,7 +4,7 @@
 use pliant_dense::vec3;
 use pliant_model::{Model, NodeId};
 
-use super::Pieces;
+use super::{Piece, Pieces};
 use crate::shape::mesh::Mesh;
 use crate::{Collider, Placement};
 
@@ -21,13 +21,9 @@ impl Pieces {
 
     /// Half the least thickness of two pieces that may meet, or less (m).
     pub(in crate::world) fn thinnest(&self) -> f64 {
-        let mut sheets = 0;
-        let mut thin = f64::INFINITY;
-        for piece in self.list.iter().filter(|p| !p.is_half_space()) {
-            thin = thin.min(piece.thin);
-            sheets += usize::from(piece.thin.is_infinite());
-        }
-        if sheets > 1 { 0.0 } else { thin }
+        let is_sheet = |piece: &&Piece| !piece.is_half_space() && piece.thin.is_infinite();
+        let sheets = self.list.iter().filter(is_sheet).count();
+        if sheets > 1 { 0.0 } else { self.least_thin() }
     }
 
     /// Half the least thickness of any piece that has one (m).

@@ -35,10 +35,7 @@ const SOLVERS: &[(&str, usize, Make)] = &[
         }))
     }),
     ("interior-point", 100, |limits| {
-        Box::new(InteriorPoint::new(InteriorPointOptions {
-            limits,
-            ..InteriorPointOptions::default()
-        }))
+        Box::new(InteriorPoint::new(limits))
     }),
     ("admm", 3000, |limits| {
         Box::new(Admm::new(AdmmOptions {

@@ -78,10 +78,7 @@ fn one_contact(checks: &mut Checks) -> Result<(), Error> {
                 limits,
                 ..NewtonOptions::default()
             })),
-            Box::new(InteriorPoint::new(InteriorPointOptions {
-                limits,
-                ..InteriorPointOptions::default()
-            })),
+            Box::new(InteriorPoint::new(limits)),
         ];
         for solver in &mut solvers {
             let (r, report) = solve(solver.as_mut(), &problem)?;

@@ -8,8 +8,8 @@ use pliant_krylov::{Approximation, IterativeMethod, KktMethod};
 use pliant_solvers::complementarity::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
     BlockPivotingOptions, CentralPath, Cone, ContactFunction, GaussSeidel, GaussSeidelOptions, InteriorPoint,
-    InteriorPointOptions, Jacobi, Lemke, LemkeOptions, Limits, ModulusSplitting, ModulusSplittingOptions,
-    Newton, NewtonOptions, NonlinearCg, Problem, ProximalNewton, RowFunction, Solver,
+    Jacobi, Lemke, LemkeOptions, Limits, ModulusSplitting, ModulusSplittingOptions, Newton, NewtonOptions,
+    NonlinearCg, Problem, ProximalNewton, RowFunction, Solver,
 };
 use pliant_solvers::{KktResidual, KktSystem, Solution, SolveError, solve_dense, solve_dense_ldlt};
 use run::{
@@ -195,12 +195,7 @@ pub const COMPLEMENTARITY: &[ComplementarityEntry] = &[
         name: "interior-point",
         about: "primal-dual interior points",
         friction: true,
-        make: |limits| {
-            Box::new(InteriorPoint::new(InteriorPointOptions {
-                limits,
-                ..InteriorPointOptions::default()
-            }))
-        },
+        make: |limits| Box::new(InteriorPoint::new(limits)),
     },
     ComplementarityEntry {
         name: "central-path",

@@ -94,7 +94,7 @@ pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};
 pub use determinacy::Determinacy;
 pub use elliptic::Elliptic;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
-pub use interior::{InteriorPoint, InteriorPointOptions, ShiftStep};
+pub use interior::InteriorPoint;
 pub use islands::{IslandMemory, IslandReport, IslandSolver};
 pub use jacobi::Jacobi;
 pub use lcp::Lcp;

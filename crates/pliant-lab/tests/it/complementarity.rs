@@ -107,10 +107,7 @@ pub(crate) fn modulus(tolerance: f64, depth: usize) -> ModulusSplitting {
 }
 
 pub(crate) fn interior(tolerance: f64) -> InteriorPoint {
-    InteriorPoint::new(InteriorPointOptions {
-        limits: limits(tolerance, 200),
-        ..InteriorPointOptions::default()
-    })
+    InteriorPoint::new(limits(tolerance, 200))
 }
 
 pub(crate) fn newton(tolerance: f64, row: RowFunction, contact: ContactFunction) -> Newton {

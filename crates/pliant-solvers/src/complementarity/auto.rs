@@ -5,8 +5,8 @@ mod stages;
 use super::report::Tracker;
 use super::{
     Admm, AdmmOptions, BlockPivoting, BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions,
-    InteriorPoint, InteriorPointOptions, Lemke, LemkeOptions, Limits, Method, NewtonOptions, Outcome,
-    Problem, ProblemError, ProximalNewton, Report, Solver, Stage, StageProfile, Stages,
+    InteriorPoint, Lemke, LemkeOptions, Limits, Method, NewtonOptions, Outcome, Problem, ProblemError,
+    ProximalNewton, Report, Solver, Stage, StageProfile, Stages,
 };
 use crate::direct::Laps;
 use crate::order::OrderMemory;
@@ -190,8 +190,8 @@ impl Auto {
                 self.proximal.limits = limits;
                 &mut self.proximal
             }
-            Attempt::InteriorPoint(shift) => {
-                self.interior.options = InteriorPointOptions { limits, shift };
+            Attempt::InteriorPoint => {
+                self.interior.limits = limits;
                 &mut self.interior
             }
             Attempt::CentralPath => {

@@ -151,8 +151,8 @@ const fn pass(warm: bool, wanted: Wanted, shares: bool, most: usize) -> Pass {
     }
 }
 
-/// Tried in turn. Near its end a path can be lost to what shared factors leave, as one of ten heaps
-/// was.
+/// The ways down in the order in which they are tried. Near its end a path can be lost to what
+/// shared factors leave, as one of ten heaps was.
 const PASSES: [Pass; 4] = [
     pass(true, Wanted::Speed, true, 800),
     pass(true, Wanted::Pivots, true, 800),
@@ -202,7 +202,7 @@ impl CentralPath {
         self.jacobian.forget(order);
     }
 
-    /// Sets out from `z = 0`, or from an impulse with its velocity `u`.
+    /// Sets out from `z = 0`, or from an impulse.
     fn begin(&mut self, problem: &Problem, pass: Pass, r: &[f64]) -> Result<(), ProblemError> {
         let m = problem.size();
         self.jacobian.prepare(problem, pass.wanted)?;
@@ -565,6 +565,10 @@ impl Solver for CentralPath {
                     .limits
                     .max_iterations
                     .min(self.count.iterations.saturating_add(pass.most));
+                if pass.wanted == Wanted::Pivots {
+                    // Orders of elimination that no memory has would differ after a restore.
+                    self.newton.forget(None);
+                }
                 self.begin(problem, pass, r)?;
                 end = Some(self.follow(problem, pass)?);
                 let lost = matches!(end, Some(Outcome::Stagnated | Outcome::Breakdown));

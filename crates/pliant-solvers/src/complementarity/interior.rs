@@ -14,42 +14,6 @@ use direction::Direction;
 use inside::{Iterate, ROUNDING};
 use scaling::Metric;
 
-/// How [`InteriorPoint`] follows De Saxcé's shift, which depends on the velocity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShiftStep {
-    /// Its derivative is part of the linear system. Quick where it converges; ends as soon as two
-    /// steps in a row are short, from where [`Newton`](super::Newton) may find the rest.
-    #[default]
-    Newton,
-    /// As [`Newton`](Self::Newton), but where that would end it takes ten iterations with the shift
-    /// of the last iterate, and then goes on; from there on the barrier does not fall below the
-    /// work of what the velocities are off by. A shift that is constant for an iteration (Picard)
-    /// makes a convex problem, which does not run into the boundary where many contacts slip.
-    Alternating,
-}
-
-/// Options of [`InteriorPoint`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InteriorPointOptions {
-    /// Limits; an iteration is one factorisation.
-    pub limits: Limits,
-    /// Treatment of the shift.
-    pub shift: ShiftStep,
-}
-
-impl Default for InteriorPointOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits {
-                max_iterations: 200,
-                patience: 60,
-                ..Limits::default()
-            },
-            shift: ShiftStep::default(),
-        }
-    }
-}
-
 /// Primal-dual interior points with the scaling of Nesterov and Todd and the predictor and
 /// corrector of Mehrotra, for cones and bounds alike, with the shift `s = mu |u_t|` of De Saxcé as
 /// part of the equations, so that the answer obeys the true law of Coulomb:
@@ -73,13 +37,13 @@ impl Default for InteriorPointOptions {
 /// (The convex part: Andersen, Roos, Terlaky 2003; Vandenberghe 2010. Acary, Armand, Nguyen,
 /// Shpakovych 2023 compare interior points for contact.) Close to the answer every iteration tries
 /// a Gauss-Seidel sweep, which lands on the boundary, and the end up to twenty. No proof with
-/// friction; 5 to 20 iterations where tried, whatever the mass ratio ([`ShiftStep`] has what to do
-/// where it stalls). `A` symmetric semidefinite. The start matters little. Nothing is allocated
-/// after the first solve of a pattern.
-#[derive(Clone, Debug, Default)]
+/// friction; 5 to 20 iterations where tried, whatever the mass ratio, and an end as soon as two
+/// steps in a row are short, from where other methods find the rest. `A` symmetric semidefinite.
+/// The start matters little. Nothing is allocated after the first solve of a pattern.
+#[derive(Clone, Debug)]
 pub struct InteriorPoint {
-    /// May be changed at any time.
-    pub options: InteriorPointOptions,
+    /// May be changed at any time; an iteration is one factorisation.
+    pub limits: Limits,
     tracker: Tracker,
     shifted: Shifted,
     iterate: Iterate,
@@ -88,6 +52,16 @@ pub struct InteriorPoint {
     direction: Direction,
     /// `A r + b` with De Saxcé's shift.
     w: Vec<f64>,
+}
+
+impl Default for InteriorPoint {
+    fn default() -> Self {
+        Self::new(Limits {
+            max_iterations: 200,
+            patience: 60,
+            ..Limits::default()
+        })
+    }
 }
 
 /// De Saxcé's shift at the iterate.
@@ -100,8 +74,6 @@ struct Shift {
     turned: Vec<f64>,
     /// Whether the derivative of the shift is in the factor.
     unsymmetric: bool,
-    /// Iterations that are still to take the shift as it was.
-    lagged: usize,
 }
 
 /// Residual below which the boundary is tried.
@@ -113,8 +85,6 @@ const BACK: f64 = 0.99;
 const NEAREST: f64 = 1.0 - 1e-6;
 /// Share of a step below which it is short: one contact keeps it at the boundary.
 const SHORT: f64 = 0.1;
-/// Iterations with a shift that is not predicted.
-const LAGGED: usize = 10;
 
 impl Shift {
     /// Makes room for those of a problem, all zero.
@@ -125,14 +95,12 @@ impl Shift {
         }
         self.values.clear();
         self.values.resize(problem.blocks(), 0.0);
-        self.lagged = 0;
     }
 
     /// Takes the shifts `mu |u_t|` anew, and adds them to `w`; returns the mean work of what the
     /// derivative does not know of their changes, as far as it is more than rounding of the
-    /// velocities; infinity without derivative.
+    /// velocities.
     fn set(&mut self, problem: &Problem, r: &[f64], w: &mut [f64]) -> f64 {
-        let newton = self.lagged == 0;
         let mut sum = 0.0f64;
         let speed = |k: usize| problem.scale(k) * r[problem.rows(k).start].abs();
         let rounding = ROUNDING * (0..problem.blocks()).fold(0.0, |a: f64, k| a.max(speed(k)));
@@ -143,7 +111,7 @@ impl Shift {
             let rows = problem.rows(k);
             let first = rows.start;
             let s = cone.shift(&w[rows.clone()]);
-            let moves = newton && !cone.is_convex();
+            let moves = !cone.is_convex();
             let along: f64 = rows.skip(1).map(|i| self.slope[i] * w[i]).sum();
             let all: f64 = cone.discs().iter().map(|(mu, _)| mu).sum();
             sum += r[first] * ((s - along).abs() - all * rounding).max(0.0);
@@ -157,11 +125,7 @@ impl Shift {
             }
             w[first] += s;
         }
-        if newton {
-            sum / problem.blocks().max(1) as f64
-        } else {
-            f64::INFINITY
-        }
+        sum / problem.blocks().max(1) as f64
     }
 
     /// Takes `T^-T` times the derivative.
@@ -181,11 +145,17 @@ impl Shift {
 }
 
 impl InteriorPoint {
-    /// A solver with given options.
-    pub fn new(options: InteriorPointOptions) -> Self {
+    /// A solver with given limits.
+    pub fn new(limits: Limits) -> Self {
         Self {
-            options,
-            ..Self::default()
+            limits,
+            tracker: Tracker::default(),
+            shifted: Shifted::default(),
+            iterate: Iterate::default(),
+            metric: Metric::default(),
+            shift: Shift::default(),
+            direction: Direction::default(),
+            w: Vec::new(),
         }
     }
 
@@ -227,19 +197,6 @@ impl InteriorPoint {
         ready.then_some((gap, mismatch))
     }
 
-    /// Mean work of what the velocities are off by.
-    fn unbalanced_work(&self, problem: &Problem) -> f64 {
-        let mut sum = 0.0;
-        for (k, cone) in problem.cones().iter().enumerate() {
-            if cone.bounds().is_none() {
-                let works = problem.rows(k).zip(self.iterate.velocity(problem, k));
-                let works = works.map(|(i, v)| self.iterate.r[i] * (self.w[i] - v));
-                sum += works.sum::<f64>().abs();
-            }
-        }
-        sum / problem.blocks().max(1) as f64
-    }
-
     /// Writes the order of elimination in use, or that for the next pattern.
     pub(crate) fn record(&self, out: &mut crate::order::OrderMemory) {
         self.shifted.record(out);
@@ -258,12 +215,12 @@ impl Solver for InteriorPoint {
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         problem.refuse_pyramids(self.method())?;
-        let InteriorPointOptions { limits, shift } = self.options;
+        let limits = self.limits;
         let mut end = self.tracker.start(problem, r, limits)?;
         let mut iterations = 0;
         if end.is_none() {
             self.prepare(problem, r)?;
-            let (mut short, mut stalls) = (0usize, 0usize);
+            let mut short = 0usize;
             while end.is_none() && iterations < limits.max_iterations {
                 iterations += 1;
                 let linearised = self.linearise(problem);
@@ -276,12 +233,8 @@ impl Solver for InteriorPoint {
                 self.find_direction(problem, 0.0, false);
                 let affine = self.iterate.largest_step(problem, &self.direction.dr).min(1.0);
                 let sigma = (1.0 - affine).powi(3).clamp(1e-4, 1.0);
-                // Short steps of the barrier while the shift still moves, and always where nothing
-                // predicts it.
-                let mut tau = (sigma * gap).max(0.3 * mismatch.min(gap));
-                if stalls > 0 {
-                    tau = tau.max(self.unbalanced_work(problem).min(gap));
-                }
+                // Short steps of the barrier while the shift still moves.
+                let tau = (sigma * gap).max(0.3 * mismatch.min(gap));
                 self.find_direction(problem, tau, true);
                 if self.direction.dr.iter().any(|d| !d.is_finite()) {
                     end = Some(Outcome::Breakdown);
@@ -294,11 +247,6 @@ impl Solver for InteriorPoint {
                 self.iterate.advance(share, &self.direction.dr);
                 short = if share < SHORT { short + 1 } else { 0 };
                 let stalled = self.shift.unsymmetric && short >= 2;
-                self.shift.lagged = self.shift.lagged.saturating_sub(1);
-                if stalled && shift == ShiftStep::Alternating {
-                    self.shift.lagged = LAGGED;
-                    (stalls, short) = (stalls + 1, 0);
-                }
                 r.copy_from_slice(&self.iterate.r);
                 problem.project(r);
                 problem.velocity_into(r, &mut self.tracker.u);
@@ -309,7 +257,7 @@ impl Solver for InteriorPoint {
                     let found = self.tracker.look(problem, r);
                     end = found.filter(|o| *o == Outcome::Converged);
                 }
-                if stalled && shift == ShiftStep::Newton {
+                if stalled {
                     end = end.or(Some(Outcome::Stagnated));
                 }
             }

@@ -38,6 +38,8 @@ const SWEEPS: usize = 5;
 
 /// Share of the merit that a full step has to take away.
 const ALLOWED: f64 = 1e-4;
+/// Halvings of a step at most.
+const HALVINGS: usize = 12;
 
 /// Options of [`Newton`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,6 +198,37 @@ impl Newton {
         std::mem::swap(&mut self.jacobian, other);
     }
 
+    /// Halves the step until the merit of the equations, with what `add` adds to the velocities at
+    /// an impulse, is below the largest of the memory, and takes it; the share of the step, or none
+    /// if no halving helps.
+    fn search(
+        &mut self,
+        problem: &Problem,
+        r: &mut [f64],
+        memory: &mut [f64; 5],
+        add: impl Fn(&[f64], &mut [f64]),
+    ) -> Option<f64> {
+        let allowed = memory.iter().fold(0.0f64, |a, b| a.max(*b));
+        let mut share = 1.0;
+        for _ in 0..HALVINGS {
+            for ((trial, r), step) in self.trial.iter_mut().zip(&*r).zip(&self.step) {
+                *trial = r + share * step;
+            }
+            problem.velocity_into(&self.trial, &mut self.u);
+            add(&self.trial, &mut self.u);
+            self.tracker.spend(problem.delassus().cost());
+            let merit = self.merit(problem, &self.trial, &self.u);
+            if merit <= (1.0 - ALLOWED * share) * allowed {
+                r.copy_from_slice(&self.trial);
+                memory.rotate_left(1);
+                memory[4] = merit;
+                return Some(share);
+            }
+            share *= 0.5;
+        }
+        None
+    }
+
     /// Writes the order of elimination in use, or that for the next pattern.
     pub(crate) fn record(&self, out: &mut crate::order::OrderMemory) {
         self.jacobian.record(out);
@@ -218,9 +251,7 @@ impl Solver for Newton {
         let mut end = self.tracker.start(problem, r, options.limits)?;
         let mut iterations = 0;
         if end.is_none() {
-            let m = problem.size();
             self.begin(problem)?;
-            let product = problem.delassus().cost();
             let mut memory = [0.0f64; 5];
             let mut relax = true;
             let mut proximal = 0.1f64;
@@ -246,32 +277,13 @@ impl Solver for Newton {
                 if !found {
                     continue;
                 }
-                let allowed = memory.iter().fold(0.0f64, |a, b| a.max(*b));
-                let mut share = 1.0;
-                for _ in 0..12 {
-                    for i in 0..m {
-                        self.trial[i] = r[i] + share * self.step[i];
-                    }
-                    problem.velocity_into(&self.trial, &mut self.u);
-                    self.tracker.spend(product);
-                    let merit = self.merit(problem, &self.trial, &self.u);
-                    if merit <= (1.0 - ALLOWED * share) * allowed {
-                        r.copy_from_slice(&self.trial);
-                        memory.rotate_left(1);
-                        memory[4] = merit;
-                        relax = false;
-                        break;
-                    }
-                    share *= 0.5;
-                }
-                proximal *= if relax {
-                    10.0
-                } else if share == 1.0 {
-                    0.3
-                } else if share < 0.1 {
-                    3.0
-                } else {
-                    1.0
+                let share = self.search(problem, r, &mut memory, |_, _| {});
+                relax = share.is_none();
+                proximal *= match share {
+                    None => 10.0,
+                    Some(1.0) => 0.3,
+                    Some(..0.1) => 3.0,
+                    Some(_) => 1.0,
                 };
                 proximal = proximal.clamp(1e-6, 10.0);
                 if !relax {

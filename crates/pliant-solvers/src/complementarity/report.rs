@@ -3,9 +3,9 @@
 use super::auto::STAGES;
 use super::{
     AcceleratedGradient, Admm, AdmmOptions, Auto, AutoOptions, BarzilaiBorwein, BlockPivoting,
-    BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions, InteriorPoint, InteriorPointOptions,
-    Jacobi, Lemke, LemkeOptions, ModulusSplitting, ModulusSplittingOptions, Newton, NewtonOptions,
-    NonlinearCg, Problem, ProblemError, ProximalNewton, Residual,
+    BlockPivotingOptions, CentralPath, GaussSeidel, GaussSeidelOptions, InteriorPoint, Jacobi, Lemke,
+    LemkeOptions, ModulusSplitting, ModulusSplittingOptions, Newton, NewtonOptions, NonlinearCg, Problem,
+    ProblemError, ProximalNewton, Residual,
 };
 use std::fmt;
 use std::ops::Deref;
@@ -106,10 +106,7 @@ impl Method {
                 ..NewtonOptions::default()
             })),
             Self::ProximalNewton => Box::new(ProximalNewton::new(limits)),
-            Self::InteriorPoint => Box::new(InteriorPoint::new(InteriorPointOptions {
-                limits,
-                ..InteriorPointOptions::default()
-            })),
+            Self::InteriorPoint => Box::new(InteriorPoint::new(limits)),
             Self::CentralPath => Box::new(CentralPath::new(limits)),
             Self::Lemke => Box::new(Lemke::new(LemkeOptions {
                 limits,

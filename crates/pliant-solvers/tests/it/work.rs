@@ -42,6 +42,7 @@ fn every_method_stops_when_its_operations_are_spent() {
         (BarzilaiBorwein, true),
         (Admm, true),
         (Newton, true),
+        (ProximalNewton, true),
         (InteriorPoint, true),
         (CentralPath, true),
         (Lemke, false),

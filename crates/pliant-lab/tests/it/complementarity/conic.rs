@@ -218,10 +218,7 @@ fn a_steady_state_allocates_nothing() {
     let mut random = Random(13);
     let (mut s, cones) = train(&mut random, 6, 1e-3);
     let mut solver = ConicSolver::default();
-    let mut inner = InteriorPoint::new(InteriorPointOptions {
-        limits: limits(1e-8, 100),
-        ..InteriorPointOptions::default()
-    });
+    let mut inner = InteriorPoint::new(limits(1e-8, 100));
     let mut solution = Solution::default();
     let mut cycle = |s: &KktSystem| {
         solver.prepare(s, &cones).unwrap();

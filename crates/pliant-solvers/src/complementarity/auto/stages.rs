@@ -1,7 +1,7 @@
 //! The stages of [`Auto`](super::Auto) as a table: method, limits, when it applies, and the
 //! problems that need it.
 
-use crate::complementarity::{Form, Problem, ShiftStep};
+use crate::complementarity::{Form, Problem};
 use Attempt::{Admm, BlockPivoting, CentralPath, GaussSeidel, InteriorPoint, Lemke, Newton, ProximalNewton};
 
 /// A method with its options.
@@ -16,7 +16,7 @@ pub(super) enum Attempt {
     GaussSeidel,
     Newton,
     ProximalNewton,
-    InteriorPoint(ShiftStep),
+    InteriorPoint,
     CentralPath,
     Admm,
 }
@@ -131,7 +131,7 @@ pub(in crate::complementarity) const STAGES: &[Rule] = &[
     // Without a start and with many contacts interior points gain nothing from sweeps.
     rule(GaussSeidel, most(8, 8), |t| t.round && (t.swept || t.rolls || t.warm), &["contact-slips", "random-rolling"]),
     rule(Newton, NEWTON, |t| t.round && !t.rows && (t.small || t.rolls && t.near), &["capstan-16-slips", "cards"]),
-    rule(InteriorPoint(ShiftStep::Newton), INTERIOR, |t| t.round, &["wall-4", "tower-50"]),
+    rule(InteriorPoint, INTERIOR, |t| t.round, &["wall-4", "tower-50"]),
     rule(ProximalNewton, PROXIMAL, |t| t.round && t.near, &["heap-4-42"]),
     rule(CentralPath, most(PATH, PATH), |t| t.slips && t.near, &["heap-1-82", "heap-10-66"]),
     rule(Admm, LAST, |_| true, &["wall-square-friction"]),

@@ -1,6 +1,6 @@
 //! Newton's method on proximal points.
 
-use super::{ALLOWED, Newton, NewtonOptions};
+use super::{Newton, NewtonOptions};
 use crate::Elimination;
 use crate::complementarity::{Limits, Method, Outcome, Problem, ProblemError, Report, Solver};
 use crate::order::OrderMemory;
@@ -14,15 +14,14 @@ use crate::order::OrderMemory;
 /// with `D` the [scales](Problem::scale) of the blocks and `F` the equations of [`Newton`]. The
 /// compliance `e D` makes contacts springs about the last impulse: with it the problem has few
 /// contacts about to slip or part, redundant ones share their load, and what is left of it in the
-/// residual is `e D (r_(k+1) - r_k)`, which goes away with the points and not with `e` alone (a
-/// compliance of 1e-5 about zero leaves a residual of 1e-3 on heaps on which these points reach
-/// 1e-6 and less). A point is done when its equations miss a tenth of the last residual; `f` halves
-/// where that took few steps, and grows tenfold where it failed.
+/// residual is `e D (r_(k+1) - r_k)`, which goes away with the points and not with `e` alone. A
+/// point is done when its equations miss a tenth of the last residual; `f` halves where that took
+/// few steps, and grows tenfold where it failed.
 ///
 /// Where friction makes contacts jam, points go on along a direction in which `A` hardly resists,
-/// and the residual stays: the outcome is [`Stagnated`](Outcome::Stagnated) then, mostly between
-/// 1e-8 and 1e-6. An iteration is a factorisation, as of [`Newton`], and counts so in
-/// [`Limits::patience`], within which the residual has to halve.
+/// and the residual stays: the outcome is [`Stagnated`](Outcome::Stagnated) then. An iteration is a
+/// factorisation, as of [`Newton`], and counts so in [`Limits::patience`], within which the
+/// residual has to halve.
 #[derive(Clone, Debug)]
 pub struct ProximalNewton {
     /// May be changed at any time. An iteration is a factorisation.
@@ -54,8 +53,6 @@ const EASY: usize = 5;
 const STEPS: usize = 20;
 /// Share of the last residual at which a point is done.
 const DONE: f64 = 0.1;
-/// Halvings of a step at most.
-const HALVINGS: usize = 12;
 
 impl ProximalNewton {
     /// A solver with given limits.
@@ -95,7 +92,6 @@ impl ProximalNewton {
     /// Steps from `r` towards a point; how many of them, and whether it was reached.
     fn point(&mut self, problem: &Problem, e: f64, speed: f64, r: &mut [f64], left: usize) -> (usize, bool) {
         let Self { newton, anchor, .. } = self;
-        let product = problem.delassus().cost();
         newton.u.copy_from_slice(&newton.tracker.u);
         let mut memory = [newton.merit(problem, r, &newton.u); 5];
         for steps in 0..STEPS.min(left) {
@@ -107,27 +103,8 @@ impl ProximalNewton {
             if !found {
                 return (steps + 1, false);
             }
-            let allowed = memory.iter().fold(0.0f64, |a, b| a.max(*b));
-            let mut share = 1.0;
-            let mut taken = false;
-            for _ in 0..HALVINGS {
-                for ((trial, r), step) in newton.trial.iter_mut().zip(&*r).zip(&newton.step) {
-                    *trial = r + share * step;
-                }
-                problem.velocity_into(&newton.trial, &mut newton.u);
-                Self::add_compliance(anchor, problem, e, &newton.trial, &mut newton.u);
-                newton.tracker.spend(product);
-                let merit = newton.merit(problem, &newton.trial, &newton.u);
-                if merit <= (1.0 - ALLOWED * share) * allowed {
-                    r.copy_from_slice(&newton.trial);
-                    memory.rotate_left(1);
-                    memory[4] = merit;
-                    taken = true;
-                    break;
-                }
-                share *= 0.5;
-            }
-            if !taken {
+            let add = |r: &[f64], u: &mut [f64]| Self::add_compliance(anchor, problem, e, r, u);
+            if newton.search(problem, r, &mut memory, add).is_none() {
                 return (steps + 1, false);
             }
         }

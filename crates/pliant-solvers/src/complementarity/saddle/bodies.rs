@@ -14,8 +14,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 const LARGE: usize = 300;
 
 /// `A r = N (M^-1 N^T r) + R r`, with `M` in blocks of a body each and no rows but those of the
-/// operator. A product costs 4 operations for each number of `N`, 36 of a contact of two bodies, and
-/// a sweep over the blocks as much; with the entries of `A` it costs 2 for each of these, 9 for
+/// operator. A product costs 4 operations for each number of `N`, 36 of a contact of two bodies,
+/// and a sweep over the blocks as much; with the entries of `A` it costs 2 for each of these, 9 for
 /// every contact of both bodies.
 #[derive(Debug, Default)]
 pub(in crate::complementarity) struct Bodies {
@@ -224,7 +224,8 @@ impl Bodies {
         }
     }
 
-    /// The velocities of the rows of a block, at velocities of the bodies and impulses of the block.
+    /// The velocities of the rows of a block, at velocities of the bodies and impulses of the
+    /// block.
     pub(in crate::complementarity) fn velocity(&self, k: usize, r: &[f64], v: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         for link in self.links(k) {
@@ -338,8 +339,9 @@ impl Bodies {
         entries.as_ref()
     }
 
-    /// `A r` of some rows. By the entries once there are any: who asked for them may want velocities
-    /// that are small beside the terms they are made of, to whose rounding both ways differ.
+    /// `A r` of some rows. By the entries once there are any: who asked for them may want
+    /// velocities that are small beside the terms they are made of, to whose rounding both ways
+    /// differ.
     pub(super) fn rows_times(&self, rows: Range<usize>, r: &[f64], out: &mut [f64]) {
         if let Some(Some(entries)) = self.entries.get() {
             return entries.rows_times(rows, r, out);

@@ -1,5 +1,5 @@
 //! Where the time of contacts goes: `cargo xtask bench contact-scenes --profile [--sdirk2]
-//! [--steps=N] [--accuracy=X] [scene ...]`, with `X` in place of the tolerance of contacts.
+//! [--steps=N] [--accuracy=X] [scene ...]`, with `X` for the accuracy of contacts.
 //!
 //! The program prints two tables per scene: the phases of a step (mean, median, 99th percentile and
 //! worst time, share of the whole), and the stages in which the solver of contacts tries its
@@ -17,13 +17,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// A scene of which the steps are taken one by one.
-enum Stepper {
+pub(super) enum Stepper {
     Made(Box<Simulation>),
     Read(Box<Runner>),
 }
 
 impl Stepper {
-    fn simulation(&self) -> &Simulation {
+    pub(super) fn simulation(&self) -> &Simulation {
         match self {
             Self::Made(simulation) => simulation,
             Self::Read(runner) => runner.simulation(),
@@ -31,7 +31,7 @@ impl Stepper {
     }
 
     /// A step; nothing behind the last one.
-    fn step(&mut self) -> Option<Result<StepReport, pliant::Error>> {
+    pub(super) fn step(&mut self) -> Option<Result<StepReport, pliant::Error>> {
         match self {
             Self::Made(simulation) => Some(simulation.step(H)),
             Self::Read(runner) if runner.is_done() => None,
@@ -71,8 +71,16 @@ impl Profile {
         let stages = |p: &ConeProfile| p.stages.iter().map(|s| s.time.as_secs_f64()).sum::<f64>();
         let [all, of_overlap] = since(|p| p.total().as_secs_f64());
         let t = report.timings;
-        let [contacts, fill, factor, solve, stabilise, update] =
-            [t.contacts, t.fill, t.factor, t.solve, t.stabilise, t.update].map(|t| t.as_secs_f64());
+        let [contacts, fill, factor, solve, stabilise, update, rejected] = [
+            t.contacts,
+            t.fill,
+            t.factor,
+            t.solve,
+            t.stabilise,
+            t.update,
+            t.rejected,
+        ]
+        .map(|t| t.as_secs_f64());
         self.add("step", time);
         self.add("search for contacts", contacts - of_overlap);
         self.add("overlap: cones", of_overlap);
@@ -83,7 +91,7 @@ impl Profile {
         self.add("cones: Delassus operator", since(|p| p.operator.as_secs_f64())[0]);
         self.add("cones: solves of the rest", since(|p| p.linear.as_secs_f64())[0]);
         self.add("cones: stages", since(stages)[0]);
-        self.add("rows of contacts, other solves", factor + solve - all);
+        self.add("rows of contacts, other solves, rejected attempts", factor + solve + rejected - all);
         self.add("corrections of rows", stabilise);
         self.add("update, report", update);
         self.steps += 1;
@@ -140,7 +148,7 @@ impl Profile {
 }
 
 /// The scene of a name or a file.
-fn find(
+pub(super) fn find(
     name: &str,
     integrator: &Integrator,
     accuracy: Option<f64>,
@@ -151,7 +159,7 @@ fn find(
             ..Options::theta()
         };
         if let Some(accuracy) = accuracy {
-            options.contacts.tolerance = accuracy;
+            options.contacts.accuracy = accuracy;
         }
         let (simulation, _) = make().simulation(options)?;
         return Ok((Stepper::Made(Box::new(simulation)), steps));
@@ -159,7 +167,7 @@ fn find(
     let mut built = SceneFile::load(Path::new(name))?.build(&Settings::default())?;
     built.options.integrator = integrator.clone();
     if let Some(accuracy) = accuracy {
-        built.options.contacts.tolerance = accuracy;
+        built.options.contacts.accuracy = accuracy;
     }
     let runner = Runner::new(built)?.without_recording();
     Ok((Stepper::Read(Box::new(runner)), usize::MAX))

@@ -1,11 +1,11 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
 //! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex]
-//! [--steps=N] [--profile [--accuracy=X]] [scene ...]`: of the couplings of friction those that are
+//! [--steps=N] [--profile [--accuracy=X]] [--precision] [scene ...]`: of the couplings of friction those that are
 //! named, else all for what falls and Coulomb's law for what stands; the first `N` steps of each
 //! scene, else all.
 
-use super::{Ended, contact_profile};
+use super::{Ended, contact_precision, contact_profile};
 use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
 use pliant_benches::heaps::{Heap, Judge, moment, speed};
@@ -229,11 +229,14 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         Some(count) => count.parse()?,
         None => usize::MAX,
     };
+    let integrator = match has("--sdirk2") {
+        true => Integrator::Sdirk2,
+        false => Integrator::Theta,
+    };
+    if has("--precision") {
+        return contact_precision::run(&names, most, &integrator);
+    }
     if has("--profile") {
-        let integrator = match has("--sdirk2") {
-            true => Integrator::Sdirk2,
-            false => Integrator::Theta,
-        };
         let accuracy = match flags.iter().find_map(|f| f.strip_prefix("--accuracy=")) {
             Some(number) => Some(number.parse()?),
             None => None,

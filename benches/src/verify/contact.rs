@@ -21,7 +21,7 @@ pub(super) fn run(checks: &mut Checks) -> Result<(), Error> {
 /// Contacts are solved to this, relative.
 fn exactly() -> Options {
     let mut options = Options::theta();
-    options.contacts.tolerance = 1e-12;
+    options.contacts.accuracy = 1e-12;
     options
 }
 

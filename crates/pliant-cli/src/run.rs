@@ -306,13 +306,14 @@ fn step_rows(table: &mut Table, summary: &Summary) {
     table.row(
         "per step",
         format!(
-            "fill {}, factor {}, solve {}, stabilise {}, contacts {}, update {} us",
+            "fill {}, factor {}, solve {}, stabilise {}, contacts {}, update {}, rejected {} us",
             per_step(seconds.fill),
             per_step(seconds.factor),
             per_step(seconds.solve),
             per_step(seconds.stabilise),
             per_step(seconds.contacts),
-            per_step(seconds.update)
+            per_step(seconds.update),
+            per_step(seconds.rejected)
         ),
     );
 }

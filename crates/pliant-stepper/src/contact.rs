@@ -92,6 +92,12 @@ impl Contacts {
         }
     }
 
+    /// The residual to which the contacts of the last solve are solved: the one that solves aim at,
+    /// or what it left.
+    pub(crate) fn reached(&self, options: &Options) -> f64 {
+        options.contacts.aim().max(self.observed.report().residual)
+    }
+
     /// Energy in compliant contacts at the start of the step (J).
     pub(crate) fn stored_at_start(&self) -> f64 {
         penetration::stored(self.detection.list())
@@ -165,10 +171,11 @@ impl<'a> Base<'a> {
 pub fn auto_options(options: &ContactOptions) -> AutoOptions {
     AutoOptions {
         limits: Limits {
-            tolerance: options.tolerance,
+            tolerance: options.aim(),
             max_iterations: options.max_iterations,
             ..Limits::default()
         },
+        accuracy: options.accuracy,
         ..AutoOptions::default()
     }
 }

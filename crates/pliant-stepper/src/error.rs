@@ -153,7 +153,7 @@ pub enum Error {
     },
     /// Contacts and friction stayed above their tolerance.
     #[error(
-        "contacts did not converge at t = {t} s: residual {:.2e}, allowed {tolerance:e}; {contact} misses its law most",
+        "contacts did not converge at t = {t} s: residual {:.2e}, allowed {accuracy:e}; {contact} misses its law most",
         .report.contacts.residual,
         t = instant(*time)
     )]
@@ -163,7 +163,7 @@ pub enum Error {
         /// Time at the start of the step (s).
         time: f64,
         /// Residual allowed.
-        tolerance: f64,
+        accuracy: f64,
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },

@@ -433,7 +433,7 @@ impl Options {
             ("the tolerance", tolerance),
             ("the incompatibility tolerance", incompatibility),
             ("the tolerance of bounded forces", self.tuning.bounds.tolerance),
-            ("the tolerance of contacts", self.contacts.tolerance),
+            ("the accuracy of contacts", self.contacts.accuracy),
             ("the tolerance of Newton's method", self.tuning.newton.tolerance),
             ("the tolerance of a stage", self.tuning.newton.stage_tolerance),
             (

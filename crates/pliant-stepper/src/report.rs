@@ -35,12 +35,15 @@ pub struct Timings {
     pub contacts: Duration,
     /// Update, mapping of positions, energies.
     pub update: Duration,
+    /// Attempts at the step that do not stand, since it was taken again with contacts that had been
+    /// missed or in halves, and whatever lies between the phases.
+    pub rejected: Duration,
 }
 
 impl Timings {
     /// The sum.
     pub fn total(&self) -> Duration {
-        self.fill + self.factor + self.solve + self.stabilise + self.contacts + self.update
+        self.fill + self.factor + self.solve + self.stabilise + self.contacts + self.update + self.rejected
     }
 }
 
@@ -52,6 +55,7 @@ impl AddAssign for Timings {
         self.stabilise += other.stabilise;
         self.contacts += other.contacts;
         self.update += other.update;
+        self.rejected += other.rejected;
     }
 }
 

@@ -303,6 +303,9 @@ pub struct Seconds {
     pub contacts: f64,
     /// Update and mappings.
     pub update: f64,
+    /// Attempts at steps that do not stand, and whatever lies between the phases.
+    #[serde(default)]
+    pub rejected: f64,
 }
 
 /// A node at the end.
@@ -474,6 +477,7 @@ impl Summary {
             (&mut seconds.stabilise, t.stabilise),
             (&mut seconds.contacts, t.contacts),
             (&mut seconds.update, t.update),
+            (&mut seconds.rejected, t.rejected),
         ] {
             *sum += lap.as_secs_f64();
         }

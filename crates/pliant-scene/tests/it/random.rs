@@ -115,7 +115,7 @@ fn check_report(simulation: &Simulation, report: &StepReport) -> Result<(), Stri
             report.status, report.residual.relative
         ));
     }
-    if report.contacts.residual > options.contacts.tolerance {
+    if report.contacts.residual > options.contacts.accuracy {
         return Err(format!("t = {at}: contacts miss {:e}", report.contacts.residual));
     }
     let state = simulation.state();

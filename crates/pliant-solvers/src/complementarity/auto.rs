@@ -20,6 +20,10 @@ pub struct AutoOptions {
     /// Tolerance and history for every stage; `max_iterations` is that of the last, iterative,
     /// resort, `patience` has no effect.
     pub limits: Limits,
+    /// Largest [`Residual::measure`](super::Residual::measure) that is good enough where the quick
+    /// methods do not reach the tolerance: proximal points, the central path and alternating
+    /// directions begin above it only, and stop there. No less than the tolerance counts.
+    pub accuracy: f64,
     /// Rows up to which a dense factorisation is thought cheap.
     pub dense_rows: usize,
     /// Iterations times rows, of all methods together, after which no other method is begun: the
@@ -35,9 +39,17 @@ impl Default for AutoOptions {
                 max_iterations: 5000,
                 ..Limits::default()
             },
+            accuracy: 0.0,
             dense_rows: 600,
             work: WORK,
         }
+    }
+}
+
+impl AutoOptions {
+    /// The largest residual that counts as converged.
+    pub fn enough(&self) -> f64 {
+        self.accuracy.max(self.limits.tolerance)
     }
 }
 
@@ -57,7 +69,8 @@ const WORK: usize = 4_000_000;
 ///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions. With a
 ///   [`Cone::Rolling`](super::Cone::Rolling) Newton comes before interior points whatever the size.
 ///
-/// None of them is begun once [`work`](AutoOptions::work) has been done.
+/// None of them is begun once [`work`](AutoOptions::work) has been done. The last three end at the
+/// [`accuracy`](AutoOptions::accuracy), the others at the tolerance, which costs them little.
 ///
 /// [`Report::stages`] lists what was tried, [`Report::method`] is the one whose answer it is,
 /// [`Report::iterations`] sums over the stages. If none converges, the answer is the best one, and
@@ -150,6 +163,10 @@ impl Auto {
     fn solver(&mut self, rule: &Rule, work: u64) -> &mut dyn Solver {
         let own = self.options.limits;
         let limits = Limits {
+            tolerance: match rule.is_last_resort() {
+                true => self.options.enough(),
+                false => own.tolerance,
+            },
             work,
             max_iterations: rule.most.iterations.unwrap_or(own.max_iterations),
             patience: rule.most.patience,
@@ -216,6 +233,7 @@ impl Solver for Auto {
 
     fn solve(&mut self, problem: &Problem, r: &mut [f64]) -> Result<Report, ProblemError> {
         let limits = self.options.limits;
+        let enough = self.options.enough();
         let started = self.tracker.start(problem, r, limits)?;
         let spent = started.filter(|end| *end == Outcome::TooMuchWork);
         let end = spent.unwrap_or(Outcome::MaxIterations);
@@ -230,6 +248,9 @@ impl Solver for Auto {
         let mut trial = std::mem::take(&mut self.trial);
         let rules = STAGES.iter().enumerate();
         for (place, rule) in rules.filter(|(_, rule)| (rule.applies)(&traits)) {
+            if rule.is_last_resort() && report.residual.measure() <= enough {
+                break;
+            }
             if !tried.is_empty() && iterations * problem.size() >= self.options.work {
                 break;
             }
@@ -264,6 +285,9 @@ impl Solver for Auto {
             }
         }
         self.trial = trial;
+        if report.residual.measure() <= enough {
+            report.outcome = Outcome::Converged;
+        }
         report.iterations = iterations;
         report.work = work;
         report.stages = tried;

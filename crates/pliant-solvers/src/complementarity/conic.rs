@@ -5,7 +5,7 @@ mod layout;
 use super::auto::AutoOrders;
 use super::saddle::DelassusForm;
 use super::{
-    Auto, AutoOptions, Cone, ConeProfile, DelassusChoice, Determinacy, Method, Outcome, Problem,
+    Auto, AutoOptions, Cone, ConeProfile, DelassusChoice, Determinacy, Limits, Method, Outcome, Problem,
     ProblemError, Report, Residual, SaddleDelassus, Solver,
 };
 use crate::bounds::BoundState;
@@ -21,7 +21,7 @@ use pliant_sparse::PatternBuilder;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConicReport {
     /// [`Outcome::Converged`] only if the linear part converged and [`residual`](Self::residual) is
-    /// below the tolerance.
+    /// [good enough](AutoOptions::enough).
     pub outcome: Outcome,
     /// Variables and bilateral rows, with the multipliers of the others as they are: residual
     /// against the matrices as given, redundant rows.
@@ -65,10 +65,10 @@ pub struct ConicReport {
 /// ```
 #[derive(Debug, Default)]
 pub struct ConicSolver {
-    /// Of [`Auto`]; may be changed at any time. The tolerance is that of the report, whoever
-    /// solves.
+    /// Of [`Auto`]; may be changed at any time. The report is judged by [`AutoOptions::enough`],
+    /// whoever solves.
     pub options: AutoOptions,
-    /// The one method that is to solve, instead of [`Auto`]; made anew for every solve. For
+    /// The one method that is to solve, to what is enough, instead of [`Auto`]; made anew for every solve. For
     /// comparison.
     pub only: Option<Method>,
     /// Made when it is first asked for.
@@ -406,7 +406,11 @@ impl ConicSolver {
         solution: &mut Solution,
     ) -> Result<ConicReport, ProblemError> {
         auto.options = self.options;
-        let mut own = self.only.and_then(|method| method.solver(self.options.limits));
+        let own_limits = Limits {
+            tolerance: self.options.enough(),
+            ..self.options.limits
+        };
+        let mut own = self.only.and_then(|method| method.solver(own_limits));
         let solver: &mut dyn Solver = match &mut own {
             Some(own) => own.as_mut(),
             None => &mut *auto,
@@ -429,7 +433,11 @@ impl ConicSolver {
         let mut limits = self.options.limits;
         limits.work -= work;
         auto.options.limits = limits;
-        own = self.only.and_then(|method| method.solver(limits));
+        let own_limits = Limits {
+            work: limits.work,
+            ..own_limits
+        };
+        own = self.only.and_then(|method| method.solver(own_limits));
         let solver: &mut dyn Solver = match &mut own {
             Some(own) => own.as_mut(),
             None => auto,
@@ -448,7 +456,7 @@ impl ConicSolver {
         Ok(found)
     }
 
-    /// Solves with a given solver; the tolerance of the judgement is still that of
+    /// Solves with a given solver; the judgement is still by the
     /// [`options`](Self::options).
     ///
     /// # Errors
@@ -498,7 +506,7 @@ impl ConicSolver {
             true => problem.residual_by(Cone::exact, &self.rows.r, &self.rows.u),
             false => residual,
         };
-        let holds = residual.measure() <= self.options.limits.tolerance;
+        let holds = residual.measure() <= self.options.enough();
         let outcome = match (linear.status, cones.outcome) {
             (Status::Converged, _) if holds => Outcome::Converged,
             (_, Outcome::Converged) => Outcome::Stagnated,

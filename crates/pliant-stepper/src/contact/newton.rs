@@ -14,7 +14,7 @@ use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, OfStage, last_impulses};
 use super::turn::Turned;
 use super::{Base, Bounce, ContactMemory, Contacts, Solved, set_options};
-use crate::Error;
+use crate::{Error, Options};
 use pliant_solvers::{Solution, SolveError, SolveReport};
 
 /// The laws of the step, and its change of velocity.
@@ -195,7 +195,8 @@ impl Contacts {
 
     /// Sum of the squares of the natural maps (m/s) of an iterate, each beyond a share of the
     /// largest velocity that there is without impulses.
-    pub(crate) fn merit(&mut self, at: ContactIterate<'_>, tolerance: f64) -> f64 {
+    pub(crate) fn merit(&mut self, at: ContactIterate<'_>, options: &Options) -> f64 {
+        let reached = self.reached(options);
         let Self { rows, newton, .. } = self;
         newton.find_change(at);
         rows.tail.product_into(&newton.change, &mut rows.after);
@@ -223,7 +224,7 @@ impl Contacts {
                 .iter()
                 .zip(&impulses[all])
                 .fold(0.0f64, |a, (p, r)| a.hypot(p - r));
-            sum += (s * miss - tolerance * largest).max(0.0).powi(2);
+            sum += (s * miss - reached * largest).max(0.0).powi(2);
         }
         sum
     }
@@ -276,16 +277,17 @@ impl Contacts {
     }
 
     /// How contacts came out of the last solve of an iterate with their restitution.
-    pub(crate) fn bounce_of_iterate(&mut self, at: ContactIterate<'_>, tolerance: f64) -> Bounce {
+    pub(crate) fn bounce_of_iterate(&mut self, at: ContactIterate<'_>, options: &Options) -> Bounce {
         if !self.bounces() {
             return Bounce::Good;
         }
         if self.observed.has_failed() {
             return Bounce::Jams;
         }
+        let reached = self.reached(options);
         let rows = &mut self.rows;
         rows.tail.product_into(at.end, &mut rows.after);
-        match rows.gain(at.impulses) > tolerance.max(1e-12) * rows.exchanged(at.impulses) {
+        match rows.gain(at.impulses) > reached.max(1e-12) * rows.exchanged(at.impulses) {
             true => Bounce::MakesEnergy,
             false => Bounce::Good,
         }
@@ -323,9 +325,8 @@ impl Contacts {
             &[]
         } else {
             self.rows.tail.product_into(at.end, &mut self.rows.after);
-            let tolerance = self.rows.solver.options.limits.tolerance;
             let largest = self.free_velocity();
-            self.observed.set_noise(tolerance, largest);
+            self.observed.set_noise(self.reached(base.options), largest);
             self.turned.find_start_velocities(&self.rows);
             at.impulses
         };

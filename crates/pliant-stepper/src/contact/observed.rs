@@ -19,10 +19,10 @@ use std::ops::Range;
 const ON_CONE: f64 = 1e-3;
 
 /// A contact does not slip below this share of its velocity at the start of the step, and of the
-/// largest velocity that there is without impulses (for which there are this many tolerances at
+/// largest velocity that there is without impulses (for which there are this many residuals at
 /// least).
 const AT_REST: f64 = 1e-6;
-const TOLERANCES_AT_REST: f64 = 10.0;
+const RESIDUALS_AT_REST: f64 = 10.0;
 
 /// The readings of a step, and the quality of its solution.
 #[derive(Debug)]
@@ -201,10 +201,10 @@ impl Observed {
         report.solve.settled = found.settled;
     }
 
-    /// Velocities that count as none, of contacts that are solved to a tolerance; `largest` is the
-    /// largest velocity without impulses (m/s).
-    pub(super) fn set_noise(&mut self, tolerance: f64, largest: f64) {
-        let share = AT_REST.max(TOLERANCES_AT_REST * tolerance);
+    /// Velocities that count as none, of contacts with a residual; `largest` is the largest velocity
+    /// without impulses (m/s).
+    pub(super) fn set_noise(&mut self, residual: f64, largest: f64) {
+        let share = AT_REST.max(RESIDUALS_AT_REST * residual);
         self.noise = share * largest;
     }
 
@@ -368,17 +368,17 @@ impl Observed {
         Err(Error::ContactsNotConverged {
             contact,
             time: held.time,
-            tolerance: held.tolerance,
+            accuracy: held.accuracy,
             report: Box::new(*report),
         })
     }
 }
 
-/// Time at the start of a step (s), and the tolerance that its contacts are held to.
+/// Time at the start of a step (s), and the accuracy that its contacts are held to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) time: f64,
-    pub(super) tolerance: f64,
+    pub(super) accuracy: f64,
 }
 
 impl Solved<'_> {

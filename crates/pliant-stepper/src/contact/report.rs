@@ -18,7 +18,7 @@ pub struct ContactsReport {
     pub missed: usize,
     /// Residual of the law that was solved
     /// ([`friction_coupling`](ContactSolveReport::friction_coupling)), relative;
-    /// [`ContactOptions::tolerance`](super::ContactOptions::tolerance) bounds it.
+    /// [`ContactOptions::accuracy`](super::ContactOptions::accuracy) bounds it.
     pub residual: f64,
     /// De Saxcé's residual, that of Coulomb's law, relative; the same as
     /// [`residual`](Self::residual) with [`FrictionCoupling::Exact`].

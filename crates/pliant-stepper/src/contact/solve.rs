@@ -144,11 +144,10 @@ impl Contacts {
         }
     }
 
-    /// Whether the impulses make energy, beyond rounding and the residual that is allowed.
+    /// Whether the impulses make energy, beyond rounding and the residual.
     fn gains(&self, base: &Base<'_>, change: &Solution) -> bool {
         let impulses = &change.mu[base.system().m()..];
-        let tolerance = base.options.contacts.tolerance.max(1e-12);
-        let allowed = tolerance * self.rows.exchanged(impulses);
+        let allowed = self.reached(base.options).max(1e-12) * self.rows.exchanged(impulses);
         self.rows.gain(impulses) > allowed
     }
 
@@ -195,8 +194,7 @@ impl Contacts {
         let free = rows.solver.free_velocities();
         let free = &free[free.len() - rows.tail.rows()..];
         let largest = free.iter().fold(0.0f64, |a, v| a.max(v.abs()));
-        let tolerance = base.options.contacts.tolerance;
-        self.observed.set_noise(tolerance, largest);
+        self.observed.set_noise(self.reached(base.options), largest);
         Ok(found.linear)
     }
 }

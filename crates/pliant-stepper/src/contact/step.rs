@@ -227,7 +227,7 @@ pub fn check(system: &System, motion: &Motion, report: &StepReport) -> Result<()
     let row_blocks = system.assembler.system().row_blocks().len() - 1;
     let held = super::observed::Held {
         time: motion.time,
-        tolerance: system.options.contacts.tolerance,
+        accuracy: system.options.contacts.accuracy,
     };
     c.observed.check(&c.detection, row_blocks, report, held)
 }
@@ -427,11 +427,11 @@ pub(crate) fn weigh_newton(
     filled
 }
 
-/// Sum of the squares of what the contacts miss their laws by, as velocities beyond the tolerance
-/// of their solver.
+/// Sum of the squares of what the contacts miss their laws by, as velocities beyond the residual
+/// of their last solve.
 pub(crate) fn merit(system: &mut System, at: ContactIterate<'_>) -> f64 {
     match &mut system.contacts {
-        Some(c) if !c.detection.list.is_empty() => c.merit(at, system.options.contacts.tolerance),
+        Some(c) if !c.detection.list.is_empty() => c.merit(at, &system.options),
         _ => 0.0,
     }
 }
@@ -460,7 +460,7 @@ pub(crate) fn solve_newton(
 /// How contacts came out of the last solve of an iterate with their restitution.
 pub(crate) fn bounce(system: &mut System, at: ContactIterate<'_>) -> Bounce {
     match &mut system.contacts {
-        Some(c) if !c.detection.list.is_empty() => c.bounce_of_iterate(at, system.options.contacts.tolerance),
+        Some(c) if !c.detection.list.is_empty() => c.bounce_of_iterate(at, &system.options),
         _ => Bounce::Good,
     }
 }

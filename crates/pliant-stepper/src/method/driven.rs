@@ -41,7 +41,7 @@ pub fn find_driven(system: &mut System, motion: &Motion, h: f64) -> Result<Optio
         .assembler
         .project(&system.model, &motion.state, &mut normals)?;
     let approach = normals.velocity().to_vec();
-    let tolerance = system.options.contacts.tolerance;
+    let tolerance = system.options.contacts.aim();
     let closing = list.contacts().iter().zip(&approach).enumerate();
     let closing: Vec<usize> = closing
         .filter(|(_, (contact, u))| is_closing(contact, **u, h, tolerance))

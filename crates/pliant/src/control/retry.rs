@@ -396,6 +396,7 @@ mod tests {
             stabilise: ms(7),
             contacts: ms(11),
             update: ms(13),
+            rejected: ms(17),
         };
         report
     }

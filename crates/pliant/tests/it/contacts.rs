@@ -124,7 +124,7 @@ fn slope(angle: f64) -> [f64; 3] {
 
 fn exactly() -> Options {
     let mut options = Options::theta();
-    options.contacts.tolerance = 1e-13;
+    options.contacts.accuracy = 1e-13;
     options
 }
 
@@ -489,7 +489,7 @@ fn contacts_go_on_from_a_checkpoint_bit_for_bit() {
     };
     let mass = box_mass(10.0, [0.5, 0.3, 0.2]);
     let (mut s, b) = body(0.3, mass, 0.35, &corners(0.5, 0.3, 0.2), law, [0.3, 0.2, -1.0]);
-    s.options.contacts.tolerance = 1e-10;
+    s.options.contacts.accuracy = 1e-10;
     s.step(0.01).unwrap();
     let mut copy = None;
     for k in 0..60 {

@@ -2,6 +2,7 @@
 
 use crate::worlds::{boxes, rough, tower};
 use pliant::prelude::*;
+use std::time::Duration;
 
 const H: f64 = 1.0 / 60.0;
 
@@ -148,6 +149,8 @@ fn a_step_of_too_much_work_is_halved() {
     s.options.tuning.newton.halvings = 3;
     let report = s.step(0.4).unwrap();
     assert!(report.solve.newton.step_halvings > 0);
+    // The whole step was tried before its halves.
+    assert!(report.timings.rejected > Duration::ZERO, "{:?}", report.timings);
     assert_eq!(report.time, 0.4);
 }
 

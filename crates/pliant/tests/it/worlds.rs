@@ -145,7 +145,7 @@ fn a_box_slides_down_a_slope() {
     let cuboid = Collider::new("box", Shape::cuboid([0.5, 0.3, 0.2]).unwrap(), place);
     world.add(cuboid.with_material(material)).unwrap();
     let mut options = Options::default();
-    options.contacts.tolerance = 1e-13;
+    options.contacts.accuracy = 1e-13;
     let mut s = Simulation::with_options(m, options).unwrap();
     s.set_contacts(world).unwrap();
     for _ in 0..5 {

@@ -147,6 +147,36 @@ fn proximal_points_find_the_first_digits_of_jams() {
     }
 }
 
+/// What no quick method solves ends at the accuracy that is enough, with less work the less is
+/// asked for; what a quick one solves is solved to the tolerance whatever is enough.
+#[test]
+fn an_accuracy_is_enough_for_jams_alone() {
+    let solve = |text: &str, accuracy: f64| {
+        let record = Record::read(text, |name| Err(name.to_owned())).unwrap();
+        let Statement::Complementarity(problem) = &record.statement else {
+            panic!("{}", record.name)
+        };
+        let options = AutoOptions {
+            limits: limits(1e-8, 2000),
+            accuracy,
+            ..AutoOptions::default()
+        };
+        let mut r = vec![0.0; problem.size()];
+        let report = Auto::new(options).solve(problem, &mut r).unwrap();
+        assert_eq!(report.outcome, Outcome::Converged, "{}", record.name);
+        // The report is true.
+        let measure = problem.residual(&r, &mut vec![0.0; r.len()]).measure();
+        assert!((measure - report.residual.measure()).abs() <= 1e-9, "{measure:e}");
+        (measure, report.iterations)
+    };
+    let heap = include_str!("../../corpus/heap-1-82.json");
+    let [(exact, most), (fine, some), (coarse, few)] = [0.0, 1e-6, 1e-3].map(|a| solve(heap, a));
+    assert!(exact <= 1e-8 && fine <= 1e-6 && coarse <= 1e-3);
+    assert!(few < some && some < most, "{few} {some} {most}");
+    let wall = include_str!("../../corpus/wall-4.json");
+    assert_eq!(solve(wall, 0.0), solve(wall, 1e-3));
+}
+
 /// From an impulse that is given it begins in the middle of the path; iterations are counted, and
 /// no more are taken than are allowed.
 #[test]

@@ -90,8 +90,8 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
     if let Some(tolerance) = &run.tolerance {
         builder.options.tuning.solver.tolerance = builder.positive(tolerance, Where::Key("tolerance"))?;
     }
-    if let Some(tolerance) = &run.contact_tolerance {
-        builder.options.contacts.tolerance = builder.positive(tolerance, Where::Key("contact_tolerance"))?;
+    if let Some(accuracy) = &run.contact_accuracy {
+        builder.options.contacts.accuracy = builder.positive(accuracy, Where::Key("contact_accuracy"))?;
     }
     if let Some(iterations) = &run.contact_iterations {
         let at = Where::Key("contact_iterations");

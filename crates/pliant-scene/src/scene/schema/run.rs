@@ -90,7 +90,7 @@ pub struct Run {
     /// Largest residual of a step with contacts, relative to the velocities without contact
     /// impulses; 1e-8 by default.
     #[serde(default)]
-    pub contact_tolerance: Option<Number>,
+    pub contact_accuracy: Option<Number>,
     /// Iterations of the last resort for contacts.
     #[serde(default)]
     pub contact_iterations: Option<Number>,

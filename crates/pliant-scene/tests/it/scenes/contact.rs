@@ -2,9 +2,18 @@
 
 mod knots;
 
-use super::{advance, edited, points, runner};
+use super::{advance, edited, points};
 use pliant::StepReport;
 use pliant_scene::runner::Runner;
+use pliant_scene::scene::SceneFile;
+
+/// A scene ready to run, with its contacts to the last digits: its figures are compared with exact
+/// ones.
+fn runner(scene: &SceneFile, parameters: &[(&str, f64)], step: Option<f64>) -> Runner {
+    let mut run = super::runner(scene, parameters, step);
+    run.simulation_mut().options.contacts.accuracy = 1e-8;
+    run
+}
 
 fn scene(name: &str, parameters: &[(&str, f64)], step: Option<f64>) -> Runner {
     runner(&edited(name, &[]), parameters, step)

@@ -91,6 +91,13 @@ pub(in crate::complementarity) struct Rule {
     pub(super) needed_by: &'static [&'static str],
 }
 
+impl Rule {
+    /// Whether its method costs so much that it is for what no other one brings to the accuracy.
+    pub(super) fn is_last_resort(&self) -> bool {
+        matches!(self.attempt, ProximalNewton | CentralPath | Admm)
+    }
+}
+
 const fn most(iterations: usize, patience: usize) -> Most {
     Most {
         iterations: Some(iterations),

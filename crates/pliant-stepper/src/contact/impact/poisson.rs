@@ -26,6 +26,8 @@ pub(in crate::contact) struct Impact {
     expansions: Vec<Expansion>,
     /// The impact of the step, if it did not converge.
     unconverged: Option<Unconverged>,
+    /// The largest residual of the solves of the impact, and no less than they aim at.
+    residual: f64,
     /// Multipliers that the solve after the impact starts from.
     start: Vec<f64>,
     /// The cones of the step: resistance to spin and rolling takes no part in the impact.
@@ -180,6 +182,7 @@ impl Impact {
         rows.solver.set_cones(&rows.cones).map_err(words)?;
         fill_impact(rows, list, base.scheme.h, &self.expansions, |_| 0.0);
         rows.given.fill(0.0);
+        self.residual = base.options.contacts.aim();
         self.solve(base, rows, report)?;
         let m = base.system().m();
         self.compression.clear();
@@ -245,7 +248,7 @@ impl Impact {
             gain += r * (u + 0.5 * change);
             size += r.abs() * (u.abs() + (u + change).abs());
         }
-        Ok(gain > base.options.contacts.tolerance.max(1e-12) * size)
+        Ok(gain > self.residual.max(1e-12) * size)
     }
 
     /// Solves for the change of velocity since the start of the step, without forces, with what is
@@ -267,6 +270,7 @@ impl Impact {
         let found = found.map_err(|e| base.error(e))?;
         report.solve.iterations += found.iterations;
         report.solve.operations += found.work;
+        self.residual = self.residual.max(found.residual.measure());
         if found.outcome != Outcome::Converged {
             self.unconverged = Some(Unconverged {
                 outcome: found.outcome,

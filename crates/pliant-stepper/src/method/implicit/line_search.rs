@@ -84,11 +84,11 @@ impl Iteration<'_> {
     /// velocities `u = |v+| + |v| + |a|/g` of each coordinate.
     pub(crate) fn measure(&mut self) -> KktResidual {
         self.find_row_velocities();
-        // Beside contacts, rows of bounded force are solved with them, to their tolerance of the
-        // largest velocity without impulses.
+        // Beside contacts, rows of bounded force are solved with them, to their residual as a share
+        // of the largest velocity without impulses.
         let contacts = step::listed(self.system);
         let beside = contacts.map(|c| Beside {
-            tolerances: (self.origin.tolerance / self.system.options.contacts.tolerance).min(1.0),
+            tolerances: (self.origin.tolerance / c.reached(&self.system.options)).min(1.0),
             free_velocity: c.largest_free_velocity(),
         });
         find_speeds(self.system, self.end, self.work);

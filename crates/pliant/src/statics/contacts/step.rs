@@ -75,6 +75,7 @@ impl RestContacts {
             return Ok(None);
         };
         step.solver.options = auto_options(&options.contacts);
+        step.solver.options.accuracy = step.solver.options.limits.tolerance;
         step.solver.options.limits.tolerance = ASKED;
         step.solver.only = options.contacts.solver;
         step.solver.bounds = options.tuning.bounds;
@@ -92,9 +93,7 @@ impl RestContacts {
             Err(e) => return Err(Error::Contacts(e)),
         };
         step.iterations += found.iterations;
-        let measure = found.residual.measure();
-        let good = measure <= options.contacts.tolerance;
-        if found.outcome != Outcome::Converged && !good {
+        if found.outcome != Outcome::Converged {
             return Ok(None);
         }
         out.x.clone_from(&step.solution.x);

@@ -170,6 +170,7 @@ fn no_coupling_makes_energy() {
     for coupling in ALL {
         let mut options = Options::theta();
         options.contacts.friction_coupling = coupling;
+        options.contacts.accuracy = 1e-8;
         options.contacts.overlap = Overlap::Keep;
         let (mut s, _) = pit(options, 16);
         let energy = |s: &Simulation| s.problem().energies(s.state()).total();

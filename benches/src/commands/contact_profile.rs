@@ -91,7 +91,10 @@ impl Profile {
         self.add("cones: Delassus operator", since(|p| p.operator.as_secs_f64())[0]);
         self.add("cones: solves of the rest", since(|p| p.linear.as_secs_f64())[0]);
         self.add("cones: stages", since(stages)[0]);
-        self.add("rows of contacts, other solves, rejected attempts", factor + solve + rejected - all);
+        self.add(
+            "rows of contacts, other solves, rejected attempts",
+            factor + solve + rejected - all,
+        );
         self.add("corrections of rows", stabilise);
         self.add("update, report", update);
         self.steps += 1;

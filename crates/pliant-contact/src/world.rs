@@ -24,7 +24,7 @@ use crate::{
 };
 use found::Found;
 use materials::Materials;
-use pieces::{Piece, Pieces};
+use pieces::{Piece, Pieces, Speeds};
 use tied::TiedPoints;
 
 /// Colliders, materials, the identities of contacts, and the room for finding them.
@@ -56,9 +56,10 @@ struct Workspace {
     kept: ContactMemory,
     /// Nodes of a tree that a search has yet to visit.
     stack: Vec<u32>,
-    /// By how much the velocity of any point of each piece differs from that of the last update
-    /// (m/s).
-    deviations: Vec<f64>,
+    /// How fast the points of each piece are where contacts are looked for that were missed, and by
+    /// how much they leave the straight way (m).
+    speeds: Vec<Speeds>,
+    turned: Vec<f64>,
     /// Positions where a step ends, and the way there.
     end: [Vec<f64>; 2],
     /// The pieces do not have the velocities of the last update any more.

@@ -6,9 +6,9 @@
 use pliant_dense::Vec3;
 use pliant_model::Model;
 
-use super::World;
 use super::found::Found;
-use super::pieces::{Motion, Pieces};
+use super::pieces::{Motion, Pieces, Speeds};
+use super::{Workspace, World};
 use crate::{Carrier, Contact, ContactError};
 
 /// Share of half the thickness of the thinner of two shapes by which they may get into each other
@@ -25,7 +25,7 @@ impl World {
     /// its positions and velocities that are not those that it was given. The contacts count as
     /// listed from now on, and are named like new ones.
     ///
-    /// Nothing is searched for if no velocity differs by enough for that. Half spaces have no
+    /// Nothing is searched for if nothing is fast enough for that, or no velocity differs by enough. Half spaces have no
     /// thickness to pass through; two surfaces without thickness may not run into each other at
     /// all.
     ///
@@ -38,17 +38,17 @@ impl World {
         velocities: &[f64],
         horizon: f64,
     ) -> Result<&[Contact], ContactError> {
-        let (known, most) = self.begin_missed(model, velocities, horizon)?;
-        if !known || 2.0 * horizon * most > SHALLOW * self.pieces.thinnest() {
+        let most = self.begin_missed(model, velocities, horizon)?;
+        if 2.0 * horizon * most.own.min(most.off) > SHALLOW * self.pieces.thinnest() {
             self.work.searched_again = true;
             self.pieces
                 .place(&self.colliders, model, positions, velocities, horizon)?;
             self.broad()?;
-            let (pieces, of) = (&self.pieces, &self.work.deviations);
+            let (pieces, of) = (&self.pieces, &self.work.speeds);
             self.work.broad.pairs.retain(|&(i, j)| {
                 let (i, j) = (i as usize, j as usize);
-                let depth = horizon * (of[i] + of[j]);
-                !known || depth > SHALLOW * pieces.thickness(i, j)
+                let speed = (of[i].own + of[j].own).min(of[i].off + of[j].off);
+                horizon * speed > SHALLOW * pieces.thickness(i, j)
             });
             self.narrow(horizon)?;
             self.keep_missed();
@@ -62,8 +62,8 @@ impl World {
     /// normal of the end, and points and gap of the start; they count as listed from now on, and
     /// are named like new ones.
     ///
-    /// Nothing is searched for if velocities differ too little from those of the update, and bodies
-    /// turn too little, for that.
+    /// Nothing is searched for if everything moves too little for that, or velocities differ too
+    /// little from those of the update and bodies turn too little.
     ///
     /// # Errors
     /// Errors of [`update`](Self::update).
@@ -74,9 +74,13 @@ impl World {
         velocities: &[f64],
         horizon: f64,
     ) -> Result<&[Contact], ContactError> {
-        let (known, most) = self.begin_missed(model, velocities, horizon)?;
-        let moved = 2.0 * horizon * most + 2.0 * self.pieces.most_turned(horizon);
-        if !known || moved > ENTERED * self.pieces.least_thin() {
+        let most = self.begin_missed(model, velocities, horizon)?;
+        let turned = &mut self.work.turned;
+        turned.clear();
+        turned.extend((0..self.work.speeds.len()).map(|k| self.pieces.turned(k, horizon)));
+        let most_turned = turned.iter().fold(0.0f64, |a, t| a.max(*t));
+        let moved = (horizon * most.own).min(horizon * most.off + most_turned);
+        if 2.0 * moved > ENTERED * self.pieces.least_thin() {
             self.work.searched_again = true;
             let mut end = std::mem::take(&mut self.work.end);
             let found = self.search_at_end(model, positions, velocities, horizon, &mut end);
@@ -89,27 +93,30 @@ impl World {
         Ok(&self.missed)
     }
 
-    /// Empties the list of what was missed. Whether the pieces are those of the last
-    /// [`update`](Self::update), and then the greatest difference of the velocity of any point to
-    /// that which it had there (m/s).
+    /// Empties the list of what was missed, and finds how fast all pieces are: the most of each.
+    /// What they differ by is unknown where they are not those of the last
+    /// [`update`](Self::update) any more.
     fn begin_missed(
         &mut self,
         model: &Model,
         velocities: &[f64],
         horizon: f64,
-    ) -> Result<(bool, f64), ContactError> {
+    ) -> Result<Speeds, ContactError> {
         crate::error::not_negative("the horizon", horizon)?;
         self.missed.clear();
-        let mut deviations = std::mem::take(&mut self.work.deviations);
-        let known = self
-            .pieces
-            .deviations(&self.colliders, model, velocities, &mut deviations);
-        let most = deviations.iter().fold(0.0f64, |a, d| a.max(*d));
-        self.work.deviations = deviations;
-        Ok((known && !self.work.searched_again, most))
+        let Workspace {
+            speeds,
+            searched_again,
+            ..
+        } = &mut self.work;
+        self.pieces.speeds(&self.colliders, model, velocities, speeds);
+        if *searched_again {
+            speeds.iter_mut().for_each(|s| s.off = f64::INFINITY);
+        }
+        Ok(speeds.iter().copied().fold(Speeds::NONE, Speeds::max))
     }
 
-    /// Finds what touches where the velocities lead.
+    /// Finds what touches where the velocities lead, of the pairs that move enough for it.
     fn search_at_end(
         &mut self,
         model: &Model,
@@ -131,6 +138,13 @@ impl World {
         step.fill(0.0);
         self.pieces.place(&self.colliders, model, end, step, 0.0)?;
         self.broad()?;
+        let (pieces, speeds, turned) = (&self.pieces, &self.work.speeds, &self.work.turned);
+        self.work.broad.pairs.retain(|&(i, j)| {
+            let (i, j) = (i as usize, j as usize);
+            let own = horizon * (speeds[i].own + speeds[j].own);
+            let off = horizon * (speeds[i].off + speeds[j].off) + turned[i] + turned[j];
+            own.min(off) > ENTERED * pieces.thin(i).min(pieces.thin(j))
+        });
         self.narrow(0.0)
     }
 

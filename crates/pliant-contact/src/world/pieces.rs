@@ -2,6 +2,8 @@
 
 mod deviations;
 
+pub(in crate::world) use deviations::Speeds;
+
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -8,6 +8,33 @@ use super::{Piece, Pieces};
 use crate::shape::mesh::Mesh;
 use crate::{Collider, Placement};
 
+/// Bounds of the velocities of all points of a piece (m/s).
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) struct Speeds {
+    /// Its own.
+    pub(in crate::world) own: f64,
+    /// The difference to those with which it was placed.
+    pub(in crate::world) off: f64,
+}
+
+impl Speeds {
+    /// Of a piece of which nothing is known.
+    const UNKNOWN: Self = Self {
+        own: f64::INFINITY,
+        off: f64::INFINITY,
+    };
+    pub(in crate::world) const NONE: Self = Self { own: 0.0, off: 0.0 };
+
+    /// The larger of each; not a number if one of them is none.
+    pub(in crate::world) fn max(self, other: Self) -> Self {
+        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
+        Self {
+            own: larger(self.own, other.own),
+            off: larger(self.off, other.off),
+        }
+    }
+}
+
 impl Pieces {
     /// Half the thickness of the thinner of two pieces (m): infinite if one is a half space, none
     /// for two sheets without any.
@@ -33,42 +60,52 @@ impl Pieces {
 
     /// The most by which a point of a piece leaves the straight way that its velocity begins, as
     /// its body turns (m).
-    pub(in crate::world) fn most_turned(&self, horizon: f64) -> f64 {
-        let turned = self.placed.iter().map(|placed| {
-            let angle = placed.motion.spin.norm() * horizon;
-            placed.reach * angle * (angle / 2.0).min(2.0)
-        });
-        turned.fold(0.0, f64::max)
+    pub(in crate::world) fn turned(&self, k: usize, horizon: f64) -> f64 {
+        let placed = &self.placed[k];
+        let angle = placed.motion.spin.norm() * horizon;
+        placed.reach * angle * (angle / 2.0).min(2.0)
     }
 
-    /// The greatest difference of the velocity of any point of each piece to that with which it was
-    /// placed (m/s); whether it was placed.
-    pub(in crate::world) fn deviations(
+    /// Finds how fast the points of each piece are; all are unknown if one is.
+    pub(in crate::world) fn speeds(
         &self,
         colliders: &[Collider],
         model: &Model,
         velocities: &[f64],
-        out: &mut Vec<f64>,
-    ) -> bool {
+        out: &mut Vec<Speeds>,
+    ) {
         out.clear();
-        out.resize(self.list.len(), 0.0);
-        if !self.built {
-            return false;
+        out.resize(self.list.len(), Speeds::UNKNOWN);
+        if !self.built || !self.find_speeds(colliders, model, velocities, out) {
+            out.fill(Speeds::UNKNOWN);
         }
+    }
+
+    /// The speeds of all pieces; false if there is a piece without.
+    fn find_speeds(
+        &self,
+        colliders: &[Collider],
+        model: &Model,
+        velocities: &[f64],
+        out: &mut [Speeds],
+    ) -> bool {
         for (k, piece) in self.list.iter().enumerate() {
             if colliders[piece.collider.index()].check_in(model).is_err() {
                 return false;
             }
             let of = |node: NodeId| velocities.get(model.node(node).velocity_range());
             out[k] = match colliders[piece.collider.index()].placement {
-                Placement::Fixed(_) => 0.0,
+                Placement::Fixed(_) => Speeds::NONE,
                 Placement::Body { node, element, .. } => {
                     let m = &self.placed[k].motion;
                     let Some(v) = of(node).and_then(|v| v.get(6 * element..6 * element + 6)) else {
                         return false;
                     };
-                    let spin = m.rotation * vec3(v, 3) - m.spin;
-                    (vec3(v, 0) - m.velocity).norm() + spin.norm() * self.placed[k].reach
+                    let (spin, reach) = (m.rotation * vec3(v, 3), self.placed[k].reach);
+                    Speeds {
+                        own: vec3(v, 0).norm() + spin.norm() * reach,
+                        off: (vec3(v, 0) - m.velocity).norm() + (spin - m.spin).norm() * reach,
+                    }
                 }
                 Placement::Points(node) => {
                     let Some(v) = of(node) else { return false };
@@ -77,13 +114,18 @@ impl Pieces {
                         let corners = mesh.map_or(&[][..], |mesh| mesh.corners(e));
                         corners.iter().copied()
                     });
-                    let other = |p: u32| (vec3(v, 3 * p as usize) - self.soft_velocity(k, p)).norm();
-                    let larger = |a: f64, d: f64| if d > a || d.is_nan() { d } else { a };
-                    elements.map(other).fold(0.0, larger)
+                    let of_point = |p: u32| {
+                        let v = vec3(v, 3 * p as usize);
+                        Speeds {
+                            own: v.norm(),
+                            off: (v - self.soft_velocity(k, p)).norm(),
+                        }
+                    };
+                    elements.map(of_point).fold(Speeds::NONE, Speeds::max)
                 }
             };
         }
         // What is not a number is for the search to refuse.
-        out.iter().all(|d| d.is_finite())
+        out.iter().all(|s| s.own.is_finite() && s.off.is_finite())
     }
 }

@@ -31,7 +31,10 @@ fn accuracy_is_what_jams_are_solved_to() {
             (residual.max(contacts.residual), work + contacts.solve.operations)
         })
     });
-    assert!(exact.0 <= 1e-8 && coarse.0 > 1e-8 && coarse.0 <= 1e-2, "{exact:?} {coarse:?}");
+    assert!(
+        exact.0 <= 1e-8 && coarse.0 > 1e-8 && coarse.0 <= 1e-2,
+        "{exact:?} {coarse:?}"
+    );
     assert!(coarse.1 < exact.1, "{exact:?} {coarse:?}");
 }
 

@@ -47,6 +47,11 @@ impl Detection {
         (self.missed.searches, self.missed.count) = (0, 0);
     }
 
+    /// Whether the step was tried before, with fewer contacts.
+    pub(super) fn is_taken_again(&self) -> bool {
+        self.missed.searches > 0
+    }
+
     /// Takes the missed contacts into those of the step, which is to be taken again; whether it may
     /// be.
     pub(crate) fn take_missed(&mut self) -> bool {

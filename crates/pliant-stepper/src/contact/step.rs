@@ -216,6 +216,12 @@ pub(crate) fn look_for_missed(
     }
 }
 
+/// Whether the step was tried before, with fewer contacts.
+pub(crate) fn is_taken_again(system: &System) -> bool {
+    let contacts = system.contacts.as_ref();
+    contacts.is_some_and(|c| c.detection.is_taken_again())
+}
+
 /// Whether the contacts of the step solve their law.
 ///
 /// # Errors

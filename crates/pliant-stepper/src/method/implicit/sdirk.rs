@@ -60,6 +60,8 @@ pub(crate) struct Sdirk2 {
     change: Vec<f64>,
     /// Forces of the first stage.
     first: Forces,
+    /// The impact for which the last attempt at this step went over to one stage.
+    by_one: Option<Impact>,
     /// The linear step, for impacts that go before a step.
     linear: Theta,
 }
@@ -122,11 +124,19 @@ impl Method for Sdirk2 {
             rows: RowPositions::Integrated,
             turning: Turning::All,
         };
-        // Two stages have no velocity for what is to come back by one (`Overlap::Rows`).
-        let mut impact = Impact::Real;
-        let by_two = match system.rows.lowered.recover_by_velocity() {
-            true => None,
-            false => {
+        // Two stages have no velocity for what is to come back by one (`Overlap::Rows`); and a step
+        // that is taken again, with more contacts than before, has the impact that it had.
+        let known = match system.rows.lowered.recover_by_velocity() {
+            true => Some(Impact::Real),
+            false => self
+                .by_one
+                .take()
+                .filter(|_| contact_step::is_taken_again(system)),
+        };
+        let mut impact = known.unwrap_or(Impact::Real);
+        let by_two = match known {
+            Some(_) => None,
+            None => {
                 let attempt = self.two_stages(system, start, end, two, trace);
                 if let Ok(attempt) = &attempt {
                     impact = attempt.impact;
@@ -138,6 +148,7 @@ impl Method for Sdirk2 {
             trace.stages.taken = 2;
             return self.finish(system, start, two.second(), end, status, trace);
         }
+        self.by_one = Some(impact);
         if contact_step::takes_impacts_before_steps(system) {
             return self.by_linear_step(system, start, h, end, trace);
         }

@@ -1,9 +1,9 @@
 //! Time over accuracy: `cargo xtask bench contact-scenes --precision [--sdirk2] [--steps=N]
 //! [scene ...]` runs each scene with `ContactOptions::accuracy` from 1e-2 to 1e-10.
 //!
-//! A row has the time of the mean and of the worst step, De Saxcé's residual of the worst and of the
-//! median step, the largest overlap, and the largest net force on a body or point in the last step,
-//! as a share of its weight: where everything rests, the share by which forces are wrong.
+//! A row has the time of the mean and of the worst step, De Saxcé's residual of the worst and of
+//! the median step, the largest overlap, and the largest net force on a body or point in the last
+//! step, as a share of its weight: where everything rests, the share by which forces are wrong.
 
 use super::Ended;
 use super::contact_profile::find;

@@ -25,9 +25,9 @@ impl World {
     /// its positions and velocities that are not those that it was given. The contacts count as
     /// listed from now on, and are named like new ones.
     ///
-    /// Nothing is searched for if nothing is fast enough for that, or no velocity differs by enough. Half spaces have no
-    /// thickness to pass through; two surfaces without thickness may not run into each other at
-    /// all.
+    /// Nothing is searched for if nothing is fast enough for that, or no velocity differs by
+    /// enough. Half spaces have no thickness to pass through; two surfaces without thickness may
+    /// not run into each other at all.
     ///
     /// # Errors
     /// Errors of [`update`](Self::update).
@@ -93,8 +93,8 @@ impl World {
         Ok(&self.missed)
     }
 
-    /// Empties the list of what was missed, and finds how fast all pieces are: the most of each.
-    /// What they differ by is unknown where they are not those of the last
+    /// Empties the list of contacts that were missed, and finds how fast all pieces are: the most of
+    /// each. Differences are unknown where the pieces are not those of the last
     /// [`update`](Self::update) any more.
     fn begin_missed(
         &mut self,

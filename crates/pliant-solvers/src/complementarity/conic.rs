@@ -68,8 +68,8 @@ pub struct ConicSolver {
     /// Of [`Auto`]; may be changed at any time. The report is judged by [`AutoOptions::enough`],
     /// whoever solves.
     pub options: AutoOptions,
-    /// The one method that is to solve, to what is enough, instead of [`Auto`]; made anew for every solve. For
-    /// comparison.
+    /// The one method that is to solve, to what is enough, instead of [`Auto`]; made anew for every
+    /// solve. For comparison.
     pub only: Option<Method>,
     /// Made when it is first asked for.
     auto: Option<Box<Auto>>,

@@ -201,8 +201,8 @@ impl Observed {
         report.solve.settled = found.settled;
     }
 
-    /// Velocities that count as none, of contacts with a residual; `largest` is the largest velocity
-    /// without impulses (m/s).
+    /// Velocities that count as none, of contacts with a residual; `largest` is the largest
+    /// velocity without impulses (m/s).
     pub(super) fn set_noise(&mut self, residual: f64, largest: f64) {
         let share = AT_REST.max(RESIDUALS_AT_REST * residual);
         self.noise = share * largest;

@@ -147,8 +147,8 @@ fn proximal_points_find_the_first_digits_of_jams() {
     }
 }
 
-/// What no quick method solves ends at the accuracy that is enough, with less work the less is
-/// asked for; what a quick one solves is solved to the tolerance whatever is enough.
+/// Jams that no quick method solves end at the accuracy that is enough, with less work the less is
+/// asked for; a problem that a quick one solves is solved to the tolerance whatever is enough.
 #[test]
 fn an_accuracy_is_enough_for_jams_alone() {
     let solve = |text: &str, accuracy: f64| {

@@ -150,6 +150,15 @@ impl Profile {
     }
 }
 
+/// The names that were given, or those of the short run.
+pub(super) fn names_or_quick(names: &[&String]) -> Vec<String> {
+    let quick = SCENES.iter().filter(|s| s.quick).map(|s| s.name.to_owned());
+    match names {
+        [] => quick.collect(),
+        names => names.iter().map(|n| (*n).clone()).collect(),
+    }
+}
+
 /// The scene of a name or a file.
 pub(super) fn find(
     name: &str,
@@ -177,12 +186,7 @@ pub(super) fn find(
 }
 
 pub(super) fn run(names: &[&String], most: usize, integrator: &Integrator, accuracy: Option<f64>) -> Ended {
-    let quick = SCENES.iter().filter(|s| s.quick).map(|s| s.name.to_owned());
-    let names: Vec<String> = match names {
-        [] => quick.collect(),
-        names => names.iter().map(|n| (*n).clone()).collect(),
-    };
-    for name in names {
+    for name in names_or_quick(names) {
         let (mut scene, steps) = find(&name, integrator, accuracy)?;
         let mut profile = Profile::default();
         let start = scene.simulation().contact_profiles();

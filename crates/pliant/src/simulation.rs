@@ -329,11 +329,7 @@ impl Simulation {
     /// does not take, [`Error::Model`] where a mapping is not defined, [`Error::OutOfRange`]. The
     /// state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
-        let clock = Instant::now();
-        let mut report = retry::step(self, h)?;
-        let timings = &mut report.timings;
-        timings.rejected += clock.elapsed().saturating_sub(timings.total());
-        Ok(report)
+        retry::step(self, h)
     }
 
     /// A step without halves. The motion is as before if it fails.

@@ -65,11 +65,11 @@ pub struct ConicReport {
 /// ```
 #[derive(Debug, Default)]
 pub struct ConicSolver {
-    /// Of [`Auto`]; may be changed at any time. The report is judged by [`AutoOptions::enough`],
-    /// whoever solves.
+    /// Options of [`Auto`]; may be changed at any time. [`AutoOptions::enough`] is what an answer is
+    /// judged by, whichever solver it is of.
     pub options: AutoOptions,
-    /// The one method that is to solve, to what is enough, instead of [`Auto`]; made anew for every
-    /// solve. For comparison.
+    /// The one method that is to solve instead of [`Auto`], to a residual that is
+    /// [enough](AutoOptions::enough); made anew for every solve. For comparison.
     pub only: Option<Method>,
     /// Made when it is first asked for.
     auto: Option<Box<Auto>>,
@@ -406,11 +406,11 @@ impl ConicSolver {
         solution: &mut Solution,
     ) -> Result<ConicReport, ProblemError> {
         auto.options = self.options;
-        let own_limits = Limits {
+        let enough = Limits {
             tolerance: self.options.enough(),
             ..self.options.limits
         };
-        let mut own = self.only.and_then(|method| method.solver(own_limits));
+        let mut own = self.only.and_then(|method| method.solver(enough));
         let solver: &mut dyn Solver = match &mut own {
             Some(own) => own.as_mut(),
             None => &mut *auto,
@@ -430,14 +430,11 @@ impl ConicSolver {
         }
         let kept = solution.clone();
         solution.mu.clear();
-        let mut limits = self.options.limits;
-        limits.work -= work;
-        auto.options.limits = limits;
-        let own_limits = Limits {
-            work: limits.work,
-            ..own_limits
-        };
-        own = self.only.and_then(|method| method.solver(own_limits));
+        let left = self.options.limits.work - work;
+        auto.options.limits.work = left;
+        own = self
+            .only
+            .and_then(|method| method.solver(Limits { work: left, ..enough }));
         let solver: &mut dyn Solver = match &mut own {
             Some(own) => own.as_mut(),
             None => auto,
@@ -456,8 +453,8 @@ impl ConicSolver {
         Ok(found)
     }
 
-    /// Solves with a given solver; the judgement is still by the
-    /// [`options`](Self::options).
+    /// Solves with a given solver; the answer is judged by the [`options`](Self::options) all the
+    /// same.
     ///
     /// # Errors
     /// As [`Self::solve`].

@@ -6,6 +6,7 @@ use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Toleranc
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 use pliant_stepper::method::{find_driven, find_locked, find_turning};
+use std::time::Instant;
 
 /// Halvings behind which a step without a solution may have none at any length: it is looked
 /// whether its rows lock before it is halved further, for what they lock by is of the second order
@@ -21,6 +22,19 @@ const MORE_HALVINGS: usize = 4;
 
 /// A step under the options, in halves where it does not converge and they allow it.
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
+    let clock = Instant::now();
+    let report = step_that_is_judged(simulation, h)?;
+    Ok(with_rejected(report, clock))
+}
+
+/// The report of a step that began with the clock, with the time of attempts that do not stand.
+fn with_rejected(mut report: StepReport, clock: Instant) -> StepReport {
+    let timings = &mut report.timings;
+    timings.rejected += clock.elapsed().saturating_sub(timings.total());
+    report
+}
+
+fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     if simulation.motion.fresh {
         simulation.check_stability(h)?;
     }
@@ -97,8 +111,10 @@ fn check_driven(simulation: &mut Simulation, h: f64) -> Result<(), Error> {
 
 /// A step in halves as [`step`] takes it, which stands whatever energy it makes.
 pub(crate) fn step_as_part(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
+    let clock = Instant::now();
     let halvings = Halvings::of(&simulation.options);
-    step_or_halves(simulation, h, halvings)
+    let report = step_or_halves(simulation, h, halvings)?;
+    Ok(with_rejected(report, clock))
 }
 
 /// Halvings of a step.

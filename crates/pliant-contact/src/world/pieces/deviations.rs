@@ -11,21 +11,22 @@ use crate::{Collider, Placement};
 /// Bounds of the velocities of all points of a piece (m/s).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::world) struct Speeds {
-    /// Its own.
+    /// Bound of the velocities themselves.
     pub(in crate::world) own: f64,
-    /// The difference to those with which it was placed.
+    /// Bound of their differences to the velocities with which the piece was placed.
     pub(in crate::world) off: f64,
 }
 
 impl Speeds {
-    /// Of a piece of which nothing is known.
+    /// Bounds of a piece whose velocities are not known.
     const UNKNOWN: Self = Self {
         own: f64::INFINITY,
         off: f64::INFINITY,
     };
+    /// Bounds of a piece at rest.
     pub(in crate::world) const NONE: Self = Self { own: 0.0, off: 0.0 };
 
-    /// The larger of each; not a number if one of them is none.
+    /// The larger bound of each sort; not a number if one of them is none.
     pub(in crate::world) fn max(self, other: Self) -> Self {
         let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
         Self {

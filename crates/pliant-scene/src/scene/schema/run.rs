@@ -88,7 +88,7 @@ pub struct Run {
     #[serde(default)]
     pub tolerance: Option<Number>,
     /// Largest residual of a step with contacts, relative to the velocities without contact
-    /// impulses; 1e-8 by default.
+    /// impulses; 1e-6 by default.
     #[serde(default)]
     pub contact_accuracy: Option<Number>,
     /// Iterations of the last resort for contacts.

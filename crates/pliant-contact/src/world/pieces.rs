@@ -1,8 +1,8 @@
 //! The parts of colliders, and where they are now.
 
-mod deviations;
+mod speeds;
 
-pub(in crate::world) use deviations::Speeds;
+pub(in crate::world) use speeds::Speeds;
 
 use std::ops::Range;
 use std::sync::Arc;

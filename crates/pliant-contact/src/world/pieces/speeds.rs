@@ -1,5 +1,5 @@
-//! How far pieces can get into each other at other velocities than those that they were placed
-//! with.
+//! Bounds of how fast pieces are and of how far they turn, beside their thickness: by these it is
+//! told which of them can get into each other unseen.
 
 use pliant_dense::vec3;
 use pliant_model::{Model, NodeId};

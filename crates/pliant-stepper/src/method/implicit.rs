@@ -37,6 +37,7 @@ pub(crate) use sdirk::Sdirk2;
 
 use crate::Error;
 use crate::contact::ContactIterate;
+use crate::contact::step::Way;
 use crate::integrator::Relation;
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
@@ -255,6 +256,9 @@ struct Origin<'a> {
     /// The share that iterations go on to, where they can.
     goal: Goal,
     factor: Factor,
+    /// The way on which contacts are looked for that were missed, once the first iteration has
+    /// found where it leads.
+    way: Option<Way>,
 }
 
 /// Expectations of the first iterate.
@@ -287,7 +291,7 @@ enum Factor {
 impl<'a> Origin<'a> {
     /// That of a whole step from a motion: nothing is integrated beside the positions, and nothing
     /// is expected but the last multipliers.
-    fn of_step(start: &'a Motion, tolerance: f64) -> Self {
+    fn of_step(start: &'a Motion, h: f64, tolerance: f64) -> Self {
         Self {
             state: &start.state,
             held: &start.controls.held,
@@ -300,6 +304,7 @@ impl<'a> Origin<'a> {
             tolerance,
             goal: Goal::Tolerance,
             factor: Factor::EveryIteration,
+            way: Some(Way { ahead: h, horizon: h }),
         }
     }
 

@@ -89,7 +89,7 @@ impl Iteration<'_> {
         self.work.mixing.leaves_laws = false;
         self.work.tangents.first_share = 0;
         let (mut stale, mut age, mut before) = (false, 0, f64::INFINITY);
-        let mut mixed_by = None;
+        let (mut mixed_by, mut way) = (None, self.origin.way);
         loop {
             let clock = Instant::now();
             if !stale {
@@ -206,6 +206,9 @@ impl Iteration<'_> {
             }
             if self.origin.deformations.is_some() {
                 self.work.loads.go();
+            }
+            if let Some(way) = way.take() {
+                step::look_for_missed_early(self.system, self.start, self.end, way)?;
             }
             // A direction of old matrices that leads nowhere is tried with new ones, and one of a
             // matrix that is hardly definite with all of the absolute value.

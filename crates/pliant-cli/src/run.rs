@@ -198,6 +198,7 @@ fn code_of(error: &pliant::Error) -> u8 {
         | pliant::Error::NotCertified { .. }
         | pliant::Error::ContactsNotConverged { .. }
         | pliant::Error::ContactsMissed { .. }
+        | pliant::Error::SurfacesCross { .. }
         | pliant::Error::CorrectionNotConverged { .. }
         | pliant::Error::NotSettled { .. }
         | pliant::Error::NoEquilibrium { .. }

@@ -90,6 +90,26 @@ pub enum ContactError {
         /// Name of the collider, or of the shape.
         name: String,
     },
+    /// Two surfaces that are to be kept apart, and have no thickness.
+    #[error(
+        "neither `{a}` nor `{b}` has a radius, by which `intersection_free` keeps surfaces apart; give one of them a radius"
+    )]
+    NoThickness {
+        /// A collider.
+        a: String,
+        /// Another one, or the same.
+        b: String,
+    },
+    /// Two surfaces that are to be kept apart pass through each other.
+    #[error(
+        "the surfaces of `{a}` and `{b}` pass through each other, which `intersection_free` rules out; begin with them apart"
+    )]
+    Pierced {
+        /// A collider.
+        a: String,
+        /// Another one, or the same.
+        b: String,
+    },
     /// Two colliders of one name.
     #[error("the name `{name}` is used twice")]
     DuplicateName {

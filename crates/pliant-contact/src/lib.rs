@@ -40,8 +40,8 @@
 //! inside a flat face are not felt. Deep in a solid mesh, each triangle knows the way out along its
 //! own normal only, so the depth there is not the least one; a body wholly inside a solid mesh
 //! touches nothing. Two meshes, and soft shapes among each other, meet corner against face and edge
-//! against edge; they are not followed along their velocities, as convex shapes are against
-//! everything.
+//! against edge; [`World::find_crossed`] tells which of them pass through each other along a way,
+//! on which convex shapes are followed against everything by every search.
 //!
 //! # Order and identity
 //!
@@ -70,4 +70,4 @@ pub use friction::{Direction, FrictionModel};
 pub use material::{FrictionRule, Material};
 pub use memory::{ContactMemory, Remembered};
 pub use shape::{MeshKind, Shape, Triangulation};
-pub use world::World;
+pub use world::{Crossed, StraightWay, World};

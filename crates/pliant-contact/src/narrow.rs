@@ -4,6 +4,7 @@ pub(crate) mod axis;
 pub(crate) mod clip;
 pub(crate) mod closest;
 mod corner;
+pub(crate) mod crossing;
 pub(crate) mod part;
 pub(crate) mod plane;
 mod polish;

@@ -1,6 +1,7 @@
 //! All colliders, and what they touch.
 
 mod cast;
+mod crossed;
 mod detect;
 mod found;
 mod materials;
@@ -27,6 +28,8 @@ use materials::Materials;
 use pieces::{Piece, Pieces, Speeds};
 use tied::TiedPoints;
 
+pub use crossed::{Crossed, StraightWay};
+
 /// Colliders, materials, the identities of contacts, and the room for finding them.
 #[derive(Clone, Debug)]
 pub struct World {
@@ -50,6 +53,7 @@ struct Workspace {
     broad: Broad,
     narrow: Narrow,
     sheets: sheets::SheetWorkspace,
+    crossing: crossed::CrossingWorkspace,
     naming: Naming,
     found: Vec<Found>,
     /// The memory, while contacts are looked for that it is not to know.

@@ -198,6 +198,23 @@ pub enum Error {
         /// How often the step was taken again.
         searches: usize,
     },
+    /// Surfaces pass through each other in a step though they are held apart where they touch, and
+    /// are not to (`intersection_free`).
+    #[error(
+        "the surfaces of {contact} pass through each other in the step from t = {t} s, though they are held apart where they touch; take shorter steps",
+        t = instant(*time)
+    )]
+    SurfacesCross {
+        /// Two things that do, in words.
+        contact: String,
+        /// Time at the start of the step (s).
+        time: f64,
+    },
+    /// A finder of contacts does not know where surfaces pass through each other.
+    #[error(
+        "this finder of contacts does not tell where surfaces pass through each other, which `intersection_free` asks for"
+    )]
+    CrossingsUnknown,
     /// A part of a step took more work than it may.
     #[error(
         "{part} {what} at t = {t} s did not end within {} {}; {} (`{}` allows more)",

@@ -390,6 +390,7 @@ impl Simulation {
         woken?;
         let (start, end) = (&self.start, &mut self.motion);
         method.step(&mut self.system, start, h, end, &mut self.trace)?;
+        step::look_for_crossed(&mut self.system, start, end, h)?;
         self.trace.solver = self.system.solver_name();
         self.finish_step(h)
     }
@@ -487,6 +488,7 @@ impl Simulation {
     /// does not fit.
     pub fn check_method(&self) -> Result<(), Error> {
         self.check_capabilities()?;
+        step::check_crossings(&self.system)?;
         step::check_coupling(&self.system, self.options.contacts.friction_coupling)
     }
 

@@ -187,7 +187,7 @@ impl World {
     }
 
     /// Names the contacts that were found, and lists them.
-    fn list_found(&mut self) {
+    pub(super) fn list_found(&mut self) {
         let mut found = std::mem::take(&mut self.work.found);
         found.sort_unstable_by_key(|f| (f.colliders, f.order));
         for f in &found {

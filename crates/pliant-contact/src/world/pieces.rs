@@ -79,7 +79,7 @@ pub(super) struct Placed {
 pub(super) struct Pieces {
     pub(super) list: Vec<Piece>,
     pub(super) placed: Vec<Placed>,
-    points: Vec<Vec3>,
+    pub(super) points: Vec<Vec3>,
     /// Of soft points; zero for others.
     velocities: Vec<Vec3>,
     normals: Vec<Vec3>,

@@ -151,7 +151,7 @@ pub(super) fn sheet_sheet(world: &mut World, pair: Pair) {
     world.work.found = found;
 }
 
-fn code(spot: Spot) -> u64 {
+pub(super) fn code(spot: Spot) -> u64 {
     match spot {
         Spot::Point(k) => u64::from(k),
         Spot::Edge(k) => 1 << 32 | u64::from(k),
@@ -316,7 +316,7 @@ fn edges_against(
 }
 
 /// The spot of a place on a triangle, a segment or a point.
-fn spot(surface: &Surface<'_>, w: &Weights) -> Spot {
+pub(super) fn spot(surface: &Surface<'_>, w: &Weights) -> Spot {
     let edge = || surface.mesh.edge_between(w.points[0], w.points[1]);
     match w.count {
         1 => Spot::Point(w.points[0]),

@@ -85,6 +85,41 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Whether it can keep surfaces from passing through each other
+    /// ([`find_crossed`](Self::find_crossed)). A finder that leaves this out cannot.
+    ///
+    /// # Errors
+    /// [`Error::CrossingsUnknown`]; why it cannot.
+    fn check_crossings(&self) -> Result<(), Error> {
+        Err(Error::CrossingsUnknown)
+    }
+
+    /// Whether no surfaces pass through each other in a state.
+    ///
+    /// # Errors
+    /// With two surfaces that do.
+    fn check_apart(&mut self, _model: &Model, _state: &State) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Lists, into an empty list, the places where surfaces pass through each other on a straight
+    /// way of their corners, and that are not listed: from the positions of the state at its
+    /// velocities to `end`, over the `horizon` (s). They count as listed then. Returns two sides
+    /// that do so though the contact is listed, if any.
+    ///
+    /// # Errors
+    /// Whatever keeps it from knowing.
+    fn find_crossed(
+        &mut self,
+        _model: &Model,
+        _state: &State,
+        _end: &State,
+        _horizon: f64,
+        _out: &mut ContactList,
+    ) -> Result<Option<[u32; 2]>, Error> {
+        Ok(None)
+    }
+
     /// The tests that one search may take from now on; a finder that leaves this out takes as many
     /// as it likes.
     fn set_most_tests(&mut self, _tests: u64) {}

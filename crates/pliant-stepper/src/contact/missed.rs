@@ -124,6 +124,36 @@ impl Detection {
         self.find_missed(search, start, way, true)
     }
 
+    /// Looks for surfaces that pass through each other on the straight way of their corners from the
+    /// start of the step to its end, which `search` has.
+    ///
+    /// # Errors
+    /// [`Error::ContactsMissed`] if a contact would have held them apart that was not listed, else
+    /// [`Error::SurfacesCross`]; those of the finder.
+    pub(super) fn look_for_crossed(
+        &mut self,
+        search: Search<'_>,
+        start: &Motion,
+        h: f64,
+    ) -> Result<(), Error> {
+        let Self { source, missed, .. } = self;
+        on_the_way(search.model, &start.state, search.state, h, &mut source.predicted);
+        missed.list.clear();
+        missed.is_early = false;
+        source.searched = true;
+        let (finder, way) = (source.finder.as_mut(), &source.predicted);
+        let listed = finder.find_crossed(search.model, way, search.state, h, &mut missed.list)?;
+        search.sleep.leave_out(search.assembler, &mut missed.list);
+        match (missed.list.contacts().is_empty(), listed) {
+            (true, None) => Ok(()),
+            (true, Some(sides)) => Err(Error::SurfacesCross {
+                contact: self.pair(sides),
+                time: start.time,
+            }),
+            (false, _) => self.refuse_missed(start.time),
+        }
+    }
+
     /// Looks for contacts on the way to where `search` is; `ends` if also there.
     fn find_missed(&mut self, search: Search<'_>, start: &Motion, way: Way, ends: bool) -> Result<(), Error> {
         let Self { source, missed, .. } = self;
@@ -146,6 +176,13 @@ impl Detection {
                 .find_entered(search.model, &source.predicted, h, &mut missed.list)?;
         }
         search.sleep.leave_out(search.assembler, &mut missed.list);
+        self.refuse_missed(start.time)
+    }
+
+    /// Says that there are contacts that were missed, if there are any, in the step from this time
+    /// (s).
+    fn refuse_missed(&mut self, time: f64) -> Result<(), Error> {
+        let missed = &self.missed;
         missed.list.contacts().iter().try_for_each(check)?;
         let Some(first) = missed.list.contacts().first().copied() else {
             return Ok(());
@@ -160,7 +197,7 @@ impl Detection {
         };
         Err(Error::ContactsMissed {
             contact,
-            time: start.time,
+            time,
             searches: MOST_SEARCHES,
         })
     }

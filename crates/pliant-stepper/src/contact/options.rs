@@ -173,6 +173,12 @@ pub struct ContactOptions {
     pub impacts: Impacts,
     /// The law of impacts.
     pub restitution: Restitution,
+    /// Whether no step may stand in which surfaces (cloth, cables, meshes, the surfaces of solids)
+    /// pass through each other, or come nearer than a tenth of their thickness, on the straight way
+    /// of their corners from its start to its end. What does is listed as a contact, and the step
+    /// is taken again, then in halves, then is an error. Surfaces have to be apart when the motion
+    /// begins, and one of two that may meet has to have a radius. Of steps in time.
+    pub intersection_free: bool,
     /// Whether islands at rest fall asleep.
     pub sleeping: Option<Sleeping>,
 }
@@ -203,6 +209,7 @@ impl Default for ContactOptions {
             friction_coupling: FrictionCoupling::default(),
             impacts: Impacts::default(),
             restitution: Restitution::default(),
+            intersection_free: false,
             sleeping: None,
         }
     }

@@ -234,6 +234,44 @@ pub(crate) fn look_for_missed_early(
     }
 }
 
+/// Looks for surfaces that pass through each other in the step that has just been made, and behind
+/// it, if they are not to.
+///
+/// # Errors
+/// [`Error::ContactsMissed`] and [`Error::SurfacesCross`] if there are any.
+pub fn look_for_crossed(system: &mut System, start: &Motion, end: &Motion, h: f64) -> Result<(), Error> {
+    if !keeps_surfaces_apart(system) {
+        return Ok(());
+    }
+    match Search::of(system, &end.state) {
+        Some((c, search)) => {
+            if start.fresh {
+                let finder = c.detection.source.finder.as_mut();
+                finder.check_crossings()?;
+                finder.check_apart(search.model, &start.state)?;
+            }
+            c.detection.look_for_crossed(search, start, h)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether the finder of the system can keep surfaces from passing through each other.
+///
+/// # Errors
+/// Why it cannot.
+pub fn check_crossings(system: &System) -> Result<(), Error> {
+    match &system.contacts {
+        Some(c) if keeps_surfaces_apart(system) => c.detection.source.finder.check_crossings(),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the surfaces of a system may not pass through each other.
+pub fn keeps_surfaces_apart(system: &System) -> bool {
+    system.contacts.is_some() && system.options.contacts.intersection_free
+}
+
 /// Whether the step was tried before, with fewer contacts.
 pub(crate) fn is_taken_again(system: &System) -> bool {
     let contacts = system.contacts.as_ref();

@@ -3,7 +3,8 @@
 use super::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
 use crate::Error;
 use pliant_contact::{
-    Carrier, ContactError, ContactMemory, ContactSide, Material, Placement, Remembered, Rest, World,
+    Carrier, ContactError, ContactMemory, ContactSide, Material, Placement, Remembered, Rest, StraightWay,
+    World,
 };
 use pliant_dense::rotation;
 use pliant_kkt::Support;
@@ -141,6 +142,33 @@ impl ContactFinder for World {
         let found = self.find_entered(model, &state.positions, &state.velocities, horizon)?;
         push(found, model, state, out);
         Ok(())
+    }
+
+    fn check_crossings(&self) -> Result<(), Error> {
+        Ok(self.check_thickness()?)
+    }
+
+    fn check_apart(&mut self, model: &Model, state: &State) -> Result<(), Error> {
+        Ok(self.check_apart(model, &state.positions, &state.velocities)?)
+    }
+
+    fn find_crossed(
+        &mut self,
+        model: &Model,
+        state: &State,
+        end: &State,
+        horizon: f64,
+        out: &mut ContactList,
+    ) -> Result<Option<[u32; 2]>, Error> {
+        let way = StraightWay {
+            start: &state.positions,
+            end: &end.positions,
+            velocities: &state.velocities,
+            horizon,
+        };
+        let crossed = self.find_crossed(model, way)?;
+        push(crossed.contacts, model, state, out);
+        Ok(crossed.listed.map(|pair| pair.map(|id| id.index() as u32)))
     }
 
     fn set_most_tests(&mut self, tests: u64) {

@@ -239,6 +239,7 @@ fn may_shorter_solve(options: &Options, error: &Error) -> bool {
     match error {
         Error::ContactsNotConverged { .. }
         | Error::ContactsMissed { .. }
+        | Error::SurfacesCross { .. }
         | Error::CorrectionNotConverged { .. }
         | Error::Gyroscopic { .. } => true,
         // Geometric stiffness grows with the square of the step.

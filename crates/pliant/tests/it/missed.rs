@@ -192,6 +192,78 @@ fn contacts_that_elastic_forces_bring_are_found_at_the_first_iterate() {
     );
 }
 
+/// A cable along `x` that is held, and one along `y` that flies over and down to its other side in
+/// one step of 0.01 s.
+fn cables(intersection_free: bool) -> (Simulation, NodeId) {
+    let mut m = Model::new();
+    let mut world = World::new();
+    let ends = [
+        [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
+        [[0.5, 0.2, 0.5], [0.5, 1.2, 0.5]],
+    ];
+    let nodes = [("held", ends[0]), ("flying", ends[1])].map(|(name, ends)| {
+        let node = m.add_particles(name, &ends).unwrap();
+        m.add_mass(name, node, Mass::Uniform(1.0)).unwrap();
+        let shape = Shape::soft_segments(&[[0, 1]], 0.01).unwrap();
+        world
+            .add(Collider::new(name, shape, Placement::Points(node)))
+            .unwrap();
+        node
+    });
+    for k in 0..2 {
+        m.fix(nodes[0], k, &[true; 3]).unwrap();
+        m.set_velocity(nodes[1], k, &[true; 3], &[0.0, -100.0, -100.0])
+            .unwrap();
+    }
+    let mut s = Simulation::new(m).unwrap();
+    s.options.contacts.intersection_free = intersection_free;
+    s.set_contacts(world).unwrap();
+    (s, nodes[1])
+}
+
+/// The searches at the nearest points of the start and of the end do not see cables that pass
+/// through each other on the way; with `intersection_free` they end on the side on which they were.
+#[test]
+fn cables_do_not_pass_through_each_other_where_they_may_not() {
+    // Distance of the held cable to the left of the line of the flying one (m), seen along `x`.
+    let left = |s: &Simulation, node| {
+        let [_, y, z, _, v, w] = *s.positions(node) else {
+            panic!("two points");
+        };
+        ((v - y) * -z - (w - z) * -y) / (v - y).hypot(w - z)
+    };
+    for (free, passed) in [(false, true), (true, false)] {
+        let (mut s, flying) = cables(free);
+        assert_eq!(left(&s, flying), -0.5);
+        let report = s.step(0.01).unwrap();
+        let left = left(&s, flying);
+        assert_eq!(left > 0.0, passed, "{left}");
+        assert_eq!(report.contacts.missed, usize::from(free));
+        assert!(passed || left < -0.02 + 1e-6, "{left}");
+    }
+    // Shapes that are no surfaces take no part, and sources of contacts that cannot tell are refused.
+    let (mut s, _) = cables(true);
+    s.set_contacts(Blind).unwrap();
+    assert_eq!(s.step(0.01).unwrap_err(), Error::CrossingsUnknown);
+    assert_eq!(s.check_method().unwrap_err(), Error::CrossingsUnknown);
+    let error = s.find_equilibrium(&Equilibrium::default()).unwrap_err();
+    assert!(error.to_string().contains("`intersection_free`"), "{error}");
+}
+
+/// A source of contacts that finds none.
+#[derive(Debug)]
+struct Blind;
+
+impl ContactFinder for Blind {
+    fn nodes(&self) -> Vec<NodeId> {
+        Vec::new()
+    }
+
+    fn find(&mut self, _: &Model, _: &State, _: f64, _: &mut ContactList) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 /// A body that stops by less than a hundredth of the thickness of the plate in it is corrected
 /// after the next step: no second look.
 #[test]

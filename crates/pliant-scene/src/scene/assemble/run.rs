@@ -29,6 +29,7 @@ pub(super) fn laws_of_contact(builder: &mut Builder<'_>, run: &Run) -> Result<()
     builder.options.contacts.restitution = run.restitution_law;
     let contacts = &mut builder.options.contacts;
     contacts.friction_coupling = run.friction_coupling;
+    contacts.intersection_free = run.intersection_free;
     let wants_exact = match (contacts.impacts, contacts.restitution) {
         (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
         (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
@@ -47,6 +48,15 @@ pub(super) fn laws_of_contact(builder: &mut Builder<'_>, run: &Run) -> Result<()
 }
 
 pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) -> Result<RunPlan> {
+    if run.intersection_free && run.statics.is_some() {
+        let message = "`intersection_free` is of steps in time, not of `statics`".to_owned();
+        let help = Some("leave one of the two out".to_owned());
+        return builder.wrong(
+            &[Where::Key("intersection_free"), Where::Key("run")],
+            message,
+            help,
+        );
+    }
     builder.options.integrator = integrator(builder, &run.integrator)?;
     if let Some(tolerance) = &run.newton_tolerance {
         builder.options.tuning.newton.tolerance =

@@ -125,6 +125,9 @@ pub struct Run {
     /// The law of impacts.
     #[serde(default)]
     pub restitution_law: Restitution,
+    /// Whether no step may stand in which surfaces pass through each other; they need a radius.
+    #[serde(default)]
+    pub intersection_free: bool,
     /// When islands at rest fall asleep; never by default.
     #[serde(default)]
     pub sleeping: Option<SleepingSpec>,

@@ -1,7 +1,13 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 49] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 50] = [
+    (
+        "intersection_free: false",
+        "intersection_free: true, statics: ()",
+        "`intersection_free` is of steps in time, not of `statics`",
+        "leave one of the two out",
+    ),
     (
         "restitution_law: Newton",
         "restitution_law: Poisson",

@@ -387,6 +387,13 @@ fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>) -> Table {
             );
             table.row("", law);
         }
+        if c.fallbacks > 0 {
+            let law = format!(
+                "{} steps had no solution within the accuracy and the operations, and took `friction_fallback`; De Saxcé's residual {:.1e} at worst",
+                c.fallbacks, c.de_saxce.worst
+            );
+            table.row("", law);
+        }
         if c.most_asleep > 0 {
             let (asleep, taken) = (c.asleep, number(c.stilled));
             let sleep = format!(

@@ -473,7 +473,7 @@ impl Options {
                 });
             }
         }
-        let coupling = self.contacts.friction_coupling;
+        let [coupling, _] = self.contacts.couplings();
         if coupling != FrictionCoupling::Exact {
             let what = match (self.contacts.impacts, self.contacts.restitution) {
                 (Impacts::InSequence, _) => Some("impacts in sequence"),

@@ -489,7 +489,7 @@ impl Simulation {
     pub fn check_method(&self) -> Result<(), Error> {
         self.check_capabilities()?;
         step::check_crossings(&self.system)?;
-        step::check_coupling(&self.system, self.options.contacts.friction_coupling)
+        step::check_coupling(&self.system)
     }
 
     /// Whether a method that takes forces explicitly is stable in steps of length `h` (s) from the

@@ -5,8 +5,8 @@ use pliant_dense::Vec3;
 
 /// Share of the distance that one advance may use up: the rest keeps rounding from jumping across.
 const ADVANCE: f64 = 0.9;
-/// Share of the thickness, or of the distance at the start if that is less, from which a pair counts
-/// as together.
+/// Share of the thickness, or of the distance at the start if that is less, from which a pair
+/// counts as together.
 const TOGETHER: f64 = 0.1;
 /// Advances after which a pair counts as together, which is on the safe side.
 const MOST_ADVANCES: usize = 10_000;
@@ -51,14 +51,14 @@ impl Couple {
         longest(&ways[..first]) + longest(&ways[first..])
     }
 
-    /// The time, of 1, at which points that move along straight lines first are no farther from each
-    /// other than a tenth of `thickness` (m), or of their distance at the start if that is less;
-    /// none if they never are. With neither a thickness nor a distance it is the start.
+    /// The time, of 1, at which points that move along straight lines first are no farther from
+    /// each other than a tenth of `thickness` (m), or of their distance at the start if that is
+    /// less; none if they never are. With neither a thickness nor a distance it is the start.
     ///
-    /// **Method.** Conservative advancement: what a pair can come nearer by is at most the sum of the
-    /// longest ways of both, so that nine tenths of its distance over that sum is a time in which it
-    /// cannot meet (Mirtich 1996; in this form Li et al., Codimensional incremental potential
-    /// contact, 2021). Cost: a distance per advance.
+    /// **Method.** Conservative advancement: what a pair can come nearer by is at most the sum of
+    /// the longest ways of both, so that nine tenths of its distance over that sum is a time in
+    /// which it cannot meet (Mirtich 1996; in this form Li et al., Codimensional incremental
+    /// potential contact, 2021). Cost: a distance per advance.
     pub(crate) fn first_meeting(self, start: &Four, end: &Four, thickness: f64) -> Option<f64> {
         let ways: Four = std::array::from_fn(|k| end[k] - start[k]);
         let way = self.longest_way(&ways);
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(Couple::Segments.first_meeting(&at(1.0), &at(1.0), 0.02), None);
     }
 
-    /// Random ways, against the zeros of the volume of the four points between ten thousand moments:
-    /// what has no distance there was seen to come together before.
+    /// Random ways, against the zeros of the volume of the four points between ten thousand
+    /// moments: what has no distance there was seen to come together before.
     #[test]
     fn nothing_passes_unseen() {
         let mut seed = 7u64;

@@ -16,7 +16,7 @@ use crate::{ColliderId, Contact, ContactError};
 /// Places where surfaces pass through each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossed<'a> {
-    /// Those of which no contact is listed, as contacts along the direction in which they meet. They
+    /// Contacts along the direction in which they meet, of the places of which none is listed. They
     /// count as listed from now on.
     pub contacts: &'a [Contact],
     /// Two colliders that pass through each other though the contact is listed.
@@ -65,9 +65,9 @@ impl Moving<'_> {
 /// The positions, the mean velocities and the length of a way.
 #[derive(Clone, Copy, Debug)]
 pub struct StraightWay<'a> {
-    /// Positions of all nodes at its start and at its end.
+    /// Positions of all nodes at its start.
     pub start: &'a [f64],
-    /// Those at its end.
+    /// Positions of all nodes at its end.
     pub end: &'a [f64],
     /// Velocities that lead from one to the other.
     pub velocities: &'a [f64],
@@ -75,211 +75,199 @@ pub struct StraightWay<'a> {
     pub horizon: f64,
 }
 
-impl World {
-    /// Whether surfaces that may meet have a thickness by which they can be kept apart.
-    ///
-    /// # Errors
-    /// [`ContactError::NoThickness`] with two that have none.
-    pub fn check_thickness(&self) -> Result<(), ContactError> {
-        let thin = |id: ColliderId| {
-            let mut pieces = self.pieces.list.iter().filter(|p| p.collider == id);
-            pieces.any(|p| p.mesh().is_some_and(|mesh| mesh.radius == 0.0))
-        };
-        let ids = (0..self.colliders.len() as u32).map(ColliderId);
-        let thin: Vec<ColliderId> = ids.filter(|id| thin(*id)).collect();
-        for (k, &a) in thin.iter().enumerate() {
-            let own = self.colliders[a.index()].self_contact.is_some().then_some(a);
-            let others = thin[k + 1..].iter().copied();
-            let mut meets = others.filter(|b| may_meet(&self.colliders, &self.excluded, [a, *b]));
-            if let Some(b) = own.or_else(|| meets.next()) {
-                let [a, b] = [a, b].map(|id| self.colliders[id.index()].name.clone());
-                return Err(ContactError::NoThickness { a, b });
-            }
+pub(super) fn check_thickness(world: &World) -> Result<(), ContactError> {
+    let thin = |id: ColliderId| {
+        let mut pieces = world.pieces.list.iter().filter(|p| p.collider == id);
+        pieces.any(|p| p.mesh().is_some_and(|mesh| mesh.radius == 0.0))
+    };
+    let ids = (0..world.colliders.len() as u32).map(ColliderId);
+    let thin: Vec<ColliderId> = ids.filter(|id| thin(*id)).collect();
+    for (k, &a) in thin.iter().enumerate() {
+        let own = world.colliders[a.index()].self_contact.is_some().then_some(a);
+        let others = thin[k + 1..].iter().copied();
+        let mut meets = others.filter(|b| may_meet(&world.colliders, &world.excluded, [a, *b]));
+        if let Some(b) = own.or_else(|| meets.next()) {
+            let [a, b] = [a, b].map(|id| world.colliders[id.index()].name.clone());
+            return Err(ContactError::NoThickness { a, b });
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Whether no edge of a surface passes through a triangle of another one, or of the same one,
-    /// that it may meet.
-    ///
-    /// # Errors
-    /// [`ContactError::Pierced`] with two surfaces of which one does; errors of
-    /// [`update`](Self::update).
-    pub fn check_apart(
-        &mut self,
-        model: &Model,
-        positions: &[f64],
-        velocities: &[f64],
-    ) -> Result<(), ContactError> {
-        self.work.searched_again = true;
-        self.pieces
-            .place(&self.colliders, model, positions, velocities, 0.0)?;
-        self.broad()?;
-        for n in 0..self.work.broad.pairs.len() {
-            let (i, j) = self.work.broad.pairs[n];
-            let (i, j) = (i as usize, j as usize);
-            let pierced = self.is_pierced(i, j) || self.is_pierced(j, i);
-            let pair = [i, j].map(|k| self.pieces.list[k].collider);
-            if pierced {
-                let [a, b] = pair.map(|id| self.colliders[id.index()].name.clone());
-                return Err(ContactError::Pierced { a, b });
-            }
-            if !self.work.tests.add(0) {
-                return Err(self.too_many_tests(pair));
-            }
+pub(super) fn check_apart(
+    world: &mut World,
+    model: &Model,
+    positions: &[f64],
+    velocities: &[f64],
+) -> Result<(), ContactError> {
+    world.work.searched_again = true;
+    world
+        .pieces
+        .place(&world.colliders, model, positions, velocities, 0.0)?;
+    world.broad()?;
+    for n in 0..world.work.broad.pairs.len() {
+        let (i, j) = world.work.broad.pairs[n];
+        let (i, j) = (i as usize, j as usize);
+        let pierced = is_pierced(world, i, j) || is_pierced(world, j, i);
+        let pair = [i, j].map(|k| world.pieces.list[k].collider);
+        if pierced {
+            let [a, b] = pair.map(|id| world.colliders[id.index()].name.clone());
+            return Err(ContactError::Pierced { a, b });
         }
-        Ok(())
+        if !world.work.tests.add(0) {
+            return Err(world.too_many_tests(pair));
+        }
     }
+    Ok(())
+}
 
-    /// Whether an edge of one piece passes through a triangle of another.
-    fn is_pierced(&mut self, edges: usize, triangles: usize) -> bool {
-        let Self { pieces, work, .. } = self;
-        let (Some(a), Some(b)) = (pieces.surface(edges), pieces.surface(triangles)) else {
-            return false;
-        };
-        let (boxes_a, _) = pieces.elements(edges);
-        let (boxes_b, tree) = pieces.elements(triangles);
-        let near = &mut work.crossing.near;
-        (0..a.mesh.element_count()).any(|i| {
-            near.clear();
-            tree.query(boxes_b, &boxes_a[i], &mut work.stack, |j| near.push(j as u32));
-            work.tests.add(near.len());
-            near.iter().any(|&j| {
-                let Element::Triangle(_) = b.mesh.element(j as usize) else {
-                    return false;
-                };
-                let corners = b.mesh.corners(j as usize);
-                a.mesh.owned_edges(i).iter().any(|&e| {
-                    let own =
-                        edges == triangles && a.mesh.edges[e as usize].iter().any(|p| corners.contains(p));
-                    !own && pierces(a.edge(e), [0, 1, 2].map(|k| b.point(corners[k])))
-                })
+/// Whether an edge of one piece passes through a triangle of another.
+fn is_pierced(world: &mut World, edges: usize, triangles: usize) -> bool {
+    let World { pieces, work, .. } = world;
+    let (Some(a), Some(b)) = (pieces.surface(edges), pieces.surface(triangles)) else {
+        return false;
+    };
+    let (boxes_a, _) = pieces.elements(edges);
+    let (boxes_b, tree) = pieces.elements(triangles);
+    let near = &mut work.crossing.near;
+    (0..a.mesh.element_count()).any(|i| {
+        near.clear();
+        tree.query(boxes_b, &boxes_a[i], &mut work.stack, |j| near.push(j as u32));
+        work.tests.add(near.len());
+        near.iter().any(|&j| {
+            let Element::Triangle(_) = b.mesh.element(j as usize) else {
+                return false;
+            };
+            let corners = b.mesh.corners(j as usize);
+            a.mesh.owned_edges(i).iter().any(|&e| {
+                let own = edges == triangles && a.mesh.edges[e as usize].iter().any(|p| corners.contains(p));
+                !own && pierces(a.edge(e), [0, 1, 2].map(|k| b.point(corners[k])))
             })
         })
-    }
+    })
+}
 
-    /// Finds the places where surfaces (cloth, cables, meshes, the surfaces of solids) come together
-    /// to a tenth of their thickness, or of their distance at the start if that is less, on the
-    /// straight ways of their corners. If there are none, surfaces that did not pass through each
-    /// other at the start of the way do not at its end.
-    ///
-    /// Neighbours within a surface, which share a corner, are left out, and so are points that are
-    /// tied to each other. Rigid meshes are taken along the straight ways of their corners, too.
-    ///
-    /// # Errors
-    /// Errors of [`update`](Self::update).
-    pub fn find_crossed(&mut self, model: &Model, way: StraightWay<'_>) -> Result<Crossed<'_>, ContactError> {
-        let StraightWay {
-            start,
-            end,
-            velocities,
-            horizon,
-        } = way;
-        crate::error::not_negative("the horizon", horizon)?;
-        self.missed.clear();
-        self.work.searched_again = true;
-        self.pieces.place(&self.colliders, model, end, velocities, 0.0)?;
-        let mut ends = std::mem::take(&mut self.work.crossing.ends);
-        ends.clone_from(&self.pieces.points);
-        self.pieces
-            .place(&self.colliders, model, start, velocities, horizon)?;
-        self.broad()?;
-        self.work.found.clear();
-        for n in 0..self.work.broad.pairs.len() {
-            let (i, j) = self.work.broad.pairs[n];
-            let pair = Pair::of(&self.pieces, i as usize, j as usize, horizon);
-            let forms = [pair.i, pair.j].map(|k| &self.pieces.list[k].form);
-            if let [Form::Sheet(_), Form::Sheet(_)] = forms {
-                self.cross(pair, &ends);
-                if !self.work.tests.add(0) {
-                    self.work.crossing.ends = ends;
-                    let pair = [pair.i, pair.j].map(|k| self.pieces.list[k].collider);
-                    return Err(self.too_many_tests(pair));
+pub(super) fn find_crossed<'a>(
+    world: &'a mut World,
+    model: &Model,
+    way: StraightWay<'_>,
+) -> Result<Crossed<'a>, ContactError> {
+    let StraightWay {
+        start,
+        end,
+        velocities,
+        horizon,
+    } = way;
+    crate::error::not_negative("the horizon", horizon)?;
+    world.missed.clear();
+    world.work.searched_again = true;
+    world
+        .pieces
+        .place(&world.colliders, model, end, velocities, 0.0)?;
+    let mut ends = std::mem::take(&mut world.work.crossing.ends);
+    ends.clone_from(&world.pieces.points);
+    world
+        .pieces
+        .place(&world.colliders, model, start, velocities, horizon)?;
+    world.broad()?;
+    world.work.found.clear();
+    for n in 0..world.work.broad.pairs.len() {
+        let (i, j) = world.work.broad.pairs[n];
+        let pair = Pair::of(&world.pieces, i as usize, j as usize, horizon);
+        let forms = [pair.i, pair.j].map(|k| &world.pieces.list[k].form);
+        if let [Form::Sheet(_), Form::Sheet(_)] = forms {
+            cross(world, pair, &ends);
+            if !world.work.tests.add(0) {
+                world.work.crossing.ends = ends;
+                let pair = [pair.i, pair.j].map(|k| world.pieces.list[k].collider);
+                return Err(world.too_many_tests(pair));
+            }
+        }
+    }
+    world.work.crossing.ends = ends;
+    let listed = keep_crossed(world);
+    Ok(Crossed {
+        contacts: &world.missed,
+        listed,
+    })
+}
+
+/// Puts the places where two surfaces come together into `work.found`.
+fn cross(world: &mut World, pair: Pair, ends: &[Vec3]) {
+    let mut work = std::mem::take(&mut world.work.crossing);
+    work.crossings.clear();
+    if let (Some(a), Some(b)) = (
+        moving(&world.pieces, pair.i, ends),
+        moving(&world.pieces, pair.j, ends),
+    ) {
+        let (boxes_a, _) = world.pieces.elements(pair.i);
+        let (boxes_b, tree) = world.pieces.elements(pair.j);
+        let own = pair.i == pair.j;
+        for i in 0..a.mesh.element_count() {
+            work.near.clear();
+            let near = &mut work.near;
+            tree.query(boxes_b, &boxes_a[i], &mut world.work.stack, |j| {
+                near.push(j as u32);
+            });
+            near.sort_unstable();
+            if !world.work.tests.add(work.near.len()) {
+                break;
+            }
+            for n in 0..work.near.len() {
+                let j = work.near[n] as usize;
+                corners_through([a, b], [i, j], own, false, &world.pieces, pair, &mut work);
+                if !own {
+                    corners_through([b, a], [j, i], own, true, &world.pieces, pair, &mut work);
+                }
+                if !own || i <= j {
+                    edges_through([a, b], [i, j], own, &mut work);
                 }
             }
         }
-        self.work.crossing.ends = ends;
-        let listed = self.keep_crossed();
-        Ok(Crossed {
-            contacts: &self.missed,
-            listed,
-        })
     }
-
-    /// Puts the places where two surfaces come together into `work.found`.
-    fn cross(&mut self, pair: Pair, ends: &[Vec3]) {
-        let mut work = std::mem::take(&mut self.work.crossing);
-        work.crossings.clear();
-        if let (Some(a), Some(b)) = (
-            moving(&self.pieces, pair.i, ends),
-            moving(&self.pieces, pair.j, ends),
-        ) {
-            let (boxes_a, _) = self.pieces.elements(pair.i);
-            let (boxes_b, tree) = self.pieces.elements(pair.j);
-            let own = pair.i == pair.j;
-            for i in 0..a.mesh.element_count() {
-                work.near.clear();
-                let near = &mut work.near;
-                tree.query(boxes_b, &boxes_a[i], &mut self.work.stack, |j| {
-                    near.push(j as u32);
-                });
-                near.sort_unstable();
-                if !self.work.tests.add(work.near.len()) {
-                    break;
-                }
-                for n in 0..work.near.len() {
-                    let j = work.near[n] as usize;
-                    corners_through([a, b], [i, j], own, false, &self.pieces, pair, &mut work);
-                    if !own {
-                        corners_through([b, a], [j, i], own, true, &self.pieces, pair, &mut work);
-                    }
-                    if !own || i <= j {
-                        edges_through([a, b], [i, j], own, &mut work);
-                    }
-                }
-            }
+    let list = &mut work.crossings;
+    list.sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.time.total_cmp(&y.time)));
+    list.dedup_by_key(|c| c.spots);
+    for crossing in list.iter() {
+        let ties = [pair.i, pair.j];
+        if world
+            .tied
+            .ignore_each_other(&world.pieces, ties, &crossing.weights)
+        {
+            continue;
         }
-        let list = &mut work.crossings;
-        list.sort_unstable_by(|x, y| x.spots.cmp(&y.spots).then(x.time.total_cmp(&y.time)));
-        list.dedup_by_key(|c| c.spots);
-        for crossing in list.iter() {
-            let ties = [pair.i, pair.j];
-            if self.tied.ignore_each_other(&self.pieces, ties, &crossing.weights) {
-                continue;
-            }
-            push(
-                &self.pieces,
-                &self.colliders,
-                pair,
-                crossing.touch,
-                crossing.spots.map(code),
-                crossing.weights.map(Some),
-                true,
-                &mut self.work.found,
-            );
-        }
-        self.work.crossing = work;
+        push(
+            &world.pieces,
+            &world.colliders,
+            pair,
+            crossing.touch,
+            crossing.spots.map(code),
+            crossing.weights.map(Some),
+            true,
+            &mut world.work.found,
+        );
     }
+    world.work.crossing = work;
+}
 
-    /// Lists what was found and is not listed; two colliders of what is.
-    fn keep_crossed(&mut self) -> Option<[ColliderId; 2]> {
-        let (pieces, old) = (&self.pieces, &self.memory.entries);
-        let mut found = std::mem::take(&mut self.work.found);
-        let mut both = None;
-        found.retain(|f| {
-            let (pair, unnamed) = (f.colliders.map(|c| c.0), f.unnamed(pieces));
-            let first = old.partition_point(|e| e.colliders < pair);
-            let mut known = old[first..].iter().take_while(|e| e.colliders == pair);
-            let is_listed = known.any(|e| e.feature == unnamed.feature);
-            if is_listed {
-                both.get_or_insert(f.colliders);
-            }
-            !is_listed
-        });
-        self.work.found = found;
-        self.list_found();
-        both
-    }
+/// Lists what was found and is not listed; two colliders of what is.
+fn keep_crossed(world: &mut World) -> Option<[ColliderId; 2]> {
+    let (pieces, old) = (&world.pieces, &world.memory.entries);
+    let mut found = std::mem::take(&mut world.work.found);
+    let mut both = None;
+    found.retain(|f| {
+        let (pair, unnamed) = (f.colliders.map(|c| c.0), f.unnamed(pieces));
+        let first = old.partition_point(|e| e.colliders < pair);
+        let mut known = old[first..].iter().take_while(|e| e.colliders == pair);
+        let is_listed = known.any(|e| e.feature == unnamed.feature);
+        if is_listed {
+            both.get_or_insert(f.colliders);
+        }
+        !is_listed
+    });
+    world.work.found = found;
+    world.list_found();
+    both
 }
 
 fn moving<'a>(pieces: &'a Pieces, k: usize, ends: &'a [Vec3]) -> Option<Moving<'a>> {

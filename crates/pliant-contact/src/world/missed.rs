@@ -6,6 +6,7 @@
 use pliant_dense::Vec3;
 use pliant_model::Model;
 
+use super::crossed::{self, Crossed, StraightWay};
 use super::found::Found;
 use super::pieces::{Motion, Pieces, Speeds};
 use super::{Workspace, World};
@@ -93,8 +94,45 @@ impl World {
         Ok(&self.missed)
     }
 
-    /// Empties the list of contacts that were missed, and finds how fast all pieces are: the most of
-    /// each. Differences are unknown where the pieces are not those of the last
+    /// Whether surfaces that may meet have a thickness by which they can be kept apart.
+    ///
+    /// # Errors
+    /// [`ContactError::NoThickness`] with two that have none.
+    pub fn check_thickness(&self) -> Result<(), ContactError> {
+        crossed::check_thickness(self)
+    }
+
+    /// Whether no edge of a surface passes through a triangle of another one, or of the same one,
+    /// that it may meet.
+    ///
+    /// # Errors
+    /// [`ContactError::Pierced`] with two surfaces of which one does; errors of
+    /// [`update`](Self::update).
+    pub fn check_apart(
+        &mut self,
+        model: &Model,
+        positions: &[f64],
+        velocities: &[f64],
+    ) -> Result<(), ContactError> {
+        crossed::check_apart(self, model, positions, velocities)
+    }
+
+    /// Finds the places where surfaces (cloth, cables, meshes, the surfaces of solids) come
+    /// together to a tenth of their thickness, or of their distance at the start if that is less,
+    /// on the straight ways of their corners. If there are none, surfaces that did not pass through
+    /// each other at the start of the way do not at its end.
+    ///
+    /// Neighbours within a surface, which share a corner, are left out, and so are points that are
+    /// tied to each other. Rigid meshes are taken along the straight ways of their corners, too.
+    ///
+    /// # Errors
+    /// Errors of [`update`](Self::update).
+    pub fn find_crossed(&mut self, model: &Model, way: StraightWay<'_>) -> Result<Crossed<'_>, ContactError> {
+        crossed::find_crossed(self, model, way)
+    }
+
+    /// Empties the list of contacts that were missed, and finds how fast all pieces are: the most
+    /// of each. Differences are unknown where the pieces are not those of the last
     /// [`update`](Self::update) any more.
     fn begin_missed(
         &mut self,

@@ -3,8 +3,8 @@
 use pliant_contact::{Collider, ContactError, MeshKind, Placement, Shape, StraightWay, World};
 use pliant_model::{Model, Pose, State};
 
-/// Two cables of two points each, of a radius of 1 cm: one along `x` from -1 m to 1 m, and one along
-/// `y` at `at`.
+/// Two cables of two points each, of a radius of 1 cm: one along `x` from -1 m to 1 m, and one
+/// along `y` at `at`.
 fn cables(at: [f64; 3]) -> (Model, State, World) {
     let mut model = Model::new();
     let mut world = World::new();
@@ -62,7 +62,8 @@ fn cables_that_pass_through_each_other_are_found_where_they_meet() {
     let crossed = world.find_crossed(&model, way).unwrap();
     assert_eq!((crossed.contacts.len(), crossed.listed), (1, None));
     let contact = crossed.contacts[0];
-    // They meet along `z`, the second from above, 1 m less both radii away, in the middle of the way.
+    // They meet along `z`, the second from above, 1 m less both radii away, in the middle of the
+    // way.
     assert!(contact.normal[2] > 1.0 - 1e-12, "{contact:?}");
     assert!((contact.gap - 0.98).abs() < 1e-12, "{}", contact.gap);
     // Seen where a tenth of the thickness of 2 cm is left, 1 ms of the way before, 3 mm beside it.

@@ -36,6 +36,8 @@ pub struct ContactSummary {
     /// Steps that were taken in halves because their contacts did not converge, halves of halves
     /// counted too.
     pub halvings: usize,
+    /// Steps by `friction_fallback`, all together.
+    pub fallbacks: usize,
     /// Contacts that were missed, with which steps were taken again, all together.
     pub missed: usize,
     /// Corrections of positions, all together.
@@ -82,12 +84,16 @@ impl ContactSummary {
         self.most_active = self.most_active.max(report.active);
         self.most_slipping = self.most_slipping.max(report.slipping);
         self.most_islands = self.most_islands.max(report.solve.islands);
-        self.friction_coupling = report.solve.friction_coupling;
+        // That of the options where a step took another one in its place.
+        if report.solve.fallbacks == 0 {
+            self.friction_coupling = report.solve.friction_coupling;
+        }
         self.residual.add(report.residual);
         self.de_saxce.add(report.de_saxce);
         self.overlap.add(report.overlap);
         self.iterations += report.solve.iterations;
         self.halvings += report.solve.halvings;
+        self.fallbacks += report.solve.fallbacks;
         self.missed += report.missed;
         self.corrections += report.corrections.count;
         self.most_asleep = self.most_asleep.max(report.sleep.asleep);

@@ -65,8 +65,8 @@ pub struct ConicReport {
 /// ```
 #[derive(Debug, Default)]
 pub struct ConicSolver {
-    /// Options of [`Auto`]; may be changed at any time. [`AutoOptions::enough`] is what an answer is
-    /// judged by, whichever solver it is of.
+    /// Options of [`Auto`]; may be changed at any time. [`AutoOptions::enough`] is what an answer
+    /// is judged by, whichever solver it is of.
     pub options: AutoOptions,
     /// The one method that is to solve instead of [`Auto`], to a residual that is
     /// [enough](AutoOptions::enough); made anew for every solve. For comparison.

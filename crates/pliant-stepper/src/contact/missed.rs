@@ -17,8 +17,8 @@ const MOST_SEARCHES: usize = 10;
 /// there then, the next step corrects.
 const MOST_AT_END: usize = 4;
 
-/// The start of a step, with velocities by which everything came within `h` (s) to its end, or to an
-/// iterate; bodies turn with the angular velocity there.
+/// The start of a step, with velocities by which everything came within `h` (s) to its end, or to
+/// an iterate; bodies turn with the angular velocity there.
 fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State) {
     out.positions.clone_from(&start.positions);
     out.velocities.clone_from(&end.velocities);
@@ -124,8 +124,8 @@ impl Detection {
         self.find_missed(search, start, way, true)
     }
 
-    /// Looks for surfaces that pass through each other on the straight way of their corners from the
-    /// start of the step to its end, which `search` has.
+    /// Looks for surfaces that pass through each other on the straight way of their corners from
+    /// the start of the step to its end, which `search` has.
     ///
     /// # Errors
     /// [`Error::ContactsMissed`] if a contact would have held them apart that was not listed, else

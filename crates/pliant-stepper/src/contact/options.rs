@@ -98,7 +98,8 @@ pub enum Restitution {
 /// steps of some piles have no answer that a solver finds. The other two are convex: each step has
 /// an answer, which is found. Sticking contacts are the same in all three. They take circles and
 /// ellipses of friction without resistance to spin or rolling, and Newton's law of simultaneous
-/// impacts. No law changes to another by itself.
+/// impacts. No law changes to another unless
+/// [`friction_fallback`](ContactOptions::friction_fallback) says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -169,6 +170,12 @@ pub struct ContactOptions {
     pub overlap: Overlap,
     /// How the normal part of a contact depends on its slip.
     pub friction_coupling: FrictionCoupling,
+    /// The law that a step takes whose contacts have no solution with
+    /// [`friction_coupling`](Self::friction_coupling) to the accuracy, or none within the
+    /// [operations](crate::WorkLimits::contact_operations) that they may take; none halves it, and
+    /// ends in an error. [`ContactSolveReport::fallbacks`](super::ContactSolveReport::fallbacks)
+    /// counts such steps, and the report says the law.
+    pub friction_fallback: Option<FrictionCoupling>,
     /// How impacts at the same time are taken.
     pub impacts: Impacts,
     /// The law of impacts.
@@ -189,6 +196,15 @@ pub struct ContactOptions {
 const FINE: f64 = 1e-8;
 
 impl ContactOptions {
+    /// The couplings of friction that steps may take, Coulomb's law last if it is one.
+    pub fn couplings(&self) -> [FrictionCoupling; 2] {
+        let fallback = self.friction_fallback.unwrap_or(self.friction_coupling);
+        match self.friction_coupling {
+            FrictionCoupling::Exact => [fallback, FrictionCoupling::Exact],
+            own => [own, fallback],
+        }
+    }
+
     /// The residual that solves aim at where they get there quickly.
     pub(crate) fn aim(&self) -> f64 {
         FINE.min(self.accuracy)
@@ -207,6 +223,7 @@ impl Default for ContactOptions {
                 speed: 1.0,
             },
             friction_coupling: FrictionCoupling::default(),
+            friction_fallback: None,
             impacts: Impacts::default(),
             restitution: Restitution::default(),
             intersection_free: false,

@@ -83,6 +83,9 @@ pub struct ContactSolveReport {
     /// Steps that were taken in halves
     /// ([`ContactOptions::halvings`](super::ContactOptions::halvings)).
     pub halvings: usize,
+    /// Steps that took the law in place of the one that they have no solution with
+    /// ([`ContactOptions::friction_fallback`](super::ContactOptions::friction_fallback)).
+    pub fallbacks: usize,
 }
 
 impl ContactSolveReport {
@@ -91,6 +94,10 @@ impl ContactSolveReport {
         self.operations += earlier.operations;
         self.impacts += earlier.impacts;
         self.halvings += earlier.halvings;
+        self.fallbacks += earlier.fallbacks;
+        if earlier.fallbacks > 0 {
+            self.friction_coupling = earlier.friction_coupling;
+        }
     }
 }
 

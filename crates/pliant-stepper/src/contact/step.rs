@@ -353,7 +353,8 @@ pub(crate) fn record_solvers(system: &System, out: &mut SolverMemory) {
 ///
 /// # Errors
 /// [`Error::FrictionCoupling`] with the two sides.
-pub fn check_coupling(system: &System, coupling: FrictionCoupling) -> Result<(), Error> {
+pub fn check_coupling(system: &System) -> Result<(), Error> {
+    let [coupling, _] = system.options.contacts.couplings();
     let Some(c) = system
         .contacts
         .as_ref()

@@ -185,6 +185,9 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
             simulation.system.set_steps(steps);
             solved = true;
         }
+        Err(error) if takes_fallback(&simulation.options, &error) => {
+            return by_fallback(simulation, h, halvings);
+        }
         Err(Error::TooMuchWork { .. }) if or_halves => {}
         Err(error) if if_unsolved && may_shorter_solve(&simulation.options, &error) => {
             if halvings.taken == UNTIL_LOCKED && simulation.options.integrator != Integrator::Theta {
@@ -231,6 +234,32 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
             Err(error)
         }
     }
+}
+
+/// Whether a step that ends in this error is taken by another law of friction.
+fn takes_fallback(options: &Options, error: &Error) -> bool {
+    let contacts = &options.contacts;
+    let is_another = contacts
+        .friction_fallback
+        .is_some_and(|law| law != contacts.friction_coupling);
+    let is_of_contacts = match error {
+        Error::ContactsNotConverged { .. } => true,
+        Error::TooMuchWork { part, .. } => *part == WorkPart::Contacts,
+        _ => false,
+    };
+    is_another && is_of_contacts
+}
+
+/// A step by the law of friction in place of the one that it has no solution with.
+fn by_fallback(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
+    let contacts = &mut simulation.options.contacts;
+    let own = contacts.friction_coupling;
+    contacts.friction_coupling = contacts.friction_fallback.unwrap_or(own);
+    let result = step_or_halves(simulation, h, halvings);
+    simulation.options.contacts.friction_coupling = own;
+    let mut report = result?;
+    report.contacts.solve.fallbacks += 1;
+    Ok(report)
 }
 
 /// Whether a shorter step may have a solution where this error says that a step has none.

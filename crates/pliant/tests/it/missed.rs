@@ -241,7 +241,8 @@ fn cables_do_not_pass_through_each_other_where_they_may_not() {
         assert_eq!(report.contacts.missed, usize::from(free));
         assert!(passed || left < -0.02 + 1e-6, "{left}");
     }
-    // Shapes that are no surfaces take no part, and sources of contacts that cannot tell are refused.
+    // Shapes that are no surfaces take no part, and sources of contacts that cannot tell are
+    // refused.
     let (mut s, _) = cables(true);
     s.set_contacts(Blind).unwrap();
     assert_eq!(s.step(0.01).unwrap_err(), Error::CrossingsUnknown);

@@ -29,20 +29,22 @@ pub(super) fn laws_of_contact(builder: &mut Builder<'_>, run: &Run) -> Result<()
     builder.options.contacts.restitution = run.restitution_law;
     let contacts = &mut builder.options.contacts;
     contacts.friction_coupling = run.friction_coupling;
+    contacts.friction_fallback = run.friction_fallback;
     contacts.intersection_free = run.intersection_free;
     let wants_exact = match (contacts.impacts, contacts.restitution) {
         (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
         (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
         _ => None,
     };
-    if let (true, Some(what)) = (contacts.friction_coupling != FrictionCoupling::Exact, wants_exact) {
-        let message = format!("{what} for `friction_coupling: Exact` only");
+    let key = match contacts.friction_coupling {
+        FrictionCoupling::Exact => "friction_fallback",
+        _ => "friction_coupling",
+    };
+    let [coupling, _] = contacts.couplings();
+    if let (true, Some(what)) = (coupling != FrictionCoupling::Exact, wants_exact) {
+        let message = format!("{what} for `{key}: Exact` only");
         let help = Some("leave one of the two out".to_owned());
-        return builder.wrong(
-            &[Where::Key("friction_coupling"), Where::Key("run")],
-            message,
-            help,
-        );
+        return builder.wrong(&[Where::Key(key), Where::Key("run")], message, help);
     }
     Ok(())
 }

@@ -119,6 +119,10 @@ pub struct Run {
     /// The coupling of the normal part of a contact to its slip.
     #[serde(default)]
     pub friction_coupling: FrictionCoupling,
+    /// The coupling of a step whose contacts have no solution with that one; without one it is
+    /// halved, and ends in an error.
+    #[serde(default)]
+    pub friction_fallback: Option<FrictionCoupling>,
     /// The order of impacts at the same time.
     #[serde(default)]
     pub impacts: Impacts,

@@ -1,7 +1,13 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 50] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 51] = [
+    (
+        "friction_fallback: Exact",
+        "friction_fallback: Lagged",
+        "`impacts: InSequence` are for `friction_fallback: Exact` only",
+        "leave one of the two out",
+    ),
     (
         "intersection_free: false",
         "intersection_free: true, statics: ()",

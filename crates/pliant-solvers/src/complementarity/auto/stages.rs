@@ -94,7 +94,7 @@ impl Traits {
         }
     }
 
-    /// Those with the residual of the best answer so far.
+    /// Properties where the best answer so far has this residual.
     pub(super) fn from(&self, residual: f64) -> Self {
         Self {
             close: residual <= CLOSE,

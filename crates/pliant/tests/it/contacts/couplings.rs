@@ -296,3 +296,51 @@ fn dampers_do_not_feel_that_contacts_open_by_their_coupling() {
         assert!(damping < 2.25, "{integrator:?}: {:?}", report.ledger);
     }
 }
+
+/// A step that would take more operations than it may with Coulomb's law is, to the bit, the step
+/// by the law that is to take its place, and says so; without one it is an error.
+#[test]
+fn what_takes_too_long_takes_the_law_in_its_place() {
+    let mut options = Options::theta();
+    options.contacts.halvings = 0;
+    // So that half of the operations are not enough.
+    options.contacts.accuracy = 1e-8;
+    let (mut s, _) = pit(options, 16);
+    let limited = |s: &mut Simulation, most: u64| s.options.tuning.work.contact_operations = most;
+    let mut taken = 0;
+    for _ in 0..60 {
+        let start = s.checkpoint();
+        let exact = s.step(0.01).unwrap().contacts.solve;
+        let onward = s.checkpoint();
+        s.restore(&start).unwrap();
+        s.options.contacts.friction_coupling = FrictionCoupling::Lagged;
+        let lagged = s.step(0.01).unwrap().contacts.solve;
+        let expected = s.checkpoint();
+        s.options.contacts.friction_coupling = FrictionCoupling::Exact;
+        if lagged.operations < exact.operations / 2 {
+            let own = s.options.tuning.work.contact_operations;
+            s.restore(&start).unwrap();
+            limited(&mut s, (lagged.operations + exact.operations) / 2);
+            let error = s.step(0.01).unwrap_err();
+            assert!(matches!(error, Error::TooMuchWork { .. }), "{error}");
+            s.options.contacts.friction_fallback = Some(FrictionCoupling::Lagged);
+            let report = s.step(0.01).unwrap().contacts.solve;
+            assert_eq!(
+                (report.fallbacks, report.friction_coupling),
+                (1, FrictionCoupling::Lagged)
+            );
+            assert_eq!(s.checkpoint().state, expected.state);
+            assert_eq!(s.options.contacts.friction_coupling, FrictionCoupling::Exact);
+            limited(&mut s, own);
+            s.options.contacts.friction_fallback = None;
+            taken += 1;
+        }
+        s.restore(&onward).unwrap();
+    }
+    assert!(taken > 2, "{taken}");
+    // A law that does not go with the impacts is refused.
+    s.options.contacts.friction_fallback = Some(FrictionCoupling::Convex);
+    s.options.contacts.restitution = Restitution::Poisson;
+    let error = s.step(0.01).unwrap_err();
+    assert!(matches!(error, Error::FrictionCoupling { .. }), "{error}");
+}

@@ -129,10 +129,13 @@ fn friction_model<'a>(
         let message = format!("the direction of friction of the material `{name}` is zero");
         return builder.wrong(&places("direction"), message, None);
     }
-    let exact = builder.options.contacts.friction_coupling == FrictionCoupling::Exact;
+    let exact = builder.options.contacts.couplings() == [FrictionCoupling::Exact; 2];
     if !exact && matches!(model, FrictionModel::Pyramid { .. }) {
-        let message =
-            format!("the friction pyramid of the material `{name}` is for `friction_coupling: Exact` only");
+        let key = match builder.options.contacts.friction_coupling {
+            FrictionCoupling::Exact => "friction_fallback",
+            _ => "friction_coupling",
+        };
+        let message = format!("the friction pyramid of the material `{name}` is for `{key}: Exact` only");
         let help = Some("take `Cone` or `Ellipse`".to_owned());
         return builder.wrong(&places("directions"), message, help);
     }

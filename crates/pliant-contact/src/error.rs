@@ -46,6 +46,22 @@ pub enum ContactError {
         /// Given.
         found: usize,
     },
+    /// A list that is too long.
+    #[error("{shape} has more than {most} {what}")]
+    TooMany {
+        /// The shape.
+        shape: &'static str,
+        /// The items that were counted.
+        what: &'static str,
+        /// Largest number.
+        most: usize,
+    },
+    /// A distance field without a surface, or one that cannot be resolved.
+    #[error("a distance field {reason}")]
+    Field {
+        /// Why, as the end of a sentence.
+        reason: &'static str,
+    },
     /// An index of a mesh points past its points.
     #[error("{what} {entry} of {shape} names point {point}, but there are {count}")]
     Index {

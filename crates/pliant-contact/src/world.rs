@@ -2,6 +2,7 @@
 
 mod cast;
 mod detect;
+mod fields;
 mod found;
 mod materials;
 mod missed;
@@ -50,6 +51,7 @@ struct Workspace {
     broad: Broad,
     narrow: Narrow,
     sheets: sheets::SheetWorkspace,
+    fields: fields::FieldWorkspace,
     naming: Naming,
     found: Vec<Found>,
     /// The memory, while contacts are looked for that it is not to know.

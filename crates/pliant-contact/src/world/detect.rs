@@ -4,7 +4,7 @@ use super::cast::{self, Course};
 use super::found::{Found, Pair, Weights, near_enough, push};
 use super::pieces::{Form, Pieces};
 use super::sheets::sheet_sheet;
-use super::{Narrow, World};
+use super::{Narrow, World, fields};
 use crate::ContactError;
 use crate::narrow::axis::stay_apart;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
@@ -28,6 +28,7 @@ impl World {
                 (Form::Convex { .. }, Form::Sheet(_)) => self.convex_sheet(pair, false),
                 (Form::Sheet(_), Form::Convex { .. }) => self.convex_sheet(pair, true),
                 (Form::Sheet(_), Form::Sheet(_)) => sheet_sheet(self, pair),
+                (Form::Field(_), _) | (_, Form::Field(_)) => fields::collide(self, pair),
             }
             if !self.work.tests.add(1) {
                 let pair = [i, j].map(|k| self.pieces.list[k].collider);
@@ -201,7 +202,7 @@ impl World {
         }
     }
 
-    fn keep_swept(&mut self, pair: Pair) {
+    pub(super) fn keep_swept(&mut self, pair: Pair) {
         for touch in &self.work.narrow.touches {
             let feature = [0, touch.feature];
             push(

@@ -8,6 +8,7 @@ mod analytic;
 mod boxes;
 mod brute;
 mod corners;
+mod fields;
 mod garbage;
 mod identity;
 mod meshes;

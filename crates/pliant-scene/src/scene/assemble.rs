@@ -13,6 +13,7 @@ mod components;
 mod contacts;
 mod courses;
 mod deformables;
+mod distance_fields;
 mod elastic_rod;
 mod embedded;
 mod ends;

@@ -269,6 +269,8 @@ pub enum OutlineSpec {
     Sheet(SheetSpec),
     /// Ground of given heights.
     HeightField(HeightFieldSpec),
+    /// Everything where a signed distance on a grid is negative.
+    DistanceField(DistanceFieldSpec),
     /// Several shapes as one.
     Compound(Vec<PartShapeSpec>),
 }
@@ -292,6 +294,29 @@ pub struct HeightFieldSpec {
     pub heights: Vec<Vec<Number>>,
     /// Distances along x and y.
     pub spacing: [Number; 2],
+}
+
+/// The signed distance from the surface of a mesh, or by a formula, on a grid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "DistanceField", deny_unknown_fields)]
+pub struct DistanceFieldSpec {
+    /// The file of a closed mesh, relative to the scene file; this or a formula.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// Factor on the coordinates of the mesh; 1 by default.
+    #[serde(default = "one")]
+    pub scale: Number,
+    /// The distance at the place `$x`, `$y`, `$z`, negative inside.
+    #[serde(default)]
+    pub formula: Option<Number>,
+    /// Lowest corner of the grid of a formula.
+    #[serde(default)]
+    pub from: Option<Triple>,
+    /// Highest corner of the grid of a formula.
+    #[serde(default)]
+    pub to: Option<Triple>,
+    /// Distance of the points of the grid.
+    pub spacing: Number,
 }
 
 /// A part of a compound.

@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 49] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 57] = [
     (
         "restitution_law: Newton",
         "restitution_law: Poisson",
@@ -280,5 +280,48 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 49] = [
         "overlap: Correct(allowed: -1",
         "`allowed` is -1",
         "",
+    ),
+    (
+        "DistanceField(formula",
+        "DistanceFeild(formula",
+        "unknown kind `DistanceFeild`",
+        "did you mean `DistanceField`?",
+    ),
+    ("$z - 0.02", "$w - 0.02", "unknown parameter `$w`", ""),
+    (
+        "$z - 0.02",
+        "1 / ($z + 0.3) - 0.02",
+        "division by zero, at (0, 0, -0.3)",
+        "",
+    ),
+    (
+        "\"$z - 0.02 * sin(5 * $x)\"",
+        "1",
+        "the formula of `waves` is a number",
+        "write an expression of `$x`, `$y` and `$z`",
+    ),
+    (
+        "from: (0, 0, -0.3), to",
+        "to",
+        "the distance field of `waves` needs either `file`, or `formula` with `from` and `to`",
+        "",
+    ),
+    (
+        "$z - 0.02",
+        "$z + 5 - 0.02",
+        "a distance field has no negative value: there is no matter in its grid",
+        "",
+    ),
+    (
+        "spacing: 0.1)",
+        "spacing: 0)",
+        "the spacing of the shape of `waves` must be positive",
+        "",
+    ),
+    (
+        "spacing: 0.1)",
+        "spacing: 4e-3)",
+        "more than the limit",
+        "--max-elements",
     ),
 ];

@@ -33,6 +33,11 @@ const SHAPE: &str = "a distance field";
 /// two spacings may be lost. Only where the field is zero and which sign it has matters much: a
 /// field that is not quite a distance (`z - 0.1 sin(x)`) has the contacts of its surface, too.
 ///
+/// Cost of a search: with `n` samples of the surface, one in each cell that it passes, `O(log n)`
+/// and a few dozen evaluations (a quarter of a microsecond each) for a ball or a corner, two
+/// evaluations for each cell along an edge near the surface, one or more for each sample near a
+/// face or another field.
+///
 /// Beyond the grid there is nothing: matter that reaches its sides ends there, without a surface.
 /// Leave two spacings around a thing.
 #[derive(Clone, Debug)]
@@ -49,6 +54,8 @@ pub struct DistanceField {
     pub(crate) tree: Bvh,
     /// A box about all matter.
     pub(crate) bounds: Aabb,
+    /// Bound of the slope of the interpolant.
+    pub(crate) steepest: f64,
 }
 
 impl DistanceField {
@@ -111,6 +118,7 @@ impl DistanceField {
         let mut tree = Bvh::default();
         tree.build(&boxes);
         let bounds = bounds(&grid, &samples);
+        let steepest = 1.5 * grid.steepest();
         Ok(Self {
             grid,
             samples,
@@ -119,6 +127,7 @@ impl DistanceField {
             boxes,
             tree,
             bounds,
+            steepest,
         })
     }
 

@@ -103,12 +103,12 @@ impl DistanceField {
     }
 
     /// Whether no sample beside one has a smaller value, by more than a share of the way there.
-    pub(crate) fn is_least(&self, sample: u32, share: f64, value: impl Fn(Vec3) -> f64) -> bool {
+    pub(crate) fn is_least(&self, sample: u32, share: f64, value: impl Fn(u32) -> f64) -> bool {
         let here = self.samples[sample as usize];
-        let own = value(here);
+        let own = value(sample);
         self.neighbours.of(sample as usize).iter().all(|&k| {
             let there = self.samples[k as usize];
-            let drop = own - value(there);
+            let drop = own - value(k);
             drop <= share * (there - here).norm() && (share > 0.0 || drop < 0.0 || k > sample)
         })
     }

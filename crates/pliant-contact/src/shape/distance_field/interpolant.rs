@@ -102,6 +102,31 @@ impl Interpolant {
         self.spacing.min()
     }
 
+    /// The largest slope between neighbouring values.
+    pub(crate) fn steepest(&self) -> f64 {
+        let of_point = |k: usize| {
+            let at = self.index(k);
+            let along = |axis: usize| {
+                let mut other = at;
+                let slope = |other: [usize; 3]| {
+                    (self.values[self.entry(other)] - self.values[k]).abs() / self.spacing[axis]
+                };
+                let mut most = 0.0_f64;
+                if at[axis] > 0 {
+                    other[axis] = at[axis] - 1;
+                    most = slope(other);
+                }
+                if at[axis] + 1 < self.counts[axis] {
+                    other[axis] = at[axis] + 1;
+                    most = most.max(slope(other));
+                }
+                most
+            };
+            along(0).hypot(along(1)).hypot(along(2))
+        };
+        (0..self.values.len()).map(of_point).fold(0.0, f64::max)
+    }
+
     /// The field about a point; none beyond the grid, or where numbers overflow.
     pub(crate) fn at(&self, point: Vec3) -> Option<Jet> {
         let u = (point - self.origin).component_div(&self.spacing);

@@ -95,7 +95,7 @@ impl Search<'_> {
             &mut self.room.stack,
             |k| samples.push((distance(field.samples[k]), k as u32)),
         );
-        samples.retain(|s| field.is_least(s.1, 0.0, distance));
+        samples.retain(|s| field.is_least(s.1, 0.0, |k| distance(field.samples[k as usize])));
         if samples.is_empty() {
             let inside = field.grid.at(p).is_some_and(|jet| jet.value < 0.0);
             let nearest = field.nearest_sample(p, &mut self.room.stack);
@@ -207,7 +207,8 @@ impl Search<'_> {
         field.tree.query(&field.boxes, &about, &mut self.room.stack, |k| {
             samples.push((distance(field.samples[k]), k as u32));
         });
-        samples.retain(|s| s.0 <= reach && field.is_least(s.1, 0.0, distance));
+        let of = |k: u32| distance(field.samples[k as usize]);
+        samples.retain(|s| s.0 <= reach && field.is_least(s.1, 0.0, of));
         samples.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
         samples.truncate(MOST_FEET);
         for n in 0..self.room.samples.len() {
@@ -246,7 +247,7 @@ impl Search<'_> {
         let level = &mut self.room.level;
         level.clear();
         for &(_, sample) in samples.iter() {
-            if !field.is_least(sample, SLOPE, height) {
+            if !field.is_least(sample, SLOPE, |k| height(field.samples[k as usize])) {
                 continue;
             }
             let Some(foot) = field.descend(sample, &Goal::Plane(m)) else {
@@ -312,7 +313,8 @@ impl Search<'_> {
 
     /// Adds the samples of another field that are deepest in this one to those that are level.
     fn samples_on(&mut self, other: &DistanceField, place: Vec3, turn: Mat3, feature: u64) {
-        let (field, reach) = (self.field, self.reach(0.0));
+        // How far a sample may be from the lowest place around it.
+        let (field, bound) = (self.field, self.limit + other.grid.coarse());
         let corner = |k: usize| {
             let b = &field.bounds;
             let side = |axis: usize| {
@@ -324,23 +326,35 @@ impl Search<'_> {
             };
             turn.tr_mul(&(Vec3::new(side(0), side(1), side(2)) - place))
         };
-        let about = Aabb::of((0..8).map(corner)).grown(reach);
-        let samples = &mut self.room.samples;
-        samples.clear();
-        let stack = &mut self.room.stack;
-        other
-            .tree
-            .query(&other.boxes, &about, stack, |k| samples.push((0.0, k as u32)));
-        samples.sort_unstable_by_key(|s| s.1);
-        let value = |x: Vec3| match field.grid.at(place + turn * x) {
-            Some(jet) => jet.value / jet.slope.norm().max(1e-3),
-            None => f64::INFINITY,
+        let about = Aabb::of((0..8).map(corner)).grown(bound);
+        let value = |x: Vec3| {
+            let jet = field.grid.at(place + turn * x)?;
+            Some(jet.value / jet.slope.norm().max(1e-3)).filter(|value| *value <= bound)
         };
+        let near = |b: &Aabb| {
+            if b.low == b.high || !b.meets(&about) {
+                return b.meets(&about);
+            }
+            let (middle, half) = ((b.low + b.high) / 2.0, (b.high - b.low).norm() / 2.0);
+            let jet = field.grid.at(place + turn * middle);
+            jet.is_none_or(|jet| jet.value <= field.steepest * (half + bound))
+        };
+        let Room { samples, stack, .. } = &mut *self.room;
+        samples.clear();
+        other.tree.query_by(&other.boxes, near, stack, |k| {
+            samples.extend(value(other.samples[k]).map(|v| (v, k as u32)));
+        });
+        samples.sort_unstable_by_key(|s| s.1);
         let goal = Goal::Field(field, -turn.tr_mul(&place), turn.transpose());
         for n in 0..self.room.samples.len() {
-            let sample = self.room.samples[n].1;
-            let near = value(other.samples[sample as usize]) <= reach + other.grid.coarse();
-            if !near || !other.is_least(sample, SLOPE, value) {
+            let samples = &self.room.samples;
+            let sample = samples[n].1;
+            // Those that are not in the list are farther away.
+            let of = |k: u32| {
+                let found = samples.binary_search_by_key(&k, |s| s.1);
+                found.map_or(f64::INFINITY, |at| samples[at].0)
+            };
+            if !other.is_least(sample, SLOPE, of) {
                 continue;
             }
             let Some(lowest) = other.descend(sample, &goal) else {

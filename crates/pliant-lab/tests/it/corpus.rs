@@ -8,7 +8,7 @@ use exceptions::{EXCEPTIONS, Ends};
 use pliant_lab::exchange::{Answer, Expected, Layout, Record, Statement};
 use pliant_lab::registry::{COMPLEMENTARITY, KKT};
 use pliant_solvers::KktSystem;
-use pliant_solvers::complementarity::{Auto, Limits, Outcome, Problem, ProblemError, Solver};
+use pliant_solvers::complementarity::{Auto, Cone, Limits, Method, Outcome, Problem, ProblemError, Solver};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -117,6 +117,45 @@ fn every_stage_of_auto_is_needed() {
                 "{name}"
             );
         }
+    }
+}
+
+/// From the answer to nearly the same problem, as iterates of a step have it, Newton's method takes
+/// a few factorisations where contacts have more freedom than rows, and no interior point is tried.
+#[test]
+fn answers_to_nearly_the_same_problem_take_few_factorisations() {
+    const CONTACTS: usize = 40;
+    let n = 3 * CONTACTS;
+    // Coupled by waves, each contact with an inertia of its own.
+    let a: Vec<f64> = (0..n * n)
+        .map(|k| {
+            let (i, j) = ((k / n) as f64, (k % n) as f64);
+            let own = if k / n == k % n { 1.0 } else { 0.0 };
+            own + 0.3 * (0.1 * (i - j)).cos() / (1.0 + 0.05 * (i - j).abs())
+        })
+        .collect();
+    let b = |share: f64| -> Vec<f64> {
+        let of_row = |i: usize| match i % 3 {
+            0 => -1.0 + 0.5 * (i as f64).sin() + share * (0.7 * i as f64).sin(),
+            _ => (1.3 * i as f64).cos() + share * (0.9 * i as f64).cos(),
+        };
+        (0..n).map(of_row).collect()
+    };
+    let mut problem = Problem::dense(&a, &b(0.0), &[Cone::Coulomb { mu: 0.5 }; CONTACTS]).unwrap();
+    let mut auto = Auto::default();
+    let mut r = vec![0.0; n];
+    let cold = auto.solve(&problem, &mut r).unwrap();
+    assert_eq!(cold.method, Method::InteriorPoint);
+    for share in [1e-3, 1e-2, 3e-2] {
+        problem.set_b(&b(share)).unwrap();
+        let warm = auto.solve(&problem, &mut r).unwrap();
+        assert_eq!(
+            (warm.outcome, warm.method),
+            (Outcome::Converged, Method::Newton),
+            "{share}"
+        );
+        let last = warm.stages.last().unwrap();
+        assert!(last.iterations <= 5, "{share}: {last:?}");
     }
 }
 

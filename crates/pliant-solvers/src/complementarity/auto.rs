@@ -63,7 +63,8 @@ const WORK: usize = 4_000_000;
 ///   a start and with more than 60 rows block pivoting ends as soon as rows of its set are
 ///   redundant, as of bodies that lie on each other (of such sets there are many).
 /// - Else: Gauss-Seidel (8 sweeps, if there is a start or there are at most four contacts: interior
-///   points gain nothing from them otherwise), Newton (up to 60 rows), interior points,
+///   points gain nothing from them otherwise), Newton (up to 60 rows; of more rows, if there is a
+///   start that has come to a residual of 1e-2, and no more rows than freedom), interior points,
 ///   [proximal points](ProximalNewton), the [central path](CentralPath) around its turning points,
 ///   alternating directions. With a
 ///   [`Cone::Pyramid`](super::Cone::Pyramid): Lemke (if few rows), alternating directions. With a
@@ -246,8 +247,10 @@ impl Solver for Auto {
         let (mut iterations, mut work) = (0, report.work);
         let mut ray = false;
         let mut trial = std::mem::take(&mut self.trial);
-        let rules = STAGES.iter().enumerate();
-        for (place, rule) in rules.filter(|(_, rule)| (rule.applies)(&traits)) {
+        for (place, rule) in STAGES.iter().enumerate() {
+            if !(rule.applies)(&traits.from(report.residual.measure())) {
+                continue;
+            }
             if rule.is_last_resort() && report.residual.measure() <= enough {
                 break;
             }

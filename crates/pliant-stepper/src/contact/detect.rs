@@ -50,8 +50,12 @@ pub(super) struct MissedContacts {
     pub(super) list: ContactList,
     /// How many of them the step has.
     pub(super) count: usize,
-    /// How often the step was taken again because of them.
+    /// How often the step was taken again because of those found behind it, and of those found at
+    /// its first iterates.
     pub(super) searches: usize,
+    pub(super) early: usize,
+    /// Whether the last ones were found at an iterate.
+    pub(super) is_early: bool,
 }
 
 /// The contacts that take part in a step while events are located.

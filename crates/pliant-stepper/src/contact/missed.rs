@@ -9,14 +9,16 @@ use crate::Error;
 use crate::Motion;
 use pliant_model::{Model, Space, State};
 
+/// Searches at the first iterates of one step at most that may find missed contacts.
+const MOST_EARLY: usize = 5;
 /// Searches for missed contacts after one step at most.
 const MOST_SEARCHES: usize = 10;
 /// Number of searches after which the end of the step is not searched any more: what shapes overlap
 /// there then, the next step corrects.
 const MOST_AT_END: usize = 4;
 
-/// The start of a step, with velocities by which everything came to its end; bodies turn with the
-/// angular velocity of the end.
+/// The start of a step, with velocities by which everything came within `h` (s) to its end, or to an
+/// iterate; bodies turn with the angular velocity there.
 fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State) {
     out.positions.clone_from(&start.positions);
     out.velocities.clone_from(&end.velocities);
@@ -41,15 +43,25 @@ fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State
     }
 }
 
+/// The time that an iterate of a step stands for, and the horizon of the step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// Time from the start of the step to the iterate (s).
+    pub(crate) ahead: f64,
+    /// Length of the step (s), through which all goes on with the mean velocities until then.
+    pub(crate) horizon: f64,
+}
+
 impl Detection {
     /// A step begins, with the contacts that are found for it.
     pub(crate) fn begin(&mut self) {
-        (self.missed.searches, self.missed.count) = (0, 0);
+        let missed = &mut self.missed;
+        (missed.searches, missed.early, missed.count) = (0, 0, 0);
     }
 
     /// Whether the step was tried before, with fewer contacts.
     pub(super) fn is_taken_again(&self) -> bool {
-        self.missed.searches > 0
+        self.missed.searches + self.missed.early > 0
     }
 
     /// Takes the missed contacts into those of the step, which is to be taken again; whether it may
@@ -59,7 +71,10 @@ impl Detection {
         if missed.searches == MOST_SEARCHES {
             return false;
         }
-        missed.searches += 1;
+        match missed.is_early {
+            true => missed.early += 1,
+            false => missed.searches += 1,
+        }
         for i in 0..missed.list.len() {
             self.list.take(&missed.list, i);
         }
@@ -81,17 +96,51 @@ impl Detection {
         h: f64,
         accept_failed: bool,
     ) -> Result<(), Error> {
-        let Self { source, missed, .. } = self;
-        if accept_failed && missed.searches == MOST_SEARCHES {
+        if accept_failed && self.missed.searches == MOST_SEARCHES {
             return Ok(());
         }
-        on_the_way(search.model, &start.state, search.state, h, &mut source.predicted);
+        let way = Way { ahead: h, horizon: h };
+        let ends = self.missed.searches < MOST_AT_END;
+        self.missed.is_early = false;
+        self.find_missed(search, start, way, ends)
+    }
+
+    /// Looks for such contacts on the way to an iterate of the step, which `search` has: once known
+    /// there, they cost one iteration, and not all that are needed without them. What it leaves
+    /// out, the search behind the step finds.
+    ///
+    /// # Errors
+    /// [`Error::ContactsMissed`] if there are any; those of the finder.
+    pub(super) fn look_for_missed_early(
+        &mut self,
+        search: Search<'_>,
+        start: &Motion,
+        way: Way,
+    ) -> Result<(), Error> {
+        if self.missed.early == MOST_EARLY {
+            return Ok(());
+        }
+        self.missed.is_early = true;
+        self.find_missed(search, start, way, true)
+    }
+
+    /// Looks for contacts on the way to where `search` is; `ends` if also there.
+    fn find_missed(&mut self, search: Search<'_>, start: &Motion, way: Way, ends: bool) -> Result<(), Error> {
+        let Self { source, missed, .. } = self;
+        let h = way.horizon;
+        on_the_way(
+            search.model,
+            &start.state,
+            search.state,
+            way.ahead,
+            &mut source.predicted,
+        );
         missed.list.clear();
         source.searched = true;
         source
             .finder
             .find_missed(search.model, &source.predicted, h, &mut missed.list)?;
-        if missed.list.contacts().is_empty() && missed.searches < MOST_AT_END {
+        if missed.list.contacts().is_empty() && ends {
             source
                 .finder
                 .find_entered(search.model, &source.predicted, h, &mut missed.list)?;

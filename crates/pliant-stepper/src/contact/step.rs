@@ -18,6 +18,7 @@ use pliant_solvers::complementarity::IslandMemory;
 use pliant_solvers::{KktSystem, Solution, SolveError, SolveReport};
 use std::collections::BTreeMap;
 
+pub(crate) use super::missed::Way;
 pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
 pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
 
@@ -212,6 +213,23 @@ pub(crate) fn look_for_missed(
     let accept_failed = system.options.accept_failed_steps;
     match Search::of(system, &end.state) {
         Some((c, search)) => c.detection.look_for_missed(search, start, h, accept_failed),
+        None => Ok(()),
+    }
+}
+
+/// Looks for contacts that the search missed and that bodies go through on the way to an iterate of
+/// the step, whose state is that of `at`.
+///
+/// # Errors
+/// [`Error::ContactsMissed`] if there are any.
+pub(crate) fn look_for_missed_early(
+    system: &mut System,
+    start: &Motion,
+    at: &Motion,
+    way: Way,
+) -> Result<(), Error> {
+    match Search::of(system, &at.state) {
+        Some((c, search)) => c.detection.look_for_missed_early(search, start, way),
         None => Ok(()),
     }
 }

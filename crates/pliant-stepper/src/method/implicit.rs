@@ -37,6 +37,7 @@ pub(crate) use sdirk::Sdirk2;
 
 use crate::Error;
 use crate::contact::ContactIterate;
+use crate::contact::step::Way;
 use crate::integrator::Relation;
 use crate::method::sizes::{Missed, TermSizes};
 use crate::motion::{Motion, clone_into_buffers};
@@ -96,10 +97,21 @@ pub(crate) struct NewtonWorkspace {
     rate: Vec<f64>,
     nodal: Nodal,
     mixing: Mixing,
-    /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
-    inertia: Vec<f64>,
+    tangents: Tangents,
     sizes: TermSizes,
     loads: Loads,
+}
+
+/// The matrices `W` of the iterates of a step or a stage.
+#[derive(Debug, Default)]
+struct Tangents {
+    /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
+    inertia: Vec<f64>,
+    /// The values of `W` with the whole geometric stiffness, where it is indefinite.
+    exact: Vec<f64>,
+    /// The first share of the absolute value of the geometric stiffness to be tried there, as a
+    /// place in the list of shares.
+    first_share: usize,
 }
 
 /// Mixes the steps of kept matrices, and watches how they shrink.
@@ -107,15 +119,17 @@ pub(crate) struct NewtonWorkspace {
 struct Mixing {
     mixer: Anderson,
     contraction: Contraction,
-    /// The iterate that a step leads to: velocities, impulses of rows, loads.
+    /// The iterate that a step leads to: velocities, impulses of rows, impulses of contacts, loads.
     output: Vec<f64>,
+    /// Whether the present step was mixed with others, so that contacts do not hold their laws.
+    leaves_laws: bool,
 }
 
 impl Mixing {
-    /// Replaces a step, a change of velocity and the impulses of rows, and the loads that it leads
-    /// to by the mixed ones; `anew` if it is of other matrices than the last one. What the matrices
-    /// leave out is so found from the steps, as GMRES would.
-    fn mix(&mut self, anew: bool, velocity: &[f64], step: &mut Solution, loads: &mut [f64]) {
+    /// Replaces a step, a change of velocity and the impulses of rows, and the forces beside it,
+    /// impulses of contacts and loads, by the mixed ones; `anew` if it is of other matrices than
+    /// the last one. What the matrices leave out is so found from the steps, as GMRES would.
+    fn mix(&mut self, anew: bool, velocity: &[f64], step: &mut Solution, beside: [&mut [f64]; 2]) {
         if anew {
             self.mixer.restart();
         }
@@ -123,15 +137,20 @@ impl Mixing {
         output.clear();
         output.extend(velocity.iter().zip(&step.x).map(|(v, x)| v + x));
         output.extend_from_slice(&step.mu);
-        output.extend_from_slice(loads);
+        for forces in &beside {
+            output.extend_from_slice(forces);
+        }
         self.mixer.mix(&step.x, output);
-        let (ends, forces) = output.split_at(velocity.len());
-        let (impulses, of_springs) = forces.split_at(step.mu.len());
+        let (ends, mut rest) = output.split_at(velocity.len());
         for ((x, end), v) in step.x.iter_mut().zip(ends).zip(velocity) {
             *x = end - v;
         }
-        step.mu.copy_from_slice(impulses);
-        loads.copy_from_slice(of_springs);
+        let [contacts, loads] = beside;
+        for forces in [&mut step.mu[..], contacts, loads] {
+            let (own, others) = rest.split_at(forces.len());
+            forces.copy_from_slice(own);
+            rest = others;
+        }
     }
 }
 
@@ -237,6 +256,9 @@ struct Origin<'a> {
     /// The share that iterations go on to, where they can.
     goal: Goal,
     factor: Factor,
+    /// The way on which contacts are looked for that were missed, once the first iteration has
+    /// found where it leads.
+    way: Option<Way>,
 }
 
 /// Expectations of the first iterate.
@@ -269,7 +291,7 @@ enum Factor {
 impl<'a> Origin<'a> {
     /// That of a whole step from a motion: nothing is integrated beside the positions, and nothing
     /// is expected but the last multipliers.
-    fn of_step(start: &'a Motion, tolerance: f64) -> Self {
+    fn of_step(start: &'a Motion, h: f64, tolerance: f64) -> Self {
         Self {
             state: &start.state,
             held: &start.controls.held,
@@ -282,6 +304,7 @@ impl<'a> Origin<'a> {
             tolerance,
             goal: Goal::Tolerance,
             factor: Factor::EveryIteration,
+            way: Some(Way { ahead: h, horizon: h }),
         }
     }
 

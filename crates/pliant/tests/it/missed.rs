@@ -148,7 +148,48 @@ fn attempts_with_more_contacts_do_not_try_two_stages_anew() {
     let report = s.step(1.0 / 60.0).unwrap();
     assert_eq!((report.solve.stages, report.contacts.missed), (1, 12));
     // One more where two stages are tried anew.
-    assert_eq!(s.counters().solver.numeric, 7);
+    assert_eq!(s.counters().solver.numeric, 8);
+}
+
+/// Springs beside the plate pull a ball into it, which gravity does not predict: the first iterate
+/// shows it, and the iteration without the contact goes no further.
+#[test]
+fn contacts_that_elastic_forces_bring_are_found_at_the_first_iterate() {
+    let mut m = Model::new();
+    let ball = m.add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 0.07])]).unwrap();
+    m.add_mass("ball", ball, Mass::Rigid(vec![RigidMass::sphere(1.0, 0.05)]))
+        .unwrap();
+    let centre = m
+        .add_mapped("centre", &[ball], RigidPoints::new(&[(0, [0.0; 3])]))
+        .unwrap();
+    let anchors = [(0, [0.2, 0.0, -0.1]), (0, [0.0, 0.2, -0.1])];
+    let lines = Distance::to_points(&anchors).with_rest_lengths(&[0.05; 2]);
+    let lines = m.add_mapped("lines", &[centre], lines).unwrap();
+    let law = UniformCompliance::from_stiffness(300.0);
+    m.add_force_field("springs", lines, law, Treatment::Stiffness)
+        .unwrap();
+    let mut world = World::new();
+    world
+        .add(body("ball", Shape::ball(0.05).unwrap(), ball, 0))
+        .unwrap();
+    let plate = Shape::cuboid([0.5, 0.5, 0.01]).unwrap();
+    world
+        .add(Collider::new("plate", plate, Placement::Fixed(Pose::default())))
+        .unwrap();
+    let options = Options {
+        integrator: Integrator::Nonlinear,
+        ..Options::theta()
+    };
+    let mut s = Simulation::with_options(m, options).unwrap();
+    s.set_contacts(world).unwrap();
+    let report = s.step(0.03).unwrap();
+    assert_eq!(report.contacts.missed, 1);
+    // Six where it is found behind the step alone, in which the attempt without the contact takes
+    // three iterations.
+    assert_eq!(
+        (report.solve.newton.iterations, s.counters().solver.numeric),
+        (3, 4)
+    );
 }
 
 /// A body that stops by less than a hundredth of the thickness of the plate in it is corrected

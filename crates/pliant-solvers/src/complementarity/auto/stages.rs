@@ -50,6 +50,11 @@ pub(super) struct Traits {
     swept: bool,
     /// There is a start.
     warm: bool,
+    /// There are no more rows than the system has freedom, as far as that is known: with more,
+    /// contacts that stick are redundant.
+    loose: bool,
+    /// Its residual is at most [`CLOSE`], or that of the best answer so far.
+    close: bool,
 }
 
 /// From where interior points end, Newton takes a dozen factorisations: where they are dense, up to
@@ -59,6 +64,9 @@ const ENDED: usize = 4;
 const PATH: usize = 3000;
 /// Blocks that a few sweeps are likely to settle without a start.
 const SWEPT: usize = 4;
+/// Residual from which Newton's method takes a few factorisations, where interior points take a
+/// dozen.
+const CLOSE: f64 = 1e-2;
 /// Rows up to which Newton's dense factorisations cost less than interior points.
 const SMALL: usize = 60;
 
@@ -67,6 +75,10 @@ impl Traits {
         let size = problem.size();
         let sparse = matches!(problem.delassus().form(), Form::Saddle { .. } | Form::Sparse(_));
         let rows = !problem.has_friction();
+        let loose = match problem.delassus().form() {
+            Form::Saddle { system, .. } => size <= system.fixed.iter().filter(|f| !**f).count(),
+            _ => true,
+        };
         Self {
             rows,
             round: problem.first_pyramid().is_none(),
@@ -77,6 +89,16 @@ impl Traits {
             small: size <= SMALL,
             swept: problem.blocks() <= SWEPT,
             warm: start.iter().any(|r| *r != 0.0),
+            loose,
+            close: false,
+        }
+    }
+
+    /// Those with the residual of the best answer so far.
+    pub(super) fn from(&self, residual: f64) -> Self {
+        Self {
+            close: residual <= CLOSE,
+            ..*self
         }
     }
 }
@@ -107,6 +129,8 @@ const fn most(iterations: usize, patience: usize) -> Most {
 
 const INTERIOR: Most = most(100, 30);
 const PROXIMAL: Most = most(60, 20);
+/// Newton's method from an answer to nearly the same problem: mostly two factorisations.
+const QUICK: Most = most(8, 3);
 const NEWTON: Most = most(150, 100);
 /// Rounds of block pivoting: where it succeeds it takes a dozen.
 const PIVOTING: Most = most(100, 100);
@@ -138,6 +162,7 @@ pub(in crate::complementarity) const STAGES: &[Rule] = &[
     // Without a start and with many contacts interior points gain nothing from sweeps.
     rule(GaussSeidel, most(8, 8), |t| t.round && (t.swept || t.rolls || t.warm), &["contact-slips", "random-rolling"]),
     rule(Newton, NEWTON, |t| t.round && !t.rows && (t.small || t.rolls && t.near), &["capstan-16-slips", "cards"]),
+    rule(Newton, QUICK, |t| t.round && !t.rows && t.warm && t.close && t.loose && t.near && !(t.small || t.rolls), &["everyday/cloth_on_cloth"]),
     rule(InteriorPoint, INTERIOR, |t| t.round, &["wall-4", "tower-50"]),
     rule(ProximalNewton, PROXIMAL, |t| t.round && t.near, &["heap-4-42"]),
     rule(CentralPath, most(PATH, PATH), |t| t.slips && t.near, &["heap-1-82", "heap-10-66"]),

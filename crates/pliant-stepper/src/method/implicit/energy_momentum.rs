@@ -81,6 +81,7 @@ impl Method for EnergyMomentum {
                 tolerance,
                 goal: Goal::Rounding,
                 factor: Factor::Kept,
+                way: None,
             },
             system,
             start,

@@ -113,7 +113,7 @@ impl LinearisationMeasure {
         system.velocities(&before.state, &mut work.equations.velocity);
         let scheme = work.relate(&method, weights, h, before)?;
         let mut iteration = Iteration {
-            origin: Origin::of_step(start, system.options.tuning.newton.tolerance),
+            origin: Origin::of_step(start, h, system.options.tuning.newton.tolerance),
             system,
             start,
             end: before,

@@ -74,7 +74,7 @@ impl Method for Implicit {
         let clock = Instant::now();
         trace.account.add_stored_contacts(system, end);
         let mut iteration = Iteration {
-            origin: Origin::of_step(start, system.options.tuning.newton.tolerance),
+            origin: Origin::of_step(start, h, system.options.tuning.newton.tolerance),
             system,
             start,
             end,

@@ -25,6 +25,12 @@ const POLISHES: usize = 12;
 /// The largest share of its terms that an equation may miss where the velocities are close.
 const LARGEST_RESIDUAL: f64 = 1e-5;
 
+/// Shares of the way from the geometric stiffness to its absolute value that an indefinite matrix
+/// goes, one after the other. The iteration then converges linearly: where a mode has the stiffness
+/// `k` and `k + d` with all of it, each step leaves `s d/(k + s d)` of the error in that mode, with
+/// the share `s`.
+const SHARES: [f64; 4] = [1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0, 1.0];
+
 /// Shares of the sums of its rows that are added to the diagonal of an indefinite matrix, one after
 /// the other. With the last one it is definite.
 const SHIFTS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.5, 2.0];
@@ -33,9 +39,9 @@ const SHIFTS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.5, 2.0];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tangent {
     Exact,
-    /// With the absolute value of the geometric stiffness.
-    Clamped,
-    /// With that, if it may be, and a shift of the diagonal. It is not that of the equations, and
+    /// On the way from the geometric stiffness to its absolute value, by one of [`SHARES`].
+    Clamped(usize),
+    /// With the absolute value, if it may be, and a shift of the diagonal. It is not that of the equations, and
     /// is not kept.
     Shifted,
 }
@@ -80,7 +86,10 @@ impl Iteration<'_> {
         let mut weighed = false;
         let mut goal = None;
         self.work.mixing.mixer.restart();
+        self.work.mixing.leaves_laws = false;
+        self.work.tangents.first_share = 0;
         let (mut stale, mut age, mut before) = (false, 0, f64::INFINITY);
+        let (mut mixed_by, mut way) = (None, self.origin.way);
         loop {
             let clock = Instant::now();
             if !stale {
@@ -107,6 +116,7 @@ impl Iteration<'_> {
                 timings.fill += clock.elapsed();
                 measured = self.measure();
             }
+            let is_slow = measured.relative > SLOW * before;
             before = measured.relative;
             let settled = !self.system.in_contact() || self.work.iterate.whole;
             let goal = *goal.get_or_insert_with(|| self.origin.goal(measured.relative));
@@ -143,14 +153,14 @@ impl Iteration<'_> {
             }
             let clock = Instant::now();
             age = if stale { age + 1 } else { 0 };
-            let mut shifted = false;
+            let mut tangent = Tangent::Exact;
             if stale {
                 self.fill_right_hand_sides(true);
             } else {
-                let tangent = self.prepare_newton()?;
+                tangent = self.prepare_newton()?;
                 clamped |= tangent != Tangent::Exact;
-                shifted = tangent == Tangent::Shifted;
             }
+            let shifted = tangent == Tangent::Shifted;
             timings.factor += clock.elapsed();
             let clock = Instant::now();
             let mut solved = self.solve_newton()?;
@@ -169,11 +179,23 @@ impl Iteration<'_> {
                 s.loads
                     .extrapolate(deformations, self.system, &self.end.state, reach);
             }
-            if self.origin.factor != Factor::EveryIteration {
+            // A matrix that is not that of the equations leaves out as much in every step.
+            let is_mixed = match tangent {
+                _ if self.origin.factor == Factor::Kept => true,
+                Tangent::Clamped(_) => is_slow && measured.relative > goal,
+                _ => false,
+            };
+            self.work.mixing.leaves_laws = is_mixed && self.system.in_contact();
+            if is_mixed {
                 let (s, solution) = (&mut *self.work, &mut self.system.solution);
-                s.mixing
-                    .mix(!stale, &s.iterate.velocity, solution, s.loads.next_mut());
+                let beside = [&mut s.contact_impulses[..], s.loads.next_mut()];
+                let anew = match self.origin.factor {
+                    Factor::Kept => !stale,
+                    Factor::EveryIteration => mixed_by != Some(tangent),
+                };
+                s.mixing.mix(anew, &s.iterate.velocity, solution, beside);
             }
+            mixed_by = is_mixed.then_some(tangent);
             let found = done
                 || match shifted {
                     true => self.leave(&mut watch)?,
@@ -185,8 +207,16 @@ impl Iteration<'_> {
             if self.origin.deformations.is_some() {
                 self.work.loads.go();
             }
-            // A direction of old matrices that leads nowhere is tried with new ones.
-            let lost = stale && !found;
+            if let Some(way) = way.take() {
+                step::look_for_missed_early(self.system, self.start, self.end, way)?;
+            }
+            // A direction of old matrices that leads nowhere is tried with new ones, and one of a
+            // matrix that is hardly definite with all of the absolute value.
+            let barely = matches!(tangent, Tangent::Clamped(k) if k + 1 < SHARES.len());
+            if barely && !found {
+                self.work.tangents.first_share = SHARES.len() - 1;
+            }
+            let lost = (stale || barely) && !found;
             let found = found || lost;
             stale = self.origin.factor != Factor::EveryIteration && !lost && !shifted;
             timings.update += clock.elapsed();
@@ -230,8 +260,8 @@ impl Iteration<'_> {
             s.accepted.velocity.clone_from(&s.iterate.velocity);
             s.accepted.mu.clone_from(&s.iterate.mu);
             let solution = &mut self.system.solution;
-            s.mixing
-                .mix(anew, &s.iterate.velocity, solution, s.loads.next_mut());
+            let beside = [&mut [][..], s.loads.next_mut()];
+            s.mixing.mix(anew, &s.iterate.velocity, solution, beside);
             self.go(1.0)?;
             let now = self.measure();
             let goes_on = missed(&now) <= 0.5 * missed(&least);
@@ -406,27 +436,46 @@ impl Iteration<'_> {
         loop {
             self.fill_right_hand_sides(true);
             match self.prepare_filled() {
-                Ok(()) => return Ok(tangent),
-                Err(Error::NotPositiveDefinite { .. })
-                    if tangent == Tangent::Exact && self.system.options.tuning.clamp_geometry =>
-                {
-                    tangent = Tangent::Clamped;
-                    self.fill_newton(true);
-                }
+                Ok(()) => break,
                 Err(e @ Error::NotPositiveDefinite { .. }) => {
-                    let Some(share) = shifts.next() else {
-                        return Err(e);
-                    };
-                    self.fill_newton(tangent != Tangent::Exact);
-                    tangent = Tangent::Shifted;
-                    let System {
-                        assembler, scratch, ..
-                    } = &mut *self.system;
-                    assembler.shift_diagonal(*share, &mut scratch.primal);
+                    let next = self.next_tangent(tangent);
+                    if next == Tangent::Shifted {
+                        let share = *shifts.next().ok_or(e)?;
+                        self.fill_newton(tangent != Tangent::Exact);
+                        let System {
+                            assembler, scratch, ..
+                        } = &mut *self.system;
+                        assembler.shift_diagonal(share, &mut scratch.primal);
+                    }
+                    tangent = next;
                 }
                 Err(e) => return Err(e),
             }
         }
+        if let Tangent::Clamped(k) = tangent {
+            self.work.tangents.first_share = k.saturating_sub(1);
+        }
+        Ok(tangent)
+    }
+
+    /// Fills the next tangent behind one that is indefinite, unless that is one with a shift.
+    fn next_tangent(&mut self, tangent: Tangent) -> Tangent {
+        let (next, factor) = match tangent {
+            Tangent::Exact if self.system.options.tuning.clamp_geometry => {
+                let tangents = &mut self.work.tangents;
+                let first = tangents.first_share;
+                tangents.exact.clear();
+                let exact = self.system.assembler.system().w.values();
+                tangents.exact.extend_from_slice(exact);
+                self.fill_newton(true);
+                (first, SHARES[first])
+            }
+            Tangent::Clamped(k) if k + 1 < SHARES.len() => (k + 1, SHARES[k + 1] / SHARES[k]),
+            _ => return Tangent::Shifted,
+        };
+        let exact = &self.work.tangents.exact;
+        self.system.assembler.extrapolate_w(exact, factor);
+        Tangent::Clamped(next)
     }
 
     /// Factors the filled system, with the rows of contacts if there are any.

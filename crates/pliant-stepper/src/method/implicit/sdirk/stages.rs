@@ -4,6 +4,7 @@ use super::super::lift::{LIFTS, has_rows, lift};
 use super::super::{Expected, Factor, ForcesAlong, Goal, Iteration, NewtonWorkspace, Origin};
 use super::{Expectations, GAIN, Sdirk2};
 use crate::Error;
+use crate::contact::step::Way;
 use crate::contact::{Turning, step as contact_step};
 use crate::motion::Motion;
 use crate::observe::{Step, Trace};
@@ -163,6 +164,10 @@ impl Sdirk2 {
             tolerance,
             goal,
             factor,
+            way: stage.is_first().then_some(Way {
+                ahead: elapsed,
+                horizon: stage.h,
+            }),
         };
         let mut iteration = Iteration {
             system,

@@ -21,6 +21,9 @@ pub struct Material {
     /// Hunt and Crossley's dissipation of a compliant contact (s/m): its relaxation time grows by
     /// this times the overlap.
     pub dissipation: f64,
+    /// Viscous friction (N s/m per point of contact): a drag along the surfaces in proportion to the
+    /// slip, beside Coulomb's friction, while they touch.
+    pub viscous_friction: f64,
     /// Friction against spin about the normal: torque per normal force (m).
     pub torsional_friction: f64,
     /// Friction against rolling: torque per normal force (m).
@@ -38,6 +41,7 @@ impl Default for Material {
             compliance: 0.0,
             relaxation_time: 0.0,
             dissipation: 0.0,
+            viscous_friction: 0.0,
             torsional_friction: 0.0,
             rolling_friction: 0.0,
         }
@@ -80,6 +84,7 @@ impl Material {
         not_negative("the compliance of a material", self.compliance)?;
         not_negative("the relaxation time of a material", self.relaxation_time)?;
         not_negative("the dissipation of a material", self.dissipation)?;
+        not_negative("the viscous friction of a material", self.viscous_friction)?;
         not_negative("the torsional friction of a material", self.torsional_friction)?;
         not_negative("the rolling friction of a material", self.rolling_friction)?;
         if not_negative("the restitution of a material", self.restitution)? > 1.0 {
@@ -120,6 +125,7 @@ impl Material {
             compliance: self.compliance + other.compliance,
             relaxation_time: self.relaxation_time.max(other.relaxation_time),
             dissipation: self.dissipation.max(other.dissipation),
+            viscous_friction: self.viscous_friction.max(other.viscous_friction),
             torsional_friction: self.torsional_friction.max(other.torsional_friction),
             rolling_friction: self.rolling_friction.max(other.rolling_friction),
         }
@@ -140,6 +146,7 @@ mod tests {
             compliance: 1e-6,
             relaxation_time: 0.1,
             dissipation: 0.2,
+            viscous_friction: 0.7,
             torsional_friction: 1e-3,
             rolling_friction: 0.0,
         };
@@ -154,6 +161,7 @@ mod tests {
             compliance: 2e-6,
             relaxation_time: 0.0,
             dissipation: 0.3,
+            viscous_friction: 0.4,
             torsional_friction: 0.0,
             rolling_friction: 2e-3,
         };
@@ -173,7 +181,7 @@ mod tests {
                 assert_eq!(pair.direction, a.direction);
                 assert!((pair.compliance - 3e-6).abs() < 1e-20);
                 assert_eq!((pair.restitution, pair.relaxation_time), (0.5, 0.1));
-                assert_eq!(pair.dissipation, 0.3);
+                assert_eq!((pair.dissipation, pair.viscous_friction), (0.3, 0.7));
                 assert_eq!((pair.torsional_friction, pair.rolling_friction), (1e-3, 2e-3));
             }
         }

@@ -10,6 +10,7 @@
 mod approach;
 mod bounce;
 mod detect;
+mod drag;
 mod finder;
 mod held;
 mod impact;
@@ -46,6 +47,7 @@ pub(crate) use bounce::{Bounce, take_largest_share};
 pub use detect::Detection;
 pub(crate) use detect::look_ahead;
 pub use detect::{Search, check, predict};
+pub use drag::Drag;
 pub use law::ContactRows;
 pub(crate) use newton::ContactIterate;
 pub use observed::Solved;

@@ -35,7 +35,7 @@ pub struct Ledger {
     /// dissipate (viscous and plastic): never positive for `alpha = beta`, but for quasi-linear
     /// viscoelasticity, whose branches may give back what they took.
     pub damping: f64,
-    /// By friction, spin and rolling in contacts, and by rows with bounds on both sides that are
+    /// By friction (viscous friction included), spin and rolling in contacts, and by rows with bounds on both sides that are
     /// not driven (dry friction of joints).
     pub friction: f64,
     /// By normal impulses of hard contacts, by rows with a bound on one side (limits, ropes), by

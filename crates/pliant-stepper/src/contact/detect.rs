@@ -335,6 +335,7 @@ pub fn check(contact: &Contact) -> Result<(), Error> {
         ("the compliance of a contact", law.compliance),
         ("the relaxation time of a contact", law.relaxation_time),
         ("the dissipation of a contact", law.dissipation),
+        ("the viscous friction of a contact", law.viscous_friction),
         ("the torsion of a contact", law.torsion),
         ("the rolling resistance of a contact", law.rolling),
     ] {

@@ -74,6 +74,7 @@ fn law(material: &Material, direction: Option<[f64; 3]>) -> ContactLaw {
         compliance: material.compliance,
         relaxation_time: material.relaxation_time,
         dissipation: material.dissipation,
+        viscous_friction: material.viscous_friction,
         torsion: material.torsional_friction,
         rolling: material.rolling_friction,
     }

@@ -26,6 +26,9 @@ shared! {
         /// Hunt and Crossley's dissipation of a compliant contact.
         #[serde(default = "zero")]
         pub dissipation: Number,
+        /// Drag along the surfaces per slip, while they touch, of each point of contact, in N s/m.
+        #[serde(default = "zero")]
+        pub viscous_friction: Number,
         /// Torque about the normal per normal force, in m.
         #[serde(default = "zero")]
         pub torsional_friction: Number,

@@ -3,6 +3,7 @@
 mod cast;
 mod detect;
 mod found;
+mod foundation;
 mod materials;
 mod missed;
 mod pieces;
@@ -23,6 +24,7 @@ use crate::{
     FrictionRule, Material, MaterialId, Placement, Remembered, Rest,
 };
 use found::Found;
+use foundation::Foundations;
 use materials::Materials;
 use pieces::{Piece, Pieces, Speeds};
 use tied::TiedPoints;
@@ -35,6 +37,7 @@ pub struct World {
     /// Pairs of colliders that do not meet, sorted.
     excluded: Vec<(ColliderId, ColliderId)>,
     tied: TiedPoints,
+    foundations: Foundations,
     memory: ContactMemory,
     /// The state of rest of each collider; empty if all move.
     rest: Vec<Rest>,
@@ -142,6 +145,7 @@ impl World {
             materials: Materials::default(),
             excluded: Vec::new(),
             tied: TiedPoints::default(),
+            foundations: Foundations::default(),
             memory: ContactMemory::default(),
             rest: Vec::new(),
             pieces: Pieces::default(),
@@ -156,6 +160,7 @@ impl World {
     /// # Errors
     /// [`ContactError`] if a number is out of range.
     pub fn add_material(&mut self, material: Material) -> Result<MaterialId, ContactError> {
+        self.foundations.forget();
         self.materials.add(material)
     }
 
@@ -170,6 +175,7 @@ impl World {
     /// # Errors
     /// [`ContactError`] if a number is out of range, or there is no such material.
     pub fn set_pair(&mut self, a: MaterialId, b: MaterialId, material: Material) -> Result<(), ContactError> {
+        self.foundations.forget();
         self.materials.set_pair(a, b, material)
     }
 
@@ -185,6 +191,7 @@ impl World {
         self.materials.check(&collider.name, collider.material)?;
         let collider = collider.checked()?;
         let id = ColliderId(self.colliders.len() as u32);
+        self.foundations.forget();
         self.pieces.add(id, &collider);
         self.colliders.push(collider);
         Ok(id)
@@ -196,6 +203,7 @@ impl World {
     /// [`ContactError`] if there is no such collider.
     pub fn exclude(&mut self, a: ColliderId, b: ColliderId) -> Result<(), ContactError> {
         self.check_colliders([a, b])?;
+        self.foundations.forget();
         let pair = (a.min(b), a.max(b));
         if let Err(k) = self.excluded.binary_search(&pair) {
             self.excluded.insert(k, pair);
@@ -219,6 +227,7 @@ impl World {
             let pairs = a.iter().flat_map(|a| b.iter().map(|b| (*a.min(b), *a.max(b))));
             self.excluded.extend(pairs);
         }
+        self.foundations.forget();
         self.excluded.sort_unstable();
         self.excluded.dedup();
     }
@@ -276,6 +285,16 @@ impl World {
             .iter()
             .position(|c| c.name == name)
             .map(|k| ColliderId(k as u32))
+    }
+
+    /// Whether all colliders that may meet can press by the elastic foundations of their materials,
+    /// which [`update`](Self::update) finds out, too. Cost: a pass over all pairs of colliders where
+    /// a material has a foundation.
+    ///
+    /// # Errors
+    /// [`ContactError::Foundation`].
+    pub fn check_foundations(&self) -> Result<(), ContactError> {
+        foundation::pressing(self).map(|_| ())
     }
 
     /// The smallest half width of the parts of each collider (m): the radius of balls, cables and
@@ -385,7 +404,9 @@ impl World {
     /// # Errors
     /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite
     /// number, or a collider refers to what the model does not have;
-    /// [`ContactError::TooManyTests`]. Then the memory is as it was.
+    /// [`ContactError::Foundation`] if two colliders may meet whose materials have a foundation and
+    /// of which not just one is a mesh of triangles; [`ContactError::TooManyTests`]. Then the memory
+    /// is as it was.
     pub fn update(
         &mut self,
         model: &Model,
@@ -396,6 +417,7 @@ impl World {
         crate::error::not_negative("the horizon", horizon)?;
         self.contacts.clear();
         self.work.searched_again = false;
+        foundation::prepare(self, model)?;
         self.pieces
             .place(&self.colliders, model, positions, velocities, horizon)?;
         self.broad()?;
@@ -543,9 +565,12 @@ impl World {
     /// A contact that has a name.
     fn contact(&self, found: &Found, serial: u64, age: u32) -> Contact {
         let pair = found.colliders;
-        let (material, owner) = self
+        let (mut material, owner) = self
             .materials
             .law(pair.map(|c| self.colliders[c.index()].material));
+        if found.area > 0.0 {
+            material.compliance += material.foundation / found.area;
+        }
         let side = |k: usize, point: Vec3| ContactSide {
             collider: pair[k],
             carrier: found.carried_by[k],

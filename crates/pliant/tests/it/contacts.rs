@@ -3,6 +3,7 @@
 mod compliant;
 mod couplings;
 mod directions;
+mod foundation;
 mod halves;
 mod impacts;
 mod joined;

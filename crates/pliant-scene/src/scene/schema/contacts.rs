@@ -20,6 +20,9 @@ shared! {
         /// Compliance along the normal; zero, the default, is hard.
         #[serde(default = "zero")]
         pub compliance: Number,
+        /// Depth per pressure of the points of meshes of triangles, in m/Pa; none if zero.
+        #[serde(default = "zero")]
+        pub foundation: Number,
         /// Relaxation time of a compliant contact.
         #[serde(default = "zero")]
         pub relaxation_time: Number,

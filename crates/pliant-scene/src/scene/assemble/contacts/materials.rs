@@ -10,11 +10,12 @@ use pliant::contact::FrictionCoupling;
 use pliant::dense::Vec3;
 
 /// The numbers of a law of contact with their keys.
-fn numbers(law: &ContactLawSpec) -> [(&'static str, &Number); 8] {
+fn numbers(law: &ContactLawSpec) -> [(&'static str, &Number); 9] {
     [
         ("friction", &law.friction),
         ("restitution", &law.restitution),
         ("compliance", &law.compliance),
+        ("foundation", &law.foundation),
         ("relaxation_time", &law.relaxation_time),
         ("dissipation", &law.dissipation),
         ("viscous_friction", &law.viscous_friction),
@@ -56,7 +57,7 @@ fn material<'a>(
     law: &ContactLawSpec,
     at: impl Fn(&'static str) -> Where<'a>,
 ) -> Result<Material> {
-    let mut values = [0.0; 8];
+    let mut values = [0.0; 9];
     for (value, (key, number)) in values.iter_mut().zip(numbers(law)) {
         *value = builder.number(number, at(key))?;
         let (fine, range) = match key {
@@ -76,6 +77,7 @@ fn material<'a>(
         friction,
         restitution,
         compliance,
+        foundation,
         relaxation_time,
         dissipation,
         viscous_friction,
@@ -89,6 +91,7 @@ fn material<'a>(
         direction,
         restitution,
         compliance,
+        foundation,
         relaxation_time,
         dissipation,
         viscous_friction,

@@ -20,8 +20,8 @@ use crate::memory::{Matching, Unnamed};
 use crate::narrow::{Scratch, Touch, clip::Corner};
 use crate::shape::Kind;
 use crate::{
-    Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, ContactSide, Direction,
-    FrictionRule, Material, MaterialId, Placement, Remembered, Rest,
+    Collider, ColliderId, Contact, ContactArea, ContactError, ContactKey, ContactMemory, ContactSide,
+    Direction, FrictionRule, Material, MaterialId, Placement, Remembered, Rest,
 };
 use found::Found;
 use foundation::Foundations;
@@ -279,6 +279,11 @@ impl World {
         self.materials.list()
     }
 
+    /// The collider with this index in [`colliders`](Self::colliders).
+    pub fn collider(&self, index: u32) -> Option<ColliderId> {
+        ((index as usize) < self.colliders.len()).then_some(ColliderId(index))
+    }
+
     /// The collider of this name.
     pub fn collider_named(&self, name: &str) -> Option<ColliderId> {
         self.colliders
@@ -295,6 +300,21 @@ impl World {
     /// [`ContactError::Foundation`].
     pub fn check_foundations(&self) -> Result<(), ContactError> {
         foundation::pressing(self).map(|_| ())
+    }
+
+    /// The areas of the points of a collider whose shape is one mesh of triangles, rigid or soft;
+    /// none of other shapes.
+    ///
+    /// # Errors
+    /// [`ContactError::State`] where the model has no places to begin with, and errors of a collider
+    /// that is not of this model.
+    pub fn contact_area(
+        &self,
+        model: &Model,
+        collider: ColliderId,
+    ) -> Result<Option<ContactArea>, ContactError> {
+        self.check_colliders([collider; 2])?;
+        foundation::area_of(self, model, collider)
     }
 
     /// The smallest half width of the parts of each collider (m): the radius of balls, cables and

@@ -22,6 +22,7 @@ mod newton;
 mod observed;
 mod options;
 mod penetration;
+mod pressure;
 mod report;
 mod rows;
 mod solve;

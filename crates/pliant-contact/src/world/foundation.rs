@@ -19,9 +19,10 @@ use super::pieces::Form;
 use crate::narrow::{Part, Touch, collide};
 use crate::shape::Kind;
 use crate::shape::mesh::{Element, Mesh};
-use crate::{ColliderId, ContactError};
+use crate::{ColliderId, ContactArea, ContactError};
 use pliant_dense::Vec3;
 use pliant_model::{Model, NodeId, State};
+use std::sync::Arc;
 
 /// The foundations of a world.
 #[derive(Clone, Debug, Default)]
@@ -289,4 +290,24 @@ pub(super) fn convex_patch(world: &mut World, pair: Pair, flipped: bool) {
     world.work.narrow = narrow;
     world.work.stack = stack;
     world.work.found = found;
+}
+
+/// The areas of the points of a collider whose shape is one mesh of triangles.
+pub(super) fn area_of(
+    world: &World,
+    model: &Model,
+    collider: ColliderId,
+) -> Result<Option<ContactArea>, ContactError> {
+    let of = &world.colliders[collider.index()];
+    let (Role::Patch, Kind::Mesh(mesh) | Kind::Soft(mesh)) = (role(&of.shape.kind), &of.shape.kind) else {
+        return Ok(None);
+    };
+    of.check_in(model)?;
+    let mut all = areas_of_pieces(world, model, |id| id == collider)?;
+    all.retain(|areas| !areas.is_empty());
+    Ok(Some(ContactArea {
+        mesh: Arc::clone(mesh),
+        placement: of.placement,
+        areas: all.pop().unwrap_or_default(),
+    }))
 }

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::motion::Motion;
 use crate::sleep::{Sleep, tell_rest};
 use crate::system::System;
-use pliant_contact::Rest;
+use pliant_contact::{ContactArea, Rest};
 use pliant_dense::Vec3;
 use pliant_kkt::Assembler;
 use pliant_model::{Model, NodeId, Problem, Space, State};
@@ -196,6 +196,14 @@ impl Detection {
     /// Name of one side of a contact.
     pub fn name(&self, side: u32) -> String {
         self.source.finder.name(side)
+    }
+
+    /// The areas of the points of one side, if it is a mesh of triangles.
+    ///
+    /// # Errors
+    /// Errors of the finder.
+    pub fn contact_area(&self, model: &Model, side: u32) -> Result<Option<ContactArea>, Error> {
+        self.source.finder.contact_area(model, side)
     }
 
     /// Two sides in words, as those of "the contact of".

@@ -60,6 +60,15 @@ clone_into_buffers!(Observation {
     report,
 });
 
+impl Observation {
+    /// The readings, each with its contact and the elements that it acts on.
+    pub(super) fn with_supports(
+        &self,
+    ) -> impl Iterator<Item = (&ContactReading, (&Contact, &[pliant_kkt::Support]))> {
+        self.readings.iter().zip(self.list.with_supports())
+    }
+}
+
 /// Energy that the impulses of the contacts brought in over a step (J).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ContactWork {

@@ -8,6 +8,7 @@ mod halves;
 mod impacts;
 mod joined;
 mod poisson;
+mod pressure;
 mod spin;
 mod viscous;
 

@@ -47,6 +47,24 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 49] = [
         "did you mean `across`?",
     ),
     (
+        "viscous_friction: 3",
+        "viscous_friction: -3",
+        "`viscous_friction` of the material `foam` is -3, but must be zero or more",
+        "",
+    ),
+    (
+        "foundation: 1e-7",
+        "foundation: -1e-7",
+        "`foundation` of the material `gel` is -0.0000001, but must be zero or more",
+        "",
+    ),
+    (
+        "name: \"wood\", friction: 0.4",
+        "name: \"wood\", foundation: 1e-7, friction: 0.4",
+        "`foundation` of the materials of",
+        "",
+    ),
+    (
         "direction: (1, 0, 0)",
         "direction: (0, 0, 0)",
         "the direction of friction of the material `wood` is zero",

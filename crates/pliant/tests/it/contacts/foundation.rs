@@ -11,7 +11,7 @@ use std::f64::consts::PI;
 const F: f64 = 2e-9;
 
 /// A sphere of triangles: an icosahedron whose triangles are cut into four so many times.
-fn sphere(radius: f64, cuts: usize) -> Triangulation {
+pub(super) fn sphere(radius: f64, cuts: usize) -> Triangulation {
     let t = 0.5 * (1.0 + 5f64.sqrt());
     let mut points: Vec<Vec3> = Vec::new();
     for (a, b) in [(1.0, t), (-1.0, t), (1.0, -t), (-1.0, -t)] {
@@ -56,7 +56,7 @@ fn sphere(radius: f64, cuts: usize) -> Triangulation {
 }
 
 /// A level rectangle about the origin, of `n` squares a side cut in two both ways in turn.
-fn plate(sides: [f64; 2], n: usize) -> Triangulation {
+pub(super) fn plate(sides: [f64; 2], n: usize) -> Triangulation {
     let at = |k: usize| k as f64 / n as f64 - 0.5;
     let points =
         (0..(n + 1) * (n + 1)).map(|k| [sides[0] * at(k % (n + 1)), sides[1] * at(k / (n + 1)), 0.0]);
@@ -135,7 +135,7 @@ fn wrench(contacts: &[Contact], about: Vec3) -> (Vec3, Vec3) {
     sum
 }
 
-fn half_space() -> Shape {
+pub(super) fn half_space() -> Shape {
     Shape::half_space([0.0, 0.0, 1.0]).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 49] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 52] = [
     (
         "restitution_law: Newton",
         "restitution_law: Poisson",

@@ -410,3 +410,22 @@ fn a_contact_that_another_force_presses_on_touches_by_its_force() {
         assert!((s.velocities(p)[0] - exact).abs() < 1e-12, "{k}");
     }
 }
+
+/// Warm steps allocate nothing, whether contacts touch by their force or are looked at for it.
+#[test]
+fn a_dragged_block_allocates_nothing() {
+    for (options, _) in methods() {
+        for mu in [0.0, 0.1] {
+            let (mut s, _) = slider(options.clone(), viscous(mu), [0.0, 0.0, -9.81], 0.0, 4.0);
+            for _ in 0..5 {
+                s.step(0.01).unwrap();
+            }
+            let counted = allocation_counter::measure(|| {
+                for _ in 0..20 {
+                    s.step(0.01).unwrap();
+                }
+            });
+            assert_eq!(counted.count_total, 0);
+        }
+    }
+}

@@ -25,8 +25,8 @@ pub struct Material {
     /// Hunt and Crossley's dissipation of a compliant contact (s/m): its relaxation time grows by
     /// this times the overlap.
     pub dissipation: f64,
-    /// Viscous friction (N s/m per point of contact): a drag along the surfaces in proportion to the
-    /// slip, beside Coulomb's friction, while they touch.
+    /// Viscous friction (N s/m per point of contact): a drag along the surfaces in proportion to
+    /// the slip, beside Coulomb's friction, while they touch.
     pub viscous_friction: f64,
     /// Friction against spin about the normal: torque per normal force (m).
     pub torsional_friction: f64,

@@ -293,8 +293,8 @@ impl World {
     }
 
     /// Whether all colliders that may meet can press by the elastic foundations of their materials,
-    /// which [`update`](Self::update) finds out, too. Cost: a pass over all pairs of colliders where
-    /// a material has a foundation.
+    /// which [`update`](Self::update) finds out, too. Cost: a pass over all pairs of colliders
+    /// where a material has a foundation.
     ///
     /// # Errors
     /// [`ContactError::Foundation`].
@@ -306,8 +306,8 @@ impl World {
     /// none of other shapes.
     ///
     /// # Errors
-    /// [`ContactError::State`] where the model has no places to begin with, and errors of a collider
-    /// that is not of this model.
+    /// [`ContactError::State`] where the model has no places to begin with, and errors of a
+    /// collider that is not of this model.
     pub fn contact_area(
         &self,
         model: &Model,
@@ -423,10 +423,9 @@ impl World {
     ///
     /// # Errors
     /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite
-    /// number, or a collider refers to what the model does not have;
-    /// [`ContactError::Foundation`] if two colliders may meet whose materials have a foundation and
-    /// of which not just one is a mesh of triangles; [`ContactError::TooManyTests`]. Then the memory
-    /// is as it was.
+    /// number, or a collider refers to what the model does not have; [`ContactError::Foundation`]
+    /// if two colliders may meet whose materials have a foundation and of which not just one is a
+    /// mesh of triangles; [`ContactError::TooManyTests`]. Then the memory is as it was.
     pub fn update(
         &mut self,
         model: &Model,

@@ -1,16 +1,16 @@
-//! Elastic foundations: meshes that press with each of their points, as a column of the area that it
-//! stands for.
+//! Elastic foundations: meshes that press with each of their points, as a column of the area that
+//! it stands for.
 //!
 //! **Equation.** Winkler's foundation has the pressure `p = delta/f` (Pa) at the depth `delta` (m),
 //! with `f` (m/Pa) the compliance per area of a layer, `t/E` of the thickness `t` and the modulus
-//! `E` for uniaxial strain. A point with a third of the area of its triangles, `a_i` (m^2, where the
-//! model begins), has the force `a_i delta/f`, the compliance `f/a_i` (m/N). Over a surface whose
-//! points are `e` apart that is the integral of the pressure to the order `e^2`; it changes smoothly
-//! as the patch grows, because every column begins with no force.
+//! `E` for uniaxial strain. A point with a third of the area of its triangles, `a_i` (m^2, where
+//! the model begins), has the force `a_i delta/f`, the compliance `f/a_i` (m/N). Over a surface
+//! whose points are `e` apart that is the integral of the pressure to the order `e^2`; it changes
+//! smoothly as the patch grows, because every column begins with no force.
 //!
 //! All points within reach are contacts, none is left out. Their depth is the distance to the
-//! nearest point of the surface of the other shape, as in the elastic foundation model of Sherman et
-//! al., Simbody: multibody dynamics for biomedical research, 2011.
+//! nearest point of the surface of the other shape, as in the elastic foundation model of Sherman
+//! et al., Simbody: multibody dynamics for biomedical research, 2011.
 
 use super::World;
 use super::found::{Found, Pair, Weights};
@@ -90,7 +90,8 @@ pub(super) fn point_of(model: &Model, state: &State, node: NodeId, point: usize)
 /// of the others; once for the same colliders and materials.
 ///
 /// # Errors
-/// [`ContactError::Foundation`]; [`ContactError::State`] where the model has no places to begin with.
+/// [`ContactError::Foundation`]; [`ContactError::State`] where the model has no places to begin
+/// with.
 pub(super) fn prepare(world: &mut World, model: &Model) -> Result<(), ContactError> {
     if world.foundations.ready {
         return Ok(());
@@ -196,8 +197,8 @@ pub(super) fn has_columns(world: &World, pair: Pair) -> bool {
     world.pair_material(a, b).foundation > 0.0
 }
 
-/// Adds the contact of a point of a sheet, if it can close within the horizon, with the area that it
-/// stands for if it is one of `columns`; `flipped` if the sheet is the first side.
+/// Adds the contact of a point of a sheet, if it can close within the horizon, with the area that
+/// it stands for if it is one of `columns`; `flipped` if the sheet is the first side.
 pub(super) fn push_point(
     world: &World,
     pair: Pair,

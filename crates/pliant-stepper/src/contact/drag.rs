@@ -8,8 +8,8 @@
 //! A contact touches in a step if it had a force over the last one. One that had none does where it
 //! is closed, to rounding, and is pressed on: a hard one by its velocities and the weight of what
 //! has coordinates of its own, a compliant one by what its spring and its damper would be with
-//! these. So a contact that begins to bear otherwise, or ends to, has its drag a step late: an error
-//! of the first order in the length of that step, `h c u_t/m`, of a velocity, once.
+//! these. So a contact that begins to bear otherwise, or ends to, has its drag a step late: an
+//! error of the first order in the length of that step, `h c u_t/m`, of a velocity, once.
 
 use super::detect::predict;
 use super::rows::RowSystem;

@@ -12,9 +12,9 @@ impl Observed {
     /// among the corners where it is, over the area of the point. Their sum times the areas is the
     /// sum of the normal forces. Points without an area have none.
     ///
-    /// Contacts of points of a node have these weights. One with a rigid mesh has those of the place
-    /// on it that is nearest; as the body stands in `state`, the end of the step. Cost: a pass over
-    /// the contacts, with a pass over the triangles of a rigid mesh for each of its own.
+    /// Contacts of points of a node have these weights. One with a rigid mesh has those of the
+    /// place on it that is nearest; as the body stands in `state`, the end of the step. Cost: a
+    /// pass over the contacts, with a pass over the triangles of a rigid mesh for each of its own.
     pub fn pressure(&self, model: &Model, state: &State, side: u32, of: &ContactArea, out: &mut Vec<f64>) {
         let observation = self.observation();
         let areas = of.areas();

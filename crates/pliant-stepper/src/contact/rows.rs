@@ -255,8 +255,8 @@ impl RowSystem {
         sums.map(|(r, (u, v))| r.abs() * (u.abs() + v.abs())).sum()
     }
 
-    /// Appends the impulses in the rows of the contacts that the forces of the last step make in `h`
-    /// (s); what viscous friction has of them is that of the velocities at the start.
+    /// Appends the impulses in the rows of the contacts that the forces of the last step make in
+    /// `h` (s); what viscous friction has of them is that of the velocities at the start.
     pub(super) fn extend_with_last(
         &self,
         list: &ContactList,

@@ -156,9 +156,9 @@ impl Simulation {
     }
 
     /// The areas of the points of one side of contacts, a collider by its index in its world, if it
-    /// is a mesh of triangles, rigid or soft; what [`contact_pressure_on`](Self::contact_pressure_on)
-    /// reads the pressure with. Cost: a pass over its triangles, of a soft one with the state in
-    /// which the model begins.
+    /// is a mesh of triangles, rigid or soft; what
+    /// [`contact_pressure_on`](Self::contact_pressure_on) reads the pressure with. Cost: a pass
+    /// over its triangles, of a soft one with the state in which the model begins.
     ///
     /// # Errors
     /// Errors of the source of contacts.

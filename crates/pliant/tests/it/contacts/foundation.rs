@@ -140,8 +140,8 @@ pub(super) fn half_space() -> Shape {
 }
 
 /// `F = pi R d^2/f` of a sphere on a plane and on a box, with the patch `rho^2 = 2 R d - d^2`: the
-/// area of a sphere between two planes is that of the cylinder about it, so this is exact. The error
-/// is that of the mesh, of the order of the squares of its edges over the patch.
+/// area of a sphere between two planes is that of the cylinder about it, so this is exact. The
+/// error is that of the mesh, of the order of the squares of its edges over the patch.
 #[test]
 fn a_sphere_presses_with_its_patch() {
     let (radius, depth) = (0.2, 0.01);
@@ -179,8 +179,8 @@ fn a_sphere_presses_with_its_patch() {
     }
 }
 
-/// A ball on level ground of triangles: columns of the ground, with the normals of the ball; the sum
-/// of what is upwards is `pi (R - d) d^2/f`.
+/// A ball on level ground of triangles: columns of the ground, with the normals of the ball; the
+/// sum of what is upwards is `pi (R - d) d^2/f`.
 #[test]
 fn a_ball_sinks_into_a_foundation_of_the_ground() {
     let (radius, depth) = (0.2f64, 0.01f64);
@@ -218,8 +218,8 @@ fn a_ball_sinks_into_a_foundation_of_the_ground() {
 
 /// A flat punch has `F = A d/f` to rounding, and tilted by an angle `phi` about y, all of it in the
 /// ground, `f M = I sin(phi)` with the second moment `I = b a^3/12` of its area, less what the
-/// lever turns: `M = I sin(phi) cos(phi)/f`. Of a mesh of `n` squares a side the sum over columns is
-/// `1 + c/n^2` of it.
+/// lever turns: `M = I sin(phi) cos(phi)/f`. Of a mesh of `n` squares a side the sum over columns
+/// is `1 + c/n^2` of it.
 #[test]
 fn a_punch_has_the_force_and_the_torque_of_its_area() {
     let (a, b, depth) = (0.3, 0.2, 0.01);
@@ -279,8 +279,8 @@ fn the_force_grows_smoothly_with_the_patch() {
     }
 }
 
-/// A sphere of 50 kg rests where `pi R d^2/f = m g`, or the mesh's own sum of columns is the weight;
-/// nothing is allocated on the way, and energy is as much as there was.
+/// A sphere of 50 kg rests where `pi R d^2/f = m g`, or the mesh's own sum of columns is the
+/// weight; nothing is allocated on the way, and energy is as much as there was.
 #[test]
 fn a_sphere_rests_at_its_depth() {
     let radius = 0.2;

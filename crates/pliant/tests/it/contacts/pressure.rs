@@ -25,8 +25,8 @@ fn slick(world: &mut World) -> pliant::collision::MaterialId {
     world.add_material(material).unwrap()
 }
 
-/// A cloth that lies on the ground, hard: `p = rho g t` at every point, for masses and areas are the
-/// same thirds.
+/// A cloth that lies on the ground, hard: `p = rho g t` at every point, for masses and areas are
+/// the same thirds.
 #[test]
 fn a_cloth_has_the_pressure_of_its_weight() {
     let (density, thickness) = (300.0, 0.002);
@@ -65,8 +65,9 @@ fn a_cloth_has_the_pressure_of_its_weight() {
     assert!(s.contact_pressure(99).unwrap().is_empty());
 }
 
-/// A soft block under its own weight: the pressure on its bottom times the areas is `m g`, and there
-/// is none elsewhere; also with a load that lies on it, whose contacts are within its triangles.
+/// A soft block under its own weight: the pressure on its bottom times the areas is `m g`, and
+/// there is none elsewhere; also with a load that lies on it, whose contacts are within its
+/// triangles.
 #[test]
 fn a_soft_block_carries_its_weight() {
     let (side, density, lift) = (0.2, 1000.0, 0.001);
@@ -131,8 +132,8 @@ fn a_soft_block_carries_its_weight() {
     }
     let [block, load] = [density * side.powi(3) * 9.81, 0.5 * 9.81];
     println!("{below} {above} of {} {load}", block + load);
-    // At rest, but for what is left of its motion after 4 s, and for the tilt of its top, whose square
-    // is 1e-5.
+    // At rest, but for what is left of its motion after 4 s, and for the tilt of its top, whose
+    // square is 1e-5.
     assert!((below / (block + load) - 1.0).abs() < 1e-4, "{below}");
     assert!((above / load - 1.0).abs() < 1e-4, "{above}");
 }

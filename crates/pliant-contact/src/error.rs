@@ -165,6 +165,18 @@ pub enum ContactError {
         /// Tests that a search may take.
         limit: u64,
     },
+    /// Two colliders may meet whose materials have an elastic foundation, and of which not just one
+    /// has the columns of it.
+    #[error(
+        "`foundation` of the materials of `{}` and `{}` needs a mesh of triangles on one side and a half space or convex shapes on the other: {reason}",
+        .between[0], .between[1]
+    )]
+    Foundation {
+        /// Names of the two colliders; the same for contact of one with itself.
+        between: [String; 2],
+        /// Reason, as a clause.
+        reason: &'static str,
+    },
     /// The identities restored belong to another world.
     #[error("the contact memory names collider {collider}, but there are {count}")]
     Memory {

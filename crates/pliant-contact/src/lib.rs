@@ -62,6 +62,7 @@
 //! more contacts than ever before (or hulls of very many edges, or cylinders beside edges, which go
 //! to the iterative algorithm; its deep case allocates).
 
+mod area;
 mod bvh;
 mod collider;
 mod contact;
@@ -75,6 +76,7 @@ mod shape;
 mod surface;
 mod world;
 
+pub use area::ContactArea;
 pub use collider::{Collider, ColliderId, CollisionGroups, MaterialId, Placement, Rest};
 pub use contact::{Carrier, Contact, ContactKey, ContactSide};
 pub use error::ContactError;

@@ -2,6 +2,7 @@
 
 use super::cast::{self, Course};
 use super::found::{Found, Pair, Weights, near_enough, push};
+use super::foundation::{convex_patch, has_columns, push_point};
 use super::pieces::{Form, Pieces};
 use super::sheets::sheet_sheet;
 use super::{Narrow, World, fields};
@@ -25,6 +26,12 @@ impl World {
                 (Form::HalfSpace(_), Form::Sheet(_)) => self.plane_sheet(pair, false),
                 (Form::Sheet(_), Form::HalfSpace(_)) => self.plane_sheet(pair, true),
                 (Form::Convex { .. }, Form::Convex { .. }) => self.convex_convex(pair),
+                (Form::Convex { .. }, Form::Sheet(_)) if has_columns(self, pair) => {
+                    convex_patch(self, pair, false);
+                }
+                (Form::Sheet(_), Form::Convex { .. }) if has_columns(self, pair) => {
+                    convex_patch(self, pair, true);
+                }
                 (Form::Convex { .. }, Form::Sheet(_)) => self.convex_sheet(pair, false),
                 (Form::Sheet(_), Form::Convex { .. }) => self.convex_sheet(pair, true),
                 (Form::Sheet(_), Form::Sheet(_)) => sheet_sheet(self, pair),
@@ -82,6 +89,7 @@ impl World {
         if !self.work.tests.add(surface.points.len()) {
             return;
         }
+        let columns = has_columns(self, pair);
         let mut found = std::mem::take(&mut self.work.found);
         for element in 0..surface.mesh.element_count() {
             for &p in surface.mesh.owned_points(element) {
@@ -111,17 +119,7 @@ impl World {
                         doubtful: false,
                     }
                 };
-                let one = Weights {
-                    count: 1,
-                    points: [p, 0, 0],
-                    weights: [1.0, 0.0, 0.0],
-                };
-                let weights = if flipped {
-                    [Some(one), None]
-                } else {
-                    [None, Some(one)]
-                };
-                self.push(pair, touch, [u64::from(p), 0], weights, &mut found);
+                push_point(self, pair, touch, p, [flipped, columns], &mut found);
             }
         }
         self.work.found = found;

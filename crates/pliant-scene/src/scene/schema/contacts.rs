@@ -20,12 +20,18 @@ shared! {
         /// Compliance along the normal; zero, the default, is hard.
         #[serde(default = "zero")]
         pub compliance: Number,
+        /// Depth per pressure of the points of meshes of triangles, in m/Pa; none if zero.
+        #[serde(default = "zero")]
+        pub foundation: Number,
         /// Relaxation time of a compliant contact.
         #[serde(default = "zero")]
         pub relaxation_time: Number,
         /// Hunt and Crossley's dissipation of a compliant contact.
         #[serde(default = "zero")]
         pub dissipation: Number,
+        /// Drag along the surfaces per slip, while they touch, of each point of contact, in N s/m.
+        #[serde(default = "zero")]
+        pub viscous_friction: Number,
         /// Torque about the normal per normal force, in m.
         #[serde(default = "zero")]
         pub torsional_friction: Number,

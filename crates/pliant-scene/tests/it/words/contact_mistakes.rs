@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 57] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 60] = [
     (
         "restitution_law: Newton",
         "restitution_law: Poisson",
@@ -45,6 +45,24 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 57] = [
         "acros: 0.2",
         "unknown key `acros`",
         "did you mean `across`?",
+    ),
+    (
+        "viscous_friction: 3",
+        "viscous_friction: -3",
+        "`viscous_friction` of the material `foam` is -3, but must be zero or more",
+        "",
+    ),
+    (
+        "foundation: 1e-7",
+        "foundation: -1e-7",
+        "`foundation` of the material `gel` is -0.0000001, but must be zero or more",
+        "",
+    ),
+    (
+        "name: \"wood\", friction: 0.4",
+        "name: \"wood\", foundation: 1e-7, friction: 0.4",
+        "`foundation` of the materials of",
+        "",
     ),
     (
         "direction: (1, 0, 0)",

@@ -55,7 +55,9 @@ enum Role {
     Patch,
     /// A half space or convex parts.
     Firm,
-    /// Points, segments, or meshes beside other parts.
+    /// A distance field.
+    Field,
+    /// Points, segments, or meshes and fields beside other parts.
     Neither,
 }
 
@@ -64,6 +66,7 @@ fn role(kind: &Kind) -> Role {
         Kind::Mesh(mesh) | Kind::Soft(mesh) if mesh.element_count() == mesh.triangles.len() => Role::Patch,
         Kind::HalfSpace(_) | Kind::Convex { .. } | Kind::Cylinder { .. } => Role::Firm,
         Kind::Compound(parts) if parts.iter().all(|(_, kind)| role(kind) == Role::Firm) => Role::Firm,
+        Kind::Field(_) => Role::Field,
         _ => Role::Neither,
     }
 }
@@ -142,7 +145,8 @@ fn check(world: &World, pair: [ColliderId; 2]) -> Result<ColliderId, ContactErro
         [Role::Firm, Role::Patch] => return Ok(pair[1]),
         [Role::Patch, Role::Patch] => "of two meshes, columns of one have no shape to press on",
         [Role::Firm, Role::Firm] => "neither of them is a mesh of triangles, whose points have areas",
-        _ => "points, segments and compounds with meshes have no areas",
+        [Role::Field, _] | [_, Role::Field] => "columns neither stand nor press on a distance field",
+        _ => "points, segments and compounds with meshes or distance fields have no areas",
     };
     Err(ContactError::Foundation {
         between: [a.name.clone(), b.name.clone()],

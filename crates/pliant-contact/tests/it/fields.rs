@@ -317,6 +317,26 @@ fn a_mesh_gives_the_distance_of_its_solid() {
     assert!((inside[0].gap + 0.08 + 0.05).abs() < 1e-9 && (inside[0].normal[2] - 1.0).abs() < 1e-9);
 }
 
+/// A ball whose centre is inside matter is pushed out the shortest way and by nothing beyond it;
+/// one whose centre is between two slabs touches both.
+#[test]
+fn a_ball_inside_matter_is_pushed_out_one_way() {
+    let slabs = shape(about(1.0, 0.05, |p| p.z.min((p.z - 0.45).abs() - 0.15)));
+    let at = |z: f64| {
+        let ball = (Shape::ball(0.4).unwrap(), Pose::at([0.1, -0.2, z]));
+        touch((slabs.clone(), Pose::default()), ball, 0.01)
+    };
+    let inside = at(-0.02);
+    assert_eq!(inside.len(), 1, "{inside:?}");
+    assert!((inside[0].gap + 0.42).abs() < 1e-9 && inside[0].normal[2] > 0.999);
+    let between = at(0.1);
+    assert_eq!(between.len(), 2, "{between:?}");
+    for (sign, gap) in [(1.0, -0.3), (-1.0, -0.2)] {
+        let like = |c: &Contact| (c.gap - gap).abs() < 1e-9 && c.normal[2] * sign > 0.999;
+        assert!(between.iter().any(like), "{between:?}");
+    }
+}
+
 /// Everything that is fast meets a thin plate of a field before it passes, and misses it beside.
 #[test]
 fn a_bullet_meets_a_plate_before_it_tunnels() {

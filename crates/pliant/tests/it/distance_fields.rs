@@ -29,7 +29,7 @@ fn bowl(spacing: f64) -> Shape {
     })
 }
 
-/// A body of one kilogram with a shape over another that stands.
+/// A body of one kilogram with a shape over another that stands, with friction.
 fn over(
     standing: Shape,
     shape: Shape,
@@ -38,18 +38,28 @@ fn over(
     velocity: [[f64; 3]; 2],
     friction: f64,
 ) -> (Simulation, NodeId) {
+    let material = Material {
+        friction,
+        ..Material::default()
+    };
+    of_material([standing, shape], mass, pose, velocity, material)
+}
+
+/// A body of one kilogram with the second shape over the first, which stands, of one material.
+fn of_material(
+    [standing, shape]: [Shape; 2],
+    mass: RigidMass,
+    pose: Pose,
+    velocity: [[f64; 3]; 2],
+    material: Material,
+) -> (Simulation, NodeId) {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -G]).unwrap();
     let node = m.add_rigid_bodies("body", &[pose]).unwrap();
     m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
     m.set_body_velocity(node, 0, velocity[0], velocity[1]).unwrap();
     let mut world = World::new();
-    let material = world
-        .add_material(Material {
-            friction,
-            ..Material::default()
-        })
-        .unwrap();
+    let material = world.add_material(material).unwrap();
     let fixed = Collider::new("standing", standing, Placement::Fixed(Pose::default()));
     world.add(fixed.with_material(material)).unwrap();
     let place = Placement::Body {
@@ -200,4 +210,43 @@ fn a_ball_falls_through_a_hole_or_does_not() {
     let plate = field([-0.5, -0.5, -0.2], [0.5, 0.5, 0.2], 0.02, |p| p[2].abs() - 0.05);
     let z = drop(plate, 0.02, 3.0, 300.0, 5);
     assert!((z - 0.07).abs() < 1e-3, "{z}");
+}
+
+/// Viscous friction slows down a box on a field by `exp(-n c t/m)` with its four corners, and on a
+/// slope that has no other friction the box ends with `m g sin(a)/(n c)`.
+#[test]
+fn viscous_friction_slows_down_on_fields() {
+    let (half, drag) = ([0.3, 0.2, 0.05], 0.5);
+    let material = Material {
+        friction: 0.0,
+        viscous_friction: drag,
+        ..Material::default()
+    };
+    let slide = |angle: f64, speed: f64, steps: u32, time: f64| {
+        let (sin, cos) = angle.sin_cos();
+        let standing = field([-2.0, -1.0, -1.5], [2.0, 1.0, 1.5], 0.1, |[x, _, z]| {
+            x * sin + z * cos
+        });
+        let mass = RigidMass::cuboid(1.0, half.map(|x| 2.0 * x));
+        let from = [half[2] * sin - cos, 0.0, half[2] * cos + sin];
+        let pose = Pose::turned(from, [0.0, 1.0, 0.0], angle);
+        let velocity = [[speed * cos, 0.0, -speed * sin], [0.0; 3]];
+        let shapes = [standing, Shape::cuboid(half).unwrap()];
+        let (mut s, node) = of_material(shapes, mass, pose, velocity, material);
+        for _ in 0..steps {
+            s.step(time / f64::from(steps)).unwrap();
+        }
+        let v = s.velocities(node);
+        assert!(
+            (v[0] * sin + v[2] * cos).abs() < 1e-8 && v[1].abs() < 1e-8,
+            "{v:?}"
+        );
+        v[0] * cos - v[2] * sin
+    };
+    let exact = 2.0 * (-4.0 * drag * 0.5_f64).exp();
+    let errors = [10, 20, 40].map(|steps| (slide(0.0, 2.0, steps, 0.5) - exact).abs());
+    let order = (errors[0] / errors[1]).log2().min((errors[1] / errors[2]).log2());
+    assert!(order > 1.9 && errors[2] < 1e-3, "{errors:?}");
+    let end = G * 0.1_f64.sin() / (4.0 * drag);
+    assert!((slide(0.1, end, 40, 1.0) - end).abs() < 1e-8 * end);
 }

@@ -47,11 +47,18 @@ pub(super) fn shape(builder: &Builder<'_>, name: &str, spec: &DistanceFieldSpec)
     Ok(Shape::distance_field(field))
 }
 
-/// Counts the values of a grid with the entries of meshes, before there are any.
+/// Counts the values of a grid before there are any: as many as the scene may have elements, and
+/// with the entries of meshes.
 fn count(builder: &Builder<'_>, name: &str, [low, high]: [[f64; 3]; 2], spacing: f64) -> Result<()> {
     let grid = DistanceField::grid_between(low, high, spacing);
     let (_, values) = grid.map_err(|error| builder.contact_error(name, "shape", &error))?;
-    mesh_files::count_entries(builder, Where::Field(name, "spacing"), values)
+    let (at, most) = (Where::Field(name, "spacing"), builder.limits.elements);
+    if values > most {
+        let message = format!("the grid of `{name}` has {values} values, more than the limit of {most}");
+        let help = "take a larger spacing; `--max-elements` raises the limit".to_owned();
+        return builder.wrong(&[at, Where::Name(name)], message, Some(help));
+    }
+    mesh_files::count_entries(builder, at, values)
 }
 
 /// A field of the values of a formula.

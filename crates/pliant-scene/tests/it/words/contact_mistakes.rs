@@ -331,15 +331,15 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 60] = [
         "",
     ),
     (
-        "spacing: 0.1)",
+        "spacing: 0.2)",
         "spacing: 0)",
         "the spacing of the shape of `waves` must be positive",
         "",
     ),
     (
-        "spacing: 0.1)",
-        "spacing: 4e-3)",
-        "more than the limit",
+        "spacing: 0.2)",
+        "spacing: 8e-3)",
+        "the grid of `waves` has 1206576 values, more than the limit of 1000000",
         "--max-elements",
     ),
 ];

@@ -396,11 +396,17 @@ fn what_has_no_columns_is_refused() {
     let sheet = || Shape::triangle_mesh(&mesh.0, &mesh.1, MeshKind::Surface).unwrap();
     let boxed = || Shape::cuboid([0.1; 3]).unwrap();
     let compound = Shape::compound(&[(Pose::default(), sheet()), (Pose::default(), boxed())]).unwrap();
+    let field = || Shape::distance_field(DistanceField::sampled([-0.3; 3], [0.3; 3], 0.1, |p| p[2]).unwrap());
+    let fields = Shape::compound(&[(Pose::default(), field()), (Pose::default(), boxed())]).unwrap();
     for (a, b, reason) in [
         (boxed(), boxed(), "neither of them is a mesh"),
         (sheet(), sheet(), "of two meshes"),
         (boxed(), half_space(), "neither of them is a mesh"),
         (sheet(), compound, "points, segments and compounds with meshes"),
+        (sheet(), field(), "a distance field"),
+        (field(), half_space(), "a distance field"),
+        (field(), field(), "a distance field"),
+        (sheet(), fields, "compounds with meshes or distance fields"),
     ] {
         let mut m = Model::new();
         // Far from each other: it is refused before they meet.

@@ -1,7 +1,8 @@
 //! Elastic foundations against the integrals of their pressure.
 
 use pliant::collision::{
-    Collider, Contact, ContactError, Material, MeshKind, Placement, Shape, Triangulation, World,
+    Collider, Contact, ContactError, DistanceField, Material, MeshKind, Placement, Shape, Triangulation,
+    World,
 };
 use pliant::dense::Vec3;
 use pliant::prelude::*;

@@ -41,8 +41,8 @@ pub(crate) enum Tangent {
     Exact,
     /// On the way from the geometric stiffness to its absolute value, by one of [`SHARES`].
     Clamped(usize),
-    /// With the absolute value, if it may be, and a shift of the diagonal. It is not that of the equations, and
-    /// is not kept.
+    /// With the absolute value, if it may be, and a shift of the diagonal. It is not that of the
+    /// equations, and is not kept.
     Shifted,
 }
 

@@ -1,6 +1,6 @@
 //! A tree of boxes along the axes of the world: who may touch whom.
 
-use pliant_dense::Vec3;
+use pliant_dense::{Mat3, Vec3};
 
 /// A box along the axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +42,29 @@ impl Aabb {
             low: self.low + step,
             high: self.high + step,
         })
+    }
+
+    /// A box about it where it is turned and then moved.
+    pub(crate) fn placed(&self, place: Vec3, turn: Mat3) -> Self {
+        let (middle, half) = ((self.low + self.high) / 2.0, (self.high - self.low) / 2.0);
+        let (middle, half) = (place + turn * middle, turn.abs() * half);
+        Self {
+            low: middle - half,
+            high: middle + half,
+        }
+    }
+
+    /// The greatest distance of its points from a point, or more.
+    pub(crate) fn farthest(&self, point: Vec3) -> f64 {
+        (self.low - point).abs().sup(&(self.high - point).abs()).norm()
+    }
+
+    /// The square of the distance of a point from it.
+    pub(crate) fn square_from(&self, point: Vec3) -> f64 {
+        (self.low - point)
+            .sup(&(point - self.high))
+            .sup(&Vec3::zeros())
+            .norm_squared()
     }
 
     pub(crate) fn meets(&self, other: &Self) -> bool {
@@ -120,10 +143,15 @@ impl Bvh {
     }
 
     /// Calls with each entry whose box meets another, in the order of the tree.
-    pub(crate) fn query(
+    pub(crate) fn query(&self, boxes: &[Aabb], with: &Aabb, stack: &mut Vec<u32>, visit: impl FnMut(usize)) {
+        self.query_by(boxes, |bounds| bounds.meets(with), stack, visit);
+    }
+
+    /// Calls with each entry whose box passes a test that all boxes about it pass, too.
+    pub(crate) fn query_by(
         &self,
         boxes: &[Aabb],
-        with: &Aabb,
+        passes: impl Fn(&Aabb) -> bool,
         stack: &mut Vec<u32>,
         mut visit: impl FnMut(usize),
     ) {
@@ -133,7 +161,7 @@ impl Bvh {
         }
         while let Some(k) = stack.pop() {
             let node = &self.nodes[k as usize];
-            if !node.bounds.meets(with) {
+            if !passes(&node.bounds) {
                 continue;
             }
             if node.count == 0 {
@@ -141,12 +169,52 @@ impl Bvh {
             } else {
                 let first = node.first as usize;
                 for &i in &self.order[first..first + node.count as usize] {
-                    if boxes[i as usize].meets(with) {
+                    if passes(&boxes[i as usize]) {
                         visit(i as usize);
                     }
                 }
             }
         }
+    }
+
+    /// The entry at the least distance from a point, by the square of its distance; the first one
+    /// found of equals.
+    pub(crate) fn nearest(
+        &self,
+        boxes: &[Aabb],
+        point: Vec3,
+        stack: &mut Vec<u32>,
+        square: impl Fn(usize) -> f64,
+    ) -> Option<usize> {
+        let mut best: Option<(f64, usize)> = None;
+        stack.clear();
+        if !self.nodes.is_empty() {
+            stack.push(0);
+        }
+        while let Some(k) = stack.pop() {
+            let node = &self.nodes[k as usize];
+            let nearer = |bounds: &Aabb| best.is_none_or(|b| bounds.square_from(point) < b.0);
+            if !nearer(&node.bounds) {
+                continue;
+            }
+            let first = node.first as usize;
+            if node.count == 0 {
+                let distance = |k: usize| self.nodes[k].bounds.square_from(point);
+                let first_near = distance(first) <= distance(first + 1);
+                let pair = [node.first + 1, node.first];
+                stack.extend(if first_near { pair } else { [pair[1], pair[0]] });
+            } else {
+                for &i in &self.order[first..first + node.count as usize] {
+                    if best.is_none_or(|b| boxes[i as usize].square_from(point) < b.0) {
+                        let found = square(i as usize);
+                        if best.is_none_or(|b| found < b.0) {
+                            best = Some((found, i as usize));
+                        }
+                    }
+                }
+            }
+        }
+        best.map(|b| b.1)
     }
 }
 

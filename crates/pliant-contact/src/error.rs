@@ -46,6 +46,22 @@ pub enum ContactError {
         /// Given.
         found: usize,
     },
+    /// A list that is too long.
+    #[error("{shape} has more than {most} {what}")]
+    TooMany {
+        /// The shape.
+        shape: &'static str,
+        /// The items that were counted.
+        what: &'static str,
+        /// Largest number.
+        most: usize,
+    },
+    /// A distance field without a surface, or one that cannot be resolved.
+    #[error("a distance field {reason}")]
+    Field {
+        /// Why, as the end of a sentence.
+        reason: &'static str,
+    },
     /// An index of a mesh points past its points.
     #[error("{what} {entry} of {shape} names point {point}, but there are {count}")]
     Index {
@@ -168,6 +184,18 @@ pub enum ContactError {
         count: u64,
         /// Tests that a search may take.
         limit: u64,
+    },
+    /// Two colliders may meet whose materials have an elastic foundation, and of which not just one
+    /// has the columns of it.
+    #[error(
+        "`foundation` of the materials of `{}` and `{}` needs a mesh of triangles on one side and a half space or convex shapes on the other: {reason}",
+        .between[0], .between[1]
+    )]
+    Foundation {
+        /// Names of the two colliders; the same for contact of one with itself.
+        between: [String; 2],
+        /// Reason, as a clause.
+        reason: &'static str,
     },
     /// The identities restored belong to another world.
     #[error("the contact memory names collider {collider}, but there are {count}")]

@@ -43,6 +43,18 @@
 //! against edge; [`World::find_crossed`] tells which of them pass through each other along a way,
 //! on which convex shapes are followed against everything by every search.
 //!
+//! Distance fields are touched at the surface of their interpolant ([`DistanceField`] says how near
+//! that is to a function): balls, capsules, corners and points of sheets at all its nearest places,
+//! edges and rims where the field is least along them, planes and faces where the surface is lowest
+//! over them, each by Newton's method or bisection, right to rounding where the field is smooth (a
+//! plane to 1e-12 m, a sphere with the error of the interpolant). Searches start at samples, one in
+//! each cell that the surface passes: bumps and dents of less than two spacings may be left out. A
+//! face on a flat part of a field, and flat parts of two fields, meet at up to nine of these
+//! samples, so that where a flat part ends is known to a spacing. What is wholly inside a face's
+//! shape without reaching one of its faces touches nothing; of what is deep inside a field, each
+//! corner and point is pushed to the nearest place of the surface. Where a compliant material would
+//! add the forces of all points that overlap, those of a flat part are still the nine.
+//!
 //! # Order and identity
 //!
 //! Everything is in a fixed order: that in which colliders were added, then of serials. Nothing
@@ -50,6 +62,7 @@
 //! more contacts than ever before (or hulls of very many edges, or cylinders beside edges, which go
 //! to the iterative algorithm; its deep case allocates).
 
+mod area;
 mod bvh;
 mod collider;
 mod contact;
@@ -63,11 +76,13 @@ mod shape;
 mod surface;
 mod world;
 
+pub use area::ContactArea;
 pub use collider::{Collider, ColliderId, CollisionGroups, MaterialId, Placement, Rest};
 pub use contact::{Carrier, Contact, ContactKey, ContactSide};
 pub use error::ContactError;
 pub use friction::{Direction, FrictionModel};
 pub use material::{FrictionRule, Material};
 pub use memory::{ContactMemory, Remembered};
+pub use shape::distance_field::DistanceField;
 pub use shape::{MeshKind, Shape, Triangulation};
 pub use world::{Crossed, StraightWay, World};

@@ -16,11 +16,18 @@ pub struct Material {
     pub restitution: f64,
     /// Compliance of the contact along its normal (m/N), zero for a hard one.
     pub compliance: f64,
+    /// Compliance of an elastic foundation (m/Pa): depth per pressure of the points of a mesh of
+    /// triangles, each over its share of the area; the thickness of a layer over its modulus. In
+    /// series with `compliance`; none if zero.
+    pub foundation: f64,
     /// Relaxation time of a compliant contact (s).
     pub relaxation_time: f64,
     /// Hunt and Crossley's dissipation of a compliant contact (s/m): its relaxation time grows by
     /// this times the overlap.
     pub dissipation: f64,
+    /// Viscous friction (N s/m per point of contact): a drag along the surfaces in proportion to
+    /// the slip, beside Coulomb's friction, while they touch.
+    pub viscous_friction: f64,
     /// Friction against spin about the normal: torque per normal force (m).
     pub torsional_friction: f64,
     /// Friction against rolling: torque per normal force (m).
@@ -36,8 +43,10 @@ impl Default for Material {
             direction: None,
             restitution: 0.0,
             compliance: 0.0,
+            foundation: 0.0,
             relaxation_time: 0.0,
             dissipation: 0.0,
+            viscous_friction: 0.0,
             torsional_friction: 0.0,
             rolling_friction: 0.0,
         }
@@ -78,8 +87,10 @@ impl Material {
         self.friction_model.check(self.friction)?;
         self.direction.map_or(Ok(()), |d| d.check())?;
         not_negative("the compliance of a material", self.compliance)?;
+        not_negative("the foundation of a material", self.foundation)?;
         not_negative("the relaxation time of a material", self.relaxation_time)?;
         not_negative("the dissipation of a material", self.dissipation)?;
+        not_negative("the viscous friction of a material", self.viscous_friction)?;
         not_negative("the torsional friction of a material", self.torsional_friction)?;
         not_negative("the rolling friction of a material", self.rolling_friction)?;
         if not_negative("the restitution of a material", self.restitution)? > 1.0 {
@@ -95,8 +106,8 @@ impl Material {
 
     /// The material of a pair of surfaces: friction by the rule, along and across, in the model and
     /// the direction of the one that has an ellipse, else a pyramid, of this one if both have; the
-    /// greater restitution; the sum of the compliances (springs in series); the greatest of the
-    /// rest.
+    /// greater restitution; the sums of the compliances and of the foundations (springs in series);
+    /// the greatest of the rest.
     pub fn with(&self, other: &Self, rule: FrictionRule) -> Self {
         let combine = |a: f64, b: f64| match rule {
             FrictionRule::GeometricMean => (a * b).sqrt(),
@@ -118,8 +129,10 @@ impl Material {
             direction: leader.direction,
             restitution: self.restitution.max(other.restitution),
             compliance: self.compliance + other.compliance,
+            foundation: self.foundation + other.foundation,
             relaxation_time: self.relaxation_time.max(other.relaxation_time),
             dissipation: self.dissipation.max(other.dissipation),
+            viscous_friction: self.viscous_friction.max(other.viscous_friction),
             torsional_friction: self.torsional_friction.max(other.torsional_friction),
             rolling_friction: self.rolling_friction.max(other.rolling_friction),
         }
@@ -138,8 +151,10 @@ mod tests {
             direction: Some(Direction::Body([1.0, 0.0, 0.0])),
             restitution: 0.2,
             compliance: 1e-6,
+            foundation: 1e-9,
             relaxation_time: 0.1,
             dissipation: 0.2,
+            viscous_friction: 0.7,
             torsional_friction: 1e-3,
             rolling_friction: 0.0,
         };
@@ -152,8 +167,10 @@ mod tests {
             direction: None,
             restitution: 0.5,
             compliance: 2e-6,
+            foundation: 3e-9,
             relaxation_time: 0.0,
             dissipation: 0.3,
+            viscous_friction: 0.4,
             torsional_friction: 0.0,
             rolling_friction: 2e-3,
         };
@@ -172,8 +189,9 @@ mod tests {
                 assert!((found - across).abs() < 1e-15, "{found} {across}");
                 assert_eq!(pair.direction, a.direction);
                 assert!((pair.compliance - 3e-6).abs() < 1e-20);
+                assert!((pair.foundation - 4e-9).abs() < 1e-23);
                 assert_eq!((pair.restitution, pair.relaxation_time), (0.5, 0.1));
-                assert_eq!(pair.dissipation, 0.3);
+                assert_eq!((pair.dissipation, pair.viscous_friction), (0.3, 0.7));
                 assert_eq!((pair.torsional_friction, pair.rolling_friction), (1e-3, 2e-3));
             }
         }

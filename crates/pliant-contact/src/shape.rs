@@ -1,5 +1,6 @@
 //! Shapes: what a collider looks like in its own axes.
 
+pub(crate) mod distance_field;
 pub(crate) mod mesh;
 pub(crate) mod polytope;
 
@@ -10,6 +11,7 @@ use pliant_model::Pose;
 
 use crate::ContactError;
 use crate::error::{above_zero, finite, positive};
+use distance_field::DistanceField;
 use mesh::{Mesh, Sides};
 use polytope::Polytope;
 
@@ -34,6 +36,8 @@ pub(crate) enum Kind {
     Mesh(Arc<Mesh>),
     /// Points, segments or triangles over the points of a node.
     Soft(Arc<Mesh>),
+    /// Where a field is negative.
+    Field(Arc<DistanceField>),
     /// Several of the above but soft ones and compounds.
     Compound(Arc<Vec<(Pose, Kind)>>),
 }
@@ -209,6 +213,11 @@ impl Shape {
         Ok(Kind::Mesh(Arc::new(Mesh::rigid(shape, points, &triangles, Sides::One)?)).into())
     }
 
+    /// Everything where a distance field is negative.
+    pub fn distance_field(field: DistanceField) -> Self {
+        Kind::Field(Arc::new(field)).into()
+    }
+
     /// Several shapes that move as one, each at its pose. Parts of parts are taken over.
     ///
     /// # Errors
@@ -245,9 +254,9 @@ impl Shape {
         Ok(Kind::Compound(Arc::new(flat)).into())
     }
 
-    /// The surface of a hull, a box, a triangle mesh or a height field, to be drawn or to give a
-    /// mass: its points (m), and triangles counter-clockwise seen from outside; `None` of other
-    /// shapes.
+    /// The surface of a hull, a box, a triangle mesh, a height field or a distance field, to be
+    /// drawn or to give a mass: its points (m), and triangles counter-clockwise seen from outside;
+    /// `None` of other shapes. That of a distance field has a point in each cell that it passes.
     pub fn surface(&self) -> Option<Triangulation> {
         let plain = |points: &[Vec3]| points.iter().map(|p| (*p).into()).collect();
         match &self.kind {
@@ -266,6 +275,10 @@ impl Shape {
             Kind::Mesh(mesh) => {
                 let triangles = mesh.triangles.iter().map(|t| t.map(|p| p as usize));
                 Some((plain(&mesh.points), triangles.collect()))
+            }
+            Kind::Field(field) => {
+                let triangles = field.triangles.iter().map(|t| t.map(|p| p as usize));
+                Some((plain(&field.samples), triangles.collect()))
             }
             _ => None,
         }
@@ -335,7 +348,7 @@ fn numbers(what: &'static str, values: [f64; 3]) -> Result<Vec3, ContactError> {
     Ok(values.into())
 }
 
-fn all_finite(what: &'static str, points: &[[f64; 3]]) -> Result<Vec<Vec3>, ContactError> {
+pub(crate) fn all_finite(what: &'static str, points: &[[f64; 3]]) -> Result<Vec<Vec3>, ContactError> {
     points.iter().map(|p| numbers(what, *p)).collect()
 }
 

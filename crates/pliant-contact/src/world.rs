@@ -3,7 +3,9 @@
 mod cast;
 mod crossed;
 mod detect;
+mod fields;
 mod found;
+mod foundation;
 mod materials;
 mod missed;
 mod pieces;
@@ -20,10 +22,11 @@ use crate::memory::{Matching, Unnamed};
 use crate::narrow::{Scratch, Touch, clip::Corner};
 use crate::shape::Kind;
 use crate::{
-    Collider, ColliderId, Contact, ContactError, ContactKey, ContactMemory, ContactSide, Direction,
-    FrictionRule, Material, MaterialId, Placement, Remembered, Rest,
+    Collider, ColliderId, Contact, ContactArea, ContactError, ContactKey, ContactMemory, ContactSide,
+    Direction, FrictionRule, Material, MaterialId, Placement, Remembered, Rest,
 };
 use found::Found;
+use foundation::Foundations;
 use materials::Materials;
 use pieces::{Piece, Pieces, Speeds};
 use tied::TiedPoints;
@@ -38,6 +41,7 @@ pub struct World {
     /// Pairs of colliders that do not meet, sorted.
     excluded: Vec<(ColliderId, ColliderId)>,
     tied: TiedPoints,
+    foundations: Foundations,
     memory: ContactMemory,
     /// The state of rest of each collider; empty if all move.
     rest: Vec<Rest>,
@@ -54,6 +58,7 @@ struct Workspace {
     narrow: Narrow,
     sheets: sheets::SheetWorkspace,
     crossing: crossed::CrossingWorkspace,
+    fields: fields::FieldWorkspace,
     naming: Naming,
     found: Vec<Found>,
     /// The memory, while contacts are looked for that it is not to know.
@@ -146,6 +151,7 @@ impl World {
             materials: Materials::default(),
             excluded: Vec::new(),
             tied: TiedPoints::default(),
+            foundations: Foundations::default(),
             memory: ContactMemory::default(),
             rest: Vec::new(),
             pieces: Pieces::default(),
@@ -160,6 +166,7 @@ impl World {
     /// # Errors
     /// [`ContactError`] if a number is out of range.
     pub fn add_material(&mut self, material: Material) -> Result<MaterialId, ContactError> {
+        self.foundations.forget();
         self.materials.add(material)
     }
 
@@ -174,6 +181,7 @@ impl World {
     /// # Errors
     /// [`ContactError`] if a number is out of range, or there is no such material.
     pub fn set_pair(&mut self, a: MaterialId, b: MaterialId, material: Material) -> Result<(), ContactError> {
+        self.foundations.forget();
         self.materials.set_pair(a, b, material)
     }
 
@@ -189,6 +197,7 @@ impl World {
         self.materials.check(&collider.name, collider.material)?;
         let collider = collider.checked()?;
         let id = ColliderId(self.colliders.len() as u32);
+        self.foundations.forget();
         self.pieces.add(id, &collider);
         self.colliders.push(collider);
         Ok(id)
@@ -200,6 +209,7 @@ impl World {
     /// [`ContactError`] if there is no such collider.
     pub fn exclude(&mut self, a: ColliderId, b: ColliderId) -> Result<(), ContactError> {
         self.check_colliders([a, b])?;
+        self.foundations.forget();
         let pair = (a.min(b), a.max(b));
         if let Err(k) = self.excluded.binary_search(&pair) {
             self.excluded.insert(k, pair);
@@ -223,6 +233,7 @@ impl World {
             let pairs = a.iter().flat_map(|a| b.iter().map(|b| (*a.min(b), *a.max(b))));
             self.excluded.extend(pairs);
         }
+        self.foundations.forget();
         self.excluded.sort_unstable();
         self.excluded.dedup();
     }
@@ -274,12 +285,42 @@ impl World {
         self.materials.list()
     }
 
+    /// The collider with this index in [`colliders`](Self::colliders).
+    pub fn collider(&self, index: u32) -> Option<ColliderId> {
+        ((index as usize) < self.colliders.len()).then_some(ColliderId(index))
+    }
+
     /// The collider of this name.
     pub fn collider_named(&self, name: &str) -> Option<ColliderId> {
         self.colliders
             .iter()
             .position(|c| c.name == name)
             .map(|k| ColliderId(k as u32))
+    }
+
+    /// Whether all colliders that may meet can press by the elastic foundations of their materials,
+    /// which [`update`](Self::update) finds out, too. Cost: a pass over all pairs of colliders
+    /// where a material has a foundation.
+    ///
+    /// # Errors
+    /// [`ContactError::Foundation`].
+    pub fn check_foundations(&self) -> Result<(), ContactError> {
+        foundation::pressing(self).map(|_| ())
+    }
+
+    /// The areas of the points of a collider whose shape is one mesh of triangles, rigid or soft;
+    /// none of other shapes.
+    ///
+    /// # Errors
+    /// [`ContactError::State`] where the model has no places to begin with, and errors of a
+    /// collider that is not of this model.
+    pub fn contact_area(
+        &self,
+        model: &Model,
+        collider: ColliderId,
+    ) -> Result<Option<ContactArea>, ContactError> {
+        self.check_colliders([collider; 2])?;
+        foundation::area_of(self, model, collider)
     }
 
     /// The smallest half width of the parts of each collider (m): the radius of balls, cables and
@@ -388,8 +429,9 @@ impl World {
     ///
     /// # Errors
     /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite
-    /// number, or a collider refers to what the model does not have;
-    /// [`ContactError::TooManyTests`]. Then the memory is as it was.
+    /// number, or a collider refers to what the model does not have; [`ContactError::Foundation`]
+    /// if two colliders may meet whose materials have a foundation and of which not just one is a
+    /// mesh of triangles; [`ContactError::TooManyTests`]. Then the memory is as it was.
     pub fn update(
         &mut self,
         model: &Model,
@@ -400,6 +442,7 @@ impl World {
         crate::error::not_negative("the horizon", horizon)?;
         self.contacts.clear();
         self.work.searched_again = false;
+        foundation::prepare(self, model)?;
         self.pieces
             .place(&self.colliders, model, positions, velocities, horizon)?;
         self.broad()?;
@@ -547,9 +590,12 @@ impl World {
     /// A contact that has a name.
     fn contact(&self, found: &Found, serial: u64, age: u32) -> Contact {
         let pair = found.colliders;
-        let (material, owner) = self
+        let (mut material, owner) = self
             .materials
             .law(pair.map(|c| self.colliders[c.index()].material));
+        if found.area > 0.0 {
+            material.compliance += material.foundation / found.area;
+        }
         let side = |k: usize, point: Vec3| ContactSide {
             collider: pair[k],
             carrier: found.carried_by[k],

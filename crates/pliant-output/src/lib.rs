@@ -110,7 +110,12 @@ fn check_topology(recording: &Recording) -> Result<(), ExportError> {
     };
     let points = first.points.len();
     for (index, frame) in recording.frames.iter().enumerate() {
+        let pressures = match frame.pressures.len() {
+            0 => points,
+            found => found,
+        };
         let lists = [
+            ("contact pressures", points, pressures),
             ("points", points, frame.points.len()),
             ("velocities", points, frame.velocities.len()),
             ("poses", recording.bodies.len(), frame.poses.len()),

@@ -61,6 +61,9 @@ pub struct Frame {
     pub points: Vec<[f64; 3]>,
     /// Velocities of all points (m/s), as many as `points`.
     pub velocities: Vec<[f64; 3]>,
+    /// Contact pressure at all points (Pa), as many as `points`; empty if it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pressures: Vec<f64>,
     /// Poses of all bodies: position (m), then unit quaternion (w, x, y, z).
     pub poses: Vec<[f64; 7]>,
     /// Energies and residuals of the step that ended here.

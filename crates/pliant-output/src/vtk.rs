@@ -46,8 +46,8 @@ const BODIES: Series = Series {
 /// Writes the recording for ParaView into the directory `dir` (created if missing).
 ///
 /// - `particles.pvd` and `frames/particles_0000.vtu`, ...: segments as lines, triangles, and a
-///   vertex for each point that is in no cell; point data `velocity` (m/s) and `node` (index into
-///   [`Recording::groups`], -1 outside all).
+///   vertex for each point that is in no cell; point data `velocity` (m/s), `node` (index into
+///   [`Recording::groups`], -1 outside all) and, where it is known, `contact_pressure` (Pa).
 /// - `bodies.pvd` and `frames/bodies_0000.vtp`, ...: boxes as 6 quads, spheres as 12 x 8
 ///   latitude-longitude meshes, axes as 3 lines; cell data `body` (index into
 ///   [`Recording::bodies`]) and, for axes, `axis` (0, 1, 2; else -1).
@@ -210,6 +210,9 @@ impl ParticleCells {
         writeln!(out, r#"      <PointData Vectors="velocity">"#)?;
         vectors(out, "velocity", &frame.velocities)?;
         integers(out, "node", &self.node)?;
+        if !frame.pressures.is_empty() {
+            numbers(out, "contact_pressure", &frame.pressures)?;
+        }
         writeln!(out, "      </PointData>\n      <Points>")?;
         vectors(out, "Points", &frame.points)?;
         writeln!(out, "      </Points>\n      <Cells>")?;
@@ -247,6 +250,11 @@ fn array(out: &mut dyn Write, kind: &str, name: &str, components: usize, data: &
 fn vectors(out: &mut dyn Write, name: &str, values: &[[f64; 3]]) -> io::Result<()> {
     let bytes: Vec<u8> = values.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
     array(out, "Float64", name, 3, &bytes)
+}
+
+fn numbers(out: &mut dyn Write, name: &str, values: &[f64]) -> io::Result<()> {
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    array(out, "Float64", name, 1, &bytes)
 }
 
 fn integers(out: &mut dyn Write, name: &str, values: &[i64]) -> io::Result<()> {

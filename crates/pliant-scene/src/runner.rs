@@ -101,6 +101,7 @@ struct Parts {
     inputs: Vec<InputCourse>,
     /// Nodes that collide.
     colliding: Vec<NodeId>,
+    pressures: contacts::Pressures,
     up: [f64; 3],
     places: Places,
 }
@@ -200,9 +201,11 @@ impl Runner {
             ..Sample::default()
         };
         recording.samples.push(sample);
-        recording
-            .frames
-            .push(scene.picture.frame(model, simulation.state(), sample));
+        let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
+        let pressures = pressures.map_err(|e| scene.places.error(e))?;
+        let mut frame = scene.picture.frame(model, simulation.state(), sample);
+        pressures.add_to(&scene.picture, &simulation, &mut frame);
+        recording.frames.push(frame);
         let mut summary = Summary::start(&scene, &simulation, energies);
         summary.warnings = warnings.iter().map(|w| w.0.message.clone()).collect();
         summary.contacts = (!recording.contacts.names.is_empty()).then(ContactSummary::new);
@@ -213,6 +216,7 @@ impl Runner {
             joints,
             inputs: scene.inputs,
             colliding,
+            pressures,
             up,
             places: scene.places,
         };
@@ -421,9 +425,12 @@ impl Runner {
             return;
         }
         let (model, state) = (self.simulation.model(), self.simulation.state());
-        self.recording
-            .frames
-            .push(self.scene.picture.frame(model, state, sample));
+        let Parts {
+            picture, pressures, ..
+        } = &self.scene;
+        let mut frame = picture.frame(model, state, sample);
+        pressures.add_to(picture, &self.simulation, &mut frame);
+        self.recording.frames.push(frame);
         if !self.scene.joints.is_empty() {
             let line = self.scene.joints.line(&self.simulation);
             self.recording.joints.lines.push(line);

@@ -35,8 +35,8 @@ pub struct Ledger {
     /// dissipate (viscous and plastic): never positive for `alpha = beta`, but for quasi-linear
     /// viscoelasticity, whose branches may give back what they took.
     pub damping: f64,
-    /// By friction, spin and rolling in contacts, and by rows with bounds on both sides that are
-    /// not driven (dry friction of joints).
+    /// By friction (viscous friction included), spin and rolling in contacts, and by rows with
+    /// bounds on both sides that are not driven (dry friction of joints).
     pub friction: f64,
     /// By normal impulses of hard contacts, by rows with a bound on one side (limits, ropes), by
     /// rows with restitution, and by hard rows that do not let velocities of the start be.

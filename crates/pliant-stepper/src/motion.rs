@@ -49,7 +49,7 @@ pub struct Motion {
 #[cfg(feature = "serde")]
 impl Motion {
     /// The version of the structure in bytes.
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     /// The motion as bytes with a version and a checksum, every number to the bit.
     ///

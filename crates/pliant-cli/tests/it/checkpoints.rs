@@ -193,6 +193,10 @@ fn a_checkpoint_of_something_else_is_refused() {
         refused(&[], 2, missing);
         fs::write(path, bytes).unwrap();
     }
+    let line = b"pliant checkpoint of a run 2\n";
+    let rest = whole[0].strip_prefix(line).unwrap();
+    fs::write(&checkpoint, [b"pliant checkpoint of a run 1\n", rest].concat()).unwrap();
+    refused(&[], 2, "version 1 of a checkpoint of a run cannot be read");
     fs::write(&checkpoint, "notes").unwrap();
     refused(&[], 2, "this is no checkpoint of a run of Pliant");
     let statics = scene("cook.ron");

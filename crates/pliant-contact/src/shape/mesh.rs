@@ -35,14 +35,14 @@ pub(crate) enum Spot {
 
 /// Lists of different length, one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Lists {
+pub(crate) struct Lists {
     starts: Vec<u32>,
     entries: Vec<u32>,
 }
 
 impl Lists {
     /// Of pairs `(list, entry)`.
-    fn new(count: usize, mut pairs: Vec<(u32, u32)>) -> Self {
+    pub(crate) fn new(count: usize, mut pairs: Vec<(u32, u32)>) -> Self {
         pairs.sort_unstable();
         let starts = (0..=count)
             .map(|k| pairs.partition_point(|p| (p.0 as usize) < k) as u32)
@@ -53,7 +53,7 @@ impl Lists {
         }
     }
 
-    fn of(&self, k: usize) -> &[u32] {
+    pub(crate) fn of(&self, k: usize) -> &[u32] {
         match (self.starts.get(k), self.starts.get(k + 1)) {
             (Some(&a), Some(&b)) => &self.entries[a as usize..b as usize],
             _ => &[],

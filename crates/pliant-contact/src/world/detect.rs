@@ -2,9 +2,10 @@
 
 use super::cast::{self, Course};
 use super::found::{Found, Pair, Weights, near_enough, push};
+use super::foundation::{convex_patch, has_columns, push_point};
 use super::pieces::{Form, Pieces};
 use super::sheets::sheet_sheet;
-use super::{Narrow, World};
+use super::{Narrow, World, fields};
 use crate::ContactError;
 use crate::narrow::axis::stay_apart;
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
@@ -25,9 +26,16 @@ impl World {
                 (Form::HalfSpace(_), Form::Sheet(_)) => self.plane_sheet(pair, false),
                 (Form::Sheet(_), Form::HalfSpace(_)) => self.plane_sheet(pair, true),
                 (Form::Convex { .. }, Form::Convex { .. }) => self.convex_convex(pair),
+                (Form::Convex { .. }, Form::Sheet(_)) if has_columns(self, pair) => {
+                    convex_patch(self, pair, false);
+                }
+                (Form::Sheet(_), Form::Convex { .. }) if has_columns(self, pair) => {
+                    convex_patch(self, pair, true);
+                }
                 (Form::Convex { .. }, Form::Sheet(_)) => self.convex_sheet(pair, false),
                 (Form::Sheet(_), Form::Convex { .. }) => self.convex_sheet(pair, true),
                 (Form::Sheet(_), Form::Sheet(_)) => sheet_sheet(self, pair),
+                (Form::Field(_), _) | (_, Form::Field(_)) => fields::collide(self, pair),
             }
             if !self.work.tests.add(1) {
                 let pair = [i, j].map(|k| self.pieces.list[k].collider);
@@ -81,6 +89,7 @@ impl World {
         if !self.work.tests.add(surface.points.len()) {
             return;
         }
+        let columns = has_columns(self, pair);
         let mut found = std::mem::take(&mut self.work.found);
         for element in 0..surface.mesh.element_count() {
             for &p in surface.mesh.owned_points(element) {
@@ -110,17 +119,7 @@ impl World {
                         doubtful: false,
                     }
                 };
-                let one = Weights {
-                    count: 1,
-                    points: [p, 0, 0],
-                    weights: [1.0, 0.0, 0.0],
-                };
-                let weights = if flipped {
-                    [Some(one), None]
-                } else {
-                    [None, Some(one)]
-                };
-                self.push(pair, touch, [u64::from(p), 0], weights, &mut found);
+                push_point(self, pair, touch, p, [flipped, columns], &mut found);
             }
         }
         self.work.found = found;
@@ -201,7 +200,7 @@ impl World {
         }
     }
 
-    fn keep_swept(&mut self, pair: Pair) {
+    pub(super) fn keep_swept(&mut self, pair: Pair) {
         for touch in &self.work.narrow.touches {
             let feature = [0, touch.feature];
             push(

@@ -41,6 +41,8 @@ pub(super) struct Found {
     pub(super) carried_by: [Carrier; 2],
     pub(super) touch: Touch,
     pub(super) swept: bool,
+    /// The area that it stands for as a column of a foundation (m^2); zero for others.
+    pub(super) area: f64,
     /// When it was found.
     pub(super) order: usize,
     pub(super) horizon: f64,
@@ -216,6 +218,7 @@ pub(super) fn push(
         ],
         touch,
         swept,
+        area: 0.0,
         order: found.len(),
         horizon: pair.horizon,
     });

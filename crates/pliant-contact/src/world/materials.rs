@@ -41,6 +41,12 @@ impl Materials {
         &self.list
     }
 
+    /// Whether a material, or the law of a pair, has a foundation.
+    pub(super) fn have_foundations(&self) -> bool {
+        let mut all = self.list.iter().chain(self.pairs.iter().map(|pair| &pair.law));
+        all.any(|material| material.foundation > 0.0)
+    }
+
     pub(super) fn add(&mut self, material: Material) -> Result<MaterialId, ContactError> {
         self.list.push(material.check()?);
         Ok(MaterialId(self.list.len() as u32 - 1))

@@ -14,6 +14,7 @@ use crate::bvh::{Aabb, Bvh};
 use crate::narrow::plane::HalfSpace;
 use crate::narrow::{Cylinder, Part};
 use crate::shape::Kind;
+use crate::shape::distance_field::DistanceField;
 use crate::shape::mesh::{Element, Mesh};
 use crate::shape::polytope::{Polytope, triangle_normal};
 use crate::surface::Surface;
@@ -43,6 +44,7 @@ pub(super) enum Form {
         cylinder: Option<(f64, f64)>,
     },
     Sheet(Arc<Mesh>),
+    Field(Arc<DistanceField>),
 }
 
 /// The motion of a rigid piece.
@@ -162,6 +164,8 @@ impl Pieces {
                     };
                     (Form::Sheet(Arc::clone(mesh)), thin)
                 }
+                // What a grid tells apart is no thinner than its cells.
+                Kind::Field(field) => (Form::Field(Arc::clone(field)), field.grid.fine()),
                 Kind::Compound(_) => continue, // flattened when it was made
             };
             let turn = rotation::matrix(base.rotation);
@@ -194,7 +198,7 @@ impl Pieces {
         };
         for piece in &self.list {
             let (p, n, e) = match &piece.form {
-                Form::HalfSpace(_) => (0, 0, 0),
+                Form::HalfSpace(_) | Form::Field(_) => (0, 0, 0),
                 Form::Convex { polytope, .. } => (polytope.points.len(), polytope.normals.len(), 0),
                 Form::Sheet(mesh) => (
                     mesh.point_count.max(mesh.points.len()),
@@ -357,6 +361,15 @@ impl Pieces {
                     radius,
                 });
             }
+            Form::Field(field) => {
+                let whole = field.bounds.placed(offset, turn);
+                let farthest = whole.farthest(centre);
+                placed.reach = farthest;
+                let turning = (spin.norm() * horizon).min(2.0) * farthest;
+                placed.swept = whole.swept(velocity * horizon).grown(placed.margin + turning);
+                placed.extent = (field.bounds.high - field.bounds.low).amax() / 2.0;
+                return;
+            }
             Form::Sheet(mesh) => {
                 if rigid {
                     points
@@ -447,6 +460,20 @@ impl Pieces {
             cylinder: placed.cylinder,
             of: None,
         })
+    }
+
+    /// A piece that is a distance field.
+    pub(super) fn field(&self, k: usize) -> Option<&DistanceField> {
+        match &self.list[k].form {
+            Form::Field(field) => Some(field),
+            _ => None,
+        }
+    }
+
+    /// The origin of the axes of a rigid piece, and these as the columns of a rotation.
+    pub(super) fn frame(&self, k: usize) -> (Vec3, Mat3) {
+        let (m, piece) = (&self.placed[k].motion, &self.list[k]);
+        (m.centre + m.rotation * piece.offset, m.rotation * piece.turn)
     }
 
     /// A sheet piece.

@@ -247,6 +247,14 @@ fn materials_out_of_range() {
             ..Material::default()
         },
         Material {
+            viscous_friction: f64::NAN,
+            ..Material::default()
+        },
+        Material {
+            viscous_friction: -1.0,
+            ..Material::default()
+        },
+        Material {
             rolling_friction: -1.0,
             ..Material::default()
         },

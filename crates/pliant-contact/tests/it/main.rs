@@ -9,6 +9,7 @@ mod boxes;
 mod brute;
 mod corners;
 mod crossed;
+mod fields;
 mod garbage;
 mod identity;
 mod meshes;

@@ -3,19 +3,22 @@
 use pliant_contact::{Collider, Contact, MeshKind, Placement, Shape, World};
 use pliant_model::{Model, NodeId, Pose, State};
 
-/// A closed box of triangles.
-pub(crate) fn crate_mesh(half: [f64; 3], kind: MeshKind) -> Shape {
-    let points: Vec<[f64; 3]> = (0..8)
-        .map(|k| {
-            [0, 1, 2].map(|axis| {
-                if k >> axis & 1 == 1 {
-                    half[axis]
-                } else {
-                    -half[axis]
-                }
-            })
+/// The corners of a box.
+pub(crate) fn crate_points(half: [f64; 3]) -> Vec<[f64; 3]> {
+    let corner = |k: usize| {
+        [0, 1, 2].map(|axis| {
+            if k >> axis & 1 == 1 {
+                half[axis]
+            } else {
+                -half[axis]
+            }
         })
-        .collect();
+    };
+    (0..8).map(corner).collect()
+}
+
+/// The triangles of a box.
+pub(crate) fn crate_triangles() -> Vec<[usize; 3]> {
     let quads = [
         [0, 4, 6, 2],
         [1, 3, 7, 5],
@@ -24,11 +27,15 @@ pub(crate) fn crate_mesh(half: [f64; 3], kind: MeshKind) -> Shape {
         [0, 2, 3, 1],
         [4, 5, 7, 6],
     ];
-    let triangles: Vec<[usize; 3]> = quads
+    quads
         .iter()
         .flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
-        .collect();
-    Shape::triangle_mesh(&points, &triangles, kind).unwrap()
+        .collect()
+}
+
+/// A closed box of triangles.
+pub(crate) fn crate_mesh(half: [f64; 3], kind: MeshKind) -> Shape {
+    Shape::triangle_mesh(&crate_points(half), &crate_triangles(), kind).unwrap()
 }
 
 /// A body for each shape, all in one node.

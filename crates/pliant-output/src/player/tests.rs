@@ -12,6 +12,7 @@ fn frame(time: f64, points: Vec<[f64; 3]>, poses: Vec<[f64; 7]>) -> Frame {
         time,
         points,
         velocities,
+        pressures: Vec::new(),
         poses,
         sample: Sample {
             time,

@@ -233,3 +233,30 @@ fn recordings_that_do_not_fit_are_refused_before_anything_is_written() {
     );
     assert!(!out.exists());
 }
+
+/// Contact pressures are an array where they are known, and none where they are not; a list of
+/// another length is refused.
+#[test]
+fn contact_pressures_are_point_data() {
+    let mut recording = recording();
+    let (dir, _) = written(&recording);
+    let read = |dir: &tempfile::TempDir, index: usize| {
+        let path = dir
+            .path()
+            .join(format!("out/vtk/frames/particles_000{index}.vtu"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    assert!(!read(&dir, 0).contains("contact_pressure"));
+    for (k, frame) in recording.frames.iter_mut().enumerate() {
+        frame.pressures = (0..7).map(|i| f64::from(i) * 1e3 + k as f64).collect();
+    }
+    let (dir, _) = written(&recording);
+    for (k, frame) in recording.frames.iter().enumerate() {
+        let bytes = array(&read(&dir, k), "Float64", "contact_pressure", 0);
+        let found = bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap()));
+        assert_eq!(found.collect::<Vec<f64>>(), frame.pressures);
+    }
+    recording.frames[1].pressures.pop();
+    let error = write_vtk(&dir.path().join("other"), &recording).unwrap_err();
+    assert!(error.to_string().contains("contact pressures"), "{error}");
+}

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 /// The kind of `checkpoint.pliant`, and the version of its structure.
 const KIND: &str = "checkpoint of a run";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How often a run writes a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Contacts: the lines of their table, and the numbers of a whole run.
 
 use super::summary::{Residuals, Summary};
-use pliant::Simulation;
-use pliant::collision::World;
+use crate::scene::Picture;
+use pliant::collision::{ContactArea, Placement, World};
 use pliant::contact::{ContactFinder, ContactState, ContactsReport, FrictionCoupling};
 use pliant::model::NodeId;
-use pliant_output::recording::{ContactLine, ContactPhase, ContactTable};
+use pliant::{Error, Simulation};
+use pliant_output::recording::{ContactLine, ContactPhase, ContactTable, Frame};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -69,6 +70,43 @@ pub struct ContactSummary {
     pub forces: BTreeMap<String, Vec<Vec<f64>>>,
     /// Contacts that `contacts.csv` leaves out.
     pub lines_left_out: usize,
+}
+
+/// Soft surfaces of triangles, whose contact pressure is in pictures.
+#[derive(Debug)]
+pub(super) struct Pressures(Vec<(u32, NodeId, ContactArea)>);
+
+impl Pressures {
+    /// The surfaces of a world that a simulation was given.
+    ///
+    /// # Errors
+    /// Errors of the simulation.
+    pub(super) fn new(simulation: &Simulation, world: Option<&World>) -> Result<Self, Error> {
+        let mut surfaces = Vec::new();
+        for (side, collider) in (0..).zip(world.map_or(&[][..], World::colliders)) {
+            if let Placement::Points(node) = collider.placement
+                && let Some(area) = simulation.contact_area(side)?
+            {
+                surfaces.push((side, node, area));
+            }
+        }
+        Ok(Self(surfaces))
+    }
+
+    /// Puts the pressures of the last step into a picture; nothing without surfaces.
+    pub(super) fn add_to(&self, picture: &Picture, simulation: &Simulation, frame: &mut Frame) {
+        let mut own = Vec::new();
+        for (side, node, area) in &self.0 {
+            frame.pressures.resize(frame.points.len(), 0.0);
+            let Some(start) = picture.first_point(simulation.model(), *node) else {
+                continue;
+            };
+            simulation.contact_pressure_on(*side, area, &mut own);
+            for (all, one) in frame.pressures[start..].iter_mut().zip(&own) {
+                *all += one;
+            }
+        }
+    }
 }
 
 impl ContactSummary {

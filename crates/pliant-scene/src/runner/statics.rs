@@ -1,6 +1,6 @@
 //! Scenes of statics: equilibria as pictures.
 
-use super::{Runner, contacts};
+use super::{Parts, Runner, contacts};
 use crate::scene::StaticsPlan;
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
 use pliant_output::csv::PathLine;
@@ -124,14 +124,24 @@ impl Runner {
                 }
             },
             StaticsPlan::Path(how) => {
-                let (picture, joints, records) = (&self.scene.picture, &self.scene.joints, self.records);
+                let Parts {
+                    picture,
+                    joints,
+                    pressures,
+                    ..
+                } = &self.scene;
+                let records = self.records;
                 let mut shown = Vec::new();
                 let mut touching = std::mem::take(&mut self.recording.contacts);
                 let mut reports = Vec::new();
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
-                    let frame =
-                        records.then(|| picture.frame(simulation.model(), simulation.state(), sample));
+                    let frame = records.then(|| {
+                        let (model, state) = (simulation.model(), simulation.state());
+                        let mut frame = picture.frame(model, state, sample);
+                        pressures.add_to(picture, simulation, &mut frame);
+                        frame
+                    });
                     let line = (records && !joints.is_empty()).then(|| joints.line(simulation));
                     contacts::record(&mut touching, records, simulation, shown.len() as f64);
                     reports.push(simulation.contacts_report());

@@ -13,6 +13,7 @@ mod components;
 mod contacts;
 mod courses;
 mod deformables;
+mod distance_fields;
 mod elastic_rod;
 mod embedded;
 mod ends;
@@ -56,7 +57,8 @@ use std::path::PathBuf;
 pub struct Limits {
     /// Elements of all nodes, mapped ones included: points, bodies, quadrature points, rows. The
     /// meshes that a scene reads have at most five times as many vertices and cells, counted at
-    /// each use.
+    /// each use, with the values of the grids of distance fields; each of these grids has at most
+    /// as many values as there may be elements.
     pub elements: usize,
     /// Bytes of each file of a mesh.
     pub mesh_bytes: u64,

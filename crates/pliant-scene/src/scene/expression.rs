@@ -1,9 +1,10 @@
-//! Arithmetic over named parameters: `"2 * ($a + 1)"`, and functions of time: `"sin($t)"`.
+//! Arithmetic over named parameters: `"2 * ($a + 1)"`, and functions of time, `"sin($t)"`, or of
+//! the place, `"$z - 0.1 * sin($x)"`.
 
 mod parser;
 mod program;
 
-pub(crate) use program::Program;
+pub(crate) use program::{PLACE, Program, TIME};
 
 use std::ops::Range;
 
@@ -35,7 +36,7 @@ pub(crate) fn evaluate(
     lookup: &dyn Fn(&str) -> Option<f64>,
     names: &[&str],
 ) -> Result<f64, ExpressionError> {
-    Program::parse(text, lookup, names, false)?.value(0.0)
+    Program::parse(text, lookup, names, &[])?.value(0.0)
 }
 
 #[cfg(test)]
@@ -99,7 +100,7 @@ mod tests {
     }
 
     fn program(text: &str) -> Program {
-        Program::parse(text, &|name| (name == "a").then_some(3.0), &["a", "t"], true).unwrap()
+        Program::parse(text, &|name| (name == "a").then_some(3.0), &["a", "t"], TIME).unwrap()
     }
 
     #[test]

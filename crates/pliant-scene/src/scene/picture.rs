@@ -84,6 +84,12 @@ impl Picture {
         PointRef::Anchor(place)
     }
 
+    /// The number of the first point of a node in a frame, if the node is drawn.
+    pub(crate) fn first_point(&self, model: &Model, node: NodeId) -> Option<usize> {
+        let at = self.nodes.iter().position(|n| *n == node)?;
+        Some(self.nodes[..at].iter().map(|n| model.node(*n).count).sum())
+    }
+
     /// Numbers that one frame holds, about.
     pub fn frame_numbers(&self, model: &Model) -> usize {
         let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
@@ -171,6 +177,7 @@ impl Picture {
             time: sample.time,
             points,
             velocities,
+            pressures: Vec::new(),
             poses,
             sample,
         }

@@ -28,9 +28,9 @@ pub use components::{
 };
 pub use contacts::{
     AxesSpec, BodiesColliderSpec, BodyColliderSpec, CableColliderSpec, ClothColliderSpec, ColliderSpec,
-    ContactLawSpec, CorrectSpec, EllipseSpec, FixedColliderSpec, FrictionModelSpec, HeightFieldSpec,
-    MaterialPairSpec, MaterialSpec, OutlineSpec, OverlapSpec, PartShapeSpec, PointsColliderSpec, PyramidSpec,
-    RowsSpec, SheetSpec, SleepingSpec, SurfaceContactSpec,
+    ContactLawSpec, CorrectSpec, DistanceFieldSpec, EllipseSpec, FixedColliderSpec, FrictionModelSpec,
+    HeightFieldSpec, MaterialPairSpec, MaterialSpec, OutlineSpec, OverlapSpec, PartShapeSpec,
+    PointsColliderSpec, PyramidSpec, RowsSpec, SheetSpec, SleepingSpec, SurfaceContactSpec,
 };
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,

@@ -62,6 +62,25 @@ fn restored_checkpoints_go_on_to_the_bit() {
     }
 }
 
+/// A checkpoint whose fields are those of the first version is refused, with both versions named.
+#[test]
+fn a_checkpoint_of_another_version_is_refused() {
+    let (mut runner, h) = start("sleepers.ron");
+    let simulation = runner.simulation_mut();
+    go_on(simulation, h, 2);
+    let bytes = simulation.checkpoint().to_bytes().unwrap();
+    let line = b"pliant checkpoint 2\n";
+    assert!(bytes.starts_with(line));
+    let old = [b"pliant checkpoint 1\n", &bytes[line.len()..]].concat();
+    let error = Checkpoint::from_bytes(&old).unwrap_err();
+    let is_version = matches!(&error, ArchiveError::Version { found, version: 2, .. } if found == "1");
+    assert!(is_version, "{error}");
+    assert_eq!(
+        error.to_string(),
+        "version 1 of a checkpoint cannot be read: this program reads and writes version 2"
+    );
+}
+
 /// Checkpoints that were changed by hand, with the checksum of the change: they are refused, or
 /// steps go on or end with an error. Each byte in turn becomes the largest small number, an index
 /// of nothing; others change at random.

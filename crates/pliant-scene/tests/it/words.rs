@@ -109,6 +109,52 @@ fn surfaces_become_bodies() {
     }
 }
 
+/// A distance field of a mesh collides as the solid of the mesh does, is drawn, and refuses what is
+/// not closed.
+#[test]
+fn distance_fields_come_from_meshes() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut mesh = String::new();
+    for corner in 0..8 {
+        let x = |k: usize| if corner >> k & 1 == 1 { 1.0 } else { -1.0 };
+        mesh.push_str(&format!("v {} {} {}\n", x(0), x(1), x(2)));
+    }
+    for face in ["1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6"] {
+        mesh.push_str(&format!("f {face}\n"));
+    }
+    std::fs::write(dir.path().join("cube.obj"), &mesh).unwrap();
+    std::fs::write(dir.path().join("open.obj"), mesh.replacen("f 1 3 4 2\n", "", 1)).unwrap();
+    let scene = |field: &str| {
+        let text = format!(
+            "(gravity: (0, 0, -10), run: (duration: 0.5, step: 0.01),
+              nodes: [Bodies(name: \"ball\", bodies: [(position: (0.1, 0.2, 0.75), shape: Sphere(0.2), mass: 3)])],
+              colliders: [Bodies(node: \"ball\"), Fixed(name: \"block\", shape: DistanceField({field}))])"
+        );
+        SceneFile::from_text(&dir.path().join("a.ron"), &text, Format::Ron)?.build(&Settings::default())
+    };
+    let built = scene("file: \"cube.obj\", scale: 0.5, spacing: 0.05").unwrap_or_else(|e| panic!("{e}"));
+    let outcome = Runner::new(built).unwrap().run(|_| {});
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let at = &outcome.summary.state["ball"].positions[0];
+    assert!((at[2] - 0.7).abs() < 1e-6, "{at:?}");
+    write_results(dir.path(), &outcome).unwrap();
+    let page = std::fs::read_to_string(dir.path().join("play.html")).unwrap();
+    assert_eq!(page.matches("\"kind\":\"mesh\"").count(), 1);
+    for (field, message) in [
+        ("file: \"open.obj\", spacing: 0.1", "must have two triangles"),
+        ("file: \"cubes.obj\", spacing: 0.1", "cubes.obj"),
+        ("file: \"cube.obj\", spacing: 1e-4", "more than"),
+        ("file: \"cube.obj\"", "missing key `spacing`"),
+        (
+            "file: \"cube.obj\", from: (0, 0, 0), spacing: 0.1",
+            "needs either `file`",
+        ),
+    ] {
+        let error = scene(field).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains('^'), "{error}");
+    }
+}
+
 /// A net and particles with the mass of their mesh.
 #[test]
 fn meshes_have_masses_of_their_density() {

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::motion::Motion;
 use crate::sleep::{Sleep, tell_rest};
 use crate::system::System;
-use pliant_contact::Rest;
+use pliant_contact::{ContactArea, Rest};
 use pliant_dense::Vec3;
 use pliant_kkt::Assembler;
 use pliant_model::{Model, NodeId, Problem, Space, State};
@@ -202,6 +202,14 @@ impl Detection {
         self.source.finder.name(side)
     }
 
+    /// The areas of the points of one side, if it is a mesh of triangles.
+    ///
+    /// # Errors
+    /// Errors of the finder.
+    pub fn contact_area(&self, model: &Model, side: u32) -> Result<Option<ContactArea>, Error> {
+        self.source.finder.contact_area(model, side)
+    }
+
     /// Two sides in words, as those of "the contact of".
     pub fn pair(&self, sides: [u32; 2]) -> String {
         let [a, b] = sides.map(|s| self.name(s));
@@ -339,6 +347,7 @@ pub fn check(contact: &Contact) -> Result<(), Error> {
         ("the compliance of a contact", law.compliance),
         ("the relaxation time of a contact", law.relaxation_time),
         ("the dissipation of a contact", law.dissipation),
+        ("the viscous friction of a contact", law.viscous_friction),
         ("the torsion of a contact", law.torsion),
         ("the rolling resistance of a contact", law.rolling),
     ] {

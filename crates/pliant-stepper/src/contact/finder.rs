@@ -2,7 +2,7 @@
 
 use super::{ContactLaw, ContactList};
 use crate::Error;
-use pliant_contact::Rest;
+use pliant_contact::{ContactArea, Rest};
 use pliant_model::{Model, NodeId, State};
 
 /// Finds contacts. Given to a simulation by
@@ -133,6 +133,14 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     /// them ahead: options that do not go with one are then refused before the first step.
     fn laws(&self) -> Vec<(ContactLaw, [u32; 2])> {
         Vec::new()
+    }
+
+    /// The areas of the points of one side, if it is a mesh of triangles that it knows.
+    ///
+    /// # Errors
+    /// Whatever keeps it from knowing.
+    fn contact_area(&self, _model: &Model, _side: u32) -> Result<Option<ContactArea>, Error> {
+        Ok(None)
     }
 
     /// Appends its memory as plain numbers.

@@ -12,7 +12,8 @@ use pliant_solvers::complementarity::Cone;
 /// `dissipation`; Coulomb: `|r_t| <= mu r_n`, and `r_t = -mu r_n u_t/|u_t|` where it slips (an
 /// ellipse or a polygon: the friction in it that takes most from the slip, [`FrictionModel`]); in
 /// the same way for the torque about the normal, `|m_s| <= torsion r_n`, against spin, and for that
-/// across, `|m_r| <= rolling r_n`, against rolling (not with a polygon); Newton: `u_n+ >= -e u_n-`,
+/// across, `|m_r| <= rolling r_n`, against rolling (not with a polygon); a drag `-h c u_t` in
+/// addition, where it touches; Newton: `u_n+ >= -e u_n-`,
 /// or Poisson ([`Restitution`](super::Restitution)).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -34,6 +35,9 @@ pub struct ContactLaw {
     /// with the overlap, `d + a max(0, -phi)`, so that the force begins and ends at zero. It is
     /// that of the overlap at the start of the step, an error of first order.
     pub dissipation: f64,
+    /// Viscous friction `c` (N s/m): a drag `-c u_t` along the surfaces beside Coulomb's friction,
+    /// whatever the normal force, while the contact touches; by the slip at the end of the step.
+    pub viscous_friction: f64,
     /// Torque about the normal that friction can take, per normal force (m): `2/3 mu a` for an area
     /// of contact of radius `a`.
     pub torsion: f64,
@@ -182,6 +186,11 @@ impl ContactRows {
     /// velocities `u` of its rows, which is none of its law: that holds for `u_n` less it.
     pub(super) fn dilation(&self, u: &[f64]) -> f64 {
         self.coupled.map_or(0.0, |shift| self.cone.shift(u) - shift)
+    }
+
+    /// The two tangents (world, of unit length).
+    pub fn tangents(&self) -> [[f64; 3]; 2] {
+        [1, 2].map(|k| self.axes[k].map(|x| x / self.units[k]))
     }
 
     /// The axes along which velocities are measured.

@@ -11,7 +11,7 @@
 
 use super::approach::{Approach, Meeting, any_impact};
 use super::observed::{ContactWork, Quality, StageTime};
-use super::rows::{LawOfStep, OfStage, last_impulses};
+use super::rows::{LawOfStep, OfStage};
 use super::turn::Turned;
 use super::{Base, Bounce, ContactMemory, Contacts, Solved, set_options};
 use crate::{Error, Options};
@@ -66,10 +66,12 @@ impl Contacts {
     ) -> Result<(), Error> {
         self.impact.forget();
         self.newton.moved.clear();
+        self.rows.find_drags(base, &self.detection.list, memory)?;
         self.rows.gather(base, &base.motion.state, &self.detection)?;
         self.note_openings();
         self.take_laws(base, h, 1.0);
-        impulses.extend(last_impulses(&self.detection.list, &self.rows.rows, memory, h));
+        self.rows
+            .extend_with_last(&self.detection.list, memory, h, impulses);
         self.rows.bounced = false;
         self.observed.report_mut().restitution = 1.0;
         set_options(&mut self.rows.solver, base.options);
@@ -202,7 +204,7 @@ impl Contacts {
         rows.tail.product_into(&newton.change, &mut rows.after);
         let (laws, impulses) = (&newton.laws, at.impulses);
         let largest = laws.iter().fold(0.0f64, |a, v| a.max(v.abs()));
-        let first = rows.cones.len() - rows.rows.len();
+        let first = rows.cones.len() - rows.rows.len() - rows.drags.list.len();
         let (mut sum, mut row) = (0.0, 0);
         for ((own, cone), s) in rows.rows.iter().zip(&rows.cones[first..]).zip(&newton.scales) {
             let all = row..row + own.count;
@@ -225,6 +227,10 @@ impl Contacts {
                 .zip(&impulses[all])
                 .fold(0.0f64, |a, (p, r)| a.hypot(p - r));
             sum += (s * miss - reached * largest).max(0.0).powi(2);
+        }
+        for i in row..impulses.len() {
+            let miss = rows.after[i] + rows.tail.r[i] * impulses[i] + laws[i];
+            sum += (miss.abs() - reached * largest).max(0.0).powi(2);
         }
         sum
     }
@@ -313,6 +319,7 @@ impl Contacts {
             work.add_stage(contact, own, impulses, &rows.after[all], time);
             row += own.count;
         }
+        work.add_drag(&at.impulses[row..], &rows.after[row..], time);
     }
 
     /// Reads the contacts of the last iterate, of a step of length `h` (s).
@@ -320,6 +327,7 @@ impl Contacts {
         let list = &self.detection.list;
         let impulses: &[f64] = if list.is_empty() {
             self.rows.tail.clear();
+            self.rows.drags.list.clear();
             self.rows.after.clear();
             self.turned.before.clear();
             &[]
@@ -333,6 +341,7 @@ impl Contacts {
         self.observed.read(&Solved {
             list,
             rows: &self.rows.rows,
+            drags: &self.rows.drags.list,
             before: &self.turned.before,
             after: &self.rows.after,
             impulses,

@@ -4,7 +4,7 @@
 use super::impact::Unconverged;
 use super::{
     Contact, ContactEvent, ContactKey, ContactList, ContactMemory, ContactReading, ContactRows, ContactState,
-    ContactsReport, Detection, FrictionCoupling,
+    ContactsReport, Detection, Drag, FrictionCoupling,
 };
 use crate::motion::clone_into_buffers;
 use crate::{Error, StepReport};
@@ -60,6 +60,15 @@ clone_into_buffers!(Observation {
     report,
 });
 
+impl Observation {
+    /// The readings, each with its contact and the elements that it acts on.
+    pub(super) fn with_supports(
+        &self,
+    ) -> impl Iterator<Item = (&ContactReading, (&Contact, &[pliant_kkt::Support]))> {
+        self.readings.iter().zip(self.list.with_supports())
+    }
+}
+
 /// Energy that the impulses of the contacts brought in over a step (J).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ContactWork {
@@ -83,6 +92,8 @@ pub struct Solved<'a> {
     pub list: &'a ContactList,
     /// Their rows.
     pub rows: &'a [ContactRows],
+    /// Rows of viscous friction, in the order of the contacts.
+    pub drags: &'a [Drag],
     /// Velocities of the rows at the start of the step.
     pub before: &'a [f64],
     /// Velocities of the rows at its end.
@@ -223,9 +234,14 @@ impl Observed {
         self.work = ContactWork::default();
         let mut row = 0;
         let (mut active, mut slipping) = (0, 0);
-        for (contact, own) in solved.list.contacts().iter().zip(solved.rows) {
+        let mut drags = solved.drags.iter().peekable();
+        for (i, (contact, own)) in solved.list.contacts().iter().zip(solved.rows).enumerate() {
             self.work.add(solved, contact, own, row..row + own.count);
-            let reading = solved.read(contact, own, row, noise);
+            let mut reading = solved.read(contact, own, row, noise);
+            if let Some(drag) = drags.next_if(|drag| drag.contact == i) {
+                solved.add_drag(drag, &mut reading);
+                self.work.add_tangential(solved, drag.row..drag.row + 2);
+            }
             row += own.count;
             if reading.state != ContactState::Open {
                 active += 1;
@@ -382,6 +398,15 @@ pub(super) struct Held {
 }
 
 impl Solved<'_> {
+    /// Adds the impulse of viscous friction to the reading of its contact.
+    fn add_drag(&self, drag: &Drag, reading: &mut ContactReading) {
+        let mut impulse = Vec3::from(reading.impulse);
+        for (axis, r) in drag.axes.iter().zip(&self.impulses[drag.row..]) {
+            impulse += *r * Vec3::from(*axis);
+        }
+        reading.impulse = impulse.into();
+    }
+
     /// The reading of one contact, whose rows begin at `row`.
     fn read(&self, contact: &Contact, own: &ContactRows, row: usize, noise: f64) -> ContactReading {
         let all = row..row + own.count;
@@ -459,6 +484,24 @@ impl ContactWork {
                 let dashpot = law.relaxation_at(contact.gap) / law.compliance * (u - dilation);
                 self.damping += (force - elastic_force(force, dashpot)) * time.counts * u;
             }
+        }
+    }
+
+    /// Adds the work of viscous friction in a stage.
+    pub(super) fn add_drag(&mut self, impulses: &[f64], velocities: &[f64], time: StageTime) {
+        for (impulse, u) in impulses.iter().zip(velocities) {
+            self.friction += time.counts / time.reach * impulse * u;
+        }
+    }
+
+    /// Adds the work of rows along the surfaces.
+    fn add_tangential(&mut self, solved: &Solved<'_>, rows: Range<usize>) {
+        for k in rows {
+            let (r, [before, after]) = (solved.impulses[k], [solved.before[k], solved.after[k]]);
+            let one = 0.5 * r * (before + after);
+            self.all += one;
+            self.friction += one;
+            self.on_change += r * (after - before);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Rows of the contacts behind those of the model: their Jacobians, laws and cones.
 
 use super::detect::Detection;
+use super::drag::{Drag, Drags};
 use super::impact::Expansion;
 use super::law::lever;
 use super::{Base, ContactKey, ContactList, ContactMemory, ContactRows, FrictionCoupling, Overlap};
@@ -16,6 +17,8 @@ use pliant_solvers::{KktSystem, Solution};
 pub(super) struct RowSystem {
     /// Rows of the listed contacts.
     pub(super) rows: Vec<ContactRows>,
+    /// Viscous friction: rows behind those of the contacts.
+    pub(super) drags: Drags,
     pub(super) tail: Tail,
     pub(super) cones: Vec<Option<Cone>>,
     pub(super) extended: Extended,
@@ -78,6 +81,7 @@ impl RowSystem {
             self.tail.push_both(rows.velocities(), rows.spins(), supports);
             self.cones.push(Some(rows.cone));
         }
+        self.push_drags(detection.list());
         base.assembler.project(base.model, state, &mut self.tail)?;
         self.couple(base, detection)
     }
@@ -170,6 +174,7 @@ impl RowSystem {
             }
             row += rows.count;
         }
+        self.fill_drags(list, h);
         for e in expansions {
             (self.tail.b[e.row], self.tail.r[e.row]) = (0.0, e.rho);
             for k in e.row + 1..e.row + 3 {
@@ -219,14 +224,13 @@ impl RowSystem {
     /// Starts the solution at the multipliers and contact forces of the last step.
     pub(super) fn start_from_last(&mut self, base: &Base<'_>, list: &ContactList, memory: &ContactMemory) {
         let h = base.scheme.h;
-        let Self {
-            rows, solution, tail, ..
-        } = self;
         let multipliers = base.motion.multipliers.iter();
-        solution.mu.clear();
-        solution.mu.extend(multipliers.map(|l| l * h));
-        solution.mu.extend(last_impulses(list, rows, memory, h));
-        solution.mu.resize(base.system().m() + tail.rows(), 0.0);
+        let mut start = std::mem::take(&mut self.solution.mu);
+        start.clear();
+        start.extend(multipliers.map(|l| l * h));
+        self.extend_with_last(list, memory, h, &mut start);
+        start.resize(base.system().m() + self.tail.rows(), 0.0);
+        self.solution.mu = start;
     }
 
     /// Energy that the impulses add to the motion without them, `r . u+ - r . A r / 2` (J), of a
@@ -251,23 +255,37 @@ impl RowSystem {
         sums.map(|(r, (u, v))| r.abs() * (u.abs() + v.abs())).sum()
     }
 
+    /// Appends the impulses in the rows of the contacts that the forces of the last step make in
+    /// `h` (s); what viscous friction has of them is that of the velocities at the start.
+    pub(super) fn extend_with_last(
+        &self,
+        list: &ContactList,
+        memory: &ContactMemory,
+        h: f64,
+        out: &mut Vec<f64>,
+    ) {
+        let velocity = self.tail.velocity();
+        let impulse = |drag: &Drag, k: usize| {
+            -h * list.contacts()[drag.contact].law.viscous_friction * velocity[drag.row + k]
+        };
+        let mut drags = self.drags.list.iter().peekable();
+        for (i, (contact, rows)) in list.contacts().iter().zip(&self.rows).enumerate() {
+            let [x, y, z, tx, ty, tz] = memory.force(contact.key);
+            let (mut force, torque) = (Vec3::new(x, y, z) * h, Vec3::new(tx, ty, tz) * h);
+            if let Some(drag) = drags.next_if(|drag| drag.contact == i) {
+                for (k, axis) in drag.axes.iter().enumerate() {
+                    force -= impulse(drag, k) * Vec3::from(*axis);
+                }
+            }
+            out.extend(rows.along(force, torque));
+        }
+        for drag in &self.drags.list {
+            out.extend([0, 1].map(|k| impulse(drag, k)));
+        }
+    }
+
     /// The system as last filled.
     pub(super) fn system(&self) -> Option<&KktSystem> {
         self.extended.system()
     }
-}
-
-/// The impulses in the rows of the contacts that the forces of the last step make in `h` (s).
-pub(super) fn last_impulses(
-    list: &ContactList,
-    rows: &[ContactRows],
-    memory: &ContactMemory,
-    h: f64,
-) -> impl Iterator<Item = f64> {
-    let contacts = list.contacts().iter().zip(rows);
-    contacts.flat_map(move |(contact, rows)| {
-        let [x, y, z, tx, ty, tz] = memory.force(contact.key);
-        let (force, torque) = (Vec3::new(x, y, z), Vec3::new(tx, ty, tz));
-        rows.along(h * force, h * torque)
-    })
 }

@@ -30,6 +30,7 @@ impl Contacts {
         let contacts = &base.options.contacts;
         let poisson = contacts.restitution == Restitution::Poisson;
         self.impact.forget();
+        self.rows.find_drags(base, &self.detection.list, memory)?;
         self.rows.gather(base, &base.motion.state, &self.detection)?;
         let list = &self.detection.list;
         let hits = poisson && self.impact.find_expansions(base, list, &mut self.rows)?;

@@ -173,6 +173,7 @@ pub(crate) fn read(system: &mut System, scheme: &Scheme) {
     let (rows, list) = (&mut c.rows, &c.detection.list);
     if list.is_empty() {
         rows.tail.clear();
+        rows.drags.list.clear();
         rows.after.clear();
     } else {
         let m = system.assembler.system().m();
@@ -183,6 +184,7 @@ pub(crate) fn read(system: &mut System, scheme: &Scheme) {
     c.observed.read(&Solved {
         list,
         rows: &rows.rows,
+        drags: &rows.drags.list,
         before: rows.tail.velocity(),
         after: &rows.after,
         impulses: &rows.given,

@@ -3,8 +3,8 @@
 use super::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList};
 use crate::Error;
 use pliant_contact::{
-    Carrier, ContactError, ContactMemory, ContactSide, Material, Placement, Remembered, Rest, StraightWay,
-    World,
+    Carrier, ContactArea, ContactError, ContactMemory, ContactSide, Material, Placement, Remembered, Rest,
+    StraightWay, World,
 };
 use pliant_dense::rotation;
 use pliant_kkt::Support;
@@ -75,6 +75,7 @@ fn law(material: &Material, direction: Option<[f64; 3]>) -> ContactLaw {
         compliance: material.compliance,
         relaxation_time: material.relaxation_time,
         dissipation: material.dissipation,
+        viscous_friction: material.viscous_friction,
         torsion: material.torsional_friction,
         rolling: material.rolling_friction,
     }
@@ -187,6 +188,13 @@ impl ContactFinder for World {
                 (law(&material, None), pair.map(|c| c.index() as u32))
             })
             .collect()
+    }
+
+    fn contact_area(&self, model: &Model, side: u32) -> Result<Option<ContactArea>, Error> {
+        Ok(match self.collider(side) {
+            Some(id) => Self::contact_area(self, model, id)?,
+            None => None,
+        })
     }
 
     fn save(&self, out: &mut Vec<u64>) {

@@ -3,6 +3,7 @@
 
 use super::Simulation;
 use crate::Error;
+use pliant_contact::ContactArea;
 use pliant_model::NodeId;
 use pliant_model::{ComponentId, ModelError, PrescribedMotion};
 use pliant_solvers::complementarity::{ConeProfile, Problem};
@@ -152,6 +153,44 @@ impl Simulation {
         contacts.map_or_else(Default::default, |c| {
             c.observed.force_on(&self.system.model, node, element)
         })
+    }
+
+    /// The areas of the points of one side of contacts, a collider by its index in its world, if it
+    /// is a mesh of triangles, rigid or soft; what
+    /// [`contact_pressure_on`](Self::contact_pressure_on) reads the pressure with. Cost: a pass
+    /// over its triangles, of a soft one with the state in which the model begins.
+    ///
+    /// # Errors
+    /// Errors of the source of contacts.
+    pub fn contact_area(&self, side: u32) -> Result<Option<ContactArea>, Error> {
+        match &self.system.contacts {
+            Some(c) => c.detection.contact_area(&self.system.model, side),
+            None => Ok(None),
+        }
+    }
+
+    /// The contact pressure (Pa) of the last step at every point of one side, a collider by its
+    /// index in its world: the normal forces there over the area that the point stands for, a third
+    /// of its triangles where the model begins. By the numbers of the points of its mesh or its
+    /// node; empty if it is no mesh of triangles.
+    ///
+    /// # Errors
+    /// Errors of [`contact_area`](Self::contact_area).
+    pub fn contact_pressure(&self, side: u32) -> Result<Vec<f64>, Error> {
+        let mut out = Vec::new();
+        if let Some(area) = self.contact_area(side)? {
+            self.contact_pressure_on(side, &area, &mut out);
+        }
+        Ok(out)
+    }
+
+    /// Reads [`contact_pressure`](Self::contact_pressure) into a buffer, with areas that are known.
+    pub fn contact_pressure_on(&self, side: u32, area: &ContactArea, out: &mut Vec<f64>) {
+        out.clear();
+        if let Some(c) = &self.system.contacts {
+            let (model, state) = (&self.system.model, &self.motion.state);
+            c.observed.pressure(model, state, side, area, out);
+        }
     }
 
     /// Name of one side of a contact.

@@ -3,11 +3,14 @@
 mod compliant;
 mod couplings;
 mod directions;
+mod foundation;
 mod halves;
 mod impacts;
 mod joined;
 mod poisson;
+mod pressure;
 mod spin;
+mod viscous;
 
 use pliant::contact::*;
 use pliant::kkt::Support;
@@ -485,6 +488,7 @@ fn contacts_go_on_from_a_checkpoint_bit_for_bit() {
     let law = ContactLaw {
         friction: 0.4,
         restitution: 0.3,
+        viscous_friction: 0.5,
         ..ContactLaw::default()
     };
     let mass = box_mass(10.0, [0.5, 0.3, 0.2]);

@@ -13,7 +13,9 @@ use crate::scene::schema::{
 };
 use crate::scene::source::Where;
 use crate::scene::{Number, suggest};
-use pliant::collision::{Collider, ColliderId, CollisionGroups, MaterialId, Placement, Shape, World};
+use pliant::collision::{
+    Collider, ColliderId, CollisionGroups, ContactError, MaterialId, Placement, Shape, World,
+};
 use pliant::contact::{ContactOptions, Overlap, Sleeping};
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
@@ -93,6 +95,13 @@ pub(super) fn world(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<W
         making.named.insert(name, ids);
     }
     ignored(builder, scene, &mut making)?;
+    if let Err(error) = making.world.check_foundations() {
+        let name = match &error {
+            ContactError::Foundation { between, .. } => between[0].as_str(),
+            _ => DEFAULT,
+        };
+        return Err(builder.contact_error(name, "material", &error));
+    }
     Ok((!scene.colliders.is_empty()).then_some(making.world))
 }
 

@@ -2,7 +2,7 @@
 
 use super::values::{describe, owner};
 use super::{Builder, Result};
-use crate::scene::expression::Program;
+use crate::scene::expression::{Program, TIME};
 use crate::scene::source::Where;
 use crate::scene::{Course, Number};
 use pliant::model::dual::Dual;
@@ -29,7 +29,7 @@ pub(super) fn program(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> 
     let lookup = |name: &str| builder.parameters.get(name).copied();
     let mut names: Vec<&str> = builder.parameters.keys().map(String::as_str).collect();
     names.push("t");
-    let program = Program::parse(text, &lookup, &names, true)
+    let program = Program::parse(text, &lookup, &names, TIME)
         .map_err(|error| builder.expression_error(text, at, error))?;
     for time in sample_times(builder, &program) {
         program.value(time).map_err(|mut error| {

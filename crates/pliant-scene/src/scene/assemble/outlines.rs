@@ -1,6 +1,6 @@
 //! Shapes of bodies and colliders, as collision geometry and as pictures.
 
-use super::{Builder, Result, mesh_files, nodes, shapes};
+use super::{Builder, Result, distance_fields, mesh_files, nodes, shapes};
 use crate::scene::schema::{HeightFieldSpec, HullSpec, OutlineSpec, PartShapeSpec};
 use crate::scene::source::Where;
 use pliant::collision::{ContactError, MeshKind, Shape};
@@ -44,6 +44,8 @@ pub(super) enum Outline {
         columns: usize,
         spacing: [f64; 2],
     },
+    /// A distance field.
+    Field(Shape),
     Compound(Vec<(Pose, Outline)>),
 }
 
@@ -78,6 +80,7 @@ impl Outline {
                 columns,
                 spacing,
             } => Shape::height_field(heights, *columns, *spacing),
+            Self::Field(shape) => Ok(shape.clone()),
             Self::Compound(parts) => {
                 let mut shapes = Vec::new();
                 for (pose, part) in parts {
@@ -118,7 +121,7 @@ impl Outline {
             }
             Self::Capsule { radius, length } => Surface::capsule(*radius, *length).into(),
             Self::Surface(s) | Self::Sheet(s) => Drawn::Mesh(s.clone()),
-            Self::Hull(_) | Self::HeightField { .. } => {
+            Self::Hull(_) | Self::HeightField { .. } | Self::Field(_) => {
                 let surface = self.shape().and_then(std::result::Result::ok);
                 match surface.and_then(|s| drawn(&s)) {
                     Some(surface) => surface.into(),
@@ -187,6 +190,7 @@ pub(super) fn outline(builder: &Builder<'_>, name: &str, spec: &OutlineSpec) -> 
             Outline::Sheet(shapes::read_surface(builder, name, &spec.file, &spec.scale)?.into())
         }
         OutlineSpec::HeightField(field) => height_field(builder, name, field)?,
+        OutlineSpec::DistanceField(field) => Outline::Field(distance_fields::shape(builder, name, field)?),
         OutlineSpec::Compound(parts) => Outline::Compound(part_outlines(builder, name, parts)?),
     })
 }

@@ -15,7 +15,7 @@ pub(super) fn parse(
     text: &str,
     lookup: &dyn Fn(&str) -> Option<f64>,
     names: &[&str],
-    timed: bool,
+    free: &[&str],
 ) -> Result<Ops, ExpressionError> {
     let mut parser = Parser {
         text,
@@ -23,7 +23,7 @@ pub(super) fn parse(
         depth: 0,
         lookup,
         names,
-        timed,
+        free,
         ops: Vec::new(),
     };
     parser.sum()?;
@@ -40,7 +40,8 @@ struct Parser<'a> {
     depth: usize,
     lookup: &'a dyn Fn(&str) -> Option<f64>,
     names: &'a [&'a str],
-    timed: bool,
+    /// Names that are no parameters, in the order of their values.
+    free: &'a [&'a str],
     ops: Ops,
 }
 
@@ -171,8 +172,8 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.at += 1;
         let name = self.word();
-        if self.timed && name == "t" {
-            self.emit(Op::Time, start);
+        if let Some(k) = self.free.iter().position(|free| *free == name) {
+            self.emit(Op::Free(k), start);
             return Ok(());
         }
         if let Some(value) = (self.lookup)(name) {

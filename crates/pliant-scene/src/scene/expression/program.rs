@@ -14,7 +14,8 @@ pub(crate) struct Jet {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
     Number(f64),
-    Time,
+    /// The value of a name that is no parameter; the first one changes at unit rate.
+    Free(usize),
     Negate,
     Add,
     Subtract,
@@ -60,7 +61,11 @@ pub(super) const UNARY: [(&str, Unary); 9] = [
 
 pub(super) const BINARY: [(&str, Binary); 2] = [("min", Binary::Min), ("max", Binary::Max)];
 
-/// An expression, perhaps of time.
+/// Names of an expression of time, and of one of the place.
+pub(crate) const TIME: &[&str] = &["t"];
+pub(crate) const PLACE: &[&str] = &["x", "y", "z"];
+
+/// An expression, perhaps of time or of the place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     /// Operations with the bytes that a complaint about the result points at.
@@ -70,7 +75,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Reads `text`. Parameters get their values by `lookup`; `timed` lets `$t` be the time.
+    /// Reads `text`. Parameters get their values by `lookup`; the `free` ones have them later:
+    /// [`TIME`], [`PLACE`] or none.
     ///
     /// # Errors
     /// [`ExpressionError`].
@@ -78,11 +84,11 @@ impl Program {
         text: &str,
         lookup: &dyn Fn(&str) -> Option<f64>,
         names: &[&str],
-        timed: bool,
+        free: &[&str],
     ) -> Result<Self, ExpressionError> {
-        let ops = parser::parse(text, lookup, names, timed)?;
+        let ops = parser::parse(text, lookup, names, free)?;
         Ok(Self {
-            timed: ops.iter().any(|(op, _)| matches!(op, Op::Time)),
+            timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
             ops,
             length: text.len(),
         })
@@ -107,27 +113,35 @@ impl Program {
     /// # Errors
     /// [`ExpressionError`] where it is not finite.
     pub(crate) fn value(&self, time: f64) -> Result<f64, ExpressionError> {
-        let value = self.run(time)?.value;
+        self.at([time, 0.0, 0.0])
+    }
+
+    /// The value at a place, or of any free names.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] where it is not finite.
+    pub(crate) fn at(&self, place: [f64; 3]) -> Result<f64, ExpressionError> {
+        let value = self.run(place)?.value;
         finite(value, 0..self.length)?;
         Ok(value)
     }
 
     /// Value and rate at a time; not numbers where there are none.
     pub(crate) fn jet(&self, time: f64) -> Jet {
-        self.run(time).unwrap_or(Jet {
+        self.run([time, 0.0, 0.0]).unwrap_or(Jet {
             value: f64::NAN,
             rate: f64::NAN,
         })
     }
 
-    fn run(&self, time: f64) -> Result<Jet, ExpressionError> {
+    fn run(&self, free: [f64; 3]) -> Result<Jet, ExpressionError> {
         let mut stack = Stack::default();
         for (op, range) in &self.ops {
             let result = match op {
                 Op::Number(value) => constant(*value),
-                Op::Time => Jet {
-                    value: time,
-                    rate: 1.0,
+                Op::Free(k) => Jet {
+                    value: free[*k],
+                    rate: if *k == 0 { 1.0 } else { 0.0 },
                 },
                 Op::Negate => {
                     let a = pop(&mut stack);

@@ -20,12 +20,18 @@ shared! {
         /// Compliance along the normal; zero, the default, is hard.
         #[serde(default = "zero")]
         pub compliance: Number,
+        /// Depth per pressure of the points of meshes of triangles, in m/Pa; none if zero.
+        #[serde(default = "zero")]
+        pub foundation: Number,
         /// Relaxation time of a compliant contact.
         #[serde(default = "zero")]
         pub relaxation_time: Number,
         /// Hunt and Crossley's dissipation of a compliant contact.
         #[serde(default = "zero")]
         pub dissipation: Number,
+        /// Drag along the surfaces per slip, while they touch, of each point of contact, in N s/m.
+        #[serde(default = "zero")]
+        pub viscous_friction: Number,
         /// Torque about the normal per normal force, in m.
         #[serde(default = "zero")]
         pub torsional_friction: Number,
@@ -269,6 +275,8 @@ pub enum OutlineSpec {
     Sheet(SheetSpec),
     /// Ground of given heights.
     HeightField(HeightFieldSpec),
+    /// Everything where a signed distance on a grid is negative.
+    DistanceField(DistanceFieldSpec),
     /// Several shapes as one.
     Compound(Vec<PartShapeSpec>),
 }
@@ -292,6 +300,29 @@ pub struct HeightFieldSpec {
     pub heights: Vec<Vec<Number>>,
     /// Distances along x and y.
     pub spacing: [Number; 2],
+}
+
+/// The signed distance from the surface of a mesh, or by a formula, on a grid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "DistanceField", deny_unknown_fields)]
+pub struct DistanceFieldSpec {
+    /// The file of a closed mesh, relative to the scene file; this or a formula.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// Factor on the coordinates of the mesh; 1 by default.
+    #[serde(default = "one")]
+    pub scale: Number,
+    /// The distance at the place `$x`, `$y`, `$z`, negative inside.
+    #[serde(default)]
+    pub formula: Option<Number>,
+    /// Lowest corner of the grid of a formula.
+    #[serde(default)]
+    pub from: Option<Triple>,
+    /// Highest corner of the grid of a formula.
+    #[serde(default)]
+    pub to: Option<Triple>,
+    /// Distance of the points of the grid.
+    pub spacing: Number,
 }
 
 /// A part of a compound.

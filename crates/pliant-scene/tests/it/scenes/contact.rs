@@ -208,6 +208,25 @@ fn a_bullet_stops_at_the_plate() {
     }
 }
 
+/// The small marble lies in the trough of the waves, the large one on the ring, where it touches it
+/// all around.
+#[test]
+fn marbles_rest_on_distance_fields() {
+    let mut run = scene("marbles", &[], None);
+    to_the_end(&mut run);
+    let (small, large) = (body(&run, "marbles", 0).0, body(&run, "marbles", 1).0);
+    let trough = -std::f64::consts::FRAC_PI_8;
+    // Both are fields of smooth surfaces, right to third order in the spacing.
+    assert!(
+        (small[0] - trough).abs() < 1e-3 && small[1].abs() < 1e-6,
+        "{small:?}"
+    );
+    assert!((small[2] - 0.1).abs() < 1e-4, "{small:?}");
+    let height = 0.8 + (0.6_f64.powi(2) - 0.45_f64.powi(2)).sqrt();
+    assert!((large[2] - height).abs() < 2e-3, "{large:?} {height}");
+    assert!((large[0] - trough).hypot(large[1]) < 2e-3, "{large:?}");
+}
+
 /// Heights of return `e^2 h`, and of the second return `e^4 h`.
 #[test]
 fn balls_bounce_to_their_heights() {

@@ -371,3 +371,38 @@ fn a_drawn_curtain_hangs_on_its_hooks() {
     let deep = x.iter().map(|x| x[1].abs()).fold(0.0, f64::max);
     assert!((x[474][0] - 1.0).abs() < 1e-9 && deep > 0.05, "{deep}");
 }
+
+/// A cloth that lies on level ground presses with its weight over its area, `rho g t` at all inner
+/// points, and the pictures of the run have it; on an elastic foundation it sinks by as much times
+/// its compliance.
+#[test]
+fn pictures_have_the_contact_pressure() {
+    for foundation in [0.0, 1e-5] {
+        let text = format!(
+            "(gravity: (0, 0, -9.81), run: (duration: 0.5, step: 0.01), nodes: [ElasticSheet(name: \"s\",
+            shape: Rectangle(size: (1, 0.5), cells: (8, 4)), position: (0, 0, 0.005), material: Isotropic(young: 1e6, poisson: 0.3),
+            thickness: 0.01, density: 500, bending: Hinges(0.01), relaxation_time: 0.02)],
+            materials: [(name: \"felt\", foundation: {foundation}, relaxation_time: 0.02)],
+            colliders: [Fixed(name: \"floor\", shape: Plane(0, 0, 1)), Cloth(node: \"s\", radius: 0.005, material: \"felt\")])"
+        );
+        let run = runner(&of(&text), &[], None).run(|_| {});
+        assert!(run.error.is_none(), "{:?}", run.error);
+        let (first, last) = (&run.recording.frames[0], run.recording.frames.last().unwrap());
+        assert!(first.pressures.iter().all(|p| *p == 0.0) && first.pressures.len() == first.points.len());
+        let expected = 500.0 * 9.81 * 0.01;
+        let mut inner = 0;
+        for (place, pressure) in last.points.iter().zip(&last.pressures) {
+            let within = |x: f64, size: f64| x > 0.01 * size && x < 0.99 * size;
+            if within(place[0], 1.0) && within(place[1], 0.5) {
+                // Masses and areas are thirds of the same triangles; level, nothing else carries.
+                assert!((pressure / expected - 1.0).abs() < 1e-3, "{pressure} {expected}");
+                assert!(
+                    (0.005 - place[2] - expected * foundation).abs() < 1e-6,
+                    "{place:?}"
+                );
+                inner += 1;
+            }
+        }
+        assert_eq!(inner, 7 * 3);
+    }
+}

@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 51] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 62] = [
     (
         "friction_fallback: Exact",
         "friction_fallback: Lagged",
@@ -57,6 +57,24 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 51] = [
         "acros: 0.2",
         "unknown key `acros`",
         "did you mean `across`?",
+    ),
+    (
+        "viscous_friction: 3",
+        "viscous_friction: -3",
+        "`viscous_friction` of the material `foam` is -3, but must be zero or more",
+        "",
+    ),
+    (
+        "foundation: 1e-7",
+        "foundation: -1e-7",
+        "`foundation` of the material `gel` is -0.0000001, but must be zero or more",
+        "",
+    ),
+    (
+        "name: \"wood\", friction: 0.4",
+        "name: \"wood\", foundation: 1e-7, friction: 0.4",
+        "`foundation` of the materials of",
+        "",
     ),
     (
         "direction: (1, 0, 0)",
@@ -292,5 +310,48 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 51] = [
         "overlap: Correct(allowed: -1",
         "`allowed` is -1",
         "",
+    ),
+    (
+        "DistanceField(formula",
+        "DistanceFeild(formula",
+        "unknown kind `DistanceFeild`",
+        "did you mean `DistanceField`?",
+    ),
+    ("$z - 0.02", "$w - 0.02", "unknown parameter `$w`", ""),
+    (
+        "$z - 0.02",
+        "1 / ($z + 0.3) - 0.02",
+        "division by zero, at (0, 0, -0.3)",
+        "",
+    ),
+    (
+        "\"$z - 0.02 * sin(5 * $x)\"",
+        "1",
+        "the formula of `waves` is a number",
+        "write an expression of `$x`, `$y` and `$z`",
+    ),
+    (
+        "from: (0, 0, -0.3), to",
+        "to",
+        "the distance field of `waves` needs either `file`, or `formula` with `from` and `to`",
+        "",
+    ),
+    (
+        "$z - 0.02",
+        "$z + 5 - 0.02",
+        "a distance field has no negative value: there is no matter in its grid",
+        "",
+    ),
+    (
+        "spacing: 0.2)",
+        "spacing: 0)",
+        "the spacing of the shape of `waves` must be positive",
+        "",
+    ),
+    (
+        "spacing: 0.2)",
+        "spacing: 8e-3)",
+        "the grid of `waves` has 1206576 values, more than the limit of 1000000",
+        "--max-elements",
     ),
 ];

@@ -94,7 +94,7 @@ impl Traits {
         }
     }
 
-    /// Properties where the best answer so far has this residual.
+    /// Traits with the residual of the best answer so far.
     pub(super) fn from(&self, residual: f64) -> Self {
         Self {
             close: residual <= CLOSE,

@@ -85,8 +85,19 @@ fn fill_impact(
         }
         row += own.count;
     }
+    // A damper is part of the response, as those in `W` are; it gives no impulse of its own.
+    for drag in &rows.drags.list {
+        rows.tail.b[drag.row..drag.row + 2].fill(0.0);
+    }
     for e in expansions {
         rows.tail.b[e.row] = -e.rho * expansion(e.of);
+    }
+}
+
+/// Takes what viscous friction was in the response of an impact out of its impulses.
+fn forget_drags(rows: &RowSystem, impulses: &mut [f64]) {
+    for drag in &rows.drags.list {
+        impulses[drag.row..drag.row + 2].fill(0.0);
     }
 }
 
@@ -187,6 +198,7 @@ impl Impact {
         let m = base.system().m();
         self.compression.clear();
         self.compression.extend_from_slice(&rows.solution.mu[m..]);
+        forget_drags(rows, &mut self.compression);
         let mut most = 1.0;
         if self.expand(base, list, rows, report, most)? {
             // As with Newton's law: the largest common share that makes no energy, to 1/64.
@@ -236,6 +248,9 @@ impl Impact {
         for (given, r) in rows.given.iter_mut().zip(&rows.solution.mu[m..]) {
             *given += r;
         }
+        let mut given = std::mem::take(&mut rows.given);
+        forget_drags(rows, &mut given);
+        rows.given = given;
         for e in &self.expansions {
             for k in 1..3 {
                 rows.given[e.of + k] += rows.given[e.row + k];

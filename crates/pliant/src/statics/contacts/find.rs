@@ -255,6 +255,7 @@ pub(crate) fn show(
     c.observed.read(&Solved {
         list: &t.kept.list,
         rows: &t.rows,
+        drags: &[],
         before: t.tail.velocity(),
         after: &ways,
         impulses: &t.kept.force,

@@ -10,13 +10,15 @@ use pliant::contact::FrictionCoupling;
 use pliant::dense::Vec3;
 
 /// The numbers of a law of contact with their keys.
-fn numbers(law: &ContactLawSpec) -> [(&'static str, &Number); 7] {
+fn numbers(law: &ContactLawSpec) -> [(&'static str, &Number); 9] {
     [
         ("friction", &law.friction),
         ("restitution", &law.restitution),
         ("compliance", &law.compliance),
+        ("foundation", &law.foundation),
         ("relaxation_time", &law.relaxation_time),
         ("dissipation", &law.dissipation),
+        ("viscous_friction", &law.viscous_friction),
         ("torsional_friction", &law.torsional_friction),
         ("rolling_friction", &law.rolling_friction),
     ]
@@ -55,7 +57,7 @@ fn material<'a>(
     law: &ContactLawSpec,
     at: impl Fn(&'static str) -> Where<'a>,
 ) -> Result<Material> {
-    let mut values = [0.0; 7];
+    let mut values = [0.0; 9];
     for (value, (key, number)) in values.iter_mut().zip(numbers(law)) {
         *value = builder.number(number, at(key))?;
         let (fine, range) = match key {
@@ -75,8 +77,10 @@ fn material<'a>(
         friction,
         restitution,
         compliance,
+        foundation,
         relaxation_time,
         dissipation,
+        viscous_friction,
         torsional_friction,
         rolling_friction,
     ] = values;
@@ -87,8 +91,10 @@ fn material<'a>(
         direction,
         restitution,
         compliance,
+        foundation,
         relaxation_time,
         dissipation,
+        viscous_friction,
         torsional_friction,
         rolling_friction,
     })

@@ -279,7 +279,8 @@ impl Solver for Auto {
             });
             iterations += found.iterations;
             ray |= found.outcome == Outcome::Ray;
-            if measure <= report.residual.measure() {
+            let stands = found.outcome == Outcome::Converged || !rule.is_trial();
+            if stands && measure <= report.residual.measure() {
                 r.copy_from_slice(&trial);
                 report = found;
             }

@@ -137,13 +137,18 @@ fn a_box_swings_on_the_rope_that_is_tied_to_it() {
     }
 }
 
-/// Cables bear planks of 8 kg and a box of 5 kg, with the friction of planks that still slide.
+/// Cables bear planks of 8 kg and a box of 5 kg, with the friction of planks that still slide and
+/// knock: on the average of the last second.
 #[test]
 fn planks_and_a_box_lie_on_two_cables() {
     let mut s = scene("planks_on_cables");
-    let overlap = run(&mut s, 300);
+    let mut overlap = run(&mut s, 200);
+    let mut force = 0.0;
+    for _ in 0..100 {
+        overlap = overlap.max(run(&mut s, 1));
+        force += (carried(&s, "planks", 8) + carried(&s, "box", 1)) / 100.0;
+    }
     assert!(overlap < 2e-5, "{overlap}");
-    let force = carried(&s, "planks", 8) + carried(&s, "box", 1);
     assert!((force - 13.0 * GRAVITY).abs() < 0.5, "{force}");
 }
 

@@ -22,7 +22,7 @@ pub(super) enum Attempt {
 }
 
 /// Limits of one stage.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Most {
     /// None: those of the options.
     pub(super) iterations: Option<usize>,
@@ -114,6 +114,12 @@ pub(in crate::complementarity) struct Rule {
 }
 
 impl Rule {
+    /// Whether an answer of it counts only if it is one: interior points do not get as far from
+    /// where Newton's method gave up as from where it began.
+    pub(super) fn is_trial(&self) -> bool {
+        self.most == QUICK
+    }
+
     /// Whether its method costs so much that it is for what no other one brings to the accuracy.
     pub(super) fn is_last_resort(&self) -> bool {
         matches!(self.attempt, ProximalNewton | CentralPath | Admm)

@@ -76,6 +76,8 @@ impl Iteration<'_> {
         let mut newton = NewtonReport::default();
         let mut last: Option<SolveReport> = None;
         let mut clamped = false;
+        self.work.mixing.leaves_laws = false;
+        self.work.tangents.first_share = 0;
         if self.predict() {
             newton.iterations += 1;
         } else {
@@ -86,8 +88,6 @@ impl Iteration<'_> {
         let mut weighed = false;
         let mut goal = None;
         self.work.mixing.mixer.restart();
-        self.work.mixing.leaves_laws = false;
-        self.work.tangents.first_share = 0;
         let (mut stale, mut age, mut before) = (false, 0, f64::INFINITY);
         let (mut mixed_by, mut way) = (None, self.origin.way);
         loop {

@@ -12,14 +12,12 @@ mod pieces;
 mod sheets;
 mod solid_sheet;
 mod tied;
+mod workspace;
 
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId};
 use std::collections::BTreeMap;
 
-use crate::bvh::{Aabb, Bvh};
-use crate::memory::{Matching, Unnamed};
-use crate::narrow::{Scratch, Touch, clip::Corner};
 use crate::shape::Kind;
 use crate::{
     Collider, ColliderId, Contact, ContactArea, ContactError, ContactKey, ContactMemory, ContactSide,
@@ -28,8 +26,9 @@ use crate::{
 use found::Found;
 use foundation::Foundations;
 use materials::Materials;
-use pieces::{Piece, Pieces, Speeds};
+use pieces::{Piece, Pieces};
 use tied::TiedPoints;
+use workspace::Workspace;
 
 pub use crossed::{Crossed, StraightWay};
 
@@ -49,92 +48,6 @@ pub struct World {
     contacts: Vec<Contact>,
     missed: Vec<Contact>,
     work: Workspace,
-}
-
-/// Buffers; their contents mean nothing between calls.
-#[derive(Clone, Debug, Default)]
-struct Workspace {
-    broad: Broad,
-    narrow: Narrow,
-    sheets: sheets::SheetWorkspace,
-    crossing: crossed::CrossingWorkspace,
-    fields: fields::FieldWorkspace,
-    naming: Naming,
-    found: Vec<Found>,
-    /// The memory, while contacts are looked for that it is not to know.
-    kept: ContactMemory,
-    /// Nodes of a tree that a search has yet to visit.
-    stack: Vec<u32>,
-    /// How fast the points of each piece are where contacts are looked for that were missed, and by
-    /// how much they leave the straight way (m).
-    speeds: Vec<Speeds>,
-    turned: Vec<f64>,
-    /// Positions where a step ends, and the way there.
-    end: [Vec<f64>; 2],
-    /// The pieces do not have the velocities of the last update any more.
-    searched_again: bool,
-    /// Tests of the present search.
-    tests: Tests,
-}
-
-/// Tests of pairs, counted: of pieces, of their elements, of new contacts and remembered ones.
-#[derive(Clone, Copy, Debug)]
-struct Tests {
-    count: u64,
-    most: u64,
-}
-
-impl Default for Tests {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            most: u64::MAX,
-        }
-    }
-}
-
-impl Tests {
-    /// Counts so many more; whether there may be as many.
-    fn add(&mut self, more: usize) -> bool {
-        self.count = self.count.saturating_add(more as u64);
-        self.count <= self.most
-    }
-}
-
-/// The search for pairs of pieces that may meet.
-#[derive(Clone, Debug, Default)]
-struct Broad {
-    /// Boxes of all pieces but half spaces, and their pieces.
-    boxes: Vec<Aabb>,
-    boxed: Vec<u32>,
-    tree: Bvh,
-    /// Pairs of pieces, sorted.
-    pairs: Vec<(u32, u32)>,
-}
-
-/// The touches of one pair of pieces.
-#[derive(Clone, Debug, Default)]
-struct Narrow {
-    /// Elements of a sheet that are near.
-    near: Vec<u32>,
-    touches: Vec<Touch>,
-    /// Touches that are still to be sorted.
-    rest: Vec<Touch>,
-    /// Spot, order, and where on the sheet.
-    soft: Vec<(u64, usize, Touch, found::Weights)>,
-    /// Time of the impact, touch, feature.
-    swept: Vec<(f64, Touch, [u64; 2])>,
-    scratch: Scratch,
-    corners: Vec<Corner>,
-    moved: [cast::Moved; 2],
-}
-
-/// The search for the names of contacts.
-#[derive(Clone, Debug, Default)]
-struct Naming {
-    unnamed: Vec<Unnamed>,
-    matching: Matching,
-    remembered: Vec<Remembered>,
 }
 
 impl Default for World {

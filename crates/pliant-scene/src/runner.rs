@@ -208,7 +208,8 @@ impl Runner {
         recording.frames.push(frame);
         let mut summary = Summary::start(&scene, &simulation, energies);
         summary.warnings = warnings.iter().map(|w| w.0.message.clone()).collect();
-        summary.contacts = (!recording.contacts.names.is_empty()).then(ContactSummary::new);
+        let coupling = simulation.options.contacts.friction_coupling;
+        summary.contacts = (!recording.contacts.names.is_empty()).then(|| ContactSummary::new(coupling));
         let parts = Parts {
             plan: scene.plan,
             statics: scene.statics,

@@ -488,8 +488,8 @@ impl Simulation {
     /// does not fit.
     pub fn check_method(&self) -> Result<(), Error> {
         self.check_capabilities()?;
-        step::check_crossings(&self.system)?;
-        step::check_coupling(&self.system)
+        step::check_crossings(&self.system, &self.options.contacts)?;
+        step::check_coupling(&self.system, &self.options.contacts)
     }
 
     /// Whether a method that takes forces explicitly is stable in steps of length `h` (s) from the

@@ -135,7 +135,7 @@ impl DistanceField {
     /// a lowest corner to a highest one, or up to a spacing beyond.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), or if a corner is not above the other.
+    /// Errors of [`new`](Self::new) and of [`grid_between`](Self::grid_between).
     pub fn sampled(
         low: [f64; 3],
         high: [f64; 3],
@@ -164,7 +164,7 @@ impl DistanceField {
     /// nearest triangle.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new) and of a solid [`triangle_mesh`](crate::Shape::triangle_mesh).
+    /// Errors of [`new`](Self::new) and of a solid [`triangle_mesh`](crate::Shape::triangle_mesh).
     pub fn from_mesh(
         points: &[[f64; 3]],
         triangles: &[[usize; 3]],

@@ -7,9 +7,9 @@
 
 use pliant_dense::{Vec3, rotation};
 
-use super::Narrow;
 use super::found::Pair;
 use super::pieces::Placed;
+use super::workspace::Narrow;
 use crate::narrow::{Cylinder, Part, axis, collide};
 use crate::shape::polytope::triangle_normal;
 

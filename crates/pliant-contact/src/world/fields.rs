@@ -49,10 +49,11 @@ struct Meeting {
 /// The way from where the other is now to the axes of a field, at a time from now.
 #[derive(Clone, Copy)]
 struct Lens {
-    /// Of the field then: the origin of its axes, and these as columns.
+    /// Origin of the axes of the field at that time (m), and these axes as columns.
     place: Vec3,
     turn: Mat3,
-    /// Of the other from now to then; of a soft one none.
+    /// Centre of mass of the other now and at that time (m), and its rotation between them; the
+    /// points of a soft one stay.
     moved: [Vec3; 2],
     turned: Mat3,
 }

@@ -6,10 +6,11 @@
 use pliant_dense::Vec3;
 use pliant_model::Model;
 
+use super::World;
 use super::crossed::{self, Crossed, StraightWay};
 use super::found::Found;
 use super::pieces::{Motion, Pieces, Speeds};
-use super::{Workspace, World};
+use super::workspace::Workspace;
 use crate::{Carrier, Contact, ContactError};
 
 /// Share of half the thickness of the thinner of two shapes by which they may get into each other

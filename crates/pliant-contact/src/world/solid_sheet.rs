@@ -2,11 +2,12 @@
 
 use pliant_dense::{Vec3, rotation};
 
+use super::World;
 use super::cast::{self, Course};
 use super::detect::passes;
 use super::found::{Pair, Weights, push};
 use super::pieces::Pieces;
-use super::{Narrow, World};
+use super::workspace::Narrow;
 use crate::narrow::{Part, Touch, collide};
 use crate::shape::mesh::{Element, Sides};
 

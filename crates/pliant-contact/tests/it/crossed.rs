@@ -1,6 +1,6 @@
 //! Surfaces that pass through each other on straight ways.
 
-use pliant_contact::{Collider, ContactError, MeshKind, Placement, Shape, StraightWay, World};
+use pliant_contact::{Collider, ContactError, Crossed, MeshKind, Placement, Shape, StraightWay, World};
 use pliant_model::{Model, Pose, State};
 
 /// Two cables of two points each, of a radius of 1 cm: one along `x` from -1 m to 1 m, and one
@@ -23,6 +23,18 @@ fn cables(at: [f64; 3]) -> (Model, State, World) {
     (model, state, world)
 }
 
+/// Finds what crosses on the way of the second cable in a step of 0.01 s.
+fn crossed<'a>(world: &'a mut World, model: &Model, state: &State, by: [f64; 3]) -> Crossed<'a> {
+    let (end, velocities) = go(state, by);
+    let way = StraightWay {
+        start: &state.positions,
+        end: &end,
+        velocities: &velocities,
+        horizon: 0.01,
+    };
+    world.find_crossed(model, way).unwrap()
+}
+
 /// A way of the second cable in a step of 0.01 s.
 fn go(state: &State, by: [f64; 3]) -> (Vec<f64>, Vec<f64>) {
     let mut end = state.positions.clone();
@@ -41,7 +53,7 @@ fn go(state: &State, by: [f64; 3]) -> (Vec<f64>, Vec<f64>) {
 #[test]
 fn cables_that_pass_through_each_other_are_found_where_they_meet() {
     let (model, state, mut world) = cables([2.0, 0.1, 1.0]);
-    let (end, velocities) = go(&state, [-3.0, 0.0, -2.0]);
+    let (_, velocities) = go(&state, [-3.0, 0.0, -2.0]);
     let horizon = 0.01;
     let x = &state.positions;
     // An end of a cable keeps from the other one, not what comes together.
@@ -53,15 +65,10 @@ fn cables_that_pass_through_each_other_are_found_where_they_meet() {
     assert!(across(
         world.find_entered(&model, x, &velocities, horizon).unwrap()
     ));
-    let way = StraightWay {
-        start: x,
-        end: &end,
-        velocities: &velocities,
-        horizon,
-    };
-    let crossed = world.find_crossed(&model, way).unwrap();
-    assert_eq!((crossed.contacts.len(), crossed.listed), (1, None));
-    let contact = crossed.contacts[0];
+    let by = [-3.0, 0.0, -2.0];
+    let found = crossed(&mut world, &model, &state, by);
+    assert_eq!((found.contacts.len(), found.listed), (1, None));
+    let contact = found.contacts[0];
     // They meet along `z`, the second from above, 1 m less both radii away, in the middle of the
     // way.
     assert!(contact.normal[2] > 1.0 - 1e-12, "{contact:?}");
@@ -69,18 +76,11 @@ fn cables_that_pass_through_each_other_are_found_where_they_meet() {
     // Seen where a tenth of the thickness of 2 cm is left, 1 ms of the way before, 3 mm beside it.
     assert!((contact.a.point[0] - 0.5).abs() < 4e-3 && contact.b.point[1].abs() < 1e-12);
     // Now it is listed, and nothing more can be done by listing it.
-    let crossed = world.find_crossed(&model, way).unwrap();
-    assert!(crossed.contacts.is_empty() && crossed.listed.is_some());
+    let found = crossed(&mut world, &model, &state, by);
+    assert!(found.contacts.is_empty() && found.listed.is_some());
     // Over it they do not meet.
-    let (end, velocities) = go(&state, [-3.0, 0.0, -0.97]);
-    let way = StraightWay {
-        start: x,
-        end: &end,
-        velocities: &velocities,
-        horizon,
-    };
-    let crossed = world.find_crossed(&model, way).unwrap();
-    assert!(crossed.contacts.is_empty() && crossed.listed.is_none());
+    let found = crossed(&mut world, &model, &state, [-3.0, 0.0, -0.97]);
+    assert!(found.contacts.is_empty() && found.listed.is_none());
 }
 
 /// A triangle that an edge of another one passes through, and surfaces without a thickness, are

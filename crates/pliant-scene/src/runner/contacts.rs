@@ -24,7 +24,7 @@ pub struct ContactSummary {
     pub most_slipping: usize,
     /// Most islands: groups of nodes that contacts and constraints connect.
     pub most_islands: usize,
-    /// The law of friction that was solved.
+    /// The law of friction that was solved, but for the steps by `friction_fallback`.
     pub friction_coupling: FrictionCoupling,
     /// Residual of that law over the steps, relative.
     pub residual: Residuals,
@@ -110,8 +110,9 @@ impl Pressures {
 }
 
 impl ContactSummary {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(friction_coupling: FrictionCoupling) -> Self {
         Self {
+            friction_coupling,
             least_restitution: 1.0,
             ..Self::default()
         }
@@ -122,10 +123,6 @@ impl ContactSummary {
         self.most_active = self.most_active.max(report.active);
         self.most_slipping = self.most_slipping.max(report.slipping);
         self.most_islands = self.most_islands.max(report.solve.islands);
-        // That of the options where a step took another one in its place.
-        if report.solve.fallbacks == 0 {
-            self.friction_coupling = report.solve.friction_coupling;
-        }
         self.residual.add(report.residual);
         self.de_saxce.add(report.de_saxce);
         self.overlap.add(report.overlap);

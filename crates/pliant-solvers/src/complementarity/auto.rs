@@ -196,7 +196,7 @@ impl Auto {
                 };
                 &mut self.gauss_seidel
             }
-            Attempt::Newton => {
+            Attempt::Newton { .. } => {
                 let newton = self.proximal.newton();
                 newton.options = NewtonOptions {
                     limits,

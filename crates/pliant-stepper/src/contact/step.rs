@@ -6,8 +6,8 @@ use super::observed::StageTime;
 use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
-    Base, Bounce, ContactFinder, ContactIterate, ContactMemory, Contacts, FrictionCoupling, Impacts, Meeting,
-    Observation, Restitution, Search, Solved, StoredPair,
+    Base, Bounce, ContactFinder, ContactIterate, ContactMemory, ContactOptions, Contacts, FrictionCoupling,
+    Impacts, Meeting, Observation, Restitution, Search, Solved, StoredPair,
 };
 use crate::motion::SolverMemory;
 use crate::system::System;
@@ -242,7 +242,7 @@ pub(crate) fn look_for_missed_early(
 /// # Errors
 /// [`Error::ContactsMissed`] and [`Error::SurfacesCross`] if there are any.
 pub fn look_for_crossed(system: &mut System, start: &Motion, end: &Motion, h: f64) -> Result<(), Error> {
-    if !keeps_surfaces_apart(system) {
+    if !system.options.contacts.intersection_free {
         return Ok(());
     }
     match Search::of(system, &end.state) {
@@ -258,20 +258,16 @@ pub fn look_for_crossed(system: &mut System, start: &Motion, end: &Motion, h: f6
     }
 }
 
-/// Whether the finder of the system can keep surfaces from passing through each other.
+/// Whether the finder of the system can keep surfaces from passing through each other, if these
+/// options ask for it.
 ///
 /// # Errors
 /// Why it cannot.
-pub fn check_crossings(system: &System) -> Result<(), Error> {
+pub fn check_crossings(system: &System, options: &ContactOptions) -> Result<(), Error> {
     match &system.contacts {
-        Some(c) if keeps_surfaces_apart(system) => c.detection.source.finder.check_crossings(),
+        Some(c) if options.intersection_free => c.detection.source.finder.check_crossings(),
         _ => Ok(()),
     }
-}
-
-/// Whether the surfaces of a system may not pass through each other.
-pub fn keeps_surfaces_apart(system: &System) -> bool {
-    system.contacts.is_some() && system.options.contacts.intersection_free
 }
 
 /// Whether the step was tried before, with fewer contacts.
@@ -355,8 +351,8 @@ pub(crate) fn record_solvers(system: &System, out: &mut SolverMemory) {
 ///
 /// # Errors
 /// [`Error::FrictionCoupling`] with the two sides.
-pub fn check_coupling(system: &System) -> Result<(), Error> {
-    let [coupling, _] = system.options.contacts.couplings();
+pub fn check_coupling(system: &System, options: &ContactOptions) -> Result<(), Error> {
+    let [coupling, _] = options.couplings();
     let Some(c) = system
         .contacts
         .as_ref()

@@ -178,6 +178,7 @@ impl Simulation {
     /// # Errors
     /// [`Error::NotStatic`], which names what has not.
     pub fn check_static(&self, loads: &Loads, method: StaticMethod) -> Result<(), Error> {
+        refuse::check_contacts(&self.system, &self.options.contacts)?;
         refuse::check_loads(&self.system, &self.motion.controls.held, loads)?;
         refuse::check_method(&self.system, method)
     }
@@ -261,6 +262,7 @@ impl Simulation {
         search: &Search<'_>,
         run: impl FnOnce(&mut Self, &mut Workspace) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        refuse::check_contacts(&self.system, &self.options.contacts)?;
         refuse::check_loads(&self.system, &self.motion.controls.held, search.loads)?;
         // Sleepers are held like fixed coordinates, wherever they fell asleep.
         self.wake_all();

@@ -3,16 +3,22 @@
 use super::{Loads, StaticMethod};
 use crate::Error;
 use pliant_model::{ComponentId, Level, RowLaw};
-use pliant_stepper::contact::step;
+use pliant_stepper::contact::ContactOptions;
 use pliant_stepper::system::System;
+
+/// Refuses what contacts are only asked for on a way through time.
+pub(crate) fn check_contacts(system: &System, options: &ContactOptions) -> Result<(), Error> {
+    if system.contacts.is_some() && options.intersection_free {
+        let what = "surfaces that may not pass through each other (`intersection_free`)".to_owned();
+        return Err(Error::NotStatic { what });
+    }
+    Ok(())
+}
 
 /// Refuses what has no meaning at rest, and loads that are none. `held` are the velocities of fixed
 /// coordinates.
 pub(crate) fn check_loads(system: &System, held: &[f64], loads: &Loads) -> Result<(), Error> {
     let refuse = |what: String| Err(Error::NotStatic { what });
-    if step::keeps_surfaces_apart(system) {
-        return refuse("surfaces that may not pass through each other (`intersection_free`)".to_owned());
-    }
     let fixed = &system.assembler.system().fixed;
     if let Some(dof) = (0..fixed.len()).find(|i| fixed[*i] && held[*i] != 0.0) {
         return refuse(format!(

@@ -249,6 +249,35 @@ fn cables_do_not_pass_through_each_other_where_they_may_not() {
     assert_eq!(s.check_method().unwrap_err(), Error::CrossingsUnknown);
     let error = s.find_equilibrium(&Equilibrium::default()).unwrap_err();
     assert!(error.to_string().contains("`intersection_free`"), "{error}");
+    assert_eq!(s.step(0.01).unwrap_err(), Error::CrossingsUnknown);
+    // Two triangles, one of which stands in the other, or beside it.
+    for (x, pierces) in [(0.3, true), (1.3, false)] {
+        let mut m = Model::new();
+        let mut world = World::new();
+        let flat = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let upright = [[x, 0.2, -0.5], [x, 0.2, 0.5], [x + 0.1, 0.2, 0.5]];
+        for (name, corners) in [("flat", flat), ("upright", upright)] {
+            let node = m.add_particles(name, &corners).unwrap();
+            m.add_mass(name, node, Mass::Uniform(1.0)).unwrap();
+            let shape = Shape::soft_triangles(&[[0, 1, 2]], 0.01).unwrap();
+            world
+                .add(Collider::new(name, shape, Placement::Points(node)))
+                .unwrap();
+        }
+        let mut s = Simulation::new(m).unwrap();
+        s.options.contacts.intersection_free = true;
+        s.set_contacts(world).unwrap();
+        match s.step(0.01) {
+            Ok(_) => assert!(!pierces),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(
+                    pierces && text.contains("`flat` and `upright` pass through each other"),
+                    "{text}"
+                );
+            }
+        }
+    }
 }
 
 /// A source of contacts that finds none.

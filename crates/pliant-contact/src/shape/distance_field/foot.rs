@@ -26,7 +26,7 @@ pub(crate) struct Foot {
 pub(crate) enum Goal<'a> {
     /// Half the square of the distance from a point.
     Point(Vec3),
-    /// That of the distance from a line through a point along a unit vector.
+    /// Half the square of the distance from a line through a point along a unit vector.
     Line(Vec3, Vec3),
     /// The height over a plane with this unit normal.
     Plane(Vec3),

@@ -14,7 +14,12 @@ pub(super) enum Attempt {
     },
     Lemke,
     GaussSeidel,
-    Newton,
+    /// Newton's method, as a `trial` from an answer to nearly the same problem: where it ends
+    /// without an answer, the next method begins where it began, since interior points do not get
+    /// as far from where it gave up.
+    Newton {
+        trial: bool,
+    },
     ProximalNewton,
     InteriorPoint,
     CentralPath,
@@ -22,7 +27,7 @@ pub(super) enum Attempt {
 }
 
 /// Limits of one stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
     /// None: those of the options.
     pub(super) iterations: Option<usize>,
@@ -114,10 +119,9 @@ pub(in crate::complementarity) struct Rule {
 }
 
 impl Rule {
-    /// Whether an answer of it counts only if it is one: interior points do not get as far from
-    /// where Newton's method gave up as from where it began.
+    /// Whether what it comes to counts only if it is an answer.
     pub(super) fn is_trial(&self) -> bool {
-        self.most == QUICK
+        matches!(self.attempt, Newton { trial: true })
     }
 
     /// Whether its method costs so much that it is for what no other one brings to the accuracy.
@@ -167,8 +171,8 @@ pub(in crate::complementarity) const STAGES: &[Rule] = &[
     rule(Lemke, most(10_000, 500), |t| (t.rows || !t.round) && t.few, &["lcp-skew", "random-lcp-deficient"]),
     // Without a start and with many contacts interior points gain nothing from sweeps.
     rule(GaussSeidel, most(8, 8), |t| t.round && (t.swept || t.rolls || t.warm), &["contact-slips", "random-rolling"]),
-    rule(Newton, NEWTON, |t| t.round && !t.rows && (t.small || t.rolls && t.near), &["capstan-16-slips", "cards"]),
-    rule(Newton, QUICK, |t| t.round && !t.rows && t.warm && t.close && t.loose && t.near && !(t.small || t.rolls), &["everyday/cloth_on_cloth"]),
+    rule(Newton { trial: false }, NEWTON, |t| t.round && !t.rows && (t.small || t.rolls && t.near), &["capstan-16-slips", "cards"]),
+    rule(Newton { trial: true }, QUICK, |t| t.round && !t.rows && t.warm && t.close && t.loose && t.near && !(t.small || t.rolls), &["everyday/cloth_on_cloth"]),
     rule(InteriorPoint, INTERIOR, |t| t.round, &["wall-4", "tower-50"]),
     rule(ProximalNewton, PROXIMAL, |t| t.round && t.near, &["heap-4-42"]),
     rule(CentralPath, most(PATH, PATH), |t| t.slips && t.near, &["heap-1-82", "heap-10-66"]),

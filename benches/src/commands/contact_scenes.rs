@@ -1,7 +1,7 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
 //! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex]
-//! [--steps=N] [--profile [--accuracy=X]] [--precision] [scene ...]`: of the couplings of friction
+//! [--fallback=OPERATIONS] [--steps=N] [--profile [--accuracy=X]] [--precision] [scene ...]`: of the couplings of friction
 //! those that are named, else all for what falls and Coulomb's law for what stands; the first `N`
 //! steps of each scene, else all.
 
@@ -145,12 +145,20 @@ fn simulate(
     Ok(row)
 }
 
-fn ours(scene: &Scene, coupling: FrictionCoupling, split: bool) -> Result<Row, Error> {
+/// A run by a coupling of friction; by `Lagged` where that takes more than so many operations of
+/// contacts in a step, if there is a bound.
+fn ours(scene: &Scene, coupling: FrictionCoupling, bound: Option<u64>, split: bool) -> Result<Row, Error> {
     let mut options = Options::theta();
     options.contacts.friction_coupling = coupling;
+    if let Some(operations) = bound {
+        options.contacts.friction_fallback = Some(FrictionCoupling::Lagged);
+        options.tuning.work.contact_operations = operations;
+    }
+    let mut fallbacks = 0;
     let (mut s, node) = (scene.make)().simulation(options)?;
     let mut parts = [Duration::ZERO; 5];
     let name = match coupling {
+        FrictionCoupling::Exact if bound.is_some() => "pliant, or lagged",
         FrictionCoupling::Exact => "pliant",
         FrictionCoupling::Lagged => "pliant, lagged",
         FrictionCoupling::Convex => "pliant, convex",
@@ -160,6 +168,7 @@ fn ours(scene: &Scene, coupling: FrictionCoupling, split: bool) -> Result<Row, E
         row.time += Duration::from_secs_f64(time);
         let report = report?;
         let c = report.contacts;
+        fallbacks += c.solve.fallbacks;
         let counts = row.counts.get_or_insert([0.0; 3]);
         counts[0] += c.solve.iterations as f64;
         counts[1] += c.solve.islands as f64;
@@ -176,6 +185,9 @@ fn ours(scene: &Scene, coupling: FrictionCoupling, split: bool) -> Result<Row, E
         Ok(moment(&s, node))
     })?;
     row.print(scene);
+    if bound.is_some() {
+        println!("  by the lagged coupling: {fallbacks} steps");
+    }
     if split {
         let names = ["fill", "factor", "solve", "contacts", "update"];
         let share = |(name, t): (&str, &Duration)| {
@@ -233,6 +245,10 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         true => Integrator::Sdirk2,
         false => Integrator::Theta,
     };
+    let bound = match flags.iter().find_map(|f| f.strip_prefix("--fallback=")) {
+        Some(operations) => Some(operations.parse::<f64>()? as u64),
+        None => None,
+    };
     if has("--precision") {
         return contact_precision::run(&names, most, &integrator);
     }
@@ -271,7 +287,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
                 let default = coupling == FrictionCoupling::Exact || !scene.stands;
                 let chosen = if named { asked } else { default };
                 if chosen {
-                    ours(&scene, coupling, has("--split"))?;
+                    ours(&scene, coupling, bound, has("--split"))?;
                 }
             }
             peers(&scene)?;

@@ -1,9 +1,9 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
 //! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex]
-//! [--fallback=OPERATIONS] [--steps=N] [--profile [--accuracy=X]] [--precision] [scene ...]`: of the couplings of friction
-//! those that are named, else all for what falls and Coulomb's law for what stands; the first `N`
-//! steps of each scene, else all.
+//! [--fallback=OPERATIONS] [--steps=N] [--profile [--accuracy=X]] [--precision] [scene ...]`: of
+//! the couplings of friction those that are named, else all for what falls and Coulomb's law for
+//! what stands; the first `N` steps of each scene, else all.
 
 use super::{Ended, contact_precision, contact_profile};
 use pliant::contact::FrictionCoupling;

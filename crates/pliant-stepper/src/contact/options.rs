@@ -174,7 +174,8 @@ pub struct ContactOptions {
     /// [`friction_coupling`](Self::friction_coupling) to the accuracy, or none within the
     /// [operations](crate::WorkLimits::contact_operations) that they may take; none halves it, and
     /// ends in an error. [`ContactSolveReport::fallbacks`](super::ContactSolveReport::fallbacks)
-    /// counts such steps, and the report says the law. Of steps in time; equilibria take none.
+    /// counts such steps, and the report says the law. That law may take as many operations as
+    /// by default. Of steps in time; equilibria take none.
     pub friction_fallback: Option<FrictionCoupling>,
     /// How impacts at the same time are taken.
     pub impacts: Impacts,

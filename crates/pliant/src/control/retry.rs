@@ -2,7 +2,7 @@
 //! Newton's method do not converge.
 
 use super::{Conditions, certify};
-use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkPart};
+use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkLimits, WorkPart};
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 use pliant_stepper::method::{find_driven, find_locked, find_turning};
@@ -250,13 +250,17 @@ fn takes_fallback(options: &Options, error: &Error) -> bool {
     is_another && is_of_contacts
 }
 
-/// A step by the law of friction in place of the one that it has no solution with.
+/// A step by the law of friction in place of the one that it has no solution with, which may take
+/// the operations of the default where those of the options are less.
 fn by_fallback(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
-    let contacts = &mut simulation.options.contacts;
-    let own = contacts.friction_coupling;
-    contacts.friction_coupling = contacts.friction_fallback.unwrap_or(own);
+    let Options { contacts, tuning, .. } = &mut simulation.options;
+    let (coupling, operations) = (contacts.friction_coupling, tuning.work.contact_operations);
+    contacts.friction_coupling = contacts.friction_fallback.unwrap_or(coupling);
+    tuning.work.contact_operations = operations.max(WorkLimits::default().contact_operations);
     let result = step_or_halves(simulation, h, halvings);
-    simulation.options.contacts.friction_coupling = own;
+    let Options { contacts, tuning, .. } = &mut simulation.options;
+    contacts.friction_coupling = coupling;
+    tuning.work.contact_operations = operations;
     let mut report = result?;
     report.contacts.solve.fallbacks += 1;
     Ok(report)

@@ -241,11 +241,16 @@ fn cables_do_not_pass_through_each_other_where_they_may_not() {
         assert_eq!(report.contacts.missed, usize::from(free));
         assert!(passed || left < -0.02 + 1e-6, "{left}");
     }
-    // Shapes that are no surfaces take no part, and sources of contacts that cannot tell are
-    // refused.
-    let (mut s, _) = cables(true);
+}
+
+/// Sources of contacts that cannot tell, statics, and surfaces that pass through each other at the
+/// start are refused by the options of the moment, before any step.
+#[test]
+fn what_cannot_be_kept_apart_is_refused() {
+    let (mut s, _) = cables(false);
     s.set_contacts(Blind).unwrap();
-    assert_eq!(s.step(0.01).unwrap_err(), Error::CrossingsUnknown);
+    s.check_method().unwrap();
+    s.options.contacts.intersection_free = true;
     assert_eq!(s.check_method().unwrap_err(), Error::CrossingsUnknown);
     let error = s.find_equilibrium(&Equilibrium::default()).unwrap_err();
     assert!(error.to_string().contains("`intersection_free`"), "{error}");

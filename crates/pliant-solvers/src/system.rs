@@ -318,18 +318,6 @@ impl KktSystem {
         }
     }
 
-    /// Moves `W` along the line from other values of its pattern: `W <- from + factor (W - from)`.
-    /// Cost: a pass over the entries.
-    ///
-    /// # Panics
-    /// If there are not as many values as entries.
-    pub fn extrapolate_w(&mut self, from: &[f64], factor: f64) {
-        assert_eq!(from.len(), self.w.values().len(), "values of another pattern");
-        for (w, from) in self.w.values_mut().iter_mut().zip(from) {
-            *w = from + factor * (*w - from);
-        }
-    }
-
     /// Diagonal entry `R_ii`.
     pub fn r_diagonal(&self, i: usize) -> f64 {
         self.r.values()[self.r.pattern().row_slots(i).end - 1]

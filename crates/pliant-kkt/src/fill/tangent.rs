@@ -95,17 +95,6 @@ impl Assembler {
         self.system.shift_diagonal(share, sums);
     }
 
-    /// Moves `W` of the filled system along the line from other values of its pattern
-    /// ([`KktSystem::extrapolate_w`]).
-    ///
-    /// # Panics
-    /// If there are not as many values as entries.
-    ///
-    /// [`KktSystem::extrapolate_w`]: pliant_solvers::KktSystem::extrapolate_w
-    pub fn extrapolate_w(&mut self, from: &[f64], factor: f64) {
-        self.system.extrapolate_w(from, factor);
-    }
-
     /// Takes one row out of the filled system: no Jacobian, `R_ii = 1`, `b_i = 0`, so that its
     /// multiplier is zero.
     ///

@@ -97,21 +97,10 @@ pub(crate) struct NewtonWorkspace {
     rate: Vec<f64>,
     nodal: Nodal,
     mixing: Mixing,
-    tangents: Tangents,
-    sizes: TermSizes,
-    loads: Loads,
-}
-
-/// The matrices `W` of the iterates of a step or a stage.
-#[derive(Debug, Default)]
-struct Tangents {
     /// `W_ii` of the first iterate: what a residual impulse is divided by in the merit.
     inertia: Vec<f64>,
-    /// The values of `W` with the whole geometric stiffness, where it is indefinite.
-    exact: Vec<f64>,
-    /// The first share of the absolute value of the geometric stiffness to be tried there, as a
-    /// place in the list of shares.
-    first_share: usize,
+    sizes: TermSizes,
+    loads: Loads,
 }
 
 /// Mixes the steps of kept matrices, and watches how they shrink.

@@ -42,7 +42,7 @@ impl Iteration<'_> {
     /// Takes the weights of the merit from the filled system.
     pub(crate) fn weigh(&mut self) {
         let system = self.system.assembler.system();
-        let inertia = &mut self.work.tangents.inertia;
+        let inertia = &mut self.work.inertia;
         inertia.clear();
         inertia.extend((0..system.n()).map(|i| system.w_diagonal(i).abs()));
     }
@@ -54,13 +54,7 @@ impl Iteration<'_> {
         let s = &*self.work;
         let system = self.system.assembler.system();
         let mut sum = 0.0;
-        for ((p, w), fixed) in s
-            .residual
-            .primal
-            .iter()
-            .zip(&s.tangents.inertia)
-            .zip(&system.fixed)
-        {
+        for ((p, w), fixed) in s.residual.primal.iter().zip(&s.inertia).zip(&system.fixed) {
             if !fixed && *w > 0.0 {
                 sum += (p / w) * (p / w);
             }

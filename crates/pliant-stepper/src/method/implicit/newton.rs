@@ -25,12 +25,6 @@ const POLISHES: usize = 12;
 /// The largest share of its terms that an equation may miss where the velocities are close.
 const LARGEST_RESIDUAL: f64 = 1e-5;
 
-/// Shares of the way from the geometric stiffness to its absolute value that an indefinite matrix
-/// goes, one after the other. The iteration then converges linearly: where a mode has the stiffness
-/// `k` and `k + d` with all of it, each step leaves `s d/(k + s d)` of the error in that mode, with
-/// the share `s`.
-const SHARES: [f64; 4] = [1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0, 1.0];
-
 /// Shares of the sums of its rows that are added to the diagonal of an indefinite matrix, one after
 /// the other. With the last one it is definite.
 const SHIFTS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.5, 2.0];
@@ -39,9 +33,9 @@ const SHIFTS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.5, 2.0];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tangent {
     Exact,
-    /// On the way from the geometric stiffness to its absolute value, by one of [`SHARES`].
-    Clamped(usize),
-    /// With the absolute value, if it may be, and a shift of the diagonal. It is not that of the
+    /// With the absolute value of the geometric stiffness.
+    Clamped,
+    /// With that, if it may be, and a shift of the diagonal. It is not that of the
     /// equations, and is not kept.
     Shifted,
 }
@@ -77,7 +71,6 @@ impl Iteration<'_> {
         let mut last: Option<SolveReport> = None;
         let mut clamped = false;
         self.work.mixing.leaves_laws = false;
-        self.work.tangents.first_share = 0;
         if self.predict() {
             newton.iterations += 1;
         } else {
@@ -89,7 +82,7 @@ impl Iteration<'_> {
         let mut goal = None;
         self.work.mixing.mixer.restart();
         let (mut stale, mut age, mut before) = (false, 0, f64::INFINITY);
-        let (mut mixed_by, mut way) = (None, self.origin.way);
+        let (mut was_mixed, mut way) = (false, self.origin.way);
         loop {
             let clock = Instant::now();
             if !stale {
@@ -182,7 +175,7 @@ impl Iteration<'_> {
             // A matrix that is not that of the equations leaves out as much in every step.
             let is_mixed = match tangent {
                 _ if self.origin.factor == Factor::Kept => true,
-                Tangent::Clamped(_) => is_slow && measured.relative > goal,
+                Tangent::Clamped => is_slow && measured.relative > goal,
                 _ => false,
             };
             self.work.mixing.leaves_laws = is_mixed && self.system.in_contact();
@@ -191,11 +184,11 @@ impl Iteration<'_> {
                 let beside = [&mut s.contact_impulses[..], s.loads.next_mut()];
                 let anew = match self.origin.factor {
                     Factor::Kept => !stale,
-                    Factor::EveryIteration => mixed_by != Some(tangent),
+                    Factor::EveryIteration => !was_mixed,
                 };
                 s.mixing.mix(anew, &s.iterate.velocity, solution, beside);
             }
-            mixed_by = is_mixed.then_some(tangent);
+            was_mixed = is_mixed;
             let found = done
                 || match shifted {
                     true => self.leave(&mut watch)?,
@@ -210,13 +203,8 @@ impl Iteration<'_> {
             if let Some(way) = way.take() {
                 step::look_for_missed_early(self.system, self.start, self.end, way)?;
             }
-            // A direction of old matrices that leads nowhere is tried with new ones, and one of a
-            // matrix that is hardly definite with all of the absolute value.
-            let barely = matches!(tangent, Tangent::Clamped(k) if k + 1 < SHARES.len());
-            if barely && !found {
-                self.work.tangents.first_share = SHARES.len() - 1;
-            }
-            let lost = (stale || barely) && !found;
+            // A direction of old matrices that leads nowhere is tried with new ones.
+            let lost = stale && !found;
             let found = found || lost;
             stale = self.origin.factor != Factor::EveryIteration && !lost && !shifted;
             timings.update += clock.elapsed();
@@ -431,51 +419,31 @@ impl Iteration<'_> {
     /// stiffness, and where it still is, with a shift of its diagonal. Either makes another step of
     /// the iteration, not another solution.
     pub(crate) fn prepare_newton(&mut self) -> Result<Tangent, Error> {
+        let clamps = self.system.options.tuning.clamp_geometry;
         let mut tangent = Tangent::Exact;
         let mut shifts = SHIFTS.iter();
         loop {
             self.fill_right_hand_sides(true);
             match self.prepare_filled() {
-                Ok(()) => break,
+                Ok(()) => return Ok(tangent),
+                Err(Error::NotPositiveDefinite { .. }) if tangent == Tangent::Exact && clamps => {
+                    tangent = Tangent::Clamped;
+                    self.fill_newton(true);
+                }
                 Err(e @ Error::NotPositiveDefinite { .. }) => {
-                    let next = self.next_tangent(tangent);
-                    if next == Tangent::Shifted {
-                        let share = *shifts.next().ok_or(e)?;
-                        self.fill_newton(tangent != Tangent::Exact);
-                        let System {
-                            assembler, scratch, ..
-                        } = &mut *self.system;
-                        assembler.shift_diagonal(share, &mut scratch.primal);
-                    }
-                    tangent = next;
+                    let Some(share) = shifts.next() else {
+                        return Err(e);
+                    };
+                    self.fill_newton(clamps);
+                    tangent = Tangent::Shifted;
+                    let System {
+                        assembler, scratch, ..
+                    } = &mut *self.system;
+                    assembler.shift_diagonal(*share, &mut scratch.primal);
                 }
                 Err(e) => return Err(e),
             }
         }
-        if let Tangent::Clamped(k) = tangent {
-            self.work.tangents.first_share = k.saturating_sub(1);
-        }
-        Ok(tangent)
-    }
-
-    /// Fills the next tangent behind one that is indefinite, unless that is one with a shift.
-    fn next_tangent(&mut self, tangent: Tangent) -> Tangent {
-        let (next, factor) = match tangent {
-            Tangent::Exact if self.system.options.tuning.clamp_geometry => {
-                let tangents = &mut self.work.tangents;
-                let first = tangents.first_share;
-                tangents.exact.clear();
-                let exact = self.system.assembler.system().w.values();
-                tangents.exact.extend_from_slice(exact);
-                self.fill_newton(true);
-                (first, SHARES[first])
-            }
-            Tangent::Clamped(k) if k + 1 < SHARES.len() => (k + 1, SHARES[k + 1] / SHARES[k]),
-            _ => return Tangent::Shifted,
-        };
-        let exact = &self.work.tangents.exact;
-        self.system.assembler.extrapolate_w(exact, factor);
-        Tangent::Clamped(next)
     }
 
     /// Factors the filled system, with the rows of contacts if there are any.

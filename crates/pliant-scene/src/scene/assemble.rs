@@ -263,7 +263,7 @@ struct Builder<'a> {
     picture: Picture,
     /// Elements of all nodes so far.
     elements: usize,
-    /// `$i` of the body that is being repeated.
+    /// `$i` of the body or joint that is being repeated.
     index: Option<usize>,
     /// Shapes of bodies for collisions.
     outlines: BTreeMap<(NodeId, usize), Outline>,

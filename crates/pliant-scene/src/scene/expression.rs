@@ -114,6 +114,7 @@ mod tests {
             "2^$t + $t^$t + $t^-0.5",
             "tanh($t - 1) + abs($t - 9)",
             "min($t, 5) + max(2 * $t, 0.1) + min($a, $t^2)",
+            "mod(3 * $t, 2) + mod(-$t, $a) - mod(7 * $t, 2 + $t)",
         ] {
             let program = program(text);
             let (h, t) = (1e-5, 0.7);

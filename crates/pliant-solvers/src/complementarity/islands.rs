@@ -1,14 +1,18 @@
 //! Systems that fall apart: every independent part on its own.
 
+mod idle;
 mod part;
 mod partition;
 mod renew;
 mod report;
 mod retired;
 
-use super::{AutoOptions, Cone, ConeProfile, ConicSolver, Determinacy, Method, Problem, ProblemError};
+use super::{
+    AutoOptions, Cone, ConeProfile, ConicSolver, Determinacy, Method, Outcome, Problem, ProblemError,
+};
 use crate::direct::{Laps, MOST_THREADS};
 use crate::{BoxOptions, KktShape, KktSystem, Solution, SolveError, SolverCounters};
+use idle::IdleRows;
 use part::{Part, PartMemory, PartSolver, Places};
 use partition::Partition;
 use pliant_sparse::{SparseError, Threads};
@@ -27,6 +31,9 @@ const SMALL: usize = 500;
 /// A part that a change of the pattern leaves as it was keeps its plan, and one whose start is an
 /// answer costs a factorisation and two solves. Residuals of cones are relative to the velocities
 /// of their own part, so that a calm island is held to a finer measure than beside a wild one.
+/// Rows of bounded force that are far from their bounds, as most limits of joints are, are left out
+/// of parts with cones. The solve examines at its end whether their velocities agree, and is taken
+/// again with those that do not: the answer is that of all rows.
 /// Parts are solved side by side on as many threads as
 /// [`DirectOptions::threads`](crate::DirectOptions::threads) says, with the same bits for any
 /// number. Cost of the partition: `O(nnz)`, only for a new pattern. Parts that are no more leave
@@ -41,8 +48,9 @@ pub struct IslandSolver {
     /// Of bounded rows and of the linear systems.
     pub bounds: BoxOptions,
     parts: Vec<Part>,
-    /// The part of every row.
+    /// The part of every row; [`NONE`] of idle rows.
     part_of_row: Vec<u32>,
+    idle: IdleRows,
     /// The shape of the system that was partitioned, if the parts are of it.
     whole: KktShape,
     is_parted: bool,
@@ -187,13 +195,15 @@ impl IslandSolver {
         }
     }
 
-    /// Counts operations from zero again. All solves until the next call share the
-    /// [limit](super::Limits::work) of the options; each part of one solve has what is left.
-    pub fn restart_work(&mut self) {
+    /// Begins the solves of another step: counts operations from zero again, and chooses anew which
+    /// rows are left out. All solves until the next call share the [limit](super::Limits::work) of
+    /// the options; each part of one solve has what is left.
+    pub fn begin(&mut self) {
         self.tally.work = 0;
+        self.idle.is_due = true;
     }
 
-    /// Operations of all parts with cones since [`restart_work`](Self::restart_work), by count.
+    /// Operations of all parts with cones since [`begin`](Self::begin), by count.
     pub fn work(&self) -> u64 {
         self.tally.work
     }
@@ -277,6 +287,11 @@ impl IslandSolver {
         Some((part, part.rows.binary_search(&(row as u32)).ok()?))
     }
 
+    /// Rows of bounded force that were left out of the last solve, without force, ascending.
+    pub fn idle_rows(&self) -> &[u32] {
+        &self.idle.rows
+    }
+
     /// How often the system was parted.
     pub fn partitions(&self) -> usize {
         self.counts.partitions
@@ -331,10 +346,31 @@ impl IslandSolver {
             });
         }
         let mut laps = Laps::start();
-        if !self.fits(system, cones) {
+        let fits = self.fits(system, cones);
+        let changes = if fits && !self.idle.is_due {
+            self.idle.wake(system, |i| system.b[i])
+        } else {
+            self.idle.guess(system, cones);
+            !fits || self.leaves_out_others(system)
+        };
+        if changes {
             self.part(system, cones)?;
         }
         laps.add_to(&mut self.tally.profile.parting);
+        self.prepare_parts(system, cones)
+    }
+
+    /// Whether other rows are to be left out than the parts leave out.
+    fn leaves_out_others(&self, system: &KktSystem) -> bool {
+        let blocks = system.row_blocks().iter().zip(&self.idle.expected);
+        blocks.into_iter().any(|(row, expected)| {
+            let part = self.parts.get(self.part_of_row[*row] as usize);
+            part.map_or(!expected, |part| *expected && part.is_conic())
+        })
+    }
+
+    /// Factors the parts.
+    fn prepare_parts(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         let threads = self.bounds.direct.threads.max(1);
         if self.threads.count() != threads {
             if threads > MOST_THREADS {
@@ -409,10 +445,39 @@ impl IslandSolver {
         }
         self.free.clear();
         self.free.resize(system.m(), 0.0);
+        let mut report = self.solve_parts(system, solution)?;
+        while report.outcome != Outcome::TooMuchWork && self.wakes(system, solution) {
+            self.ready = false;
+            let laws = std::mem::take(&mut self.laws);
+            self.part(system, &laws)?;
+            self.prepare_parts(system, &laws)?;
+            report = self.solve_parts(system, solution)?.after(&report);
+        }
+        Ok(report)
+    }
+
+    /// Whether velocities of a solution say that rows which were left out have a force.
+    fn wakes(&mut self, system: &KktSystem, solution: &Solution) -> bool {
+        let velocity = |i: usize| {
+            let terms = system.j.row_entries(i);
+            terms.fold(system.b[i], |sum, (k, a)| sum + a * solution.x[k])
+        };
+        self.idle.wake(system, velocity)
+    }
+
+    /// Solves every part once.
+    fn solve_parts(
+        &mut self,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<IslandReport, ProblemError> {
         let mut report: Option<IslandReport> = None;
         let (mut most, mut largest) = (0, -1.0);
         self.tally.worst = None;
         self.tally.busiest = None;
+        for row in &self.idle.rows {
+            solution.mu[*row as usize] = 0.0;
+        }
         let left = self.options.limits.work.saturating_sub(self.tally.work);
         let mut hardest = 0;
         let starts = &*solution;

@@ -131,6 +131,93 @@ fn parts_have_the_solution_of_the_whole() {
     }
 }
 
+/// A limit whose force has one sign, of two bodies.
+fn limit(a: usize, b: usize, bounds: (f64, f64)) -> Link {
+    Link { bounds, ..hard(a, b) }
+}
+
+/// Two bodies in contact with limits that are far away, one that bears, and one that is far from its
+/// bound before the solve and is driven to it.
+fn limited(seed: u64) -> (KktSystem, Vec<Option<Cone>>) {
+    let links = [
+        contact(0, 1),
+        limit(0, 2, (0.0, INF)),
+        limit(1, 2, (-INF, 0.0)),
+        limit(0, 1, (0.0, INF)),
+        limit(2, 0, (0.0, INF)),
+        hard(1, 2),
+    ];
+    let (mut s, cones) = system(seed, 3, &links);
+    // Rows 3, 4 open at 50 m/s; row 5 closes at 1 m/s.
+    (s.b[3], s.b[4], s.b[5]) = (50.0, -50.0, -1.0);
+    // Row 6 opens at 20 m/s without the hard row 7, which drives its bodies apart at 100 m/s.
+    (s.b[6], s.b[7]) = (20.0, 100.0);
+    (s, cones)
+}
+
+/// Limits that are far away are left out, and the solution is that of all rows all the same: also
+/// where others drive one of them to its bound, which nothing shows before the solve.
+#[test]
+fn limits_far_away_are_left_out_of_the_solve_and_not_of_the_answer() {
+    let (mut driven, mut left_out) = (0, 0);
+    for seed in 1..40 {
+        let (s, cones) = limited(seed);
+        let mut whole = ConicSolver::new(options(), BoxOptions::default().direct);
+        whole.prepare(&s, &cones).unwrap();
+        let mut expected = Solution::default();
+        let found = whole.solve(&s, &mut expected).unwrap();
+        assert_eq!(found.outcome, Outcome::Converged, "{seed}");
+        let mut parts = islands();
+        parts.prepare(&s, &cones).unwrap();
+        assert_eq!(parts.idle_rows(), [3, 4, 6], "{seed}");
+        let mut solution = Solution::default();
+        let report = parts.solve(&s, &mut solution).unwrap();
+        assert_eq!(report.outcome, Outcome::Converged, "{seed}");
+        // As for parts: both are solved to 1e-12, here of velocities up to a hundred.
+        for (x, y) in solution.x.iter().zip(&expected.x) {
+            assert!((x - y).abs() < 1e-7, "{seed}: {x} {y}");
+        }
+        let idle = parts.idle_rows();
+        for row in idle.iter().map(|row| *row as usize) {
+            assert!(solution.mu[row] == 0.0 && expected.mu[row].abs() < 1e-9, "{seed}");
+        }
+        driven += usize::from(expected.mu[3..7].iter().filter(|mu| **mu != 0.0).count() > 1);
+        left_out += idle.len();
+        // What was found wrong is not guessed again in the solves of the same step.
+        let idle = idle.to_vec();
+        let partitions = parts.partitions();
+        parts.prepare(&s, &cones).unwrap();
+        parts.solve(&s, &mut solution).unwrap();
+        assert_eq!((parts.idle_rows(), parts.partitions()), (&idle[..], partitions));
+    }
+    // Both happen: rows that stay out, and rows that are driven to their bounds.
+    assert!(driven > 5 && left_out > 40, "{driven} {left_out}");
+}
+
+/// Another step guesses anew, so that what was solved before shows in no result.
+#[test]
+fn another_step_guesses_anew_which_limits_are_far_away() {
+    for seed in 1..20 {
+        let (s, cones) = limited(seed);
+        let mut fresh = islands();
+        fresh.prepare(&s, &cones).unwrap();
+        let mut expected = Solution::default();
+        fresh.solve(&s, &mut expected).unwrap();
+        let mut used = islands();
+        let (mut other, _) = limited(seed);
+        other.b[4] = 0.1;
+        let mut solution = Solution::default();
+        used.prepare(&other, &cones).unwrap();
+        used.solve(&other, &mut solution).unwrap();
+        used.begin();
+        used.prepare(&s, &cones).unwrap();
+        let mut solution = Solution::default();
+        used.solve(&s, &mut solution).unwrap();
+        assert_eq!(used.idle_rows(), fresh.idle_rows(), "{seed}");
+        assert_eq!(solution, expected, "{seed}");
+    }
+}
+
 /// Free velocities are those without the impulses of the cones: of the bilateral part alone.
 #[test]
 fn free_velocities_are_without_impulses_of_cones() {

@@ -48,11 +48,27 @@ impl Approach {
         } = *self;
         change > 0.0 && velocity > 0.1 * change && (is_hard || change > 0.5 * velocity)
     }
+
+    /// Whether twice the change would be that of an impact, and half of it would stop a part of the
+    /// approach that is no noise.
+    fn is_certain(&self) -> bool {
+        self.velocity > 0.2 * self.change && self.change > self.velocity
+    }
+}
+
+/// Approaches that end in an impact.
+fn impacts(all: impl Iterator<Item = Approach> + Clone) -> impl Iterator<Item = Approach> {
+    let largest = all.clone().fold(0.0f64, |a, one| a.max(one.change));
+    all.filter(move |one| one.velocity > NOISE * largest && one.is_impact())
 }
 
 /// Whether one of these approaches ends in an impact.
 pub(crate) fn any_impact(all: impl Iterator<Item = Approach> + Clone) -> bool {
-    let largest = all.clone().fold(0.0f64, |a, one| a.max(one.change));
-    let mut all = all.filter(|one| one.velocity > NOISE * largest);
-    all.any(|one| one.is_impact())
+    impacts(all).next().is_some()
+}
+
+/// Whether one of these approaches ends in an impact also if impulses that are not solved for yet
+/// come out as half or twice of what they are.
+pub(crate) fn any_certain_impact(all: impl Iterator<Item = Approach> + Clone) -> bool {
+    impacts(all).any(|one| one.is_certain())
 }

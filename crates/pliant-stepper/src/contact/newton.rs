@@ -9,7 +9,7 @@
 //! by no more than the solver says. In the merit they are their natural maps, beyond that
 //! tolerance.
 
-use super::approach::{Approach, Meeting, any_impact};
+use super::approach::{Approach, Meeting, any_certain_impact, any_impact};
 use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, OfStage};
 use super::turn::Turned;
@@ -32,6 +32,8 @@ pub(super) struct NewtonRows {
     scales: Vec<f64>,
     /// Work in the stages so far, of methods with stages.
     staged: Option<ContactWork>,
+    /// The largest residual that a solve may leave where only costly methods go on.
+    accuracy: f64,
 }
 
 /// An iterate of Newton's method.
@@ -66,6 +68,7 @@ impl Contacts {
     ) -> Result<(), Error> {
         self.impact.forget();
         self.newton.moved.clear();
+        self.newton.accuracy = base.options.contacts.accuracy;
         self.rows.find_drags(base, &self.detection.list, memory)?;
         self.rows.gather(base, &base.motion.state, &self.detection)?;
         self.note_openings();
@@ -116,6 +119,22 @@ impl Contacts {
     /// Whether one of the impulses of an iterate is that of an impact; behind the rows of the
     /// model, of which there are `base_rows`.
     pub(super) fn has_impact(&self, impulses: &[f64], base_rows: usize, meeting: Meeting) -> bool {
+        any_impact(self.approaches(impulses, base_rows, meeting))
+    }
+
+    /// Whether one of the impulses of an iterate that is no solution yet is that of an impact all
+    /// the same, of a contact that did not bear before.
+    pub(super) fn has_certain_impact(&self, impulses: &[f64], base_rows: usize) -> bool {
+        any_certain_impact(self.approaches(impulses, base_rows, Meeting::Anew))
+    }
+
+    /// The approach of every contact.
+    fn approaches(
+        &self,
+        impulses: &[f64],
+        base_rows: usize,
+        meeting: Meeting,
+    ) -> impl Iterator<Item = Approach> + Clone {
         let rows = self.rows.rows.iter().scan(0, |next, own| {
             let first = *next;
             *next += own.count;
@@ -125,7 +144,7 @@ impl Contacts {
         let bore = |i: usize| active.get(i).is_some_and(|active| *active);
         let contacts = self.detection.list.contacts().iter().zip(opening);
         let all = contacts.zip(rows).zip(&self.newton.scales).enumerate();
-        any_impact(all.map(|(i, (((contact, opening), (row, count)), scale))| {
+        all.map(move |(i, (((contact, opening), (row, count)), scale))| {
             // Of the Delassus operator, which has the joints; of the rough scale without it. Both
             // have the compliance of the normal among their rows.
             let (response, own) = match self.rows.solver.diagonal_block(base_rows + row) {
@@ -140,7 +159,7 @@ impl Contacts {
                 change: (response - self.rows.tail.r[row] / own as f64) * impulses[row],
                 is_hard: contact.law.compliance == 0.0,
             }
-        }))
+        })
     }
 
     /// `out += J^T r factor`.
@@ -168,9 +187,23 @@ impl Contacts {
         Ok(())
     }
 
+    /// Lets the next solves leave so large a residual, or that of the options, where only costly
+    /// methods would go on: while the other equations miss more, theirs need not be met better.
+    pub(super) fn set_accuracy(&mut self, options: &Options, most: f64) {
+        self.newton.accuracy = options.contacts.accuracy.max(most);
+    }
+
+    /// Whether the last solve is as accurate as that of the end of a step has to be, or is as
+    /// accurate as it gets.
+    pub(super) fn is_accurate(&self, options: &Options) -> bool {
+        let enough = options.contacts.accuracy;
+        self.newton.accuracy <= enough || self.observed.report().residual <= enough
+    }
+
     /// Factors the filled system.
     pub(super) fn prepare_iterate(&mut self, base: &Base<'_>) -> Result<(), Error> {
         let rows = &mut self.rows;
+        rows.solver.options.accuracy = self.newton.accuracy;
         let Some(system) = rows.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };

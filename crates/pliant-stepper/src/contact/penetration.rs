@@ -99,8 +99,8 @@ impl Penetration {
     }
 
     /// Counts operations from zero again.
-    pub(super) fn restart_work(&mut self) {
-        self.solver.restart_work();
+    pub(super) fn begin(&mut self) {
+        self.solver.begin();
     }
 
     /// Writes the memory of the solver.

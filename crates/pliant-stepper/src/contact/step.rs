@@ -55,10 +55,10 @@ pub(crate) fn whole_system(system: &System) -> (&KktSystem, &Solution) {
 
 /// A step begins whose missed contacts are not known yet.
 pub fn begin(system: &mut System) {
-    system.corrections.behind.restart_work();
+    system.corrections.behind.begin();
     if let Some(c) = &mut system.contacts {
         c.detection.begin();
-        c.rows.solver.restart_work();
+        c.rows.solver.begin();
     }
 }
 
@@ -456,6 +456,11 @@ pub(crate) fn has_impact(system: &System, impulses: &[f64], meeting: Meeting) ->
     listed(system).is_some_and(|c| c.has_impact(impulses, system.model.row_count(), meeting))
 }
 
+/// Whether the impulses of an iterate that is no solution yet have an impact among them all the same.
+pub(crate) fn has_certain_impact(system: &System, impulses: &[f64]) -> bool {
+    listed(system).is_some_and(|c| c.has_certain_impact(impulses, system.model.row_count()))
+}
+
 /// Makes the system at an iterate with the rows of the contacts, factored.
 pub(crate) fn prepare_newton(
     system: &mut System,
@@ -468,6 +473,19 @@ pub(crate) fn prepare_newton(
     };
     contacts.fill_iterate(&base, at)?;
     contacts.prepare_iterate(&base)
+}
+
+/// Lets the contacts of the next iterates miss their laws by so much of the largest velocity without
+/// impulses, where only costly methods would bring them closer.
+pub(crate) fn set_accuracy(system: &mut System, most: f64) {
+    if let Some(c) = &mut system.contacts {
+        c.set_accuracy(&system.options, most);
+    }
+}
+
+/// Whether the contacts of the last iterate hold their laws as well as at the end of a step.
+pub(crate) fn is_accurate(system: &System) -> bool {
+    listed(system).is_none_or(|c| c.is_accurate(&system.options))
 }
 
 /// Finds the scales of the rows of contacts, for the merit.

@@ -248,6 +248,8 @@ struct Origin<'a> {
     /// The way on which contacts are looked for that were missed, once the first iteration has
     /// found where it leads.
     way: Option<Way>,
+    /// Whether the iteration ends, without a solution, where its first step shows an impact.
+    ends_at_impact: bool,
 }
 
 /// Expectations of the first iterate.
@@ -294,6 +296,7 @@ impl<'a> Origin<'a> {
             goal: Goal::Tolerance,
             factor: Factor::EveryIteration,
             way: Some(Way { ahead: h, horizon: h }),
+            ends_at_impact: false,
         }
     }
 

@@ -20,6 +20,10 @@ const MOST_RADII: f64 = 100.0;
 /// A step that makes energy is halved so much more often before it is an error.
 const MORE_HALVINGS: usize = 4;
 
+/// Attempts at a step and its parts behind which none is halved further: halvings that help take a
+/// few for each length, and without a bound those that do not would take `2^unsolved`.
+const MOST_ATTEMPTS: usize = 1000;
+
 /// A step under the options, in halves where it does not converge and they allow it.
 pub(crate) fn step(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     let clock = Instant::now();
@@ -42,7 +46,7 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
         judged: Judged::ToGoOn,
         ..Halvings::of(&simulation.options)
     };
-    let mut result = step_or_halves(simulation, h, halvings);
+    let mut result = step_or_halves(simulation, h, halvings, &mut 0);
     if matches!(result, Err(Error::NotCertified { .. })) {
         let more = match halvings.most {
             0 => 0,
@@ -54,7 +58,7 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
             judged: Judged::Finally,
             ..halvings
         };
-        result = step_or_halves(simulation, h, halvings);
+        result = step_or_halves(simulation, h, halvings, &mut 0);
     }
     if let (Ok(_), Some(contacts)) = (&result, &mut simulation.system.contacts) {
         contacts.observed.failed = None;
@@ -113,7 +117,7 @@ fn check_driven(simulation: &mut Simulation, h: f64) -> Result<(), Error> {
 pub(crate) fn step_as_part(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
     let clock = Instant::now();
     let halvings = Halvings::of(&simulation.options);
-    let report = step_or_halves(simulation, h, halvings)?;
+    let report = step_or_halves(simulation, h, halvings, &mut 0)?;
     Ok(with_rejected(report, clock))
 }
 
@@ -165,12 +169,20 @@ enum Judged {
 }
 
 /// A step; where its contacts or Newton's method do not converge, or its energy is off, two halves
-/// instead, down to `2^-unsolved` or `2^-most` of it. If one of them fails, or both together make
-/// energy, nothing has happened.
-fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
+/// instead, down to `2^-unsolved` or `2^-most` of it, as long as there are few `attempts` at the
+/// whole, which are counted. If one of them fails, or both together make energy, nothing has
+/// happened.
+fn step_or_halves(
+    simulation: &mut Simulation,
+    h: f64,
+    halvings: Halvings,
+    attempts: &mut usize,
+) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
-    let or_halves = halvings.taken < halvings.most;
-    let if_unsolved = halvings.taken < halvings.unsolved;
+    *attempts += 1;
+    let is_one_of_few = *attempts < MOST_ATTEMPTS;
+    let or_halves = is_one_of_few && halvings.taken < halvings.most;
+    let if_unsolved = is_one_of_few && halvings.taken < halvings.unsolved;
     let conditions = Conditions {
         or_halves,
         ..Conditions::default()
@@ -186,7 +198,7 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
             solved = true;
         }
         Err(error) if takes_fallback(&simulation.options, &error) => {
-            return by_fallback(simulation, h, halvings);
+            return by_fallback(simulation, h, halvings, attempts);
         }
         Err(Error::TooMuchWork { .. }) if or_halves => {}
         Err(error) if if_unsolved && may_shorter_solve(&simulation.options, &error) => {
@@ -203,9 +215,9 @@ fn step_or_halves(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Re
         judged: Judged::Never,
         ..halvings
     };
-    let first = step_or_halves(simulation, 0.5 * h, in_parts);
+    let first = step_or_halves(simulation, 0.5 * h, in_parts, attempts);
     let result = first.and_then(|first| {
-        let second = step_or_halves(simulation, 0.5 * h, in_parts)?;
+        let second = step_or_halves(simulation, 0.5 * h, in_parts, attempts)?;
         Ok(both(&first, &second))
     });
     let go_back = |simulation: &mut Simulation| {
@@ -252,12 +264,17 @@ fn takes_fallback(options: &Options, error: &Error) -> bool {
 
 /// A step by the law of friction in place of the one that it has no solution with, which may take
 /// the operations of the default where those of the options are less.
-fn by_fallback(simulation: &mut Simulation, h: f64, halvings: Halvings) -> Result<StepReport, Error> {
+fn by_fallback(
+    simulation: &mut Simulation,
+    h: f64,
+    halvings: Halvings,
+    attempts: &mut usize,
+) -> Result<StepReport, Error> {
     let Options { contacts, tuning, .. } = &mut simulation.options;
     let (coupling, operations) = (contacts.friction_coupling, tuning.work.contact_operations);
     contacts.friction_coupling = contacts.friction_fallback.unwrap_or(coupling);
     tuning.work.contact_operations = operations.max(WorkLimits::default().contact_operations);
-    let result = step_or_halves(simulation, h, halvings);
+    let result = step_or_halves(simulation, h, halvings, attempts);
     let Options { contacts, tuning, .. } = &mut simulation.options;
     contacts.friction_coupling = coupling;
     tuning.work.contact_operations = operations;

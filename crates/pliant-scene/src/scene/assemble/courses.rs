@@ -26,8 +26,8 @@ pub(super) fn program(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> 
         Number::Value(_) => return Ok(Program::number(builder.number(number, at)?)),
         Number::Expression(text) => text,
     };
-    let lookup = |name: &str| builder.parameters.get(name).copied();
-    let mut names: Vec<&str> = builder.parameters.keys().map(String::as_str).collect();
+    let lookup = |name: &str| builder.variable(name, builder.index);
+    let mut names = builder.variables(builder.index);
     names.push("t");
     let program = Program::parse(text, &lookup, &names, TIME)
         .map_err(|error| builder.expression_error(text, at, error))?;

@@ -12,11 +12,14 @@ use pliant::dense::rotation::{self, Quaternion, multiply, rotate};
 use pliant::dense::{Vec3, vec3};
 use pliant::model::{Joint, JointKind, NodeId, Pose, Side, Space};
 
+/// The number of a joint that is repeated, in its name.
+const INDEX: &str = "$i";
+
 /// Makes the joints that these names are coordinates of, if they are not made yet.
 pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<()> {
     let scene = builder.scene;
     for name in names {
-        let is_of = |joint: &JointSpec| name.strip_prefix(&joint.name).is_some_and(|r| r.starts_with('.'));
+        let is_of = |joint: &JointSpec| names_coordinate_of(name, joint);
         if builder.model.node_named(name).is_none()
             && let Some(index) = scene.joints.iter().position(is_of)
         {
@@ -26,12 +29,25 @@ pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<(
     Ok(())
 }
 
+/// Whether a name is that of a coordinate of a joint, or of one of those that it is repeated as.
+fn names_coordinate_of(name: &str, joint: &JointSpec) -> bool {
+    let rest = match joint.name.split_once(INDEX) {
+        Some((before, behind)) if joint.repeat.is_some() => name
+            .strip_prefix(before)
+            .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+            .and_then(|rest| rest.strip_prefix(behind)),
+        _ => name.strip_prefix(&joint.name),
+    };
+    rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
 /// Makes the joints that are left, and the gears.
 pub(super) fn add_joints(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
     (0..scene.joints.len()).try_for_each(|index| add_joint(builder, index))?;
     scene.gears.iter().try_for_each(|gear| add_gear(builder, gear))
 }
 
+/// Makes a joint of the scene, or all those that it is repeated as, if they are not made yet.
 fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
     let scene = builder.scene;
     if builder.joints.iter().any(|(made, ..)| *made == index) {
@@ -39,11 +55,46 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
     }
     let spec = &scene.joints[index];
     let name = spec.name.as_str();
-    let field = |key| Where::Field(name, key);
     if scene.joints[..index].iter().any(|other| other.name == name) {
         let message = format!("the name `{name}` is used twice");
         return builder.wrong(&[Where::Name(name)], message, None);
     }
+    let Some(count) = &spec.repeat else {
+        let joint = joint(builder, spec)?;
+        return add(builder, index, name, joint);
+    };
+    let at = Where::Field(name, "repeat");
+    let count = builder.count(count, 1, at)?;
+    builder.check_size(at, count)?;
+    if !name.contains(INDEX) {
+        let message = format!("`{name}` is repeated, so each needs a name of its own");
+        let help = format!("`name: \"{name} {INDEX}\"`, in which `{INDEX}` is 0, 1, ...");
+        return builder.wrong(&[at, Where::Name(name)], message, Some(help));
+    }
+    for i in 0..count {
+        builder.index = Some(i);
+        let joint = joint(builder, spec);
+        builder.index = None;
+        add(builder, index, &name.replace(INDEX, &i.to_string()), joint?)?;
+    }
+    Ok(())
+}
+
+/// Adds a joint of the scene to the model.
+fn add(builder: &mut Builder<'_>, index: usize, name: &str, (kind, joint): (JointKind, Joint)) -> Result<()> {
+    builder.grow(name, kind.free_axes().len().saturating_add(4))?;
+    let handle = builder
+        .model
+        .add_joint(name, &joint)
+        .map_err(|e| builder.model_error(e))?;
+    builder.joints.push((index, name.to_owned(), kind, handle));
+    Ok(())
+}
+
+/// The joint that a scene describes, of `$i` where it is repeated.
+fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<(JointKind, Joint)> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
     let kind = kind(builder, spec)?;
     let sides = [
         side(builder, name, "a", &spec.a)?,
@@ -98,14 +149,7 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
     if spec.collide {
         joint = joint.colliding();
     }
-    joint = attached(builder, spec, kind, joint)?;
-    builder.grow(name, kind.free_axes().len().saturating_add(4))?;
-    let handle = builder
-        .model
-        .add_joint(name, &joint)
-        .map_err(|e| builder.model_error(e))?;
-    builder.joints.push((index, name.to_owned(), kind, handle));
-    Ok(())
+    Ok((kind, attached(builder, spec, kind, joint)?))
 }
 
 fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {

@@ -66,15 +66,23 @@ impl Builder<'_> {
 
     fn expression(&self, text: &str, at: Where<'_>, index: Option<usize>) -> Result<f64> {
         let index = index.or(self.index);
-        let lookup = |name: &str| match index {
+        let lookup = |name: &str| self.variable(name, index);
+        let names = self.variables(index);
+        expression::evaluate(text, &lookup, &names).map_err(|error| self.expression_error(text, at, error))
+    }
+
+    /// The value of a parameter, or of `$i` where something is repeated.
+    pub(super) fn variable(&self, name: &str, index: Option<usize>) -> Option<f64> {
+        match index {
             Some(i) if name == "i" => Some(i as f64),
             _ => self.parameters.get(name).copied(),
-        };
-        let mut names: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
-        if index.is_some() {
-            names.push("i");
         }
-        expression::evaluate(text, &lookup, &names).map_err(|error| self.expression_error(text, at, error))
+    }
+
+    /// Names of everything that has a value in an expression.
+    pub(super) fn variables(&self, index: Option<usize>) -> Vec<&str> {
+        let names = self.parameters.keys().map(String::as_str);
+        names.chain(index.map(|_| "i")).collect()
     }
 
     pub(super) fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {

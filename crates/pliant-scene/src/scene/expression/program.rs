@@ -45,6 +45,7 @@ pub(super) enum Unary {
 pub(super) enum Binary {
     Min,
     Max,
+    Mod,
 }
 
 pub(super) const UNARY: [(&str, Unary); 9] = [
@@ -59,7 +60,8 @@ pub(super) const UNARY: [(&str, Unary); 9] = [
     ("floor", Unary::Floor),
 ];
 
-pub(super) const BINARY: [(&str, Binary); 2] = [("min", Binary::Min), ("max", Binary::Max)];
+pub(super) const BINARY: [(&str, Binary); 3] =
+    [("min", Binary::Min), ("max", Binary::Max), ("mod", Binary::Mod)];
 
 /// Names of an expression of time, and of one of the place.
 pub(crate) const TIME: &[&str] = &["t"];
@@ -242,6 +244,16 @@ fn unary(function: Unary, a: Jet) -> Jet {
     }
 }
 
+/// The exact remainder of a division that is rounded down: it has the sign of the divisor.
+fn remainder(x: f64, y: f64) -> f64 {
+    let rest = x % y;
+    if rest != 0.0 && (rest < 0.0) != (y < 0.0) {
+        rest + y
+    } else {
+        rest
+    }
+}
+
 fn binary(op: Op, a: Jet, b: Jet) -> Jet {
     let (x, y) = (a.value, b.value);
     match op {
@@ -271,6 +283,10 @@ fn binary(op: Op, a: Jet, b: Jet) -> Jet {
         }
         Op::Binary(Binary::Min) if x <= y => a,
         Op::Binary(Binary::Max) if x >= y => a,
+        Op::Binary(Binary::Mod) => Jet {
+            value: remainder(x, y),
+            rate: a.rate - chain((x / y).floor(), b.rate),
+        },
         _ => b,
     }
 }

@@ -9,8 +9,11 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "joints", deny_unknown_fields)]
 pub struct JointSpec {
-    /// Its name.
+    /// Its name; `$i` in it is the number of a joint that is repeated.
     pub name: String,
+    /// So many joints, in whose names, elements and numbers `$i` is 0, 1, ...
+    #[serde(default)]
+    pub repeat: Option<Number>,
     /// The motions that it holds.
     pub kind: JointKindSpec,
     /// The first side; the world by default.

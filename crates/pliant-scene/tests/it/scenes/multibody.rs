@@ -4,6 +4,7 @@
 
 use super::{edited, runner};
 use pliant_scene::runner::Runner;
+use pliant_scene::scene::{Format, SceneFile, Settings};
 
 fn value(run: &Runner, node: &str) -> (f64, f64) {
     let simulation = run.simulation();
@@ -148,4 +149,84 @@ fn governor_follows_its_minimal_coordinates() {
         assert!((coarse[k] / fine[k]).log2() > 1.8, "{coarse:?} {fine:?}");
     }
     assert!(fine[0] < 1e-3, "{fine:?}");
+}
+
+/// Joints that are repeated are those written one by one, to the bit: their elements, places,
+/// motors and limits by `$i`, nodes and gears of their coordinates.
+#[test]
+fn repeated_joints_are_those_written_one_by_one() {
+    let scene = |joints: &str| {
+        format!(
+            "(gravity: (0, 0, -9.81), parameters: {{\"n\": 3}}, run: (duration: 0.2, step: 0.01), nodes: [
+                Bodies(name: \"arms\", bodies: [(repeat: \"$n\", position: (\"$i\", 0, \"-0.1 - 0.1 * $i\"),
+                    shape: Capsule(radius: 0.02, length: 0.1), mass: \"1 + $i\")]),
+                Mapped(name: \"second\", parents: [\"hinge 1.angle\"], mapping: Subset(elements: [0]))],
+            joints: [{joints}],
+            gears: [(name: \"gear\", first: \"hinge 0.angle\", second: \"hinge 2.angle\", ratio: 2)],
+            force_fields: [(name: \"spring\", on: \"second\", law: Stiffness(2))])"
+        )
+    };
+    let joint = |head: &str, i: &str| {
+        format!(
+            "({head}, kind: Hinge, b: Body(\"arms\", {i}), at: ({i}, 0, 0), axis: (0, 1, 0),
+                motors: [Velocity(speed: \"0.3 * $t * (1 + {})\", force: \"0.1 + {}\")],
+                limits: [(lower: -1, upper: \"0.01 * (1 + {})\")])",
+            i.trim_matches('"'),
+            i.trim_matches('"'),
+            i.trim_matches('"')
+        )
+    };
+    let single: Vec<String> = (0..3)
+        .map(|i| joint(&format!("name: \"hinge {i}\""), &i.to_string()))
+        .collect();
+    let repeated = joint("repeat: \"$n\", name: \"hinge $i\"", "\"$i\"");
+    let states = [repeated, single.join(", ")].map(|joints| {
+        let text = scene(&joints);
+        let file = SceneFile::from_text("joints.ron".as_ref(), &text, Format::Ron);
+        let file = file.unwrap_or_else(|e| panic!("{e}"));
+        let outcome = runner(&file, &[], None).run(|_| {});
+        assert!(outcome.error.is_none(), "{:?}", outcome.error);
+        assert_eq!(outcome.summary.joints.len(), 3);
+        outcome.summary.state["arms"].clone()
+    });
+    assert_eq!(states[0], states[1]);
+}
+
+/// Joints that are repeated need names of their own, and nodes that there are.
+#[test]
+fn repeated_joints_are_refused_in_words() {
+    let scene = |joint: &str| {
+        let text = format!(
+            "(run: (duration: 1), nodes: [Bodies(name: \"b\", bodies: [(repeat: 3, shape: Sphere(1), mass: 1)])],
+            joints: [({joint}, kind: Hinge)])"
+        );
+        let built = SceneFile::from_text("joints.ron".as_ref(), &text, Format::Ron)
+            .and_then(|file| file.build(&Settings::default()));
+        built.unwrap_err().to_string()
+    };
+    for (joint, message, help) in [
+        (
+            "repeat: 3, name: \"j\", b: Body(\"b\", \"$i\")",
+            "`j` is repeated, so each needs a name of its own",
+            "`name: \"j $i\"`, in which `$i` is 0, 1, ...",
+        ),
+        (
+            "repeat: 4, name: \"j $i\", b: Body(\"b\", \"$i\")",
+            "there is no body 3: `b` has 3, counted from zero",
+            "",
+        ),
+        (
+            "repeat: 0, name: \"j $i\", b: Body(\"b\", \"$i\")",
+            "must be from 1 to 1000000",
+            "",
+        ),
+        (
+            "name: \"j\", b: Body(\"b\", \"$i\")",
+            "unknown parameter `$i`",
+            "",
+        ),
+    ] {
+        let shown = scene(joint);
+        assert!(shown.contains(message) && shown.contains(help), "{shown}");
+    }
 }

@@ -37,18 +37,19 @@ struct Lists {
 }
 
 impl Lists {
-    /// Blocks by their part, of so many.
+    /// Blocks by their part, of so many; those of [`NONE`] are in no list.
     fn refill(&mut self, part: &[u32], count: usize) {
         let Self { offsets, list } = self;
         // One more entry in front, so that the starts of the lists move to their ends, which are
         // the starts of the next.
         offsets.clear();
         offsets.resize(count + 2, 0);
-        part.iter().for_each(|k| offsets[*k as usize + 2] += 1);
+        let listed = || part.iter().enumerate().filter(|(_, k)| **k != NONE);
+        listed().for_each(|(_, k)| offsets[*k as usize + 2] += 1);
         (0..=count).for_each(|k| offsets[k + 1] += offsets[k]);
         list.clear();
-        list.resize(part.len(), 0);
-        for (b, k) in part.iter().enumerate() {
+        list.resize(offsets[count + 1], 0);
+        for (b, k) in listed() {
             let at = &mut offsets[*k as usize + 1];
             list[*at] = b as u32;
             *at += 1;
@@ -63,8 +64,8 @@ impl Lists {
 
 impl Partition {
     /// Finds the parts of a system with one entry of `cones` per row block; returns their number.
-    /// Cost: `O(nnz)`.
-    pub(super) fn find(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> usize {
+    /// Blocks of rows that are `idle` belong to no part with cones. Cost: `O(nnz)`.
+    pub(super) fn find(&mut self, system: &KktSystem, cones: &[Option<Cone>], idle: &[bool]) -> usize {
         self.join(system);
         let Self {
             primal,
@@ -100,9 +101,13 @@ impl Partition {
         }
         primal.refill(part, count);
         part.clear();
-        part.extend(leader.iter().map(|leader| match *leader {
+        part.extend(leader.iter().zip(idle).map(|(leader, idle)| match *leader {
             NONE => 0,
-            block => number[sets.root(block as usize)],
+            block => match number[sets.root(block as usize)] {
+                0 => 0,
+                _ if *idle => NONE,
+                number => number,
+            },
         }));
         rows.refill(part, count);
         count

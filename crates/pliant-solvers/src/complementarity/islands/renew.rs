@@ -26,7 +26,7 @@ impl IslandSolver {
     /// Parts the system, whatever the last one was.
     pub(super) fn part(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.is_parted = false;
-        let count = self.storage.partition.find(system, cones);
+        let count = self.storage.partition.find(system, cones, &self.idle.expected);
         self.storage.places.reset(system.n(), system.m());
         self.put_aside();
         self.part_of_row.clear();
@@ -56,6 +56,10 @@ impl IslandSolver {
             }
             self.parts.push(part);
         }
+        self.idle.rows.clear();
+        let parts = self.part_of_row.iter().zip(0..);
+        let left = parts.filter_map(|(part, row)| (*part == NONE).then_some(row));
+        self.idle.rows.extend(left);
         let Storage { retired, older, .. } = &mut *self.storage;
         let left = older.parts.drain(..).flatten();
         left.for_each(|part| retired.put(part));

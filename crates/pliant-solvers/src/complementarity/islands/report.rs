@@ -48,6 +48,13 @@ impl IslandReport {
         }
     }
 
+    /// The report of a solve that takes the place of another one, with the work of both.
+    pub(super) fn after(mut self, before: &Self) -> Self {
+        self.iterations += before.iterations;
+        self.work = self.work.saturating_add(before.work);
+        self
+    }
+
     /// Joins two reports; `most` is the number of iterations of the part whose method is named.
     pub(super) fn with(mut self, other: &Self, most: &mut usize) -> Self {
         if self.outcome == Outcome::Converged || other.outcome == Outcome::TooMuchWork {

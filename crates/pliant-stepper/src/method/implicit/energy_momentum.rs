@@ -82,6 +82,7 @@ impl Method for EnergyMomentum {
                 goal: Goal::Rounding,
                 factor: Factor::Kept,
                 way: None,
+                ends_at_impact: false,
             },
             system,
             start,

@@ -25,6 +25,11 @@ const POLISHES: usize = 12;
 /// The largest share of its terms that an equation may miss where the velocities are close.
 const LARGEST_RESIDUAL: f64 = 1e-5;
 
+/// The share of what the equations miss that contacts may miss beside them, of their largest
+/// velocity without impulses, and the most of it.
+const LOOSE: f64 = 0.1;
+const LOOSEST: f64 = 1e-3;
+
 /// Shares of the sums of its rows that are added to the diagonal of an indefinite matrix, one after
 /// the other. With the last one it is definite.
 const SHIFTS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.5, 2.0];
@@ -114,7 +119,14 @@ impl Iteration<'_> {
             let settled = !self.system.in_contact() || self.work.iterate.whole;
             let goal = *goal.get_or_insert_with(|| self.origin.goal(measured.relative));
             let close = measured.relative <= LARGEST_RESIDUAL && self.is_close();
-            let done = settled && (measured.relative <= goal || close);
+            let ends = settled && (measured.relative <= goal || close);
+            let is_accurate = step::is_accurate(self.system);
+            let done = ends && is_accurate;
+            let allowed = match ends {
+                true => 0.0,
+                false => LOOSEST.min(LOOSE * measured.relative),
+            };
+            step::set_accuracy(self.system, allowed);
             if let Some(mut report) = last {
                 report.residual = measured;
                 report.status = if done {
@@ -129,6 +141,7 @@ impl Iteration<'_> {
                         self.return_to_best()?;
                         report.residual = self.measure();
                         let settled = !self.system.in_contact() || self.work.iterate.whole;
+                        let settled = settled && is_accurate;
                         let relative = report.residual.relative;
                         let good = goal < self.origin.tolerance && relative <= self.origin.tolerance;
                         let stands = relative <= LARGEST_RESIDUAL && self.ends_at_rounding();
@@ -203,6 +216,10 @@ impl Iteration<'_> {
             if let Some(way) = way.take() {
                 step::look_for_missed_early(self.system, self.start, self.end, way)?;
             }
+            if newton.iterations == 1 && self.shows_impact() {
+                solved.status = Status::Stagnated;
+                return Ok((solved, newton, clamped));
+            }
             // A direction of old matrices that leads nowhere is tried with new ones.
             let lost = stale && !found;
             let found = found || lost;
@@ -217,6 +234,11 @@ impl Iteration<'_> {
             solved.residual = KktResidual::default();
             last = Some(solved);
         }
+    }
+
+    /// Whether the iterate shows an impact, for which the step is taken in another way.
+    pub(super) fn shows_impact(&self) -> bool {
+        self.origin.ends_at_impact && step::has_certain_impact(self.system, &self.work.iterate.contacts)
     }
 
     /// Goes on from an iterate that solves the equations, while each step at least halves what they

@@ -168,6 +168,7 @@ impl Sdirk2 {
                 ahead: elapsed,
                 horizon: stage.h,
             }),
+            ends_at_impact: stage.is_first() && !stage.is_whole(),
         };
         let mut iteration = Iteration {
             system,
@@ -187,6 +188,7 @@ impl Sdirk2 {
         while lifts < LIFTS
             && integrated
             && has_no_solution(&found)
+            && !iteration.shows_impact()
             && has_rows(iteration.system)
             && lift(&mut iteration, lifts)?
         {

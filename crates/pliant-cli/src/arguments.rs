@@ -102,7 +102,7 @@ pub(crate) struct Sweep {
     pub(crate) quiet: bool,
 }
 
-/// What a manifest is made of.
+/// The arguments that a manifest is made of.
 #[derive(Debug, Args)]
 #[group(id = "SweepPlan", multiple = true)]
 pub(crate) struct SweepPlan {

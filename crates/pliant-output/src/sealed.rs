@@ -10,9 +10,9 @@ use serde::Serialize;
 use std::io;
 use std::path::Path;
 
-/// What stands between the bytes that are summed and the sum.
+/// Bytes between the bytes that are summed and the sum.
 const SEAL: &str = ",\n  \"crc32\": \"";
-/// What ends a document, with and without the sum.
+/// Ends of a document, with and without the sum.
 const END: &str = "\n}";
 const SEALED_END: &str = "\"\n}\n";
 

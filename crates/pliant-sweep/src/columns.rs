@@ -153,7 +153,7 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
 
-    /// What is written comes back by the reader of the library, with types and missing cells.
+    /// A table comes back by the reader of the library, with types and missing cells.
     #[test]
     fn tables_come_back() {
         let text = |text: &str| Cell::Text(text.to_owned());

@@ -37,16 +37,16 @@ impl Failure {
     }
 }
 
-/// What happens to a job, by its place in the manifest.
+/// A change in the state of a job, by its place in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It begins.
+    /// The job begins.
     Started(usize),
     /// Its directory is still written to by another process, whose end is waited for.
     Waiting(usize),
-    /// It has a result; whether of a run that went through.
+    /// A result of it is there; whether of a run that went through.
     Complete(usize, bool),
-    /// It has none.
+    /// No result of it is there, and why.
     Failed(usize, Failure),
 }
 
@@ -112,7 +112,7 @@ impl Executor<'_> {
     }
 }
 
-/// What the workers share.
+/// The values that the workers share.
 struct Shared<'a> {
     executor: Executor<'a>,
     manifest: &'a Manifest,

@@ -2,7 +2,7 @@
 //!
 //! [`axis`] and [`list`] read what varies, [`plan`] makes the [`Manifest`](manifest::Manifest) of
 //! jobs of it, [`execute`] runs those that are missing as processes of their own, and [`table`]
-//! collects the results. A job is done if its directory holds a complete [result](result) of this
+//! collects the results. A job is done if its directory holds a complete [`result`] of this
 //! very job; nothing else is remembered, so that a sweep that was killed at any moment goes on by
 //! the same command, and the table does not depend on who ran which job when.
 

@@ -193,7 +193,7 @@ mod tests {
             let _ = read(&text);
         }
 
-        /// What is written as the shortest decimals comes back to the bit.
+        /// Numbers that are written as the shortest decimals come back to the bit.
         #[test]
         fn numbers_come_back(values in prop::collection::vec(prop::num::f64::NORMAL | prop::num::f64::ZERO, 1..9)) {
             let text: String = values.iter().map(|v| format!("{v:?}\n")).collect();

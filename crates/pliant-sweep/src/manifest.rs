@@ -138,7 +138,7 @@ impl Manifest {
         }
     }
 
-    /// What is wrong with it, in a sentence.
+    /// A sentence about the first flaw, if there is one.
     fn flaw(&self) -> Option<String> {
         if self.format != FORMAT {
             return Some(format!(
@@ -152,7 +152,7 @@ impl Manifest {
             if !ids.insert(&job.id) {
                 return of("is there twice");
             }
-            if !is_inside(&job.directory) || !directories.insert(&job.directory) {
+            if !is_inside(&job.directory) || !directories.insert(Path::new(&job.directory)) {
                 return of("must have a directory of its own below that of the manifest");
             }
             if Path::new(&job.result).parent() != Some(Path::new(&job.directory)) {
@@ -291,6 +291,7 @@ mod tests {
             (FORMAT, "pliant-sweep-9", "the format is `pliant-sweep-9`"),
             ("\"0002\"", "\"0001\"", "job `0001` is there twice"),
             ("\"jobs/0002\"", "\"jobs/0001\"", "directory of its own"),
+            ("\"jobs/0002\"", "\"jobs//0001\"", "directory of its own"),
             ("\"jobs/0002\"", "\"../0002\"", "below that of the manifest"),
             ("\"jobs/0002\"", "\"/tmp\"", "below that of the manifest"),
             ("\"jobs/0002\"", "\"\"", "below that of the manifest"),

@@ -19,7 +19,7 @@ pub const MOST_JOBS: usize = 100_000;
 /// Digits of the names of jobs at least.
 const LEAST_DIGITS: usize = 4;
 
-/// What all jobs have in common.
+/// Settings that all jobs have in common.
 #[derive(Clone, Debug, Default)]
 pub struct Common {
     /// Simulated time instead of the scene's, in seconds.
@@ -94,7 +94,7 @@ pub fn plan(
     })
 }
 
-/// What every result of a sweep holds: all that makes a run the run it is, the scene's own
+/// Values that every result of a sweep holds: all that makes a run the run it is, the scene's own
 /// parameters among it.
 fn expected(parameters: &BTreeMap<String, f64>, inputs: &Inputs) -> BTreeMap<String, Value> {
     let parameters = parameters

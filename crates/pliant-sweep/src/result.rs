@@ -11,7 +11,7 @@ use std::path::Path;
 /// The largest result that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// What there is of a job.
+/// The state of a job, as its directory has it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     /// Its result, complete: of a run that went through, or that failed as it would again.

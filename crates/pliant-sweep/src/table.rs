@@ -67,7 +67,7 @@ pub struct Results {
     pub counts: Counts,
     /// Names of jobs that failed, with why, in the order of the table.
     pub failed: Vec<(String, String)>,
-    /// What was asked for and is in no result: the path, and what may be meant.
+    /// Paths that were asked for and are in no result, and what may be meant.
     pub unknown: Vec<(String, Option<String>)>,
 }
 

@@ -37,7 +37,7 @@ pub struct Summary {
     /// Sentences about numbers that are hardly meant, and about all in the run that is hardly
     /// right.
     pub warnings: Vec<String>,
-    /// What the run was made of.
+    /// Checksums of its files, and values given beside them.
     #[serde(skip_deserializing)]
     pub inputs: Inputs,
     /// All parameters.
@@ -150,7 +150,7 @@ pub struct TreatmentState {
     pub limit: f64,
 }
 
-/// What a run was made of, beside its parameters: checksums (CRC-32 in eight hexadecimal digits),
+/// The origin of a run, beside its parameters: checksums (CRC-32 in eight hexadecimal digits),
 /// and what was given beside the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
@@ -164,7 +164,7 @@ pub struct Inputs {
     pub duration: Option<f64>,
 }
 
-/// What a run of a scene is made of.
+/// The origin of a run of a scene, beside its parameters.
 pub fn inputs_of(scene: &BuiltScene) -> Inputs {
     Inputs {
         scene: format!("{:08x}", crc32fast::hash(scene.text().as_bytes())),

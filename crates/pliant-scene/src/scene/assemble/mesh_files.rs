@@ -21,7 +21,7 @@ pub(super) struct MeshFiles<'a> {
     entries: Cell<usize>,
     /// CRC-32 of the files that were read, in their order.
     checksum: RefCell<Hasher>,
-    /// These files.
+    /// The files that were read, each once.
     read: RefCell<Vec<InputFile>>,
 }
 

@@ -37,32 +37,9 @@ pub(crate) fn run(arguments: &Run) -> u8 {
     if arguments.stop_at_eof {
         interrupt::watch_input(Arc::clone(&stop));
     }
-    // Ahead of the first step: nobody waits for results that have no place.
-    let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
-    let directory = match directory.transpose() {
-        Ok(directory) => directory,
-        Err(error) => {
-            complain(&format!("error: {error}"));
-            return NOT_WRITTEN;
-        }
-    };
-    let runner = match &directory {
-        Some(directory) => keep_checkpoints(runner, directory, arguments),
-        None => Ok(runner),
-    };
-    let runner = match runner {
-        Ok(runner) => runner,
-        Err(Refusal::Scene(error)) => {
-            complain(&error.to_string());
-            return BAD_SCENE;
-        }
-        Err(Refusal::Checkpoint(error)) => {
-            complain(&format!("error: {error}"));
-            return match error {
-                CheckpointError::File(_) => NOT_WRITTEN,
-                _ => BAD_SCENE,
-            };
-        }
+    let (runner, directory) = match begin(arguments, runner) {
+        Ok(begun) => begun,
+        Err(code) => return code,
     };
     let mut watch = Watch::new(arguments.quiet, runner.steps_planned());
     let mut outcome = runner.run_while(|progress| {
@@ -128,6 +105,35 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         ));
     }
     code
+}
+
+/// The run with its checkpoints and the directory of its results, or the exit code of why it does
+/// not begin.
+fn begin(arguments: &Run, runner: Runner) -> Result<(Runner, Option<ResultDirectory>), u8> {
+    // Ahead of the first step: nobody waits for results that have no place.
+    let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
+    let directory = directory.transpose().map_err(|error| {
+        complain(&format!("error: {error}"));
+        NOT_WRITTEN
+    })?;
+    let runner = match &directory {
+        Some(directory) => keep_checkpoints(runner, directory, arguments),
+        None => Ok(runner),
+    };
+    match runner {
+        Ok(runner) => Ok((runner, directory)),
+        Err(Refusal::Scene(error)) => {
+            complain(&error.to_string());
+            Err(BAD_SCENE)
+        }
+        Err(Refusal::Checkpoint(error)) => {
+            complain(&format!("error: {error}"));
+            Err(match error {
+                CheckpointError::File(_) => NOT_WRITTEN,
+                _ => BAD_SCENE,
+            })
+        }
+    }
 }
 
 /// Writes the system of a failed solve, if there is one and it is asked for.

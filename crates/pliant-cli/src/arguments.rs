@@ -3,6 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 use pliant_scene::runner::Every;
 use pliant_scene::scene::{LARGEST_SCENE, Limits, Number, SceneError, SceneFile, Settings};
+use pliant_sweep::plan::MOST_JOBS;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +26,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Solve a problem from a file, such as a dumped solve, with any solver.
     Solve(Solve),
+    /// Run a scene many times over values of its parameters, with the results in one table.
+    Sweep(Sweep),
 }
 
 #[derive(Debug, Args)]
@@ -42,6 +46,9 @@ pub(crate) struct Run {
     /// Write no files, and keep no pictures in memory
     #[arg(long)]
     pub(crate) no_files: bool,
+    /// Write result.json and the manifest alone, and keep no pictures in memory
+    #[arg(long, conflicts_with = "no_files")]
+    pub(crate) only_result: bool,
     /// Write a checkpoint as often as this: a time of the clock such as 30s, 5min or 2h, or a
     /// number of steps such as 100steps
     #[arg(long, value_name = "TIME", value_parser = every, conflicts_with = "no_files")]
@@ -50,6 +57,14 @@ pub(crate) struct Run {
     /// or killed while it wrote checkpoints
     #[arg(long, conflicts_with = "no_files")]
     pub(crate) resume: bool,
+    /// Go on from the checkpoint among the results if there is a whole one of this very run, and
+    /// begin anew if not
+    #[arg(long, conflicts_with_all = ["no_files", "resume"])]
+    pub(crate) resume_or_start: bool,
+    /// End as at Ctrl-C when standard input ends, as it does when the program that started this
+    /// one has ended
+    #[arg(long)]
+    pub(crate) stop_at_eof: bool,
     /// If a step fails, write the system that its solver failed on into this directory, for
     /// `pliant solve` or a report
     #[arg(long, value_name = "DIR")]
@@ -57,6 +72,83 @@ pub(crate) struct Run {
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub(crate) plan: SweepPlan,
+    /// Run the jobs of this manifest of a sweep
+    #[arg(long, value_name = "FILE", conflicts_with = "SweepPlan")]
+    pub(crate) manifest: Option<PathBuf>,
+    /// Write the table into this file, .csv or .parquet; may be repeated [default: table.csv in the
+    /// directory of the sweep]
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) table: Vec<PathBuf>,
+    /// Run so many jobs at the same time [default: the number of cores]
+    #[arg(long, short = 'j', value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Print the manifest, and run and write nothing
+    #[arg(long, conflicts_with_all = ["collect", "table"])]
+    pub(crate) dry_run: bool,
+    /// Run nothing, and write the table of the results that are there
+    #[arg(long)]
+    pub(crate) collect: bool,
+    /// Begin no other job once one has failed
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// The arguments that a manifest is made of.
+#[derive(Debug, Args)]
+#[group(id = "SweepPlan", multiple = true)]
+pub(crate) struct SweepPlan {
+    /// The scene file, .ron or .json
+    #[arg(value_name = "SCENE", required_unless_present = "manifest")]
+    pub(crate) scene: Option<PathBuf>,
+    /// Values of a parameter, separated by commas: numbers, expressions such as pi/4,
+    /// linspace(FROM, TO, COUNT), geomspace(FROM, TO, COUNT); repeated for further parameters, all
+    /// combinations are run
+    #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true)]
+    pub(crate) set: Vec<String>,
+    /// A table of parameters as comma-separated values, one job a line under a line of names; its
+    /// lines are combined with all values of --set
+    #[arg(long, value_name = "FILE")]
+    pub(crate) list: Vec<PathBuf>,
+    /// A quantity of result.json that the table is to have first, such as energy_end.total or
+    /// state.bob.positions; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) result: Vec<String>,
+    /// Directory of the sweep, made if missing [default: out/<name of the scene>-sweep]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Simulated time in seconds, instead of the scene's
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub(crate) duration: Option<f64>,
+    /// Length of a step in seconds, instead of the scene's
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub(crate) step: Option<f64>,
+    /// Write all files of each run, not result.json alone
+    #[arg(long)]
+    pub(crate) all_files: bool,
+    /// Let each job write checkpoints as often as this, as for `pliant run`
+    #[arg(long, value_name = "TIME", value_parser = every_as_text)]
+    pub(crate) checkpoint_every: Option<String>,
+    /// Let the scene read the meshes in this directory, too; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) allow_outside: Vec<PathBuf>,
+    /// Let the scene have so many elements in all of its nodes [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_elements: Option<usize>,
+    /// Read scene and mesh files of up to so many MiB [default: 64 and 256]
+    #[arg(long, value_name = "MIB")]
+    pub(crate) max_file_size: Option<u32>,
+    /// Let the sweep have so many jobs
+    #[arg(long, value_name = "N", default_value_t = MOST_JOBS)]
+    pub(crate) max_jobs: usize,
 }
 
 #[derive(Debug, Args)]
@@ -100,7 +192,7 @@ pub(crate) struct Scene {
     pub(crate) set: Vec<(String, Number)>,
     /// Let the scene read the meshes in this directory, too, which is not below its own; may be
     /// repeated
-    #[arg(long, value_name = "DIR", value_parser = directory)]
+    #[arg(long, value_name = "DIR")]
     pub(crate) allow_outside: Vec<PathBuf>,
     /// Let the scene have so many elements in all of its nodes [default: 1000000]
     #[arg(long, value_name = "N")]
@@ -118,6 +210,12 @@ pub(crate) fn mebibytes(count: u32) -> u64 {
 impl Scene {
     /// Reads the file.
     pub(crate) fn load(&self) -> Result<SceneFile, SceneError> {
+        if let Some(none) = self.allow_outside.iter().find(|path| !path.is_dir()) {
+            return Err(SceneError::Setting {
+                message: format!("--allow-outside {}: there is no such directory", none.display()),
+                help: None,
+            });
+        }
         SceneFile::load_within(&self.path, self.max_file_size.map_or(LARGEST_SCENE, mebibytes))
     }
 
@@ -134,15 +232,6 @@ impl Scene {
             },
             mesh_directories: self.allow_outside.clone(),
         }
-    }
-}
-
-/// A directory that is there.
-fn directory(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match path.is_dir() {
-        true => Ok(path),
-        false => Err("there is no such directory".to_owned()),
     }
 }
 
@@ -170,6 +259,11 @@ fn every(text: &str) -> Result<Every, String> {
         Ok(time) if !time.is_zero() => Ok(Every::Time(time)),
         _ => Err("expected a time greater than zero that a clock can count".to_owned()),
     }
+}
+
+/// The text of a time or a number of steps.
+fn every_as_text(text: &str) -> Result<String, String> {
+    every(text).map(|_| text.trim().to_owned())
 }
 
 fn assignment(text: &str) -> Result<(String, Number), String> {

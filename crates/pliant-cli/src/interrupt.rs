@@ -9,15 +9,29 @@ use std::time::{Duration, Instant};
 /// process and its group, which it is in.
 const TOGETHER: Duration = Duration::from_secs(1);
 
-/// Returns a flag that becomes true at the first signal, which is answered unless `quiet`. One that
-/// comes later than a second after it ends the process at once, without results.
-pub(crate) fn requested(quiet: bool) -> Arc<AtomicBool> {
+/// Sets a flag when standard input ends: the program at its other end has ended, whatever way.
+pub(crate) fn watch_input(flag: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        flag.store(true, Ordering::Relaxed);
+    });
+}
+
+/// The answer to the first signal during a run.
+pub(crate) const RUN: &str = "ending after this step; another signal ends it at once, without results";
+/// The answer to the first signal during a sweep.
+pub(crate) const SWEEP: &str =
+    "ending after the present steps of the jobs that run; another signal ends them at once";
+
+/// Returns a flag that becomes true at the first signal, which is given this answer unless `quiet`.
+/// One that comes later than a second after it ends the process at once, without results.
+pub(crate) fn requested(quiet: bool, answer: &'static str) -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let own = Arc::clone(&flag);
     let mut first = None;
     let handler = move || {
         if !own.swap(true, Ordering::Relaxed) && !quiet {
-            complain("ending after this step; another signal ends it at once, without results");
+            complain(answer);
         }
         let now = Instant::now();
         if now.duration_since(*first.get_or_insert(now)) > TOGETHER {

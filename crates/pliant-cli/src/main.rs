@@ -2,7 +2,8 @@
 //!
 //! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
 //! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
-//! be written or have no place (no step is taken then), 130 the run was interrupted.
+//! be written or have no place (no step is taken then), 6 jobs of a sweep failed, 130 the run or
+//! the sweep was interrupted.
 
 mod arguments;
 mod check;
@@ -10,6 +11,7 @@ mod interrupt;
 mod progress;
 mod run;
 mod solve;
+mod sweep;
 mod table;
 
 use arguments::{Arguments, Command};
@@ -25,6 +27,8 @@ const NOT_CONVERGED: u8 = 3;
 const FAILED: u8 = 4;
 /// Results could not be written, or their directory not be taken.
 const NOT_WRITTEN: u8 = 5;
+/// A sweep went to its end, and some of its jobs failed.
+const JOBS_FAILED: u8 = 6;
 /// SIGINT or SIGTERM ended the run after a step; 128 + SIGINT, as shells have it.
 const INTERRUPTED: u8 = 130;
 
@@ -34,6 +38,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(run),
         Command::Check(check) => check::check(check),
         Command::Solve(solve) => solve::solve(solve),
+        Command::Sweep(sweep) => sweep::sweep(sweep),
     };
     ExitCode::from(code)
 }

@@ -4,6 +4,9 @@ use crate::complain;
 use crate::table::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pliant_scene::runner::Progress;
+use pliant_sweep::execute::Event;
+use pliant_sweep::manifest::Manifest;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -91,4 +94,102 @@ fn message(progress: &Progress<'_>, elapsed: Duration) -> String {
         report.residual.relative,
         number(rate.round()),
     )
+}
+
+/// Signs of life of a sweep: a live line on a terminal, a line now and then elsewhere, or silence.
+#[derive(Debug)]
+pub(crate) struct JobWatch<'a> {
+    manifest: &'a Manifest,
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    next: Instant,
+    done: usize,
+    failed: usize,
+    running: BTreeSet<usize>,
+}
+
+impl<'a> JobWatch<'a> {
+    /// Begins with as many jobs that are done.
+    pub(crate) fn new(quiet: bool, manifest: &'a Manifest, done: usize) -> Self {
+        let live = !quiet && std::io::stderr().is_terminal();
+        let bar = live.then(|| {
+            let length = Some(manifest.jobs.len() as u64);
+            let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr_with_hz(10));
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self {
+            manifest,
+            bar,
+            quiet,
+            next: Instant::now() + SPARSE,
+            done,
+            failed: 0,
+            running: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn see(&mut self, event: &Event) {
+        match event {
+            Event::Started(index) => {
+                self.running.insert(*index);
+            }
+            Event::Waiting(index) => {
+                let id = self.id(*index).to_owned();
+                self.say(&format!(
+                    "job {id} is still being run by an earlier sweep: waiting for its end"
+                ));
+            }
+            Event::Complete(index, went_through) => {
+                self.running.remove(index);
+                self.done += 1;
+                self.failed += usize::from(!went_through);
+            }
+            Event::Failed(index, failure) => {
+                self.running.remove(index);
+                if failure.kind != "interrupted" {
+                    self.done += 1;
+                    self.failed += 1;
+                }
+            }
+        }
+        self.show();
+    }
+
+    fn id(&self, index: usize) -> &str {
+        self.manifest.jobs.get(index).map_or("", |job| &job.id)
+    }
+
+    fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None if !self.quiet => complain(text),
+            None => {}
+        }
+    }
+
+    fn show(&mut self) {
+        let running: Vec<&str> = self.running.iter().map(|index| self.id(*index)).collect();
+        let message = format!("{} failed, running {}", self.failed, running.join(" "));
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done as u64);
+            bar.set_message(message);
+        } else if !self.quiet && Instant::now() >= self.next {
+            complain(&format!(
+                "job {}/{}, {message}",
+                self.done,
+                self.manifest.jobs.len()
+            ));
+            self.next = Instant::now() + SPARSE;
+        }
+    }
+
+    /// Clears the live line.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }

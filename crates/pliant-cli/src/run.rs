@@ -11,11 +11,12 @@ use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{
     CertificateSummary, CheckpointError, Energy, EnergyShare, Outcome, ResultDirectory, Runner,
-    StaticsSummary, Summary, TreatmentState, write_into,
+    StaticsSummary, Summary, TreatmentState, did_not_converge, write_into, write_result_into,
 };
 use pliant_scene::scene::SceneError;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Entries of the ledger that are changes, not their reasons.
@@ -32,29 +33,13 @@ pub(crate) fn run(arguments: &Run) -> u8 {
             return BAD_SCENE;
         }
     };
-    let stop = interrupt::requested(arguments.quiet);
-    // Ahead of the first step: nobody waits for results that have no place.
-    let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
-    let directory = match directory.transpose() {
-        Ok(directory) => directory,
-        Err(error) => {
-            complain(&format!("error: {error}"));
-            return NOT_WRITTEN;
-        }
-    };
-    let runner = match &directory {
-        Some(directory) => keep_checkpoints(runner, directory, arguments),
-        None => Ok(runner),
-    };
-    let runner = match runner {
-        Ok(runner) => runner,
-        Err(error) => {
-            complain(&format!("error: {error}"));
-            return match error {
-                CheckpointError::File(_) => NOT_WRITTEN,
-                _ => BAD_SCENE,
-            };
-        }
+    let stop = interrupt::requested(arguments.quiet, interrupt::RUN);
+    if arguments.stop_at_eof {
+        interrupt::watch_input(Arc::clone(&stop));
+    }
+    let (runner, directory) = match begin(arguments, runner) {
+        Ok(begun) => begun,
+        Err(code) => return code,
     };
     let mut watch = Watch::new(arguments.quiet, runner.steps_planned());
     let mut outcome = runner.run_while(|progress| {
@@ -71,7 +56,12 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         code = INTERRUPTED;
     }
     let files = directory.map(|mut directory| {
-        let written = write_into(&mut directory, &outcome).unwrap_or_else(|error| {
+        let write = if arguments.only_result {
+            write_result_into
+        } else {
+            write_into
+        };
+        let written = write(&mut directory, &outcome).unwrap_or_else(|error| {
             for one in &error.errors {
                 complain(&format!("error: {one}"));
             }
@@ -117,6 +107,35 @@ pub(crate) fn run(arguments: &Run) -> u8 {
     code
 }
 
+/// The run with its checkpoints and the directory of its results, or the exit code of why it does
+/// not begin.
+fn begin(arguments: &Run, runner: Runner) -> Result<(Runner, Option<ResultDirectory>), u8> {
+    // Ahead of the first step: nobody waits for results that have no place.
+    let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
+    let directory = directory.transpose().map_err(|error| {
+        complain(&format!("error: {error}"));
+        NOT_WRITTEN
+    })?;
+    let runner = match &directory {
+        Some(directory) => keep_checkpoints(runner, directory, arguments),
+        None => Ok(runner),
+    };
+    match runner {
+        Ok(runner) => Ok((runner, directory)),
+        Err(Refusal::Scene(error)) => {
+            complain(&error.to_string());
+            Err(BAD_SCENE)
+        }
+        Err(Refusal::Checkpoint(error)) => {
+            complain(&format!("error: {error}"));
+            Err(match error {
+                CheckpointError::File(_) => NOT_WRITTEN,
+                _ => BAD_SCENE,
+            })
+        }
+    }
+}
+
 /// Writes the system of a failed solve, if there is one and it is asked for.
 fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, WriteProblemError> {
     let Some(dir) = &arguments.dump_failed_solve else {
@@ -157,22 +176,43 @@ fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
     let scene = arguments.scene.load()?;
     let built = scene.build(&arguments.scene.settings(arguments.step, arguments.duration))?;
     let runner = Runner::new(built)?;
-    if arguments.no_files {
+    if arguments.no_files || arguments.only_result {
         Ok(runner.without_recording())
     } else {
         runner.with_room()
     }
 }
 
+/// Why a run does not start.
+enum Refusal {
+    Scene(SceneError),
+    Checkpoint(CheckpointError),
+}
+
+impl From<SceneError> for Refusal {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(error)
+    }
+}
+
+impl From<CheckpointError> for Refusal {
+    fn from(error: CheckpointError) -> Self {
+        Self::Checkpoint(error)
+    }
+}
+
 /// The run with its checkpoints, from the one that is there if it is to go on.
-fn keep_checkpoints(
-    runner: Runner,
-    directory: &ResultDirectory,
-    arguments: &Run,
-) -> Result<Runner, CheckpointError> {
+fn keep_checkpoints(runner: Runner, directory: &ResultDirectory, arguments: &Run) -> Result<Runner, Refusal> {
     let every = arguments.checkpoint_every;
+    if arguments.resume_or_start {
+        // A checkpoint that is not whole may have changed the runner: another one begins anew.
+        return match runner.resume(directory, every) {
+            Ok(runner) => Ok(runner),
+            Err(_) => Ok(prepare(arguments)?.keep_checkpoints(directory, every)?),
+        };
+    }
     if !arguments.resume {
-        return runner.keep_checkpoints(directory, every);
+        return Ok(runner.keep_checkpoints(directory, every)?);
     }
     let runner = runner.resume(directory, every)?;
     if !arguments.quiet {
@@ -193,24 +233,9 @@ fn directory_of(arguments: &Run) -> PathBuf {
 }
 
 fn code_of(error: &pliant::Error) -> u8 {
-    match error {
-        pliant::Error::NotConverged { .. }
-        | pliant::Error::NotCertified { .. }
-        | pliant::Error::ContactsNotConverged { .. }
-        | pliant::Error::ContactsMissed { .. }
-        | pliant::Error::SurfacesCross { .. }
-        | pliant::Error::CorrectionNotConverged { .. }
-        | pliant::Error::NotSettled { .. }
-        | pliant::Error::NoEquilibrium { .. }
-        | pliant::Error::StuckPath { .. }
-        | pliant::Error::StepTooSmall { .. }
-        | pliant::Error::Incompatible { .. }
-        | pliant::Error::Locked { .. }
-        | pliant::Error::DrivenContact { .. }
-        | pliant::Error::Unsettled { .. }
-        | pliant::Error::TooMuchWork { .. }
-        | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,
-        _ => FAILED,
+    match did_not_converge(error) {
+        true => NOT_CONVERGED,
+        false => FAILED,
     }
 }
 

@@ -119,6 +119,20 @@ pub fn write_atomically(
     try_write(path, fill).map_err(|source| ExportError::io(path, source))
 }
 
+/// Asks whether a file could be written at a path now: its directory is there and takes files, and
+/// the path is not a directory itself. Leaves nothing.
+///
+/// # Errors
+/// [`ExportError::Io`] with what the system says.
+pub fn check_writable(path: &Path) -> Result<(), ExportError> {
+    if path.is_dir() {
+        return Err(ExportError::io(path, io::ErrorKind::IsADirectory.into()));
+    }
+    Partial::create(path)
+        .map(drop)
+        .map_err(|source| ExportError::io(path, source))
+}
+
 fn try_write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Written> {
     let (mut partial, file) = Partial::create(path)?;
     let (bytes, crc) = (0, Crc32::new());

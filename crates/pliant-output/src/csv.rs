@@ -138,7 +138,7 @@ pub fn write_path_csv(
 
 /// A name as a cell. Spreadsheets run cells that begin like a formula: these get an apostrophe,
 /// which makes them text.
-fn quoted(name: &str) -> Cow<'_, str> {
+pub fn quoted(name: &str) -> Cow<'_, str> {
     let is_formula = name.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     if is_formula || name.contains([',', ';', '"', '\t', '\n', '\r']) {
         let apostrophe = if is_formula { "'" } else { "" };

@@ -38,8 +38,11 @@ pub const CHECKPOINT: &str = "checkpoint.pliant";
 /// The file of a checkpoint that has what was recorded.
 pub const CHECKPOINT_LOG: &str = "checkpoint.log";
 
+/// The numbers of a run.
+pub const RESULT: &str = "result.json";
+
 /// The result that holds seconds of the computer, so that its bytes differ from run to run.
-const TIMED: &str = "result.json";
+const TIMED: &str = RESULT;
 
 /// The file that is locked. It is empty and stays: removing it would let two runs lock two files of
 /// this name.
@@ -139,6 +142,26 @@ impl Manifest {
     }
 }
 
+/// Takes the lock of a directory (created if missing), which is had until the file is dropped.
+///
+/// # Errors
+/// [`ExportError::Busy`] if another run has it; [`ExportError::Link`] if it or its lock is a
+/// symbolic link; [`ExportError::Io`] if it cannot be made or locked.
+pub fn lock(path: &Path) -> Result<File, ExportError> {
+    refuse_link(path)?;
+    fs::create_dir_all(path).map_err(|source| ExportError::io(path, source))?;
+    let name = path.join(LOCK);
+    refuse_link(&name)?;
+    let lock = open_lock(&name).map_err(|source| ExportError::io(&name, source))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(ExportError::Busy {
+            path: path.to_path_buf(),
+        }),
+        Err(TryLockError::Error(source)) => Err(ExportError::io(&name, source)),
+    }
+}
+
 /// A directory that no other run writes into while this value lives, or until its process ends.
 #[derive(Debug)]
 pub struct ResultDirectory {
@@ -154,17 +177,7 @@ impl ResultDirectory {
     /// its lock is a symbolic link; [`ExportError::NoManifest`] if it holds a `manifest.json` of
     /// another program; [`ExportError::Io`] if it cannot be made or locked.
     pub fn take(path: &Path) -> Result<Self, ExportError> {
-        refuse_link(path)?;
-        fs::create_dir_all(path).map_err(|source| ExportError::io(path, source))?;
-        let name = path.join(LOCK);
-        refuse_link(&name)?;
-        let lock = open_lock(&name).map_err(|source| ExportError::io(&name, source))?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => ExportError::Busy {
-                path: path.to_path_buf(),
-            },
-            TryLockError::Error(source) => ExportError::io(&name, source),
-        })?;
+        let lock = lock(path)?;
         refuse_link(&path.join(FRAMES))?;
         Manifest::read(path)?;
         Ok(Self {

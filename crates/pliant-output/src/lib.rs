@@ -18,6 +18,7 @@ pub mod directory;
 pub mod player;
 pub mod plot;
 pub mod recording;
+pub mod sealed;
 pub mod vtk;
 
 /// Why a result could not be written.

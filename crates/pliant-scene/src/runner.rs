@@ -29,12 +29,12 @@ mod summary;
 pub use adaptive::AdaptiveRun;
 pub use checkpoint::{CheckpointError, Every};
 pub use contacts::ContactSummary;
-pub use files::{ResultDirectory, WriteError, write_into, write_results};
+pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{
-    CertificateSummary, Energy, EnergyShare, LinearisationSummary, NodeState, Residuals, Seconds, Sizes,
-    StepError, Summary, TreatmentState, WorkCounters,
+    CertificateSummary, Energy, EnergyShare, Inputs, LinearisationSummary, NodeState, Residuals, Seconds,
+    Sizes, StepError, Summary, TreatmentState, WorkCounters, did_not_converge, inputs_of,
 };
 
 use crate::scene::{BuiltScene, InputCourse, Places, SceneError, Warning};
@@ -268,6 +268,7 @@ impl Runner {
     /// The numbers of the summary are the same.
     pub fn without_recording(mut self) -> Self {
         self.records = false;
+        self.identity.records = false;
         self.recording.frames = Vec::new();
         self.recording.samples = Vec::new();
         self.recording.joints.lines = Vec::new();

@@ -41,11 +41,12 @@ pub mod schema;
 mod source;
 mod suggest;
 
-pub use assemble::{BuiltScene, Hold, Limits, RunPlan, Settings, StaticsPlan};
+pub use assemble::{BuiltScene, Hold, InputFile, Limits, RunPlan, Settings, StaticsPlan};
 pub(crate) use assemble::{InputCourse, Places, extent};
 pub use course::Course;
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
+pub use expression::{ExpressionError, constant};
 pub use notation::Format;
 pub use number::{EndSpec, Number, OneOrMany};
 pub use picture::{DrawnCollider, Picture, PointRef};

@@ -7,7 +7,7 @@
 pub mod mutate;
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use pliant::{Checkpoint, WorkLimits};
 use pliant_lab::exchange::{Layout, Record, read_matrix_market, write_matrix_market};
@@ -18,6 +18,8 @@ use pliant_mesh_io::{
 use pliant_output::directory::{Manifest, ResultDirectory, RunInfo};
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Format, SceneError, SceneFile, Settings};
+use pliant_sweep::axis::Axis;
+use pliant_sweep::manifest::Manifest as SweepManifest;
 
 /// A target: its name, which is that of its folder of the corpus, and its function.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +33,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 18] = [
     plain("checkpoint", checkpoint),
     plain("expression", expression),
     plain("manifest", manifest),
@@ -69,6 +71,9 @@ pub const TARGETS: [Target; 15] = [
         ],
         ..plain("scene_ron", scene_ron)
     },
+    plain("sweep_axis", sweep_axis),
+    plain("sweep_list", sweep_list),
+    plain("sweep_manifest", sweep_manifest),
 ];
 
 const fn plain(name: &'static str, run: fn(&[u8])) -> Target {
@@ -321,6 +326,51 @@ pub fn matrix_market(data: &[u8]) {
             let written = write_matrix_market(&matrix, false);
             let again = read_matrix_market("matrix", &written, 3, 3);
             assert!(again.is_ok_and(|again| again.pattern() == matrix.pattern()));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// The values of an axis: as many as there are points, and all of them finite.
+pub fn sweep_axis(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    // A range of a million values is allowed, and slow to try again and again.
+    if text.contains("space") && text.len() > 64 {
+        return;
+    }
+    check_axis(Axis::parse("--set", &text));
+}
+
+/// A list of points: all lines have a value for each name.
+pub fn sweep_list(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    check_axis(Axis::from_list("points.csv", &text, &["k", "mass"]));
+}
+
+fn check_axis(read: Result<Axis, pliant_sweep::SweepError>) {
+    match read {
+        Ok(axis) => {
+            assert!(!axis.points.is_empty());
+            let fits = |point: &Vec<f64>| point.len() == axis.names.len();
+            assert!(axis.points.iter().all(fits));
+            assert!(axis.points.iter().flatten().all(|value| value.is_finite()));
+        }
+        Err(error) => assert!(error.to_string().contains('^'), "{error}"),
+    }
+}
+
+/// The manifest of a sweep: what is read is written and read again as the same, and no job has its
+/// directory outside of that of the manifest.
+pub fn sweep_manifest(data: &[u8]) {
+    match SweepManifest::from_text("manifest.json", &String::from_utf8_lossy(data)) {
+        Ok(manifest) => {
+            for job in &manifest.jobs {
+                let mut parts = Path::new(&job.directory).components();
+                assert!(parts.all(|part| matches!(part, Component::Normal(_))));
+            }
+            let text = manifest.to_text().unwrap_or_default();
+            let again = SweepManifest::from_text("manifest.json", &text);
+            assert!(again.is_ok_and(|again| again == manifest), "{text}");
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -85,6 +85,9 @@ replays!(
     problem,
     scene_json,
     scene_ron,
+    sweep_axis,
+    sweep_list,
+    sweep_manifest,
 );
 
 /// Every target is replayed here, has a binary for libFuzzer, and every reader of meshes is one.

@@ -80,7 +80,14 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-output",
         ]),
     ),
-    ("pliant-cli", These(&["pliant-lab", "pliant", "pliant-scene"])),
+    (
+        "pliant-sweep",
+        These(&["pliant-mesh-io", "pliant-output", "pliant-scene"]),
+    ),
+    (
+        "pliant-cli",
+        These(&["pliant-lab", "pliant", "pliant-scene", "pliant-sweep"]),
+    ),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),
     ("xtask", Anything),

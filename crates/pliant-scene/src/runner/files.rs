@@ -2,12 +2,13 @@
 
 use super::{Outcome, StaticsSummary};
 use pliant_output::ExportError;
-use pliant_output::atomic::{Written, write_atomically};
+use pliant_output::atomic::Written;
 use pliant_output::csv::{write_contacts_csv, write_energy_csv, write_joints_csv, write_path_csv};
 pub use pliant_output::directory::ResultDirectory;
 use pliant_output::directory::RunInfo;
 use pliant_output::player::write_player;
 use pliant_output::plot::write_energy_svg;
+use pliant_output::sealed::write_sealed;
 use pliant_output::vtk::{collections, write_vtk};
 use std::path::{Path, PathBuf};
 
@@ -53,29 +54,43 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
 /// # Errors
 /// [`WriteError`] with all that went wrong.
 pub fn write_into(directory: &mut ResultDirectory, outcome: &Outcome) -> Result<Vec<PathBuf>, WriteError> {
+    write(directory, outcome, true)
+}
+
+/// Writes `result.json` and the manifest alone, and removes the results of an earlier run as
+/// [`write_into`] does.
+///
+/// # Errors
+/// [`WriteError`] with all that went wrong.
+pub fn write_result_into(
+    directory: &mut ResultDirectory,
+    outcome: &Outcome,
+) -> Result<Vec<PathBuf>, WriteError> {
+    write(directory, outcome, false)
+}
+
+fn write(directory: &mut ResultDirectory, outcome: &Outcome, all: bool) -> Result<Vec<PathBuf>, WriteError> {
     let (recording, summary) = (&outcome.recording, &outcome.summary);
-    let joints = !recording.joints.columns.is_empty();
-    let contacts = !recording.contacts.names.is_empty();
-    let statics = summary.statics.as_ref();
+    let joints = all && !recording.joints.columns.is_empty();
+    let contacts = all && !recording.contacts.names.is_empty();
+    let statics = summary.statics.as_ref().filter(|_| all);
     let path_csv = |path: &Path| write_path_csv(path, statics.into_iter().flat_map(StaticsSummary::lines));
     let files: [(&str, bool, Writer<'_>); 7] = [
         ("result.json", true, &|path| write_json(path, outcome)),
-        ("energy.csv", true, &|path| write_energy_csv(path, recording)),
+        ("energy.csv", all, &|path| write_energy_csv(path, recording)),
         ("joints.csv", joints, &|path| write_joints_csv(path, recording)),
         ("contacts.csv", contacts, &|path| {
             write_contacts_csv(path, recording)
         }),
         ("path.csv", statics.is_some(), &path_csv),
-        ("energy.svg", true, &|path| write_energy_svg(path, recording)),
-        ("play.html", true, &|path| {
+        ("energy.svg", all, &|path| write_energy_svg(path, recording)),
+        ("play.html", all, &|path| {
             write_player(path, recording, outcome.up)
         }),
     ];
     let wanted = || files.iter().filter(|(_, wanted, _)| *wanted);
-    let names: Vec<&str> = wanted()
-        .map(|file| file.0)
-        .chain(collections(recording))
-        .collect();
+    let motion = collections(recording).filter(|_| all);
+    let names: Vec<&str> = wanted().map(|file| file.0).chain(motion).collect();
     let run = RunInfo {
         pliant: summary.pliant,
         scene: &summary.scene,
@@ -90,9 +105,11 @@ pub fn write_into(directory: &mut ResultDirectory, outcome: &Outcome) -> Result<
             Err(error) => errors.push(error),
         }
     }
-    match write_vtk(directory.path(), recording) {
-        Ok(files) => written.extend(files),
-        Err(error) => errors.push(error),
+    if all {
+        match write_vtk(directory.path(), recording) {
+            Ok(files) => written.extend(files),
+            Err(error) => errors.push(error),
+        }
     }
     // A complete run needs its checkpoint no more; one whose files found no room may still need it.
     let is_over = summary.status == "ok" && errors.is_empty();
@@ -116,8 +133,5 @@ pub fn write_into(directory: &mut ResultDirectory, outcome: &Outcome) -> Result<
 }
 
 fn write_json(path: &Path, outcome: &Outcome) -> Result<Written, ExportError> {
-    write_atomically(path, |out| {
-        serde_json::to_writer_pretty(&mut *out, &outcome.summary)?;
-        out.write_all(b"\n")
-    })
+    write_sealed(path, &outcome.summary)
 }

@@ -31,9 +31,15 @@ pub struct Summary {
     pub status: &'static str,
     /// Why it ended early.
     pub error: Option<String>,
+    /// The kind of that error: `not_converged` or `numerical`, as the exit codes 3 and 4.
+    #[serde(skip_deserializing)]
+    pub error_kind: Option<&'static str>,
     /// Sentences about numbers that are hardly meant, and about all in the run that is hardly
     /// right.
     pub warnings: Vec<String>,
+    /// Checksums of its files, and values given beside them.
+    #[serde(skip_deserializing)]
+    pub inputs: Inputs,
     /// All parameters.
     pub parameters: BTreeMap<String, f64>,
     /// Sizes of the model and its system.
@@ -144,6 +150,30 @@ pub struct TreatmentState {
     pub limit: f64,
 }
 
+/// The origin of a run, beside its parameters: checksums (CRC-32 in eight hexadecimal digits),
+/// and what was given beside the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// The checksum of the text of the scene file, without a byte order mark.
+    pub scene: String,
+    /// The checksum of all mesh files one after the other, in the order in which they were read.
+    pub meshes: String,
+    /// The length of a step that was given, in seconds.
+    pub step: Option<f64>,
+    /// The simulated time that was given, in seconds.
+    pub duration: Option<f64>,
+}
+
+/// The origin of a run of a scene, beside its parameters.
+pub fn inputs_of(scene: &BuiltScene) -> Inputs {
+    Inputs {
+        scene: format!("{:08x}", crc32fast::hash(scene.text().as_bytes())),
+        meshes: format!("{:08x}", scene.meshes),
+        step: scene.given[0],
+        duration: scene.given[1],
+    }
+}
+
 /// Sizes of the model and its system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
@@ -242,6 +272,31 @@ impl CertificateSummary {
             most.velocity = worse(most.velocity, error.velocity);
         }
     }
+}
+
+/// Whether an error says that a step or a search did not come to an answer, or that there is none;
+/// the others are numerical failures.
+pub fn did_not_converge(error: &pliant::Error) -> bool {
+    use pliant::Error;
+    matches!(
+        error,
+        Error::NotConverged { .. }
+            | Error::NotCertified { .. }
+            | Error::ContactsNotConverged { .. }
+            | Error::ContactsMissed { .. }
+            | Error::SurfacesCross { .. }
+            | Error::CorrectionNotConverged { .. }
+            | Error::NotSettled { .. }
+            | Error::NoEquilibrium { .. }
+            | Error::StuckPath { .. }
+            | Error::StepTooSmall { .. }
+            | Error::Incompatible { .. }
+            | Error::Locked { .. }
+            | Error::DrivenContact { .. }
+            | Error::Unsettled { .. }
+            | Error::TooMuchWork { .. }
+            | Error::Gyroscopic { .. }
+    )
 }
 
 /// The larger of two; a NaN is the worst, and must not hide behind `max`.
@@ -362,7 +417,9 @@ impl Summary {
             title: scene.title.clone(),
             status: "ok",
             error: None,
+            error_kind: None,
             warnings: Vec::new(),
+            inputs: inputs_of(scene),
             parameters: scene.parameters.clone(),
             sizes: Sizes::of(simulation),
             step: scene.plan.step,
@@ -487,7 +544,9 @@ impl Summary {
     pub(super) fn go_on(&mut self, before: Self) {
         let (pliant, status, solver) = (self.pliant, self.status, self.solver);
         let scene = std::mem::take(&mut self.scene);
+        let inputs = std::mem::take(&mut self.inputs);
         *self = Self {
+            inputs,
             pliant,
             status,
             solver,
@@ -521,6 +580,11 @@ impl Summary {
         if let Some(error) = error {
             self.status = "failed";
             self.error = Some(error.to_string());
+            self.error_kind = Some(if did_not_converge(error) {
+                "not_converged"
+            } else {
+                "numerical"
+            });
         }
         self.count_work(simulation, elapsed);
         let (model, state) = (simulation.model(), simulation.state());

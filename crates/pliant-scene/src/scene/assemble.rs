@@ -36,6 +36,7 @@ mod units;
 mod values;
 
 pub(crate) use courses::InputCourse;
+pub use mesh_files::InputFile;
 pub use statics::StaticsPlan;
 
 use super::picture::Picture;
@@ -153,6 +154,10 @@ pub struct BuiltScene {
     pub(crate) places: Places,
     /// CRC-32 of the meshes that it reads.
     pub(crate) meshes: u32,
+    /// The meshes that it reads.
+    pub mesh_files: Vec<InputFile>,
+    /// The length of a step and the duration that were given beside the file.
+    pub(crate) given: [Option<f64>; 2],
 }
 
 /// The text of a scene, to show where something was said.
@@ -360,6 +365,8 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         suspicions,
         places: Places(file.source.clone()),
         meshes: builder.files.checksum(),
+        mesh_files: builder.files.read(),
+        given: [settings.step, settings.duration],
     })
 }
 

@@ -10,10 +10,13 @@ use std::ops::Range;
 
 /// An error in an expression, and the bytes that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ExpressionError {
-    pub(crate) message: String,
-    pub(crate) range: Range<usize>,
-    pub(crate) help: Option<String>,
+pub struct ExpressionError {
+    /// The error, one line.
+    pub message: String,
+    /// Bytes of the expression.
+    pub range: Range<usize>,
+    /// Help, one line.
+    pub help: Option<String>,
 }
 
 impl ExpressionError {
@@ -37,6 +40,14 @@ pub(crate) fn evaluate(
     names: &[&str],
 ) -> Result<f64, ExpressionError> {
     Program::parse(text, lookup, names, &[])?.value(0.0)
+}
+
+/// Evaluates an expression without parameters, as `--set` takes them: `pi/4`.
+///
+/// # Errors
+/// [`ExpressionError`]; a result that is not finite is one.
+pub fn constant(text: &str) -> Result<f64, ExpressionError> {
+    evaluate(text, &|_| None, &[])
 }
 
 #[cfg(test)]

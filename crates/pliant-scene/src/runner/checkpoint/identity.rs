@@ -16,6 +16,13 @@ pub(in crate::runner) struct Identity {
     parameters: BTreeMap<String, f64>,
     step: f64,
     duration: f64,
+    /// Whether pictures and lines of tables are kept.
+    #[serde(default = "yes")]
+    pub(in crate::runner) records: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Identity {
@@ -27,6 +34,7 @@ impl Identity {
             parameters: scene.parameters.clone(),
             step: scene.plan.step,
             duration: scene.plan.duration,
+            records: true,
         }
     }
 
@@ -54,6 +62,22 @@ impl Identity {
         if let Some(((name, there), (_, here))) = pairs.find(|(a, b)| a.1.to_bits() != b.1.to_bits()) {
             return Some(both(&name, there.to_string(), here.to_string()));
         }
-        (self.meshes != here.meshes).then(|| "a mesh that the scene reads has changed since".to_owned())
+        if self.meshes != here.meshes {
+            return Some("a mesh that the scene reads has changed since".to_owned());
+        }
+        let kept = |records: bool| {
+            if records {
+                "all files"
+            } else {
+                "`result.json` alone"
+            }
+        };
+        (self.records != here.records).then(|| {
+            both(
+                "what it writes",
+                kept(self.records).to_owned(),
+                kept(here.records).to_owned(),
+            )
+        })
     }
 }

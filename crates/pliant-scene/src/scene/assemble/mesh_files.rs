@@ -21,6 +21,19 @@ pub(super) struct MeshFiles<'a> {
     entries: Cell<usize>,
     /// CRC-32 of the files that were read, in their order.
     checksum: RefCell<Hasher>,
+    /// The files that were read, each once.
+    read: RefCell<Vec<InputFile>>,
+}
+
+/// A file that a scene is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputFile {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// Its CRC-32, as in zip and gzip.
+    pub crc32: u32,
 }
 
 impl<'a> MeshFiles<'a> {
@@ -30,12 +43,30 @@ impl<'a> MeshFiles<'a> {
             directories: &settings.mesh_directories,
             entries: Cell::new(0),
             checksum: RefCell::default(),
+            read: RefCell::default(),
         }
     }
 
     /// CRC-32 of the files that were read.
     pub(super) fn checksum(&self) -> u32 {
         self.checksum.borrow().clone().finalize()
+    }
+
+    /// The files that were read, each once, in the order of first use.
+    pub(super) fn read(&self) -> Vec<InputFile> {
+        self.read.borrow().clone()
+    }
+
+    fn note(&self, path: PathBuf, bytes: &[u8]) {
+        self.checksum.borrow_mut().update(bytes);
+        let mut read = self.read.borrow_mut();
+        if read.iter().all(|file| file.path != path) {
+            read.push(InputFile {
+                path,
+                bytes: bytes.len() as u64,
+                crc32: crc32fast::hash(bytes),
+            });
+        }
     }
 
     /// The directory of the scene.
@@ -97,7 +128,7 @@ pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> 
     for path in mesh_files(&path) {
         // A file that may be missing has no part in the sum.
         if let Ok(bytes) = read_file(&path, builder.limits.mesh_bytes) {
-            builder.files.checksum.borrow_mut().update(&bytes);
+            builder.files.note(path, &bytes);
         }
     }
     count_entries(builder, places[0], entries_of(&mesh))?;

@@ -31,9 +31,7 @@ impl Builder<'_> {
             let value = match number {
                 Number::Value(value) if value.is_finite() => Ok(*value),
                 Number::Value(value) => Err((format!("{value} is not a finite number"), None)),
-                Number::Expression(text) => {
-                    expression::evaluate(text, &|_| None, &[]).map_err(|e| (e.message, e.help))
-                }
+                Number::Expression(text) => expression::constant(text).map_err(|e| (e.message, e.help)),
             };
             let value = value.map_err(|(message, help)| SceneError::Setting {
                 message: format!("the parameter `{name}`: {message}"),

@@ -1,0 +1,23 @@
+//! Sweeps: many runs of one scene over its parameters, with the results in one table.
+//!
+//! [`axis`] and [`list`] read what varies, [`plan`] makes the [`Manifest`](manifest::Manifest) of
+//! jobs of it, [`execute`] runs those that are missing as processes of their own, and [`table`]
+//! collects the results. A job is done if its directory holds a complete [`result`] of this
+//! very job; nothing else is remembered, so that a sweep that was killed at any moment goes on by
+//! the same command, and the table does not depend on who ran which job when.
+
+pub mod axis;
+#[cfg(feature = "parquet")]
+mod columns;
+pub mod error;
+pub mod execute;
+pub mod list;
+pub mod manifest;
+pub mod plan;
+pub mod quantities;
+pub mod result;
+pub mod reuse;
+pub mod table;
+pub mod tables;
+
+pub use error::SweepError;

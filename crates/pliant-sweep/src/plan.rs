@@ -1,0 +1,217 @@
+//! From a scene and the points of its parameters to a manifest.
+
+use crate::SweepError;
+use crate::axis::{Axis, check_names};
+use crate::manifest::{FORMAT, Input, Job, Manifest, PROGRAM};
+use crate::reuse::JOBS;
+use pliant_mesh_io::read_file;
+use pliant_output::directory::RESULT;
+use pliant_output::sealed::crc32;
+use pliant_scene::runner::{Inputs, inputs_of};
+use pliant_scene::scene::{BuiltScene, SceneFile};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+/// The most jobs of a sweep, unless the limit is raised.
+pub const MOST_JOBS: usize = 100_000;
+
+/// Digits of the names of jobs at least.
+const LEAST_DIGITS: usize = 4;
+
+/// Settings that all jobs have in common.
+#[derive(Clone, Debug, Default)]
+pub struct Common {
+    /// Simulated time instead of the scene's, in seconds.
+    pub duration: Option<f64>,
+    /// Length of a step instead of the scene's, in seconds.
+    pub step: Option<f64>,
+    /// How often jobs write checkpoints, as `pliant run` takes it.
+    pub checkpoint_every: Option<String>,
+    /// Directories outside that of the scene in which meshes may be.
+    pub allow_outside: Vec<PathBuf>,
+    /// Further arguments of every job.
+    pub further: Vec<String>,
+    /// Whether jobs write all files of a run, and not `result.json` alone.
+    pub all_files: bool,
+    /// Paths of quantities that the table has first.
+    pub quantities: Vec<String>,
+}
+
+/// Makes the manifest of a sweep in `directory`. The scene was built with its own parameters, for
+/// the files that it reads.
+///
+/// # Errors
+/// [`SweepError::Setting`] for parameters that the scene has not, and for paths that are no
+/// Unicode; [`SweepError::Read`] if the scene file cannot be read again.
+pub fn plan(
+    scene: &SceneFile,
+    built: &BuiltScene,
+    points: &Axis,
+    common: &Common,
+    directory: &Path,
+) -> Result<Manifest, SweepError> {
+    let known: Vec<&str> = built.parameters.keys().map(String::as_str).collect();
+    check_names(points, &known)?;
+    let home = real(directory);
+    let from_home = |path: &Path| unicode(&between(&home, &real(path)));
+    let bytes = read_file(scene.path(), u64::MAX).map_err(|source| SweepError::Read {
+        path: scene.path().to_owned(),
+        source,
+    })?;
+    let scene_path = from_home(scene.path())?;
+    let mut inputs = vec![Input {
+        path: scene_path.clone(),
+        bytes: bytes.len() as u64,
+        crc32: format!("{:08x}", crc32(&bytes)),
+    }];
+    for file in &built.mesh_files {
+        inputs.push(Input {
+            path: from_home(&file.path)?,
+            bytes: file.bytes,
+            crc32: format!("{:08x}", file.crc32),
+        });
+    }
+    let mut tail = arguments(common);
+    for outside in &common.allow_outside {
+        tail.extend(["--allow-outside".to_owned(), from_home(outside)?]);
+    }
+    let expected = expected(&built.parameters, &inputs_of(built));
+    let digits = points.points.len().to_string().len().max(LEAST_DIGITS);
+    let jobs = points.points.iter().enumerate().map(|(index, point)| {
+        let id = format!("{:0digits$}", index + 1);
+        let values = points.names.iter().cloned().zip(point.iter().copied());
+        job(id, values.collect(), &scene_path, &tail, expected.clone())
+    });
+    Ok(Manifest {
+        format: FORMAT.to_owned(),
+        pliant: env!("CARGO_PKG_VERSION").to_owned(),
+        jobs: jobs.collect(),
+        scene: scene_path,
+        inputs,
+        parameters: points.names.clone(),
+        quantities: common.quantities.clone(),
+    })
+}
+
+/// Values that every result of a sweep holds: all that makes a run the run it is, the scene's own
+/// parameters among it.
+fn expected(parameters: &BTreeMap<String, f64>, inputs: &Inputs) -> BTreeMap<String, Value> {
+    let parameters = parameters
+        .iter()
+        .map(|(name, value)| (format!("parameters.{name}"), Value::from(*value)));
+    let given = [
+        ("pliant", Value::from(env!("CARGO_PKG_VERSION"))),
+        ("inputs.scene", Value::from(inputs.scene.as_str())),
+        ("inputs.meshes", Value::from(inputs.meshes.as_str())),
+        ("inputs.step", Value::from(inputs.step)),
+        ("inputs.duration", Value::from(inputs.duration)),
+    ];
+    let given = given.map(|(name, value)| (name.to_owned(), value));
+    parameters.chain(given).collect()
+}
+
+fn job(
+    id: String,
+    parameters: BTreeMap<String, f64>,
+    scene: &str,
+    tail: &[String],
+    mut expect: BTreeMap<String, Value>,
+) -> Job {
+    let directory = format!("{JOBS}/{id}");
+    let mut arguments = vec!["run".to_owned(), scene.to_owned()];
+    for (name, value) in &parameters {
+        // The shortest decimals that read back to the same number.
+        arguments.extend(["--set".to_owned(), format!("{name}={value:?}")]);
+        expect.insert(format!("parameters.{name}"), Value::from(*value));
+    }
+    arguments.extend(["--out".to_owned(), directory.clone()]);
+    arguments.extend_from_slice(tail);
+    Job {
+        id,
+        parameters,
+        program: PROGRAM.to_owned(),
+        arguments,
+        result: format!("{directory}/{RESULT}"),
+        directory,
+        expect,
+    }
+}
+
+/// The arguments that all jobs have, but for those that name files.
+fn arguments(common: &Common) -> Vec<String> {
+    let mut all = vec!["--quiet".to_owned(), "--resume-or-start".to_owned()];
+    if !common.all_files {
+        all.push("--only-result".to_owned());
+    }
+    let numbers = [("--duration", common.duration), ("--step", common.step)];
+    for (name, value) in numbers {
+        if let Some(value) = value {
+            all.push(format!("{name}={value:?}"));
+        }
+    }
+    if let Some(every) = &common.checkpoint_every {
+        all.extend(["--checkpoint-every".to_owned(), every.clone()]);
+    }
+    all.extend_from_slice(&common.further);
+    all
+}
+
+/// A path without links, as far as there is something on the way to it.
+fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = path.ancestors().find_map(|part| {
+        let real = part.canonicalize().ok()?;
+        Some(real.join(path.strip_prefix(part).ok()?))
+    });
+    // Of a path that is there, `join` leaves a slash at the end.
+    there.unwrap_or(path).components().collect()
+}
+
+/// The way from a directory to a path, both without links.
+fn between(from: &Path, to: &Path) -> PathBuf {
+    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
+        (from.components().collect(), to.components().collect());
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return to.iter().collect();
+    }
+    let up = from[common..].iter().map(|_| Component::ParentDir);
+    up.chain(to[common..].iter().copied()).collect()
+}
+
+/// A path as a text, with forward slashes.
+fn unicode(path: &Path) -> Result<String, SweepError> {
+    let text = path.to_str().ok_or_else(|| {
+        let message = format!(
+            "the path {} is no Unicode, which a manifest is made of",
+            path.display()
+        );
+        SweepError::setting(message, None)
+    })?;
+    Ok(match text {
+        "" => ".".to_owned(),
+        text => text.replace(std::path::MAIN_SEPARATOR, "/"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_between_paths() {
+        for (from, to, way) in [
+            ("/a/out/s", "/a/scenes/x.ron", "../../scenes/x.ron"),
+            ("/a", "/a/x.ron", "x.ron"),
+            ("/a/b", "/a/b", ""),
+            ("/a/b", "/", "../.."),
+        ] {
+            assert_eq!(
+                between(Path::new(from), Path::new(to)),
+                Path::new(way),
+                "{from} {to}"
+            );
+        }
+    }
+}

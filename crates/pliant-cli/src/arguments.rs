@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Solve a problem from a file, such as a dumped solve, with any solver.
     Solve(Solve),
+    /// Turn a robot description (URDF, MJCF) into a scene.
+    Import(Import),
 }
 
 #[derive(Debug, Args)]
@@ -85,6 +87,37 @@ pub(crate) struct Solve {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The robot description, a .urdf or .xml file
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+    /// The scene to write, a .ron file [default: <name of the file>.ron]
+    #[arg(long, short, value_name = "SCENE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write over a scene that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Let package://NAME/ stand for a directory; may be repeated
+    #[arg(long, value_name = "NAME=DIR", value_parser = package)]
+    pub(crate) package: Vec<(String, PathBuf)>,
+    /// Let the base of a URDF robot move, which is fixed to the world otherwise
+    #[arg(long)]
+    pub(crate) floating: bool,
+    /// Let the links of a URDF robot collide with each other, but for those that a joint joins
+    #[arg(long)]
+    pub(crate) self_collision: bool,
+    /// Add a plane at z = 0 that everything collides with
+    #[arg(long)]
+    pub(crate) ground: bool,
+    /// Start a joint at this coordinate, in m or rad; may be repeated
+    #[arg(long, value_name = "JOINT=VALUE", value_parser = coordinate, allow_hyphen_values = true)]
+    pub(crate) start: Vec<(String, f64)>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) scene: Scene,
@@ -143,6 +176,21 @@ fn directory(text: &str) -> Result<PathBuf, String> {
     match path.is_dir() {
         true => Ok(path),
         false => Err("there is no such directory".to_owned()),
+    }
+}
+
+/// The directory of a package.
+fn package(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = text.split_once('=').ok_or("expected NAME=DIR")?;
+    Ok((name.trim().to_owned(), directory(path)?))
+}
+
+/// The coordinate of a joint.
+fn coordinate(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.rsplit_once('=').ok_or("expected JOINT=VALUE")?;
+    match value.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((name.trim().to_owned(), value)),
+        _ => Err("expected a number behind the =".to_owned()),
     }
 }
 

@@ -80,7 +80,14 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-output",
         ]),
     ),
-    ("pliant-cli", These(&["pliant-lab", "pliant", "pliant-scene"])),
+    (
+        "pliant-import",
+        These(&["pliant-dense", "pliant", "pliant-mesh-io", "pliant-scene"]),
+    ),
+    (
+        "pliant-cli",
+        These(&["pliant-lab", "pliant", "pliant-scene", "pliant-import"]),
+    ),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),
     ("xtask", Anything),

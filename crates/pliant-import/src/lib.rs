@@ -34,6 +34,7 @@ mod geometry;
 mod groups;
 mod layout;
 mod meshes;
+mod mjcf;
 mod numbers;
 mod options;
 mod remark;
@@ -59,6 +60,8 @@ use xml::{LARGEST_FILE, Tree};
 pub enum Format {
     /// URDF, of ROS.
     Urdf,
+    /// MJCF, of MuJoCo.
+    Mjcf,
 }
 
 /// A scene and what was not taken into it.
@@ -107,6 +110,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Urdf => "URDF",
+            Self::Mjcf => "MJCF",
         }
     }
 }
@@ -134,9 +138,10 @@ fn format_of(tree: &Tree, root: usize) -> Result<Format, ImportError> {
     let element = &tree.elements[root];
     match element.tag.as_str() {
         "robot" => Ok(Format::Urdf),
+        "mujoco" => Ok(Format::Mjcf),
         other => {
             let message = format!("`{other}` is neither a robot of URDF nor a model of MJCF");
-            let help = "URDF files begin with `<robot`; files of xacro must be expanded first".to_owned();
+            let help = "URDF begins with `<robot`, MJCF with `<mujoco`; files of xacro must be expanded first".to_owned();
             Err(ImportError::Format(tree.diagnostic(element.spot, message, Some(help))))
         }
     }
@@ -153,15 +158,16 @@ fn finish(
     let mut meshes = Meshes::new(directory, options);
     let mut robot: Robot = match format {
         Format::Urdf => urdf::robot(&mut tree, root, options, &mut meshes)?,
+        Format::Mjcf => mjcf::robot(&mut tree, root, directory, &mut meshes)?,
     };
     start::set(&mut robot, &mut tree, options)?;
     layout::split_chains(&mut robot, &mut tree);
     let layout = layout::arrange(&mut robot, &mut tree);
     let around = Surroundings {
-        self_collision: options.self_collision,
+        self_collision: options.self_collision || format == Format::Mjcf,
         ground: options.ground,
     };
-    if !around.self_collision && format == Format::Urdf {
+    if !around.self_collision {
         tree.remark_all("links of the robot do not collide with each other (--self-collision lets them)");
     }
     let scene = write::scene(&robot, &layout, &mut tree, around);

@@ -1,7 +1,10 @@
 //! Remarks: what an import did not take, or took in another way.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+
+/// Lines of a remark that are shown; all of them are in [`Remark::places`].
+const SHOWN: usize = 20;
 
 /// A remark about one or more places of the imported files. Nothing that a file says is passed over
 /// without one.
@@ -24,7 +27,7 @@ impl Remark {
     /// The remark and its places, with files by the names that `name` gives them.
     pub(crate) fn told<'a>(&'a self, name: impl Fn(&'a str) -> &'a str) -> String {
         let mut files: Vec<(&str, Vec<String>)> = Vec::new();
-        for (file, line) in &self.places {
+        for (file, line) in self.places.iter().take(SHOWN) {
             match files.last_mut() {
                 Some((last, lines)) if last == file => lines.push(line.to_string()),
                 _ => files.push((file, vec![line.to_string()])),
@@ -39,7 +42,11 @@ impl Remark {
             .map(|(file, lines)| format!("{}:{}", name(file), lines.join(", ")))
             .collect();
         if !files.is_empty() {
-            out += &format!(" ({})", files.join("; "));
+            let more = match self.places.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            out += &format!(" ({}{more})", files.join("; "));
         }
         out
     }
@@ -50,6 +57,7 @@ impl Remark {
 pub(crate) struct Remarks {
     list: Vec<Remark>,
     known: HashMap<String, usize>,
+    told: HashSet<(usize, String, usize)>,
 }
 
 impl Remarks {
@@ -62,7 +70,9 @@ impl Remarks {
             });
             self.list.len() - 1
         });
-        self.list[index].places.extend(place);
+        // What a class of defaults says, many elements have from the same place.
+        let new = |(file, line): &(String, usize)| self.told.insert((index, file.clone(), *line));
+        self.list[index].places.extend(place.filter(new));
     }
 
     pub(crate) fn into_list(self) -> Vec<Remark> {

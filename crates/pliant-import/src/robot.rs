@@ -88,6 +88,8 @@ pub(crate) struct Joint {
     pub(crate) axis: Vec3,
     /// The coordinate at the start of the scene (m, rad).
     pub(crate) start: f64,
+    /// The coordinate that the file has where the scene has zero.
+    pub(crate) reference: f64,
     pub(crate) effects: Effects,
     pub(crate) spot: Spot,
 }
@@ -121,6 +123,8 @@ pub(crate) struct Motor {
     pub(crate) stiffness: f64,
     /// Damping that the servo brings with it (N s/m, N m s/rad).
     pub(crate) damping: f64,
+    /// Length per coordinate: a control of the file is so many times the target.
+    pub(crate) gear: f64,
     /// The coordinate that it drives to at the start.
     pub(crate) target: f64,
     /// Largest force.
@@ -160,8 +164,6 @@ pub(crate) enum Shape {
     Capsule { radius: f64, length: f64 },
     /// The hull of a mesh file, as the scene names it.
     Hull { file: String, scale: f64 },
-    /// The hull of points.
-    Points(Vec<[f64; 3]>),
 }
 
 /// A surface.

@@ -44,7 +44,7 @@ pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Resu
             effects.upper.map_or(x, |upper| x.min(upper))
         };
         match asked.get(joint.name.as_str()) {
-            Some(value) => joint.start = *value,
+            Some(value) => joint.start = *value - joint.reference,
             None => {
                 let start = inside(joint.start);
                 if start != joint.start {

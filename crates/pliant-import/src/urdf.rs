@@ -373,6 +373,7 @@ fn joint(tree: &mut Tree, edge: &Edge, robot: &mut Robot) -> Result<(Frame, Atta
         anchor: Vec3::zeros(),
         axis: axis(tree, element)?,
         start: 0.0,
+        reference: 0.0,
         effects: effects(tree, element, kind.value == "revolute" || kind.value == "prismatic")?,
         spot,
     };

@@ -158,9 +158,5 @@ fn shape(shape: &Shape) -> String {
         }
         Shape::Hull { file, scale } if *scale == 1.0 => format!("Hull(file: {})", text(file)),
         Shape::Hull { file, scale } => format!("Hull(file: {}, scale: {})", text(file), number(*scale)),
-        Shape::Points(points) => {
-            let points: Vec<String> = points.iter().map(|p| tuple(p)).collect();
-            format!("Hull(points: [{}])", points.join(", "))
-        }
     }
 }

@@ -138,9 +138,9 @@ impl Writer<'_> {
                 .iter()
                 .map(|(node, factor)| format!("(to: (0, 0), from: ({}, 0), value: {})", text(node), number(*factor)))
                 .collect();
-            let offset = if *offset == 0.0 { String::new() } else { format!("offset: [{}], ", number(*offset)) };
+            let offset = number(*offset);
             self.tendons.push(format!(
-                "Mapped(name: {}, parents: [{}], mapping: Affine(dimension: 1, {offset}entries: [{}])),",
+                "Mapped(name: {}, parents: [{}], mapping: Affine(dimension: 1, offset: [{offset}], entries: [{}])),",
                 text(&name),
                 parents.join(", "),
                 entries.join(", ")

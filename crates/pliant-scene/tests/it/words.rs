@@ -5,6 +5,8 @@ mod mistakes;
 
 use contact_mistakes::CONTACT_MISTAKES;
 use mistakes::MISTAKES;
+use pliant::dense::Vec3;
+use pliant::dense::rotation::rotate;
 use pliant_scene::runner::{Runner, write_results};
 use pliant_scene::scene::{BuiltScene, Format, SceneError, SceneFile, Settings};
 use std::path::Path;

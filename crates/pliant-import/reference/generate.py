@@ -20,6 +20,10 @@ CASES = [
     ("arm.urdf", {"shoulder": 0.0, "elbow": 0.0, "drawer": 0.0}, False),
     ("arm.urdf", {"shoulder": 0.7, "elbow": -1.3, "drawer": 0.04}, False),
     ("drone.urdf", {"swing left": 0.9, "swing right": -0.4}, True),
+    ("hopper.xml", {"forth": 0.0, "up": 1.0, "pitch": 0.0, "hip": 0.0, "knee": 0.17453292519943295}, False),
+    ("hopper.xml", {"forth": 0.3, "up": 1.2, "pitch": -0.4, "hip": 0.6, "knee": -0.9}, False),
+    ("drives.xml", {}, False),
+    ("shoulder.xml", {"first": 0.5, "second": -0.3, "third": 0.8, "bend": 0.4, "turn": -0.7}, False),
 ]
 
 
@@ -48,6 +52,8 @@ def case(name, start, free):
     with tempfile.TemporaryDirectory() as folder:
         model = model_of(MODELS / name, free, Path(folder))
     data = mujoco.MjData(model)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
     for joint, value in start.items():
         at = model.jnt_qposadr[mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)]
         data.qpos[at] = value

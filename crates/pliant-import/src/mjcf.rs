@@ -23,6 +23,7 @@ type Result<T> = std::result::Result<T, ImportError>;
 struct Asset {
     file: Option<(String, Spot)>,
     scale: [f64; 3],
+    exact: bool,
 }
 
 /// A file while it is read.
@@ -90,8 +91,17 @@ impl Reader<'_> {
         for section in self.tree.all(root, "asset") {
             self.tree.expect(section, &[], &["mesh", "texture", "material"]);
             for of in self.tree.all(section, "mesh") {
-                let known = ["name", "class", "file", "scale"];
+                let known = ["name", "class", "file", "scale", "inertia"];
                 self.tree.expect(of, &known, &[]);
+                let exact = match self.tree.value(of, "inertia") {
+                    None | Some("legacy") => false,
+                    Some("exact") => true,
+                    Some(_) => {
+                        let message = "a mesh weighs as what it encloses, neither as its hull nor as its surface";
+                        self.tree.remark(self.spot(of), message);
+                        true
+                    }
+                };
                 let file = self.tree.attribute(of, "file").cloned();
                 let stem = file.as_ref().and_then(|f| Path::new(&f.value).file_stem());
                 let stem = stem.map(|s| s.to_string_lossy().into_owned());
@@ -100,7 +110,7 @@ impl Reader<'_> {
                 };
                 let scale = self.tree.numbers::<3>(of, "scale")?.unwrap_or([1.0; 3]);
                 let file = file.map(|f| (self.mesh_path(&f.value), f.spot));
-                self.assets.insert(name, Asset { file, scale });
+                self.assets.insert(name, Asset { file, scale, exact });
             }
             for tag in ["texture", "material"] {
                 for of in self.tree.all(section, tag) {

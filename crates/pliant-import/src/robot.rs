@@ -90,6 +90,8 @@ pub(crate) struct Joint {
     pub(crate) start: f64,
     /// The coordinate that the file has where the scene has zero.
     pub(crate) reference: f64,
+    /// The coordinate of the file where springs over the joint are at rest.
+    pub(crate) rest: f64,
     pub(crate) effects: Effects,
     pub(crate) spot: Spot,
 }

@@ -374,6 +374,7 @@ fn joint(tree: &mut Tree, edge: &Edge, robot: &mut Robot) -> Result<(Frame, Atta
         axis: axis(tree, element)?,
         start: 0.0,
         reference: 0.0,
+        rest: 0.0,
         effects: effects(tree, element, kind.value == "revolute" || kind.value == "prismatic")?,
         spot,
     };

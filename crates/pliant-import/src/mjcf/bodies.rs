@@ -244,6 +244,7 @@ impl Reader<'_> {
             return self.tree.wrong(spot, format!("the joint `{name}` of `{body}` is there twice"), None);
         }
         let effects = self.effects(of, motion, unit, reference)?;
+        let rest = if motion == Motion::Ball { 0.0 } else { self.tree.number(of, "springref")?.unwrap_or_default() * unit };
         content.joints.push(Joint {
             name,
             motion,
@@ -251,6 +252,7 @@ impl Reader<'_> {
             axis: outer.vector((axis / size).normalize()),
             start: 0.0,
             reference,
+            rest,
             effects,
             spot,
         });

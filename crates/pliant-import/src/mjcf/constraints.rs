@@ -167,12 +167,13 @@ impl Reader<'_> {
                 self.tree.expect(of, &known, &["joint"]);
                 let spot = self.spot(of);
                 let mut terms = Vec::new();
-                let mut offset = 0.0;
+                let (mut offset, mut at_rest) = (0.0, 0.0);
                 for term in self.tree.all(of, "joint") {
                     let name = self.tree.needed(term, "joint")?.clone();
                     let factor = self.tree.number(term, "coef")?.unwrap_or_default();
                     let joint = self.joint(robot, &name)?;
                     offset += factor * joint.reference;
+                    at_rest += factor * joint.rest;
                     terms.push((joint.name.clone(), factor));
                 }
                 let mut effects = self.effects(of, Motion::Slider, 1.0, 0.0)?;
@@ -180,7 +181,7 @@ impl Reader<'_> {
                 if length.len() > 1 && length[0] != length[1] {
                     self.tree.remark(spot, "a tendon with a range of rest lengths has the first");
                 }
-                let rest = length.first().copied().filter(|x| *x >= 0.0).unwrap_or(offset);
+                let rest = length.first().copied().filter(|x| *x >= 0.0).unwrap_or(at_rest);
                 effects.spring = effects.spring.map(|(stiffness, _)| (stiffness, rest));
                 let name = self.tree.value(of, "name").map_or_else(|| format!("tendon {}", number + 1), str::to_owned);
                 robot.tendons.push(Tendon {

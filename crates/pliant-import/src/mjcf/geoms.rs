@@ -141,7 +141,7 @@ impl Reader<'_> {
         } else {
             None
         };
-        let Some((volume, centre, per_mass)) = volume(&mesh, asset.scale) else {
+        let Some((volume, centre, per_mass)) = volume(&mesh, asset.scale, asset.exact) else {
             if self.tree.attribute(of, "mass").is_some() || !self.has_inertial {
                 self.tree.remark(name.spot, "a mesh that encloses no volume has no mass");
             }
@@ -254,32 +254,47 @@ fn primitive(kind: &str, size: &[f64]) -> Solid {
 }
 
 /// Volume, centre and tensor per mass of what the triangles of a mesh enclose; none if that is
-/// nothing.
-fn volume(mesh: &Mesh, scale: [f64; 3]) -> Option<(f64, Vec3, Mat3)> {
+/// nothing. With `exact`, triangles count by their side; else every tetrahedron between a triangle
+/// and the middle counts as it is, which is MuJoCo's default and too much for what is not convex.
+fn volume(mesh: &Mesh, scale: [f64; 3], exact: bool) -> Option<(f64, Vec3, Mat3)> {
     let scale = Vec3::from(scale);
     let corner = |i: u32| -> Option<Vec3> {
         let place = mesh.vertices.get(i as usize)?;
         Some(Vec3::from(*place).component_mul(&scale))
     };
-    let (mut volume, mut first, mut second) = (0.0f64, Vec3::zeros(), Mat3::zeros());
-    for [a, b, c] in &mesh.triangles {
-        let [a, b, c] = [corner(*a)?, corner(*b)?, corner(*c)?];
-        // The tetrahedron of the origin and the triangle, whatever its sign.
-        let part = a.dot(&b.cross(&c)) / 6.0;
-        let sum = a + b + c;
-        volume += part;
-        first += sum * (part / 4.0);
-        second += (sum * sum.transpose() + a * a.transpose() + b * b.transpose() + c * c.transpose()) * (part / 20.0);
+    let corners = |t: &[u32; 3]| Some([corner(t[0])?, corner(t[1])?, corner(t[2])?]);
+    let faces: Vec<[Vec3; 3]> = mesh.triangles.iter().filter_map(corners).collect();
+    let (mut area, mut middle) = (0.0f64, Vec3::zeros());
+    for [a, b, c] in &faces {
+        let part = 0.5 * (b - a).cross(&(c - a)).norm();
+        area += part;
+        middle += (a + b + c) * (part / 3.0);
     }
-    // A mesh whose triangles face inwards encloses as much.
-    if volume < 0.0 {
-        (volume, first, second) = (-volume, -first, -second);
+    if !area.is_normal() {
+        return None;
     }
+    let about = |from: Vec3| {
+        let (mut volume, mut first, mut second) = (0.0f64, Vec3::zeros(), Mat3::zeros());
+        for face in &faces {
+            let [a, b, c] = face.map(|p| p - from);
+            let signed = a.dot(&b.cross(&c)) / 6.0;
+            let part = if exact { signed } else { signed.abs() };
+            let sum = a + b + c;
+            volume += part;
+            first += sum * (part / 4.0);
+            second += (sum * sum.transpose() + a * a.transpose() + b * b.transpose() + c * c.transpose()) * (part / 20.0);
+        }
+        (volume, first, second)
+    };
+    let middle = middle / area;
+    let (volume, first, _) = about(middle);
     if !volume.is_normal() {
         return None;
     }
-    let centre = first / volume;
+    let centre = middle + first / volume;
+    let (_, rest, second) = about(centre);
+    // Triangles that face inwards enclose as much, with all signs turned.
     let second = second / volume;
-    let about_origin = Mat3::identity() * second.trace() - second;
-    Some((volume, centre, about_origin - of_point(1.0, centre)))
+    let tensor = Mat3::identity() * second.trace() - second;
+    Some((volume.abs(), centre, tensor - of_point(1.0, rest / volume)))
 }

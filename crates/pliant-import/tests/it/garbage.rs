@@ -5,7 +5,11 @@ use pliant_import::{Format, Options, import_text};
 /// Every file cut at every byte, and with every byte changed to a few others.
 #[test]
 fn cut_and_changed_files_return() {
-    for (format, text) in [(Format::Urdf, include_str!("../models/arm.urdf"))] {
+    for (format, text) in [
+        (Format::Urdf, include_str!("../models/arm.urdf")),
+        (Format::Mjcf, include_str!("../models/hopper.xml")),
+        (Format::Mjcf, include_str!("../models/shoulder.xml")),
+    ] {
         let options = Options {
             self_collision: true,
             ..Options::default()

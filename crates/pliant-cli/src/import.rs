@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 pub(crate) fn import(arguments: &Import) -> u8 {
     let output = output(arguments);
     if output.extension().is_none_or(|e| e != "ron") {
-        complain(&format!("error: {} is not a scene by its name\n = help: it ends in `.ron`", output.display()));
+        complain(&format!(
+            "error: {} is not a scene by its name\n = help: it ends in `.ron`",
+            output.display()
+        ));
         return BAD_SCENE;
     }
     if output.exists() && !arguments.force {
@@ -74,7 +77,12 @@ fn report(output: &Path, imported: &Imported) -> String {
         .iter()
         .map(|d| format!(" --allow-outside {}", quoted(&d.display().to_string())))
         .collect();
-    let _ = writeln!(out, "run it:  pliant run {}{}", quoted(&output.display().to_string()), outside.concat());
+    let _ = writeln!(
+        out,
+        "run it:  pliant run {}{}",
+        quoted(&output.display().to_string()),
+        outside.concat()
+    );
     out
 }
 
@@ -93,18 +101,23 @@ fn try_out(output: &Path, imported: &Imported, quiet: bool) -> u8 {
         mesh_directories: imported.mesh_directories.clone(),
         ..Settings::default()
     };
-    let built = SceneFile::from_text(output, &imported.scene, Format::Ron).and_then(|scene| scene.build(&settings));
+    let built =
+        SceneFile::from_text(output, &imported.scene, Format::Ron).and_then(|scene| scene.build(&settings));
     match built.and_then(Runner::new) {
         Ok(runner) => {
             runner.warnings().iter().for_each(|w| complain(&w.to_string()));
-            let Sizes { dofs, fixed, rows, .. } = Sizes::of(runner.simulation());
+            let Sizes {
+                dofs, fixed, rows, ..
+            } = Sizes::of(runner.simulation());
             if !quiet {
                 print(&format!("sizes:   {dofs} dofs, {fixed} fixed, {rows} rows\n"));
             }
             0
         }
         Err(error) => {
-            complain(&format!("{error}\nthe scene was written, but cannot be run as it is"));
+            complain(&format!(
+                "{error}\nthe scene was written, but cannot be run as it is"
+            ));
             BAD_SCENE
         }
     }

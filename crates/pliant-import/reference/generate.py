@@ -68,8 +68,21 @@ def case(name, start, free):
     return {"file": name, "start": start, "floating": free, "bodies": first, "end": show(compare.fall(model, data))}
 
 
+def rest():
+    """Position and quaternion of a box that fell onto the ground, after two seconds."""
+    geom = '<geom type="box" size="0.1 0.2 0.05"/>'
+    body = f'<body name="box" pos="0 0 0.3"><freejoint/>{geom}</body>'
+    ground = '<geom name="floor" type="plane" size="5 5 1"/>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{ground}{body}</worldbody></mujoco>")
+    data = mujoco.MjData(model)
+    while data.time < 2:
+        mujoco.mj_step(model, data)
+    return list(data.qpos)
+
+
 def main():
-    out = {"mujoco": mujoco.__version__, "duration": compare.DURATION, "cases": [case(*c) for c in CASES]}
+    cases = [case(*c) for c in CASES]
+    out = {"mujoco": mujoco.__version__, "duration": compare.DURATION, "cases": cases, "rest": rest()}
     text = json.dumps(out, indent=1, default=float)
     (HERE.parent / "tests" / "it" / "reference.json").write_text(text + "\n")
 

@@ -17,11 +17,17 @@ impl Frame {
     };
 
     pub(crate) fn at(position: Vec3) -> Self {
-        Self { position, ..Self::IDENTITY }
+        Self {
+            position,
+            ..Self::IDENTITY
+        }
     }
 
     pub(crate) fn turned(rotation: Quaternion) -> Self {
-        Self { rotation, ..Self::IDENTITY }
+        Self {
+            rotation,
+            ..Self::IDENTITY
+        }
     }
 
     /// The frame `inner`, which is given in this one, in the frame that this one is given in.
@@ -159,7 +165,12 @@ mod tests {
 
     #[test]
     fn axes_give_their_rotation_back() {
-        for angles in [[0.3, -0.2, 1.1], [3.1, 0.1, 0.2], [0.1, 3.0, 0.1], [0.2, 0.1, 3.1]] {
+        for angles in [
+            [0.3, -0.2, 1.1],
+            [3.1, 0.1, 0.2],
+            [0.1, 3.0, 0.1],
+            [0.2, 0.1, 3.1],
+        ] {
             let q = roll_pitch_yaw(angles);
             let axes = [Vec3::x(), Vec3::y(), Vec3::z()].map(|a| rotate(q, a));
             let back = from_axes(axes[0], axes[1], axes[2]);

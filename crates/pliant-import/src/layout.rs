@@ -49,12 +49,13 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
                 parent = Some(robot.links.len() - 1);
                 link.frame = Frame::IDENTITY;
             }
-            if let (Some(a), true) = (first, lengths.len() > 1) {
-                robot.apart.push(Apart {
-                    links: (a, robot.links.len()),
+            if lengths.len() > 1 {
+                let message = "several joints of one body, which are no single joint of a scene, are joined by light bodies";
+                tree.remark(link.spot, message);
+                robot.apart.extend(first.map(|first| Apart {
+                    links: (first, robot.links.len()),
                     whole_bodies: true,
-                });
-                tree.remark(link.spot, "several joints of one body, which are no single joint of a scene, are joined by light bodies");
+                }));
             }
         }
         link.parent = parent;
@@ -133,7 +134,11 @@ pub(crate) fn arrange(robot: &mut Robot, tree: &mut Tree) -> Layout {
         layout.owner.push(owner);
         layout.offset.push(offset);
         if let (Some(owner), Some(inertia)) = (owner, &link.inertia) {
-            let seen = if offset.is_identity() { *inertia } else { inertia.seen_from(&offset) };
+            let seen = if offset.is_identity() {
+                *inertia
+            } else {
+                inertia.seen_from(&offset)
+            };
             let sum = layout.inertia[owner].map_or(seen, |so_far| so_far.with(&seen));
             layout.inertia[owner] = Some(sum);
         }
@@ -178,7 +183,12 @@ fn mend(inertia: &mut Inertia) -> Option<String> {
     }
     let turned = eigen.eigenvectors;
     inertia.tensor = symmetric(turned * Mat3::from_diagonal(&mended) * turned.transpose());
-    let list = |v: Vec3| v.iter().map(|x| format!("{x:.4e}")).collect::<Vec<_>>().join(", ");
+    let list = |v: Vec3| {
+        v.iter()
+            .map(|x| format!("{x:.4e}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     Some(format!(
         "has the inertia of no body, principal moments {} kg m^2: it is written with {}",
         list(moments),

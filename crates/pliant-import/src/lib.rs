@@ -95,12 +95,21 @@ pub fn import_file(path: &Path, options: &Options) -> Result<Imported, ImportErr
 ///
 /// # Errors
 /// [`ImportError`] of every kind but `Read`.
-pub fn import_text(format: Format, name: &str, text: &str, options: &Options) -> Result<Imported, ImportError> {
+pub fn import_text(
+    format: Format,
+    name: &str,
+    text: &str,
+    options: &Options,
+) -> Result<Imported, ImportError> {
     let mut tree = Tree::default();
     let root = tree.read(name, text)?;
     if format_of(&tree, root)? != format {
         let message = format!("this is no {}", format.name());
-        return Err(ImportError::Format(tree.diagnostic(tree.elements[root].spot, message, None)));
+        return Err(ImportError::Format(tree.diagnostic(
+            tree.elements[root].spot,
+            message,
+            None,
+        )));
     }
     finish(tree, root, format, None, options)
 }
@@ -141,8 +150,14 @@ fn format_of(tree: &Tree, root: usize) -> Result<Format, ImportError> {
         "mujoco" => Ok(Format::Mjcf),
         other => {
             let message = format!("`{other}` is neither a robot of URDF nor a model of MJCF");
-            let help = "URDF begins with `<robot`, MJCF with `<mujoco`; files of xacro must be expanded first".to_owned();
-            Err(ImportError::Format(tree.diagnostic(element.spot, message, Some(help))))
+            let help =
+                "URDF begins with `<robot`, MJCF with `<mujoco`; files of xacro must be expanded first"
+                    .to_owned();
+            Err(ImportError::Format(tree.diagnostic(
+                element.spot,
+                message,
+                Some(help),
+            )))
         }
     }
 }
@@ -182,7 +197,11 @@ fn finish(
 
 /// The comment at the start of a scene: where it is from, and the remarks.
 fn head(format: Format, name: &str, remarks: &[Remark]) -> String {
-    let mut out = format!("// Imported from {}, {}.\n//\n", one_line(file_name(name)), format.name());
+    let mut out = format!(
+        "// Imported from {}, {}.\n//\n",
+        one_line(file_name(name)),
+        format.name()
+    );
     for remark in remarks {
         let _ = writeln!(out, "// - {}", one_line(&remark.told(file_name)));
     }
@@ -196,5 +215,7 @@ fn file_name(path: &str) -> &str {
 
 /// A text without line ends, which would end a comment.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }

@@ -42,7 +42,10 @@ impl Meshes {
         }
         let (path, mesh) = self.read(tree, spot, name)?;
         if !has_volume(&mesh) {
-            tree.remark(spot, "a mesh whose points lie in a plane has no hull: it does not collide");
+            tree.remark(
+                spot,
+                "a mesh whose points lie in a plane has no hull: it does not collide",
+            );
             return None;
         }
         tree.remark(spot, "a mesh collides as its convex hull");
@@ -83,10 +86,14 @@ impl Meshes {
         let Some(directory) = &self.directory else {
             return Err("meshes are not read from a text without a directory".to_owned());
         };
-        let extension = Path::new(name).extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let extension = Path::new(name)
+            .extension()
+            .map(|e| e.to_string_lossy().to_ascii_lowercase());
         let extension = extension.unwrap_or_default();
         if !MESH_EXTENSIONS.contains(&extension.as_str()) {
-            return Err(format!("meshes of the format `{extension}` are not read: they do not collide"));
+            return Err(format!(
+                "meshes of the format `{extension}` are not read: they do not collide"
+            ));
         }
         let found = if let Some(rest) = name.strip_prefix("package://") {
             self.in_package(directory, rest)?
@@ -116,7 +123,9 @@ impl Meshes {
                 return Ok(within);
             }
         }
-        Err(format!("the package `{package}` was not found (--package {package}=DIR): its meshes do not collide"))
+        Err(format!(
+            "the package `{package}` was not found (--package {package}=DIR): its meshes do not collide"
+        ))
     }
 
     /// The path of a file as the scene names it.
@@ -125,7 +134,11 @@ impl Meshes {
             return path.display().to_string();
         };
         let scene = tidy(scene);
-        let common = path.components().zip(scene.components()).take_while(|(a, b)| a == b).count();
+        let common = path
+            .components()
+            .zip(scene.components())
+            .take_while(|(a, b)| a == b)
+            .count();
         let up = scene.components().count() - common;
         if up > 0
             && let Some(parent) = path.parent()
@@ -133,14 +146,22 @@ impl Meshes {
             self.outside.insert(parent.to_owned());
         }
         let mut out = vec!["..".to_owned(); up];
-        out.extend(path.components().skip(common).map(|c| c.as_os_str().to_string_lossy().into_owned()));
+        out.extend(
+            path.components()
+                .skip(common)
+                .map(|c| c.as_os_str().to_string_lossy().into_owned()),
+        );
         out.join("/")
     }
 }
 
 /// A directory from the root; the present one if it is empty.
 fn absolute(path: &Path) -> PathBuf {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -171,7 +192,13 @@ fn has_volume(mesh: &Mesh) -> bool {
         points
             .iter()
             .map(|p| p - first)
-            .fold((0.0, Vec3::zeros()), |best, d| if measure(&d) > best.0 { (measure(&d), d) } else { best })
+            .fold((0.0, Vec3::zeros()), |best, d| {
+                if measure(&d) > best.0 {
+                    (measure(&d), d)
+                } else {
+                    best
+                }
+            })
     };
     let (length, along) = farthest(&|d| d.norm());
     let (area, across) = farthest(&|d| along.cross(d).norm());

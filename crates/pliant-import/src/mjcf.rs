@@ -43,11 +43,25 @@ struct Reader<'a> {
 }
 
 /// Reads the model whose element this is.
-pub(crate) fn robot(tree: &mut Tree, root: usize, directory: Option<&Path>, meshes: &mut Meshes) -> Result<Robot> {
+pub(crate) fn robot(
+    tree: &mut Tree,
+    root: usize,
+    directory: Option<&Path>,
+    meshes: &mut Meshes,
+) -> Result<Robot> {
     defaults::include(tree, root, directory)?;
     defaults::apply(tree, root)?;
     let sections = [
-        "compiler", "option", "default", "asset", "worldbody", "contact", "equality", "tendon", "actuator", "keyframe",
+        "compiler",
+        "option",
+        "default",
+        "asset",
+        "worldbody",
+        "contact",
+        "equality",
+        "tendon",
+        "actuator",
+        "keyframe",
     ];
     tree.expect(root, &["model"], &sections);
     let title = tree.value(root, "model").unwrap_or("model").to_owned();
@@ -97,7 +111,8 @@ impl Reader<'_> {
                     None | Some("legacy") => false,
                     Some("exact") => true,
                     Some(_) => {
-                        let message = "a mesh weighs as what it encloses, neither as its hull nor as its surface";
+                        let message =
+                            "a mesh weighs as what it encloses, neither as its hull nor as its surface";
                         self.tree.remark(self.spot(of), message);
                         true
                     }
@@ -106,7 +121,11 @@ impl Reader<'_> {
                 let stem = file.as_ref().and_then(|f| Path::new(&f.value).file_stem());
                 let stem = stem.map(|s| s.to_string_lossy().into_owned());
                 let Some(name) = self.tree.value(of, "name").map(str::to_owned).or(stem) else {
-                    return self.tree.wrong(self.spot(of), "a mesh has neither name nor file".to_owned(), None);
+                    return self.tree.wrong(
+                        self.spot(of),
+                        "a mesh has neither name nor file".to_owned(),
+                        None,
+                    );
                 };
                 let scale = self.tree.numbers::<3>(of, "scale")?.unwrap_or([1.0; 3]);
                 let file = file.map(|f| (self.mesh_path(&f.value), f.spot));
@@ -114,7 +133,10 @@ impl Reader<'_> {
             }
             for tag in ["texture", "material"] {
                 for of in self.tree.all(section, tag) {
-                    self.tree.remark(self.tree.elements[of].spot, "textures and materials are pictures only");
+                    self.tree.remark(
+                        self.tree.elements[of].spot,
+                        "textures and materials are pictures only",
+                    );
                 }
             }
         }

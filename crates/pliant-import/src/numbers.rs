@@ -8,7 +8,11 @@ pub(crate) fn number(x: f64) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
-    if (1e-4..1e7).contains(&x.abs()) { format!("{x}") } else { format!("{x:e}") }
+    if (1e-4..1e7).contains(&x.abs()) {
+        format!("{x}")
+    } else {
+        format!("{x:e}")
+    }
 }
 
 /// Numbers in round brackets.
@@ -39,7 +43,11 @@ pub(crate) fn vector(v: Vec3) -> String {
 pub(crate) fn position(v: Vec3) -> [f64; 3] {
     let [x, y, z, _] = tidy([v.x, v.y, v.z, 1.0]);
     // Small vectors keep their own digits.
-    if v.norm() < 1e-3 && v.norm() > 1e-12 { tidy([v.x, v.y, v.z]) } else { [x, y, z] }
+    if v.norm() < 1e-3 && v.norm() > 1e-12 {
+        tidy([v.x, v.y, v.z])
+    } else {
+        [x, y, z]
+    }
 }
 
 /// A text in quotes.
@@ -62,10 +70,24 @@ mod tests {
 
     #[test]
     fn the_shortest_text_is_the_same_number() {
-        for (x, expected) in [(0.1, "0.1"), (-0.0, "0"), (1e-7, "1e-7"), (3.0, "3"), (0.0005, "0.0005"), (1e300, "1e300"), (-2.5e-5, "-2.5e-5")] {
+        for (x, expected) in [
+            (0.1, "0.1"),
+            (-0.0, "0"),
+            (1e-7, "1e-7"),
+            (3.0, "3"),
+            (0.0005, "0.0005"),
+            (1e300, "1e300"),
+            (-2.5e-5, "-2.5e-5"),
+        ] {
             assert_eq!(number(x), expected);
         }
-        for x in [0.1 + 0.2, f64::MIN_POSITIVE, f64::MAX, std::f64::consts::PI, 5e-324] {
+        for x in [
+            0.1 + 0.2,
+            f64::MIN_POSITIVE,
+            f64::MAX,
+            std::f64::consts::PI,
+            5e-324,
+        ] {
             assert_eq!(number(x).parse::<f64>().unwrap(), x);
         }
     }

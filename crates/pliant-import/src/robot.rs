@@ -162,10 +162,19 @@ pub(crate) enum Shape {
     Plane,
     Box([f64; 3]),
     Sphere(f64),
-    Cylinder { radius: f64, length: f64 },
-    Capsule { radius: f64, length: f64 },
+    Cylinder {
+        radius: f64,
+        length: f64,
+    },
+    Capsule {
+        radius: f64,
+        length: f64,
+    },
     /// The hull of a mesh file, as the scene names it.
-    Hull { file: String, scale: f64 },
+    Hull {
+        file: String,
+        scale: f64,
+    },
 }
 
 /// A surface.

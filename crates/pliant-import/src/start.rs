@@ -49,7 +49,10 @@ pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Resu
                 let start = inside(joint.start);
                 if start != joint.start {
                     joint.start = start;
-                    moved.push((joint.spot, "a joint whose limits leave out its start begins at the nearest of them"));
+                    moved.push((
+                        joint.spot,
+                        "a joint whose limits leave out its start begins at the nearest of them",
+                    ));
                 }
             }
         }
@@ -116,8 +119,11 @@ fn joints(robot: &Robot) -> impl Iterator<Item = &Joint> {
 }
 
 fn joints_mut(robot: &mut Robot) -> impl Iterator<Item = &mut Joint> {
-    robot.links.iter_mut().flat_map(|link| match &mut link.attachment {
-        Attachment::Joints(joints) => joints.as_mut_slice(),
-        _ => &mut [],
-    })
+    robot
+        .links
+        .iter_mut()
+        .flat_map(|link| match &mut link.attachment {
+            Attachment::Joints(joints) => joints.as_mut_slice(),
+            _ => &mut [],
+        })
 }

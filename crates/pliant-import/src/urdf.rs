@@ -32,7 +32,10 @@ pub(crate) fn robot(tree: &mut Tree, root: usize, options: &Options, meshes: &mu
     tree.expect(root, &["name", "version"], &children);
     for (tag, why) in [
         ("material", "`material` is a colour"),
-        ("transmission", "`transmission` is not taken: motors of a scene act on joints"),
+        (
+            "transmission",
+            "`transmission` is not taken: motors of a scene act on joints",
+        ),
         ("gazebo", "`gazebo` is of another program"),
     ] {
         for element in tree.all(root, tag) {
@@ -41,7 +44,11 @@ pub(crate) fn robot(tree: &mut Tree, root: usize, options: &Options, meshes: &mu
     }
     let elements = tree.all(root, "link");
     let Some(first) = elements.first() else {
-        return tree.wrong(tree.elements[root].spot, "the robot has no `link`".to_owned(), None);
+        return tree.wrong(
+            tree.elements[root].spot,
+            "the robot has no `link`".to_owned(),
+            None,
+        );
     };
     let first = *first;
     let names = named(tree, &elements)?;
@@ -71,7 +78,10 @@ pub(crate) fn robot(tree: &mut Tree, root: usize, options: &Options, meshes: &mu
         },
     );
     let gravity = GRAVITY.map(|x| x.to_string()).join(", ");
-    tree.remark(tree.elements[first].spot, format!("gravity is ({gravity}) m/s^2: z is up"));
+    tree.remark(
+        tree.elements[first].spot,
+        format!("gravity is ({gravity}) m/s^2: z is up"),
+    );
     assemble(tree, &elements, &edges, base, options, meshes, &mut robot)?;
     Ok(robot)
 }
@@ -82,7 +92,11 @@ fn named(tree: &Tree, elements: &[usize]) -> Result<HashMap<String, usize>> {
     for (index, element) in elements.iter().enumerate() {
         let name = tree.needed(*element, "name")?;
         if names.insert(name.value.clone(), index).is_some() {
-            return tree.wrong(name.spot, format!("the link `{}` is there twice", name.value), None);
+            return tree.wrong(
+                name.spot,
+                format!("the link `{}` is there twice", name.value),
+                None,
+            );
         }
     }
     Ok(names)
@@ -93,7 +107,11 @@ fn edges(tree: &Tree, root: usize, names: &HashMap<String, usize>) -> Result<Vec
     list.sort_unstable();
     let end = |joint: usize, tag: &str| -> Result<usize> {
         let Some(element) = tree.child(joint, tag) else {
-            return tree.wrong(tree.elements[joint].spot, format!("the joint has no `{tag}`"), None);
+            return tree.wrong(
+                tree.elements[joint].spot,
+                format!("the joint has no `{tag}`"),
+                None,
+            );
         };
         let link = tree.needed(element, "link")?;
         match names.get(&link.value) {
@@ -109,7 +127,11 @@ fn edges(tree: &Tree, root: usize, names: &HashMap<String, usize>) -> Result<Vec
     for element in tree.all(root, "joint") {
         let name = tree.needed(element, "name")?;
         if known.insert(name.value.clone(), ()).is_some() {
-            return tree.wrong(name.spot, format!("the joint `{}` is there twice", name.value), None);
+            return tree.wrong(
+                name.spot,
+                format!("the joint `{}` is there twice", name.value),
+                None,
+            );
         }
         edges.push(Edge {
             element,
@@ -127,7 +149,10 @@ fn base(tree: &Tree, elements: &[usize], edges: &[Edge]) -> Result<usize> {
     for edge in edges {
         if let Some(first) = parents[edge.child].replace(edge.name.as_str()) {
             let name = tree.value(elements[edge.child], "name").unwrap_or_default();
-            let message = format!("the link `{name}` is the child of two joints, `{first}` and `{}`", edge.name);
+            let message = format!(
+                "the link `{name}` is the child of two joints, `{first}` and `{}`",
+                edge.name
+            );
             let help = "URDF has trees only: loops are joints of the scene".to_owned();
             return tree.wrong(tree.elements[edge.element].spot, message, Some(help));
         }
@@ -139,7 +164,11 @@ fn base(tree: &Tree, elements: &[usize], edges: &[Edge]) -> Result<usize> {
         return tree.wrong(tree.elements[elements[0]].spot, message, None);
     };
     if let Some(other) = bases.next() {
-        let message = format!("no joint holds the links `{}` and `{}`: a robot has one base", name(base), name(other));
+        let message = format!(
+            "no joint holds the links `{}` and `{}`: a robot has one base",
+            name(base),
+            name(other)
+        );
         return tree.wrong(tree.elements[elements[other]].spot, message, None);
     }
     Ok(base)
@@ -159,7 +188,11 @@ fn assemble(
     for (index, edge) in edges.iter().enumerate() {
         children[edge.parent].push(index);
     }
-    let attachment = if options.floating { Attachment::Free } else { Attachment::Held };
+    let attachment = if options.floating {
+        Attachment::Free
+    } else {
+        Attachment::Held
+    };
     let mut open = VecDeque::from([(base, None, Frame::IDENTITY, attachment)]);
     let mut reached = vec![false; elements.len()];
     while let Some((index, parent, frame, attachment)) = open.pop_front() {
@@ -243,16 +276,25 @@ fn inertia(tree: &mut Tree, link: usize) -> Result<Option<Inertia>> {
     let mut tensor = Mat3::zeros();
     if let Some(of) = tree.child(element, "inertia") {
         tree.expect(of, &["ixx", "ixy", "ixz", "iyy", "iyz", "izz"], &[]);
-        for (name, row, column) in
-            [("ixx", 0, 0), ("iyy", 1, 1), ("izz", 2, 2), ("ixy", 0, 1), ("ixz", 0, 2), ("iyz", 1, 2)]
-        {
+        for (name, row, column) in [
+            ("ixx", 0, 0),
+            ("iyy", 1, 1),
+            ("izz", 2, 2),
+            ("ixy", 0, 1),
+            ("ixz", 0, 2),
+            ("iyz", 1, 2),
+        ] {
             let entry = tree.number(of, name)?.unwrap_or_default();
             tensor[(row, column)] = entry;
             tensor[(column, row)] = entry;
         }
     }
     if mass == 0.0 {
-        let what = if tensor == Mat3::zeros() { "" } else { " but moments of inertia, which no body has" };
+        let what = if tensor == Mat3::zeros() {
+            ""
+        } else {
+            " but moments of inertia, which no body has"
+        };
         tree.remark(spot, format!("`inertial` has no mass{what}: it is left out"));
         return Ok(None);
     }
@@ -310,7 +352,11 @@ fn collider(tree: &mut Tree, element: usize, link: &str, meshes: &mut Meshes) ->
         // Remarked on by `expect`.
         _ => None,
     };
-    let name = tree.value(element, "name").filter(|n| !n.is_empty()).unwrap_or(link).to_owned();
+    let name = tree
+        .value(element, "name")
+        .filter(|n| !n.is_empty())
+        .unwrap_or(link)
+        .to_owned();
     Ok(shape.map(|shape| Collider {
         name,
         shape,
@@ -362,7 +408,14 @@ fn joint(tree: &mut Tree, edge: &Edge, robot: &mut Robot) -> Result<(Frame, Atta
         "prismatic" => Motion::Slider,
         "planar" => Motion::Planar,
         other => {
-            let kinds = ["fixed", "revolute", "continuous", "prismatic", "floating", "planar"];
+            let kinds = [
+                "fixed",
+                "revolute",
+                "continuous",
+                "prismatic",
+                "floating",
+                "planar",
+            ];
             let help = hint(other, "types", kinds);
             return tree.wrong(kind.spot, format!("joints have no type `{other}`"), help);
         }
@@ -375,7 +428,11 @@ fn joint(tree: &mut Tree, edge: &Edge, robot: &mut Robot) -> Result<(Frame, Atta
         start: 0.0,
         reference: 0.0,
         rest: 0.0,
-        effects: effects(tree, element, kind.value == "revolute" || kind.value == "prismatic")?,
+        effects: effects(
+            tree,
+            element,
+            kind.value == "revolute" || kind.value == "prismatic",
+        )?,
         spot,
     };
     if let Some(mimic) = tree.child(element, "mimic") {
@@ -399,10 +456,17 @@ fn axis(tree: &mut Tree, joint: usize) -> Result<Vec3> {
         return Ok(Vec3::x());
     };
     tree.expect(element, &["xyz"], &[]);
-    let given: Vec3 = tree.numbers::<3>(element, "xyz")?.unwrap_or([1.0, 0.0, 0.0]).into();
+    let given: Vec3 = tree
+        .numbers::<3>(element, "xyz")?
+        .unwrap_or([1.0, 0.0, 0.0])
+        .into();
     let size = given.amax();
     if size == 0.0 {
-        return tree.wrong(tree.elements[element].spot, "the axis has length zero".to_owned(), None);
+        return tree.wrong(
+            tree.elements[element].spot,
+            "the axis has length zero".to_owned(),
+            None,
+        );
     }
     Ok((given / size).normalize())
 }

@@ -189,7 +189,14 @@ impl Writer<'_> {
             let pose = self.body_pose(index);
             let tensor = inertia.tensor;
             let products = [tensor[(0, 1)], tensor[(0, 2)], tensor[(1, 2)]];
-            let all = tidy([tensor[(0, 0)], tensor[(1, 1)], tensor[(2, 2)], products[0], products[1], products[2]]);
+            let all = tidy([
+                tensor[(0, 0)],
+                tensor[(1, 1)],
+                tensor[(2, 2)],
+                products[0],
+                products[1],
+                products[2],
+            ]);
             let mut inside = format!("{}{}", place("position", pose.position), rotation(pose.rotation));
             let _ = write!(inside, ", mass: {}", number(inertia.mass));
             let _ = write!(inside, ", inertia: {}", tuple(&all[..3]));
@@ -203,7 +210,10 @@ impl Writer<'_> {
             ));
         }
         if !out.is_empty() {
-            out.insert(0, "// Bodies have the axes of their links; `position` is the centre of mass.".to_owned());
+            out.insert(
+                0,
+                "// Bodies have the axes of their links; `position` is the centre of mass.".to_owned(),
+            );
         }
         out
     }
@@ -228,7 +238,11 @@ impl Writer<'_> {
             let (Some(owner), frame) = self.in_body(Some(index), &Frame::IDENTITY) else {
                 continue;
             };
-            let inside = format!("body: 0{}{}", place("position", frame.position), rotation(frame.rotation));
+            let inside = format!(
+                "body: 0{}{}",
+                place("position", frame.position),
+                rotation(frame.rotation)
+            );
             out.push(format!(
                 "Mapped(name: {}, parents: [{}], mapping: RigidFrames(frames: [({})])),",
                 text(&self.links[index]),
@@ -237,7 +251,10 @@ impl Writer<'_> {
             ));
         }
         if !out.is_empty() {
-            out.insert(0, "// Links that ride on others; their mass is in that of the body.".to_owned());
+            out.insert(
+                0,
+                "// Links that ride on others; their mass is in that of the body.".to_owned(),
+            );
         }
         out
     }

@@ -84,7 +84,11 @@ impl Tree {
         let mut index = std::collections::HashMap::new();
         for node in document.descendants().filter(roxmltree::Node::is_element) {
             if self.elements.len() >= MOST_ELEMENTS {
-                let spot = Spot { file, start: node.range().start, end: node.range().start };
+                let spot = Spot {
+                    file,
+                    start: node.range().start,
+                    end: node.range().start,
+                };
                 return Err(self.syntax(spot, format!("more than {MOST_ELEMENTS} elements"), None));
             }
             let number = self.elements.len();
@@ -122,7 +126,11 @@ impl Tree {
                     depth += 1;
                 }
                 if depth > DEEPEST {
-                    let spot = Spot { file, start: at, end: at + length };
+                    let spot = Spot {
+                        file,
+                        start: at,
+                        end: at + length,
+                    };
                     let message = format!("elements are nested more than {DEEPEST} deep");
                     return Err(self.syntax(spot, message, None));
                 }
@@ -140,13 +148,24 @@ impl Tree {
         let File { text, lines, .. } = &self.files[file];
         let start = lines.get(row).copied().unwrap_or(text.len());
         let column = (position.col as usize).saturating_sub(1);
-        let at = text[start..].char_indices().nth(column).map_or(text.len(), |(i, _)| start + i);
+        let at = text[start..]
+            .char_indices()
+            .nth(column)
+            .map_or(text.len(), |(i, _)| start + i);
         // The place is drawn, so that it need not be told as well.
         let told = error.to_string();
         let told = told.strip_suffix(&format!(" at {position}")).unwrap_or(&told);
         let help = matches!(error, roxmltree::Error::DtdDetected)
             .then(|| "document types, and the entities that they define, are not read".to_owned());
-        self.syntax(Spot { file, start: at, end: at }, format!("this is no XML: {told}"), help)
+        self.syntax(
+            Spot {
+                file,
+                start: at,
+                end: at,
+            },
+            format!("this is no XML: {told}"),
+            help,
+        )
     }
 
     pub(crate) fn diagnostic(&self, spot: Spot, message: String, help: Option<String>) -> Box<Diagnostic> {
@@ -176,7 +195,10 @@ impl Tree {
         let Some(file) = self.files.get(spot.file) else {
             return (String::new(), 0);
         };
-        (file.name.clone(), file.lines.partition_point(|start| *start <= spot.start))
+        (
+            file.name.clone(),
+            file.lines.partition_point(|start| *start <= spot.start),
+        )
     }
 
     /// Takes a remark about a place.
@@ -197,7 +219,10 @@ impl Tree {
     /// The children of that tag.
     pub(crate) fn all(&self, of: usize, tag: &str) -> Vec<usize> {
         let children = self.elements[of].children.iter();
-        children.copied().filter(|c| self.elements[*c].tag == tag).collect()
+        children
+            .copied()
+            .filter(|c| self.elements[*c].tag == tag)
+            .collect()
     }
 
     /// The first child of that tag.
@@ -285,7 +310,11 @@ impl Tree {
         if let (Some(x), Some(attribute)) = (number, self.attribute(of, name))
             && x < 0.0
         {
-            return self.wrong(attribute.spot, format!("`{name}` is {x}, which is below zero"), None);
+            return self.wrong(
+                attribute.spot,
+                format!("`{name}` is {x}, which is below zero"),
+                None,
+            );
         }
         Ok(number)
     }
@@ -298,14 +327,20 @@ impl Tree {
         for attribute in &element.attributes {
             if !attributes.contains(&attribute.name.as_str()) {
                 let hint = near(&attribute.name, attributes);
-                unknown.push((attribute.spot, format!("`{}` of `{tag}` is not taken{hint}", attribute.name)));
+                unknown.push((
+                    attribute.spot,
+                    format!("`{}` of `{tag}` is not taken{hint}", attribute.name),
+                ));
             }
         }
         for child in &element.children {
             let child = &self.elements[*child];
             if !children.contains(&child.tag.as_str()) {
                 let hint = near(&child.tag, children);
-                unknown.push((child.spot, format!("`{}` in `{tag}` is not taken{hint}", child.tag)));
+                unknown.push((
+                    child.spot,
+                    format!("`{}` in `{tag}` is not taken{hint}", child.tag),
+                ));
             }
         }
         for (spot, message) in unknown {
@@ -324,13 +359,21 @@ fn near(wanted: &str, known: &[&str]) -> String {
 
 /// A count and its verb.
 fn count(n: usize) -> String {
-    if n == 1 { "1 is".to_owned() } else { format!("{n} are") }
+    if n == 1 {
+        "1 is".to_owned()
+    } else {
+        format!("{n} are")
+    }
 }
 
 fn element(file: usize, node: &roxmltree::Node<'_, '_>) -> Element {
     let start = node.range().start;
     let tag = node.tag_name().name();
-    let spot = |range: Range<usize>| Spot { file, start: range.start, end: range.end };
+    let spot = |range: Range<usize>| Spot {
+        file,
+        start: range.start,
+        end: range.end,
+    };
     Element {
         tag: tag.to_owned(),
         attributes: node

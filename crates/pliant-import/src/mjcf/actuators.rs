@@ -36,28 +36,60 @@ impl Reader<'_> {
 
     fn read_actuator(&mut self, of: usize, name: &str, robot: &mut Robot) -> Result<bool> {
         let known = [
-            "name", "class", "joint", "tendon", "gear", "kp", "kv", "gainprm", "biasprm", "gaintype", "biastype",
-            "forcerange", "forcelimited", "ctrlrange", "ctrllimited", "group",
+            "name",
+            "class",
+            "joint",
+            "tendon",
+            "gear",
+            "kp",
+            "kv",
+            "gainprm",
+            "biasprm",
+            "gaintype",
+            "biastype",
+            "forcerange",
+            "forcelimited",
+            "ctrlrange",
+            "ctrllimited",
+            "group",
         ];
         self.tree.expect(of, &known, &[]);
         let spot = self.spot(of);
         let Some(law) = self.law(of)? else {
-            let message = format!("an actuator `{}` of this kind is not taken", self.tree.elements[of].tag);
+            let message = format!(
+                "an actuator `{}` of this kind is not taken",
+                self.tree.elements[of].tag
+            );
             self.tree.remark(spot, message);
             return Ok(false);
         };
-        if self.tree.attribute(of, "ctrlrange").is_some() && truth(self.tree, of, "ctrllimited") != Some(false) {
-            self.tree.remark(spot, "`ctrlrange` bounds controls, which are parameters of the scene");
+        if self.tree.attribute(of, "ctrlrange").is_some()
+            && truth(self.tree, of, "ctrllimited") != Some(false)
+        {
+            self.tree.remark(
+                spot,
+                "`ctrlrange` bounds controls, which are parameters of the scene",
+            );
         }
-        let gear = self.tree.list(of, "gear")?.and_then(|g| g.first().copied()).unwrap_or(1.0);
+        let gear = self
+            .tree
+            .list(of, "gear")?
+            .and_then(|g| g.first().copied())
+            .unwrap_or(1.0);
         let force = self.largest_force(of)?;
-        let (joint, tendon) = (self.tree.attribute(of, "joint").cloned(), self.tree.attribute(of, "tendon").cloned());
+        let (joint, tendon) = (
+            self.tree.attribute(of, "joint").cloned(),
+            self.tree.attribute(of, "tendon").cloned(),
+        );
         let (effects, reference) = if let Some(attribute) = joint {
             let found = self.joint(robot, &attribute)?.name.clone();
-            let joint = robot.links.iter_mut().find_map(|link| match &mut link.attachment {
-                Attachment::Joints(joints) => joints.iter_mut().find(|j| j.name == found),
-                _ => None,
-            });
+            let joint = robot
+                .links
+                .iter_mut()
+                .find_map(|link| match &mut link.attachment {
+                    Attachment::Joints(joints) => joints.iter_mut().find(|j| j.name == found),
+                    _ => None,
+                });
             match joint {
                 Some(joint) => (&mut joint.effects, joint.reference),
                 None => return Ok(false),
@@ -71,11 +103,15 @@ impl Reader<'_> {
                 }
             }
         } else {
-            self.tree.remark(spot, "an actuator on neither a joint nor a tendon is not taken");
+            self.tree
+                .remark(spot, "an actuator on neither a joint nor a tendon is not taken");
             return Ok(false);
         };
         if !put(effects, name, &law, gear, force, reference) {
-            self.tree.remark(spot, "the bound of a force that is no servo of position is not kept");
+            self.tree.remark(
+                spot,
+                "the bound of a force that is no servo of position is not kept",
+            );
         }
         Ok(true)
     }
@@ -86,14 +122,26 @@ impl Reader<'_> {
         let list = |reader: &Self, key: &str| reader.tree.list(of, key).map(Option::unwrap_or_default);
         let (kp, kv) = (self.tree.number(of, "kp")?, self.tree.number(of, "kv")?);
         Ok(match tag.as_str() {
-            "motor" => Some(Law { gain: 1.0, stiffness: 0.0, damping: 0.0 }),
+            "motor" => Some(Law {
+                gain: 1.0,
+                stiffness: 0.0,
+                damping: 0.0,
+            }),
             "position" => {
                 let kp = kp.unwrap_or(1.0);
-                Some(Law { gain: kp, stiffness: kp, damping: kv.unwrap_or_default() })
+                Some(Law {
+                    gain: kp,
+                    stiffness: kp,
+                    damping: kv.unwrap_or_default(),
+                })
             }
             "velocity" => {
                 let kv = kv.unwrap_or(1.0);
-                Some(Law { gain: kv, stiffness: 0.0, damping: kv })
+                Some(Law {
+                    gain: kv,
+                    stiffness: 0.0,
+                    damping: kv,
+                })
             }
             "general" => {
                 let (gain, bias) = (list(self, "gainprm")?, list(self, "biasprm")?);
@@ -101,10 +149,20 @@ impl Reader<'_> {
                 let entry = |i: usize| bias.get(i).copied().unwrap_or_default();
                 let kinds = (self.tree.value(of, "gaintype"), self.tree.value(of, "biastype"));
                 match kinds {
-                    (None | Some("fixed"), None | Some("none")) => Some(Law { gain, stiffness: 0.0, damping: 0.0 }),
+                    (None | Some("fixed"), None | Some("none")) => Some(Law {
+                        gain,
+                        stiffness: 0.0,
+                        damping: 0.0,
+                    }),
                     // A servo's bias pulls to zero with the gain of its control.
-                    (None | Some("fixed"), Some("affine")) if entry(0) == 0.0 && (entry(1) == 0.0 || -entry(1) == gain) => {
-                        Some(Law { gain, stiffness: -entry(1), damping: -entry(2) })
+                    (None | Some("fixed"), Some("affine"))
+                        if entry(0) == 0.0 && (entry(1) == 0.0 || -entry(1) == gain) =>
+                    {
+                        Some(Law {
+                            gain,
+                            stiffness: -entry(1),
+                            damping: -entry(2),
+                        })
                     }
                     _ => None,
                 }
@@ -122,7 +180,10 @@ impl Reader<'_> {
         };
         if lower != -upper {
             let spot = self.spot(of);
-            self.tree.remark(spot, "the bounds of a force are the larger of both, in both directions");
+            self.tree.remark(
+                spot,
+                "the bounds of a force are the larger of both, in both directions",
+            );
         }
         Ok(Some(lower.abs().max(upper.abs())))
     }

@@ -1,8 +1,8 @@
 //! Bodies and joints.
 
+use super::Reader;
 use super::keys::Coordinate;
 use super::settings::truth;
-use super::Reader;
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
 use crate::robot::{Attachment, Effects, Joint, Link, Motion};
@@ -12,7 +12,16 @@ use pliant_dense::{Mat3, Vec3};
 type Result<T> = std::result::Result<T, ImportError>;
 
 const PARTS: [&str; 10] = [
-    "inertial", "joint", "freejoint", "geom", "body", "frame", "site", "camera", "light", "include",
+    "inertial",
+    "joint",
+    "freejoint",
+    "geom",
+    "body",
+    "frame",
+    "site",
+    "camera",
+    "light",
+    "include",
 ];
 
 /// What a body holds, whatever frames it stands in.
@@ -35,7 +44,9 @@ impl Reader<'_> {
             self.has_inertial = false;
             self.read_parts(world, &Frame::IDENTITY, "world", &mut content)?;
             if content.free || !content.joints.is_empty() {
-                return self.tree.wrong(self.spot(world), "the world has no joints".to_owned(), None);
+                return self
+                    .tree
+                    .wrong(self.spot(world), "the world has no joints".to_owned(), None);
             }
             if !content.colliders.is_empty() {
                 self.links.push(Link {
@@ -49,11 +60,20 @@ impl Reader<'_> {
                 });
             }
             // Depth first, in the order of the file, which is that of coordinates; without recursion.
-            let mut open: Vec<(usize, Frame, Option<usize>)> =
-                content.bodies.into_iter().rev().map(|(of, frame)| (of, frame, None)).collect();
+            let mut open: Vec<(usize, Frame, Option<usize>)> = content
+                .bodies
+                .into_iter()
+                .rev()
+                .map(|(of, frame)| (of, frame, None))
+                .collect();
             while let Some((of, outer, parent)) = open.pop() {
                 let (number, bodies) = self.read_body(of, &outer, parent)?;
-                open.extend(bodies.into_iter().rev().map(|(of, frame)| (of, frame, Some(number))));
+                open.extend(
+                    bodies
+                        .into_iter()
+                        .rev()
+                        .map(|(of, frame)| (of, frame, Some(number))),
+                );
             }
         }
         self.set_total_mass();
@@ -73,9 +93,22 @@ impl Reader<'_> {
         }
     }
 
-    fn read_body(&mut self, of: usize, outer: &Frame, parent: Option<usize>) -> Result<(usize, Vec<(usize, Frame)>)> {
+    fn read_body(
+        &mut self,
+        of: usize,
+        outer: &Frame,
+        parent: Option<usize>,
+    ) -> Result<(usize, Vec<(usize, Frame)>)> {
         let known = [
-            "name", "class", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler",
+            "name",
+            "class",
+            "childclass",
+            "pos",
+            "quat",
+            "axisangle",
+            "xyaxes",
+            "zaxis",
+            "euler",
         ];
         self.tree.expect(of, &known, &PARTS);
         let number = self.links.len();
@@ -85,7 +118,9 @@ impl Reader<'_> {
         };
         if self.bodies.insert(name.clone(), number).is_some() {
             let spot = self.tree.attribute(of, "name").map_or(self.spot(of), |a| a.spot);
-            return self.tree.wrong(spot, format!("the body `{name}` is there twice"), None);
+            return self
+                .tree
+                .wrong(spot, format!("the body `{name}` is there twice"), None);
         }
         let frame = outer.then(&self.settings.frame(self.tree, of)?);
         let mut content = Content::default();
@@ -151,7 +186,15 @@ impl Reader<'_> {
                     "body" => content.bodies.push((child, outer)),
                     "frame" => {
                         let known = [
-                            "name", "class", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler",
+                            "name",
+                            "class",
+                            "childclass",
+                            "pos",
+                            "quat",
+                            "axisangle",
+                            "xyaxes",
+                            "zaxis",
+                            "euler",
                         ];
                         self.tree.expect(child, &known, &PARTS);
                         open.push((child, outer.then(&self.settings.frame(self.tree, child)?)));
@@ -169,19 +212,34 @@ impl Reader<'_> {
 
     fn inertial(&mut self, of: usize) -> Result<Inertia> {
         let known = [
-            "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia",
+            "pos",
+            "quat",
+            "axisangle",
+            "xyaxes",
+            "zaxis",
+            "euler",
+            "mass",
+            "diaginertia",
+            "fullinertia",
         ];
         self.tree.expect(of, &known, &[]);
         let frame = self.settings.frame(self.tree, of)?;
         self.tree.needed(of, "mass")?;
         let mass = self.tree.not_negative(of, "mass")?.unwrap_or_default();
-        let tensor = match (self.tree.numbers::<6>(of, "fullinertia")?, self.tree.numbers::<3>(of, "diaginertia")?) {
+        let tensor = match (
+            self.tree.numbers::<6>(of, "fullinertia")?,
+            self.tree.numbers::<3>(of, "diaginertia")?,
+        ) {
             (Some([xx, yy, zz, xy, xz, yz]), _) => Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz),
             (None, Some(diagonal)) => Mat3::from_diagonal(&diagonal.into()),
             (None, None) => Mat3::zeros(),
         };
         let turned = matrix(frame.rotation);
-        let tensor = if frame.is_upright() { tensor } else { symmetric(turned * tensor * turned.transpose()) };
+        let tensor = if frame.is_upright() {
+            tensor
+        } else {
+            symmetric(turned * tensor * turned.transpose())
+        };
         Ok(Inertia {
             mass,
             centre: frame.position,
@@ -201,8 +259,13 @@ impl Reader<'_> {
             let known = ["name", "class", "type", "group", "limited", "armature", "damping"];
             self.tree.expect(of, &known, &[]);
             for key in ["armature", "damping"] {
-                if self.tree.list(of, key)?.is_some_and(|l| l.iter().any(|x| *x != 0.0)) {
-                    self.tree.remark(spot, format!("{key} of a free joint is not taken"));
+                if self
+                    .tree
+                    .list(of, key)?
+                    .is_some_and(|l| l.iter().any(|x| *x != 0.0))
+                {
+                    self.tree
+                        .remark(spot, format!("{key} of a free joint is not taken"));
                 }
             }
             content.free = true;
@@ -210,8 +273,20 @@ impl Reader<'_> {
             return Ok(());
         }
         let known = [
-            "name", "class", "type", "pos", "axis", "range", "limited", "ref", "springref", "stiffness", "damping",
-            "armature", "frictionloss", "group",
+            "name",
+            "class",
+            "type",
+            "pos",
+            "axis",
+            "range",
+            "limited",
+            "ref",
+            "springref",
+            "stiffness",
+            "damping",
+            "armature",
+            "frictionloss",
+            "group",
         ];
         self.tree.expect(of, &known, &[]);
         let motion = match self.tree.value(of, "type") {
@@ -225,26 +300,49 @@ impl Reader<'_> {
                 return self.tree.wrong(spot, message, help);
             }
         };
-        let axis: Vec3 = self.tree.numbers::<3>(of, "axis")?.unwrap_or([0.0, 0.0, 1.0]).into();
+        let axis: Vec3 = self
+            .tree
+            .numbers::<3>(of, "axis")?
+            .unwrap_or([0.0, 0.0, 1.0])
+            .into();
         let size = axis.amax();
         if size == 0.0 {
             return self.tree.wrong(spot, "the axis has length zero".to_owned(), None);
         }
         let anchor: Vec3 = self.tree.numbers::<3>(of, "pos")?.unwrap_or_default().into();
-        let unit = if motion == Motion::Hinge { self.settings.angle } else { 1.0 };
-        let reference = if motion == Motion::Ball { 0.0 } else { self.tree.number(of, "ref")?.unwrap_or_default() * unit };
+        let unit = if motion == Motion::Hinge {
+            self.settings.angle
+        } else {
+            1.0
+        };
+        let reference = if motion == Motion::Ball {
+            0.0
+        } else {
+            self.tree.number(of, "ref")?.unwrap_or_default() * unit
+        };
         if reference != 0.0 {
-            self.tree.remark(spot, "coordinates of the scene are zero where those of the file are `ref`");
+            self.tree.remark(
+                spot,
+                "coordinates of the scene are zero where those of the file are `ref`",
+            );
         }
         self.order.push(match motion {
             Motion::Ball => Coordinate::Ball,
             _ => Coordinate::Single(name.clone()),
         });
         if content.joints.iter().any(|j| j.name == name) || self.known_joint(&name) {
-            return self.tree.wrong(spot, format!("the joint `{name}` of `{body}` is there twice"), None);
+            return self.tree.wrong(
+                spot,
+                format!("the joint `{name}` of `{body}` is there twice"),
+                None,
+            );
         }
         let effects = self.effects(of, motion, unit, reference)?;
-        let rest = if motion == Motion::Ball { 0.0 } else { self.tree.number(of, "springref")?.unwrap_or_default() * unit };
+        let rest = if motion == Motion::Ball {
+            0.0
+        } else {
+            self.tree.number(of, "springref")?.unwrap_or_default() * unit
+        };
         content.joints.push(Joint {
             name,
             motion,
@@ -272,16 +370,27 @@ impl Reader<'_> {
         let first = list.first().copied().unwrap_or_default();
         if first < 0.0 {
             let spot = self.tree.needed(of, key)?.spot;
-            return self.tree.wrong(spot, format!("`{key}` is {first}, which is below zero"), None);
+            return self
+                .tree
+                .wrong(spot, format!("`{key}` is {first}, which is below zero"), None);
         }
         if list.iter().skip(1).any(|x| *x != 0.0) {
-            self.tree.remark(self.tree.elements[of].spot, format!("only the linear part of `{key}` is taken"));
+            self.tree.remark(
+                self.tree.elements[of].spot,
+                format!("only the linear part of `{key}` is taken"),
+            );
         }
         Ok(first)
     }
 
     /// What acts on the coordinate of a joint or a tendon; `unit` is that of its limits.
-    pub(super) fn effects(&mut self, of: usize, motion: Motion, unit: f64, reference: f64) -> Result<Effects> {
+    pub(super) fn effects(
+        &mut self,
+        of: usize,
+        motion: Motion,
+        unit: f64,
+        reference: f64,
+    ) -> Result<Effects> {
         let mut effects = Effects {
             damping: self.coefficient(of, "damping")?,
             friction: self.tree.not_negative(of, "frictionloss")?.unwrap_or_default(),

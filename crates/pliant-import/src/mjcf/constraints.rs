@@ -30,7 +30,8 @@ impl Reader<'_> {
                 let mut names: Vec<&str> = self.bodies.keys().map(String::as_str).collect();
                 names.sort_unstable();
                 let help = pliant_scene::scene::hint(&name.value, "bodies", names);
-                self.tree.wrong(name.spot, format!("there is no body `{}`", name.value), help)
+                self.tree
+                    .wrong(name.spot, format!("there is no body `{}`", name.value), help)
             }
         }
     }
@@ -39,7 +40,9 @@ impl Reader<'_> {
     pub(super) fn joint<'a>(&self, robot: &'a Robot, name: &Attribute) -> Result<&'a Joint> {
         match joint(robot, &name.value) {
             Some(joint) => Ok(joint),
-            None => self.tree.wrong(name.spot, format!("there is no joint `{}`", name.value), None),
+            None => self
+                .tree
+                .wrong(name.spot, format!("there is no joint `{}`", name.value), None),
         }
     }
 
@@ -48,7 +51,10 @@ impl Reader<'_> {
             self.tree.expect(section, &[], &["exclude"]);
             for of in self.tree.all(section, "exclude") {
                 self.tree.expect(of, &["name", "class", "body1", "body2"], &[]);
-                let (a, b) = (self.tree.needed(of, "body1")?.clone(), self.tree.needed(of, "body2")?.clone());
+                let (a, b) = (
+                    self.tree.needed(of, "body1")?.clone(),
+                    self.tree.needed(of, "body2")?.clone(),
+                );
                 let world = robot.links.iter().position(|l| l.name == "world");
                 let sides = (self.body(&a)?.or(world), self.body(&b)?.or(world));
                 if let (Some(a), Some(b)) = sides {
@@ -68,7 +74,8 @@ impl Reader<'_> {
             for of in self.tree.elements[section].children.clone() {
                 let spot = self.spot(of);
                 if self.tree.value(of, "active") == Some("false") {
-                    self.tree.remark(spot, "a constraint that is not active is not taken");
+                    self.tree
+                        .remark(spot, "a constraint that is not active is not taken");
                     continue;
                 }
                 match self.tree.elements[of].tag.as_str() {
@@ -82,32 +89,45 @@ impl Reader<'_> {
     }
 
     fn read_gear(&mut self, of: usize, robot: &mut Robot) -> Result<()> {
-        self.tree.expect(of, &["name", "class", "active", "joint1", "joint2", "polycoef"], &[]);
+        self.tree.expect(
+            of,
+            &["name", "class", "active", "joint1", "joint2", "polycoef"],
+            &[],
+        );
         let spot = self.spot(of);
         let first = self.tree.needed(of, "joint1")?.clone();
         let first = self.joint(robot, &first)?.name.clone();
         let Some(second) = self.tree.attribute(of, "joint2").cloned() else {
-            self.tree.remark(spot, "a joint that is held at a coordinate is not taken");
+            self.tree
+                .remark(spot, "a joint that is held at a coordinate is not taken");
             return Ok(());
         };
         let second = self.joint(robot, &second)?.name.clone();
         let list = self.tree.list(of, "polycoef")?.unwrap_or_default();
         let entry = |i: usize, default: f64| list.get(i).copied().unwrap_or(default);
         if list.iter().skip(2).any(|c| *c != 0.0) {
-            self.tree.remark(spot, "a row between joints that is not linear is not taken");
+            self.tree
+                .remark(spot, "a row between joints that is not linear is not taken");
             return Ok(());
         }
         if robot.gears.iter().any(|g| g.first == first) {
-            self.tree.remark(spot, "a joint that follows two others follows the first of them");
+            self.tree
+                .remark(spot, "a joint that follows two others follows the first of them");
             return Ok(());
         }
         let offset = entry(0, 0.0);
         for link in &mut robot.links {
             if let Attachment::Joints(joints) = &mut link.attachment {
-                joints.iter_mut().filter(|j| j.name == first).for_each(|j| j.start = offset);
+                joints
+                    .iter_mut()
+                    .filter(|j| j.name == first)
+                    .for_each(|j| j.start = offset);
             }
         }
-        let name = self.tree.value(of, "name").map_or_else(|| format!("{first}.row"), str::to_owned);
+        let name = self
+            .tree
+            .value(of, "name")
+            .map_or_else(|| format!("{first}.row"), str::to_owned);
         robot.gears.push(Gear {
             name,
             first,
@@ -145,7 +165,11 @@ impl Reader<'_> {
         let inside = Frame::at(anchor);
         let name = match self.tree.value(of, "name") {
             Some(name) => name.to_owned(),
-            None => format!("{}-{}", first.value, second.map_or_else(|| "world".to_owned(), |s| s.value)),
+            None => format!(
+                "{}-{}",
+                first.value,
+                second.map_or_else(|| "world".to_owned(), |s| s.value)
+            ),
         };
         robot.closures.push(Closure {
             name,
@@ -161,8 +185,18 @@ impl Reader<'_> {
             self.tree.expect(section, &[], &["fixed"]);
             for (number, of) in self.tree.all(section, "fixed").into_iter().enumerate() {
                 let known = [
-                    "name", "class", "stiffness", "damping", "range", "limited", "frictionloss", "armature",
-                    "springlength", "group", "rgba", "width",
+                    "name",
+                    "class",
+                    "stiffness",
+                    "damping",
+                    "range",
+                    "limited",
+                    "frictionloss",
+                    "armature",
+                    "springlength",
+                    "group",
+                    "rgba",
+                    "width",
                 ];
                 self.tree.expect(of, &known, &["joint"]);
                 let spot = self.spot(of);
@@ -179,11 +213,15 @@ impl Reader<'_> {
                 let mut effects = self.effects(of, Motion::Slider, 1.0, 0.0)?;
                 let length = self.tree.list(of, "springlength")?.unwrap_or_default();
                 if length.len() > 1 && length[0] != length[1] {
-                    self.tree.remark(spot, "a tendon with a range of rest lengths has the first");
+                    self.tree
+                        .remark(spot, "a tendon with a range of rest lengths has the first");
                 }
                 let rest = length.first().copied().filter(|x| *x >= 0.0).unwrap_or(at_rest);
                 effects.spring = effects.spring.map(|(stiffness, _)| (stiffness, rest));
-                let name = self.tree.value(of, "name").map_or_else(|| format!("tendon {}", number + 1), str::to_owned);
+                let name = self
+                    .tree
+                    .value(of, "name")
+                    .map_or_else(|| format!("tendon {}", number + 1), str::to_owned);
                 robot.tendons.push(Tendon {
                     name,
                     terms,

@@ -27,7 +27,9 @@ pub(super) fn include(tree: &mut Tree, root: usize, directory: Option<&Path>) ->
             let path = directory.join(&file.value);
             let bytes = match pliant_mesh_io::read_file(&path, LARGEST_FILE) {
                 Ok(bytes) => bytes,
-                Err(error) => return tree.wrong(file.spot, format!("cannot read `{}`: {error}", file.value), None),
+                Err(error) => {
+                    return tree.wrong(file.spot, format!("cannot read `{}`: {error}", file.value), None);
+                }
             };
             // A file that includes itself would never end, and the format has every file once.
             if !known.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
@@ -54,7 +56,15 @@ const MAIN: &str = "main";
 const TURNS: [&str; 5] = ["quat", "axisangle", "xyaxes", "zaxis", "euler"];
 /// Actuators, which share their defaults.
 pub(super) const ACTUATORS: [&str; 9] = [
-    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion",
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
 ];
 
 /// Gives every element the attributes of its class that it does not have itself.
@@ -85,7 +95,12 @@ pub(super) fn apply(tree: &mut Tree, root: usize) -> Result<()> {
             let extra = missing(tree, of, &tag, &classes[&class]);
             tree.elements[of].attributes.extend(extra);
         }
-        open.extend(tree.elements[of].children.iter().map(|child| (*child, inherited.clone())));
+        open.extend(
+            tree.elements[of]
+                .children
+                .iter()
+                .map(|child| (*child, inherited.clone())),
+        );
     }
     Ok(())
 }
@@ -106,7 +121,11 @@ fn missing(tree: &Tree, of: usize, tag: &str, class: &Class) -> Vec<Attribute> {
     let turned = own.iter().any(|a| TURNS.contains(&a.name.as_str()));
     let has = |name: &str| own.iter().any(|a| a.name == name) || (turned && TURNS.contains(&name));
     let mut out: Vec<Attribute> = Vec::new();
-    let shared: &[&str] = if ACTUATORS.contains(&tag) { &["general"] } else { &[] };
+    let shared: &[&str] = if ACTUATORS.contains(&tag) {
+        &["general"]
+    } else {
+        &[]
+    };
     // Tendons and constraints have one kind of default each.
     let shared = match tag {
         "fixed" | "spatial" => &["tendon"],

@@ -14,8 +14,27 @@ type Result<T> = std::result::Result<T, ImportError>;
 /// Density of geoms that name none (kg/m^3).
 const DENSITY: f64 = 1000.0;
 const KNOWN: [&str; 21] = [
-    "name", "class", "type", "size", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "fromto", "mass",
-    "density", "friction", "condim", "contype", "conaffinity", "mesh", "rgba", "material", "group",
+    "name",
+    "class",
+    "type",
+    "size",
+    "pos",
+    "quat",
+    "axisangle",
+    "xyaxes",
+    "zaxis",
+    "euler",
+    "fromto",
+    "mass",
+    "density",
+    "friction",
+    "condim",
+    "contype",
+    "conaffinity",
+    "mesh",
+    "rgba",
+    "material",
+    "group",
 ];
 
 /// A geom in the frame of its body.
@@ -43,11 +62,20 @@ impl Reader<'_> {
         let kind = kind.unwrap_or_else(|| if mesh.is_some() { "mesh" } else { "sphere" }.to_owned());
         frame = outer.then(&frame);
         if mesh.is_some() && kind != "mesh" {
-            self.tree.remark(spot, "a primitive that is fitted to a mesh is left out, with its mass");
-            return Ok(Geom { inertia: None, collider: None });
+            self.tree.remark(
+                spot,
+                "a primitive that is fitted to a mesh is left out, with its mass",
+            );
+            return Ok(Geom {
+                inertia: None,
+                collider: None,
+            });
         }
         let Some(solid) = self.solid(of, &kind, &size)? else {
-            return Ok(Geom { inertia: None, collider: None });
+            return Ok(Geom {
+                inertia: None,
+                collider: None,
+            });
         };
         let mass = match self.tree.not_negative(of, "mass")? {
             Some(mass) => mass,
@@ -74,7 +102,9 @@ impl Reader<'_> {
             let length = (from - to).norm();
             if length == 0.0 {
                 let spot = self.tree.needed(of, "fromto")?.spot;
-                return self.tree.wrong(spot, "both points of `fromto` are the same".to_owned(), None);
+                return self
+                    .tree
+                    .wrong(spot, "both points of `fromto` are the same".to_owned(), None);
             }
             frame = Frame {
                 position: (from + to) * 0.5,
@@ -95,17 +125,37 @@ impl Reader<'_> {
             "sphere" => 1,
             "capsule" | "cylinder" => 2,
             "box" | "ellipsoid" => 3,
-            "plane" => return Ok(Some(Solid { shape: Some(Shape::Plane), volume: 0.0, centre: Vec3::zeros(), per_mass: Mat3::zeros() })),
+            "plane" => {
+                return Ok(Some(Solid {
+                    shape: Some(Shape::Plane),
+                    volume: 0.0,
+                    centre: Vec3::zeros(),
+                    per_mass: Mat3::zeros(),
+                }));
+            }
             "mesh" => return self.mesh_solid(of),
             "hfield" | "sdf" => {
-                self.tree.remark(spot, format!("a geom of type `{kind}` is not taken"));
+                self.tree
+                    .remark(spot, format!("a geom of type `{kind}` is not taken"));
                 return Ok(None);
             }
             other => {
-                let kinds = ["sphere", "capsule", "cylinder", "box", "ellipsoid", "plane", "mesh", "hfield", "sdf"];
+                let kinds = [
+                    "sphere",
+                    "capsule",
+                    "cylinder",
+                    "box",
+                    "ellipsoid",
+                    "plane",
+                    "mesh",
+                    "hfield",
+                    "sdf",
+                ];
                 let help = pliant_scene::scene::hint(other, "types", kinds);
                 let spot = self.tree.attribute(of, "type").map_or(spot, |a| a.spot);
-                return self.tree.wrong(spot, format!("geoms have no type `{other}`"), help);
+                return self
+                    .tree
+                    .wrong(spot, format!("geoms have no type `{other}`"), help);
             }
         };
         if size.len() < needed || size[..needed].iter().any(|s| *s <= 0.0) {
@@ -115,7 +165,8 @@ impl Reader<'_> {
         }
         let solid = primitive(kind, size);
         if solid.shape.is_none() {
-            self.tree.remark(spot, "an ellipsoid weighs, but does not collide");
+            self.tree
+                .remark(spot, "an ellipsoid weighs, but does not collide");
         }
         Ok(Some(solid))
     }
@@ -126,10 +177,13 @@ impl Reader<'_> {
             let mut names: Vec<&str> = self.assets.keys().map(String::as_str).collect();
             names.sort_unstable();
             let help = pliant_scene::scene::hint(&name.value, "meshes", names);
-            return self.tree.wrong(name.spot, format!("there is no mesh `{}`", name.value), help);
+            return self
+                .tree
+                .wrong(name.spot, format!("there is no mesh `{}`", name.value), help);
         };
         let Some((file, file_spot)) = asset.file else {
-            self.tree.remark(name.spot, "a mesh without a file is not taken, nor its mass");
+            self.tree
+                .remark(name.spot, "a mesh without a file is not taken, nor its mass");
             return Ok(None);
         };
         let colliding = self.bits(of)? != (0, 0);
@@ -143,31 +197,55 @@ impl Reader<'_> {
         };
         let Some((volume, centre, per_mass)) = volume(&mesh, asset.scale, asset.exact) else {
             if self.tree.attribute(of, "mass").is_some() || !self.has_inertial {
-                self.tree.remark(name.spot, "a mesh that encloses no volume has no mass");
+                self.tree
+                    .remark(name.spot, "a mesh that encloses no volume has no mass");
             }
-            return Ok(Some(Solid { shape, volume: 0.0, centre: Vec3::zeros(), per_mass: Mat3::zeros() }));
+            return Ok(Some(Solid {
+                shape,
+                volume: 0.0,
+                centre: Vec3::zeros(),
+                per_mass: Mat3::zeros(),
+            }));
         };
-        Ok(Some(Solid { shape, volume, centre, per_mass }))
+        Ok(Some(Solid {
+            shape,
+            volume,
+            centre,
+            per_mass,
+        }))
     }
 
     /// Type and affinity of a geom.
     fn bits(&self, of: usize) -> Result<(u32, u32)> {
-        let bit = |key: &str| -> Result<u32> {
-            Ok(self.tree.number(of, key)?.map_or(1, |x| x as i64 as u32))
-        };
+        let bit =
+            |key: &str| -> Result<u32> { Ok(self.tree.number(of, key)?.map_or(1, |x| x as i64 as u32)) };
         Ok((bit("contype")?, bit("conaffinity")?))
     }
 
-    fn collider(&mut self, of: usize, shape: Option<Shape>, frame: Frame, body: &str) -> Result<Option<Collider>> {
+    fn collider(
+        &mut self,
+        of: usize,
+        shape: Option<Shape>,
+        frame: Frame,
+        body: &str,
+    ) -> Result<Option<Collider>> {
         let bits = self.bits(of)?;
         let Some(shape) = shape else {
             return Ok(None);
         };
         if bits == (0, 0) || !self.settings.contacts {
-            self.tree.remark(self.tree.elements[of].spot, "a geom that collides with nothing is a picture only");
+            self.tree.remark(
+                self.tree.elements[of].spot,
+                "a geom that collides with nothing is a picture only",
+            );
             return Ok(None);
         }
-        let name = self.tree.value(of, "name").filter(|n| !n.is_empty()).unwrap_or(body).to_owned();
+        let name = self
+            .tree
+            .value(of, "name")
+            .filter(|n| !n.is_empty())
+            .unwrap_or(body)
+            .to_owned();
         let material = self.material(of)?;
         Ok(Some(Collider {
             name,
@@ -183,7 +261,9 @@ impl Reader<'_> {
         let given = self.tree.list(of, "friction")?.unwrap_or_default();
         if let Some(x) = given.iter().find(|x| **x < 0.0) {
             let spot = self.tree.needed(of, "friction")?.spot;
-            return self.tree.wrong(spot, format!("`friction` is {x}, which is below zero"), None);
+            return self
+                .tree
+                .wrong(spot, format!("`friction` is {x}, which is below zero"), None);
         }
         let entry = |i: usize, default: f64| given.get(i).copied().unwrap_or(default);
         let directions = self.tree.number(of, "condim")?.unwrap_or(3.0);
@@ -214,12 +294,20 @@ fn primitive(kind: &str, size: &[f64]) -> Solid {
     let (shape, volume, per_mass) = match (kind, size) {
         ("sphere", [r, ..]) => {
             let i = 0.4 * r * r;
-            (Some(Shape::Sphere(*r)), 4.0 / 3.0 * PI * r.powi(3), diagonal(i, i, i))
+            (
+                Some(Shape::Sphere(*r)),
+                4.0 / 3.0 * PI * r.powi(3),
+                diagonal(i, i, i),
+            )
         }
         ("cylinder", [r, half, ..]) => {
             let (length, across) = (2.0 * half, (3.0 * r * r + 4.0 * half * half) / 12.0);
             let shape = Shape::Cylinder { radius: *r, length };
-            (Some(shape), PI * r * r * length, diagonal(across, across, 0.5 * r * r))
+            (
+                Some(shape),
+                PI * r * r * length,
+                diagonal(across, across, 0.5 * r * r),
+            )
         }
         ("capsule", [r, half, ..]) => {
             let length = 2.0 * half;
@@ -231,7 +319,11 @@ fn primitive(kind: &str, size: &[f64]) -> Solid {
             let across = middle * (3.0 * r * r + length * length) / 12.0
                 + balls * (0.4 * r * r + 0.25 * length * length + 0.375 * length * r);
             let shape = Shape::Capsule { radius: *r, length };
-            (Some(shape), PI * r * r * (length + ends), diagonal(across, across, along))
+            (
+                Some(shape),
+                PI * r * r * (length + ends),
+                diagonal(across, across, along),
+            )
         }
         ("ellipsoid", [a, b, c, ..]) => {
             let (a2, b2, c2) = (a * a, b * b, c * c);
@@ -241,7 +333,11 @@ fn primitive(kind: &str, size: &[f64]) -> Solid {
         (_, [a, b, c, ..]) => {
             let (a2, b2, c2) = (a * a, b * b, c * c);
             let tensor = diagonal((b2 + c2) / 3.0, (a2 + c2) / 3.0, (a2 + b2) / 3.0);
-            (Some(Shape::Box([2.0 * a, 2.0 * b, 2.0 * c])), 8.0 * a * b * c, tensor)
+            (
+                Some(Shape::Box([2.0 * a, 2.0 * b, 2.0 * c])),
+                8.0 * a * b * c,
+                tensor,
+            )
         }
         _ => (None, 0.0, Mat3::zeros()),
     };
@@ -282,7 +378,8 @@ fn volume(mesh: &Mesh, scale: [f64; 3], exact: bool) -> Option<(f64, Vec3, Mat3)
             let sum = a + b + c;
             volume += part;
             first += sum * (part / 4.0);
-            second += (sum * sum.transpose() + a * a.transpose() + b * b.transpose() + c * c.transpose()) * (part / 20.0);
+            second += (sum * sum.transpose() + a * a.transpose() + b * b.transpose() + c * c.transpose())
+                * (part / 20.0);
         }
         (volume, first, second)
     };

@@ -19,7 +19,12 @@ pub(super) enum Coordinate {
 }
 
 impl Reader<'_> {
-    pub(super) fn read_keys(&mut self, root: usize, robot: &mut Robot, actuators: &[Option<String>]) -> Result<()> {
+    pub(super) fn read_keys(
+        &mut self,
+        root: usize,
+        robot: &mut Robot,
+        actuators: &[Option<String>],
+    ) -> Result<()> {
         for section in self.tree.all(root, "keyframe") {
             for of in self.tree.all(section, "key") {
                 let spot = self.spot(of);
@@ -29,7 +34,8 @@ impl Reader<'_> {
                     self.start_at(of, robot)?;
                     self.control(of, robot, actuators)?;
                 } else {
-                    self.tree.remark(spot, "keyframes other than `home` are not taken");
+                    self.tree
+                        .remark(spot, "keyframes other than `home` are not taken");
                 }
             }
         }
@@ -47,7 +53,10 @@ impl Reader<'_> {
         });
         let expected: usize = sizes.sum();
         if list.len() != expected {
-            let message = format!("`qpos` has {} numbers, and the model {expected} coordinates", list.len());
+            let message = format!(
+                "`qpos` has {} numbers, and the model {expected} coordinates",
+                list.len()
+            );
             return self.tree.wrong(self.tree.needed(of, "qpos")?.spot, message, None);
         }
         let mut at = 0;
@@ -91,13 +100,27 @@ impl Reader<'_> {
             let Some(name) = name else {
                 continue;
             };
-            let joints = robot.links.iter_mut().flat_map(|link| match &mut link.attachment {
-                Attachment::Joints(joints) => joints.as_mut_slice(),
-                _ => &mut [],
-            });
-            for effects in joints.map(|j| &mut j.effects).chain(robot.tendons.iter_mut().map(|t| &mut t.effects)) {
-                effects.motors.iter_mut().filter(|m| m.name == *name).for_each(|m| m.target += value / m.gear);
-                effects.forces.iter_mut().filter(|f| f.name == *name).for_each(|f| f.control = *value);
+            let joints = robot
+                .links
+                .iter_mut()
+                .flat_map(|link| match &mut link.attachment {
+                    Attachment::Joints(joints) => joints.as_mut_slice(),
+                    _ => &mut [],
+                });
+            for effects in joints
+                .map(|j| &mut j.effects)
+                .chain(robot.tendons.iter_mut().map(|t| &mut t.effects))
+            {
+                effects
+                    .motors
+                    .iter_mut()
+                    .filter(|m| m.name == *name)
+                    .for_each(|m| m.target += value / m.gear);
+                effects
+                    .forces
+                    .iter_mut()
+                    .filter(|f| f.name == *name)
+                    .for_each(|f| f.control = *value);
             }
         }
         Ok(())

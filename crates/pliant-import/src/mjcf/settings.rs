@@ -63,8 +63,20 @@ impl Settings {
 
     fn read_compiler(&mut self, tree: &mut Tree, of: usize) -> Result<()> {
         let known = [
-            "angle", "eulerseq", "coordinate", "inertiafromgeom", "autolimits", "meshdir", "assetdir", "strippath",
-            "boundmass", "boundinertia", "settotalmass", "texturedir", "discardvisual", "fusestatic",
+            "angle",
+            "eulerseq",
+            "coordinate",
+            "inertiafromgeom",
+            "autolimits",
+            "meshdir",
+            "assetdir",
+            "strippath",
+            "boundmass",
+            "boundinertia",
+            "settotalmass",
+            "texturedir",
+            "discardvisual",
+            "fusestatic",
         ];
         tree.expect(of, &known, &[]);
         match tree.value(of, "angle") {
@@ -91,8 +103,13 @@ impl Settings {
             }
         }
         self.least_mass = tree.not_negative(of, "boundmass")?.unwrap_or(self.least_mass);
-        self.least_inertia = tree.not_negative(of, "boundinertia")?.unwrap_or(self.least_inertia);
-        self.total_mass = tree.number(of, "settotalmass")?.filter(|m| *m > 0.0).or(self.total_mass);
+        self.least_inertia = tree
+            .not_negative(of, "boundinertia")?
+            .unwrap_or(self.least_inertia);
+        self.total_mass = tree
+            .number(of, "settotalmass")?
+            .filter(|m| *m > 0.0)
+            .or(self.total_mass);
         Ok(())
     }
 

@@ -17,7 +17,12 @@ impl Writer<'_> {
         let mut names: Vec<Vec<String>> = Vec::new();
         let mut taken = BTreeSet::from(["ground".to_owned()]);
         for link in &robot.links {
-            names.push(link.colliders.iter().map(|c| unused(&mut taken, &c.name)).collect());
+            names.push(
+                link.colliders
+                    .iter()
+                    .map(|c| unused(&mut taken, &c.name))
+                    .collect(),
+            );
         }
         let kinds = self.kinds();
         let mut out = Vec::new();
@@ -29,7 +34,11 @@ impl Writer<'_> {
                 let (owner, frame) = self.in_body(Some(index), &collider.frame);
                 let mut entry = match owner {
                     Some(owner) => {
-                        format!("Body(name: {}, body: ({}, 0)", text(name), text(&self.links[owner]))
+                        format!(
+                            "Body(name: {}, body: ({}, 0)",
+                            text(name),
+                            text(&self.links[owner])
+                        )
                     }
                     None => format!("Fixed(name: {}", text(name)),
                 };
@@ -37,7 +46,12 @@ impl Writer<'_> {
                     Shape::Plane => vector(frame.vector(Vec3::z())),
                     _ => String::new(),
                 };
-                let _ = write!(entry, ", shape: {}{normal}{}", shape(&collider.shape), place("position", frame.position));
+                let _ = write!(
+                    entry,
+                    ", shape: {}{normal}{}",
+                    shape(&collider.shape),
+                    place("position", frame.position)
+                );
                 if normal.is_empty() {
                     entry += &rotation(frame.rotation);
                 }
@@ -51,8 +65,15 @@ impl Writer<'_> {
         }
         self.ignore(&names);
         let materials = robot.materials.iter().enumerate().map(|(index, material)| {
-            let mut entry = format!("(name: \"surface {}\", friction: {}", index + 1, number(material.friction));
-            for (key, x) in [("torsional_friction", material.torsional), ("rolling_friction", material.rolling)] {
+            let mut entry = format!(
+                "(name: \"surface {}\", friction: {}",
+                index + 1,
+                number(material.friction)
+            );
+            for (key, x) in [
+                ("torsional_friction", material.torsional),
+                ("rolling_friction", material.rolling),
+            ] {
                 if x > 0.0 {
                     let _ = write!(entry, ", {key}: {}", number(x));
                 }
@@ -71,7 +92,8 @@ impl Writer<'_> {
             return Vec::new();
         }
         if kinds.len() > MOST_GROUPS {
-            let message = format!("more than {MOST_GROUPS} kinds of contype and conaffinity: all of them collide");
+            let message =
+                format!("more than {MOST_GROUPS} kinds of contype and conaffinity: all of them collide");
             self.tree.remark_all(message);
             return Vec::new();
         }
@@ -93,7 +115,11 @@ impl Writer<'_> {
         if around.ground {
             with.push(text("default"));
         }
-        format!(", groups: [\"kind {}\"], collides_with: [{}]", own + 1, with.join(", "))
+        format!(
+            ", groups: [\"kind {}\"], collides_with: [{}]",
+            own + 1,
+            with.join(", ")
+        )
     }
 
     /// Pairs of colliders on links that do not meet, and on different bodies.
@@ -106,7 +132,10 @@ impl Writer<'_> {
                 if self.layout.owner[first] == self.layout.owner[second] {
                     continue;
                 }
-                for (first, second) in names[first].iter().flat_map(|a| names[second].iter().map(move |b| (a, b))) {
+                for (first, second) in names[first]
+                    .iter()
+                    .flat_map(|a| names[second].iter().map(move |b| (a, b)))
+                {
                     if seen.insert((first, second)) {
                         self.ignored.push(format!("({}, {}),", text(first), text(second)));
                     }
@@ -151,10 +180,18 @@ fn shape(shape: &Shape) -> String {
         Shape::Box(edges) => format!("Box{}", tuple(edges)),
         Shape::Sphere(radius) => format!("Sphere({})", number(*radius)),
         Shape::Cylinder { radius, length } => {
-            format!("Cylinder(radius: {}, length: {})", number(*radius), number(*length))
+            format!(
+                "Cylinder(radius: {}, length: {})",
+                number(*radius),
+                number(*length)
+            )
         }
         Shape::Capsule { radius, length } => {
-            format!("Capsule(radius: {}, length: {})", number(*radius), number(*length))
+            format!(
+                "Capsule(radius: {}, length: {})",
+                number(*radius),
+                number(*length)
+            )
         }
         Shape::Hull { file, scale } if *scale == 1.0 => format!("Hull(file: {})", text(file)),
         Shape::Hull { file, scale } => format!("Hull(file: {}, scale: {})", text(file), number(*scale)),

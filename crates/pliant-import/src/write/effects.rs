@@ -21,18 +21,30 @@ impl Writer<'_> {
                 _ => format!("on: {}, ", text(coordinate)),
             };
             if let Some((stiffness, rest)) = effects.spring {
-                let rest = if rest == 0.0 { String::new() } else { format!(", rest: {}", number(rest)) };
-                lists[0].1.push(format!("({on}compliance: {}{rest})", number(1.0 / stiffness)));
+                let rest = if rest == 0.0 {
+                    String::new()
+                } else {
+                    format!(", rest: {}", number(rest))
+                };
+                lists[0]
+                    .1
+                    .push(format!("({on}compliance: {}{rest})", number(1.0 / stiffness)));
             }
             if effects.damping > 0.0 {
-                lists[1].1.push(format!("({on}damping: {})", number(effects.damping)));
+                lists[1]
+                    .1
+                    .push(format!("({on}damping: {})", number(effects.damping)));
             }
             for motor in &effects.motors {
                 let parameter = self.parameter(&motor.name, motor.target);
                 let mut motor_text = format!("Position({on}target: \"${parameter}\"");
                 let _ = write!(motor_text, ", compliance: {}", number(1.0 / motor.stiffness));
                 if motor.damping > 0.0 {
-                    let _ = write!(motor_text, ", relaxation_time: {}", number(motor.damping / motor.stiffness));
+                    let _ = write!(
+                        motor_text,
+                        ", relaxation_time: {}",
+                        number(motor.damping / motor.stiffness)
+                    );
                 }
                 if let Some(force) = motor.force {
                     let _ = write!(motor_text, ", force: {}", number(force));
@@ -40,7 +52,9 @@ impl Writer<'_> {
                 lists[2].1.push(motor_text + ")");
             }
             if effects.friction > 0.0 {
-                lists[3].1.push(format!("({on}force: {})", number(effects.friction)));
+                lists[3]
+                    .1
+                    .push(format!("({on}force: {})", number(effects.friction)));
             }
             if effects.lower.is_some() || effects.upper.is_some() {
                 let bound = |key, x: Option<f64>| x.map(|x| format!("{key}: {}", number(x)));
@@ -50,7 +64,10 @@ impl Writer<'_> {
             }
             if let Some(effort) = effects.effort {
                 let target = number(joint.start);
-                let mut note = format!("motors: [Position({on}target: {target}, force: {})],", number(effort));
+                let mut note = format!(
+                    "motors: [Position({on}target: {target}, force: {})],",
+                    number(effort)
+                );
                 if let Some(velocity) = effects.velocity {
                     let _ = write!(note, " // velocity at most {}", number(velocity));
                 }
@@ -61,7 +78,11 @@ impl Writer<'_> {
         }
         if group.coordinates.is_empty() {
             for joint in joints {
-                self.refuse(&joint.effects, joint.spot, "of a joint that is neither a hinge nor a slide");
+                self.refuse(
+                    &joint.effects,
+                    joint.spot,
+                    "of a joint that is neither a hinge nor a slide",
+                );
             }
         }
         for (key, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
@@ -77,13 +98,21 @@ impl Writer<'_> {
         if effects.armature > 0.0 {
             let name = self.name(&format!("{name}.armature"));
             let mass = number(effects.armature);
-            self.masses.push(format!("(name: {}, on: {}, mass: {mass}),", text(&name), text(node)));
+            self.masses.push(format!(
+                "(name: {}, on: {}, mass: {mass}),",
+                text(&name),
+                text(node)
+            ));
         }
         for force in &effects.forces {
             let parameter = self.parameter(&force.name, force.control);
             let name = self.name(&force.name);
             let law = format!("Force([\"{} * ${parameter}\"])", number(force.gear));
-            self.forces.push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(node)));
+            self.forces.push(format!(
+                "(name: {}, on: {}, law: {law}),",
+                text(&name),
+                text(node)
+            ));
         }
     }
 
@@ -96,7 +125,10 @@ impl Writer<'_> {
             (effects.friction > 0.0, "friction"),
             (effects.armature > 0.0, "armature"),
             (effects.spring.is_some(), "stiffness"),
-            (!effects.motors.is_empty() || !effects.forces.is_empty(), "actuators"),
+            (
+                !effects.motors.is_empty() || !effects.forces.is_empty(),
+                "actuators",
+            ),
         ];
         for (_, what) in there.iter().filter(|(there, _)| *there) {
             self.tree.remark(spot, format!("{what} {of} is not taken"));
@@ -123,20 +155,36 @@ impl Writer<'_> {
 
     pub(super) fn write_tendons(&mut self) {
         let robot = self.robot;
-        for Tendon { name, terms, offset, effects, spot } in &robot.tendons {
+        for Tendon {
+            name,
+            terms,
+            offset,
+            effects,
+            spot,
+        } in &robot.tendons
+        {
             let found: Vec<(String, f64)> = terms
                 .iter()
                 .filter_map(|(joint, factor)| Some((self.coordinates.get(joint)?.clone(), *factor)))
                 .collect();
             if found.len() < terms.len() {
-                self.tree.remark(*spot, "a tendon over a joint that is left out is left out as well");
+                self.tree.remark(
+                    *spot,
+                    "a tendon over a joint that is left out is left out as well",
+                );
                 continue;
             }
             let name = self.name(name);
             let parents: Vec<String> = found.iter().map(|(node, _)| text(node)).collect();
             let entries: Vec<String> = found
                 .iter()
-                .map(|(node, factor)| format!("(to: (0, 0), from: ({}, 0), value: {})", text(node), number(*factor)))
+                .map(|(node, factor)| {
+                    format!(
+                        "(to: (0, 0), from: ({}, 0), value: {})",
+                        text(node),
+                        number(*factor)
+                    )
+                })
                 .collect();
             let offset = number(*offset);
             self.tendons.push(format!(
@@ -146,7 +194,11 @@ impl Writer<'_> {
                 entries.join(", ")
             ));
             if let Some((stiffness, rest)) = effects.spring {
-                let law = format!("Spring(curve: Linear({}), rest: {})", number(stiffness), number(rest));
+                let law = format!(
+                    "Spring(curve: Linear({}), rest: {})",
+                    number(stiffness),
+                    number(rest)
+                );
                 self.force(&format!("{name}.spring"), &name, &law);
             }
             if effects.damping > 0.0 {
@@ -167,6 +219,7 @@ impl Writer<'_> {
 
     fn force(&mut self, name: &str, on: &str, law: &str) {
         let name = self.name(name);
-        self.forces.push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(on)));
+        self.forces
+            .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(on)));
     }
 }

@@ -29,11 +29,16 @@ impl Writer<'_> {
             self.tree.remark(joints[0].spot, message);
         }
         for (coordinate, which) in &group.coordinates {
-            self.coordinates.insert(joints[*which].name.clone(), format!("{name}.{coordinate}"));
+            self.coordinates
+                .insert(joints[*which].name.clone(), format!("{name}.{coordinate}"));
         }
         let starts: Vec<String> = joints.iter().map(|j| number(j.start)).collect();
         let moved = joints.iter().any(|j| j.start != 0.0);
-        let note = if moved { format!("\n    // Starts at {}.", starts.join(", ")) } else { String::new() };
+        let note = if moved {
+            format!("\n    // Starts at {}.", starts.join(", "))
+        } else {
+            String::new()
+        };
         let mut entry = format!("({note}\n    name: {}, kind: {}", text(&name), group.kind);
         entry += &self.sides(link, group, joints);
         entry.push_str(",\n");
@@ -46,7 +51,10 @@ impl Writer<'_> {
     fn joint_name(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         let mut count = 1;
-        while ["held", "force", "angle", "travel"].iter().any(|part| self.names.contains(&format!("{name}.{part}"))) {
+        while ["held", "force", "angle", "travel"]
+            .iter()
+            .any(|part| self.names.contains(&format!("{name}.{part}")))
+        {
             count += 1;
             name = format!("{wanted} {count}");
         }
@@ -68,7 +76,10 @@ impl Writer<'_> {
         if at_zero {
             let world = self.layout.start[link].then(&joint_frame);
             let mut out = String::new();
-            for (key, owner) in [("a", parent.and_then(|p| self.layout.owner[p])), ("b", Some(link))] {
+            for (key, owner) in [
+                ("a", parent.and_then(|p| self.layout.owner[p])),
+                ("b", Some(link)),
+            ] {
                 if let Some(owner) = owner {
                     let _ = write!(out, ", {key}: Body({}, 0)", text(&self.links[owner]));
                 }
@@ -84,10 +95,17 @@ impl Writer<'_> {
         }
         let frame = self.robot.links[link].frame;
         let mut out = String::new();
-        for (key, of, inner) in [("a", parent, frame.then(&joint_frame)), ("b", Some(link), joint_frame)] {
+        for (key, of, inner) in [
+            ("a", parent, frame.then(&joint_frame)),
+            ("b", Some(link), joint_frame),
+        ] {
             let (owner, inner) = self.in_body(of, &inner);
             let body = owner.map_or_else(String::new, |o| format!(", body: ({}, 0)", text(&self.links[o])));
-            let inside = format!("{body}{}{}", place("position", inner.position), rotation(inner.rotation));
+            let inside = format!(
+                "{body}{}{}",
+                place("position", inner.position),
+                rotation(inner.rotation)
+            );
             let _ = write!(out, ",\n    {key}: Frame({})", inside.trim_start_matches(", "));
         }
         out
@@ -101,8 +119,13 @@ impl Writer<'_> {
             let mut entry = format!("(name: {}, kind: {kind}, collide: true", text(&name));
             for (key, (link, frame)) in [("a", a), ("b", b)] {
                 let (owner, inner) = self.in_body(*link, frame);
-                let body = owner.map_or_else(String::new, |o| format!(", body: ({}, 0)", text(&self.links[o])));
-                let inside = format!("{body}{}{}", place("position", inner.position), rotation(inner.rotation));
+                let body =
+                    owner.map_or_else(String::new, |o| format!(", body: ({}, 0)", text(&self.links[o])));
+                let inside = format!(
+                    "{body}{}{}",
+                    place("position", inner.position),
+                    rotation(inner.rotation)
+                );
                 let _ = write!(entry, ", {key}: Frame({})", inside.trim_start_matches(", "));
             }
             entry.push_str("),");
@@ -112,8 +135,18 @@ impl Writer<'_> {
 
     pub(super) fn write_gears(&mut self) {
         let robot = self.robot;
-        for Gear { name, first, second, ratio, spot } in &robot.gears {
-            let nodes = (self.coordinates.get(first).cloned(), self.coordinates.get(second).cloned());
+        for Gear {
+            name,
+            first,
+            second,
+            ratio,
+            spot,
+        } in &robot.gears
+        {
+            let nodes = (
+                self.coordinates.get(first).cloned(),
+                self.coordinates.get(second).cloned(),
+            );
             let (Some(first), Some(second)) = nodes else {
                 let message = "a row between coordinates, one of which is left out, is left out as well";
                 self.tree.remark(*spot, message);

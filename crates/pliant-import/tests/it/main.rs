@@ -8,6 +8,7 @@
 
 mod errors;
 mod garbage;
+mod mjcf;
 mod reference;
 mod urdf;
 
@@ -18,7 +19,9 @@ use std::path::{Path, PathBuf};
 
 /// The path of a model of the tests.
 fn model(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/models")
+        .join(name)
 }
 
 /// Imports a model of the tests.
@@ -34,7 +37,9 @@ fn scene(text: &str) -> SceneFile {
 /// A scene, ready to run.
 fn runner(text: &str) -> Runner {
     let built = scene(text).build(&Settings::default());
-    built.and_then(Runner::new).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    built
+        .and_then(Runner::new)
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// Whether some remark holds a text.

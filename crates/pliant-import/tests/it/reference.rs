@@ -21,7 +21,12 @@ fn reference() -> Value {
 }
 
 fn list<const N: usize>(value: &Value) -> [f64; N] {
-    let list: Vec<f64> = value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    let list: Vec<f64> = value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|x| x.as_f64().unwrap())
+        .collect();
     list.try_into().unwrap()
 }
 
@@ -37,14 +42,19 @@ fn number(number: &Number) -> f64 {
 }
 
 fn vector(triple: Option<&Triple>) -> Vec3 {
-    triple.map_or_else(Vec3::zeros, |t| Vec3::new(number(&t[0]), number(&t[1]), number(&t[2])))
+    triple.map_or_else(Vec3::zeros, |t| {
+        Vec3::new(number(&t[0]), number(&t[1]), number(&t[2]))
+    })
 }
 
 fn options(case: &Value) -> Options {
     let starts = case["start"].as_object().unwrap();
     Options {
         floating: case["floating"].as_bool().unwrap(),
-        start: starts.iter().map(|(n, x)| (n.clone(), x.as_f64().unwrap())).collect(),
+        start: starts
+            .iter()
+            .map(|(n, x)| (n.clone(), x.as_f64().unwrap()))
+            .collect(),
         self_collision: true,
         ..Options::default()
     }
@@ -68,12 +78,18 @@ fn bodies_are_those_of_the_reference() {
                 Some(Rotation::Axis(_)) => panic!("imports write quaternions"),
             };
             let mass = body.mass.as_ref().map_or(0.0, number);
-            assert!((mass / expected["mass"].as_f64().unwrap() - 1.0).abs() < START, "{name}: {mass}");
+            assert!(
+                (mass / expected["mass"].as_f64().unwrap() - 1.0).abs() < START,
+                "{name}: {mass}"
+            );
             let [x, y, z] = [0, 1, 2].map(|i| vector(body.inertia.as_ref())[i]);
             let [xy, xz, yz] = [0, 1, 2].map(|i| vector(body.products.as_ref())[i]);
             let tensor = turned * Mat3::new(x, xy, xz, xy, y, yz, xz, yz, z) * turned.transpose();
             let wanted = rows(&expected["inertia"]);
-            assert!((tensor - wanted).norm() < START * wanted.norm(), "{name}: {tensor} {wanted}");
+            assert!(
+                (tensor - wanted).norm() < START * wanted.norm(),
+                "{name}: {tensor} {wanted}"
+            );
             let off = vector(body.position.as_ref()) - Vec3::from(list::<3>(&expected["centre"]));
             assert!(off.norm() < START, "{name}: {off}");
             assert!((turned - rows(&expected["rotation"])).norm() < START, "{name}");
@@ -95,7 +111,9 @@ fn motion_is_that_of_the_reference() {
         let text = text.replace(run, &format!("run: (duration: {duration}, {how}),"));
         // That method takes no limits; the coordinates stay within them, and nothing touches.
         let dropped = ["limits:", "Body(name", "Fixed(name"];
-        let lines = text.lines().filter(|line| !dropped.iter().any(|d| line.trim().starts_with(d)));
+        let lines = text
+            .lines()
+            .filter(|line| !dropped.iter().any(|d| line.trim().starts_with(d)));
         let mut runner = runner(&lines.collect::<Vec<_>>().join("\n"));
         while !runner.is_done() {
             runner.step().unwrap();
@@ -105,9 +123,19 @@ fn motion_is_that_of_the_reference() {
             let node = simulation.model().node_named(name).unwrap();
             let at = simulation.positions(node);
             let off = Vec3::new(at[0], at[1], at[2]) - Vec3::from(list::<3>(&expected["centre"]));
-            assert!(off.norm() < tolerance, "{}: {name} is off by {:.1e} m", case["file"], off.norm());
+            assert!(
+                off.norm() < tolerance,
+                "{}: {name} is off by {:.1e} m",
+                case["file"],
+                off.norm()
+            );
             let turned = matrix([at[3], at[4], at[5], at[6]]) - rows(&expected["rotation"]);
-            assert!(turned.norm() < tolerance, "{}: {name} is turned by {:.1e}", case["file"], turned.norm());
+            assert!(
+                turned.norm() < tolerance,
+                "{}: {name} is turned by {:.1e}",
+                case["file"],
+                turned.norm()
+            );
         }
     }
 }

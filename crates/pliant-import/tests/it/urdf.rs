@@ -26,7 +26,10 @@ fn robot(parts: &[String], options: &Options) -> Imported {
 #[test]
 fn joints_keep_limits_damping_and_friction() {
     let inside = r#"<limit lower="-0.5" upper="1e-5" effort="30" velocity="2"/><dynamics damping="0.25" friction="0.75"/>"#;
-    let made = robot(&[link("a"), link("b"), joint("j", "revolute", "a", "b", inside)], &Options::default());
+    let made = robot(
+        &[link("a"), link("b"), joint("j", "revolute", "a", "b", inside)],
+        &Options::default(),
+    );
     for expected in [
         r#"name: "j", kind: Hinge, a: Body("a", 0), b: Body("b", 0), axis: (1, 0, 0)"#,
         "limits: [(lower: -0.5, upper: 1e-5)],",
@@ -42,20 +45,34 @@ fn joints_keep_limits_damping_and_friction() {
 #[test]
 fn a_commented_motor_can_be_switched_on() {
     let inside = r#"<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="30" velocity="2"/>"#;
-    let made = robot(&[link("a"), link("b"), joint("j", "revolute", "a", "b", inside)], &Options::default());
+    let made = robot(
+        &[link("a"), link("b"), joint("j", "revolute", "a", "b", inside)],
+        &Options::default(),
+    );
     runner(&made.scene.replace("// motors:", "motors:"));
 }
 
 #[test]
 fn mimic_is_a_gear_that_starts_where_it_says() {
     let leader = joint("lead", "continuous", "a", "b", "");
-    let follower = joint("follow", "continuous", "a", "c", r#"<mimic joint="lead" multiplier="-2" offset="0.5"/>"#);
+    let follower = joint(
+        "follow",
+        "continuous",
+        "a",
+        "c",
+        r#"<mimic joint="lead" multiplier="-2" offset="0.5"/>"#,
+    );
     let options = Options {
         start: vec![("lead".into(), 0.1)],
         ..Options::default()
     };
     let made = robot(&[link("a"), link("b"), link("c"), leader, follower], &options);
-    assert!(made.scene.contains(r#"first: "follow.angle", second: "lead.angle", ratio: 2"#), "{}", made.scene);
+    assert!(
+        made.scene
+            .contains(r#"first: "follow.angle", second: "lead.angle", ratio: 2"#),
+        "{}",
+        made.scene
+    );
     let runner = runner(&made.scene);
     let simulation = runner.simulation();
     let angle = |name: &str| simulation.positions(simulation.model().node_named(name).unwrap())[0];
@@ -76,20 +93,41 @@ fn the_base_is_held_or_floats() {
     let free = robot(&parts, &floating);
     assert!(!free.scene.contains("fixed:") && remarked(&free, "`a` floats"));
     // What a joint of the file lets go needs no option.
-    let parts = ["<link name=\"world\"/>".to_owned(), link("a"), joint("j", "floating", "world", "a", "")];
+    let parts = [
+        "<link name=\"world\"/>".to_owned(),
+        link("a"),
+        joint("j", "floating", "world", "a", ""),
+    ];
     let free = robot(&parts, &Options::default());
-    assert!(!free.scene.contains("fixed:") && !free.scene.contains("kind:"), "{}", free.scene);
+    assert!(
+        !free.scene.contains("fixed:") && !free.scene.contains("kind:"),
+        "{}",
+        free.scene
+    );
     assert!(remarked(&free, "a base without mass is a part of the world"));
 }
 
 #[test]
 fn welded_links_stay_addressable_and_massless_ones_do_not_move() {
     let made = imported("arm.urdf", &Options::default());
-    assert!(made.scene.contains(r#"Mapped(name: "elbow cover", parents: ["upper"]"#), "{}", made.scene);
+    assert!(
+        made.scene
+            .contains(r#"Mapped(name: "elbow cover", parents: ["upper"]"#),
+        "{}",
+        made.scene
+    );
     assert!(made.scene.contains(r#"Mapped(name: "tool", parents: ["slide"]"#));
-    let parts = [link("a"), "<link name=\"sensor\"/>".to_owned(), joint("j", "continuous", "a", "sensor", "")];
+    let parts = [
+        link("a"),
+        "<link name=\"sensor\"/>".to_owned(),
+        joint("j", "continuous", "a", "sensor", ""),
+    ];
     let made = robot(&parts, &Options::default());
-    assert!(remarked(&made, "does not move: its joint is left out (r.urdf:3)"), "{:?}", made.remarks);
+    assert!(
+        remarked(&made, "does not move: its joint is left out (r.urdf:3)"),
+        "{:?}",
+        made.remarks
+    );
     assert!(made.scene.contains(r#"Mapped(name: "sensor", parents: ["a"]"#));
 }
 
@@ -101,7 +139,13 @@ fn a_massless_link_that_carries_others_moves() {
         "<link name=\"cross\"/>".to_owned(),
         link("b"),
         joint("first", "continuous", "a", "cross", r#"<axis xyz="1 0 0"/>"#),
-        joint("second", "continuous", "cross", "b", r#"<origin xyz="0.1 0 0"/><axis xyz="0 1 0"/>"#),
+        joint(
+            "second",
+            "continuous",
+            "cross",
+            "b",
+            r#"<origin xyz="0.1 0 0"/><axis xyz="0 1 0"/>"#,
+        ),
     ];
     let made = robot(&parts, &Options::default());
     assert!(remarked(&made, "light body"), "{:?}", made.remarks);
@@ -117,12 +161,23 @@ fn inertias_of_no_body_are_mended_and_told() {
         let text = format!(
             r#"<link name="b"><inertial><mass value="2"/><inertia ixx="{x}" iyy="{y}" izz="{z}" ixy="0" ixz="0" iyz="0"/></inertial></link>"#
         );
-        robot(&[link("a"), text, joint("j", "continuous", "a", "b", "")], &Options::default())
+        robot(
+            &[link("a"), text, joint("j", "continuous", "a", "b", "")],
+            &Options::default(),
+        )
     };
     let thin = of([1.0, 1.0, 3.0]);
-    assert!(remarked(&thin, "has the inertia of no body") && thin.scene.contains("inertia: (1.5, 1.5, 3)"), "{}", thin.scene);
+    assert!(
+        remarked(&thin, "has the inertia of no body") && thin.scene.contains("inertia: (1.5, 1.5, 3)"),
+        "{}",
+        thin.scene
+    );
     let point = of([0.0; 3]);
-    assert!(remarked(&point, "no moment of inertia") && point.scene.contains("inertia: (8e-7, 8e-7, 8e-7)"), "{}", point.scene);
+    assert!(
+        remarked(&point, "no moment of inertia") && point.scene.contains("inertia: (8e-7, 8e-7, 8e-7)"),
+        "{}",
+        point.scene
+    );
     let good = of([1.0, 1.0, 2.0]);
     assert!(!remarked(&good, "inertia of no body") && good.scene.contains("inertia: (1, 1, 2)"));
     for made in [thin, point, good] {
@@ -133,7 +188,10 @@ fn inertias_of_no_body_are_mended_and_told() {
 #[test]
 fn colliders_have_shapes_places_and_neighbours() {
     let body = |name: &str, shape: &str| {
-        link(name).replace("</link>", &format!(r#"<collision><origin xyz="0 0 0.1"/><geometry>{shape}</geometry></collision></link>"#))
+        link(name).replace(
+            "</link>",
+            &format!(r#"<collision><origin xyz="0 0 0.1"/><geometry>{shape}</geometry></collision></link>"#),
+        )
     };
     let parts = [
         body("a", r#"<box size="1 2 3"/>"#),
@@ -184,12 +242,34 @@ fn meshes_are_found_in_packages_and_told_if_not() {
     let package = folder.path().join("robot_description");
     std::fs::create_dir_all(package.join("urdf")).unwrap();
     std::fs::create_dir_all(package.join("meshes")).unwrap();
-    std::fs::write(package.join("meshes/tip.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n").unwrap();
-    std::fs::write(package.join("meshes/flat.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
-    let mesh = |file: &str| format!(r#"<collision><geometry><mesh filename="{file}" scale="0.5 0.5 0.5"/></geometry></collision>"#);
-    let files = ["package://robot_description/meshes/tip.obj", "../meshes/tip.obj", "../meshes/flat.obj", "../meshes/none.obj", "a.dae", "package://other/x.stl"];
+    std::fs::write(
+        package.join("meshes/tip.obj"),
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n",
+    )
+    .unwrap();
+    std::fs::write(
+        package.join("meshes/flat.obj"),
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+    )
+    .unwrap();
+    let mesh = |file: &str| {
+        format!(
+            r#"<collision><geometry><mesh filename="{file}" scale="0.5 0.5 0.5"/></geometry></collision>"#
+        )
+    };
+    let files = [
+        "package://robot_description/meshes/tip.obj",
+        "../meshes/tip.obj",
+        "../meshes/flat.obj",
+        "../meshes/none.obj",
+        "a.dae",
+        "package://other/x.stl",
+    ];
     let inside: String = files.iter().map(|f| mesh(f)).collect();
-    let text = format!("<robot name=\"r\">{}</robot>", link("a").replace("</link>", &format!("{inside}</link>")));
+    let text = format!(
+        "<robot name=\"r\">{}</robot>",
+        link("a").replace("</link>", &format!("{inside}</link>"))
+    );
     let urdf = package.join("urdf/r.urdf");
     std::fs::write(&urdf, text).unwrap();
     let options = Options {
@@ -197,8 +277,20 @@ fn meshes_are_found_in_packages_and_told_if_not() {
         ..Options::default()
     };
     let made = import_file(&urdf, &options).unwrap();
-    assert_eq!(made.scene.matches("Hull(file: \"meshes/tip.obj\", scale: 0.5)").count(), 2, "{}", made.scene);
-    for expected in ["lie in a plane", "no mesh file `../meshes/none.obj`", "format `dae`", "--package other=DIR"] {
+    assert_eq!(
+        made.scene
+            .matches("Hull(file: \"meshes/tip.obj\", scale: 0.5)")
+            .count(),
+        2,
+        "{}",
+        made.scene
+    );
+    for expected in [
+        "lie in a plane",
+        "no mesh file `../meshes/none.obj`",
+        "format `dae`",
+        "--package other=DIR",
+    ] {
         assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
     }
     assert!(made.mesh_directories.is_empty());

@@ -85,8 +85,15 @@ fn products_of_inertia_are_those_of_turned_axes() {
     // The same equations in other coordinates: they differ by what Newton's method leaves.
     assert!((own - turned).norm() < 1e-7, "{own} {turned}");
     assert!((own - Vec3::new(1.0, 2.0, 3.0)).norm() > 0.1, "it turns over");
-    let error = build("(run: (duration: 1), nodes: [Bodies(name: \"b\", bodies: [(mass: 1, shape: Sphere(1), products: (0, 0, 0))])])");
-    assert!(error.unwrap_err().to_string().contains("`products` of inertia without moments"));
+    let error = build(
+        "(run: (duration: 1), nodes: [Bodies(name: \"b\", bodies: [(mass: 1, shape: Sphere(1), products: (0, 0, 0))])])",
+    );
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("`products` of inertia without moments")
+    );
 }
 
 /// A body of a mesh has the inertia of the solid, whatever is given of mass and density.

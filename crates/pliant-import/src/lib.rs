@@ -186,6 +186,10 @@ fn finish(
         tree.remark_all("links of the robot do not collide with each other (--self-collision lets them)");
     }
     let scene = write::scene(&robot, &layout, &mut tree, around);
+    if !all_finite(&scene) {
+        let message = "numbers of the file are so large that what comes of them is not finite".to_owned();
+        return tree.wrong(tree.elements[root].spot, message, None);
+    }
     let name = tree.place(tree.elements[root].spot).0;
     let remarks = tree.take_remarks().into_list();
     Ok(Imported {
@@ -193,6 +197,26 @@ fn finish(
         remarks,
         mesh_directories: meshes.outside.into_iter().collect(),
     })
+}
+
+/// Whether no number of a scene, outside of its texts, is infinite or none.
+fn all_finite(scene: &str) -> bool {
+    let mut inside = false;
+    let mut escaped = false;
+    let mut plain = String::new();
+    for c in scene.chars() {
+        match c {
+            '"' if !escaped => {
+                inside = !inside;
+                plain.push(' ');
+            }
+            c if !inside => plain.push(c),
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    let mut words = plain.split(|c: char| !c.is_ascii_alphanumeric());
+    words.all(|word| word != "inf" && word != "NaN")
 }
 
 /// The comment at the start of a scene: where it is from, and the remarks.

@@ -8,6 +8,7 @@
 mod bounds;
 mod checkpoints;
 mod files;
+mod import;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -146,3 +146,10 @@ fn files_that_are_missing_or_no_text_are_told() {
     let shown = import_file(&path, &Options::default()).unwrap_err().to_string();
     assert!(shown.contains("not UTF-8") && shown.contains(":2:1"), "{shown}");
 }
+
+#[test]
+fn numbers_that_overflow_are_refused() {
+    let text = "<robot name=\"r\"><link name=\"inf\"><inertial><origin xyz=\"1e200 0 0\"/><mass value=\"1e300\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link><link name=\"b\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link><joint name=\"j\" type=\"fixed\"><parent link=\"inf\"/><child link=\"b\"/></joint></robot>";
+    let (_, shown) = error(text);
+    assert!(shown.contains("not finite"), "{shown}");
+}

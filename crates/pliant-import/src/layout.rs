@@ -11,7 +11,7 @@ use pliant_dense::{Mat3, Vec3};
 /// just above that residual cost it many iterations.)
 const LIGHT: f64 = 1e-12;
 
-/// What the links of a robot become.
+/// The bodies that the links of a robot become.
 pub(crate) struct Layout {
     /// By link: the link whose body it is a part of; the world if none.
     pub(crate) owner: Vec<Option<usize>>,

@@ -1,7 +1,7 @@
 //! Robot descriptions to scene files.
 //!
 //! [`import_file`] reads a URDF or MJCF file and writes a scene in RON that people can read and
-//! edit, with the names of the robot's file. Nothing is passed over in silence: what the scene does
+//! edit, with the names of the robot's file. Nothing is passed over untold: what the scene does
 //! not have of the file is a list of [`Remark`]s with file and line. Files that are broken are
 //! errors with a line and a caret, as of scenes. The crate never prints.
 //!
@@ -69,7 +69,7 @@ pub enum Format {
 pub struct Imported {
     /// The scene file, in RON. Its first lines are the remarks, as comments.
     pub scene: String,
-    /// What was not taken, or taken in another way.
+    /// Remarks on what was not taken, or taken in another way.
     pub remarks: Vec<Remark>,
     /// Directories of meshes that the scene names and that do not lie below its own: `pliant run`
     /// wants `--allow-outside` for them.

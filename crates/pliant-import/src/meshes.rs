@@ -50,7 +50,7 @@ impl Meshes {
         }
         tree.remark(spot, "a mesh collides as its convex hull");
         Some(Shape::Hull {
-            file: self.from_scene(&path),
+            file: self.path_from_scene(&path),
             scale: x,
         })
     }
@@ -129,7 +129,7 @@ impl Meshes {
     }
 
     /// The path of a file as the scene names it.
-    fn from_scene(&mut self, path: &Path) -> String {
+    fn path_from_scene(&mut self, path: &Path) -> String {
         let Some(scene) = &self.scene_directory else {
             return path.display().to_string();
         };

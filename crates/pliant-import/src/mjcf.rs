@@ -95,8 +95,8 @@ pub(crate) fn robot(
     reader.read_contact(root, &mut robot)?;
     reader.read_equality(root, &mut robot)?;
     reader.read_tendons(root, &mut robot)?;
-    let actuators = reader.read_actuators(root, &mut robot)?;
-    reader.read_keys(root, &mut robot, &actuators)?;
+    let actuators = actuators::read_actuators(&mut reader, root, &mut robot)?;
+    keys::read_keys(&mut reader, root, &mut robot, &actuators)?;
     Ok(robot)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What an import is to do beside reading the file.
+/// Wishes for an import beside the file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Directories of packages, by the names that `package://name/...` has in URDF.

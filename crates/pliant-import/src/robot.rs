@@ -96,7 +96,7 @@ pub(crate) struct Joint {
     pub(crate) spot: Spot,
 }
 
-/// What acts on the coordinate of a joint.
+/// Effects on the coordinate of a joint.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) lower: Option<f64>,

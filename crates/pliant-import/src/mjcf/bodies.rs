@@ -24,7 +24,7 @@ const PARTS: [&str; 10] = [
     "include",
 ];
 
-/// What a body holds, whatever frames it stands in.
+/// The content of a body, whatever frames it stands in.
 #[derive(Default)]
 struct Content {
     joints: Vec<Joint>,
@@ -383,7 +383,7 @@ impl Reader<'_> {
         Ok(first)
     }
 
-    /// What acts on the coordinate of a joint or a tendon; `unit` is that of its limits.
+    /// Effects on the coordinate of a joint or a tendon; `unit` is that of its limits.
     pub(super) fn effects(
         &mut self,
         of: usize,

@@ -18,111 +18,119 @@ pub(super) enum Coordinate {
     Single(String),
 }
 
-impl Reader<'_> {
-    pub(super) fn read_keys(
-        &mut self,
-        root: usize,
-        robot: &mut Robot,
-        actuators: &[Option<String>],
-    ) -> Result<()> {
-        for section in self.tree.all(root, "keyframe") {
-            for of in self.tree.all(section, "key") {
-                let spot = self.spot(of);
-                if self.tree.value(of, "name") == Some("home") {
-                    self.tree.expect(of, &["name", "qpos", "ctrl"], &[]);
-                    self.tree.remark(spot, "the scene starts at the keyframe `home`");
-                    self.start_at(of, robot)?;
-                    self.control(of, robot, actuators)?;
-                } else {
-                    self.tree
-                        .remark(spot, "keyframes other than `home` are not taken");
-                }
+pub(super) fn read_keys(
+    reader: &mut Reader<'_>,
+    root: usize,
+    robot: &mut Robot,
+    actuators: &[Option<String>],
+) -> Result<()> {
+    for section in reader.tree.all(root, "keyframe") {
+        for of in reader.tree.all(section, "key") {
+            let spot = reader.spot(of);
+            if reader.tree.value(of, "name") == Some("home") {
+                reader.tree.expect(of, &["name", "qpos", "ctrl"], &[]);
+                reader
+                    .tree
+                    .remark(spot, "the scene starts at the keyframe `home`");
+                start_at(reader, of, robot)?;
+                control(reader, of, robot, actuators)?;
+            } else {
+                reader
+                    .tree
+                    .remark(spot, "keyframes other than `home` are not taken");
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn start_at(&mut self, of: usize, robot: &mut Robot) -> Result<()> {
-        let Some(list) = self.tree.list(of, "qpos")? else {
-            return Ok(());
+fn start_at(reader: &mut Reader<'_>, of: usize, robot: &mut Robot) -> Result<()> {
+    let Some(list) = reader.tree.list(of, "qpos")? else {
+        return Ok(());
+    };
+    let sizes = reader.order.iter().map(|c| match c {
+        Coordinate::Free(_) => 7,
+        Coordinate::Ball => 4,
+        Coordinate::Single(_) => 1,
+    });
+    let expected: usize = sizes.sum();
+    if list.len() != expected {
+        let message = format!(
+            "`qpos` has {} numbers, and the model {expected} coordinates",
+            list.len()
+        );
+        return reader
+            .tree
+            .wrong(reader.tree.needed(of, "qpos")?.spot, message, None);
+    }
+    let mut at = 0;
+    for coordinate in &reader.order {
+        match coordinate {
+            Coordinate::Free(link) => {
+                let rotation = normalize([list[at + 3], list[at + 4], list[at + 5], list[at + 6]]);
+                robot.links[*link].frame = Frame {
+                    position: [list[at], list[at + 1], list[at + 2]].into(),
+                    rotation: rotation.unwrap_or(Frame::IDENTITY.rotation),
+                };
+                at += 7;
+            }
+            Coordinate::Ball => {
+                if list[at + 1..at + 4].iter().any(|x| *x != 0.0) {
+                    let spot = reader.tree.elements[of].spot;
+                    reader.tree.remark(spot, "ball joints start unturned");
+                }
+                at += 4;
+            }
+            // What follows another joint has its start from there.
+            Coordinate::Single(name) if robot.gears.iter().any(|g| g.first == *name) => at += 1,
+            Coordinate::Single(name) => {
+                for link in &mut robot.links {
+                    if let Attachment::Joints(joints) = &mut link.attachment {
+                        let found = joints.iter_mut().filter(|j| j.name == *name);
+                        found.for_each(|j| j.start = list[at] - j.reference);
+                    }
+                }
+                at += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Controls of actuators.
+fn control(
+    reader: &mut Reader<'_>,
+    of: usize,
+    robot: &mut Robot,
+    actuators: &[Option<String>],
+) -> Result<()> {
+    let list = reader.tree.list(of, "ctrl")?.unwrap_or_default();
+    for (value, name) in list.iter().zip(actuators) {
+        let Some(name) = name else {
+            continue;
         };
-        let sizes = self.order.iter().map(|c| match c {
-            Coordinate::Free(_) => 7,
-            Coordinate::Ball => 4,
-            Coordinate::Single(_) => 1,
-        });
-        let expected: usize = sizes.sum();
-        if list.len() != expected {
-            let message = format!(
-                "`qpos` has {} numbers, and the model {expected} coordinates",
-                list.len()
-            );
-            return self.tree.wrong(self.tree.needed(of, "qpos")?.spot, message, None);
-        }
-        let mut at = 0;
-        for coordinate in &self.order {
-            match coordinate {
-                Coordinate::Free(link) => {
-                    let rotation = normalize([list[at + 3], list[at + 4], list[at + 5], list[at + 6]]);
-                    robot.links[*link].frame = Frame {
-                        position: [list[at], list[at + 1], list[at + 2]].into(),
-                        rotation: rotation.unwrap_or(Frame::IDENTITY.rotation),
-                    };
-                    at += 7;
-                }
-                Coordinate::Ball => {
-                    if list[at + 1..at + 4].iter().any(|x| *x != 0.0) {
-                        let spot = self.tree.elements[of].spot;
-                        self.tree.remark(spot, "ball joints start unturned");
-                    }
-                    at += 4;
-                }
-                // What follows another joint has its start from there.
-                Coordinate::Single(name) if robot.gears.iter().any(|g| g.first == *name) => at += 1,
-                Coordinate::Single(name) => {
-                    for link in &mut robot.links {
-                        if let Attachment::Joints(joints) = &mut link.attachment {
-                            let found = joints.iter_mut().filter(|j| j.name == *name);
-                            found.for_each(|j| j.start = list[at] - j.reference);
-                        }
-                    }
-                    at += 1;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Controls of actuators.
-    fn control(&mut self, of: usize, robot: &mut Robot, actuators: &[Option<String>]) -> Result<()> {
-        let list = self.tree.list(of, "ctrl")?.unwrap_or_default();
-        for (value, name) in list.iter().zip(actuators) {
-            let Some(name) = name else {
-                continue;
-            };
-            let joints = robot
-                .links
+        let joints = robot
+            .links
+            .iter_mut()
+            .flat_map(|link| match &mut link.attachment {
+                Attachment::Joints(joints) => joints.as_mut_slice(),
+                _ => &mut [],
+            });
+        for effects in joints
+            .map(|j| &mut j.effects)
+            .chain(robot.tendons.iter_mut().map(|t| &mut t.effects))
+        {
+            effects
+                .motors
                 .iter_mut()
-                .flat_map(|link| match &mut link.attachment {
-                    Attachment::Joints(joints) => joints.as_mut_slice(),
-                    _ => &mut [],
-                });
-            for effects in joints
-                .map(|j| &mut j.effects)
-                .chain(robot.tendons.iter_mut().map(|t| &mut t.effects))
-            {
-                effects
-                    .motors
-                    .iter_mut()
-                    .filter(|m| m.name == *name)
-                    .for_each(|m| m.target += value / m.gear);
-                effects
-                    .forces
-                    .iter_mut()
-                    .filter(|f| f.name == *name)
-                    .for_each(|f| f.control = *value);
-            }
+                .filter(|m| m.name == *name)
+                .for_each(|m| m.target += value / m.gear);
+            effects
+                .forces
+                .iter_mut()
+                .filter(|f| f.name == *name)
+                .for_each(|f| f.control = *value);
         }
-        Ok(())
     }
+    Ok(())
 }

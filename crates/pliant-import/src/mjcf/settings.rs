@@ -1,4 +1,4 @@
-//! What `compiler` and `option` say, and orientations that depend on it.
+//! Settings of `compiler` and `option`, and orientations that depend on them.
 
 use crate::error::ImportError;
 use crate::geometry::{Frame, from_axes, from_z, turn};

@@ -1,4 +1,4 @@
-//! What acts on the coordinates of joints and on tendons.
+//! Effects on the coordinates of joints and on tendons.
 
 use super::Writer;
 use crate::groups::Group;

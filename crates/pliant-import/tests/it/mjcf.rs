@@ -1,4 +1,4 @@
-//! What of MJCF becomes what of a scene.
+//! Parts of MJCF and the parts of a scene that they become.
 
 use crate::{imported, remarked, runner};
 use pliant_import::{Format, Imported, Options, import_file, import_text};

@@ -1,4 +1,4 @@
-//! What of URDF becomes what of a scene.
+//! Parts of URDF and the parts of a scene that they become.
 
 use crate::{imported, model, remarked, runner};
 use pliant_import::{Format, Imported, Options, import_file, import_text};
@@ -218,7 +218,7 @@ fn colliders_have_shapes_places_and_neighbours() {
 }
 
 #[test]
-fn nothing_is_passed_over_in_silence() {
+fn nothing_is_passed_over_untold() {
     let parts = [
         link("a").replace("</link>", "<visual><geometry/></visual><battery/></link>"),
         "<gazebo/>".to_owned(),

@@ -103,6 +103,9 @@ pub(crate) struct Import {
     /// Let the base of a URDF robot move, which is fixed to the world otherwise
     #[arg(long)]
     pub(crate) floating: bool,
+    /// Place the base of a URDF robot there, in m [default: the origin]
+    #[arg(long, value_name = "X,Y,Z", value_parser = position, allow_hyphen_values = true)]
+    pub(crate) at: Option<[f64; 3]>,
     /// Let the links of a URDF robot collide with each other, but for those that a joint joins
     #[arg(long)]
     pub(crate) self_collision: bool,
@@ -183,6 +186,16 @@ fn directory(text: &str) -> Result<PathBuf, String> {
 fn package(text: &str) -> Result<(String, PathBuf), String> {
     let (name, path) = text.split_once('=').ok_or("expected NAME=DIR")?;
     Ok((name.trim().to_owned(), directory(path)?))
+}
+
+/// Three numbers with commas between them.
+fn position(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|x| x.trim().parse()).collect();
+    let position: Option<[f64; 3]> = numbers.ok().and_then(|list| list.try_into().ok());
+    match position {
+        Some(position) if position.iter().all(|x| x.is_finite()) => Ok(position),
+        _ => Err("expected three numbers, such as 0,0,0.5".to_owned()),
+    }
 }
 
 /// The coordinate of a joint.

@@ -27,6 +27,7 @@ pub(crate) fn import(arguments: &Import) -> u8 {
     let options = Options {
         packages: arguments.package.clone(),
         floating: arguments.floating,
+        position: arguments.at.unwrap_or_default(),
         self_collision: arguments.self_collision,
         ground: arguments.ground,
         start: arguments.start.clone(),

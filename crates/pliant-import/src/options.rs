@@ -9,6 +9,8 @@ pub struct Options {
     pub packages: Vec<(String, PathBuf)>,
     /// Whether the base of a URDF robot moves freely; it is fixed to the world otherwise.
     pub floating: bool,
+    /// Position of the base of a URDF robot at the start, in m.
+    pub position: [f64; 3],
     /// Whether the links of a URDF robot collide with each other; those that a joint joins never
     /// do. (MJCF says by itself what collides.)
     pub self_collision: bool,

@@ -193,7 +193,7 @@ fn assemble(
     } else {
         Attachment::Held
     };
-    let mut open = VecDeque::from([(base, None, Frame::IDENTITY, attachment)]);
+    let mut open = VecDeque::from([(base, None, Frame::at(options.position.into()), attachment)]);
     let mut reached = vec![false; elements.len()];
     while let Some((index, parent, frame, attachment)) = open.pop_front() {
         reached[index] = true;

@@ -92,6 +92,16 @@ fn the_base_is_held_or_floats() {
     };
     let free = robot(&parts, &floating);
     assert!(!free.scene.contains("fixed:") && remarked(&free, "`a` floats"));
+    let high = Options {
+        floating: true,
+        position: [0.0, -1.0, 0.5],
+        ..Options::default()
+    };
+    assert!(
+        robot(&parts, &high)
+            .scene
+            .contains("name: \"b\", bodies: [(position: (0, -1, 0.5)")
+    );
     // What a joint of the file lets go needs no option.
     let parts = [
         "<link name=\"world\"/>".to_owned(),

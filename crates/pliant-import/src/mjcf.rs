@@ -13,7 +13,7 @@ use crate::meshes::Meshes;
 use crate::robot::{Link, Material, Robot};
 use crate::xml::{Spot, Tree};
 use settings::Settings;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 type Result<T> = std::result::Result<T, ImportError>;
@@ -36,6 +36,10 @@ struct Reader<'a> {
     materials: Vec<Material>,
     /// Bodies by name.
     bodies: HashMap<String, usize>,
+    /// Joints by name: their link, and their number in it.
+    joints: HashMap<String, (usize, usize)>,
+    /// Joints that follow another one.
+    followers: HashSet<String>,
     /// Joints in the order of the file, which is that of coordinates.
     order: Vec<keys::Coordinate>,
     /// Whether the body that is read has an `inertial`.
@@ -74,6 +78,8 @@ pub(crate) fn robot(
         links: Vec::new(),
         materials: Vec::new(),
         bodies: HashMap::new(),
+        joints: HashMap::new(),
+        followers: HashSet::new(),
         order: Vec::new(),
         has_inertial: false,
     };

@@ -6,7 +6,10 @@ use crate::options::Options;
 use crate::robot::{Attachment, Joint, Motion, Robot};
 use crate::xml::Tree;
 use pliant_scene::scene::hint;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// The longest row of joints that follow each other.
+const MOST_LEADERS: usize = 1000;
 
 /// Sets the coordinates at the start.
 pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Result<(), ImportError> {
@@ -86,9 +89,10 @@ fn follow(robot: &mut Robot, followers: &HashMap<String, (String, f64)>, starts:
 fn check_gears(robot: &Robot, tree: &Tree) -> Result<(), ImportError> {
     let mut leaders: HashMap<&str, &str> = HashMap::new();
     let names: Vec<&str> = joints(robot).map(|j| j.name.as_str()).collect();
+    let known: HashSet<&str> = names.iter().copied().collect();
     for gear in &robot.gears {
         for name in [&gear.first, &gear.second] {
-            if !names.contains(&name.as_str()) {
+            if !known.contains(name.as_str()) {
                 let help = hint(name, "joints", names.iter().copied());
                 return tree.wrong(gear.spot, format!("there is no moving joint `{name}`"), help);
             }
@@ -105,6 +109,13 @@ fn check_gears(robot: &Robot, tree: &Tree) -> Result<(), ImportError> {
             steps += 1;
             if steps > leaders.len() {
                 return tree.wrong(gear.spot, format!("`{}` follows itself", gear.first), None);
+            }
+            if steps > MOST_LEADERS {
+                let message = format!(
+                    "`{}` follows more than {MOST_LEADERS} joints in a row",
+                    gear.first
+                );
+                return tree.wrong(gear.spot, message, None);
             }
         }
     }

@@ -28,6 +28,8 @@ pub(crate) struct Writer<'a> {
     tree: &'a mut Tree,
     /// Names that are taken, of nodes and forces.
     names: HashSet<String>,
+    /// How often a name was wanted that was taken.
+    counts: HashMap<String, usize>,
     /// By link: the name of its node.
     links: Vec<String>,
     /// By joint of the file, by its name: the node of its coordinate in the scene.
@@ -48,6 +50,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
         layout,
         tree,
         names: HashSet::new(),
+        counts: HashMap::new(),
         links: Vec::new(),
         coordinates: HashMap::new(),
         parameters: BTreeMap::new(),
@@ -111,6 +114,17 @@ fn list(out: &mut String, key: &str, entries: &[String]) {
     let _ = writeln!(out, "    ],");
 }
 
+/// A name that nothing has yet: that which is wanted, or with a number behind it.
+fn unused(taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>, wanted: &str) -> String {
+    let mut name = wanted.to_owned();
+    while !taken.insert(name.clone()) {
+        let count = counts.entry(wanted.to_owned()).or_insert(1);
+        *count += 1;
+        name = format!("{wanted} {count}");
+    }
+    name
+}
+
 /// A rotation as a key, with a comma ahead; empty if it is none.
 fn rotation(q: Quaternion) -> String {
     let q = tidy(if q[0] < 0.0 { q.map(|c| -c) } else { q });
@@ -129,15 +143,9 @@ fn place(key: &str, at: Vec3) -> String {
 }
 
 impl Writer<'_> {
-    /// A name that nothing has yet: that which is wanted, or with a number behind it.
+    /// A name of a node or a force that nothing has yet.
     fn name(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
-        let mut count = 1;
-        while !self.names.insert(name.clone()) {
-            count += 1;
-            name = format!("{wanted} {count}");
-        }
-        name
+        unused(&mut self.names, &mut self.counts, wanted)
     }
 
     fn name_links(&mut self) {

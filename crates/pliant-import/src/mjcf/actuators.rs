@@ -1,10 +1,11 @@
 //! Actuators, as servos of joints and as forces that a parameter of the scene sets.
 
 use super::Reader;
+use super::constraints::joint_at;
 use super::defaults::ACTUATORS;
 use super::settings::truth;
 use crate::error::ImportError;
-use crate::robot::{Attachment, Effects, Force, Motor, Robot};
+use crate::robot::{Effects, Force, Motor, Robot};
 
 type Result<T> = std::result::Result<T, ImportError>;
 
@@ -85,14 +86,9 @@ fn read_actuator(reader: &mut Reader<'_>, of: usize, name: &str, robot: &mut Rob
         reader.tree.attribute(of, "tendon").cloned(),
     );
     let (effects, reference) = if let Some(attribute) = joint {
-        let found = reader.joint(robot, &attribute)?.name.clone();
-        let joint = robot
-            .links
-            .iter_mut()
-            .find_map(|link| match &mut link.attachment {
-                Attachment::Joints(joints) => joints.iter_mut().find(|j| j.name == found),
-                _ => None,
-            });
+        reader.joint(robot, &attribute)?;
+        let place = reader.joints.get(&attribute.value).copied();
+        let joint = place.and_then(|place| joint_at(robot, place));
         match joint {
             Some(joint) => (&mut joint.effects, joint.reference),
             None => return Ok(false),

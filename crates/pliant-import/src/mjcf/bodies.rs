@@ -330,7 +330,8 @@ impl Reader<'_> {
             Motion::Ball => Coordinate::Ball,
             _ => Coordinate::Single(name.clone()),
         });
-        if content.joints.iter().any(|j| j.name == name) || self.known_joint(&name) {
+        let place = (link, content.joints.len());
+        if self.joints.insert(name.clone(), place).is_some() {
             return self.tree.wrong(
                 spot,
                 format!("the joint `{name}` of `{body}` is there twice"),
@@ -355,13 +356,6 @@ impl Reader<'_> {
             spot,
         });
         Ok(())
-    }
-
-    fn known_joint(&self, name: &str) -> bool {
-        self.links.iter().any(|link| match &link.attachment {
-            Attachment::Joints(joints) => joints.iter().any(|j| j.name == *name),
-            _ => false,
-        })
     }
 
     /// A coefficient whose polynomial has no other terms; a remark if it has.

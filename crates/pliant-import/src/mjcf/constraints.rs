@@ -10,12 +10,12 @@ use pliant_dense::Vec3;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
-/// The joint of that name.
-pub(super) fn joint<'a>(robot: &'a Robot, name: &str) -> Option<&'a Joint> {
-    robot.links.iter().find_map(|link| match &link.attachment {
-        Attachment::Joints(joints) => joints.iter().find(|j| j.name == *name),
+/// The joint of a link by its number, to be changed.
+pub(super) fn joint_at(robot: &mut Robot, (link, number): (usize, usize)) -> Option<&mut Joint> {
+    match &mut robot.links.get_mut(link)?.attachment {
+        Attachment::Joints(joints) => joints.get_mut(number),
         _ => None,
-    })
+    }
 }
 
 impl Reader<'_> {
@@ -38,7 +38,12 @@ impl Reader<'_> {
 
     /// The joint that an attribute names.
     pub(super) fn joint<'a>(&self, robot: &'a Robot, name: &Attribute) -> Result<&'a Joint> {
-        match joint(robot, &name.value) {
+        let place = self.joints.get(&name.value);
+        let found = place.and_then(|(link, number)| match &robot.links.get(*link)?.attachment {
+            Attachment::Joints(joints) => joints.get(*number),
+            _ => None,
+        });
+        match found {
             Some(joint) => Ok(joint),
             None => self
                 .tree
@@ -110,19 +115,16 @@ impl Reader<'_> {
                 .remark(spot, "a row between joints that is not linear is not taken");
             return Ok(());
         }
-        if robot.gears.iter().any(|g| g.first == first) {
+        if !self.followers.insert(first.clone()) {
             self.tree
                 .remark(spot, "a joint that follows two others follows the first of them");
             return Ok(());
         }
         let offset = entry(0, 0.0);
-        for link in &mut robot.links {
-            if let Attachment::Joints(joints) = &mut link.attachment {
-                joints
-                    .iter_mut()
-                    .filter(|j| j.name == first)
-                    .for_each(|j| j.start = offset);
-            }
+        if let Some(place) = self.joints.get(&first)
+            && let Some(joint) = joint_at(robot, *place)
+        {
+            joint.start = offset;
         }
         let name = self
             .tree

@@ -1,10 +1,12 @@
 //! The keyframe `home` as the start.
 
 use super::Reader;
+use super::constraints::joint_at;
 use crate::error::ImportError;
 use crate::geometry::Frame;
 use crate::robot::{Attachment, Robot};
 use pliant_dense::rotation::normalize;
+use std::collections::HashMap;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
@@ -24,10 +26,12 @@ pub(super) fn read_keys(
     robot: &mut Robot,
     actuators: &[Option<String>],
 ) -> Result<()> {
+    let mut found = false;
     for section in reader.tree.all(root, "keyframe") {
         for of in reader.tree.all(section, "key") {
             let spot = reader.spot(of);
-            if reader.tree.value(of, "name") == Some("home") {
+            if reader.tree.value(of, "name") == Some("home") && !found {
+                found = true;
                 reader.tree.expect(of, &["name", "qpos", "ctrl"], &[]);
                 reader
                     .tree
@@ -82,13 +86,11 @@ fn start_at(reader: &mut Reader<'_>, of: usize, robot: &mut Robot) -> Result<()>
                 at += 4;
             }
             // What follows another joint has its start from there.
-            Coordinate::Single(name) if robot.gears.iter().any(|g| g.first == *name) => at += 1,
+            Coordinate::Single(name) if reader.followers.contains(name) => at += 1,
             Coordinate::Single(name) => {
-                for link in &mut robot.links {
-                    if let Attachment::Joints(joints) = &mut link.attachment {
-                        let found = joints.iter_mut().filter(|j| j.name == *name);
-                        found.for_each(|j| j.start = list[at] - j.reference);
-                    }
+                let place = reader.joints.get(name).copied();
+                if let Some(joint) = place.and_then(|place| joint_at(robot, place)) {
+                    joint.start = list[at] - joint.reference;
                 }
                 at += 1;
             }
@@ -105,31 +107,25 @@ fn control(
     actuators: &[Option<String>],
 ) -> Result<()> {
     let list = reader.tree.list(of, "ctrl")?.unwrap_or_default();
-    for (value, name) in list.iter().zip(actuators) {
-        let Some(name) = name else {
-            continue;
-        };
-        let joints = robot
-            .links
-            .iter_mut()
-            .flat_map(|link| match &mut link.attachment {
-                Attachment::Joints(joints) => joints.as_mut_slice(),
-                _ => &mut [],
-            });
-        for effects in joints
-            .map(|j| &mut j.effects)
-            .chain(robot.tendons.iter_mut().map(|t| &mut t.effects))
-        {
-            effects
-                .motors
-                .iter_mut()
-                .filter(|m| m.name == *name)
-                .for_each(|m| m.target += value / m.gear);
-            effects
-                .forces
-                .iter_mut()
-                .filter(|f| f.name == *name)
-                .for_each(|f| f.control = *value);
+    let named = list.iter().zip(actuators);
+    let values: HashMap<&str, f64> = named
+        .filter_map(|(value, name)| Some((name.as_deref()?, *value)))
+        .collect();
+    let joints = robot
+        .links
+        .iter_mut()
+        .flat_map(|link| match &mut link.attachment {
+            Attachment::Joints(joints) => joints.as_mut_slice(),
+            _ => &mut [],
+        });
+    let tendons = robot.tendons.iter_mut().map(|t| &mut t.effects);
+    for effects in joints.map(|j| &mut j.effects).chain(tendons) {
+        for motor in &mut effects.motors {
+            let value = values.get(motor.name.as_str()).copied().unwrap_or_default();
+            motor.target += value / motor.gear;
+        }
+        for force in &mut effects.forces {
+            force.control = values.get(force.name.as_str()).copied().unwrap_or_default();
         }
     }
     Ok(())

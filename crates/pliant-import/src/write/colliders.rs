@@ -1,26 +1,29 @@
 //! Colliders, their materials and the pairs of them that do not meet.
 
-use super::{Surroundings, Writer, place, rotation};
+use super::{Surroundings, Writer, place, rotation, unused};
 use crate::numbers::{number, text, tuple, vector};
 use crate::robot::{Apart, Collider, Shape};
 use pliant_dense::Vec3;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// The most groups of colliders of a scene, beside its own `default`.
 const MOST_GROUPS: usize = 31;
+/// The most pairs of colliders that do not meet.
+const MOST_PAIRS: usize = 1_000_000;
 
 impl Writer<'_> {
     /// Materials and colliders; pairs that do not meet go to their own list.
     pub(super) fn colliders(&mut self, around: Surroundings) -> (Vec<String>, Vec<String>) {
         let robot = self.robot;
         let mut names: Vec<Vec<String>> = Vec::new();
-        let mut taken = BTreeSet::from(["ground".to_owned()]);
+        let mut taken = HashSet::from(["ground".to_owned()]);
+        let mut counts = HashMap::new();
         for link in &robot.links {
             names.push(
                 link.colliders
                     .iter()
-                    .map(|c| unused(&mut taken, &c.name))
+                    .map(|c| unused(&mut taken, &mut counts, &c.name))
                     .collect(),
             );
         }
@@ -63,7 +66,10 @@ impl Writer<'_> {
                 out.push(entry);
             }
         }
-        self.ignore(&names);
+        // Links of a robot that do not meet each other need no list.
+        if around.self_collision {
+            self.ignore(&names);
+        }
         let materials = robot.materials.iter().enumerate().map(|(index, material)| {
             let mut entry = format!(
                 "(name: \"surface {}\", friction: {}",
@@ -125,9 +131,16 @@ impl Writer<'_> {
     /// Pairs of colliders on links that do not meet, and on different bodies.
     fn ignore(&mut self, names: &[Vec<String>]) {
         let robot = self.robot;
-        let mut seen = BTreeSet::new();
+        let mut bodies: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for (link, owner) in self.layout.owner.iter().enumerate() {
+            bodies.entry(*owner).or_default().push(link);
+        }
+        let mut seen = HashSet::new();
         for apart in &robot.apart {
-            let (firsts, seconds) = (self.parts(apart, apart.links.0), self.parts(apart, apart.links.1));
+            let (firsts, seconds) = (
+                self.parts(&bodies, apart, apart.links.0),
+                self.parts(&bodies, apart, apart.links.1),
+            );
             for (first, second) in firsts.iter().flat_map(|a| seconds.iter().map(move |b| (*a, *b))) {
                 if self.layout.owner[first] == self.layout.owner[second] {
                     continue;
@@ -136,6 +149,13 @@ impl Writer<'_> {
                     .iter()
                     .flat_map(|a| names[second].iter().map(move |b| (a, b)))
                 {
+                    if seen.len() >= MOST_PAIRS {
+                        let message = format!(
+                            "only the first {MOST_PAIRS} pairs of colliders that do not meet are taken"
+                        );
+                        self.tree.remark_all(message);
+                        return;
+                    }
                     if seen.insert((first, second)) {
                         self.ignored.push(format!("({}, {}),", text(first), text(second)));
                     }
@@ -145,7 +165,7 @@ impl Writer<'_> {
     }
 
     /// The links of a side of a pair that does not collide.
-    fn parts(&self, apart: &Apart, link: usize) -> Vec<usize> {
+    fn parts(&self, bodies: &HashMap<Option<usize>, Vec<usize>>, apart: &Apart, link: usize) -> Vec<usize> {
         if !apart.whole_bodies {
             return vec![link];
         }
@@ -153,25 +173,13 @@ impl Writer<'_> {
         if owner.is_none() && !self.robot.base_is_robot {
             return Vec::new();
         }
-        let links = 0..self.layout.owner.len();
-        links.filter(|l| self.layout.owner[*l] == owner).collect()
+        bodies.get(&owner).cloned().unwrap_or_default()
     }
 }
 
 /// Whether MJCF lets colliders of these types and affinities meet.
 fn meet(a: (u32, u32), b: (u32, u32)) -> bool {
     a.0 & b.1 != 0 || b.0 & a.1 != 0
-}
-
-/// A name that no collider has yet.
-fn unused(taken: &mut BTreeSet<String>, wanted: &str) -> String {
-    let mut name = wanted.to_owned();
-    let mut count = 1;
-    while !taken.insert(name.clone()) {
-        count += 1;
-        name = format!("{wanted} {count}");
-    }
-    name
 }
 
 fn shape(shape: &Shape) -> String {

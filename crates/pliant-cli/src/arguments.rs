@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Solve(Solve),
     /// Run a scene many times over values of its parameters, with the results in one table.
     Sweep(Sweep),
+    /// Turn a robot description (URDF, MJCF) into a scene.
+    Import(Import),
 }
 
 #[derive(Debug, Args)]
@@ -177,6 +179,40 @@ pub(crate) struct Solve {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The robot description, a .urdf or .xml file
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+    /// The scene to write, a .ron file [default: <name of the file>.ron]
+    #[arg(long, short, value_name = "SCENE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write over a scene that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Let package://NAME/ stand for a directory; may be repeated
+    #[arg(long, value_name = "NAME=DIR", value_parser = package)]
+    pub(crate) package: Vec<(String, PathBuf)>,
+    /// Let the base of a URDF robot move, which is fixed to the world otherwise
+    #[arg(long)]
+    pub(crate) floating: bool,
+    /// Place the base of a URDF robot there, in m [default: the origin]
+    #[arg(long, value_name = "X,Y,Z", value_parser = position, allow_hyphen_values = true)]
+    pub(crate) at: Option<[f64; 3]>,
+    /// Let the links of a URDF robot collide with each other, but for those that a joint joins
+    #[arg(long)]
+    pub(crate) self_collision: bool,
+    /// Add a plane at z = 0 that everything collides with
+    #[arg(long)]
+    pub(crate) ground: bool,
+    /// Start a joint at this coordinate, in m or rad; may be repeated
+    #[arg(long, value_name = "JOINT=VALUE", value_parser = coordinate, allow_hyphen_values = true)]
+    pub(crate) start: Vec<(String, f64)>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) scene: Scene,
@@ -232,6 +268,40 @@ impl Scene {
             },
             mesh_directories: self.allow_outside.clone(),
         }
+    }
+}
+
+/// A directory that is there.
+fn directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err("there is no such directory".to_owned()),
+    }
+}
+
+/// The directory of a package.
+fn package(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = text.split_once('=').ok_or("expected NAME=DIR")?;
+    Ok((name.trim().to_owned(), directory(path)?))
+}
+
+/// Three numbers with commas between them.
+fn position(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|x| x.trim().parse()).collect();
+    let position: Option<[f64; 3]> = numbers.ok().and_then(|list| list.try_into().ok());
+    match position {
+        Some(position) if position.iter().all(|x| x.is_finite()) => Ok(position),
+        _ => Err("expected three numbers, such as 0,0,0.5".to_owned()),
+    }
+}
+
+/// The coordinate of a joint.
+fn coordinate(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.rsplit_once('=').ok_or("expected JOINT=VALUE")?;
+    match value.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((name.trim().to_owned(), value)),
+        _ => Err("expected a number behind the =".to_owned()),
     }
 }
 

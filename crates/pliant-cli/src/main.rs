@@ -1,4 +1,5 @@
-//! The program `pliant`: runs scene files, and solves problems that were dumped.
+//! The program `pliant`: runs scene files, makes them of robot descriptions, and solves problems
+//! that were dumped.
 //!
 //! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
 //! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
@@ -7,6 +8,7 @@
 
 mod arguments;
 mod check;
+mod import;
 mod interrupt;
 mod progress;
 mod run;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check::check(check),
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),
+        Command::Import(import) => import::import(import),
     };
     ExitCode::from(code)
 }

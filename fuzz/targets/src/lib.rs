@@ -33,9 +33,17 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 20] = [
     plain("checkpoint", checkpoint),
     plain("expression", expression),
+    Target {
+        seeds: &[("crates/pliant-import/tests/models", "xml")],
+        ..plain("import_mjcf", import_mjcf)
+    },
+    Target {
+        seeds: &[("crates/pliant-import/tests/models", "urdf")],
+        ..plain("import_urdf", import_urdf)
+    },
     plain("manifest", manifest),
     plain("matrix_market", matrix_market),
     Target {
@@ -146,6 +154,34 @@ pub fn checkpoint(data: &[u8]) {
             }
         }
     });
+}
+
+/// A robot in URDF: read, and the scene that comes of it is one.
+pub fn import_urdf(data: &[u8]) {
+    import(pliant_import::Format::Urdf, data);
+}
+
+/// A model in MJCF: read, and the scene that comes of it is one.
+pub fn import_mjcf(data: &[u8]) {
+    import(pliant_import::Format::Mjcf, data);
+}
+
+fn import(format: pliant_import::Format, data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let options = pliant_import::Options {
+        floating: data.len().is_multiple_of(2),
+        self_collision: true,
+        ground: true,
+        ..pliant_import::Options::default()
+    };
+    match pliant_import::import_text(format, "input", &text, &options) {
+        Ok(imported) => {
+            let scene = SceneFile::from_text("input.ron".as_ref(), &imported.scene, Format::Ron);
+            // What it says may still be out of range; how it is written may not.
+            scene.unwrap_or_else(|error| panic!("{error}\n{}", imported.scene));
+        }
+        Err(error) => assert!(error.to_string().starts_with("error: "), "{error}"),
+    }
 }
 
 /// A scene in RON: read, built, and two steps taken if it is small.

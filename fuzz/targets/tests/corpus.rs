@@ -72,6 +72,8 @@ macro_rules! replays {
 replays!(
     checkpoint,
     expression,
+    import_mjcf,
+    import_urdf,
     manifest,
     matrix_market,
     mesh_inp,

@@ -85,8 +85,18 @@ const TABLE: &[(&str, Allowed)] = &[
         These(&["pliant-mesh-io", "pliant-output", "pliant-scene"]),
     ),
     (
+        "pliant-import",
+        These(&["pliant-dense", "pliant", "pliant-mesh-io", "pliant-scene"]),
+    ),
+    (
         "pliant-cli",
-        These(&["pliant-lab", "pliant", "pliant-scene", "pliant-sweep"]),
+        These(&[
+            "pliant-lab",
+            "pliant",
+            "pliant-scene",
+            "pliant-sweep",
+            "pliant-import",
+        ]),
     ),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),

@@ -8,6 +8,7 @@
 mod bounds;
 mod checkpoints;
 mod files;
+mod import;
 mod sweeps;
 
 use std::path::{Path, PathBuf};

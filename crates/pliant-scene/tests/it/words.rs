@@ -5,6 +5,8 @@ mod mistakes;
 
 use contact_mistakes::CONTACT_MISTAKES;
 use mistakes::MISTAKES;
+use pliant::dense::Vec3;
+use pliant::dense::rotation::rotate;
 use pliant_scene::runner::{Runner, write_results};
 use pliant_scene::scene::{BuiltScene, Format, SceneError, SceneFile, Settings};
 use std::path::Path;
@@ -58,6 +60,40 @@ fn forces_follow_functions_of_time() {
     let outcome = Runner::new(build(text).unwrap()).unwrap().run(|_| {});
     // The midpoint rule integrates 3 t exactly.
     assert!((outcome.summary.state["p"].velocities[0][0] - 1.5).abs() < 1e-12);
+}
+
+/// A body with products of inertia moves as the one whose principal axes are turned to it.
+#[test]
+fn products_of_inertia_are_those_of_turned_axes() {
+    // Moments 1, 2, 2.5 about axes that are turned by 30 degrees about z: the tensor in the world is
+    // R diag R^T.
+    let (c, s) = (0.75f64.sqrt(), 0.5);
+    let (xx, yy, xy) = (c * c + 2.0 * s * s, s * s + 2.0 * c * c, -c * s);
+    let end = |body: &str| {
+        let text = format!(
+            "(run: (duration: 1, step: 0.01), nodes: [Bodies(name: \"b\", bodies: [
+                (mass: 1, angular_velocity: (1, 2, 3), {body})])])"
+        );
+        let outcome = Runner::new(build(&text).unwrap()).unwrap().run(|_| {});
+        let velocities = outcome.summary.state["b"].velocities[0].clone();
+        let rotation = outcome.summary.state["b"].positions[0][3..].to_vec();
+        let spin = Vec3::new(velocities[3], velocities[4], velocities[5]);
+        rotate([rotation[0], rotation[1], rotation[2], rotation[3]], spin)
+    };
+    let own = end(&format!("inertia: ({xx}, {yy}, 2.5), products: ({xy}, 0, 0)"));
+    let turned = end("rotation: Axis(around: (0, 0, 1), degrees: 30), inertia: (1, 2, 2.5)");
+    // The same equations in other coordinates: they differ by what Newton's method leaves.
+    assert!((own - turned).norm() < 1e-7, "{own} {turned}");
+    assert!((own - Vec3::new(1.0, 2.0, 3.0)).norm() > 0.1, "it turns over");
+    let error = build(
+        "(run: (duration: 1), nodes: [Bodies(name: \"b\", bodies: [(mass: 1, shape: Sphere(1), products: (0, 0, 0))])])",
+    );
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("`products` of inertia without moments")
+    );
 }
 
 /// A body of a mesh has the inertia of the solid, whatever is given of mass and density.

@@ -69,7 +69,10 @@ pub(super) fn solid(builder: &Builder<'_>, name: &str, body: &Body) -> Result<So
             let size = (2.0 * moments.iter().sum::<f64>() / (3.0 * mass)).sqrt();
             let size = if size.is_normal() { size } else { 1.0 };
             return Ok(Solid {
-                mass: RigidMass::principal(mass, moments),
+                mass: RigidMass {
+                    mass,
+                    inertia: tensor(builder, name, body, moments)?,
+                },
                 picture: Shape::Axes { size },
                 outline: Outline::None,
                 centre: [0.0; 3],
@@ -80,9 +83,28 @@ pub(super) fn solid(builder: &Builder<'_>, name: &str, body: &Body) -> Result<So
     // Moments that the file gives win over those of the shape.
     if let Some(moments) = &body.inertia {
         let moments = builder.triple(moments, Where::Field(name, "inertia"))?;
-        solid.mass = RigidMass::principal(solid.mass.mass, moments);
+        solid.mass.inertia = tensor(builder, name, body, moments)?;
+    } else if body.products.is_some() {
+        let message = format!("a body of `{name}` has `products` of inertia without moments");
+        let help = "give it `inertia`, the moments about its axes, too".to_owned();
+        return builder.wrong(
+            &[Where::Field(name, "products"), Where::Name(name)],
+            message,
+            Some(help),
+        );
     }
     Ok(solid)
+}
+
+/// The tensor of inertia of a body in its axes (kg m^2), by its moments and what the file says of
+/// its products.
+fn tensor(builder: &Builder<'_>, name: &str, body: &Body, moments: [f64; 3]) -> Result<[[f64; 3]; 3]> {
+    let [xy, xz, yz] = match &body.products {
+        Some(products) => builder.triple(products, Where::Field(name, "products"))?,
+        None => [0.0; 3],
+    };
+    let [xx, yy, zz] = moments;
+    Ok([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 }
 
 /// A positive size of a shape.

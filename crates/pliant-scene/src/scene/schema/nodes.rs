@@ -91,9 +91,13 @@ pub struct Body {
     /// Its mass; not needed for a surface of a density.
     #[serde(default)]
     pub mass: Option<Number>,
-    /// Principal moments of inertia about the body axes, instead of those of the shape.
+    /// Moments of inertia about the body axes, instead of those of the shape.
     #[serde(default)]
     pub inertia: Option<Triple>,
+    /// Entries xy, xz, yz of the tensor of inertia in body axes; zero by default, which makes these
+    /// the principal axes.
+    #[serde(default)]
+    pub products: Option<Triple>,
     /// Velocity of the centre of mass; at rest by default.
     #[serde(default)]
     pub velocity: Option<Triple>,

@@ -1,0 +1,282 @@
+//! Links as bodies: which of them move together, where they are at the start, what has no mass.
+
+use crate::geometry::{Frame, Inertia, symmetric, turn};
+use crate::groups::{Group, groups};
+use crate::robot::{Apart, Attachment, Joint, Link, Motion, Robot};
+use crate::xml::Tree;
+use pliant_dense::{Mat3, Vec3};
+
+/// The mass of a body that stands for a link without mass, as a share of the mass that it carries.
+/// A step does not see it: it is below the residual to which its equations are solved. (Shares
+/// just above that residual cost it many iterations.)
+const LIGHT: f64 = 1e-12;
+
+/// The bodies that the links of a robot become.
+pub(crate) struct Layout {
+    /// By link: the link whose body it is a part of; the world if none.
+    pub(crate) owner: Vec<Option<usize>>,
+    /// By link: its frame in that of its owner, or in the world.
+    pub(crate) offset: Vec<Frame>,
+    /// By link: its frame in the world at the start.
+    pub(crate) start: Vec<Frame>,
+    /// By link: the inertia of its body in its frame, if it is the owner of one.
+    pub(crate) inertia: Vec<Option<Inertia>>,
+}
+
+/// Puts a light body between joints of one link that are not one joint of the scene language.
+pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
+    let links = std::mem::take(&mut robot.links);
+    // Numbers of the links behind those that are put in.
+    let mut number = Vec::with_capacity(links.len());
+    let mut apart = std::mem::take(&mut robot.apart);
+    for mut link in links {
+        let mut parent = link.parent.map(|p| number[p]);
+        let first = parent;
+        if let Attachment::Joints(joints) = &mut link.attachment {
+            let lengths: Vec<usize> = groups(joints).iter().map(|g| g.length).collect();
+            for (part, length) in lengths.iter().enumerate().take(lengths.len().saturating_sub(1)) {
+                let own: Vec<Joint> = joints.drain(..*length).collect();
+                let name = own.iter().map(|j| j.name.as_str()).collect::<Vec<_>>().join("+");
+                robot.links.push(Link {
+                    name: format!("{}/{name}", link.name),
+                    parent,
+                    frame: if part == 0 { link.frame } else { Frame::IDENTITY },
+                    attachment: Attachment::Joints(own),
+                    inertia: None,
+                    colliders: Vec::new(),
+                    spot: link.spot,
+                });
+                parent = Some(robot.links.len() - 1);
+                link.frame = Frame::IDENTITY;
+            }
+            if lengths.len() > 1 {
+                let message = "several joints of one body, which are no single joint of a scene, are joined by light bodies";
+                tree.remark(link.spot, message);
+                robot.apart.extend(first.map(|first| Apart {
+                    links: (first, robot.links.len()),
+                    whole_bodies: true,
+                }));
+            }
+        }
+        link.parent = parent;
+        number.push(robot.links.len());
+        robot.links.push(link);
+    }
+    for pair in &mut apart {
+        pair.links = (number[pair.links.0], number[pair.links.1]);
+    }
+    for closure in &mut robot.closures {
+        for side in [&mut closure.a.0, &mut closure.b.0] {
+            *side = side.map(|link| number[link]);
+        }
+    }
+    robot.apart.extend(apart);
+}
+
+/// The motion of a joint against its place at zero, in the frame of its link.
+fn moved(joint: &Joint) -> Frame {
+    match joint.motion {
+        Motion::Slider => Frame::at(joint.axis * joint.start),
+        Motion::Hinge if joint.start != 0.0 => {
+            let rotation = turn(joint.axis, joint.start);
+            let turned = Frame::turned(rotation);
+            Frame {
+                position: joint.anchor - turned.vector(joint.anchor),
+                rotation,
+            }
+        }
+        _ => Frame::IDENTITY,
+    }
+}
+
+/// The motion of all joints of a link against its place at zero.
+fn displacement(link: &Link) -> Frame {
+    match &link.attachment {
+        Attachment::Joints(joints) => joints.iter().fold(Frame::IDENTITY, |at, j| at.then(&moved(j))),
+        _ => Frame::IDENTITY,
+    }
+}
+
+/// Where links are at the start.
+pub(crate) fn starts(links: &[Link]) -> Vec<Frame> {
+    let mut start: Vec<Frame> = Vec::with_capacity(links.len());
+    for link in links {
+        let frame = link.frame.then(&displacement(link));
+        start.push(match link.parent {
+            Some(parent) => start[parent].then(&frame),
+            None => frame,
+        });
+    }
+    start
+}
+
+/// Parts links into bodies. Links that would move without mass are held where they are.
+pub(crate) fn arrange(robot: &mut Robot, tree: &mut Tree) -> Layout {
+    let start = starts(&robot.links);
+    hold_massless(robot, tree);
+    let count = robot.links.len();
+    let mut layout = Layout {
+        owner: Vec::with_capacity(count),
+        offset: Vec::with_capacity(count),
+        inertia: vec![None; count],
+        start,
+    };
+    for (index, link) in robot.links.iter().enumerate() {
+        let rigid = matches!(link.attachment, Attachment::Rigid);
+        let (owner, offset) = match (rigid, link.parent) {
+            (false, _) => (Some(index), Frame::IDENTITY),
+            (true, None) => (None, layout.start[index]),
+            (true, Some(parent)) => {
+                let frame = layout.offset[parent].then(&link.frame);
+                (layout.owner[parent], frame)
+            }
+        };
+        layout.owner.push(owner);
+        layout.offset.push(offset);
+        if let (Some(owner), Some(inertia)) = (owner, &link.inertia) {
+            let seen = if offset.is_identity() {
+                *inertia
+            } else {
+                inertia.seen_from(&offset)
+            };
+            let sum = layout.inertia[owner].map_or(seen, |so_far| so_far.with(&seen));
+            layout.inertia[owner] = Some(sum);
+        }
+    }
+    lighten(robot, tree, &mut layout);
+    for (link, inertia) in robot.links.iter().zip(&mut layout.inertia) {
+        if let Some(inertia) = inertia
+            && let Some(message) = mend(inertia)
+        {
+            tree.remark(link.spot, format!("`{}` {message}", link.name));
+        }
+    }
+    layout
+}
+
+/// Makes a tensor of inertia that of a body; says what was changed.
+fn mend(inertia: &mut Inertia) -> Option<String> {
+    /// Moments that are missing, as a share of the largest.
+    const SMALL: f64 = 1e-6;
+    /// Radius (m) of the ball that stands for a mass point.
+    const POINT: f64 = 1e-3;
+    let eigen = inertia.tensor.symmetric_eigen();
+    let moments = eigen.eigenvalues;
+    let largest = moments.max();
+    if largest <= 0.0 {
+        inertia.tensor = Mat3::identity() * (0.4 * inertia.mass * POINT * POINT);
+        return Some("has mass and no moment of inertia: it is written as a ball of 1 mm".to_owned());
+    }
+    let mut mended = moments.map(|m| m.max(SMALL * largest));
+    // The largest may be as much as the sum of both others; those are raised alike.
+    let missing = 2.0 * largest - mended.sum();
+    if missing > 1e-9 * largest {
+        let which = mended.imax();
+        for (index, moment) in mended.iter_mut().enumerate() {
+            if index != which {
+                *moment += 0.5 * missing;
+            }
+        }
+    }
+    if mended == moments {
+        return None;
+    }
+    let turned = eigen.eigenvectors;
+    inertia.tensor = symmetric(turned * Mat3::from_diagonal(&mended) * turned.transpose());
+    let list = |v: Vec3| {
+        v.iter()
+            .map(|x| format!("{x:.4e}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    Some(format!(
+        "has the inertia of no body, principal moments {} kg m^2: it is written with {}",
+        list(moments),
+        list(mended)
+    ))
+}
+
+/// Links that would move but neither have mass nor carry any become rigid, and so do held ones
+/// without mass of their own.
+fn hold_massless(robot: &mut Robot, tree: &mut Tree) {
+    // By link: whether anything behind it has mass, and whether its own body has.
+    let mut heavy = vec![(false, false); robot.links.len()];
+    for index in (0..robot.links.len()).rev() {
+        let link = &mut robot.links[index];
+        if link.inertia.is_some_and(|i| i.mass > 0.0) {
+            heavy[index] = (true, true);
+        }
+        let (any, own) = heavy[index];
+        let held = match link.attachment {
+            Attachment::Rigid => false,
+            Attachment::Held => !own,
+            Attachment::Free | Attachment::Joints(_) => !any,
+        };
+        if held {
+            let message = match link.attachment {
+                Attachment::Held => "a base without mass is a part of the world: it has no node",
+                _ => "a link without mass, at the end of a joint, does not move: its joint is left out",
+            };
+            tree.remark(link.spot, message);
+            link.frame = link.frame.then(&displacement(link));
+            link.attachment = Attachment::Rigid;
+        }
+        if let Some(parent) = link.parent {
+            let rigid = matches!(link.attachment, Attachment::Rigid);
+            heavy[parent].0 |= any;
+            heavy[parent].1 |= rigid && own;
+        }
+    }
+}
+
+/// Gives bodies without mass, which carry others, a little of it.
+fn lighten(robot: &Robot, tree: &mut Tree, layout: &mut Layout) {
+    let mut carried: Vec<Option<Inertia>> = vec![None; robot.links.len()];
+    for index in (0..robot.links.len()).rev() {
+        let link = &robot.links[index];
+        let whole = match (layout.inertia[index], carried[index]) {
+            (Some(own), Some(others)) if own.mass > 0.0 => Some(own.with(&others)),
+            (Some(own), None) => Some(own),
+            (_, others) => others,
+        };
+        if let Some(whole) = whole
+            && let Some(parent) = link.parent
+        {
+            let frame = layout.start[parent].inverse().then(&layout.start[index]);
+            let seen = whole.seen_from(&frame);
+            carried[parent] = Some(carried[parent].map_or(seen, |so_far| so_far.with(&seen)));
+        }
+        if layout.owner[index] != Some(index) || layout.inertia[index].is_some_and(|i| i.mass > 0.0) {
+            continue;
+        }
+        let Some(others) = carried[index] else {
+            continue;
+        };
+        layout.inertia[index] = Some(Inertia {
+            mass: LIGHT * others.mass,
+            centre: Vec3::zeros(),
+            // A ball whose radius of gyration is that of what it carries.
+            tensor: Mat3::identity() * (LIGHT * others.tensor.trace() / 3.0),
+        });
+        if !link.name.contains('/') {
+            let message = "a link without mass moves and carries others: it is written as a light body, of 1e-12 of the mass that it carries";
+            tree.remark(link.spot, message);
+        }
+    }
+}
+
+/// The joints of a link in groups; none if it has none.
+pub(crate) fn groups_of(link: &Link) -> Vec<(Group, &[Joint])> {
+    let Attachment::Joints(joints) = &link.attachment else {
+        return Vec::new();
+    };
+    let mut rest = &joints[..];
+    groups(joints)
+        .into_iter()
+        .map(|group| {
+            let (own, behind) = rest.split_at(group.length);
+            rest = behind;
+            (group, own)
+        })
+        .collect()
+}

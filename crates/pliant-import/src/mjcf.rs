@@ -1,0 +1,162 @@
+//! MJCF: nested bodies with joints and geoms, and what acts on them.
+
+mod actuators;
+mod bodies;
+mod constraints;
+mod defaults;
+mod geoms;
+mod keys;
+mod settings;
+
+use crate::error::ImportError;
+use crate::meshes::Meshes;
+use crate::robot::{Link, Material, Robot};
+use crate::xml::{Spot, Tree};
+use settings::Settings;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, ImportError>;
+
+/// A mesh of the assets.
+#[derive(Clone)]
+struct Asset {
+    file: Option<(String, Spot)>,
+    scale: [f64; 3],
+    exact: bool,
+}
+
+/// A file while it is read.
+struct Reader<'a> {
+    tree: &'a mut Tree,
+    meshes: &'a mut Meshes,
+    settings: Settings,
+    assets: HashMap<String, Asset>,
+    links: Vec<Link>,
+    materials: Vec<Material>,
+    /// Bodies by name.
+    bodies: HashMap<String, usize>,
+    /// Joints by name: their link, and their number in it.
+    joints: HashMap<String, (usize, usize)>,
+    /// Joints that follow another one.
+    followers: HashSet<String>,
+    /// Joints in the order of the file, which is that of coordinates.
+    order: Vec<keys::Coordinate>,
+    /// Whether the body that is read has an `inertial`.
+    has_inertial: bool,
+}
+
+/// Reads the model whose element this is.
+pub(crate) fn robot(
+    tree: &mut Tree,
+    root: usize,
+    directory: Option<&Path>,
+    meshes: &mut Meshes,
+) -> Result<Robot> {
+    defaults::include(tree, root, directory)?;
+    defaults::apply(tree, root)?;
+    let sections = [
+        "compiler",
+        "option",
+        "default",
+        "asset",
+        "worldbody",
+        "contact",
+        "equality",
+        "tendon",
+        "actuator",
+        "keyframe",
+    ];
+    tree.expect(root, &["model"], &sections);
+    let title = tree.value(root, "model").unwrap_or("model").to_owned();
+    let settings = Settings::read(tree, root)?;
+    let mut reader = Reader {
+        tree,
+        meshes,
+        settings,
+        assets: HashMap::new(),
+        links: Vec::new(),
+        materials: Vec::new(),
+        bodies: HashMap::new(),
+        joints: HashMap::new(),
+        followers: HashSet::new(),
+        order: Vec::new(),
+        has_inertial: false,
+    };
+    reader.read_assets(root)?;
+    reader.read_world(root)?;
+    let mut robot = Robot {
+        title,
+        gravity: reader.settings.gravity,
+        step: reader.settings.step,
+        links: std::mem::take(&mut reader.links),
+        materials: std::mem::take(&mut reader.materials),
+        gears: Vec::new(),
+        closures: Vec::new(),
+        tendons: Vec::new(),
+        apart: Vec::new(),
+        base_is_robot: false,
+        friction_rule: Some("Maximum"),
+    };
+    reader.read_contact(root, &mut robot)?;
+    reader.read_equality(root, &mut robot)?;
+    reader.read_tendons(root, &mut robot)?;
+    let actuators = actuators::read_actuators(&mut reader, root, &mut robot)?;
+    keys::read_keys(&mut reader, root, &mut robot, &actuators)?;
+    Ok(robot)
+}
+
+impl Reader<'_> {
+    fn read_assets(&mut self, root: usize) -> Result<()> {
+        for section in self.tree.all(root, "asset") {
+            self.tree.expect(section, &[], &["mesh", "texture", "material"]);
+            for of in self.tree.all(section, "mesh") {
+                let known = ["name", "class", "file", "scale", "inertia"];
+                self.tree.expect(of, &known, &[]);
+                let exact = match self.tree.value(of, "inertia") {
+                    None | Some("legacy") => false,
+                    Some("exact") => true,
+                    Some(_) => {
+                        let message =
+                            "a mesh weighs as what it encloses, neither as its hull nor as its surface";
+                        self.tree.remark(self.spot(of), message);
+                        true
+                    }
+                };
+                let file = self.tree.attribute(of, "file").cloned();
+                let stem = file.as_ref().and_then(|f| Path::new(&f.value).file_stem());
+                let stem = stem.map(|s| s.to_string_lossy().into_owned());
+                let Some(name) = self.tree.value(of, "name").map(str::to_owned).or(stem) else {
+                    return self.tree.wrong(
+                        self.spot(of),
+                        "a mesh has neither name nor file".to_owned(),
+                        None,
+                    );
+                };
+                let scale = self.tree.numbers::<3>(of, "scale")?.unwrap_or([1.0; 3]);
+                let file = file.map(|f| (self.mesh_path(&f.value), f.spot));
+                self.assets.insert(name, Asset { file, scale, exact });
+            }
+            for tag in ["texture", "material"] {
+                for of in self.tree.all(section, tag) {
+                    self.tree.remark(
+                        self.tree.elements[of].spot,
+                        "textures and materials are pictures only",
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mesh_path(&self, file: &str) -> String {
+        let file = match self.settings.strip_path {
+            true => file.rsplit(['/', '\\']).next().unwrap_or(file),
+            false => file,
+        };
+        match self.settings.mesh_directory.as_str() {
+            "" => file.to_owned(),
+            directory => Path::new(directory).join(file).display().to_string(),
+        }
+    }
+}

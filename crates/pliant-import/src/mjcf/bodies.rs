@@ -1,0 +1,418 @@
+//! Bodies and joints.
+
+use super::Reader;
+use super::keys::Coordinate;
+use super::settings::truth;
+use crate::error::ImportError;
+use crate::geometry::{Frame, Inertia, symmetric};
+use crate::robot::{Attachment, Effects, Joint, Link, Motion};
+use pliant_dense::rotation::matrix;
+use pliant_dense::{Mat3, Vec3};
+
+type Result<T> = std::result::Result<T, ImportError>;
+
+const PARTS: [&str; 10] = [
+    "inertial",
+    "joint",
+    "freejoint",
+    "geom",
+    "body",
+    "frame",
+    "site",
+    "camera",
+    "light",
+    "include",
+];
+
+/// The content of a body, whatever frames it stands in.
+#[derive(Default)]
+struct Content {
+    joints: Vec<Joint>,
+    free: bool,
+    /// Inertia of the geoms.
+    inertia: Option<Inertia>,
+    colliders: Vec<crate::robot::Collider>,
+    /// Elements of bodies, and the frames they are in.
+    bodies: Vec<(usize, Frame)>,
+}
+
+impl Reader<'_> {
+    pub(super) fn read_world(&mut self, root: usize) -> Result<()> {
+        for world in self.tree.all(root, "worldbody") {
+            self.tree.expect(world, &[], &PARTS);
+            let mut content = Content::default();
+            self.has_inertial = false;
+            self.read_parts(world, &Frame::IDENTITY, "world", &mut content)?;
+            if content.free || !content.joints.is_empty() {
+                return self
+                    .tree
+                    .wrong(self.spot(world), "the world has no joints".to_owned(), None);
+            }
+            if !content.colliders.is_empty() {
+                self.links.push(Link {
+                    name: "world".to_owned(),
+                    parent: None,
+                    frame: Frame::IDENTITY,
+                    attachment: Attachment::Rigid,
+                    inertia: None,
+                    colliders: content.colliders,
+                    spot: self.spot(world),
+                });
+            }
+            // Depth first, in the order of the file, which is that of coordinates; without recursion.
+            let mut open: Vec<(usize, Frame, Option<usize>)> = content
+                .bodies
+                .into_iter()
+                .rev()
+                .map(|(of, frame)| (of, frame, None))
+                .collect();
+            while let Some((of, outer, parent)) = open.pop() {
+                let (number, bodies) = self.read_body(of, &outer, parent)?;
+                open.extend(
+                    bodies
+                        .into_iter()
+                        .rev()
+                        .map(|(of, frame)| (of, frame, Some(number))),
+                );
+            }
+        }
+        self.set_total_mass();
+        Ok(())
+    }
+
+    fn set_total_mass(&mut self) {
+        let Some(total) = self.settings.total_mass else {
+            return;
+        };
+        let sum: f64 = self.links.iter().filter_map(|l| l.inertia).map(|i| i.mass).sum();
+        if sum > 0.0 {
+            for inertia in self.links.iter_mut().filter_map(|l| l.inertia.as_mut()) {
+                inertia.mass *= total / sum;
+                inertia.tensor *= total / sum;
+            }
+        }
+    }
+
+    fn read_body(
+        &mut self,
+        of: usize,
+        outer: &Frame,
+        parent: Option<usize>,
+    ) -> Result<(usize, Vec<(usize, Frame)>)> {
+        let known = [
+            "name",
+            "class",
+            "childclass",
+            "pos",
+            "quat",
+            "axisangle",
+            "xyaxes",
+            "zaxis",
+            "euler",
+        ];
+        self.tree.expect(of, &known, &PARTS);
+        let number = self.links.len();
+        let name = match self.tree.value(of, "name") {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => format!("body {}", self.bodies.len() + 1),
+        };
+        if self.bodies.insert(name.clone(), number).is_some() {
+            let spot = self.tree.attribute(of, "name").map_or(self.spot(of), |a| a.spot);
+            return self
+                .tree
+                .wrong(spot, format!("the body `{name}` is there twice"), None);
+        }
+        let frame = outer.then(&self.settings.frame(self.tree, of)?);
+        let mut content = Content::default();
+        let inertial = self.tree.child(of, "inertial");
+        self.has_inertial = inertial.is_some();
+        self.read_parts(of, &Frame::IDENTITY, &name, &mut content)?;
+        let from_geoms = self.settings.from_geoms.unwrap_or(inertial.is_none());
+        let mut inertia = match inertial {
+            Some(inertial) if !from_geoms => Some(self.inertial(inertial)?),
+            _ => content.inertia,
+        };
+        self.bound(&mut inertia);
+        if content.free && (parent.is_some() || !content.joints.is_empty()) {
+            let message = format!("`{name}` has a free joint beside others, or inside of another body");
+            return self.tree.wrong(self.spot(of), message, None);
+        }
+        let attachment = match (content.free, content.joints.is_empty()) {
+            (true, _) => Attachment::Free,
+            (false, true) => Attachment::Rigid,
+            (false, false) => Attachment::Joints(content.joints),
+        };
+        self.links.push(Link {
+            name,
+            parent,
+            frame,
+            attachment,
+            inertia: inertia.filter(|i| i.mass > 0.0),
+            colliders: content.colliders,
+            spot: self.spot(of),
+        });
+        Ok((number, content.bodies))
+    }
+
+    /// The least mass and moments that the file allows.
+    fn bound(&self, inertia: &mut Option<Inertia>) {
+        if let Some(inertia) = inertia {
+            inertia.mass = inertia.mass.max(self.settings.least_mass);
+            let least = self.settings.least_inertia;
+            let eigen = inertia.tensor.symmetric_eigen();
+            if eigen.eigenvalues.min() < least {
+                let moments = eigen.eigenvalues.map(|m| m.max(least));
+                let turned = eigen.eigenvectors;
+                inertia.tensor = symmetric(turned * Mat3::from_diagonal(&moments) * turned.transpose());
+            }
+        }
+    }
+
+    /// Geoms, joints and bodies of an element, also those in frames inside it.
+    fn read_parts(&mut self, of: usize, outer: &Frame, body: &str, content: &mut Content) -> Result<()> {
+        let mut open = vec![(of, *outer)];
+        while let Some((of, outer)) = open.pop() {
+            for child in self.tree.elements[of].children.clone() {
+                match self.tree.elements[child].tag.as_str() {
+                    "geom" => {
+                        let geom = self.geom(child, &outer, body)?;
+                        content.colliders.extend(geom.collider);
+                        content.inertia = match (content.inertia, geom.inertia) {
+                            (Some(sum), Some(part)) => Some(sum.with(&part)),
+                            (sum, part) => sum.or(part),
+                        };
+                    }
+                    "joint" | "freejoint" => self.read_joint(child, &outer, body, content)?,
+                    "body" => content.bodies.push((child, outer)),
+                    "frame" => {
+                        let known = [
+                            "name",
+                            "class",
+                            "childclass",
+                            "pos",
+                            "quat",
+                            "axisangle",
+                            "xyaxes",
+                            "zaxis",
+                            "euler",
+                        ];
+                        self.tree.expect(child, &known, &PARTS);
+                        open.push((child, outer.then(&self.settings.frame(self.tree, child)?)));
+                    }
+                    "site" | "camera" | "light" => {
+                        let spot = self.spot(child);
+                        self.tree.remark(spot, "sites, cameras and lights are not taken");
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn inertial(&mut self, of: usize) -> Result<Inertia> {
+        let known = [
+            "pos",
+            "quat",
+            "axisangle",
+            "xyaxes",
+            "zaxis",
+            "euler",
+            "mass",
+            "diaginertia",
+            "fullinertia",
+        ];
+        self.tree.expect(of, &known, &[]);
+        let frame = self.settings.frame(self.tree, of)?;
+        self.tree.needed(of, "mass")?;
+        let mass = self.tree.not_negative(of, "mass")?.unwrap_or_default();
+        let tensor = match (
+            self.tree.numbers::<6>(of, "fullinertia")?,
+            self.tree.numbers::<3>(of, "diaginertia")?,
+        ) {
+            (Some([xx, yy, zz, xy, xz, yz]), _) => Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz),
+            (None, Some(diagonal)) => Mat3::from_diagonal(&diagonal.into()),
+            (None, None) => Mat3::zeros(),
+        };
+        let turned = matrix(frame.rotation);
+        let tensor = if frame.is_upright() {
+            tensor
+        } else {
+            symmetric(turned * tensor * turned.transpose())
+        };
+        Ok(Inertia {
+            mass,
+            centre: frame.position,
+            tensor,
+        })
+    }
+
+    fn read_joint(&mut self, of: usize, outer: &Frame, body: &str, content: &mut Content) -> Result<()> {
+        let link = self.links.len();
+        let spot = self.spot(of);
+        let free = self.tree.elements[of].tag == "freejoint" || self.tree.value(of, "type") == Some("free");
+        let name = match self.tree.value(of, "name") {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => format!("joint {}", self.order.len() + 1),
+        };
+        if free {
+            let known = ["name", "class", "type", "group", "limited", "armature", "damping"];
+            self.tree.expect(of, &known, &[]);
+            for key in ["armature", "damping"] {
+                if self
+                    .tree
+                    .list(of, key)?
+                    .is_some_and(|l| l.iter().any(|x| *x != 0.0))
+                {
+                    self.tree
+                        .remark(spot, format!("{key} of a free joint is not taken"));
+                }
+            }
+            content.free = true;
+            self.order.push(Coordinate::Free(link));
+            return Ok(());
+        }
+        let known = [
+            "name",
+            "class",
+            "type",
+            "pos",
+            "axis",
+            "range",
+            "limited",
+            "ref",
+            "springref",
+            "stiffness",
+            "damping",
+            "armature",
+            "frictionloss",
+            "group",
+        ];
+        self.tree.expect(of, &known, &[]);
+        let motion = match self.tree.value(of, "type") {
+            None | Some("hinge") => Motion::Hinge,
+            Some("slide") => Motion::Slider,
+            Some("ball") => Motion::Ball,
+            Some(other) => {
+                let help = pliant_scene::scene::hint(other, "types", ["hinge", "slide", "ball", "free"]);
+                let message = format!("joints have no type `{other}`");
+                let spot = self.tree.needed(of, "type")?.spot;
+                return self.tree.wrong(spot, message, help);
+            }
+        };
+        let axis: Vec3 = self
+            .tree
+            .numbers::<3>(of, "axis")?
+            .unwrap_or([0.0, 0.0, 1.0])
+            .into();
+        let size = axis.amax();
+        if size == 0.0 {
+            return self.tree.wrong(spot, "the axis has length zero".to_owned(), None);
+        }
+        let anchor: Vec3 = self.tree.numbers::<3>(of, "pos")?.unwrap_or_default().into();
+        let unit = if motion == Motion::Hinge {
+            self.settings.angle
+        } else {
+            1.0
+        };
+        let reference = if motion == Motion::Ball {
+            0.0
+        } else {
+            self.tree.number(of, "ref")?.unwrap_or_default() * unit
+        };
+        if reference != 0.0 {
+            self.tree.remark(
+                spot,
+                "coordinates of the scene are zero where those of the file are `ref`",
+            );
+        }
+        self.order.push(match motion {
+            Motion::Ball => Coordinate::Ball,
+            _ => Coordinate::Single(name.clone()),
+        });
+        let place = (link, content.joints.len());
+        if self.joints.insert(name.clone(), place).is_some() {
+            return self.tree.wrong(
+                spot,
+                format!("the joint `{name}` of `{body}` is there twice"),
+                None,
+            );
+        }
+        let effects = self.effects(of, motion, unit, reference)?;
+        let rest = if motion == Motion::Ball {
+            0.0
+        } else {
+            self.tree.number(of, "springref")?.unwrap_or_default() * unit
+        };
+        content.joints.push(Joint {
+            name,
+            motion,
+            anchor: outer.point(anchor),
+            axis: outer.vector((axis / size).normalize()),
+            start: 0.0,
+            reference,
+            rest,
+            effects,
+            spot,
+        });
+        Ok(())
+    }
+
+    /// A coefficient whose polynomial has no other terms; a remark if it has.
+    fn coefficient(&mut self, of: usize, key: &str) -> Result<f64> {
+        let list = self.tree.list(of, key)?.unwrap_or_default();
+        let first = list.first().copied().unwrap_or_default();
+        if first < 0.0 {
+            let spot = self.tree.needed(of, key)?.spot;
+            return self
+                .tree
+                .wrong(spot, format!("`{key}` is {first}, which is below zero"), None);
+        }
+        if list.iter().skip(1).any(|x| *x != 0.0) {
+            self.tree.remark(
+                self.tree.elements[of].spot,
+                format!("only the linear part of `{key}` is taken"),
+            );
+        }
+        Ok(first)
+    }
+
+    /// Effects on the coordinate of a joint or a tendon; `unit` is that of its limits.
+    pub(super) fn effects(
+        &mut self,
+        of: usize,
+        motion: Motion,
+        unit: f64,
+        reference: f64,
+    ) -> Result<Effects> {
+        let mut effects = Effects {
+            damping: self.coefficient(of, "damping")?,
+            friction: self.tree.not_negative(of, "frictionloss")?.unwrap_or_default(),
+            armature: self.tree.not_negative(of, "armature")?.unwrap_or_default(),
+            ..Effects::default()
+        };
+        let range = self.tree.numbers::<2>(of, "range")?;
+        let limited = match truth(self.tree, of, "limited") {
+            Some(limited) => limited,
+            None => self.settings.auto_limits && range.is_some(),
+        };
+        if limited && let Some([lower, upper]) = range {
+            if lower > upper {
+                let spot = self.tree.needed(of, "range")?.spot;
+                let message = format!("`range` is {lower} to {upper}: nothing is between them");
+                return self.tree.wrong(spot, message, None);
+            }
+            effects.lower = Some(lower * unit - reference);
+            effects.upper = Some(upper * unit - reference);
+        }
+        let stiffness = self.coefficient(of, "stiffness")?;
+        if stiffness > 0.0 {
+            let rest = match motion {
+                Motion::Ball => 0.0,
+                _ => self.tree.number(of, "springref")?.unwrap_or_default() * unit - reference,
+            };
+            effects.spring = Some((stiffness, rest));
+        }
+        Ok(effects)
+    }
+}

@@ -1,0 +1,238 @@
+//! Pairs that do not collide, rows between bodies and coordinates, tendons.
+
+use super::Reader;
+use crate::error::ImportError;
+use crate::geometry::Frame;
+use crate::layout::starts;
+use crate::robot::{Apart, Attachment, Closure, Gear, Joint, Motion, Robot, Tendon};
+use crate::xml::Attribute;
+use pliant_dense::Vec3;
+
+type Result<T> = std::result::Result<T, ImportError>;
+
+/// The joint of a link by its number, to be changed.
+pub(super) fn joint_at(robot: &mut Robot, (link, number): (usize, usize)) -> Option<&mut Joint> {
+    match &mut robot.links.get_mut(link)?.attachment {
+        Attachment::Joints(joints) => joints.get_mut(number),
+        _ => None,
+    }
+}
+
+impl Reader<'_> {
+    /// The link of a body by name; none is the world.
+    fn body(&self, name: &Attribute) -> Result<Option<usize>> {
+        if name.value == "world" {
+            return Ok(None);
+        }
+        match self.bodies.get(&name.value) {
+            Some(link) => Ok(Some(*link)),
+            None => {
+                let mut names: Vec<&str> = self.bodies.keys().map(String::as_str).collect();
+                names.sort_unstable();
+                let help = pliant_scene::scene::hint(&name.value, "bodies", names);
+                self.tree
+                    .wrong(name.spot, format!("there is no body `{}`", name.value), help)
+            }
+        }
+    }
+
+    /// The joint that an attribute names.
+    pub(super) fn joint<'a>(&self, robot: &'a Robot, name: &Attribute) -> Result<&'a Joint> {
+        let place = self.joints.get(&name.value);
+        let found = place.and_then(|(link, number)| match &robot.links.get(*link)?.attachment {
+            Attachment::Joints(joints) => joints.get(*number),
+            _ => None,
+        });
+        match found {
+            Some(joint) => Ok(joint),
+            None => self
+                .tree
+                .wrong(name.spot, format!("there is no joint `{}`", name.value), None),
+        }
+    }
+
+    pub(super) fn read_contact(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
+        for section in self.tree.all(root, "contact") {
+            self.tree.expect(section, &[], &["exclude"]);
+            for of in self.tree.all(section, "exclude") {
+                self.tree.expect(of, &["name", "class", "body1", "body2"], &[]);
+                let (a, b) = (
+                    self.tree.needed(of, "body1")?.clone(),
+                    self.tree.needed(of, "body2")?.clone(),
+                );
+                let world = robot.links.iter().position(|l| l.name == "world");
+                let sides = (self.body(&a)?.or(world), self.body(&b)?.or(world));
+                if let (Some(a), Some(b)) = sides {
+                    robot.apart.push(Apart {
+                        links: (a, b),
+                        whole_bodies: false,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn read_equality(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
+        for section in self.tree.all(root, "equality") {
+            self.tree.expect(section, &[], &["connect", "weld", "joint"]);
+            for of in self.tree.elements[section].children.clone() {
+                let spot = self.spot(of);
+                if self.tree.value(of, "active") == Some("false") {
+                    self.tree
+                        .remark(spot, "a constraint that is not active is not taken");
+                    continue;
+                }
+                match self.tree.elements[of].tag.as_str() {
+                    "joint" => self.read_gear(of, robot)?,
+                    "connect" | "weld" => self.read_closure(of, robot)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_gear(&mut self, of: usize, robot: &mut Robot) -> Result<()> {
+        self.tree.expect(
+            of,
+            &["name", "class", "active", "joint1", "joint2", "polycoef"],
+            &[],
+        );
+        let spot = self.spot(of);
+        let first = self.tree.needed(of, "joint1")?.clone();
+        let first = self.joint(robot, &first)?.name.clone();
+        let Some(second) = self.tree.attribute(of, "joint2").cloned() else {
+            self.tree
+                .remark(spot, "a joint that is held at a coordinate is not taken");
+            return Ok(());
+        };
+        let second = self.joint(robot, &second)?.name.clone();
+        let list = self.tree.list(of, "polycoef")?.unwrap_or_default();
+        let entry = |i: usize, default: f64| list.get(i).copied().unwrap_or(default);
+        if list.iter().skip(2).any(|c| *c != 0.0) {
+            self.tree
+                .remark(spot, "a row between joints that is not linear is not taken");
+            return Ok(());
+        }
+        if !self.followers.insert(first.clone()) {
+            self.tree
+                .remark(spot, "a joint that follows two others follows the first of them");
+            return Ok(());
+        }
+        let offset = entry(0, 0.0);
+        if let Some(place) = self.joints.get(&first)
+            && let Some(joint) = joint_at(robot, *place)
+        {
+            joint.start = offset;
+        }
+        let name = self
+            .tree
+            .value(of, "name")
+            .map_or_else(|| format!("{first}.row"), str::to_owned);
+        robot.gears.push(Gear {
+            name,
+            first,
+            second,
+            ratio: -entry(1, 1.0),
+            spot,
+        });
+        Ok(())
+    }
+
+    fn read_closure(&mut self, of: usize, robot: &mut Robot) -> Result<()> {
+        let spot = self.spot(of);
+        let known = ["name", "class", "active", "body1", "body2", "anchor"];
+        self.tree.expect(of, &known, &[]);
+        let weld = self.tree.elements[of].tag == "weld";
+        let Some(first) = self.tree.attribute(of, "body1").cloned() else {
+            self.tree.remark(spot, "a constraint between sites is not taken");
+            return Ok(());
+        };
+        if self.tree.attribute(of, "relpose").is_some() {
+            self.tree.remark(spot, "a weld at a pose of its own is not taken");
+            return Ok(());
+        }
+        let second = self.tree.attribute(of, "body2").cloned();
+        let a = self.body(&first)?;
+        let b = match &second {
+            Some(name) => self.body(name)?,
+            None => None,
+        };
+        let anchor: Vec3 = self.tree.numbers::<3>(of, "anchor")?.unwrap_or_default().into();
+        // Where the bodies are at the coordinates of the file: joints start later.
+        let zero = starts(&robot.links);
+        let frame = |link: Option<usize>| link.map_or(Frame::IDENTITY, |l| zero[l]);
+        let (of_a, of_b) = (frame(a), frame(b));
+        let inside = Frame::at(anchor);
+        let name = match self.tree.value(of, "name") {
+            Some(name) => name.to_owned(),
+            None => format!(
+                "{}-{}",
+                first.value,
+                second.map_or_else(|| "world".to_owned(), |s| s.value)
+            ),
+        };
+        robot.closures.push(Closure {
+            name,
+            weld,
+            a: (a, inside),
+            b: (b, of_b.inverse().then(&of_a.then(&inside))),
+        });
+        Ok(())
+    }
+
+    pub(super) fn read_tendons(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
+        for section in self.tree.all(root, "tendon") {
+            self.tree.expect(section, &[], &["fixed"]);
+            for (number, of) in self.tree.all(section, "fixed").into_iter().enumerate() {
+                let known = [
+                    "name",
+                    "class",
+                    "stiffness",
+                    "damping",
+                    "range",
+                    "limited",
+                    "frictionloss",
+                    "armature",
+                    "springlength",
+                    "group",
+                    "rgba",
+                    "width",
+                ];
+                self.tree.expect(of, &known, &["joint"]);
+                let spot = self.spot(of);
+                let mut terms = Vec::new();
+                let (mut offset, mut at_rest) = (0.0, 0.0);
+                for term in self.tree.all(of, "joint") {
+                    let name = self.tree.needed(term, "joint")?.clone();
+                    let factor = self.tree.number(term, "coef")?.unwrap_or_default();
+                    let joint = self.joint(robot, &name)?;
+                    offset += factor * joint.reference;
+                    at_rest += factor * joint.rest;
+                    terms.push((joint.name.clone(), factor));
+                }
+                let mut effects = self.effects(of, Motion::Slider, 1.0, 0.0)?;
+                let length = self.tree.list(of, "springlength")?.unwrap_or_default();
+                if length.len() > 1 && length[0] != length[1] {
+                    self.tree
+                        .remark(spot, "a tendon with a range of rest lengths has the first");
+                }
+                let rest = length.first().copied().filter(|x| *x >= 0.0).unwrap_or(at_rest);
+                effects.spring = effects.spring.map(|(stiffness, _)| (stiffness, rest));
+                let name = self
+                    .tree
+                    .value(of, "name")
+                    .map_or_else(|| format!("tendon {}", number + 1), str::to_owned);
+                robot.tendons.push(Tendon {
+                    name,
+                    terms,
+                    offset,
+                    effects,
+                    spot,
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! The keyframe `home` as the start.
+
+use super::Reader;
+use super::constraints::joint_at;
+use crate::error::ImportError;
+use crate::geometry::Frame;
+use crate::robot::{Attachment, Robot};
+use pliant_dense::rotation::normalize;
+use std::collections::HashMap;
+
+type Result<T> = std::result::Result<T, ImportError>;
+
+/// Coordinates of the file that belong together, in its order.
+pub(super) enum Coordinate {
+    /// Seven of a link that moves freely.
+    Free(usize),
+    /// Four of a ball joint.
+    Ball,
+    /// One of a joint.
+    Single(String),
+}
+
+pub(super) fn read_keys(
+    reader: &mut Reader<'_>,
+    root: usize,
+    robot: &mut Robot,
+    actuators: &[Option<String>],
+) -> Result<()> {
+    let mut found = false;
+    for section in reader.tree.all(root, "keyframe") {
+        for of in reader.tree.all(section, "key") {
+            let spot = reader.spot(of);
+            if reader.tree.value(of, "name") == Some("home") && !found {
+                found = true;
+                reader.tree.expect(of, &["name", "qpos", "ctrl"], &[]);
+                reader
+                    .tree
+                    .remark(spot, "the scene starts at the keyframe `home`");
+                start_at(reader, of, robot)?;
+                control(reader, of, robot, actuators)?;
+            } else {
+                reader
+                    .tree
+                    .remark(spot, "keyframes other than `home` are not taken");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn start_at(reader: &mut Reader<'_>, of: usize, robot: &mut Robot) -> Result<()> {
+    let Some(list) = reader.tree.list(of, "qpos")? else {
+        return Ok(());
+    };
+    let sizes = reader.order.iter().map(|c| match c {
+        Coordinate::Free(_) => 7,
+        Coordinate::Ball => 4,
+        Coordinate::Single(_) => 1,
+    });
+    let expected: usize = sizes.sum();
+    if list.len() != expected {
+        let message = format!(
+            "`qpos` has {} numbers, and the model {expected} coordinates",
+            list.len()
+        );
+        return reader
+            .tree
+            .wrong(reader.tree.needed(of, "qpos")?.spot, message, None);
+    }
+    let mut at = 0;
+    for coordinate in &reader.order {
+        match coordinate {
+            Coordinate::Free(link) => {
+                let rotation = normalize([list[at + 3], list[at + 4], list[at + 5], list[at + 6]]);
+                robot.links[*link].frame = Frame {
+                    position: [list[at], list[at + 1], list[at + 2]].into(),
+                    rotation: rotation.unwrap_or(Frame::IDENTITY.rotation),
+                };
+                at += 7;
+            }
+            Coordinate::Ball => {
+                if list[at + 1..at + 4].iter().any(|x| *x != 0.0) {
+                    let spot = reader.tree.elements[of].spot;
+                    reader.tree.remark(spot, "ball joints start unturned");
+                }
+                at += 4;
+            }
+            // What follows another joint has its start from there.
+            Coordinate::Single(name) if reader.followers.contains(name) => at += 1,
+            Coordinate::Single(name) => {
+                let place = reader.joints.get(name).copied();
+                if let Some(joint) = place.and_then(|place| joint_at(robot, place)) {
+                    joint.start = list[at] - joint.reference;
+                }
+                at += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Controls of actuators.
+fn control(
+    reader: &mut Reader<'_>,
+    of: usize,
+    robot: &mut Robot,
+    actuators: &[Option<String>],
+) -> Result<()> {
+    let list = reader.tree.list(of, "ctrl")?.unwrap_or_default();
+    let named = list.iter().zip(actuators);
+    let values: HashMap<&str, f64> = named
+        .filter_map(|(value, name)| Some((name.as_deref()?, *value)))
+        .collect();
+    let joints = robot
+        .links
+        .iter_mut()
+        .flat_map(|link| match &mut link.attachment {
+            Attachment::Joints(joints) => joints.as_mut_slice(),
+            _ => &mut [],
+        });
+    let tendons = robot.tendons.iter_mut().map(|t| &mut t.effects);
+    for effects in joints.map(|j| &mut j.effects).chain(tendons) {
+        for motor in &mut effects.motors {
+            let value = values.get(motor.name.as_str()).copied().unwrap_or_default();
+            motor.target += value / motor.gear;
+        }
+        for force in &mut effects.forces {
+            force.control = values.get(force.name.as_str()).copied().unwrap_or_default();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Robots as both readers leave them: links in a tree, what joins them, and what they collide with.
+
+use crate::geometry::{Frame, Inertia};
+use crate::xml::Spot;
+use pliant_dense::Vec3;
+
+/// A robot at zero coordinates.
+pub(crate) struct Robot {
+    pub(crate) title: String,
+    /// Gravity in the world (m/s^2).
+    pub(crate) gravity: [f64; 3],
+    /// Length of a step (s).
+    pub(crate) step: f64,
+    /// Links, parents first.
+    pub(crate) links: Vec<Link>,
+    /// Materials of colliders.
+    pub(crate) materials: Vec<Material>,
+    /// Rows between coordinates of joints.
+    pub(crate) gears: Vec<Gear>,
+    /// Joints that close loops.
+    pub(crate) closures: Vec<Closure>,
+    /// Springs, limits and motors of tendons.
+    pub(crate) tendons: Vec<Tendon>,
+    /// Pairs of links that do not collide.
+    pub(crate) apart: Vec<Apart>,
+    /// Whether what stands in the world is a part of the robot, with which its neighbours do not
+    /// collide.
+    pub(crate) base_is_robot: bool,
+    /// The rule by which materials combine.
+    pub(crate) friction_rule: Option<&'static str>,
+}
+
+/// Two links that do not collide.
+#[derive(Clone, Copy)]
+pub(crate) struct Apart {
+    pub(crate) links: (usize, usize),
+    /// Whether all links of their bodies are meant.
+    pub(crate) whole_bodies: bool,
+}
+
+/// A link, or a body of MJCF.
+pub(crate) struct Link {
+    pub(crate) name: String,
+    /// The link that it is attached to; the world if none.
+    pub(crate) parent: Option<usize>,
+    /// Its frame in that of its parent, at zero coordinates.
+    pub(crate) frame: Frame,
+    pub(crate) attachment: Attachment,
+    /// Its inertia in its frame; none if it has no mass.
+    pub(crate) inertia: Option<Inertia>,
+    pub(crate) colliders: Vec<Collider>,
+    pub(crate) spot: Spot,
+}
+
+/// How a link moves against its parent.
+pub(crate) enum Attachment {
+    /// Not at all.
+    Rigid,
+    /// In all directions.
+    Free,
+    /// Not at all, as a body of its own whose coordinates are held.
+    Held,
+    /// By joints, that next to the parent first.
+    Joints(Vec<Joint>),
+}
+
+/// The motion that a joint leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Motion {
+    /// Turns about its axis.
+    Hinge,
+    /// Slides along its axis.
+    Slider,
+    /// Turns about everything.
+    Ball,
+    /// Slides across its axis and turns about it.
+    Planar,
+}
+
+/// A joint; vectors are in the frame of its link.
+#[derive(Clone, Debug)]
+pub(crate) struct Joint {
+    pub(crate) name: String,
+    pub(crate) motion: Motion,
+    /// A point that it leaves where it is.
+    pub(crate) anchor: Vec3,
+    /// Unit vector.
+    pub(crate) axis: Vec3,
+    /// The coordinate at the start of the scene (m, rad).
+    pub(crate) start: f64,
+    /// The coordinate that the file has where the scene has zero.
+    pub(crate) reference: f64,
+    /// The coordinate of the file where springs over the joint are at rest.
+    pub(crate) rest: f64,
+    pub(crate) effects: Effects,
+    pub(crate) spot: Spot,
+}
+
+/// Effects on the coordinate of a joint.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Effects {
+    pub(crate) lower: Option<f64>,
+    pub(crate) upper: Option<f64>,
+    /// N m s/rad, N s/m.
+    pub(crate) damping: f64,
+    /// Largest dry friction (N, N m).
+    pub(crate) friction: f64,
+    /// Inertia of the drive (kg m^2, kg).
+    pub(crate) armature: f64,
+    /// Stiffness and the coordinate at rest.
+    pub(crate) spring: Option<(f64, f64)>,
+    pub(crate) motors: Vec<Motor>,
+    /// Force or torque that it applies, as a number in the scene.
+    pub(crate) forces: Vec<Force>,
+    /// Largest force and velocity that the file allows.
+    pub(crate) effort: Option<f64>,
+    pub(crate) velocity: Option<f64>,
+}
+
+/// A servo of position.
+#[derive(Clone, Debug)]
+pub(crate) struct Motor {
+    pub(crate) name: String,
+    /// Stiffness (N/m, N m/rad).
+    pub(crate) stiffness: f64,
+    /// Damping that the servo brings with it (N s/m, N m s/rad).
+    pub(crate) damping: f64,
+    /// Length per coordinate: a control of the file is so many times the target.
+    pub(crate) gear: f64,
+    /// The coordinate that it drives to at the start.
+    pub(crate) target: f64,
+    /// Largest force.
+    pub(crate) force: Option<f64>,
+}
+
+/// A force on a coordinate that a parameter of the scene sets.
+#[derive(Clone, Debug)]
+pub(crate) struct Force {
+    pub(crate) name: String,
+    /// Force per unit of control.
+    pub(crate) gear: f64,
+    /// Control at the start.
+    pub(crate) control: f64,
+}
+
+/// A shape on a link, in its frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Collider {
+    pub(crate) name: String,
+    pub(crate) shape: Shape,
+    pub(crate) frame: Frame,
+    /// Index of its material.
+    pub(crate) material: Option<usize>,
+    /// Bits that say what it meets: type and affinity of MJCF.
+    pub(crate) bits: (u32, u32),
+}
+
+/// The shape of a collider; lengths in m.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// Everything below its z axis.
+    Plane,
+    Box([f64; 3]),
+    Sphere(f64),
+    Cylinder {
+        radius: f64,
+        length: f64,
+    },
+    Capsule {
+        radius: f64,
+        length: f64,
+    },
+    /// The hull of a mesh file, as the scene names it.
+    Hull {
+        file: String,
+        scale: f64,
+    },
+}
+
+/// A surface.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Material {
+    pub(crate) friction: f64,
+    pub(crate) torsional: f64,
+    pub(crate) rolling: f64,
+}
+
+/// A row `first + ratio second` that keeps its value, between coordinates of joints.
+pub(crate) struct Gear {
+    pub(crate) name: String,
+    /// Names of the joints.
+    pub(crate) first: String,
+    pub(crate) second: String,
+    pub(crate) ratio: f64,
+    pub(crate) spot: Spot,
+}
+
+/// A joint between links that the tree does not have.
+pub(crate) struct Closure {
+    pub(crate) name: String,
+    /// Whether it holds rotations as well.
+    pub(crate) weld: bool,
+    /// Its sides: a link (the world if none) and the frame in it.
+    pub(crate) a: (Option<usize>, Frame),
+    pub(crate) b: (Option<usize>, Frame),
+}
+
+/// A sum of coordinates of joints, and what acts on it.
+pub(crate) struct Tendon {
+    pub(crate) name: String,
+    /// Name of a joint, factor.
+    pub(crate) terms: Vec<(String, f64)>,
+    /// Part of its length that the coordinates of the scene do not have.
+    pub(crate) offset: f64,
+    pub(crate) effects: Effects,
+    pub(crate) spot: Spot,
+}

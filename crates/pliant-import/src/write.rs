@@ -1,0 +1,269 @@
+//! Robots as scene files that people can read.
+
+mod colliders;
+mod effects;
+mod joints;
+
+use crate::geometry::Frame;
+use crate::layout::Layout;
+use crate::numbers::{number, position, text, tidy, tuple};
+use crate::robot::{Attachment, Robot};
+use crate::xml::Tree;
+use pliant_dense::Vec3;
+use pliant_dense::rotation::Quaternion;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+
+/// Whether links of one robot collide, and whether there is ground.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) self_collision: bool,
+    pub(crate) ground: bool,
+}
+
+/// The parts of a scene on their way to text.
+pub(crate) struct Writer<'a> {
+    robot: &'a Robot,
+    layout: &'a Layout,
+    tree: &'a mut Tree,
+    /// Names that are taken, of nodes and forces.
+    names: HashSet<String>,
+    /// How often a name was wanted that was taken.
+    counts: HashMap<String, usize>,
+    /// By link: the name of its node.
+    links: Vec<String>,
+    /// By joint of the file, by its name: the node of its coordinate in the scene.
+    coordinates: HashMap<String, String>,
+    parameters: BTreeMap<String, String>,
+    joints: Vec<String>,
+    gears: Vec<String>,
+    tendons: Vec<String>,
+    masses: Vec<String>,
+    forces: Vec<String>,
+    ignored: Vec<String>,
+}
+
+/// The scene.
+pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Surroundings) -> String {
+    let mut writer = Writer {
+        robot,
+        layout,
+        tree,
+        names: HashSet::new(),
+        counts: HashMap::new(),
+        links: Vec::new(),
+        coordinates: HashMap::new(),
+        parameters: BTreeMap::new(),
+        joints: Vec::new(),
+        gears: Vec::new(),
+        tendons: Vec::new(),
+        masses: Vec::new(),
+        forces: Vec::new(),
+        ignored: Vec::new(),
+    };
+    writer.name_links();
+    writer.write_joints();
+    writer.write_closures();
+    writer.write_gears();
+    writer.write_tendons();
+    let (materials, colliders) = writer.colliders(around);
+    let mut nodes = writer.bodies();
+    nodes.extend(writer.frames());
+    nodes.append(&mut writer.tendons);
+
+    let mut out = String::from("(\n");
+    let _ = writeln!(out, "    title: {},", text(&robot.title));
+    if !writer.parameters.is_empty() {
+        let _ = writeln!(out, "\n    parameters: {{");
+        for (name, value) in &writer.parameters {
+            let _ = writeln!(out, "        {}: {value},", text(name));
+        }
+        let _ = writeln!(out, "    }},");
+    }
+    let _ = writeln!(out, "\n    gravity: {},", tuple(&robot.gravity));
+    let _ = writeln!(out, "\n    run: (duration: 2, step: {}),", number(robot.step));
+    list(&mut out, "nodes", &nodes);
+    list(&mut out, "joints", &writer.joints);
+    list(&mut out, "gears", &writer.gears);
+    list(&mut out, "masses", &writer.masses);
+    list(&mut out, "force_fields", &writer.forces);
+    list(&mut out, "fixed", &writer.held());
+    list(&mut out, "materials", &materials);
+    if let Some(rule) = robot.friction_rule
+        && !materials.is_empty()
+    {
+        let _ = writeln!(out, "\n    friction_rule: {rule},");
+    }
+    list(&mut out, "colliders", &colliders);
+    list(&mut out, "ignore", &writer.ignored);
+    out.push_str(")\n");
+    out
+}
+
+/// A list of a scene, if it has entries.
+fn list(out: &mut String, key: &str, entries: &[String]) {
+    if entries.is_empty() && key != "nodes" {
+        return;
+    }
+    let _ = writeln!(out, "\n    {key}: [");
+    for entry in entries {
+        for line in entry.lines() {
+            let _ = writeln!(out, "        {line}");
+        }
+    }
+    let _ = writeln!(out, "    ],");
+}
+
+/// A name that nothing has yet: that which is wanted, or with a number behind it.
+fn unused(taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>, wanted: &str) -> String {
+    let mut name = wanted.to_owned();
+    while !taken.insert(name.clone()) {
+        let count = counts.entry(wanted.to_owned()).or_insert(1);
+        *count += 1;
+        name = format!("{wanted} {count}");
+    }
+    name
+}
+
+/// A rotation as a key, with a comma ahead; empty if it is none.
+fn rotation(q: Quaternion) -> String {
+    let q = tidy(if q[0] < 0.0 { q.map(|c| -c) } else { q });
+    if q[1..] == [0.0; 3] {
+        return String::new();
+    }
+    format!(", rotation: Quaternion{}", tuple(&q))
+}
+
+/// A position as a key, with a comma ahead; empty at the origin.
+fn place(key: &str, at: Vec3) -> String {
+    match position(at) {
+        [0.0, 0.0, 0.0] => String::new(),
+        at => format!(", {key}: {}", tuple(&at)),
+    }
+}
+
+impl Writer<'_> {
+    /// A name of a node or a force that nothing has yet.
+    fn name(&mut self, wanted: &str) -> String {
+        unused(&mut self.names, &mut self.counts, wanted)
+    }
+
+    fn name_links(&mut self) {
+        let robot = self.robot;
+        for link in &robot.links {
+            let name = self.name(&link.name);
+            self.names.insert(format!("{name}.mass"));
+            if name != link.name {
+                let message = format!("the name `{}` is used twice: the second is `{name}`", link.name);
+                self.tree.remark(link.spot, message);
+            }
+            self.links.push(name);
+        }
+    }
+
+    /// The pose of the body of a link at the start: centre of mass, axes of the link.
+    fn body_pose(&self, owner: usize) -> Frame {
+        let start = self.layout.start[owner];
+        let centre = self.layout.inertia[owner].map_or_else(Vec3::zeros, |i| i.centre);
+        Frame {
+            position: start.point(centre),
+            rotation: start.rotation,
+        }
+    }
+
+    /// A frame of a link in the axes of its body, from its centre of mass; of the world if it is
+    /// part of it.
+    fn in_body(&self, link: Option<usize>, frame: &Frame) -> (Option<usize>, Frame) {
+        let Some(link) = link else {
+            return (None, *frame);
+        };
+        let mut frame = self.layout.offset[link].then(frame);
+        let owner = self.layout.owner[link];
+        if let Some(inertia) = owner.and_then(|o| self.layout.inertia[o]) {
+            frame.position -= inertia.centre;
+        }
+        (owner, frame)
+    }
+
+    fn bodies(&mut self) -> Vec<String> {
+        let mut out = Vec::new();
+        for index in 0..self.robot.links.len() {
+            if self.layout.owner[index] != Some(index) {
+                continue;
+            }
+            let Some(inertia) = self.layout.inertia[index] else {
+                continue;
+            };
+            let pose = self.body_pose(index);
+            let tensor = inertia.tensor;
+            let products = [tensor[(0, 1)], tensor[(0, 2)], tensor[(1, 2)]];
+            let all = tidy([
+                tensor[(0, 0)],
+                tensor[(1, 1)],
+                tensor[(2, 2)],
+                products[0],
+                products[1],
+                products[2],
+            ]);
+            let mut inside = format!("{}{}", place("position", pose.position), rotation(pose.rotation));
+            let _ = write!(inside, ", mass: {}", number(inertia.mass));
+            let _ = write!(inside, ", inertia: {}", tuple(&all[..3]));
+            if all[3..] != [0.0; 3] {
+                let _ = write!(inside, ", products: {}", tuple(&all[3..]));
+            }
+            out.push(format!(
+                "Bodies(name: {}, bodies: [({})]),",
+                text(&self.links[index]),
+                inside.trim_start_matches(", ")
+            ));
+        }
+        if !out.is_empty() {
+            out.insert(
+                0,
+                "// Bodies have the axes of their links; `position` is the centre of mass.".to_owned(),
+            );
+        }
+        out
+    }
+
+    /// Bodies that are held.
+    fn held(&self) -> Vec<String> {
+        let links = self.robot.links.iter().enumerate();
+        links
+            .filter(|(_, link)| matches!(link.attachment, Attachment::Held))
+            .map(|(index, _)| format!("(node: {}),", text(&self.links[index])))
+            .collect()
+    }
+
+    /// Links that are part of the body of another one, as frames that ride on it.
+    fn frames(&self) -> Vec<String> {
+        let links = &self.robot.links;
+        let mut out = Vec::new();
+        for (index, link) in links.iter().enumerate() {
+            if !matches!(link.attachment, Attachment::Rigid) {
+                continue;
+            }
+            let (Some(owner), frame) = self.in_body(Some(index), &Frame::IDENTITY) else {
+                continue;
+            };
+            let inside = format!(
+                "body: 0{}{}",
+                place("position", frame.position),
+                rotation(frame.rotation)
+            );
+            out.push(format!(
+                "Mapped(name: {}, parents: [{}], mapping: RigidFrames(frames: [({})])),",
+                text(&self.links[index]),
+                text(&self.links[owner]),
+                inside
+            ));
+        }
+        if !out.is_empty() {
+            out.insert(
+                0,
+                "// Links that ride on others; their mass is in that of the body.".to_owned(),
+            );
+        }
+        out
+    }
+}

@@ -1,0 +1,225 @@
+//! Effects on the coordinates of joints and on tendons.
+
+use super::Writer;
+use crate::groups::Group;
+use crate::numbers::{number, text};
+use crate::robot::{Effects, Joint, Tendon};
+use crate::xml::Spot;
+use std::fmt::Write as _;
+
+impl Writer<'_> {
+    /// The lists of a joint, a line each; inertias of drives and forces go to lists of their own.
+    pub(super) fn write_effects(&mut self, entry: &mut String, name: &str, group: &Group, joints: &[Joint]) {
+        let mut lists: [(&str, Vec<String>); 5] =
+            ["springs", "dampers", "motors", "friction", "limits"].map(|key| (key, Vec::new()));
+        let mut notes = Vec::new();
+        for (coordinate, which) in &group.coordinates {
+            let joint = &joints[*which];
+            let effects = &joint.effects;
+            let on = match group.coordinates.len() {
+                1 => String::new(),
+                _ => format!("on: {}, ", text(coordinate)),
+            };
+            if let Some((stiffness, rest)) = effects.spring {
+                let rest = if rest == 0.0 {
+                    String::new()
+                } else {
+                    format!(", rest: {}", number(rest))
+                };
+                lists[0]
+                    .1
+                    .push(format!("({on}compliance: {}{rest})", number(1.0 / stiffness)));
+            }
+            if effects.damping > 0.0 {
+                lists[1]
+                    .1
+                    .push(format!("({on}damping: {})", number(effects.damping)));
+            }
+            for motor in &effects.motors {
+                let parameter = self.parameter(&motor.name, motor.target);
+                let mut motor_text = format!("Position({on}target: \"${parameter}\"");
+                let _ = write!(motor_text, ", compliance: {}", number(1.0 / motor.stiffness));
+                if motor.damping > 0.0 {
+                    let _ = write!(
+                        motor_text,
+                        ", relaxation_time: {}",
+                        number(motor.damping / motor.stiffness)
+                    );
+                }
+                if let Some(force) = motor.force {
+                    let _ = write!(motor_text, ", force: {}", number(force));
+                }
+                lists[2].1.push(motor_text + ")");
+            }
+            if effects.friction > 0.0 {
+                lists[3]
+                    .1
+                    .push(format!("({on}force: {})", number(effects.friction)));
+            }
+            if effects.lower.is_some() || effects.upper.is_some() {
+                let bound = |key, x: Option<f64>| x.map(|x| format!("{key}: {}", number(x)));
+                let bounds = [bound("lower", effects.lower), bound("upper", effects.upper)];
+                let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                lists[4].1.push(format!("({on}{})", bounds.join(", ")));
+            }
+            if let Some(effort) = effects.effort {
+                let target = number(joint.start);
+                let mut note = format!(
+                    "motors: [Position({on}target: {target}, force: {})],",
+                    number(effort)
+                );
+                if let Some(velocity) = effects.velocity {
+                    let _ = write!(note, " // velocity at most {}", number(velocity));
+                }
+                notes.push(note);
+            }
+            let node = format!("{name}.{coordinate}");
+            self.act(&node, &joint.name, effects);
+        }
+        if group.coordinates.is_empty() {
+            for joint in joints {
+                self.refuse(
+                    &joint.effects,
+                    joint.spot,
+                    "of a joint that is neither a hinge nor a slide",
+                );
+            }
+        }
+        for (key, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
+            let _ = writeln!(entry, "    {key}: [{}],", list.join(", "));
+        }
+        for note in notes {
+            let _ = writeln!(entry, "    // {note}");
+        }
+    }
+
+    /// Inertias and forces that act on the node of a coordinate or a tendon.
+    fn act(&mut self, node: &str, name: &str, effects: &Effects) {
+        if effects.armature > 0.0 {
+            let name = self.name(&format!("{name}.armature"));
+            let mass = number(effects.armature);
+            self.masses.push(format!(
+                "(name: {}, on: {}, mass: {mass}),",
+                text(&name),
+                text(node)
+            ));
+        }
+        for force in &effects.forces {
+            let parameter = self.parameter(&force.name, force.control);
+            let name = self.name(&force.name);
+            let law = format!("Force([\"{} * ${parameter}\"])", number(force.gear));
+            self.forces.push(format!(
+                "(name: {}, on: {}, law: {law}),",
+                text(&name),
+                text(node)
+            ));
+        }
+    }
+
+    /// Remarks on effects that have no place in the scene.
+    fn refuse(&mut self, effects: &Effects, spot: Spot, of: &str) {
+        let limits = effects.lower.is_some() || effects.upper.is_some();
+        let there = [
+            (limits, "limits"),
+            (effects.damping > 0.0, "damping"),
+            (effects.friction > 0.0, "friction"),
+            (effects.armature > 0.0, "armature"),
+            (effects.spring.is_some(), "stiffness"),
+            (
+                !effects.motors.is_empty() || !effects.forces.is_empty(),
+                "actuators",
+            ),
+        ];
+        for (_, what) in there.iter().filter(|(there, _)| *there) {
+            self.tree.remark(spot, format!("{what} {of} is not taken"));
+        }
+    }
+
+    /// A parameter of the scene, by a name that expressions can use.
+    fn parameter(&mut self, wanted: &str, value: f64) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let mut base: String = wanted.chars().map(plain).collect();
+        // Single letters have meanings of their own in expressions, and names do not begin with digits.
+        if base.len() < 2 || base == "pi" || base.starts_with(|c: char| c.is_ascii_digit()) {
+            base = format!("control_{base}");
+        }
+        let mut name = base.clone();
+        let mut count = 1;
+        while self.parameters.contains_key(&name) {
+            count += 1;
+            name = format!("{base}_{count}");
+        }
+        self.parameters.insert(name.clone(), number(value));
+        name
+    }
+
+    pub(super) fn write_tendons(&mut self) {
+        let robot = self.robot;
+        for Tendon {
+            name,
+            terms,
+            offset,
+            effects,
+            spot,
+        } in &robot.tendons
+        {
+            let found: Vec<(String, f64)> = terms
+                .iter()
+                .filter_map(|(joint, factor)| Some((self.coordinates.get(joint)?.clone(), *factor)))
+                .collect();
+            if found.len() < terms.len() {
+                self.tree.remark(
+                    *spot,
+                    "a tendon over a joint that is left out is left out as well",
+                );
+                continue;
+            }
+            let name = self.name(name);
+            let parents: Vec<String> = found.iter().map(|(node, _)| text(node)).collect();
+            let entries: Vec<String> = found
+                .iter()
+                .map(|(node, factor)| {
+                    format!(
+                        "(to: (0, 0), from: ({}, 0), value: {})",
+                        text(node),
+                        number(*factor)
+                    )
+                })
+                .collect();
+            let offset = number(*offset);
+            self.tendons.push(format!(
+                "Mapped(name: {}, parents: [{}], mapping: Affine(dimension: 1, offset: [{offset}], entries: [{}])),",
+                text(&name),
+                parents.join(", "),
+                entries.join(", ")
+            ));
+            if let Some((stiffness, rest)) = effects.spring {
+                let law = format!(
+                    "Spring(curve: Linear({}), rest: {})",
+                    number(stiffness),
+                    number(rest)
+                );
+                self.force(&format!("{name}.spring"), &name, &law);
+            }
+            if effects.damping > 0.0 {
+                let law = format!("Damping(linear: {})", number(effects.damping));
+                self.force(&format!("{name}.damper"), &name, &law);
+            }
+            self.act(&name, &name, effects);
+            let rest = Effects {
+                damping: 0.0,
+                spring: None,
+                armature: 0.0,
+                forces: Vec::new(),
+                ..effects.clone()
+            };
+            self.refuse(&rest, *spot, "of a tendon");
+        }
+    }
+
+    fn force(&mut self, name: &str, on: &str, law: &str) {
+        let name = self.name(name);
+        self.forces
+            .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(on)));
+    }
+}

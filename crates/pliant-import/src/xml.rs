@@ -1,0 +1,404 @@
+//! XML files as trees of elements that know their places.
+//!
+//! The tree is a flat list, read without recursion: nesting costs no stack, and has a limit all the
+//! same. Document types are refused, and with them entities.
+
+use crate::error::ImportError;
+use crate::remark::Remarks;
+use pliant_scene::scene::{Diagnostic, SourceSpan};
+use std::ops::Range;
+
+/// The largest file, in bytes: 64 MiB, as of scenes.
+pub(crate) const LARGEST_FILE: u64 = 64 << 20;
+/// The deepest nesting of elements.
+pub(crate) const DEEPEST: usize = 256;
+/// The most elements of all files together.
+pub(crate) const MOST_ELEMENTS: usize = 1_000_000;
+
+/// A stretch of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spot {
+    file: usize,
+    start: usize,
+    end: usize,
+}
+
+/// An attribute and where its value stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) spot: Spot,
+}
+
+/// An element. Its place is that of the start of its tag.
+#[derive(Clone, Debug)]
+pub(crate) struct Element {
+    pub(crate) tag: String,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) children: Vec<usize>,
+    pub(crate) spot: Spot,
+}
+
+struct File {
+    name: String,
+    text: String,
+    lines: Vec<usize>,
+}
+
+/// The files of an import, their elements and the remarks about them.
+#[derive(Default)]
+pub(crate) struct Tree {
+    files: Vec<File>,
+    pub(crate) elements: Vec<Element>,
+    remarks: Remarks,
+}
+
+type Result<T> = std::result::Result<T, ImportError>;
+
+impl Tree {
+    /// Reads a text; `name` is for messages. The result is its first element.
+    pub(crate) fn read(&mut self, name: &str, text: &str) -> Result<usize> {
+        // Windows editors begin files with this mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let file = self.files.len();
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        self.files.push(File {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            lines: std::iter::once(0).chain(ends).collect(),
+        });
+        self.check_nesting(file)?;
+        let left = MOST_ELEMENTS - self.elements.len().min(MOST_ELEMENTS);
+        let options = roxmltree::ParsingOptions {
+            allow_dtd: false,
+            // Texts and comments are nodes as well.
+            nodes_limit: u32::try_from(4 * left + 16).unwrap_or(u32::MAX),
+            ..roxmltree::ParsingOptions::default()
+        };
+        let document = match roxmltree::Document::parse_with_options(text, options) {
+            Ok(document) => document,
+            Err(error) => return Err(self.broken(file, &error)),
+        };
+        let root = self.elements.len();
+        let mut index = std::collections::HashMap::new();
+        for node in document.descendants().filter(roxmltree::Node::is_element) {
+            if self.elements.len() >= MOST_ELEMENTS {
+                let spot = Spot {
+                    file,
+                    start: node.range().start,
+                    end: node.range().start,
+                };
+                return Err(self.syntax(spot, format!("more than {MOST_ELEMENTS} elements"), None));
+            }
+            let number = self.elements.len();
+            index.insert(node.id(), number);
+            self.elements.push(element(file, &node));
+            if let Some(parent) = node.parent_element().and_then(|p| index.get(&p.id())) {
+                self.elements[*parent].children.push(number);
+            }
+        }
+        Ok(root)
+    }
+
+    /// Refuses what is nested too deep, before anything that might recurse sees it.
+    fn check_nesting(&self, file: usize) -> Result<()> {
+        let bytes = self.files[file].text.as_bytes();
+        let (mut depth, mut at) = (0usize, 0);
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            let skip = |end: &[u8]| {
+                let found = rest.windows(end.len()).position(|w| w == end);
+                found.map_or(rest.len(), |i| i + end.len())
+            };
+            at += if rest.starts_with(b"<!--") {
+                skip(b"-->")
+            } else if rest.starts_with(b"<![CDATA[") {
+                skip(b"]]>")
+            } else if rest.starts_with(b"<?") {
+                skip(b"?>")
+            } else if rest.starts_with(b"</") {
+                depth = depth.saturating_sub(1);
+                2
+            } else if rest[0] == b'<' && !rest.starts_with(b"<!") {
+                let length = tag_length(rest);
+                if !rest[..length].ends_with(b"/>") {
+                    depth += 1;
+                }
+                if depth > DEEPEST {
+                    let spot = Spot {
+                        file,
+                        start: at,
+                        end: at + length,
+                    };
+                    let message = format!("elements are nested more than {DEEPEST} deep");
+                    return Err(self.syntax(spot, message, None));
+                }
+                length
+            } else {
+                1
+            };
+        }
+        Ok(())
+    }
+
+    fn broken(&self, file: usize, error: &roxmltree::Error) -> ImportError {
+        let position = error.pos();
+        let row = (position.row as usize).saturating_sub(1);
+        let File { text, lines, .. } = &self.files[file];
+        let start = lines.get(row).copied().unwrap_or(text.len());
+        let column = (position.col as usize).saturating_sub(1);
+        let at = text[start..]
+            .char_indices()
+            .nth(column)
+            .map_or(text.len(), |(i, _)| start + i);
+        // The place is drawn, so that it need not be told as well.
+        let told = error.to_string();
+        let told = told.strip_suffix(&format!(" at {position}")).unwrap_or(&told);
+        let help = matches!(error, roxmltree::Error::DtdDetected)
+            .then(|| "document types, and the entities that they define, are not read".to_owned());
+        self.syntax(
+            Spot {
+                file,
+                start: at,
+                end: at,
+            },
+            format!("this is no XML: {told}"),
+            help,
+        )
+    }
+
+    pub(crate) fn diagnostic(&self, spot: Spot, message: String, help: Option<String>) -> Box<Diagnostic> {
+        let (name, text) = match self.files.get(spot.file) {
+            Some(file) => (file.name.as_str(), file.text.as_str()),
+            None => ("", ""),
+        };
+        Box::new(Diagnostic {
+            message,
+            file: name.to_owned(),
+            place: Some(SourceSpan::of(text, spot.start..spot.end)),
+            help,
+        })
+    }
+
+    fn syntax(&self, spot: Spot, message: String, help: Option<String>) -> ImportError {
+        ImportError::Syntax(self.diagnostic(spot, message, help))
+    }
+
+    /// An error about a place.
+    pub(crate) fn wrong<T>(&self, spot: Spot, message: String, help: Option<String>) -> Result<T> {
+        Err(ImportError::Value(self.diagnostic(spot, message, help)))
+    }
+
+    /// File and line of a place.
+    pub(crate) fn place(&self, spot: Spot) -> (String, usize) {
+        let Some(file) = self.files.get(spot.file) else {
+            return (String::new(), 0);
+        };
+        (
+            file.name.clone(),
+            file.lines.partition_point(|start| *start <= spot.start),
+        )
+    }
+
+    /// Takes a remark about a place.
+    pub(crate) fn remark(&mut self, spot: Spot, message: impl Into<String>) {
+        let place = self.place(spot);
+        self.remarks.add(Some(place), message.into());
+    }
+
+    /// Takes a remark about the whole import.
+    pub(crate) fn remark_all(&mut self, message: impl Into<String>) {
+        self.remarks.add(None, message.into());
+    }
+
+    pub(crate) fn take_remarks(&mut self) -> Remarks {
+        std::mem::take(&mut self.remarks)
+    }
+
+    /// The children of that tag.
+    pub(crate) fn all(&self, of: usize, tag: &str) -> Vec<usize> {
+        let children = self.elements[of].children.iter();
+        children
+            .copied()
+            .filter(|c| self.elements[*c].tag == tag)
+            .collect()
+    }
+
+    /// The first child of that tag.
+    pub(crate) fn child(&self, of: usize, tag: &str) -> Option<usize> {
+        self.all(of, tag).first().copied()
+    }
+
+    pub(crate) fn attribute(&self, of: usize, name: &str) -> Option<&Attribute> {
+        self.elements[of].attributes.iter().find(|a| a.name == name)
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn value(&self, of: usize, name: &str) -> Option<&str> {
+        self.attribute(of, name).map(|a| a.value.as_str())
+    }
+
+    /// The value of an attribute that must be there.
+    pub(crate) fn needed(&self, of: usize, name: &str) -> Result<&Attribute> {
+        match self.attribute(of, name) {
+            Some(attribute) => Ok(attribute),
+            None => {
+                let Element { tag, spot, .. } = &self.elements[of];
+                self.wrong(*spot, format!("`{tag}` has no `{name}`"), None)
+            }
+        }
+    }
+
+    /// Numbers of an attribute, as many as there are; infinite ones are allowed if `infinite`.
+    fn parse(&self, attribute: &Attribute, infinite: bool) -> Result<Vec<f64>> {
+        let mut numbers = Vec::new();
+        for word in attribute.value.split_whitespace() {
+            match word.parse::<f64>() {
+                Ok(x) if x.is_finite() || (infinite && !x.is_nan()) => numbers.push(x),
+                _ => {
+                    let message = format!("`{}` has `{word}` where a number is expected", attribute.name);
+                    return self.wrong(attribute.spot, message, None);
+                }
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// All numbers of an attribute, if it is there.
+    pub(crate) fn list(&self, of: usize, name: &str) -> Result<Option<Vec<f64>>> {
+        match self.attribute(of, name) {
+            Some(attribute) => self.parse(attribute, false).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// So many numbers of an attribute, if it is there.
+    pub(crate) fn numbers<const N: usize>(&self, of: usize, name: &str) -> Result<Option<[f64; N]>> {
+        let Some(attribute) = self.attribute(of, name) else {
+            return Ok(None);
+        };
+        let list = self.parse(attribute, false)?;
+        match <[f64; N]>::try_from(list) {
+            Ok(numbers) => Ok(Some(numbers)),
+            Err(list) => {
+                let (expected, found) = (count(N), list.len());
+                let message = format!("`{name}` has {found} numbers where {expected} expected");
+                self.wrong(attribute.spot, message, None)
+            }
+        }
+    }
+
+    /// A number of an attribute, if it is there.
+    pub(crate) fn number(&self, of: usize, name: &str) -> Result<Option<f64>> {
+        Ok(self.numbers::<1>(of, name)?.map(|[x]| x))
+    }
+
+    /// A number that may be infinite.
+    pub(crate) fn bound(&self, of: usize, name: &str) -> Result<Option<f64>> {
+        match self.attribute(of, name) {
+            Some(attribute) if attribute.value.split_whitespace().count() == 1 => {
+                Ok(self.parse(attribute, true)?.first().copied())
+            }
+            _ => self.number(of, name),
+        }
+    }
+
+    /// A number that must not be negative.
+    pub(crate) fn not_negative(&self, of: usize, name: &str) -> Result<Option<f64>> {
+        let number = self.number(of, name)?;
+        if let (Some(x), Some(attribute)) = (number, self.attribute(of, name))
+            && x < 0.0
+        {
+            return self.wrong(
+                attribute.spot,
+                format!("`{name}` is {x}, which is below zero"),
+                None,
+            );
+        }
+        Ok(number)
+    }
+
+    /// Remarks on attributes and children that the reader does not know.
+    pub(crate) fn expect(&mut self, of: usize, attributes: &[&str], children: &[&str]) {
+        let element = &self.elements[of];
+        let tag = element.tag.clone();
+        let mut unknown = Vec::new();
+        for attribute in &element.attributes {
+            if !attributes.contains(&attribute.name.as_str()) {
+                let hint = near(&attribute.name, attributes);
+                unknown.push((
+                    attribute.spot,
+                    format!("`{}` of `{tag}` is not taken{hint}", attribute.name),
+                ));
+            }
+        }
+        for child in &element.children {
+            let child = &self.elements[*child];
+            if !children.contains(&child.tag.as_str()) {
+                let hint = near(&child.tag, children);
+                unknown.push((
+                    child.spot,
+                    format!("`{}` in `{tag}` is not taken{hint}", child.tag),
+                ));
+            }
+        }
+        for (spot, message) in unknown {
+            self.remark(spot, message);
+        }
+    }
+}
+
+/// The end of a remark that guesses what was meant; empty without a guess.
+fn near(wanted: &str, known: &[&str]) -> String {
+    match pliant_scene::scene::hint(wanted, "", known.iter().copied()) {
+        Some(hint) if hint.starts_with("did you mean") => format!("; {hint}"),
+        _ => String::new(),
+    }
+}
+
+/// A count and its verb.
+fn count(n: usize) -> String {
+    if n == 1 {
+        "1 is".to_owned()
+    } else {
+        format!("{n} are")
+    }
+}
+
+fn element(file: usize, node: &roxmltree::Node<'_, '_>) -> Element {
+    let start = node.range().start;
+    let tag = node.tag_name().name();
+    let spot = |range: Range<usize>| Spot {
+        file,
+        start: range.start,
+        end: range.end,
+    };
+    Element {
+        tag: tag.to_owned(),
+        attributes: node
+            .attributes()
+            .map(|a| Attribute {
+                name: a.name().to_owned(),
+                value: a.value().to_owned(),
+                spot: spot(a.range_value()),
+            })
+            .collect(),
+        children: Vec::new(),
+        spot: spot(start..start + 1 + tag.len()),
+    }
+}
+
+/// Bytes of a tag up to its `>`, which may stand in quotes before.
+fn tag_length(bytes: &[u8]) -> usize {
+    let mut quote = None;
+    for (at, byte) in bytes.iter().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return at + 1,
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (Some(q), b) if q == *b => quote = None,
+            _ => {}
+        }
+    }
+    bytes.len()
+}

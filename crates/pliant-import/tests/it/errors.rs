@@ -1,0 +1,155 @@
+//! Broken files: typed errors with line, column and caret.
+
+use pliant_import::{Format, ImportError, Options, import_file, import_text};
+
+fn error(text: &str) -> (ImportError, String) {
+    let error = import_text(Format::Urdf, "r.urdf", text, &Options::default()).unwrap_err();
+    let shown = error.to_string();
+    (error, shown)
+}
+
+#[test]
+fn what_is_no_xml_is_shown_where_it_ends_to_be() {
+    let (error, shown) = error("<robot name=\"r\">\n  <link name=\"a\">\n</robot>");
+    assert!(matches!(error, ImportError::Syntax(_)));
+    assert!(
+        shown.contains("--> r.urdf:3:") && shown.contains("3 | </robot>"),
+        "{shown}"
+    );
+    assert!(!shown.contains(" at 3:"), "{shown}");
+}
+
+#[test]
+fn entities_are_refused() {
+    let bomb = "<!DOCTYPE r [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;\">]>\n<robot name=\"&b;\"/>";
+    let (error, shown) = error(bomb);
+    assert!(matches!(error, ImportError::Syntax(_)), "{shown}");
+    assert!(shown.contains("document types"), "{shown}");
+}
+
+#[test]
+fn deep_nesting_is_refused_without_a_stack() {
+    let deep = format!("<robot name=\"r\">{}", "<a>".repeat(300_000));
+    let (error, shown) = error(&deep);
+    assert!(matches!(error, ImportError::Syntax(_)));
+    assert!(shown.contains("nested more than 256 deep"), "{shown}");
+}
+
+#[test]
+fn values_are_shown_with_a_caret() {
+    let link = |inside: &str| format!("<robot name=\"r\">\n<link name=\"a\">{inside}</link>\n</robot>");
+    for (text, expected) in [
+        (
+            link("<inertial><mass value=\"heavy\"/></inertial>"),
+            "`value` has `heavy` where a number is expected",
+        ),
+        (
+            link("<inertial><mass value=\"-1\"/></inertial>"),
+            "`value` is -1, which is below zero",
+        ),
+        (
+            link("<inertial><mass value=\"nan\"/></inertial>"),
+            "`nan` where a number",
+        ),
+        (
+            link("<inertial><origin xyz=\"1 2\"/></inertial>"),
+            "`xyz` has 2 numbers where 3 are expected",
+        ),
+        (link("<collision/>"), "`collision` has no `geometry`"),
+        (
+            link("<collision><geometry><sphere/></geometry></collision>"),
+            "`sphere` has no `radius`",
+        ),
+        (
+            link("<collision><geometry><sphere radius=\"-1\"/></geometry></collision>"),
+            "negative size",
+        ),
+    ] {
+        let (error, shown) = error(&text);
+        assert!(matches!(error, ImportError::Value(_)), "{shown}");
+        assert!(
+            shown.contains(expected) && shown.contains("r.urdf:2:") && shown.contains('^'),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn trees_are_checked() {
+    let links = "<link name=\"a\"/><link name=\"b\"/><link name=\"c\"/>";
+    let joint = |name: &str, kind: &str, parent: &str, child: &str| {
+        format!(
+            "<joint name=\"{name}\" type=\"{kind}\"><parent link=\"{parent}\"/><child link=\"{child}\"/></joint>"
+        )
+    };
+    let robot = |joints: &[String]| format!("<robot name=\"r\">{links}{}</robot>", joints.join("\n"));
+    for (text, expected) in [
+        (robot(&[]), "no joint holds the links `a` and `b`"),
+        (
+            robot(&[joint("j", "fixed", "a", "b"), joint("k", "fixed", "a", "b")]),
+            "child of two joints, `j` and `k`",
+        ),
+        (
+            robot(&[joint("j", "fixed", "a", "b"), joint("j", "fixed", "a", "c")]),
+            "the joint `j` is there twice",
+        ),
+        (
+            robot(&[joint("j", "fixed", "b", "c"), joint("k", "fixed", "c", "b")]),
+            "hangs in a loop",
+        ),
+        (robot(&[joint("j", "fixed", "a", "d")]), "there is no link `d`"),
+        (
+            robot(&[joint("j", "revolut", "a", "b"), joint("k", "fixed", "a", "c")]),
+            "did you mean `revolute`?",
+        ),
+        ("<robot name=\"r\"/>".to_owned(), "no `link`"),
+        (
+            "<robot name=\"r\"><link name=\"a\"/><link name=\"a\"/></robot>".to_owned(),
+            "the link `a` is there twice",
+        ),
+        ("<scene/>".to_owned(), "neither a robot of URDF"),
+    ] {
+        let (_, shown) = error(&text);
+        assert!(shown.contains(expected), "{expected}:\n{shown}");
+    }
+}
+
+#[test]
+fn rows_that_follow_themselves_are_refused() {
+    let link = |n: &str| format!("<link name=\"{n}\"/>");
+    let joint = |n: &str, child: &str, other: &str| {
+        format!(
+            "<joint name=\"{n}\" type=\"continuous\"><parent link=\"a\"/><child link=\"{child}\"/><mimic joint=\"{other}\"/></joint>"
+        )
+    };
+    let text = |first: &str, second: &str| {
+        format!(
+            "<robot name=\"r\">{}{}{}{}{}</robot>",
+            link("a"),
+            link("b"),
+            link("c"),
+            joint("j", "b", first),
+            joint("k", "c", second)
+        )
+    };
+    assert!(error(&text("k", "j")).1.contains("follows itself"));
+    assert!(error(&text("x", "j")).1.contains("there is no moving joint `x`"));
+}
+
+#[test]
+fn files_that_are_missing_or_no_text_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = import_file(&folder.path().join("none.urdf"), &Options::default()).unwrap_err();
+    assert!(matches!(missing, ImportError::Read { .. }));
+    let path = folder.path().join("bad.urdf");
+    std::fs::write(&path, b"<robot>\n\xff</robot>").unwrap();
+    let shown = import_file(&path, &Options::default()).unwrap_err().to_string();
+    assert!(shown.contains("not UTF-8") && shown.contains(":2:1"), "{shown}");
+}
+
+#[test]
+fn numbers_that_overflow_are_refused() {
+    let text = "<robot name=\"r\"><link name=\"inf\"><inertial><origin xyz=\"1e200 0 0\"/><mass value=\"1e300\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link><link name=\"b\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link><joint name=\"j\" type=\"fixed\"><parent link=\"inf\"/><child link=\"b\"/></joint></robot>";
+    let (_, shown) = error(text);
+    assert!(shown.contains("not finite"), "{shown}");
+}

@@ -1,0 +1,29 @@
+//! Whatever the bytes, a reader returns.
+
+use pliant_import::{Format, Options, import_text};
+
+/// Every file cut at every byte, and with every byte changed to a few others.
+#[test]
+fn cut_and_changed_files_return() {
+    for (format, text) in [
+        (Format::Urdf, include_str!("../models/arm.urdf")),
+        (Format::Mjcf, include_str!("../models/hopper.xml")),
+        (Format::Mjcf, include_str!("../models/shoulder.xml")),
+    ] {
+        let options = Options {
+            self_collision: true,
+            ..Options::default()
+        };
+        let try_out = |text: &str| {
+            let _ = import_text(format, "x", text, &options);
+        };
+        for end in (0..text.len()).step_by(7) {
+            try_out(&text[..end]);
+        }
+        for at in (0..text.len()).step_by(5) {
+            for other in ["<", ">", "\"", "9e9", "-", "", " "] {
+                try_out(&format!("{}{other}{}", &text[..at], &text[at + 1..]));
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Tests of imports, against numbers of MuJoCo (`reference.json`, made by `reference/generate.py`)
+//! and against what files say.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
+mod errors;
+mod garbage;
+mod mjcf;
+mod reference;
+mod urdf;
+
+use pliant_import::{Imported, Options, import_file};
+use pliant_scene::runner::Runner;
+use pliant_scene::scene::{Format, SceneFile, Settings};
+use std::path::{Path, PathBuf};
+
+/// The path of a model of the tests.
+fn model(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/models")
+        .join(name)
+}
+
+/// Imports a model of the tests.
+fn imported(name: &str, options: &Options) -> Imported {
+    import_file(&model(name), options).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A scene as it was written.
+fn scene(text: &str) -> SceneFile {
+    SceneFile::from_text("imported.ron".as_ref(), text, Format::Ron).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// A scene, ready to run.
+fn runner(text: &str) -> Runner {
+    let built = scene(text).build(&Settings::default());
+    built
+        .and_then(Runner::new)
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// Whether some remark holds a text.
+fn remarked(imported: &Imported, text: &str) -> bool {
+    imported.remarks.iter().any(|r| r.to_string().contains(text))
+}

@@ -1,0 +1,300 @@
+//! Parts of MJCF and the parts of a scene that they become.
+
+use crate::{imported, remarked, runner};
+use pliant_import::{Format, Imported, Options, import_file, import_text};
+
+/// A model of these parts, a line each, within `mujoco`.
+fn import(parts: &str) -> Imported {
+    let text = format!("<mujoco model=\"m\">\n{parts}\n</mujoco>");
+    import_text(Format::Mjcf, "m.xml", &text, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn error(parts: &str) -> String {
+    let text = format!("<mujoco model=\"m\">\n{parts}\n</mujoco>");
+    let error = import_text(Format::Mjcf, "m.xml", &text, &Options::default());
+    error.unwrap_err().to_string()
+}
+
+/// A body with a joint of these attributes.
+fn with_joint(joint: &str) -> Imported {
+    import(&format!(
+        "<worldbody><body name=\"b\"><joint name=\"j\" {joint}/><geom size=\"1\"/></body></worldbody>"
+    ))
+}
+
+#[test]
+fn angles_are_degrees_unless_the_compiler_says_otherwise() {
+    let made = with_joint("range=\"-90 180\"");
+    let half = std::f64::consts::PI;
+    assert!(
+        made.scene
+            .contains(&format!("limits: [(lower: {}, upper: {half})]", -half / 2.0)),
+        "{}",
+        made.scene
+    );
+    let made = import(
+        "<compiler angle=\"radian\" autolimits=\"false\"/><worldbody><body name=\"b\"><joint name=\"j\" range=\"-1 2\"/><joint name=\"k\" axis=\"1 0 0\" limited=\"true\" range=\"-1 2\"/><geom size=\"1\"/></body></worldbody>",
+    );
+    assert!(
+        made.scene
+            .contains("limits: [(on: \"second_angle\", lower: -1, upper: 2)]"),
+        "{}",
+        made.scene
+    );
+}
+
+#[test]
+fn coordinates_are_zero_at_the_pose_of_the_file() {
+    let made = with_joint("type=\"slide\" ref=\"0.5\" range=\"-1 2\" stiffness=\"4\" springref=\"0.25\"");
+    for expected in [
+        "limits: [(lower: -1.5, upper: 1.5)]",
+        "springs: [(compliance: 0.25, rest: -0.25)]",
+    ] {
+        assert!(made.scene.contains(expected), "{expected}\n{}", made.scene);
+    }
+    assert!(remarked(&made, "where those of the file are `ref` (m.xml:2)"));
+}
+
+#[test]
+fn joints_of_one_body_are_one_joint_where_there_is_one() {
+    let body = |joints: &str| {
+        import(&format!(
+            "<worldbody><body name=\"b\">{joints}<geom size=\"1\"/></body></worldbody>"
+        ))
+        .scene
+    };
+    let slide = |name: &str, axis: &str| format!("<joint name=\"{name}\" type=\"slide\" axis=\"{axis}\"/>");
+    let hinge =
+        |name: &str, axis: &str, pos: &str| format!("<joint name=\"{name}\" axis=\"{axis}\" pos=\"{pos}\"/>");
+    let planar = body(
+        &[
+            slide("x", "1 0 0"),
+            slide("z", "0 0 1"),
+            hinge("y", "0 1 0", "0 0 0"),
+        ]
+        .concat(),
+    );
+    assert!(
+        planar.contains("kind: Planar") && planar.matches("Bodies(").count() == 1,
+        "{planar}"
+    );
+    let universal = body(&[hinge("a", "1 0 0", "0 0 0"), hinge("b", "0 1 0", "0 0 0")].concat());
+    assert!(universal.contains("kind: Universal") && universal.matches("Bodies(").count() == 1);
+    let along = body(&[slide("a", "0 0 1"), hinge("b", "0 0 1", "1 0 0")].concat());
+    assert!(along.contains("kind: Cylindrical") && along.matches("Bodies(").count() == 1);
+    // Axes that do not meet are no universal joint.
+    let skew = body(&[hinge("a", "1 0 0", "0 0 0"), hinge("b", "0 1 0", "0 0 0.1")].concat());
+    assert!(
+        skew.matches("kind: Hinge").count() == 2 && skew.matches("Bodies(").count() == 2,
+        "{skew}"
+    );
+    assert!(skew.contains("name: \"b/a\"") && skew.contains("light bodies"));
+}
+
+/// Closed forms: a box of 1 x 2 x 3 m and a capsule are what the file says by density.
+#[test]
+fn geoms_weigh_by_density_or_mass() {
+    let made = import(
+        "<worldbody><body name=\"a\"><freejoint/><geom type=\"box\" size=\"0.5 1 1.5\" density=\"2\"/></body>
+         <body name=\"b\"><freejoint/><geom type=\"box\" size=\"0.5 1 1.5\" mass=\"6\"/></body>
+         <body name=\"c\"><freejoint/><geom type=\"box\" size=\"1 1 1\"/><inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/></body></worldbody>",
+    );
+    // 6 m^3; m (b^2 + c^2)/12.
+    assert!(
+        made.scene.contains("mass: 12, inertia: (13, 10, 5)"),
+        "{}",
+        made.scene
+    );
+    assert!(made.scene.contains("mass: 6, inertia: (6.5, 5, 2.5)"));
+    assert!(made.scene.contains("mass: 1, inertia: (1, 1, 1)"));
+}
+
+#[test]
+fn drives_are_servos_forces_and_masses() {
+    let made = imported("drives.xml", &Options::default());
+    for expected in [
+        // kp gear^2 = 45, kv/kp = 0.025; at control 0.3 the target is 0.2, less the reference.
+        "motors: [Position(on: \"second_angle\", target: \"$luff_servo\", compliance: 0.022222222222222223, relaxation_time: 0.025)]",
+        "\"slew_drive\": 0.5",
+        "law: Force([\"2 * $slew_drive\"])",
+        "\"reach_servo\": -0.02",
+        "(name: \"reach.armature\", on: \"reach.travel\", mass: 0.4)",
+        "// Starts at 0.3, -0.6000000000000001.",
+    ] {
+        assert!(made.scene.contains(expected), "{expected}\n{}", made.scene);
+    }
+    runner(&made.scene);
+}
+
+#[test]
+fn groups_keep_apart_what_bits_keep_apart() {
+    let geom = |name: &str, bits: &str| {
+        format!("<body name=\"{name}\"><freejoint/><geom name=\"{name}\" size=\"0.1\" {bits}/></body>")
+    };
+    let made = import(&format!(
+        "<worldbody>{}{}{}{}</worldbody><contact><exclude body1=\"a\" body2=\"b\"/></contact>",
+        geom("a", "contype=\"1\" conaffinity=\"2\""),
+        geom("b", "contype=\"2\" conaffinity=\"0\""),
+        geom(
+            "c",
+            "contype=\"4\" conaffinity=\"4\" friction=\"0.3\" condim=\"6\""
+        ),
+        geom("d", "contype=\"0\" conaffinity=\"0\""),
+    ));
+    let collider = |name: &str| {
+        made.scene
+            .lines()
+            .find(|l| l.contains(&format!("Body(name: \"{name}\"")))
+            .map(str::to_owned)
+    };
+    assert!(collider("d").is_none() && remarked(&made, "collides with nothing is a picture only"));
+    // a has 1 and takes 2, b has 2: they meet, and are excluded; c meets its like alone.
+    let (a, b, c) = (
+        collider("a").unwrap(),
+        collider("b").unwrap(),
+        collider("c").unwrap(),
+    );
+    let groups = |line: &str| line.split("groups: ").nth(1).unwrap().to_owned();
+    assert_eq!(groups(&a), "[\"kind 1\"], collides_with: [\"kind 2\"]),");
+    assert_eq!(groups(&b), "[\"kind 2\"], collides_with: [\"kind 1\"]),");
+    assert_eq!(groups(&c), "[\"kind 3\"], collides_with: [\"kind 3\"]),");
+    assert!(made.scene.contains("(\"a\", \"b\"),") && made.scene.contains("friction_rule: Maximum"));
+    assert!(
+        made.scene
+            .contains("friction: 0.3, torsional_friction: 0.005, rolling_friction: 0.0001"),
+        "{}",
+        made.scene
+    );
+    runner(&made.scene);
+}
+
+#[test]
+fn loops_are_closed_and_rows_follow() {
+    let made = import(
+        "<worldbody><body name=\"a\"><joint name=\"j\" axis=\"0 1 0\"/><geom size=\"0.1\" pos=\"0.2 0 0\"/></body>
+         <body name=\"b\" pos=\"1 0 0\"><joint name=\"k\" axis=\"0 1 0\"/><geom size=\"0.1\" pos=\"0.2 0 0\"/></body></worldbody>
+         <equality><connect body1=\"a\" body2=\"b\" anchor=\"0.5 0 0.1\"/><joint joint1=\"j\" joint2=\"k\" polycoef=\"0 -2\"/></equality>",
+    );
+    // In b the anchor is at (-0.5, 0, 0.1), seen from its centre of mass at (0.2, 0, 0).
+    assert!(made.scene.contains("a: Frame(body: (\"a\", 0), position: (0.3, 0, 0.1)), b: Frame(body: (\"b\", 0), position: (-0.7, 0, 0.1))"), "{}", made.scene);
+    assert!(
+        made.scene
+            .contains("first: \"j.angle\", second: \"k.angle\", ratio: 2")
+    );
+    runner(&made.scene);
+}
+
+#[test]
+fn includes_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("main.xml"), "<mujoco><include file=\"body.xml\"/></mujoco>").unwrap();
+    std::fs::write(at("body.xml"), "<mujoco><worldbody>\n<body name=\"b\"><freejoint/>\n<geom size=\"1\" colour=\"red\"/></body></worldbody></mujoco>").unwrap();
+    let made = import_file(&at("main.xml"), &Options::default()).unwrap();
+    assert!(
+        made.scene.contains("Bodies(name: \"b\"") && remarked(&made, "body.xml:3)"),
+        "{:?}",
+        made.remarks
+    );
+    std::fs::write(at("body.xml"), "<mujoco><include file=\"body.xml\"/></mujoco>").unwrap();
+    let shown = import_file(&at("main.xml"), &Options::default())
+        .unwrap_err()
+        .to_string();
+    assert!(shown.contains("`body.xml` is included twice"), "{shown}");
+    std::fs::write(at("body.xml"), "<mujoco>\n<worldbody></mujoco>").unwrap();
+    let shown = import_file(&at("main.xml"), &Options::default())
+        .unwrap_err()
+        .to_string();
+    assert!(shown.contains("body.xml:2:"), "{shown}");
+}
+
+#[test]
+fn broken_models_are_errors_with_a_caret() {
+    let body = |inside: &str| format!("<worldbody><body name=\"b\">{inside}</body></worldbody>");
+    for (parts, expected) in [
+        (body("<geom type=\"bix\" size=\"1 1 1\"/>"), "did you mean `box`?"),
+        (
+            body("<geom type=\"box\" size=\"1 1\"/>"),
+            "a `box` has 3 sizes above zero",
+        ),
+        (
+            body("<geom size=\"1\" quat=\"0 0 0 0\"/>"),
+            "`quat` is no rotation",
+        ),
+        (body("<joint axis=\"0 0 0\"/>"), "the axis has length zero"),
+        (body("<joint range=\"2 1\"/>"), "nothing is between them"),
+        (
+            body("<geom class=\"none\" size=\"1\"/>"),
+            "there is no class `none`",
+        ),
+        (body("<geom type=\"mesh\" mesh=\"m\"/>"), "there is no mesh `m`"),
+        (
+            body("<freejoint/><body name=\"b\"/>"),
+            "the body `b` is there twice",
+        ),
+        (
+            body("<body name=\"c\"><freejoint/><geom size=\"1\"/></body>"),
+            "inside of another body",
+        ),
+        (
+            "<worldbody/><actuator><motor joint=\"j\"/></actuator>".to_owned(),
+            "there is no joint `j`",
+        ),
+        (
+            "<compiler coordinate=\"global\"/>".to_owned(),
+            "global coordinates are not read",
+        ),
+        ("<compiler eulerseq=\"xy\"/>".to_owned(), "three of x, y, z"),
+        (
+            "<worldbody/><keyframe><key name=\"home\" qpos=\"1 2\"/></keyframe>".to_owned(),
+            "`qpos` has 2 numbers, and the model 0",
+        ),
+    ] {
+        let shown = error(&parts);
+        assert!(
+            shown.contains(expected) && shown.contains("m.xml:2:") && shown.contains('^'),
+            "{expected}:\n{shown}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_taken_is_told() {
+    let made = import(
+        "<sensor/><option solver=\"CG\"/><worldbody><light/><body name=\"b\" gravcomp=\"1\"><joint name=\"j\"/><geom size=\"1\" solref=\"1 1\"/></body></worldbody>
+         <tendon><spatial/></tendon><actuator><muscle joint=\"j\"/></actuator><keyframe><key qpos=\"1\"/></keyframe>",
+    );
+    for expected in [
+        "`sensor` in `mujoco`",
+        "`solver` of `option`",
+        "lights are not taken",
+        "`gravcomp` of `body`",
+        "`solref` of `geom`",
+        "`spatial` in `tendon`",
+        "actuator `muscle`",
+        "keyframes other than `home`",
+    ] {
+        assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
+    }
+}
+
+/// A box on the ground ends where MuJoCo has it, within a millimetre: there contacts are springs,
+/// which give way by a few tenths of it.
+#[test]
+fn what_falls_comes_to_rest_on_the_ground() {
+    let made = import(
+        "<worldbody><geom name=\"floor\" type=\"plane\" size=\"5 5 1\"/><body name=\"box\" pos=\"0 0 0.3\"><freejoint/><geom type=\"box\" size=\"0.1 0.2 0.05\"/></body></worldbody>",
+    );
+    let mut runner = runner(&made.scene.replace("step: 0.002", "step: 0.01"));
+    while !runner.is_done() {
+        runner.step().unwrap();
+    }
+    let simulation = runner.simulation();
+    let at = simulation.positions(simulation.model().node_named("box").unwrap());
+    // MuJoCo 4.0.0 after 2 s: see reference/generate.py.
+    let expected: serde_json::Value = serde_json::from_str(include_str!("reference.json")).unwrap();
+    let rest = expected["rest"].as_array().unwrap();
+    for (index, expected) in rest.iter().enumerate() {
+        assert!((at[index] - expected.as_f64().unwrap()).abs() < 1e-3, "{at:?}");
+    }
+}

@@ -11,7 +11,7 @@ use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{
     CertificateSummary, CheckpointError, Energy, EnergyShare, Outcome, ResultDirectory, Runner,
-    StaticsSummary, Summary, TreatmentState, write_into,
+    StaticsSummary, Summary, TreatmentState, is_unsolved, write_into,
 };
 use pliant_scene::scene::SceneError;
 use std::ops::ControlFlow;
@@ -193,25 +193,7 @@ fn directory_of(arguments: &Run) -> PathBuf {
 }
 
 fn code_of(error: &pliant::Error) -> u8 {
-    match error {
-        pliant::Error::NotConverged { .. }
-        | pliant::Error::NotCertified { .. }
-        | pliant::Error::ContactsNotConverged { .. }
-        | pliant::Error::ContactsMissed { .. }
-        | pliant::Error::SurfacesCross { .. }
-        | pliant::Error::CorrectionNotConverged { .. }
-        | pliant::Error::NotSettled { .. }
-        | pliant::Error::NoEquilibrium { .. }
-        | pliant::Error::StuckPath { .. }
-        | pliant::Error::StepTooSmall { .. }
-        | pliant::Error::Incompatible { .. }
-        | pliant::Error::Locked { .. }
-        | pliant::Error::DrivenContact { .. }
-        | pliant::Error::Unsettled { .. }
-        | pliant::Error::TooMuchWork { .. }
-        | pliant::Error::Gyroscopic { .. } => NOT_CONVERGED,
-        _ => FAILED,
-    }
+    if is_unsolved(error) { NOT_CONVERGED } else { FAILED }
 }
 
 /// The result of statics: how it ended, and where stability changes.

@@ -37,7 +37,7 @@ pub use summary::{
     StepError, Summary, TreatmentState, WorkCounters,
 };
 
-use crate::scene::{BuiltScene, InputCourse, Places, SceneError, Warning};
+use crate::scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use checkpoint::{Checkpoints, Identity};
 use holds::Schedule;
 use joints::Joints;
@@ -144,6 +144,31 @@ fn is_of_a_solve(error: &pliant::Error) -> bool {
             | Error::NotConverged { .. }
             | Error::CorrectionNotConverged { .. }
             | Error::Solve(_)
+    )
+}
+
+/// Says whether an error is that no answer was found within the accuracy asked for, or that there is
+/// none; all others are that something cannot be asked, or broke down.
+pub fn is_unsolved(error: &pliant::Error) -> bool {
+    use pliant::Error;
+    matches!(
+        error,
+        Error::NotConverged { .. }
+            | Error::NotCertified { .. }
+            | Error::ContactsNotConverged { .. }
+            | Error::ContactsMissed { .. }
+            | Error::SurfacesCross { .. }
+            | Error::CorrectionNotConverged { .. }
+            | Error::NotSettled { .. }
+            | Error::NoEquilibrium { .. }
+            | Error::StuckPath { .. }
+            | Error::StepTooSmall { .. }
+            | Error::Incompatible { .. }
+            | Error::Locked { .. }
+            | Error::DrivenContact { .. }
+            | Error::Unsettled { .. }
+            | Error::TooMuchWork { .. }
+            | Error::Gyroscopic { .. }
     )
 }
 
@@ -312,6 +337,31 @@ impl Runner {
         self.scene.plan.steps
     }
 
+    /// Returns the length of the run and of its steps, as the scene and its settings say.
+    pub fn plan(&self) -> &RunPlan {
+        &self.scene.plan
+    }
+
+    /// Says whether the scene is one of equilibria, which [`find_equilibria`](Self::find_equilibria)
+    /// finds, instead of motion.
+    pub fn is_static(&self) -> bool {
+        self.scene.statics.is_some()
+    }
+
+    /// Finds the equilibria of a scene of statics; does nothing for others.
+    ///
+    /// # Errors
+    /// As [`Simulation::find_equilibrium`] and [`Simulation::follow`].
+    pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
+        let plan = self.scene.statics.clone();
+        plan.and_then(|plan| self.find_statics(&plan)).map_or(Ok(()), Err)
+    }
+
+    /// Returns the sum of the ledgers of all steps so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// The simulation.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
@@ -346,13 +396,60 @@ impl Runner {
         let plan = self.scene.plan;
         self.schedule.apply(&mut self.simulation, plan.step)?;
         if let Some(how) = &plan.adaptive {
-            return self.step_adaptively(how);
+            return self.step_adaptively(how, f64::INFINITY);
         }
-        let taken = self.summary.steps + 1;
+        self.take_step(self.length())
+    }
+
+    /// Takes a step as [`step`](Self::step) does, but one that would pass the time `end` (s) is
+    /// shorter, and ends there.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step); [`pliant::Error::OutOfRange`] if `end` is not after the present time.
+    pub fn step_until(&mut self, end: f64) -> Result<StepReport, pliant::Error> {
+        let plan = self.scene.plan;
+        let left = end - self.simulation.time();
+        if !(left > 0.0) {
+            return Err(pliant::Error::OutOfRange {
+                what: "the time up to which steps are taken",
+                value: end,
+                bound: "after the present time",
+            });
+        }
+        self.schedule.apply(&mut self.simulation, plan.step)?;
+        if let Some(how) = &plan.adaptive {
+            return self.step_adaptively(how, end);
+        }
+        // Rounding of `end` must not make a last step of another length.
+        let h = self.length();
+        self.take_step(if left < h * (1.0 - 1e-6) { left } else { h })
+    }
+
+    /// The length of the next step, of those that do not choose it.
+    fn length(&self) -> f64 {
+        let plan = &self.scene.plan;
         let left = plan.duration - plan.step * (plan.steps - 1) as f64;
         // Rounding of `duration / step` must not make a last step of another length.
-        let is_short = taken == plan.steps && left > 0.0 && left < plan.step * (1.0 - 1e-6);
-        let h = if is_short { left } else { plan.step };
+        let is_short = self.summary.steps + 1 == plan.steps && left > 0.0 && left < plan.step * (1.0 - 1e-6);
+        if is_short { left } else { plan.step }
+    }
+
+    /// Takes one step of length `h` (s), whatever the scene says of the length of steps. Timed holds
+    /// and inputs go on as in [`step`](Self::step).
+    ///
+    /// # Errors
+    /// As [`Simulation::step`]; the state stays as before the step.
+    pub fn step_of(&mut self, h: f64) -> Result<StepReport, pliant::Error> {
+        if !(h > 0.0 && h.is_finite()) {
+            // Its own complaint, ahead of that of an input at a time that is no number.
+            return self.simulation.step(h);
+        }
+        self.schedule.apply(&mut self.simulation, self.scene.plan.step)?;
+        self.take_step(h)
+    }
+
+    fn take_step(&mut self, h: f64) -> Result<StepReport, pliant::Error> {
+        let plan = self.scene.plan;
         // Forces act with the weights of the step: so do the inputs that they depend on.
         let time = self.simulation.time() + self.simulation.options.when_inputs_act() * h;
         for input in &self.scene.inputs {
@@ -360,12 +457,14 @@ impl Runner {
             self.simulation.set_input(input.component, input.input, value)?;
         }
         let report = self.simulation.step(h)?;
+        let taken = self.summary.steps + 1;
         let picture = taken >= plan.steps || taken.is_multiple_of(plan.record_every);
         self.record(&report, picture);
         Ok(report)
     }
 
-    fn step_adaptively(&mut self, how: &Adaptive) -> Result<StepReport, pliant::Error> {
+    /// Takes a step that chooses its length, at most to the time `last` (s).
+    fn step_adaptively(&mut self, how: &Adaptive, last: f64) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         let next_picture = (self.pictures + 1) as f64 * plan.step * plan.record_every as f64;
         let now = self.simulation.time();
@@ -381,7 +480,7 @@ impl Runner {
             duration
         };
         let change = self.schedule.next(&self.simulation, plan.step);
-        let end = next_picture.min(change);
+        let end = next_picture.min(change).min(last);
         let inputs = &self.scene.inputs;
         let mut drive = |simulation: &mut Simulation, time: f64| {
             inputs
@@ -455,8 +554,8 @@ impl Runner {
     /// `interrupted`, its results are those up to that step, and it leaves a checkpoint where it
     /// [keeps any](Self::keep_checkpoints). Statics is not broken off.
     pub fn run_while(mut self, mut watch: impl FnMut(Progress<'_>) -> ControlFlow<()>) -> Outcome {
-        if let Some(plan) = self.scene.statics.take() {
-            let error = self.find_statics(&plan);
+        if self.is_static() {
+            let error = self.find_equilibria().err();
             return self.finish(error);
         }
         let mut error = None;
@@ -494,6 +593,19 @@ impl Runner {
         self.finish(error)
     }
 
+    /// Returns the summary of the steps so far; `error` is why the run ends here, if it does.
+    pub fn summary(&self, error: Option<&pliant::Error>) -> Summary {
+        let mut summary = self.summary.clone();
+        summary.ledger = self.ledger.entries().into_iter().collect();
+        summary.numerical = self.ledger.parts.entries().into_iter().collect();
+        summary.joints = self.scene.joints.states(&self.simulation);
+        summary.finish(&self.simulation, error, self.started.elapsed());
+        summary.finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        let found = self.watch.warnings(&self.simulation, &summary);
+        summary.warnings.extend(found);
+        summary
+    }
+
     /// Completes the summary, after [`run`](Self::run) or after steps of one's own.
     pub fn finish(mut self, error: Option<pliant::Error>) -> Outcome {
         // A run that failed between two pictures shows where it stopped.
@@ -502,16 +614,8 @@ impl Runner {
         {
             self.record_picture(*sample);
         }
-        self.summary.ledger = self.ledger.entries().into_iter().collect();
-        self.summary.numerical = self.ledger.parts.entries().into_iter().collect();
-        self.summary.joints = self.scene.joints.states(&self.simulation);
-        self.summary
-            .finish(&self.simulation, error.as_ref(), self.started.elapsed());
-        self.summary
-            .finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        self.summary = self.summary(error.as_ref());
         let (checkpoint, checkpoint_error) = self.end_checkpoints();
-        let found = self.watch.warnings(&self.simulation, &self.summary);
-        self.summary.warnings.extend(found);
         let failed = error.as_ref().is_some_and(is_of_a_solve);
         let of_contacts = matches!(
             error,

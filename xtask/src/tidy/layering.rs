@@ -81,6 +81,7 @@ const TABLE: &[(&str, Allowed)] = &[
         ]),
     ),
     ("pliant-cli", These(&["pliant-lab", "pliant", "pliant-scene"])),
+    ("pliant-python", These(&["pliant", "pliant-scene"])),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),
     ("xtask", Anything),

@@ -81,6 +81,19 @@ pub(crate) fn values(
     }
 }
 
+/// One number for all, or one for each of `count`.
+pub(crate) fn one_or_each(
+    py: Python<'_>,
+    numbers: &Numbers<'_>,
+    what: &str,
+    count: usize,
+) -> PyResult<Vec<f64>> {
+    match numbers.shape() {
+        [] => Ok(vec![values(py, numbers, what, &[])?[0]; count]),
+        _ => values(py, numbers, what, &[count]),
+    }
+}
+
 /// Three numbers.
 pub(crate) fn triple(py: Python<'_>, numbers: &Numbers<'_>, what: &str) -> PyResult<[f64; 3]> {
     let found = values(py, numbers, what, &[3])?;

@@ -39,7 +39,7 @@ impl Matrix {
 /// Why there is no matrix.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It has too many numbers: its rows and columns.
+    /// Too many numbers: its rows and columns.
     Size(usize, usize),
     /// A mapping is not defined.
     Error(Error),

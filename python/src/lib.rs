@@ -5,6 +5,7 @@
 //! a lock, lets other Python threads go on while it steps, and hands out copies of arrays.
 
 mod arrays;
+mod body;
 mod dynamics;
 mod errors;
 mod joint;
@@ -18,11 +19,13 @@ mod _pliant {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::body::Body;
+    #[pymodule_export]
     use crate::joint::Joint;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::node::{Body, Node};
+    use crate::node::Node;
     #[pymodule_export]
     use crate::report::{
         Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,

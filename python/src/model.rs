@@ -35,7 +35,7 @@ use std::sync::{Mutex, PoisonError};
 /// Traceback (most recent call last):
 ///     ...
 /// pliant.errors.SceneError: error: unknown key `masss` in `Particles`
-///  --> <string>:6:62
+///  --> <string>:6:64
 ///   |
 /// 6 |         Particles(name: "bob", positions: [("$length", 0, 0)], masss: 1),
 ///   |                                                                ^^^^^

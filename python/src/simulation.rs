@@ -1,16 +1,17 @@
 //! `Simulation`: a scene in motion, behind a lock.
 
 use crate::arrays::{self, Numbers};
+use crate::body::Body;
 use crate::joint::Joint;
 use crate::model::Model;
-use crate::node::{Body, Node};
+use crate::node::Node;
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::{dynamics, errors};
 use numpy::{PyArray1, PyArray2};
 use pliant::contact::ContactState;
 use pliant::model::{ComponentId, NodeId};
 use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
-use pliant_scene::runner::Runner;
+use pliant_scene::runner::{Runner, Target};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyTuple};
@@ -92,7 +93,12 @@ impl Simulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Motion) -> Result<T, Error>,
     ) -> PyResult<T> {
-        let done = work(self.lock(py).simulation_mut());
+        self.change(py, |runner| work(runner.simulation_mut()))
+    }
+
+    /// Does what is asked of the run; a refusal is a `StateError`.
+    fn change<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Runner) -> Result<T, Error>) -> PyResult<T> {
+        let done = work(&mut self.lock(py));
         done.map_err(|error| errors::state(py, &error))
     }
 
@@ -403,6 +409,46 @@ impl Simulation {
     fn set_input(&self, py: Python<'_>, name: &str, value: f64, input: usize) -> PyResult<()> {
         let id = self.component(py, name)?;
         self.set(py, |simulation| simulation.set_input(id, input, value))
+    }
+
+    /// Drive the coordinates of a constraint or compliance, such as a motor, from now on, in place of
+    /// the motion that the scene gives them: in a straight line to ``position`` (m, rad), then on at
+    /// ``velocity`` (m/s, rad/s; zero by default). Each is one number for all or one for each.
+    ///
+    /// It goes there ``within`` a time (s), by default a step of the scene. With a velocity alone it
+    /// goes on from where the motion is; with neither, the scene's motion is back.
+    #[pyo3(signature = (name, position=None, velocity=None, *, within=None))]
+    fn drive(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        position: Option<Numbers<'_>>,
+        velocity: Option<Numbers<'_>>,
+        within: Option<f64>,
+    ) -> PyResult<()> {
+        let id = self.component(py, name)?;
+        if position.is_none() && velocity.is_none() {
+            return self.change(py, |runner| runner.end_drive(id));
+        }
+        let rows = self.read(py, |simulation| {
+            let mut groups = simulation.problem().row_groups().iter();
+            groups.find(|g| g.component == id).map_or(1, |g| g.size * g.count)
+        });
+        let list = |numbers: Option<Numbers<'_>>, what: &str| {
+            let what = format!("the {what} of `{name}`");
+            let list = numbers.map(|numbers| arrays::one_or_each(py, &numbers, &what, rows));
+            list.transpose()
+        };
+        let positions = list(position, "positions")?;
+        let velocities = list(velocity, "velocities")?.unwrap_or_else(|| vec![0.0; rows]);
+        self.change(py, |runner| {
+            let to = Target {
+                positions: positions.as_deref(),
+                velocities: &velocities,
+                within: within.unwrap_or(runner.plan().step),
+            };
+            runner.drive(id, to)
+        })
     }
 
     /// Mass matrix over all degrees of freedom in the order of :attr:`velocities`, shape

@@ -19,6 +19,7 @@
 mod adaptive;
 mod checkpoint;
 mod contacts;
+mod drives;
 mod files;
 mod holds;
 mod joints;
@@ -29,6 +30,7 @@ mod summary;
 pub use adaptive::AdaptiveRun;
 pub use checkpoint::{CheckpointError, Every};
 pub use contacts::ContactSummary;
+pub use drives::Target;
 pub use files::{ResultDirectory, WriteError, write_into, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
@@ -39,9 +41,10 @@ pub use summary::{
 
 use crate::scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use checkpoint::{Checkpoints, Identity};
+use drives::Drives;
 use holds::Schedule;
 use joints::Joints;
-use pliant::model::NodeId;
+use pliant::model::{ComponentId, NodeId};
 use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Adaptive, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
@@ -74,6 +77,7 @@ pub struct Runner {
     simulation: Simulation,
     scene: Parts,
     schedule: Schedule,
+    drives: Drives,
     /// Pictures at their times so far, where steps choose their length.
     pictures: usize,
     recording: Recording,
@@ -250,6 +254,7 @@ impl Runner {
             simulation,
             scene: parts,
             schedule,
+            drives: Drives::default(),
             pictures: 0,
             recording,
             records: true,
@@ -346,6 +351,25 @@ impl Runner {
     /// finds, instead of motion.
     pub fn is_static(&self) -> bool {
         self.scene.statics.is_some()
+    }
+
+    /// Drives the rows of a hard constraint or a compliance, such as a motor, from the present time
+    /// on, in place of the motion that the scene gives them: from where that is now in a straight
+    /// line to the target, then on at its velocities. Checkpoints of the run hold it.
+    ///
+    /// # Errors
+    /// [`pliant::Error::Model`] if the component has no rows, or there is another number of them;
+    /// [`pliant::Error::OutOfRange`] for a time in which nothing can go there.
+    pub fn drive(&mut self, component: ComponentId, to: Target<'_>) -> Result<(), pliant::Error> {
+        self.drives.set(&mut self.simulation, component, to)
+    }
+
+    /// Gives a component that was [driven](Self::drive) the motion of the scene again.
+    ///
+    /// # Errors
+    /// As [`Simulation::set_motion`].
+    pub fn end_drive(&mut self, component: ComponentId) -> Result<(), pliant::Error> {
+        self.drives.end(&mut self.simulation, component)
     }
 
     /// Finds the equilibria of a scene of statics; does nothing for others.

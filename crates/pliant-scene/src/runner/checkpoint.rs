@@ -11,6 +11,7 @@ mod log;
 pub(super) use identity::Identity;
 
 use super::Runner;
+use super::drives::Drive;
 use super::holds::Phase;
 use super::review::Watch;
 use super::summary::Summary;
@@ -111,6 +112,8 @@ struct RunState {
     watch: Watch,
     contacts_left_out: usize,
     log: LogEnd,
+    #[serde(default)]
+    drives: Vec<Drive>,
 }
 
 /// The checkpoints of a run.
@@ -272,12 +275,24 @@ impl Runner {
             watch: self.watch.clone(),
             contacts_left_out: self.recording.contacts.left_out,
             log,
+            drives: self.drives.list(),
         }
     }
 
     /// Goes to a moment of this run; nothing changes if the motion does not fit.
     fn go_on(&mut self, state: RunState) -> Result<(), CheckpointError> {
-        self.simulation.restore(&state.motion)?;
+        let drives = self.drives.list();
+        if drives == state.drives {
+            self.simulation.restore(&state.motion)?;
+        } else {
+            let before = self.simulation.checkpoint();
+            let driven = self.drives.go_to(&mut self.simulation, &state.drives);
+            if let Err(error) = driven.and_then(|()| self.simulation.restore(&state.motion)) {
+                self.drives.go_to(&mut self.simulation, &drives)?;
+                self.simulation.restore(&before)?;
+                return Err(error.into());
+            }
+        }
         self.schedule.set_phases(&state.schedule);
         self.pictures = state.pictures;
         self.ledger = state.ledger;

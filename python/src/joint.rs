@@ -108,7 +108,8 @@ impl Joint {
         self.only(py, true, "velocities")
     }
 
-    /// Force on the second side over the last step, of all that belongs to the joint, world axes (N).
+    /// Force on the second side over the last step, of all that belongs to the joint, world axes
+    /// (N).
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         arrays::vector(py, &self.wrench(py).force)

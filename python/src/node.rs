@@ -275,7 +275,8 @@ impl Node {
         self.set_all(py, Positions, &values)
     }
 
-    /// Unit quaternions ``(w, x, y, z)`` of bodies, body axes to world axes, shape ``(elements, 4)``.
+    /// Unit quaternions ``(w, x, y, z)`` of bodies, body axes to world axes, shape ``(elements,
+    /// 4)``.
     #[getter]
     fn orientations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.matrix(py, Orientations)
@@ -286,7 +287,8 @@ impl Node {
         self.set_all(py, Orientations, &values)
     }
 
-    /// Velocities, shape ``(elements, coordinates)`` (m/s); of bodies those of their centres of mass.
+    /// Velocities, shape ``(elements, coordinates)`` (m/s); of bodies those of their centres of
+    /// mass.
     #[getter]
     fn velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.matrix(py, Velocities)

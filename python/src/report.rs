@@ -173,8 +173,8 @@ impl Ledger {
 pub(crate) struct Certificate {
     /// Residual of the equations of motion as the method solves them, as a share of their terms.
     equations: f64,
-    /// Error in the velocities because the nonlinear equations are not solved further, as a share of
-    /// the velocities; ``None`` where it was not measured.
+    /// Error in the velocities because the nonlinear equations are not solved further, as a share
+    /// of the velocities; ``None`` where it was not measured.
     linearisation: Option<f64>,
     /// Largest violation of a hard constraint (m, rad).
     rows: f64,
@@ -184,7 +184,8 @@ pub(crate) struct Certificate {
     gain: f64,
     /// Energy that the method lost, as a share of what the step turned over.
     loss: f64,
-    /// Energy that dampers, friction and impacts brought in, as a share of what the step turned over.
+    /// Energy that dampers, friction and impacts brought in, as a share of what the step turned
+    /// over.
     passive_gain: f64,
     /// Energy that came from nowhere since the start, as a share of all that could turn over.
     since_start: f64,
@@ -242,7 +243,8 @@ pub(crate) struct ContactsReport {
     de_saxce: f64,
     /// Largest overlap at the end of the step (m).
     overlap: f64,
-    /// Work of all contact forces over the step (J); negative where friction and impacts take energy.
+    /// Work of all contact forces over the step (J); negative where friction and impacts take
+    /// energy.
     work: f64,
     /// Energy in compliant contacts at the end of the step (J).
     stored: f64,

@@ -155,8 +155,8 @@ impl Simulation {
         self.model.clone_ref(py)
     }
 
-    /// Take one step: of the scene's length (or of one that it chooses, if the scene says so), or of
-    /// the length ``h`` (s).
+    /// Take one step: of the scene's length (or of one that it chooses, if the scene says so), or
+    /// of the length ``h`` (s).
     ///
     /// Raises :class:`NotConverged` or :class:`StepError`; the state is then as before the step.
     #[pyo3(signature = (h=None))]
@@ -224,11 +224,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Come to rest near the present state by pseudo-static steps of length ``h`` (s), each of which
-    /// keeps a share of the velocities.
+    /// Come to rest near the present state by pseudo-static steps of length ``h`` (s), each of
+    /// which keeps a share of the velocities.
     ///
-    /// Rest is where no coordinate moves by more than ``tolerance`` (m, rad) in a step. Time advances
-    /// by the steps taken. It is not interrupted. Raises :class:`NotConverged`.
+    /// Rest is where no coordinate moves by more than ``tolerance`` (m, rad) in a step. Time
+    /// advances by the steps taken. It is not interrupted. Raises :class:`NotConverged`.
     #[pyo3(signature = (h=0.1, *, kept_velocity=0.0, tolerance=1e-12, max_steps=10_000))]
     fn settle(
         &self,
@@ -253,9 +253,9 @@ impl Simulation {
     /// Find an equilibrium under the present loads near the present positions; velocities end as
     /// zero, and time stands still.
     ///
-    /// ``tolerance`` is the largest force that may be missing, as a share of the size of the terms of
-    /// its equation; ``method`` is ``"Newton"``, ``"PseudoStatic"`` or ``"DynamicRelaxation"``. It is
-    /// not interrupted. Raises :class:`NotConverged`; the state is then as before.
+    /// ``tolerance`` is the largest force that may be missing, as a share of the size of the terms
+    /// of its equation; ``method`` is ``"Newton"``, ``"PseudoStatic"`` or ``"DynamicRelaxation"``.
+    /// It is not interrupted. Raises :class:`NotConverged`; the state is then as before.
     #[pyo3(signature = (*, tolerance=1e-10, max_iterations=None, method="Newton"))]
     fn equilibrium(
         &self,
@@ -371,7 +371,8 @@ impl Simulation {
         PyTuple::new(py, self.model().collider_names())
     }
 
-    /// Contacts of the last step, a structured array of the type :data:`CONTACT`, not to be written.
+    /// Contacts of the last step, a structured array of the type :data:`CONTACT`, not to be
+    /// written.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let records = self.read(py, contact_records);
@@ -381,16 +382,16 @@ impl Simulation {
             .call1((PyBytes::new(py, &records), layout))
     }
 
-    /// Multipliers of a constraint or of a compliant force field over the last step, one for each of
-    /// its rows (N, N m); empty for other components.
+    /// Multipliers of a constraint or of a compliant force field over the last step, one for each
+    /// of its rows (N, N m); empty for other components.
     fn reaction<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let id = self.component(py, name)?;
         let list = self.read(py, |simulation| simulation.reaction(id).to_vec());
         Ok(arrays::vector(py, &list))
     }
 
-    /// Force of a constraint or force field on the coordinates of its node (N, N m; on bodies, force
-    /// in world axes and torque in body axes); empty for masses.
+    /// Force of a constraint or force field on the coordinates of its node (N, N m; on bodies,
+    /// force in world axes and torque in body axes); empty for masses.
     fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let id = self.component(py, name)?;
         let list = self.read(py, |simulation| simulation.force(id));
@@ -411,12 +412,13 @@ impl Simulation {
         self.set(py, |simulation| simulation.set_input(id, input, value))
     }
 
-    /// Drive the coordinates of a constraint or compliance, such as a motor, from now on, in place of
-    /// the motion that the scene gives them: in a straight line to ``position`` (m, rad), then on at
-    /// ``velocity`` (m/s, rad/s; zero by default). Each is one number for all or one for each.
+    /// Drive the coordinates of a constraint or compliance, such as a motor, from now on, in place
+    /// of the motion that the scene gives them: in a straight line to ``position`` (m, rad), then
+    /// on at ``velocity`` (m/s, rad/s; zero by default). Each is one number for all or one for
+    /// each.
     ///
-    /// It goes there ``within`` a time (s), by default a step of the scene. With a velocity alone it
-    /// goes on from where the motion is; with neither, the scene's motion is back.
+    /// It goes there ``within`` a time (s), by default a step of the scene. With a velocity alone
+    /// it goes on from where the motion is; with neither, the scene's motion is back.
     #[pyo3(signature = (name, position=None, velocity=None, *, within=None))]
     fn drive(
         &self,
@@ -471,8 +473,8 @@ impl Simulation {
         Ok(PyBytes::new(py, &self.bytes(py)?))
     }
 
-    /// Go to the moment of a :meth:`checkpoint` of the same scene with the same settings; steps from
-    /// there on have the same bits.
+    /// Go to the moment of a :meth:`checkpoint` of the same scene with the same settings; steps
+    /// from there on have the same bits.
     ///
     /// Raises :class:`CheckpointError`; then nothing has changed.
     fn restore(&self, py: Python<'_>, checkpoint: &[u8]) -> PyResult<()> {

@@ -50,7 +50,7 @@ def test_what_is_held_and_pushed_is_in_a_checkpoint() -> None:
     simulation = pliant.Simulation(pliant.Model.from_file(SCENES / "servo_arm.ron"))
     simulation.joint("elbow").set_force([3.0])
     simulation.body("links").hold([True] * 6)
-    simulation.drive("elbow.motor 0", 0.1, -0.5)
+    simulation.drive("elbow.motor 0", velocity=-0.1)
     simulation.step()
     other = copy.copy(simulation)
     assert go_on(other, 5) == go_on(simulation, 5)

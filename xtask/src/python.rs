@@ -1,6 +1,7 @@
 //! `cargo xtask python` and `cargo xtask wheel`: the Python package in `python/`, tested as a user
 //! installs it, and built to be given away.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,7 +9,7 @@ use crate::error::Error;
 use crate::metadata::Metadata;
 use crate::{flags, process};
 
-/// What builds and tests the package, beside what it needs itself.
+/// Packages that build and test it.
 const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy>=1.23", "pytest>=8", "mypy>=1.15"];
 
 /// The names that an interpreter may have.
@@ -65,6 +66,14 @@ impl Environment {
         command
     }
 
+    /// The search path of programs, with those of the environment first.
+    fn path(&self) -> OsString {
+        let own = self.program("python").with_file_name("");
+        let rest = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::iter::once(own).chain(std::env::split_paths(&rest));
+        std::env::join_paths(all).unwrap_or(rest)
+    }
+
     fn sources(&self) -> PathBuf {
         self.root.join("python")
     }
@@ -91,8 +100,10 @@ fn version_of(interpreter: impl AsRef<Path>) -> Option<String> {
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches::<0>("python", args, [])?;
     let environment = Environment::prepare()?;
-    for command in commands(&environment)? {
+    for mut command in commands(&environment)? {
         println!("$ {}", process::describe(&command));
+        // Builds without isolation look for maturin there.
+        command.env("PATH", environment.path());
         let code = process::run(command)?;
         if code != 0 {
             return Ok(code);
@@ -108,9 +119,7 @@ fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
     build.args(["--package", "pliant-cli", "--package", "pliant-python"]);
     let mut install = environment.pip();
     install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]);
-    install
-        .arg(environment.sources())
-        .env("MATURIN_PEP517_ARGS", "--locked");
+    install.arg(environment.sources());
     let mut test = environment.python();
     test.args(["-m", "pytest"])
         .arg(environment.sources().join("tests"));

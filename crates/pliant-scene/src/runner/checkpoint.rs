@@ -238,8 +238,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Returns the present moment as bytes: the motion, what is held and pushed, the phases of timed
-    /// holds, and the sums so far, but no pictures and no lines of tables.
+    /// Returns the present moment as bytes: the motion, what is held and pushed, the phases of
+    /// timed holds, and the sums so far, but no pictures and no lines of tables.
     ///
     /// # Errors
     /// [`CheckpointError::Bytes`] if they cannot be written.
@@ -248,8 +248,8 @@ impl Runner {
         Ok(archive::to_bytes(BYTES_KIND, VERSION, &state)?)
     }
 
-    /// Goes to the moment of [`checkpoint_bytes`](Self::checkpoint_bytes) of a run of the same scene
-    /// with the same settings. Steps from there on are, to the bit, those that came after it.
+    /// Goes to the moment of [`checkpoint_bytes`](Self::checkpoint_bytes) of a run of the same
+    /// scene with the same settings. Steps from there on are, to the bit, those that came after it.
     ///
     /// # Errors
     /// [`CheckpointError::Bytes`], [`CheckpointError::OtherBytes`] or

@@ -74,7 +74,7 @@ impl Drive {
             }
             .into());
         }
-        if !(self.until > self.since) {
+        if self.until.is_nan() || self.until <= self.since {
             return Err(Error::OutOfRange {
                 what: "the time in which a drive goes to its target",
                 value: self.until - self.since,

@@ -32,7 +32,7 @@ impl Runner {
     pub fn step_until(&mut self, end: f64) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         let left = end - self.simulation.time();
-        if !(left > 0.0) {
+        if left.is_nan() || left <= 0.0 {
             return Err(pliant::Error::OutOfRange {
                 what: "the time up to which steps are taken",
                 value: end,

@@ -42,7 +42,7 @@ impl Body {
         let elements = self.element..self.element + 1;
         let simulation = self.node.simulation.get();
         simulation.read(py, |simulation| {
-            self.node.read(simulation, quantity, elements, out)
+            self.node.read(simulation, quantity, elements, out);
         });
         arrays::vector(py, out)
     }

@@ -4,7 +4,7 @@
 use crate::errors;
 use numpy::{PyArray, PyArray2, PyArray3, PyArrayMethods};
 use pliant::dense::{Vec3, rotation};
-use pliant::model::{Evaluation, Model, NodeId, Pose, Space};
+use pliant::model::{Evaluation, Model, Node, NodeId, Pose, Space};
 use pliant::{Error, Simulation};
 use pyo3::prelude::*;
 
@@ -60,7 +60,7 @@ impl Refusal {
 /// The places of the degrees of freedom among the velocities of all nodes.
 fn places(model: &Model) -> Vec<usize> {
     let independent = model.nodes().iter().filter(|node| node.first_dof().is_some());
-    independent.flat_map(|node| node.velocity_range()).collect()
+    independent.flat_map(Node::velocity_range).collect()
 }
 
 /// Velocities of all degrees of freedom.

@@ -6,7 +6,7 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyDictMethods, PyString, PyTuple, PyType};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -179,7 +179,7 @@ fn settings(
     mesh_directories: Vec<PathBuf>,
 ) -> PyResult<Settings> {
     let mut list = Vec::new();
-    for (name, value) in parameters.into_iter().flat_map(|dict| dict.iter()) {
+    for (name, value) in parameters.into_iter().flat_map(PyDictMethods::iter) {
         let name: String = name.extract()?;
         let value = if let Ok(text) = value.cast::<PyString>() {
             Number::Expression(text.extract()?)

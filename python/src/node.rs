@@ -187,7 +187,7 @@ impl Node {
         let simulation = self.simulation.get();
         arrays::matrix(py, shape, |out| {
             simulation.read(py, |simulation| {
-                self.read(simulation, quantity, 0..self.count, out)
+                self.read(simulation, quantity, 0..self.count, out);
             });
         })
     }

@@ -353,7 +353,7 @@ impl StepReport {
 
     /// Halvings of the step, where it had no solution at its length.
     #[getter]
-    fn halvings(&self) -> usize {
+    fn step_halvings(&self) -> usize {
         self.0.solve.newton.step_halvings
     }
 

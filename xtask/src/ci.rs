@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::{docs, examples, flags, process, tidy, verify};
+use crate::{docs, examples, flags, process, python, tidy, verify};
 
 /// One gate.
 struct Step {
@@ -87,6 +87,10 @@ fn steps() -> Result<Vec<Step>, Error> {
         Step {
             name: "verify",
             action: Action::Task(verify::run),
+        },
+        Step {
+            name: "python",
+            action: Action::Task(python::run),
         },
     ])
 }

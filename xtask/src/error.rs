@@ -22,6 +22,8 @@ pub(crate) enum Error {
     File { path: PathBuf, source: io::Error },
     /// A program could not be started.
     Start { command: String, source: io::Error },
+    /// No Python that can run the package.
+    NoPython,
     /// A program whose output was needed failed.
     Failed { command: String, stderr: String },
     /// The output of `cargo metadata` is not JSON.
@@ -64,6 +66,10 @@ impl fmt::Display for Error {
             }
             Error::File { path, source } => write!(f, "{}: {source}", path.display()),
             Error::Start { command, source } => write!(f, "cannot start `{command}`: {source}"),
+            Error::NoPython => write!(
+                f,
+                "the Python package needs Python 3.10 or later, as `python3` or `python`, with `venv` and `pip`"
+            ),
             Error::Failed { command, stderr } => write!(f, "`{command}` failed:\n{stderr}"),
             Error::Json { command, source } => write!(f, "the output of `{command}` is not JSON: {source}"),
             Error::Metadata { missing, of } => write!(f, "`cargo metadata` gives no `{missing}` for {of}"),

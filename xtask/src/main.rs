@@ -20,6 +20,7 @@ mod metadata;
 mod metrics;
 mod player;
 mod process;
+mod python;
 mod reflow;
 mod shapes;
 mod sources;
@@ -42,7 +43,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        summary: "every gate: fmt, clippy, test, examples, doc, tidy, bench, verify  [--keep-going]",
+        summary: "every gate: fmt, clippy, test, examples, doc, tidy, bench, verify, python  [--keep-going]",
         run: ci::run,
     },
     Task {
@@ -59,6 +60,16 @@ const TASKS: &[Task] = &[
         name: "verify",
         summary: "run the reference cases in release mode  [--all]",
         run: verify::run,
+    },
+    Task {
+        name: "python",
+        summary: "install the Python package into an environment in the target folder, run its tests and check its types",
+        run: python::run,
+    },
+    Task {
+        name: "wheel",
+        summary: "build a wheel of the Python package  [--dist]",
+        run: python::wheel,
     },
     Task {
         name: "bench",

@@ -11,7 +11,7 @@ use pliant_lab::exchange::{Layout, Record};
 use pliant_scene::problem::{WriteProblemError, write_problem};
 use pliant_scene::runner::{
     CertificateSummary, CheckpointError, Energy, EnergyShare, Outcome, ResultDirectory, Runner,
-    StaticsSummary, Summary, TreatmentState, did_not_converge, write_into, write_result_into,
+    StaticsSummary, Summary, TreatmentState, is_unsolved, write_into, write_result_into,
 };
 use pliant_scene::scene::SceneError;
 use std::ops::ControlFlow;
@@ -233,10 +233,7 @@ fn directory_of(arguments: &Run) -> PathBuf {
 }
 
 fn code_of(error: &pliant::Error) -> u8 {
-    match did_not_converge(error) {
-        true => NOT_CONVERGED,
-        false => FAILED,
-    }
+    if is_unsolved(error) { NOT_CONVERGED } else { FAILED }
 }
 
 /// The result of statics: how it ended, and where stability changes.

@@ -19,31 +19,35 @@
 mod adaptive;
 mod checkpoint;
 mod contacts;
+mod drives;
 mod files;
 mod holds;
 mod joints;
 mod review;
 mod statics;
+mod steps;
 mod summary;
 
 pub use adaptive::AdaptiveRun;
 pub use checkpoint::{CheckpointError, Every};
 pub use contacts::ContactSummary;
+pub use drives::Target;
 pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{
     CertificateSummary, Energy, EnergyShare, Inputs, LinearisationSummary, NodeState, Residuals, Seconds,
-    Sizes, StepError, Summary, TreatmentState, WorkCounters, did_not_converge, inputs_of,
+    Sizes, StepError, Summary, TreatmentState, WorkCounters, inputs_of,
 };
 
-use crate::scene::{BuiltScene, InputCourse, Places, SceneError, Warning};
+use crate::scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use checkpoint::{Checkpoints, Identity};
+use drives::Drives;
 use holds::Schedule;
 use joints::Joints;
-use pliant::model::NodeId;
+use pliant::model::{ComponentId, NodeId};
 use pliant::solvers::{KktResidual, KktSystem};
-use pliant::{Adaptive, Ledger, Simulation, StepReport, WorkPart};
+use pliant::{Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
 use pliant_output::recording::{LEDGER, Recording, Sample};
@@ -74,6 +78,7 @@ pub struct Runner {
     simulation: Simulation,
     scene: Parts,
     schedule: Schedule,
+    drives: Drives,
     /// Pictures at their times so far, where steps choose their length.
     pictures: usize,
     recording: Recording,
@@ -127,9 +132,6 @@ pub struct Outcome {
     pub up: [f64; 3],
 }
 
-/// Most steps of a run whose steps choose their length.
-const MOST_STEPS: usize = 10_000_000;
-
 /// Whether an error is about the linear system that was filled last.
 fn is_of_a_solve(error: &pliant::Error) -> bool {
     use pliant::Error;
@@ -144,6 +146,31 @@ fn is_of_a_solve(error: &pliant::Error) -> bool {
             | Error::NotConverged { .. }
             | Error::CorrectionNotConverged { .. }
             | Error::Solve(_)
+    )
+}
+
+/// Says whether an error is that no answer was found within the accuracy asked for, or that there
+/// is none; all others are that something cannot be asked, or broke down.
+pub fn is_unsolved(error: &pliant::Error) -> bool {
+    use pliant::Error;
+    matches!(
+        error,
+        Error::NotConverged { .. }
+            | Error::NotCertified { .. }
+            | Error::ContactsNotConverged { .. }
+            | Error::ContactsMissed { .. }
+            | Error::SurfacesCross { .. }
+            | Error::CorrectionNotConverged { .. }
+            | Error::NotSettled { .. }
+            | Error::NoEquilibrium { .. }
+            | Error::StuckPath { .. }
+            | Error::StepTooSmall { .. }
+            | Error::Incompatible { .. }
+            | Error::Locked { .. }
+            | Error::DrivenContact { .. }
+            | Error::Unsettled { .. }
+            | Error::TooMuchWork { .. }
+            | Error::Gyroscopic { .. }
     )
 }
 
@@ -225,6 +252,7 @@ impl Runner {
             simulation,
             scene: parts,
             schedule,
+            drives: Drives::default(),
             pictures: 0,
             recording,
             records: true,
@@ -313,6 +341,50 @@ impl Runner {
         self.scene.plan.steps
     }
 
+    /// Returns the length of the run and of its steps, as the scene and its settings say.
+    pub fn plan(&self) -> &RunPlan {
+        &self.scene.plan
+    }
+
+    /// Says whether the scene is one of equilibria, which
+    /// [`find_equilibria`](Self::find_equilibria) finds, instead of motion.
+    pub fn is_static(&self) -> bool {
+        self.scene.statics.is_some()
+    }
+
+    /// Drives the rows of a hard constraint or a compliance, such as a motor, from the present time
+    /// on, in place of the motion that the scene gives them: from where that is now in a straight
+    /// line to the target, then on at its velocities. Checkpoints of the run hold it.
+    ///
+    /// # Errors
+    /// [`pliant::Error::Model`] if the component has no rows, or there is another number of them;
+    /// [`pliant::Error::OutOfRange`] for a time in which nothing can go there.
+    pub fn drive(&mut self, component: ComponentId, to: Target<'_>) -> Result<(), pliant::Error> {
+        self.drives.set(&mut self.simulation, component, to)
+    }
+
+    /// Gives a component that was [driven](Self::drive) the motion of the scene again.
+    ///
+    /// # Errors
+    /// As [`Simulation::set_motion`].
+    pub fn end_drive(&mut self, component: ComponentId) -> Result<(), pliant::Error> {
+        self.drives.end(&mut self.simulation, component)
+    }
+
+    /// Finds the equilibria of a scene of statics; does nothing for others.
+    ///
+    /// # Errors
+    /// As [`Simulation::find_equilibrium`] and [`Simulation::follow`].
+    pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
+        let plan = self.scene.statics.clone();
+        plan.and_then(|plan| self.find_statics(&plan)).map_or(Ok(()), Err)
+    }
+
+    /// Returns the sum of the ledgers of all steps so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// The simulation.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
@@ -335,75 +407,6 @@ impl Runner {
             Some(adaptive) => adaptive.at_rest || self.simulation.time() >= plan.duration,
             None => self.summary.steps >= plan.steps,
         }
-    }
-
-    /// Takes one step; after the last one further steps have the same length (where they choose it,
-    /// go on as before).
-    ///
-    /// # Errors
-    /// As [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before the
-    /// step.
-    pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
-        let plan = self.scene.plan;
-        self.schedule.apply(&mut self.simulation, plan.step)?;
-        if let Some(how) = &plan.adaptive {
-            return self.step_adaptively(how);
-        }
-        let taken = self.summary.steps + 1;
-        let left = plan.duration - plan.step * (plan.steps - 1) as f64;
-        // Rounding of `duration / step` must not make a last step of another length.
-        let is_short = taken == plan.steps && left > 0.0 && left < plan.step * (1.0 - 1e-6);
-        let h = if is_short { left } else { plan.step };
-        // Forces act with the weights of the step: so do the inputs that they depend on.
-        let time = self.simulation.time() + self.simulation.options.when_inputs_act() * h;
-        for input in &self.scene.inputs {
-            let value = input.program.jet(time).value;
-            self.simulation.set_input(input.component, input.input, value)?;
-        }
-        let report = self.simulation.step(h)?;
-        let picture = taken >= plan.steps || taken.is_multiple_of(plan.record_every);
-        self.record(&report, picture);
-        Ok(report)
-    }
-
-    fn step_adaptively(&mut self, how: &Adaptive) -> Result<StepReport, pliant::Error> {
-        let plan = self.scene.plan;
-        let next_picture = (self.pictures + 1) as f64 * plan.step * plan.record_every as f64;
-        let now = self.simulation.time();
-        let duration = if now < plan.duration {
-            plan.duration
-        } else {
-            f64::INFINITY
-        };
-        // A hair before the end is the end.
-        let next_picture = if next_picture < duration * (1.0 - 1e-9) {
-            next_picture
-        } else {
-            duration
-        };
-        let change = self.schedule.next(&self.simulation, plan.step);
-        let end = next_picture.min(change);
-        let inputs = &self.scene.inputs;
-        let mut drive = |simulation: &mut Simulation, time: f64| {
-            inputs
-                .iter()
-                .try_for_each(|i| simulation.set_input(i.component, i.input, i.program.jet(time).value))
-        };
-        if self.summary.steps >= MOST_STEPS {
-            return Err(pliant::Error::OutOfRange {
-                what: "the number of steps that have chosen their length",
-                value: self.summary.steps as f64 + 1.0,
-                bound: "at most 10,000,000 in a run: each leaves a line in the energy table",
-            });
-        }
-        let report = self.simulation.step_adaptively_with(how, end, &mut drive)?;
-        let at_picture = self.simulation.time() >= next_picture;
-        self.pictures += usize::from(at_picture);
-        if let Some(adaptive) = &mut self.summary.adaptive {
-            adaptive.add(&report);
-        }
-        self.record(&report.step, at_picture || report.at_rest);
-        Ok(report.step)
     }
 
     fn record(&mut self, report: &StepReport, picture: bool) {
@@ -456,8 +459,8 @@ impl Runner {
     /// `interrupted`, its results are those up to that step, and it leaves a checkpoint where it
     /// [keeps any](Self::keep_checkpoints). Statics is not broken off.
     pub fn run_while(mut self, mut watch: impl FnMut(Progress<'_>) -> ControlFlow<()>) -> Outcome {
-        if let Some(plan) = self.scene.statics.take() {
-            let error = self.find_statics(&plan);
+        if self.is_static() {
+            let error = self.find_equilibria().err();
             return self.finish(error);
         }
         let mut error = None;
@@ -495,6 +498,19 @@ impl Runner {
         self.finish(error)
     }
 
+    /// Returns the summary of the steps so far; `error` is why the run ends here, if it does.
+    pub fn summary(&self, error: Option<&pliant::Error>) -> Summary {
+        let mut summary = self.summary.clone();
+        summary.ledger = self.ledger.entries().into_iter().collect();
+        summary.numerical = self.ledger.parts.entries().into_iter().collect();
+        summary.joints = self.scene.joints.states(&self.simulation);
+        summary.finish(&self.simulation, error, self.started.elapsed());
+        summary.finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        let found = self.watch.warnings(&self.simulation, &summary);
+        summary.warnings.extend(found);
+        summary
+    }
+
     /// Completes the summary, after [`run`](Self::run) or after steps of one's own.
     pub fn finish(mut self, error: Option<pliant::Error>) -> Outcome {
         // A run that failed between two pictures shows where it stopped.
@@ -503,16 +519,8 @@ impl Runner {
         {
             self.record_picture(*sample);
         }
-        self.summary.ledger = self.ledger.entries().into_iter().collect();
-        self.summary.numerical = self.ledger.parts.entries().into_iter().collect();
-        self.summary.joints = self.scene.joints.states(&self.simulation);
-        self.summary
-            .finish(&self.simulation, error.as_ref(), self.started.elapsed());
-        self.summary
-            .finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        self.summary = self.summary(error.as_ref());
         let (checkpoint, checkpoint_error) = self.end_checkpoints();
-        let found = self.watch.warnings(&self.simulation, &self.summary);
-        self.summary.warnings.extend(found);
         let failed = error.as_ref().is_some_and(is_of_a_solve);
         let of_contacts = matches!(
             error,

@@ -140,6 +140,11 @@ impl SceneFile {
         &self.schema
     }
 
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        &self.source.text
+    }
+
     /// The path that it was read from.
     pub fn path(&self) -> &Path {
         &self.path

@@ -98,6 +98,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-import",
         ]),
     ),
+    ("pliant-python", These(&["pliant", "pliant-scene"])),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),
     ("xtask", Anything),

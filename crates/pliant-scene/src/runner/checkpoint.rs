@@ -11,6 +11,7 @@ mod log;
 pub(super) use identity::Identity;
 
 use super::Runner;
+use super::drives::Drive;
 use super::holds::Phase;
 use super::review::Watch;
 use super::summary::Summary;
@@ -29,6 +30,8 @@ use std::time::{Duration, Instant};
 
 /// The kind of `checkpoint.pliant`, and the version of its structure.
 const KIND: &str = "checkpoint of a run";
+/// The kind of checkpoints as bytes, which have no log.
+const BYTES_KIND: &str = "checkpoint of a run in memory";
 const VERSION: u32 = 2;
 
 /// How often a run writes a checkpoint.
@@ -61,6 +64,15 @@ pub enum CheckpointError {
         /// The first difference, with both values.
         difference: String,
     },
+    /// Bytes are of another scene, of other settings or of another program.
+    #[error("the checkpoint is of another run: {difference}")]
+    OtherBytes {
+        /// The first difference, with both values.
+        difference: String,
+    },
+    /// Bytes are no checkpoint, or were cut or changed.
+    #[error(transparent)]
+    Bytes(#[from] ArchiveError),
     /// A file of it is no checkpoint, or was cut or changed.
     #[error("{}: {source}", .path.display())]
     Damaged {
@@ -100,6 +112,8 @@ struct RunState {
     watch: Watch,
     contacts_left_out: usize,
     log: LogEnd,
+    #[serde(default)]
+    drives: Vec<Drive>,
 }
 
 /// The checkpoints of a run.
@@ -189,13 +203,7 @@ impl Runner {
         }
         checkpoints.log.read(state.log, &mut self.recording)?;
         checkpoints.stands = true;
-        self.simulation.restore(&state.motion)?;
-        self.schedule.set_phases(&state.schedule);
-        self.pictures = state.pictures;
-        self.ledger = state.ledger;
-        self.recording.contacts.left_out = state.contacts_left_out;
-        self.summary.go_on(state.summary);
-        self.watch = state.watch;
+        self.go_on(state)?;
         checkpoints.last.1 = self.summary.steps;
         self.checkpoints = Some(checkpoints);
         Ok(self)
@@ -216,8 +224,48 @@ impl Runner {
             remove(&checkpoints.path(CHECKPOINT))?;
         }
         checkpoints.log.append(&self.recording)?;
+        let log = checkpoints.log.end();
+        let path = checkpoints.path(CHECKPOINT);
+        let state = self.state(log);
+        let bytes = archive::to_bytes(KIND, VERSION, &state).map_err(|source| CheckpointError::Damaged {
+            path: path.clone(),
+            source,
+        })?;
+        write_atomically(&path, |out| out.write_all(&bytes))?;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.stands = true;
+        }
+        Ok(())
+    }
+
+    /// Returns the present moment as bytes: the motion, what is held and pushed, the phases of
+    /// timed holds, and the sums so far, but no pictures and no lines of tables.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Bytes`] if they cannot be written.
+    pub fn checkpoint_bytes(&mut self) -> Result<Vec<u8>, CheckpointError> {
+        let state = self.state(LogEnd::default());
+        Ok(archive::to_bytes(BYTES_KIND, VERSION, &state)?)
+    }
+
+    /// Goes to the moment of [`checkpoint_bytes`](Self::checkpoint_bytes) of a run of the same
+    /// scene with the same settings. Steps from there on are, to the bit, those that came after it.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Bytes`], [`CheckpointError::OtherBytes`] or
+    /// [`CheckpointError::Simulation`]; then nothing changes.
+    pub fn restore_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
+        let state: RunState = archive::from_bytes(BYTES_KIND, VERSION, bytes)?;
+        if let Some(difference) = state.identity.difference(&self.identity) {
+            return Err(CheckpointError::OtherBytes { difference });
+        }
+        self.go_on(state)
+    }
+
+    /// The present moment.
+    fn state(&mut self, log: LogEnd) -> RunState {
         self.summary.count_work(&self.simulation, self.started.elapsed());
-        let state = RunState {
+        RunState {
             identity: self.identity.clone(),
             motion: self.simulation.checkpoint(),
             schedule: self.schedule.phases(),
@@ -226,15 +274,31 @@ impl Runner {
             summary: self.summary.clone(),
             watch: self.watch.clone(),
             contacts_left_out: self.recording.contacts.left_out,
-            log: checkpoints.log.end(),
-        };
-        let path = checkpoints.path(CHECKPOINT);
-        let bytes = archive::to_bytes(KIND, VERSION, &state).map_err(|source| CheckpointError::Damaged {
-            path: path.clone(),
-            source,
-        })?;
-        write_atomically(&path, |out| out.write_all(&bytes))?;
-        checkpoints.stands = true;
+            log,
+            drives: self.drives.list(),
+        }
+    }
+
+    /// Goes to a moment of this run; nothing changes if the motion does not fit.
+    fn go_on(&mut self, state: RunState) -> Result<(), CheckpointError> {
+        let drives = self.drives.list();
+        if drives == state.drives {
+            self.simulation.restore(&state.motion)?;
+        } else {
+            let before = self.simulation.checkpoint();
+            let driven = self.drives.go_to(&mut self.simulation, &state.drives);
+            if let Err(error) = driven.and_then(|()| self.simulation.restore(&state.motion)) {
+                self.drives.go_to(&mut self.simulation, &drives)?;
+                self.simulation.restore(&before)?;
+                return Err(error.into());
+            }
+        }
+        self.schedule.set_phases(&state.schedule);
+        self.pictures = state.pictures;
+        self.ledger = state.ledger;
+        self.recording.contacts.left_out = state.contacts_left_out;
+        self.summary.go_on(state.summary);
+        self.watch = state.watch;
         Ok(())
     }
 

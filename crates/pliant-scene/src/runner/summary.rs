@@ -274,31 +274,6 @@ impl CertificateSummary {
     }
 }
 
-/// Whether an error says that a step or a search did not come to an answer, or that there is none;
-/// the others are numerical failures.
-pub fn did_not_converge(error: &pliant::Error) -> bool {
-    use pliant::Error;
-    matches!(
-        error,
-        Error::NotConverged { .. }
-            | Error::NotCertified { .. }
-            | Error::ContactsNotConverged { .. }
-            | Error::ContactsMissed { .. }
-            | Error::SurfacesCross { .. }
-            | Error::CorrectionNotConverged { .. }
-            | Error::NotSettled { .. }
-            | Error::NoEquilibrium { .. }
-            | Error::StuckPath { .. }
-            | Error::StepTooSmall { .. }
-            | Error::Incompatible { .. }
-            | Error::Locked { .. }
-            | Error::DrivenContact { .. }
-            | Error::Unsettled { .. }
-            | Error::TooMuchWork { .. }
-            | Error::Gyroscopic { .. }
-    )
-}
-
 /// The larger of two; a NaN is the worst, and must not hide behind `max`.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || b <= a { a } else { b }
@@ -580,7 +555,7 @@ impl Summary {
         if let Some(error) = error {
             self.status = "failed";
             self.error = Some(error.to_string());
-            self.error_kind = Some(if did_not_converge(error) {
+            self.error_kind = Some(if super::is_unsolved(error) {
                 "not_converged"
             } else {
                 "numerical"

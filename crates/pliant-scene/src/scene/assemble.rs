@@ -170,6 +170,11 @@ impl BuiltScene {
         &self.places.0.text
     }
 
+    /// Returns the CRC-32 of all the meshes that the scene reads.
+    pub fn mesh_checksum(&self) -> u32 {
+        self.meshes
+    }
+
     /// Against gravity; up the y axis without gravity.
     pub fn up(&self) -> [f64; 3] {
         let g = self.model.initial_parameters().gravity();

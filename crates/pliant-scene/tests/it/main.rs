@@ -14,6 +14,7 @@ mod random;
 mod replays;
 mod runs;
 mod scenes;
+mod steps;
 mod warnings;
 mod words;
 mod work;

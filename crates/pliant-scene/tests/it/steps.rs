@@ -1,0 +1,265 @@
+//! Steps one by one, to times of one's own, with motors that are driven, and checkpoints as bytes.
+
+use pliant::model::ComponentId;
+use pliant_scene::runner::{CheckpointError, Runner, Target};
+use pliant_scene::scene::{Format, SceneFile, Settings};
+use std::path::Path;
+
+fn start(name: &str, settings: &Settings) -> Runner {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let scene = SceneFile::load(&folder.join(name)).unwrap();
+    Runner::new(scene.build(settings).unwrap()).unwrap()
+}
+
+fn component(runner: &Runner, name: &str) -> ComponentId {
+    runner.simulation().model().component_named(name).unwrap()
+}
+
+/// Bits of the state after each of some steps.
+fn go_on(runner: &mut Runner, steps: usize) -> Vec<Vec<u64>> {
+    let one = |_| {
+        runner.step().unwrap();
+        let state = runner.simulation().state();
+        let numbers = state.positions.iter().chain(&state.velocities);
+        numbers.map(|x| x.to_bits()).collect()
+    };
+    (0..steps).map(one).collect()
+}
+
+fn to<'a>(positions: &'a [f64], velocities: &'a [f64]) -> Target<'a> {
+    Target {
+        positions: Some(positions),
+        velocities,
+        within: 0.02,
+    }
+}
+
+fn angle(runner: &Runner, joint: &str) -> (f64, f64) {
+    let simulation = runner.simulation();
+    let node = simulation.model().node_named(joint).unwrap();
+    (simulation.positions(node)[0], simulation.velocities(node)[0])
+}
+
+#[test]
+fn steps_end_at_the_time_that_is_asked_for() {
+    let mut runner = start("pendulum.ron", &Settings::default());
+    let lengths: Vec<f64> = (0..3).map(|_| runner.step_until(0.025).unwrap().h).collect();
+    assert_eq!(lengths[..2], [0.01; 2]);
+    assert!((lengths[2] - 0.005).abs() < 1e-15 && (runner.simulation().time() - 0.025).abs() < 1e-15);
+    // A step that ends within rounding of the time has the scene's length.
+    let h = runner.step_until(0.035 - 1e-12).unwrap().h;
+    assert_eq!(h, 0.01);
+    for end in [0.0, runner.simulation().time(), f64::NAN, f64::NEG_INFINITY] {
+        assert!(runner.step_until(end).is_err(), "{end}");
+    }
+}
+
+#[test]
+fn steps_that_choose_their_length_end_there_too() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let text = std::fs::read_to_string(folder.join("pendulum.ron")).unwrap();
+    let text = text.replace("integrator: Sdirk2", "adaptive_step: ()");
+    let scene = SceneFile::from_text("pendulum.ron".as_ref(), &text, Format::Ron).unwrap();
+    let mut runner = Runner::new(scene.build(&Settings::default()).unwrap()).unwrap();
+    assert!(runner.plan().adaptive.is_some());
+    while runner.simulation().time() < 0.0123 {
+        runner.step_until(0.0123).unwrap();
+    }
+    assert_eq!(runner.simulation().time(), 0.0123);
+}
+
+#[test]
+fn a_step_of_no_length_is_refused_with_the_inputs_as_they_were() {
+    let mut runner = start("muscle_arm.ron", &Settings::default());
+    for h in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = runner.step_of(h).unwrap_err();
+        assert!(error.to_string().contains("time step"), "{error}");
+    }
+    let mut fresh = start("muscle_arm.ron", &Settings::default());
+    assert_eq!(go_on(&mut runner, 3), go_on(&mut fresh, 3));
+}
+
+/// A servo that is driven at 1 rad/s turns its arm at 1 rad/s; then the scene has it again.
+#[test]
+fn a_driven_motor_follows_and_is_given_back() {
+    let settings = Settings {
+        parameters: vec![
+            ("friction".to_owned(), 0.0.into()),
+            ("torque".to_owned(), 1e4.into()),
+        ],
+        ..Settings::default()
+    };
+    let mut runner = start("servo_arm.ron", &settings);
+    let motor = component(&runner, "elbow.motor 0");
+    runner.drive(motor, to(&[0.02], &[1.0])).unwrap();
+    for _ in 0..100 {
+        runner.step().unwrap();
+    }
+    // The servo is a compliance of 1e-3 rad/(N m): it lags by its torque, below 10 N m.
+    let (position, velocity) = angle(&runner, "elbow.angle");
+    assert!(
+        (position - 0.5).abs() < 1e-2 && (velocity - 1.0).abs() < 1e-2,
+        "{position} {velocity}"
+    );
+    runner.end_drive(motor).unwrap();
+    while !runner.is_done() {
+        runner.step().unwrap();
+    }
+    assert!((angle(&runner, "elbow.angle").0 - 0.6).abs() < 1e-2);
+}
+
+#[test]
+fn drives_that_do_not_fit_are_refused() {
+    let mut runner = start("servo_arm.ron", &Settings::default());
+    let motor = component(&runner, "elbow.motor 0");
+    for (start, rate) in [
+        (&[f64::NAN][..], &[0.0][..]),
+        (&[0.0], &[f64::INFINITY]),
+        (&[0.0; 2], &[0.0; 2]),
+        (&[0.0], &[]),
+    ] {
+        assert!(
+            runner.drive(motor, to(start, rate)).is_err(),
+            "{start:?} {rate:?}"
+        );
+    }
+    for other in [
+        ComponentId::Mass(0),
+        ComponentId::Constraint(99),
+        ComponentId::ForceField(99),
+    ] {
+        assert!(runner.drive(other, to(&[0.0], &[0.0])).is_err(), "{other:?}");
+        assert!(runner.end_drive(other).is_ok(), "{other:?}");
+    }
+    for within in [0.0, -1.0, 1e-300, f64::NAN, f64::INFINITY] {
+        let target = Target {
+            within,
+            ..to(&[0.1], &[0.0])
+        };
+        // From the time zero any time is more than rounding.
+        assert_eq!(runner.drive(motor, target).is_ok(), within == 1e-300, "{within}");
+        runner.end_drive(motor).unwrap();
+    }
+    let mut fresh = start("servo_arm.ron", &Settings::default());
+    assert_eq!(go_on(&mut runner, 3), go_on(&mut fresh, 3));
+}
+
+/// The work of a motor that jumps to a target is accounted for, however stiff it is.
+#[test]
+fn a_motor_brings_in_the_energy_of_a_jump() {
+    let settings = Settings {
+        parameters: vec![
+            ("friction".to_owned(), 0.0.into()),
+            ("torque".to_owned(), 1e4.into()),
+        ],
+        ..Settings::default()
+    };
+    let mut runner = start("servo_arm.ron", &settings);
+    let motor = component(&runner, "elbow.motor 0");
+    for k in 0..20 {
+        let position = [0.05 * f64::from(k % 2)];
+        let target = Target {
+            within: 0.005,
+            ..to(&position, &[0.0])
+        };
+        runner.drive(motor, target).unwrap();
+        runner.step().unwrap();
+    }
+    assert!(runner.ledger().motors > 1.0, "{:?}", runner.ledger());
+}
+
+#[test]
+fn a_velocity_alone_goes_on_from_where_the_motion_is() {
+    let mut runner = start("servo_arm.ron", &Settings::default());
+    let motor = component(&runner, "shoulder.motor 0");
+    let target = Target {
+        positions: None,
+        ..to(&[], &[0.3])
+    };
+    runner.drive(motor, target).unwrap();
+    for _ in 0..200 {
+        runner.step().unwrap();
+    }
+    // The servo lags by its torque, below 20 N m, times 1e-3 rad/(N m).
+    assert!((angle(&runner, "shoulder.angle").0 - 0.3).abs() < 2e-2);
+}
+
+#[test]
+fn a_run_goes_on_from_bytes_to_the_bit() {
+    for name in [
+        "servo_arm.ron",
+        "bow.ron",
+        "stack.ron",
+        "bouncing_balls.ron",
+        "muscle_arm.ron",
+    ] {
+        let mut runner = start(name, &Settings::default());
+        go_on(&mut runner, 4);
+        if name == "servo_arm.ron" {
+            let motor = component(&runner, "elbow.motor 0");
+            runner.drive(motor, to(&[0.01], &[0.5])).unwrap();
+            let motor = component(&runner, "shoulder.motor 0");
+            runner.drive(motor, to(&[0.005], &[0.0])).unwrap();
+            go_on(&mut runner, 1);
+        }
+        let bytes = runner.checkpoint_bytes().unwrap();
+        let expected = go_on(&mut runner, 6);
+        let mut other = start(name, &Settings::default());
+        other.restore_bytes(&bytes).unwrap();
+        assert_eq!(go_on(&mut other, 6), expected, "{name}");
+        // The same run goes back, too, and its sums are those of one way.
+        runner.restore_bytes(&bytes).unwrap();
+        assert_eq!(go_on(&mut runner, 6), expected, "{name}");
+        let (a, b) = (runner.summary(None), other.summary(None));
+        assert_eq!(
+            (a.steps, a.ledger, a.state),
+            (b.steps, b.ledger, b.state),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn bytes_of_another_run_are_refused_and_change_nothing() {
+    let settings = Settings {
+        parameters: vec![("length".to_owned(), 2.0.into())],
+        ..Settings::default()
+    };
+    let bytes = start("pendulum.ron", &settings).checkpoint_bytes().unwrap();
+    let mut runner = start("pendulum.ron", &Settings::default());
+    let error = runner.restore_bytes(&bytes).unwrap_err();
+    assert!(matches!(error, CheckpointError::OtherBytes { .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "the checkpoint is of another run: parameter `length` is 2 there and 1 here"
+    );
+    let mut fresh = start("pendulum.ron", &Settings::default());
+    assert_eq!(go_on(&mut runner, 3), go_on(&mut fresh, 3));
+}
+
+/// Bytes that were changed by hand, with the checksum of the change, are refused, or steps go on or
+/// end with an error. A value that is refused leaves the run as it was.
+#[test]
+fn no_bytes_make_a_run_panic() {
+    let mut runner = start("servo_arm.ron", &Settings::default());
+    let motor = component(&runner, "elbow.motor 0");
+    runner.drive(motor, to(&[0.01], &[0.5])).unwrap();
+    go_on(&mut runner, 2);
+    let bytes = runner.checkpoint_bytes().unwrap();
+    let value = bytes.iter().position(|b| *b == b'\n').unwrap() + 1 + 12;
+    let (mut refused, mut went_on) = (0, 0);
+    for at in (value..bytes.len()).filter(|at| bytes[*at] < 0x7f).step_by(5) {
+        let mut changed = bytes.clone();
+        changed[at] = 0x7f;
+        let checksum = crc32fast::hash(&changed[value..]).to_le_bytes();
+        changed[value - 4..value].copy_from_slice(&checksum);
+        if runner.restore_bytes(&changed).is_ok() {
+            went_on += 1;
+            let _ = runner.step();
+        } else {
+            refused += 1;
+        }
+    }
+    assert!(refused > 10 && went_on > 10, "{refused} {went_on}");
+    runner.restore_bytes(&bytes).unwrap();
+}

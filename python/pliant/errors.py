@@ -1,0 +1,71 @@
+"""Exceptions of Pliant: each says what is wrong in the words of the scene."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._pliant import StepReport
+
+__all__ = [
+    "CheckpointError",
+    "Error",
+    "NotConverged",
+    "SceneError",
+    "StateError",
+    "StepError",
+    "UnknownName",
+]
+
+
+class Error(Exception):
+    """Base of all exceptions of Pliant."""
+
+
+class SceneError(Error, ValueError):
+    """A scene that cannot be used; the text of the exception shows the place with a caret, as the program does.
+
+    Attributes that do not apply are ``None``.
+    """
+
+    #: Complaint, one line.
+    message: str | None = None
+    #: Name of the scene file, as it was given.
+    file: str | None = None
+    #: Line of the place, counted from 1.
+    line: int | None = None
+    #: First character of the place in its line, counted from 1.
+    column: int | None = None
+    #: Text under the caret: a key, a name, a number.
+    key: str | None = None
+    #: Suggestion, one line.
+    help: str | None = None
+
+
+class StateError(Error, ValueError):
+    """A state, a force, a motion or an option that the model refuses; nothing has changed."""
+
+
+class UnknownName(Error, KeyError):
+    """A name that nothing in the model has; the text lists what there is or names the nearest."""
+
+    def __str__(self) -> str:
+        # A KeyError shows its text in quotes.
+        return str(self.args[0]) if self.args else ""
+
+
+class StepError(Error):
+    """A step, or a search for rest, that failed; the simulation is as it was before it."""
+
+    #: Time at the start of the step (s), where the error has one.
+    time: float | None = None
+    #: Report of the step that was not taken, where there is one.
+    report: StepReport | None = None
+
+
+class NotConverged(StepError):
+    """A step or an equilibrium that has no answer within the accuracy asked for, or none was found."""
+
+
+class CheckpointError(Error, ValueError):
+    """Bytes that are no checkpoint, were cut or changed, or are of another scene; nothing has changed."""

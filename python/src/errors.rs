@@ -1,0 +1,171 @@
+//! Errors of the libraries as the exceptions of `pliant/errors.py`.
+
+use pliant::{Error, StepReport};
+use pliant_scene::runner::{CheckpointError, is_unsolved};
+use pliant_scene::scene::{SceneError, hint};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// A class of exceptions, imported when it is first raised.
+struct Class {
+    name: &'static str,
+    found: PyOnceLock<Py<PyType>>,
+}
+
+impl Class {
+    const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            found: PyOnceLock::new(),
+        }
+    }
+
+    /// An exception with attributes; the failure to make one, if that is what happens.
+    fn raise(&self, py: Python<'_>, text: &str, attributes: &[(&str, Attribute<'_>)]) -> PyErr {
+        self.instance(py, text, attributes)
+            .map_or_else(|error| error, PyErr::from_value)
+    }
+
+    fn instance<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+        attributes: &[(&str, Attribute<'_>)],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let class = self.found.import(py, "pliant.errors", self.name)?;
+        let instance = class.call1((text,))?;
+        for (name, value) in attributes {
+            match value {
+                Attribute::Text(text) => instance.setattr(*name, *text)?,
+                Attribute::Count(count) => instance.setattr(*name, *count)?,
+                Attribute::Number(number) => instance.setattr(*name, *number)?,
+                Attribute::Report(report) => {
+                    instance.setattr(*name, crate::report::StepReport::from(**report))?;
+                }
+            }
+        }
+        Ok(instance)
+    }
+}
+
+enum Attribute<'a> {
+    Text(&'a str),
+    Count(usize),
+    Number(f64),
+    Report(&'a StepReport),
+}
+
+static SCENE: Class = Class::new("SceneError");
+static STATE: Class = Class::new("StateError");
+static NAME: Class = Class::new("UnknownName");
+static STEP: Class = Class::new("StepError");
+static NOT_CONVERGED: Class = Class::new("NotConverged");
+static CHECKPOINT: Class = Class::new("CheckpointError");
+
+/// A scene that cannot be used, with its place.
+pub(crate) fn scene(py: Python<'_>, error: &SceneError) -> PyErr {
+    let mut attributes = Vec::new();
+    let mut token = String::new();
+    if let SceneError::Setting { message, help } = error {
+        attributes.push(("message", Attribute::Text(message)));
+        attributes.extend(help.as_deref().map(|help| ("help", Attribute::Text(help))));
+    }
+    if let Some(diagnostic) = error.diagnostic() {
+        attributes.push(("message", Attribute::Text(&diagnostic.message)));
+        attributes.push(("file", Attribute::Text(&diagnostic.file)));
+        let help = diagnostic.help.as_deref();
+        attributes.extend(help.map(|help| ("help", Attribute::Text(help))));
+        if let Some(place) = &diagnostic.place {
+            attributes.push(("line", Attribute::Count(place.line)));
+            attributes.push(("column", Attribute::Count(place.column)));
+            let before = place.column.saturating_sub(1);
+            token.extend(place.text.chars().skip(before).take(place.width));
+            attributes.push(("key", Attribute::Text(&token)));
+        }
+    }
+    SCENE.raise(py, &error.to_string(), &attributes)
+}
+
+/// A complaint about a scene without a place in it.
+pub(crate) fn scene_text(py: Python<'_>, text: &str) -> PyErr {
+    SCENE.raise(py, text, &[("message", Attribute::Text(text))])
+}
+
+/// A step or a search for rest that failed.
+pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
+    let mut attributes = Vec::new();
+    attributes.extend(time_of(error).map(|time| ("time", Attribute::Number(time))));
+    attributes.extend(report_of(error).map(|report| ("report", Attribute::Report(report))));
+    let class = match error {
+        Error::OutOfRange { .. } => &STATE,
+        error if is_unsolved(error) => &NOT_CONVERGED,
+        _ => &STEP,
+    };
+    class.raise(py, &error.to_string(), &attributes)
+}
+
+/// A value that the model refuses.
+pub(crate) fn state(py: Python<'_>, error: &Error) -> PyErr {
+    STATE.raise(py, &error.to_string(), &[])
+}
+
+/// A value of the wrong size or kind.
+pub(crate) fn state_text(py: Python<'_>, text: &str) -> PyErr {
+    STATE.raise(py, text, &[])
+}
+
+/// A failed step, in words.
+pub(crate) fn step_text(py: Python<'_>, text: &str) -> PyErr {
+    STEP.raise(py, text, &[])
+}
+
+/// Bytes that are no checkpoint of this run.
+pub(crate) fn checkpoint(py: Python<'_>, error: &CheckpointError) -> PyErr {
+    CHECKPOINT.raise(py, &error.to_string(), &[])
+}
+
+/// A name that nothing of a kind has; `all` are the names there are.
+pub(crate) fn name<'a>(
+    py: Python<'_>,
+    kind: &str,
+    wanted: &str,
+    all: impl IntoIterator<Item = &'a str> + Clone,
+) -> PyErr {
+    let help = hint(wanted, &format!("the {kind}s are"), all);
+    let help = help.map_or_else(String::new, |help| format!("; {help}"));
+    NAME.raise(py, &format!("no {kind} is called `{wanted}`{help}"), &[])
+}
+
+/// The time at the start of a failed step (s).
+fn time_of(error: &Error) -> Option<f64> {
+    match error {
+        Error::NotPositiveDefinite { time, .. }
+        | Error::NotFinite { time, .. }
+        | Error::Incompatible { time, .. }
+        | Error::Locked { time, .. }
+        | Error::Unsettled { time, .. }
+        | Error::NotConverged { time, .. }
+        | Error::NotCertified { time, .. }
+        | Error::ContactsNotConverged { time, .. }
+        | Error::DrivenContact { time, .. }
+        | Error::ContactsMissed { time, .. }
+        | Error::SurfacesCross { time, .. }
+        | Error::TooMuchWork { time, .. }
+        | Error::Impacts { time, .. }
+        | Error::CorrectionNotConverged { time, .. }
+        | Error::Gyroscopic { time, .. }
+        | Error::StepTooSmall { time, .. } => Some(*time),
+        _ => None,
+    }
+}
+
+/// The report of the step that was not taken.
+fn report_of(error: &Error) -> Option<&StepReport> {
+    match error {
+        Error::NotConverged { report, .. }
+        | Error::NotCertified { report, .. }
+        | Error::ContactsNotConverged { report, .. } => Some(report),
+        _ => None,
+    }
+}

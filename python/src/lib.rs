@@ -1,0 +1,40 @@
+//! The Python package `pliant`: scenes, their simulations, and the reports of their steps.
+//!
+//! It computes nothing: scenes are read and run by `pliant-scene`, so that a scene has the same
+//! bits from Python and from the program. Every class is frozen; a simulation keeps its run behind
+//! a lock, lets other Python threads go on while it steps, and hands out copies of arrays.
+
+mod arrays;
+mod body;
+mod dynamics;
+mod errors;
+mod joint;
+mod model;
+mod node;
+mod report;
+mod simulation;
+
+#[pyo3::pymodule]
+mod _pliant {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::body::Body;
+    #[pymodule_export]
+    use crate::joint::Joint;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::node::Node;
+    #[pymodule_export]
+    use crate::report::{
+        Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,
+    };
+    #[pymodule_export]
+    use crate::simulation::Simulation;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,478 @@
+//! `Model`: a scene that was read and built.
+
+use crate::errors;
+use pliant::model::{ComponentId, JointHandle, JointKind};
+use pliant_scene::runner::Runner;
+use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyDict, PyDictMethods, PyString, PyTuple, PyType};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Model that a scene describes: what there is, and how steps are taken.
+///
+/// A model does not change. Any number of simulations move it, on any threads. It is pickled as its
+/// text and settings; meshes are read again from their files, and must be the same.
+///
+/// >>> import pliant
+/// >>> text = '''(
+/// ...     parameters: {"length": 1.0},
+/// ...     gravity: (0, -9.81, 0),
+/// ...     run: (duration: 2, step: 0.01),
+/// ...     nodes: [
+/// ...         Particles(name: "bob", positions: [("$length", 0, 0)], mass: 1),
+/// ...         Mapped(name: "rod", parents: ["bob"], mapping: Distance(pairs: [(0, (0, 0, 0))])),
+/// ...     ],
+/// ...     constraints: [(name: "rod is hard", on: "rod")],
+/// ... )'''
+/// >>> model = pliant.Model.from_string(text, parameters={"length": 2.0})
+/// >>> model.nodes, model.constraints, model.dofs
+/// (('bob', 'rod'), ('rod is hard',), 3)
+/// >>> model.parameters, model.duration, model.step
+/// ({'length': 2.0}, 2.0, 0.01)
+/// >>> pliant.Model.from_string(text.replace("mass", "masss"))
+/// Traceback (most recent call last):
+///     ...
+/// pliant.errors.SceneError: error: unknown key `masss` in `Particles`
+///  --> <string>:6:64
+///   |
+/// 6 |         Particles(name: "bob", positions: [("$length", 0, 0)], masss: 1),
+///   |                                                                ^^^^^
+///   = help: did you mean `mass`?
+#[pyclass(frozen, module = "pliant")]
+#[derive(Debug)]
+pub(crate) struct Model {
+    file: SceneFile,
+    format: Format,
+    settings: Settings,
+    outline: Outline,
+    /// The scene as it was built to look at it: the first simulation takes it.
+    spare: Mutex<Option<Box<BuiltScene>>>,
+}
+
+/// Names and sizes of a scene.
+#[derive(Debug)]
+struct Outline {
+    title: String,
+    parameters: Vec<(String, f64)>,
+    nodes: Vec<String>,
+    bodies: Vec<String>,
+    masses: Vec<String>,
+    forces: Vec<String>,
+    constraints: Vec<String>,
+    joints: Vec<(String, JointKind, JointHandle)>,
+    colliders: Vec<String>,
+    dofs: usize,
+    duration: f64,
+    step: f64,
+    is_static: bool,
+    meshes: u32,
+}
+
+impl Outline {
+    fn of(scene: &BuiltScene) -> Self {
+        let model = &scene.model;
+        let names = |count: usize, id: fn(usize) -> ComponentId| {
+            (0..count)
+                .map(|k| model.component_name(id(k)).to_owned())
+                .collect()
+        };
+        let nodes = model.nodes().iter();
+        let bodies = nodes.clone().filter(|n| n.space == pliant::model::Space::Rigid3);
+        let colliders = scene.world.as_ref().map_or(&[][..], |world| world.colliders());
+        Self {
+            title: scene.title.clone(),
+            parameters: scene.parameters.iter().map(|(n, v)| (n.clone(), *v)).collect(),
+            nodes: nodes.map(|n| n.name.clone()).collect(),
+            bodies: bodies.map(|n| n.name.clone()).collect(),
+            masses: names(model.masses().len(), ComponentId::Mass),
+            forces: names(model.force_fields().len(), ComponentId::ForceField),
+            constraints: names(model.constraints().len(), ComponentId::Constraint),
+            joints: scene.joints.clone(),
+            colliders: colliders.iter().map(|c| c.name.clone()).collect(),
+            dofs: model.dof_count(),
+            duration: scene.plan.duration,
+            step: scene.plan.step,
+            is_static: scene.statics.is_some(),
+            meshes: scene.mesh_checksum(),
+        }
+    }
+}
+
+impl Model {
+    /// Builds what was read.
+    fn build(file: SceneFile, format: Format, settings: Settings) -> Result<Self, SceneError> {
+        let scene = file.build(&settings)?;
+        Ok(Self {
+            outline: Outline::of(&scene),
+            file,
+            format,
+            settings,
+            spare: Mutex::new(Some(Box::new(scene))),
+        })
+    }
+
+    /// A run of the scene in its initial state, without pictures.
+    pub(crate) fn runner(&self, py: Python<'_>) -> PyResult<Runner> {
+        let spare = self.spare.lock_py_attached(py);
+        let spare = spare.unwrap_or_else(PoisonError::into_inner).take();
+        let run = py.detach(|| {
+            let scene = match spare {
+                Some(scene) => *scene,
+                None => self.file.build(&self.settings)?,
+            };
+            let same = scene.mesh_checksum() == self.outline.meshes;
+            Ok((same, Runner::new(scene)?.without_recording()))
+        });
+        match run.map_err(|error: SceneError| errors::scene(py, &error))? {
+            (true, runner) => Ok(runner),
+            (false, _) => Err(errors::scene_text(
+                py,
+                "a mesh that the scene reads has changed since the model was made",
+            )),
+        }
+    }
+
+    /// Whether `run` finds equilibria.
+    pub(crate) fn is_static(&self) -> bool {
+        self.outline.is_static
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.outline.title
+    }
+
+    pub(crate) fn collider_names(&self) -> &[String] {
+        &self.outline.colliders
+    }
+
+    pub(crate) fn joint_list(&self) -> &[(String, JointKind, JointHandle)] {
+        &self.outline.joints
+    }
+
+    pub(crate) fn node_names(&self) -> &[String] {
+        &self.outline.nodes
+    }
+
+    pub(crate) fn body_names(&self) -> &[String] {
+        &self.outline.bodies
+    }
+
+    /// Names of masses, force fields and constraints.
+    pub(crate) fn component_names(&self) -> impl Iterator<Item = &str> + Clone {
+        let all = [
+            &self.outline.masses,
+            &self.outline.forces,
+            &self.outline.constraints,
+        ];
+        all.into_iter().flatten().map(String::as_str)
+    }
+}
+
+/// Settings of a scene from the arguments of a constructor.
+fn settings(
+    py: Python<'_>,
+    parameters: Option<&Bound<'_, PyDict>>,
+    step: Option<f64>,
+    duration: Option<f64>,
+    mesh_directories: Vec<PathBuf>,
+) -> PyResult<Settings> {
+    let mut list = Vec::new();
+    for (name, value) in parameters.into_iter().flat_map(PyDictMethods::iter) {
+        let name: String = name.extract()?;
+        let value = if let Ok(text) = value.cast::<PyString>() {
+            Number::Expression(text.extract()?)
+        } else {
+            let number: f64 = value.extract()?;
+            if !number.is_finite() {
+                let text = format!("parameter `{name}` is {number}, but must be finite");
+                return Err(errors::scene_text(py, &text));
+            }
+            Number::Value(number)
+        };
+        list.push((name, value));
+    }
+    Ok(Settings {
+        parameters: list,
+        step,
+        duration,
+        mesh_directories,
+        ..Settings::default()
+    })
+}
+
+fn notation(py: Python<'_>, name: &str) -> PyResult<Format> {
+    match name {
+        "ron" => Ok(Format::Ron),
+        "json" => Ok(Format::Json),
+        other => Err(errors::name(py, "notation", other, ["ron", "json"])),
+    }
+}
+
+fn notation_name(format: Format) -> &'static str {
+    match format {
+        Format::Ron => "ron",
+        Format::Json => "json",
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Read a scene file, ``.ron`` or ``.json``.
+    ///
+    /// ``parameters`` replace those of the scene, as numbers or as expressions such as ``"pi/4"``;
+    /// ``step`` and ``duration`` (s) those of its ``run``. Meshes are read in the directory of the
+    /// scene and below, and in ``mesh_directories``. Raises :class:`SceneError`.
+    #[classmethod]
+    #[pyo3(signature = (path, parameters=None, *, step=None, duration=None, mesh_directories=Vec::new()))]
+    fn from_file(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        path: PathBuf,
+        parameters: Option<&Bound<'_, PyDict>>,
+        step: Option<f64>,
+        duration: Option<f64>,
+        mesh_directories: Vec<PathBuf>,
+    ) -> PyResult<Self> {
+        let settings = settings(py, parameters, step, duration, mesh_directories)?;
+        let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+        let format = if json { Format::Json } else { Format::Ron };
+        py.detach(|| Self::build(SceneFile::load(&path)?, format, settings))
+            .map_err(|error| errors::scene(py, &error))
+    }
+
+    /// Read a scene from a text in the notation ``"ron"`` or ``"json"``.
+    ///
+    /// Meshes are read in ``directory`` (the present one by default) and below. The other arguments
+    /// are those of :meth:`from_file`. Raises :class:`SceneError`.
+    #[classmethod]
+    #[pyo3(signature = (
+        text, format="ron", parameters=None, *, directory=None, name="<string>", step=None, duration=None,
+        mesh_directories=Vec::new()
+    ))]
+    fn from_string(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        text: &str,
+        format: &str,
+        parameters: Option<&Bound<'_, PyDict>>,
+        directory: Option<PathBuf>,
+        name: &str,
+        step: Option<f64>,
+        duration: Option<f64>,
+        mesh_directories: Vec<PathBuf>,
+    ) -> PyResult<Self> {
+        let settings = settings(py, parameters, step, duration, mesh_directories)?;
+        let format = notation(py, format)?;
+        let path = directory.map_or_else(|| PathBuf::from(name), |directory| directory.join(name));
+        py.detach(|| Self::build(SceneFile::from_text(&path, text, format)?, format, settings))
+            .map_err(|error| errors::scene(py, &error))
+    }
+
+    /// Make a scene of a dictionary with the keys of a ``.json`` scene.
+    ///
+    /// Errors show their place in the JSON text of the dictionary, with two blanks for a level. The
+    /// arguments are those of :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or
+    /// ``ValueError`` for what JSON does not take.
+    ///
+    /// >>> import pliant
+    /// >>> stone = {"name": "stone", "positions": [[0, 0, 0]], "mass": 2}
+    /// >>> scene = {"run": {"duration": 1}, "nodes": [{"Particles": stone}]}
+    /// >>> pliant.Model.from_dict(scene).dofs
+    /// 3
+    #[classmethod]
+    #[pyo3(signature = (
+        scene, parameters=None, *, directory=None, name="<dict>", step=None, duration=None,
+        mesh_directories=Vec::new()
+    ))]
+    fn from_dict(
+        class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        scene: &Bound<'_, PyDict>,
+        parameters: Option<&Bound<'_, PyDict>>,
+        directory: Option<PathBuf>,
+        name: &str,
+        step: Option<f64>,
+        duration: Option<f64>,
+        mesh_directories: Vec<PathBuf>,
+    ) -> PyResult<Self> {
+        let how = PyDict::new(py);
+        how.set_item("indent", 2)?;
+        how.set_item("allow_nan", false)?;
+        let text = py.import("json")?.getattr("dumps")?.call((scene,), Some(&how))?;
+        let text: String = text.extract()?;
+        Self::from_string(
+            class,
+            py,
+            &text,
+            "json",
+            parameters,
+            directory,
+            name,
+            step,
+            duration,
+            mesh_directories,
+        )
+    }
+
+    /// Title of the scene.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.outline.title
+    }
+
+    /// Path of the scene, as it was given.
+    #[getter]
+    fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Text of the scene.
+    #[getter]
+    fn text(&self) -> &str {
+        self.file.text()
+    }
+
+    /// All parameters with their values.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        for (name, value) in &self.outline.parameters {
+            out.set_item(name, value)?;
+        }
+        Ok(out)
+    }
+
+    /// Names of all nodes, independent and mapped.
+    #[getter]
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.outline.nodes)
+    }
+
+    /// Names of the nodes of rigid bodies.
+    #[getter]
+    fn bodies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.outline.bodies)
+    }
+
+    /// Names of the joints.
+    #[getter]
+    fn joints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.outline.joints.iter().map(|(name, ..)| name))
+    }
+
+    /// Names of the masses.
+    #[getter]
+    fn masses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.outline.masses)
+    }
+
+    /// Names of the force fields: springs, dampers, motors, materials.
+    #[getter]
+    fn force_fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.outline.forces)
+    }
+
+    /// Names of the hard constraints.
+    #[getter]
+    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.outline.constraints)
+    }
+
+    /// Names of the colliders; contacts name their sides by their places here.
+    #[getter]
+    fn colliders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.outline.colliders)
+    }
+
+    /// Number of degrees of freedom, those that are fixed included.
+    #[getter]
+    fn dofs(&self) -> usize {
+        self.outline.dofs
+    }
+
+    /// Simulated time of the scene (s).
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.outline.duration
+    }
+
+    /// Length of a step (s).
+    #[getter]
+    fn step(&self) -> f64 {
+        self.outline.step
+    }
+
+    /// Whether the scene asks for equilibria instead of motion.
+    #[getter(is_static)]
+    fn asks_for_rest(&self) -> bool {
+        self.outline.is_static
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<pliant.Model {:?}: {} dofs>",
+            self.outline.title, self.outline.dofs
+        )
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let py = slf.py();
+        let this = slf.get();
+        let rebuild = slf.get_type().getattr("_rebuild")?;
+        let parameters = PyDict::new(py);
+        for (name, value) in &this.settings.parameters {
+            match value {
+                Number::Value(value) => parameters.set_item(name, value)?,
+                Number::Expression(text) => parameters.set_item(name, text)?,
+            }
+        }
+        let arguments = (
+            this.file.text(),
+            notation_name(this.format),
+            this.file.path(),
+            parameters,
+            this.settings.step,
+            this.settings.duration,
+            this.settings.mesh_directories.clone(),
+            this.outline.meshes,
+        );
+        Ok((rebuild, arguments.into_pyobject(py)?.into_any()))
+    }
+
+    #[classmethod]
+    fn _rebuild(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        text: &str,
+        format: &str,
+        path: PathBuf,
+        parameters: &Bound<'_, PyDict>,
+        step: Option<f64>,
+        duration: Option<f64>,
+        mesh_directories: Vec<PathBuf>,
+        meshes: u32,
+    ) -> PyResult<Self> {
+        let settings = settings(py, Some(parameters), step, duration, mesh_directories)?;
+        let format = notation(py, format)?;
+        let model = py
+            .detach(|| Self::build(SceneFile::from_text(&path, text, format)?, format, settings))
+            .map_err(|error| errors::scene(py, &error))?;
+        match model.outline.meshes == meshes {
+            true => Ok(model),
+            false => Err(errors::scene_text(
+                py,
+                "a mesh that the scene reads has changed since the model was pickled",
+            )),
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! `Simulation`: a scene in motion, behind a lock.
+
+use crate::arrays::{self, Numbers};
+use crate::body::Body;
+use crate::joint::Joint;
+use crate::model::Model;
+use crate::node::Node;
+use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
+use crate::{dynamics, errors};
+use numpy::{PyArray1, PyArray2};
+use pliant::contact::ContactState;
+use pliant::model::{ComponentId, NodeId};
+use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
+use pliant_scene::runner::{Runner, Target};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyTuple};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long steps go on before Python is asked whether somebody wants to interrupt.
+const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
+
+/// Simulation of a model: its state, and what its steps find.
+///
+/// Steps are those of the program: timed holds, motors, inputs, events and steps that choose their
+/// length are as the scene says, and the results have the same bits. Other threads of Python go on
+/// during a step; two threads that use one simulation wait for each other. ``copy.copy`` and
+/// ``pickle`` make another simulation that goes on to the same bits.
+///
+/// >>> import pliant
+/// >>> model = pliant.Model.from_string('''(
+/// ...     gravity: (0, -10, 0),
+/// ...     run: (duration: 1, step: 0.01),
+/// ...     nodes: [Particles(name: "stone", positions: [(0, 0, 0)], mass: 2)],
+/// ... )''')
+/// >>> simulation = pliant.Simulation(model)
+/// >>> simulation.run()
+/// 100
+/// >>> round(simulation.time, 12), simulation.node("stone").positions.round(6)
+/// (1.0, array([[ 0., -5.,  0.]]))
+#[pyclass(frozen, weakref, module = "pliant")]
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    model: Py<Model>,
+    runner: Mutex<Runner>,
+}
+
+/// How far a run goes.
+#[derive(Clone, Copy)]
+enum End {
+    /// To the duration of the scene.
+    OfScene,
+    /// To a time (s).
+    At(f64),
+}
+
+impl End {
+    /// Whether the run is there: sums of steps miss round times by rounding.
+    fn is_reached(self, runner: &Runner) -> bool {
+        match self {
+            Self::OfScene => runner.is_done(),
+            Self::At(end) => end - runner.simulation().time() <= 1e-6 * runner.plan().step.min(end.abs()),
+        }
+    }
+}
+
+impl Simulation {
+    /// The run; waits for other threads that use it, and lets Python go on meanwhile.
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Runner> {
+        let guard = self.runner.lock_py_attached(py);
+        guard.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what may take long while other threads of Python go on.
+    pub(crate) fn without_python<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Runner) -> T + Send,
+    ) -> T {
+        py.detach(|| work(&mut self.runner.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Looks at the state. Nothing of Python is made meanwhile, so that no finaliser can wait for
+    /// this lock.
+    pub(crate) fn read<T>(&self, py: Python<'_>, look: impl FnOnce(&Motion) -> T) -> T {
+        look(self.lock(py).simulation())
+    }
+
+    /// Does what is asked of the state; a refusal is a `StateError`.
+    pub(crate) fn set<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Motion) -> Result<T, Error>,
+    ) -> PyResult<T> {
+        self.change(py, |runner| work(runner.simulation_mut()))
+    }
+
+    /// Does what is asked of the run; a refusal is a `StateError`.
+    fn change<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Runner) -> Result<T, Error>) -> PyResult<T> {
+        let done = work(&mut self.lock(py));
+        done.map_err(|error| errors::state(py, &error))
+    }
+
+    pub(crate) fn model(&self) -> &Model {
+        self.model.get()
+    }
+
+    fn node_id(&self, py: Python<'_>, name: &str) -> PyResult<NodeId> {
+        let found = self.read(py, |simulation| simulation.model().node_named(name));
+        found.ok_or_else(|| {
+            let all = self.model().node_names().iter().map(String::as_str);
+            errors::name(py, "node", name, all)
+        })
+    }
+
+    fn component(&self, py: Python<'_>, name: &str) -> PyResult<ComponentId> {
+        let found = self.read(py, |simulation| simulation.model().component_named(name));
+        found.ok_or_else(|| errors::name(py, "component", name, self.model().component_names()))
+    }
+
+    /// Another simulation at the same moment.
+    fn twin(&self, py: Python<'_>) -> PyResult<Self> {
+        let bytes = self.bytes(py)?;
+        let twin = Self {
+            model: self.model.clone_ref(py),
+            runner: Mutex::new(self.model().runner(py)?),
+        };
+        twin.take(py, &bytes)?;
+        Ok(twin)
+    }
+
+    fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        self.without_python(py, Runner::checkpoint_bytes)
+            .map_err(|error| errors::checkpoint(py, &error))
+    }
+
+    fn take(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        self.without_python(py, |runner| runner.restore_bytes(bytes))
+            .map_err(|error| errors::checkpoint(py, &error))
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new(py: Python<'_>, model: Py<Model>) -> PyResult<Self> {
+        let runner = Mutex::new(model.get().runner(py)?);
+        Ok(Self { model, runner })
+    }
+
+    /// Model that is simulated.
+    #[getter(model)]
+    fn model_of(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// Take one step: of the scene's length (or of one that it chooses, if the scene says so), or
+    /// of the length ``h`` (s).
+    ///
+    /// Raises :class:`NotConverged` or :class:`StepError`; the state is then as before the step.
+    #[pyo3(signature = (h=None))]
+    fn step(&self, py: Python<'_>, h: Option<f64>) -> PyResult<StepReport> {
+        if h.is_none() && self.model().is_static() {
+            let text = "this scene asks for equilibria, which `run()` finds; `step(h)` takes a step in time";
+            return Err(errors::step_text(py, text));
+        }
+        let taken = self.without_python(py, |runner| match h {
+            None => runner.step(),
+            Some(h) => runner.step_of(h),
+        });
+        taken
+            .map(StepReport::from)
+            .map_err(|error| errors::step(py, &error))
+    }
+
+    /// Take steps to the end of the scene, for a ``duration`` (s), or ``until`` a time (s); return
+    /// how many.
+    ///
+    /// Steps are those of :meth:`step`; the last one is shorter if need be. In a scene of statics,
+    /// find its equilibria; then there are neither a duration nor steps. ``KeyboardInterrupt`` ends
+    /// a run after the step that it falls in. Raises :class:`NotConverged` or :class:`StepError`,
+    /// with the state of the last step that was taken.
+    #[pyo3(signature = (duration=None, *, until=None))]
+    fn run(&self, py: Python<'_>, duration: Option<f64>, until: Option<f64>) -> PyResult<usize> {
+        let end = match (duration, until) {
+            (None, None) => End::OfScene,
+            (Some(d), None) if d >= 0.0 && d.is_finite() => End::At(self.time(py) + d),
+            (None, Some(t)) if t.is_finite() => End::At(t),
+            (Some(_), Some(_)) => {
+                return Err(errors::state_text(
+                    py,
+                    "`run` takes a duration or a time, not both",
+                ));
+            }
+            _ => {
+                let text = "a run takes a finite duration that is not negative, or a finite time";
+                return Err(errors::state_text(py, text));
+            }
+        };
+        if self.model().is_static() {
+            if let End::At(_) = end {
+                let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
+                return Err(errors::state_text(py, text));
+            }
+            let found = self.without_python(py, Runner::find_equilibria);
+            return found.map(|()| 0).map_err(|error| errors::step(py, &error));
+        }
+        let mut steps = 0;
+        loop {
+            // The lock is free while Python asks for signals: a handler may look at the simulation.
+            let ended = self.without_python(py, |runner| run_for_a_while(runner, end, &mut steps));
+            if ended.map_err(|error| errors::step(py, &error))? {
+                return Ok(steps);
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// Go back to the initial state.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        let fresh = self.model().runner(py)?;
+        *self.lock(py) = fresh;
+        Ok(())
+    }
+
+    /// Come to rest near the present state by pseudo-static steps of length ``h`` (s), each of
+    /// which keeps a share of the velocities.
+    ///
+    /// Rest is where no coordinate moves by more than ``tolerance`` (m, rad) in a step. Time
+    /// advances by the steps taken. It is not interrupted. Raises :class:`NotConverged`.
+    #[pyo3(signature = (h=0.1, *, kept_velocity=0.0, tolerance=1e-12, max_steps=10_000))]
+    fn settle(
+        &self,
+        py: Python<'_>,
+        h: f64,
+        kept_velocity: f64,
+        tolerance: f64,
+        max_steps: usize,
+    ) -> PyResult<SettleReport> {
+        let how = Settle {
+            h,
+            kept_velocity,
+            tolerance,
+            max_steps,
+        };
+        let found = self.without_python(py, |runner| runner.simulation_mut().settle(how));
+        found
+            .map(SettleReport::from)
+            .map_err(|error| errors::step(py, &error))
+    }
+
+    /// Find an equilibrium under the present loads near the present positions; velocities end as
+    /// zero, and time stands still.
+    ///
+    /// ``tolerance`` is the largest force that may be missing, as a share of the size of the terms
+    /// of its equation; ``method`` is ``"Newton"``, ``"PseudoStatic"`` or ``"DynamicRelaxation"``.
+    /// It is not interrupted. Raises :class:`NotConverged`; the state is then as before.
+    #[pyo3(signature = (*, tolerance=1e-10, max_iterations=None, method="Newton"))]
+    fn equilibrium(
+        &self,
+        py: Python<'_>,
+        tolerance: f64,
+        max_iterations: Option<usize>,
+        method: &str,
+    ) -> PyResult<EquilibriumReport> {
+        let mut how = match method {
+            "Newton" => Equilibrium::default(),
+            "DynamicRelaxation" => Equilibrium::relaxation(),
+            "PseudoStatic" => Equilibrium {
+                method: StaticMethod::PseudoStatic,
+                ..Equilibrium::default()
+            },
+            other => {
+                let all = ["Newton", "PseudoStatic", "DynamicRelaxation"];
+                return Err(errors::name(py, "method", other, all));
+            }
+        };
+        how.tolerance = tolerance;
+        how.max_iterations = max_iterations.unwrap_or(how.max_iterations);
+        let found = self.without_python(py, |runner| runner.simulation_mut().find_equilibrium(&how));
+        found
+            .map(EquilibriumReport::from)
+            .map_err(|error| errors::step(py, &error))
+    }
+
+    /// Time (s).
+    #[getter]
+    fn time(&self, py: Python<'_>) -> f64 {
+        self.read(py, Motion::time)
+    }
+
+    /// Number of steps taken, as the summary counts them.
+    #[getter]
+    fn steps(&self, py: Python<'_>) -> usize {
+        self.lock(py).steps_taken()
+    }
+
+    /// Whether the duration of the scene has passed, or everything is at rest where it ends then.
+    #[getter]
+    fn is_done(&self, py: Python<'_>) -> bool {
+        self.lock(py).is_done()
+    }
+
+    /// Energies of the present state (J), without that of compliant contacts, which the report of a
+    /// step has.
+    #[getter]
+    fn energies(&self, py: Python<'_>) -> Energies {
+        self.read(py, |simulation| simulation.problem().energies(simulation.state()))
+            .into()
+    }
+
+    /// Momentum of the present state.
+    #[getter]
+    fn momentum(&self, py: Python<'_>) -> Momentum {
+        self.read(py, |simulation| simulation.model().momentum(simulation.state()))
+            .into()
+    }
+
+    /// Balance of energy of all steps so far, by cause.
+    #[getter]
+    fn ledger(&self, py: Python<'_>) -> Ledger {
+        Ledger(*self.lock(py).ledger())
+    }
+
+    /// Velocities of all degrees of freedom, shape ``(dofs,)``: node by node as the model lists its
+    /// independent ones; of bodies the linear velocity in world axes (m/s), then the angular one in
+    /// body axes (rad/s).
+    #[getter]
+    fn velocities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        arrays::vector(py, &self.read(py, dynamics::velocities))
+    }
+
+    /// Node of a name.
+    fn node(slf: &Bound<'_, Self>, name: &str) -> PyResult<Node> {
+        let id = slf.get().node_id(slf.py(), name)?;
+        Ok(Node::new(slf, id))
+    }
+
+    /// Rigid body: an element of a node of bodies.
+    #[pyo3(signature = (name, element=0))]
+    fn body(slf: &Bound<'_, Self>, name: &str, element: usize) -> PyResult<Body> {
+        let py = slf.py();
+        let names = slf.get().model().body_names();
+        if !names.iter().any(|n| n == name) {
+            return Err(errors::name(
+                py,
+                "node of bodies",
+                name,
+                names.iter().map(String::as_str),
+            ));
+        }
+        Body::new(py, Node::new(slf, slf.get().node_id(py, name)?), element)
+    }
+
+    /// Joint of a name.
+    fn joint(slf: &Bound<'_, Self>, name: &str) -> PyResult<Joint> {
+        let list = slf.get().model().joint_list();
+        match list.iter().position(|(n, ..)| n == name) {
+            Some(index) => Ok(Joint::new(slf, index)),
+            None => {
+                let all = list.iter().map(|(n, ..)| n.as_str());
+                Err(errors::name(slf.py(), "joint", name, all))
+            }
+        }
+    }
+
+    /// Names of the colliders; contacts name their sides by their places here.
+    #[getter]
+    fn colliders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.model().collider_names())
+    }
+
+    /// Contacts of the last step, a structured array of the type :data:`CONTACT`, not to be
+    /// written.
+    #[getter]
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let records = self.read(py, contact_records);
+        let layout = py.import("pliant.contacts")?.getattr("CONTACT")?;
+        py.import("numpy")?
+            .getattr("frombuffer")?
+            .call1((PyBytes::new(py, &records), layout))
+    }
+
+    /// Multipliers of a constraint or of a compliant force field over the last step, one for each
+    /// of its rows (N, N m); empty for other components.
+    fn reaction<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let id = self.component(py, name)?;
+        let list = self.read(py, |simulation| simulation.reaction(id).to_vec());
+        Ok(arrays::vector(py, &list))
+    }
+
+    /// Force of a constraint or force field on the coordinates of its node (N, N m; on bodies,
+    /// force in world axes and torque in body axes); empty for masses.
+    fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let id = self.component(py, name)?;
+        let list = self.read(py, |simulation| simulation.force(id));
+        Ok(arrays::vector(py, &list))
+    }
+
+    /// Potential energy of a mass or force field as of the last step (J).
+    fn potential(&self, py: Python<'_>, name: &str) -> PyResult<f64> {
+        let id = self.component(py, name)?;
+        Ok(self.read(py, |simulation| simulation.potential(id)))
+    }
+
+    /// Set an input of a force field, such as the activation of a muscle, until it is set again. An
+    /// input that the scene drives by a function of time is set by it before every step.
+    #[pyo3(signature = (name, value, *, input=0))]
+    fn set_input(&self, py: Python<'_>, name: &str, value: f64, input: usize) -> PyResult<()> {
+        let id = self.component(py, name)?;
+        self.set(py, |simulation| simulation.set_input(id, input, value))
+    }
+
+    /// Drive the coordinates of a constraint or compliance, such as a motor, from now on, in place
+    /// of the motion that the scene gives them: in a straight line to ``position`` (m, rad), then
+    /// on at ``velocity`` (m/s, rad/s; zero by default). Each is one number for all or one for
+    /// each.
+    ///
+    /// It goes there ``within`` a time (s), by default a step of the scene. With a velocity alone
+    /// it goes on from where the motion is; with neither, the scene's motion is back.
+    #[pyo3(signature = (name, position=None, velocity=None, *, within=None))]
+    fn drive(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        position: Option<Numbers<'_>>,
+        velocity: Option<Numbers<'_>>,
+        within: Option<f64>,
+    ) -> PyResult<()> {
+        let id = self.component(py, name)?;
+        if position.is_none() && velocity.is_none() {
+            return self.change(py, |runner| runner.end_drive(id));
+        }
+        let rows = self.read(py, |simulation| {
+            let mut groups = simulation.problem().row_groups().iter();
+            groups.find(|g| g.component == id).map_or(1, |g| g.size * g.count)
+        });
+        let list = |numbers: Option<Numbers<'_>>, what: &str| {
+            let what = format!("the {what} of `{name}`");
+            let list = numbers.map(|numbers| arrays::one_or_each(py, &numbers, &what, rows));
+            list.transpose()
+        };
+        let positions = list(position, "positions")?;
+        let velocities = list(velocity, "velocities")?.unwrap_or_else(|| vec![0.0; rows]);
+        self.change(py, |runner| {
+            let to = Target {
+                positions: positions.as_deref(),
+                velocities: &velocities,
+                within: within.unwrap_or(runner.plan().step),
+            };
+            runner.drive(id, to)
+        })
+    }
+
+    /// Mass matrix over all degrees of freedom in the order of :attr:`velocities`, shape
+    /// ``(dofs, dofs)`` (kg, kg m^2): the kinetic energy is ``v @ M @ v / 2``. Of at most 5,000
+    /// degrees of freedom.
+    fn mass_matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let found = self.without_python(py, |runner| dynamics::mass_matrix(runner.simulation()));
+        found.map_err(|refusal| refusal.raise(py))?.into_matrix(py)
+    }
+
+    /// Numbers of the run so far, as ``result.json`` of the program has them.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.without_python(py, |runner| runner.summary(None));
+        summary(py, &found)
+    }
+
+    /// Return the present moment as bytes: state, memories of the solvers, what is held and pushed,
+    /// and the sums so far.
+    fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.bytes(py)?))
+    }
+
+    /// Go to the moment of a :meth:`checkpoint` of the same scene with the same settings; steps
+    /// from there on have the same bits.
+    ///
+    /// Raises :class:`CheckpointError`; then nothing has changed.
+    fn restore(&self, py: Python<'_>, checkpoint: &[u8]) -> PyResult<()> {
+        self.take(py, checkpoint)
+    }
+
+    #[classmethod]
+    fn _restored(
+        _class: &Bound<'_, pyo3::types::PyType>,
+        py: Python<'_>,
+        model: Py<Model>,
+        checkpoint: &[u8],
+    ) -> PyResult<Self> {
+        let simulation = Self::new(py, model)?;
+        simulation.take(py, checkpoint)?;
+        Ok(simulation)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let py = slf.py();
+        let this = slf.get();
+        let rebuild = slf.get_type().getattr("_restored")?;
+        let arguments = (this.model.clone_ref(py), this.checkpoint(py)?);
+        Ok((rebuild, arguments.into_pyobject(py)?.into_any()))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        self.twin(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.twin(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let time = self.read(py, Motion::time);
+        format!("<pliant.Simulation of {:?} at t = {time} s>", self.model().name())
+    }
+}
+
+/// Takes steps for a slice of the time of the clock; says whether the run has ended.
+fn run_for_a_while(runner: &mut Runner, end: End, steps: &mut usize) -> Result<bool, Error> {
+    let started = Instant::now();
+    loop {
+        if end.is_reached(runner) {
+            return Ok(true);
+        }
+        match end {
+            End::OfScene => runner.step()?,
+            End::At(time) => runner.step_until(time)?,
+        };
+        *steps += 1;
+        if started.elapsed() >= BETWEEN_SIGNALS {
+            return Ok(end.is_reached(runner));
+        }
+    }
+}
+
+/// The contacts of the last step in the layout of `CONTACT` in `pliant/contacts.py`.
+fn contact_records(simulation: &Motion) -> Vec<u8> {
+    const NUMBERS: usize = 18;
+    let h = simulation.contact_step();
+    let readings = simulation.contacts();
+    let mut out = Vec::with_capacity(readings.len() * (16 + 8 * NUMBERS));
+    for reading in readings {
+        let contact = &reading.contact;
+        for side in contact.sides {
+            out.extend_from_slice(&side.cast_signed().to_ne_bytes());
+        }
+        let state: i64 = match reading.state {
+            ContactState::Open => 0,
+            ContactState::Sticking => 1,
+            ContactState::Slipping => 2,
+        };
+        out.extend_from_slice(&state.to_ne_bytes());
+        let force = reading.impulse.map(|p| if h > 0.0 { p / h } else { 0.0 });
+        let [law, gap] = [[contact.law.friction], [contact.gap]];
+        let numbers = [
+            &contact.point[..],
+            &contact.normal,
+            &gap,
+            &force,
+            &reading.impulse,
+        ];
+        let more = [&reading.torque_impulse[..], &reading.velocity, &law];
+        for x in numbers.into_iter().chain(more).flatten() {
+            out.extend_from_slice(&x.to_ne_bytes());
+        }
+    }
+    out
+}
+
+/// Coordinates by truth values, and their velocities.
+pub(crate) fn hold(
+    py: Python<'_>,
+    simulation: &Simulation,
+    id: NodeId,
+    element: usize,
+    coordinates: &[bool],
+    velocity: Option<&Numbers<'_>>,
+) -> PyResult<()> {
+    let velocity = match velocity {
+        Some(numbers) => arrays::values(py, numbers, "the velocities", &[coordinates.len()])?,
+        None => vec![0.0; coordinates.len()],
+    };
+    simulation.set(py, |s| s.hold(id, element, coordinates, &velocity))
+}

@@ -1,0 +1,156 @@
+//! `cargo xtask python` and `cargo xtask wheel`: the Python package in `python/`, tested as a user
+//! installs it, and built to be given away.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::Error;
+use crate::metadata::Metadata;
+use crate::{flags, process};
+
+/// Packages that build and test it.
+const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy>=1.23", "pytest>=8", "mypy>=1.15"];
+
+/// The names that an interpreter may have.
+const INTERPRETERS: [&str; 2] = ["python3", "python"];
+
+/// Prints a version from 3.10 on, and fails on an older one.
+const VERSION: &str = "import sys; assert sys.version_info >= (3, 10); print(sys.version)";
+
+/// The virtual environment of the gate, in the target folder.
+struct Environment {
+    root: PathBuf,
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl Environment {
+    /// Makes the environment, or takes the one of the same Python, and installs the tools that are
+    /// missing.
+    fn prepare() -> Result<Self, Error> {
+        let (interpreter, version) = interpreter().ok_or(Error::NoPython)?;
+        let target = Metadata::of_workspace()?.target_folder;
+        let environment = Self {
+            root: process::workspace_root()?,
+            folder: target.join("python").join("environment"),
+            target,
+        };
+        if version_of(environment.program("python")).as_deref() != Some(&version) {
+            let mut command = Command::new(interpreter);
+            command.args(["-m", "venv", "--clear"]).arg(&environment.folder);
+            process::capture(command)?;
+        }
+        let mut tools = environment.pip();
+        tools.args(TOOLS);
+        process::capture(tools)?;
+        Ok(environment)
+    }
+
+    /// A program of the environment.
+    fn program(&self, name: &str) -> PathBuf {
+        let programs = if cfg!(windows) { "Scripts" } else { "bin" };
+        self.folder.join(programs).join(name)
+    }
+
+    /// Its interpreter, in a folder where the sources of the package are not found by chance.
+    fn python(&self) -> Command {
+        let mut command = Command::new(self.program("python"));
+        command.current_dir(&self.folder);
+        command
+    }
+
+    fn pip(&self) -> Command {
+        let mut command = self.python();
+        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        command
+    }
+
+    /// The search path of programs, with those of the environment first.
+    fn path(&self) -> OsString {
+        let own = self.program("python").with_file_name("");
+        let rest = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::iter::once(own).chain(std::env::split_paths(&rest));
+        std::env::join_paths(all).unwrap_or(rest)
+    }
+
+    fn sources(&self) -> PathBuf {
+        self.root.join("python")
+    }
+}
+
+/// The first interpreter that is new enough, and its version.
+fn interpreter() -> Option<(&'static str, String)> {
+    INTERPRETERS
+        .iter()
+        .find_map(|name| Some((*name, version_of(Path::new(name))?)))
+}
+
+/// The version of an interpreter from 3.10 on; `None` of others, and where there is none.
+fn version_of(interpreter: impl AsRef<Path>) -> Option<String> {
+    let mut command = Command::new(interpreter.as_ref());
+    command.args(["-c", VERSION]);
+    let printed = process::capture(command).ok()?;
+    Some(String::from_utf8_lossy(&printed).trim().to_owned())
+}
+
+/// Installs the package into an environment of its own and runs its tests, the examples and
+/// doctests among them, with the program to compare with; then checks its types and those of its
+/// stubs.
+pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    flags::switches::<0>("python", args, [])?;
+    let environment = Environment::prepare()?;
+    for mut command in commands(&environment)? {
+        println!("$ {}", process::describe(&command));
+        // Builds without isolation look for maturin there.
+        command.env("PATH", environment.path());
+        let code = process::run(command)?;
+        if code != 0 {
+            return Ok(code);
+        }
+    }
+    Ok(0)
+}
+
+fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
+    // Both in one, so that the package finds its crates compiled.
+    let mut build = process::cargo()?;
+    build.args(["build", "--release", "--locked"]);
+    build.args(["--package", "pliant-cli", "--package", "pliant-python"]);
+    let mut install = environment.pip();
+    install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]);
+    install.arg(environment.sources());
+    let mut test = environment.python();
+    test.args(["-m", "pytest"])
+        .arg(environment.sources().join("tests"));
+    test.env("PLIANT_PROGRAM", program(&environment.target));
+    let mut types = environment.python();
+    types.current_dir(environment.sources());
+    types.args(["-m", "mypy", "--strict", "pliant", "examples", "tests"]);
+    let mut stubs = environment.python();
+    stubs.args(["-m", "mypy.stubtest", "pliant"]);
+    Ok(vec![build, install, test, types, stubs])
+}
+
+/// The program `pliant` as a release build leaves it.
+fn program(target: &Path) -> PathBuf {
+    target
+        .join("release")
+        .join(format!("pliant{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Builds a wheel into `target/wheels`; with `--dist` by the profile of published binaries.
+pub(crate) fn wheel(args: &[String]) -> Result<u8, Error> {
+    let [dist] = flags::switches("wheel", args, ["--dist"])?;
+    let environment = Environment::prepare()?;
+    let mut command = Command::new(environment.program("maturin"));
+    command.current_dir(environment.sources());
+    command.args([
+        "build",
+        "--locked",
+        "--profile",
+        if dist { "dist" } else { "release" },
+    ]);
+    command.arg("--out").arg(environment.target.join("wheels"));
+    process::run(command)
+}

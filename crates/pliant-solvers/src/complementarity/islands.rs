@@ -48,9 +48,7 @@ pub struct IslandSolver {
     /// Of bounded rows and of the linear systems.
     pub bounds: BoxOptions,
     parts: Vec<Part>,
-    /// The part of every row; [`NONE`] of idle rows.
-    part_of_row: Vec<u32>,
-    idle: IdleRows,
+    membership: Membership,
     /// The shape of the system that was partitioned, if the parts are of it.
     whole: KktShape,
     is_parted: bool,
@@ -63,6 +61,14 @@ pub struct IslandSolver {
     /// Memories of the parts of the solver whose memory this one got.
     memory: Vec<PartMemory>,
     ready: bool,
+}
+
+/// The parts that rows belong to.
+#[derive(Debug, Default)]
+struct Membership {
+    /// The part of every row; [`NONE`] of idle rows.
+    part_of: Vec<u32>,
+    idle: IdleRows,
 }
 
 /// Storage that partitions leave to the next.
@@ -200,7 +206,7 @@ impl IslandSolver {
     /// the options; each part of one solve has what is left.
     pub fn begin(&mut self) {
         self.tally.work = 0;
-        self.idle.is_due = true;
+        self.membership.idle.is_due = true;
     }
 
     /// Operations of all parts with cones since [`begin`](Self::begin), by count.
@@ -283,13 +289,13 @@ impl IslandSolver {
 
     /// The part of a row, and its number there.
     fn part_of(&self, row: usize) -> Option<(&Part, usize)> {
-        let part = self.parts.get(*self.part_of_row.get(row)? as usize)?;
+        let part = self.parts.get(*self.membership.part_of.get(row)? as usize)?;
         Some((part, part.rows.binary_search(&(row as u32)).ok()?))
     }
 
     /// Rows of bounded force that were left out of the last solve, without force, ascending.
     pub fn idle_rows(&self) -> &[u32] {
-        &self.idle.rows
+        &self.membership.idle.rows
     }
 
     /// How often the system was parted.
@@ -347,10 +353,10 @@ impl IslandSolver {
         }
         let mut laps = Laps::start();
         let fits = self.fits(system, cones);
-        let changes = if fits && !self.idle.is_due {
-            self.idle.wake(system, |i| system.b[i])
+        let changes = if fits && !self.membership.idle.is_due {
+            self.membership.idle.wake(system, |i| system.b[i])
         } else {
-            self.idle.guess(system, cones);
+            self.membership.idle.guess(system, cones);
             !fits || self.leaves_out_others(system)
         };
         if changes {
@@ -362,9 +368,9 @@ impl IslandSolver {
 
     /// Whether other rows are to be left out than the parts leave out.
     fn leaves_out_others(&self, system: &KktSystem) -> bool {
-        let blocks = system.row_blocks().iter().zip(&self.idle.expected);
+        let blocks = system.row_blocks().iter().zip(&self.membership.idle.expected);
         blocks.into_iter().any(|(row, expected)| {
-            let part = self.parts.get(self.part_of_row[*row] as usize);
+            let part = self.parts.get(self.membership.part_of[*row] as usize);
             part.map_or(!expected, |part| *expected && part.is_conic())
         })
     }
@@ -462,7 +468,7 @@ impl IslandSolver {
             let terms = system.j.row_entries(i);
             terms.fold(system.b[i], |sum, (k, a)| sum + a * solution.x[k])
         };
-        self.idle.wake(system, velocity)
+        self.membership.idle.wake(system, velocity)
     }
 
     /// Solves every part once.
@@ -475,7 +481,7 @@ impl IslandSolver {
         let (mut most, mut largest) = (0, -1.0);
         self.tally.worst = None;
         self.tally.busiest = None;
-        for row in &self.idle.rows {
+        for row in &self.membership.idle.rows {
             solution.mu[*row as usize] = 0.0;
         }
         let left = self.options.limits.work.saturating_sub(self.tally.work);

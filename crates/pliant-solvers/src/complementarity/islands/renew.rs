@@ -26,11 +26,14 @@ impl IslandSolver {
     /// Parts the system, whatever the last one was.
     pub(super) fn part(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         self.is_parted = false;
-        let count = self.storage.partition.find(system, cones, &self.idle.expected);
+        let count = self
+            .storage
+            .partition
+            .find(system, cones, &self.membership.idle.expected);
         self.storage.places.reset(system.n(), system.m());
         self.put_aside();
-        self.part_of_row.clear();
-        self.part_of_row.resize(system.m(), NONE);
+        self.membership.part_of.clear();
+        self.membership.part_of.resize(system.m(), NONE);
         for k in 0..count {
             let Storage {
                 partition,
@@ -52,14 +55,14 @@ impl IslandSolver {
             part.refill(system, cones, blocks, conic, places)?;
             self.keep_plans(&mut part);
             for row in &part.rows {
-                self.part_of_row[*row as usize] = self.parts.len() as u32;
+                self.membership.part_of[*row as usize] = self.parts.len() as u32;
             }
             self.parts.push(part);
         }
-        self.idle.rows.clear();
-        let parts = self.part_of_row.iter().zip(0..);
+        self.membership.idle.rows.clear();
+        let parts = self.membership.part_of.iter().zip(0..);
         let left = parts.filter_map(|(part, row)| (*part == NONE).then_some(row));
-        self.idle.rows.extend(left);
+        self.membership.idle.rows.extend(left);
         let Storage { retired, older, .. } = &mut *self.storage;
         let left = older.parts.drain(..).flatten();
         left.for_each(|part| retired.put(part));

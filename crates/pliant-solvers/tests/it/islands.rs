@@ -181,7 +181,7 @@ fn limits_far_away_are_left_out_of_the_solve_and_not_of_the_answer() {
         for row in idle.iter().map(|row| *row as usize) {
             assert!(solution.mu[row] == 0.0 && expected.mu[row].abs() < 1e-9, "{seed}");
         }
-        driven += usize::from(expected.mu[3..7].iter().filter(|mu| **mu != 0.0).count() > 1);
+        driven += 3 - idle.len();
         left_out += idle.len();
         // What was found wrong is not guessed again in the solves of the same step.
         let idle = idle.to_vec();
@@ -190,7 +190,7 @@ fn limits_far_away_are_left_out_of_the_solve_and_not_of_the_answer() {
         parts.solve(&s, &mut solution).unwrap();
         assert_eq!((parts.idle_rows(), parts.partitions()), (&idle[..], partitions));
     }
-    // Both happen: rows that stay out, and rows that are driven to their bounds.
+    // Both happen: rows that are driven to their bounds, and rows that stay out.
     assert!(driven > 5 && left_out > 40, "{driven} {left_out}");
 }
 

@@ -17,8 +17,11 @@ SLOW = {"cloth_on_ball": 2.5, "brick_wall": 2.5}
 
 
 def comparable(summary: dict[str, Any]) -> dict[str, Any]:
-    """All numbers but the clock's; the program keeps pictures and lists of contacts, Python does not."""
-    kept = {key: value for key, value in summary.items() if key not in ("seconds", "status", "error", "files")}
+    """All numbers but those of the clock and the checksum of the file.
+
+    The program keeps pictures and lists of contacts, Python does not.
+    """
+    kept = {key: value for key, value in summary.items() if key not in ("seconds", "status", "error", "files", "crc32")}
     if kept["contacts"] is not None:
         kept["contacts"] = {k: v for k, v in kept["contacts"].items() if k != "lines_left_out"}
     return kept

@@ -22,6 +22,7 @@ mod contacts;
 mod drives;
 mod files;
 mod holds;
+mod inputs;
 mod joints;
 mod review;
 mod statics;
@@ -33,11 +34,12 @@ pub use checkpoint::{CheckpointError, Every};
 pub use contacts::ContactSummary;
 pub use drives::Target;
 pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
+pub use inputs::Inputs;
 pub use joints::{JointCoordinate, JointState};
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{
-    CertificateSummary, Energy, EnergyShare, Inputs, LinearisationSummary, NodeState, Residuals, Seconds,
-    Sizes, StepError, Summary, TreatmentState, WorkCounters, inputs_of,
+    CertificateSummary, Energy, EnergyShare, LinearisationSummary, NodeState, Residuals, Seconds, Sizes,
+    StepError, Summary, TreatmentState, WorkCounters,
 };
 
 use crate::scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
@@ -366,7 +368,7 @@ impl Runner {
     /// Gives a component that was [driven](Self::drive) the motion of the scene again.
     ///
     /// # Errors
-    /// As [`Simulation::set_motion`].
+    /// Those of [`Simulation::set_motion`].
     pub fn end_drive(&mut self, component: ComponentId) -> Result<(), pliant::Error> {
         self.drives.end(&mut self.simulation, component)
     }
@@ -374,7 +376,7 @@ impl Runner {
     /// Finds the equilibria of a scene of statics; does nothing for others.
     ///
     /// # Errors
-    /// As [`Simulation::find_equilibrium`] and [`Simulation::follow`].
+    /// Those of [`Simulation::find_equilibrium`] and [`Simulation::follow`].
     pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
         let plan = self.scene.statics.clone();
         plan.and_then(|plan| self.find_statics(&plan)).map_or(Ok(()), Err)

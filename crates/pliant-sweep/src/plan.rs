@@ -7,7 +7,7 @@ use crate::reuse::JOBS;
 use pliant_mesh_io::read_file;
 use pliant_output::directory::RESULT;
 use pliant_output::sealed::crc32;
-use pliant_scene::runner::{Inputs, inputs_of};
+use pliant_scene::runner::Inputs;
 use pliant_scene::scene::{BuiltScene, SceneFile};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ pub fn plan(
     for outside in &common.allow_outside {
         tail.extend(["--allow-outside".to_owned(), from_home(outside)?]);
     }
-    let expected = expected(&built.parameters, &inputs_of(built));
+    let expected = expected(&built.parameters, &Inputs::of(built));
     let digits = points.points.len().to_string().len().max(LEAST_DIGITS);
     let jobs = points.points.iter().enumerate().map(|(index, point)| {
         let id = format!("{:0digits$}", index + 1);

@@ -12,8 +12,8 @@ impl Runner {
     /// go on as before).
     ///
     /// # Errors
-    /// As [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before the
-    /// step.
+    /// Those of [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before
+    /// the step.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         self.schedule.apply(&mut self.simulation, plan.step)?;
@@ -27,8 +27,8 @@ impl Runner {
     /// shorter, and ends there.
     ///
     /// # Errors
-    /// As [`step`](Self::step); [`pliant::Error::OutOfRange`] if `end` is not after the present
-    /// time.
+    /// Those of [`step`](Self::step), and [`pliant::Error::OutOfRange`] if `end` is not after the
+    /// present time.
     pub fn step_until(&mut self, end: f64) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         let left = end - self.simulation.time();
@@ -61,7 +61,7 @@ impl Runner {
     /// holds and inputs go on as in [`step`](Self::step).
     ///
     /// # Errors
-    /// As [`Simulation::step`]; the state stays as before the step.
+    /// Those of [`Simulation::step`]; the state stays as before the step.
     pub fn step_of(&mut self, h: f64) -> Result<StepReport, pliant::Error> {
         if !(h > 0.0 && h.is_finite()) {
             // Its own complaint, ahead of that of an input at a time that is no number.

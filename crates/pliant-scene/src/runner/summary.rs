@@ -2,6 +2,7 @@
 
 use super::adaptive::AdaptiveRun;
 use super::contacts::ContactSummary;
+use super::inputs::Inputs;
 use super::joints::JointState;
 use super::statics::StaticsSummary;
 use crate::scene::BuiltScene;
@@ -148,30 +149,6 @@ pub struct TreatmentState {
     pub ratio: f64,
     /// The ratio above which it is a compliance.
     pub limit: f64,
-}
-
-/// The origin of a run, beside its parameters: checksums (CRC-32 in eight hexadecimal digits),
-/// and what was given beside the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Inputs {
-    /// The checksum of the text of the scene file, without a byte order mark.
-    pub scene: String,
-    /// The checksum of all mesh files one after the other, in the order in which they were read.
-    pub meshes: String,
-    /// The length of a step that was given, in seconds.
-    pub step: Option<f64>,
-    /// The simulated time that was given, in seconds.
-    pub duration: Option<f64>,
-}
-
-/// The origin of a run of a scene, beside its parameters.
-pub fn inputs_of(scene: &BuiltScene) -> Inputs {
-    Inputs {
-        scene: format!("{:08x}", crc32fast::hash(scene.text().as_bytes())),
-        meshes: format!("{:08x}", scene.meshes),
-        step: scene.given[0],
-        duration: scene.given[1],
-    }
 }
 
 /// Sizes of the model and its system.
@@ -394,7 +371,7 @@ impl Summary {
             error: None,
             error_kind: None,
             warnings: Vec::new(),
-            inputs: inputs_of(scene),
+            inputs: Inputs::of(scene),
             parameters: scene.parameters.clone(),
             sizes: Sizes::of(simulation),
             step: scene.plan.step,

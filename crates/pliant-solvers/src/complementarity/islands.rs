@@ -368,8 +368,8 @@ impl IslandSolver {
 
     /// Whether other rows are to be left out than the parts leave out.
     fn leaves_out_others(&self, system: &KktSystem) -> bool {
-        let blocks = system.row_blocks().iter().zip(&self.membership.idle.expected);
-        blocks.into_iter().any(|(row, expected)| {
+        let mut blocks = system.row_blocks().iter().zip(&self.membership.idle.expected);
+        blocks.any(|(row, expected)| {
             let part = self.parts.get(self.membership.part_of[*row] as usize);
             part.map_or(!expected, |part| *expected && part.is_conic())
         })

@@ -124,6 +124,27 @@ fn forces_at_their_bounds_take_factorisations() {
     fails_in(&mut s, WorkPart::ActiveSet, one);
 }
 
+/// A step with solutions in its shortest parts alone, as one iteration solves no longer ones, ends
+/// behind a thousand attempts, and not behind those at all 2^16 parts; and changes nothing.
+#[test]
+fn attempts_at_a_step_are_counted() {
+    let mut s = crate::tools::theta(pendulum()).unwrap();
+    s.options.integrator = Integrator::Nonlinear;
+    s.options.tuning.newton.iterations = 1;
+    s.options.tuning.newton.halvings = 16;
+    let mut state = s.state().clone();
+    state.velocities[1] = -1.0;
+    s.set_state(&state).unwrap();
+    let before = s.checkpoint();
+    let first = s.counters().solver.numeric;
+    let error = s.step(0.5).unwrap_err();
+    let taken = s.counters().solver.numeric - first;
+    assert!(matches!(error, Error::NotConverged { .. }), "{error}");
+    // One or two factorisations for each attempt.
+    assert!((900..3000).contains(&taken), "{taken}");
+    assert_eq!(s.checkpoint(), before);
+}
+
 /// Halves of a step have the whole of the limit each, where steps are halved.
 #[test]
 fn a_step_of_too_much_work_is_halved() {

@@ -16,7 +16,8 @@ pub struct Axis {
     pub points: Vec<Vec<f64>>,
 }
 
-/// The two ranges, with the names and the meaning that they have in NumPy.
+/// The two ranges, with the names that they have in NumPy. Their values are the decimals where
+/// there are any: 0.3, and not the sum of three tenths.
 #[derive(Clone, Copy)]
 enum Spacing {
     Linear,
@@ -147,7 +148,9 @@ fn range(
         reason = "whole and within bounds"
     )]
     let count = values as usize;
-    if matches!(spacing, Spacing::Geometric) && (ends[0] * ends[1] <= 0.0) {
+    // Not by their product, which may be too small to have a sign.
+    let one_sign = ends.iter().all(|end| *end > 0.0) || ends.iter().all(|end| *end < 0.0);
+    if matches!(spacing, Spacing::Geometric) && !one_sign {
         let message = "the ends of a geometric range must both be positive or both be negative";
         return source.wrong(whole, message, None);
     }
@@ -213,14 +216,21 @@ pub fn product(axes: &[Axis], most: usize) -> Result<Axis, SweepError> {
 /// # Errors
 /// [`SweepError::Setting`] with the first that it has not, and the nearest that it has.
 pub fn check_names(axis: &Axis, known: &[&str]) -> Result<(), SweepError> {
-    match axis.names.iter().find(|name| !known.contains(&name.as_str())) {
+    match axis.names.iter().find_map(|name| stranger(name, known)) {
         None => Ok(()),
-        Some(name) => {
-            let help = hint(name, "parameters", known.iter().copied());
-            let help = help.or_else(|| Some("this scene has no parameters".to_owned()));
-            Err(SweepError::setting(format!("unknown parameter `{name}`"), help))
-        }
+        Some((message, help)) => Err(SweepError::setting(message, help)),
     }
+}
+
+/// The sentence about a name that no parameter has, and the nearest that one has; none if one has
+/// it.
+pub(crate) fn stranger(name: &str, known: &[&str]) -> Option<(String, Option<String>)> {
+    if known.contains(&name) {
+        return None;
+    }
+    let help = hint(name, "parameters", known.iter().copied());
+    let help = help.or_else(|| Some("this scene has no parameters".to_owned()));
+    Some((format!("unknown parameter `{name}`"), help))
 }
 
 #[cfg(test)]
@@ -234,7 +244,7 @@ mod tests {
         axis.points.into_iter().map(|point| point[0]).collect()
     }
 
-    /// Ranges as NumPy gives them, to the bit where decimals are.
+    /// Ranges as NumPy names them, with the decimals where there are any.
     #[test]
     fn values_lists_and_ranges() {
         assert_eq!(values("k=3"), [3.0]);
@@ -251,6 +261,9 @@ mod tests {
         assert_eq!(values("k=geomspace(1, 1e6, 7)"), decades);
         assert_eq!(values("k=geomspace(-1e2, -1, 3)"), [-100.0, -10.0, -1.0]);
         assert_eq!(values("k=geomspace(1, 4, 3)")[1], 2.0);
+        // Their product is below the smallest number.
+        assert_eq!(values("k=geomspace(1e-200, 1e-180, 3)"), [1e-200, 1e-190, 1e-180]);
+        assert_eq!(values("k=geomspace(-1e-200, -1e-180, 3)")[0], -1e-200);
         assert_eq!(values("k=linspace(0, pi, 1 + 1)")[1], std::f64::consts::PI);
     }
 
@@ -271,6 +284,8 @@ mod tests {
             ("k=linspace(0,1,1e9)", "from 2 to 1000000", "               ^^^"),
             ("k=linspace(0,y,3)", "unknown name `y`", "             ^"),
             ("k=geomspace(0,1,3)", "both be positive", "  ^^^^^^^^^^^^^^^^"),
+            ("k=geomspace(1,0,3)", "both be positive", "  ^^^^^^^^^^^^^^^^"),
+            ("k=geomspace(-1,1,3)", "both be positive", "  ^^^^^^^^^^^^^^^^^"),
             ("k=linspace(-1e308,1e308,3)", "too far apart", "  ^^^^^^"),
             ("k=logspace(0,1,3)", "unknown name `logspace`", "  ^^^^^^^^"),
             ("k=linspace(0,1,3", "", "  ^"),

@@ -1,9 +1,8 @@
 //! Lists: a table of parameters, one point a line.
 
 use crate::SweepError;
-use crate::axis::{Axis, number, trimmed};
+use crate::axis::{Axis, number, stranger, trimmed};
 use pliant_mesh_io::read_file;
-use pliant_scene::scene::hint;
 use std::ops::Range;
 use std::path::Path;
 
@@ -48,10 +47,20 @@ impl Axis {
         let mut names: Vec<String> = Vec::new();
         for cell in cells(file, text, head)? {
             let name = text[cell.clone()].to_owned();
-            if !known.contains(&name.as_str()) {
-                let help = hint(&name, "parameters", known.iter().copied());
-                let help = help.or_else(|| Some("this scene has no parameters".to_owned()));
-                return wrong(cell, format!("unknown parameter `{name}`"), help);
+            if let Some((message, help)) = stranger(&name, known) {
+                let separated = name.contains([';', '\t']);
+                let commas = || "cells are separated by commas".to_owned();
+                return wrong(cell, message, if separated { Some(commas()) } else { help });
+            }
+            // Jobs are given `NAME=VALUE`.
+            if name.contains('=') || name.starts_with('$') {
+                let message =
+                    format!("the parameter `{name}` cannot vary: its name has a `=` or begins with `$`");
+                return wrong(
+                    cell,
+                    message,
+                    Some("give it another name in the scene".to_owned()),
+                );
             }
             if names.contains(&name) {
                 return wrong(cell, format!("the parameter `{name}` is given twice"), None);
@@ -182,6 +191,15 @@ mod tests {
                 "{text}: {shown}"
             );
             assert!(shown.contains(&format!("  | {caret}")), "{text}: {shown}");
+        }
+        for text in ["k;mass\n1;2", "k\tmass\n1\t2"] {
+            let shown = read(text).unwrap_err().to_string();
+            assert!(shown.contains("help: cells are separated by commas"), "{shown}");
+        }
+        for name in ["k=l", "$k"] {
+            let read = Axis::from_list("points.csv", &format!("{name}\n1\n"), &[name]);
+            let shown = read.unwrap_err().to_string();
+            assert!(shown.contains(&format!("`{name}` cannot vary")), "{shown}");
         }
         let shown = read("k,masss\n1,2").unwrap_err().to_string();
         assert!(shown.contains("did you mean `mass`?"), "{shown}");

@@ -6,7 +6,7 @@ use crate::manifest::{Job, Manifest};
 use crate::quantities::find;
 use crate::result::{Found, look, whole};
 use pliant_output::ExportError;
-use pliant_output::directory::lock;
+use pliant_output::directory::{RESULT, lock};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,6 +15,9 @@ use std::path::Path;
 
 /// The directory of the directories of jobs.
 pub const JOBS: &str = "jobs";
+
+/// The beginning of the names of directories of results that no job of the sweep has.
+pub const KEPT: &str = "kept-";
 
 /// A directory of a result, and that of the job whose result it is.
 type Move = (String, String);
@@ -39,9 +42,9 @@ pub fn reuse(sweep: &Path, manifest: &Manifest) -> Result<usize, SweepError> {
         let (from, to) = (place.join(from), place.join(to));
         fs::rename(&from, &to).map_err(|error| ExportError::io(&from, error))
     };
-    let aside = |what: &str, name: &str| format!(".{what}-{}-{name}", std::process::id());
+    let aside = |name: &str| format!(".result-{}-{name}", std::process::id());
     for (source, target) in &moves {
-        rename(source, &aside("result", target))?;
+        rename(source, &aside(target))?;
     }
     // What was in the place of a result goes where a result was that has moved.
     let mut free = sources.difference(&targets);
@@ -54,9 +57,44 @@ pub fn reuse(sweep: &Path, manifest: &Manifest) -> Result<usize, SweepError> {
         }
     }
     for (_, target) in &moves {
-        rename(&aside("result", target), target)?;
+        rename(&aside(target), target)?;
     }
     Ok(moves.len())
+}
+
+/// Moves whole results of other values, or of another scene, out of the places of jobs that are to
+/// be run, to names of their own: they are found there by [`reuse`] when they are asked for again.
+/// A directory that another process still writes into stays. Returns how many were moved.
+///
+/// # Errors
+/// [`SweepError::Write`] if a directory cannot be moved.
+pub fn keep(sweep: &Path, manifest: &Manifest) -> Result<usize, SweepError> {
+    let place = sweep.join(JOBS);
+    let mut number = 0;
+    let mut kept = 0;
+    for job in &manifest.jobs {
+        let (Found::Missing(_), Some(name)) = (look(sweep, job), name_of(job)) else {
+            continue;
+        };
+        let Ok(result) = whole(sweep, &job.directory, &job.result) else {
+            continue;
+        };
+        // A run of this very job that has not all files any more is replaced by the same.
+        if key_of(&result, job) == key(job.expect.values().map(Some)) || lock(&place.join(name)).is_err() {
+            continue;
+        }
+        let free = loop {
+            number += 1;
+            let name = place.join(format!("{KEPT}{number:04}"));
+            if fs::symlink_metadata(&name).is_err() {
+                break name;
+            }
+        };
+        let from = place.join(name);
+        fs::rename(&from, &free).map_err(|error| ExportError::io(&from, error))?;
+        kept += 1;
+    }
+    Ok(kept)
 }
 
 /// The results that are in other directories than those of their jobs.
@@ -73,24 +111,36 @@ fn planned(sweep: &Path, manifest: &Manifest, names: &BTreeSet<String>) -> Vec<M
         .filter_map(name_of)
         .filter(|name| !lost.contains(name));
     let settled: BTreeSet<&str> = settled.collect();
-    let mut there = BTreeMap::new();
+    let mut there: BTreeMap<String, Vec<&String>> = BTreeMap::new();
     for name in names.iter().filter(|name| !settled.contains(name.as_str())) {
         let directory = format!("{JOBS}/{name}");
-        let result = whole(
-            sweep,
-            &directory,
-            &format!("{directory}/{}", pliant_output::directory::RESULT),
-        );
-        if let Ok(result) = result {
-            let values = first.expect.keys().map(|path| find(&result, path));
-            there.insert(key(values), name);
+        if let Ok(result) = whole(sweep, &directory, &format!("{directory}/{RESULT}")) {
+            there.entry(key_of(&result, first)).or_default().push(name);
         }
     }
     let moves = missing.iter().filter_map(|job| {
-        let source = there.remove(&key(job.expect.values().map(Some)))?;
-        Some((source.clone(), name_of(job)?.to_owned()))
+        let sources = there.get_mut(&key(job.expect.values().map(Some)))?;
+        // The same values may be there twice, of which one has all files.
+        let fits = sources.iter().position(|name| is_result_of(sweep, name, job))?;
+        Some((sources.remove(fits).clone(), name_of(job)?.to_owned()))
     });
     moves.filter(|(source, target)| source != target).collect()
+}
+
+/// Whether the result in the directory of some name is all that a job is to leave.
+fn is_result_of(sweep: &Path, name: &str, job: &Job) -> bool {
+    let directory = format!("{JOBS}/{name}");
+    let there = Job {
+        result: format!("{directory}/{RESULT}"),
+        directory,
+        ..job.clone()
+    };
+    matches!(look(sweep, &there), Found::Complete(_))
+}
+
+/// The values of a result that a job expects.
+fn key_of(result: &Value, job: &Job) -> String {
+    key(job.expect.keys().map(|path| find(result, path)))
 }
 
 /// Values as one text, numbers to the bit.

@@ -5,12 +5,12 @@ use crate::interrupt;
 use crate::progress::JobWatch;
 use crate::table::Table;
 use crate::{BAD_SCENE, INTERRUPTED, JOBS_FAILED, NOT_WRITTEN, complain};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use pliant_scene::scene::SceneFile;
 use pliant_sweep::SweepError;
 use pliant_sweep::axis::{Axis, check_names, product};
 use pliant_sweep::execute::{Executor, Failure};
-use pliant_sweep::manifest::{Job, Manifest, PROGRAM};
+use pliant_sweep::manifest::{Job, MANIFEST, Manifest, PROGRAM};
 use pliant_sweep::plan::{Common, plan};
 use pliant_sweep::result::{Found, look};
 use pliant_sweep::reuse::{JOBS, KEPT, keep, reuse};
@@ -18,6 +18,7 @@ use pliant_sweep::table::{Results, collect};
 use pliant_sweep::tables::{Content, TableFile, check_apart};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -46,7 +47,9 @@ fn begin(arguments: &Sweep) -> Result<u8, SweepError> {
     let (manifest, directory) = match &arguments.manifest {
         Some(path) => {
             let manifest = Manifest::load(path)?;
-            manifest.jobs.iter().try_for_each(check)?;
+            if !arguments.collect {
+                check(&manifest.jobs)?;
+            }
             (manifest, folder(path))
         }
         None => planned(&arguments.plan)?,
@@ -55,16 +58,33 @@ fn begin(arguments: &Sweep) -> Result<u8, SweepError> {
         crate::print(&manifest.to_text()?);
         return Ok(0);
     }
-    if arguments.collect && arguments.manifest.is_none() && !Manifest::is_in(&directory) {
-        return Err(SweepError::Setting {
-            message: format!("there is no sweep in {}", directory.display()),
-            help: Some("without `--collect` it is run".to_owned()),
-        });
+    if arguments.collect && arguments.manifest.is_none() {
+        check_there(&manifest, &directory)?;
     }
     let files = Files::of(arguments, &manifest, &directory)?;
     let _lock = files.take()?;
     let kept = begin_in(arguments, &manifest, &directory)?;
     run(arguments, &manifest, &files, kept)
+}
+
+/// Checks that a directory has this very sweep, which may be asked for other quantities.
+fn check_there(manifest: &Manifest, directory: &Path) -> Result<(), SweepError> {
+    let path = directory.join(MANIFEST);
+    let (place, file) = (directory.display(), path.display());
+    let (message, help) = match Manifest::load(&path) {
+        Ok(there) if there.jobs == manifest.jobs => return Ok(()),
+        Ok(_) => (
+            format!("the sweep in {place} is of other values, or of another scene"),
+            format!("`--manifest {file} --collect` collects it; without `--collect` this one is run"),
+        ),
+        Err(SweepError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => (
+            format!("there is no sweep in {place}"),
+            "without `--collect` it is run".to_owned(),
+        ),
+        Err(error) => return Err(error),
+    };
+    let help = Some(help);
+    Err(SweepError::Setting { message, help })
 }
 
 /// Writes the manifest into the directory of the sweep, and moves results to the places of their
@@ -190,46 +210,53 @@ fn points(arguments: &SweepPlan, scene: &SceneFile) -> Result<Axis, SweepError> 
         axes.push(axis);
     }
     if axes.is_empty() {
-        return Err(SweepError::Setting {
-            message: "nothing varies".to_owned(),
-            help: Some("as in `--set k=1,2,5`, `--set k=linspace(0,1,11)` or `--list points.csv`".to_owned()),
-        });
+        let message = "nothing varies".to_owned();
+        let help = "as in `--set k=1,2,5`, `--set k=linspace(0,1,11)` or `--list points.csv`";
+        let help = Some(help.to_owned());
+        return Err(SweepError::Setting { message, help });
     }
     product(&axes, arguments.max_jobs)
 }
 
-/// Checks that a job is a run of this program which writes into its directory alone.
-fn check(job: &Job) -> Result<(), SweepError> {
-    let wrong = |what: String| SweepError::Setting {
-        message: format!("job `{}` {what}", job.id.escape_debug()),
-        help: None,
-    };
+/// Checks that jobs are runs of this program which write into their directories alone.
+fn check(jobs: &[Job]) -> Result<(), SweepError> {
+    // Made once: for each job it would take longer than all the rest.
+    let mut command = Arguments::command();
+    for job in jobs {
+        if let Err(what) = flaw(&mut command, job) {
+            let message = format!("job `{}` {what}", job.id.escape_debug());
+            return Err(SweepError::Setting { message, help: None });
+        }
+    }
+    Ok(())
+}
+
+/// Says why a job is no run that may be started, if it is none.
+fn flaw(command: &mut clap::Command, job: &Job) -> Result<(), String> {
     if job.program != PROGRAM {
-        return Err(wrong(format!(
-            "is of the program `{}`: only `{PROGRAM}` is run",
-            job.program.escape_debug()
-        )));
+        let program = job.program.escape_debug();
+        return Err(format!("is of the program `{program}`: only `{PROGRAM}` is run"));
     }
     let words = [PROGRAM]
         .into_iter()
         .chain(job.arguments.iter().map(String::as_str));
-    let parsed = Arguments::try_parse_from(words).map_err(|error| {
+    let matches = command.try_get_matches_from_mut(words);
+    let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let parsed = parsed.map_err(|error| {
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default();
-        wrong(format!(
-            "has arguments that do not fit: {}",
-            line.trim_start_matches("error: ")
-        ))
+        let line = line.trim_start_matches("error: ");
+        format!("has arguments that do not fit: {line}")
     })?;
     match parsed.command {
         Command::Run(run) if run.out.as_deref() != Some(Path::new(&job.directory)) => {
-            Err(wrong("must have its `--out` in its directory".to_owned()))
+            Err("must have its `--out` in its directory".to_owned())
         }
-        Command::Run(run) if run.dump_failed_solve.is_some() => Err(wrong(
-            "may write into its directory alone, without `--dump-failed-solve`".to_owned(),
-        )),
+        Command::Run(run) if run.dump_failed_solve.is_some() => {
+            Err("may write into its directory alone, without `--dump-failed-solve`".to_owned())
+        }
         Command::Run(_) => Ok(()),
-        _ => Err(wrong("must be a `run`".to_owned())),
+        _ => Err("must be a `run`".to_owned()),
     }
 }
 

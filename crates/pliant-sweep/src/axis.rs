@@ -26,6 +26,9 @@ enum Spacing {
 
 const RANGES: [(&str, Spacing); 2] = [("linspace", Spacing::Linear), ("geomspace", Spacing::Geometric)];
 
+const VALUES: &str =
+    "values are separated by commas, as in `k=1,2,5`; ranges are `linspace(FROM, TO, COUNT)`";
+
 /// A text with its name, for messages.
 struct Source<'a> {
     file: &'a str,
@@ -40,6 +43,16 @@ impl Source<'_> {
         help: Option<String>,
     ) -> Result<T, SweepError> {
         Err(SweepError::at(self.file, self.text, range, message, help))
+    }
+
+    /// The value that a part of the text between commas is.
+    fn value(&self, range: Range<usize>) -> Result<f64, SweepError> {
+        let separated = self.text[range.clone()].contains([';', ':']);
+        let mut result = self.number(range);
+        if separated && let Err(SweepError::Place(diagnostic)) = &mut result {
+            diagnostic.help = Some(VALUES.to_owned());
+        }
+        result
     }
 
     /// The number that a part of the text is.
@@ -68,7 +81,7 @@ impl Axis {
         for part in parts(text, equals + 1..text.len()) {
             match range_of(text, part.clone()) {
                 Some((spacing, inner)) => points.extend(range(&source, spacing, part, inner)?),
-                None => points.push(source.number(part)?),
+                None => points.push(source.value(part)?),
             }
         }
         Ok(Self {
@@ -293,6 +306,14 @@ mod tests {
             let shown = Axis::parse("--set", text).unwrap_err().to_string();
             assert!(shown.contains(message), "{text}: {shown}");
             assert!(shown.contains(&format!("  | {caret}")), "{text}: {shown}");
+        }
+    }
+
+    #[test]
+    fn other_separators_are_told() {
+        for text in ["k=1;2", "k=0:1:0.1", "k=1,2;3"] {
+            let shown = Axis::parse("--set", text).unwrap_err().to_string();
+            assert!(shown.contains("values are separated by commas"), "{shown}");
         }
     }
 

@@ -9,6 +9,8 @@ use std::path::Path;
 /// The largest list, in bytes.
 const LARGEST: u64 = 64 << 20;
 
+const COMMAS: &str = "cells are separated by commas, and decimals have a point";
+
 impl Axis {
     /// Reads a list of comma-separated values: the first line has names of parameters, which must
     /// be `known`, each further line their values at one point. A cell is a number or an expression
@@ -49,8 +51,11 @@ impl Axis {
             let name = text[cell.clone()].to_owned();
             if let Some((message, help)) = stranger(&name, known) {
                 let separated = name.contains([';', '\t']);
-                let commas = || "cells are separated by commas".to_owned();
-                return wrong(cell, message, if separated { Some(commas()) } else { help });
+                return wrong(
+                    cell,
+                    message,
+                    if separated { Some(COMMAS.to_owned()) } else { help },
+                );
             }
             // Jobs are given `NAME=VALUE`.
             if name.contains('=') || name.starts_with('$') {
@@ -76,7 +81,7 @@ impl Axis {
                     cells.len(),
                     names.len()
                 );
-                return wrong(line, message, None);
+                return wrong(line, message, Some(COMMAS.to_owned()));
             }
             let point: Result<Vec<f64>, _> = cells.into_iter().map(|cell| number(file, text, cell)).collect();
             points.push(point?);
@@ -192,9 +197,10 @@ mod tests {
             );
             assert!(shown.contains(&format!("  | {caret}")), "{text}: {shown}");
         }
-        for text in ["k;mass\n1;2", "k\tmass\n1\t2"] {
+        for text in ["k;mass\n1;2", "k\tmass\n1\t2", "k,mass\n1;2", "k,mass\n1,2,5"] {
             let shown = read(text).unwrap_err().to_string();
-            assert!(shown.contains("help: cells are separated by commas"), "{shown}");
+            let help = "help: cells are separated by commas, and decimals have a point";
+            assert!(shown.contains(help), "{shown}");
         }
         for name in ["k=l", "$k"] {
             let read = Axis::from_list("points.csv", &format!("{name}\n1\n"), &[name]);

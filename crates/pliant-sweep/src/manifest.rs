@@ -204,11 +204,6 @@ impl Manifest {
         Ok(text + "\n")
     }
 
-    /// Whether a directory has the manifest of a sweep, of any values.
-    pub fn is_in(directory: &Path) -> bool {
-        read_file(&directory.join(MANIFEST), LARGEST).is_ok_and(|bytes| is_ours(&bytes))
-    }
-
     /// Writes it into a directory, unless it is there already.
     ///
     /// # Errors

@@ -140,6 +140,28 @@ fn killed_sweeps_go_on_to_the_same_table() {
     assert!(kills < 10 || (killed[0] > 0 && killed[1] > 0), "{killed:?}");
 }
 
+/// Tables of an earlier sweep are gone when the first job begins.
+#[test]
+fn a_killed_sweep_leaves_no_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = scene("bow.ron");
+    let file = file.to_str().unwrap();
+    let common = ["--out", "s", "--set"];
+    let brief = [&common[..], &["draw=0.2", "--duration", "0.01"]].concat();
+    assert!(start(dir.path(), file, &brief).wait().unwrap().success());
+    let tables = ["s/table.csv", "s/times.csv"].map(|name| dir.path().join(name));
+    assert!(tables.iter().all(|table| table.exists()));
+    let mut child = start(dir.path(), file, &[&common[..], &["draw=0.3"]].concat());
+    while children(child.id()).is_empty() {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for table in tables {
+        assert!(!table.exists(), "{}", table.display());
+    }
+}
+
 /// A sweep that is asked to end leaves checkpoints of the jobs that run, and goes on from them.
 #[test]
 fn an_interrupted_sweep_goes_on_from_checkpoints() {

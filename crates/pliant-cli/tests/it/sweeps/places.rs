@@ -124,6 +124,39 @@ fn collecting_asks_for_a_sweep_and_for_nothing_else() {
     let ran = pliant(dir.path(), &collect);
     assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
     assert_eq!(text(&dir.path().join("t.csv")), table);
+    // The same sweep of another scene, or other values of it, are another sweep, whose plan is not
+    // put in the place of this one's.
+    let plan = text(&dir.path().join("s/manifest.json"));
+    let other = "the sweep in s is of other values, or of another scene";
+    let ran = sweep(
+        dir.path(),
+        &file,
+        &["--set", "mass=1,2", "--out", "s", "--collect"],
+    );
+    assert_eq!(ran.status.code(), Some(2), "{}", err(&ran));
+    assert!(err(&ran).contains(other), "{}", err(&ran));
+    fs::write(&file, RODS).unwrap();
+    let ran = sweep(dir.path(), &file, &["--set", "mass=1", "--out", "s", "--collect"]);
+    assert_eq!(ran.status.code(), Some(2), "{}", err(&ran));
+    assert!(err(&ran).contains(other), "{}", err(&ran));
+    assert_eq!(text(&dir.path().join("s/manifest.json")), plan);
+    assert_eq!(text(&dir.path().join("s/table.csv")), table);
+    // Of the sweep itself the table may have other quantities first.
+    let more = ["--set", "mass=1,2", "--out", "s", "--collect", "--result", "time"];
+    let ran = sweep(dir.path(), &file, &more);
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    assert!(text(&dir.path().join("s/table.csv")).contains("warnings,time,"));
+    // Jobs of other programs are not run, and collected.
+    write(
+        dir.path(),
+        "s/manifest.json",
+        &plan.replace("\"pliant\",\n      \"arg", "\"sh\",\n      \"arg"),
+    );
+    assert_ne!(text(&dir.path().join("s/manifest.json")), plan);
+    let ran = pliant(dir.path(), &["sweep", "--manifest", "s/manifest.json"]);
+    assert_eq!(ran.status.code(), Some(2), "{}", err(&ran));
+    assert_eq!(pliant(dir.path(), &collect).status.code(), Some(0));
+    assert_eq!(text(&dir.path().join("t.csv")), table);
 }
 
 /// A scene that is a link reads what is beside the link, as `pliant run` does.

@@ -173,7 +173,7 @@ fn range(
     Ok((0..count).map(|i| spaced(spacing, ends, i, count - 1)).collect())
 }
 
-/// The value `i` of those from 0 to `last`; the ends are exact, and so are powers of ten.
+/// The value `i` of those from 0 to `last`; the ends are exact.
 fn spaced(spacing: Spacing, [from, to]: [f64; 2], i: usize, last: usize) -> f64 {
     if i == 0 {
         return from;
@@ -183,12 +183,45 @@ fn spaced(spacing: Spacing, [from, to]: [f64; 2], i: usize, last: usize) -> f64 
     }
     let (i, last) = (i as f64, last as f64);
     match spacing {
-        // Not `from + i * step`: in a range from 0 to 1 the third tenth is 0.3.
-        Spacing::Linear => from + (to - from) * i / last,
+        // Three roundings, of numbers up to twice the larger end.
+        Spacing::Linear => {
+            let value = from + (to - from) * i / last;
+            decimal(value, from.abs().max(to.abs()), 2.0)
+        }
         Spacing::Geometric => {
             let (a, b) = (from.abs().log10(), to.abs().log10());
-            10f64.powf(a + (b - a) * i / last).copysign(from)
+            let exponent = a + (b - a) * i / last;
+            let value = 10f64.powf(exponent).copysign(from);
+            // An error of the exponent is one of the value, times the logarithm of ten.
+            let roundings = 2.0 + 2.0 * std::f64::consts::LN_10 * a.abs().max(b.abs());
+            decimal(value, value.abs(), roundings)
         }
+    }
+}
+
+/// Digits of the decimals that values are taken for.
+const DIGITS: f64 = 12.0;
+
+/// The decimal of some digits beside a value, if the value is that but for so many roundings of
+/// numbers of a size; the value itself otherwise.
+fn decimal(value: f64, size: f64, roundings: f64) -> f64 {
+    // Digits behind the first: fewer where the value is small beside what it is the difference of.
+    let behind = DIGITS - (size.log10().floor() - value.abs().log10().floor());
+    let near = if behind >= 0.0 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole, not negative, and not more than the digits"
+        )]
+        let behind = behind.min(DIGITS) as usize;
+        format!("{value:.behind$e}").parse().unwrap_or(value)
+    } else {
+        0.0
+    };
+    if (near - value).abs() <= roundings * f64::EPSILON * size {
+        near
+    } else {
+        value
     }
 }
 
@@ -280,6 +313,25 @@ mod tests {
         assert_eq!(values("k=linspace(0, pi, 1 + 1)")[1], std::f64::consts::PI);
     }
 
+    /// The values of ranges are those that one would write down, to the bit.
+    #[test]
+    fn ranges_have_decimals() {
+        assert_eq!(values("k=linspace(0.1,0.5,5)"), [0.1, 0.2, 0.3, 0.4, 0.5]);
+        assert_eq!(values("k=linspace(-1,1,2001)")[999], -0.001);
+        assert_eq!(values("k=linspace(-1e-3,1e-3,3)")[1].to_bits(), 0);
+        assert_eq!(values("k=linspace(0,1e25,5)")[3], 7.5e24);
+        assert_eq!(values("k=linspace(0,1e-300,11)")[3], 3e-301);
+        let powers: Vec<f64> = (0..11).map(|k| f64::from(1 << k)).collect();
+        assert_eq!(values("k=geomspace(1,1024,11)"), powers);
+        let tenths: Vec<f64> = (-300..=300).map(|k| format!("1e{k}").parse().unwrap()).collect();
+        assert_eq!(values("k=geomspace(1e-300,1e300,601)"), tenths);
+        // What is none stays as it is, but for some roundings.
+        for (k, value) in values("k=linspace(0,pi,1000)").iter().enumerate() {
+            let exact = std::f64::consts::PI * k as f64 / 999.0;
+            assert!((value - exact).abs() <= 2.0 * f64::EPSILON * std::f64::consts::PI);
+        }
+    }
+
     #[test]
     fn errors_have_a_caret_at_the_place() {
         for (text, message, caret) in [
@@ -325,6 +377,16 @@ mod tests {
     }
 
     proptest! {
+        /// Whole numbers of tenths, hundredths and so on are these.
+        #[test]
+        fn steps_of_decimals_are_decimals(from in -999i32..999, count in 2usize..50, places in 0u32..9) {
+            let unit = 10f64.powi(places as i32);
+            let last = from + count as i32 - 1;
+            let all = values(&format!("k=linspace({:?},{:?},{count})", f64::from(from) / unit, f64::from(last) / unit));
+            let expected: Vec<f64> = (from..=last).map(|k| f64::from(k) / unit).collect();
+            prop_assert_eq!(all, expected);
+        }
+
         /// The product has as many points as the sizes say, each once, in the order of an odometer.
         #[test]
         fn products_count_and_order(sizes in prop::collection::vec(1usize..6, 0..5)) {

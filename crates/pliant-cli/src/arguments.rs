@@ -83,7 +83,7 @@ pub(crate) struct Sweep {
     /// directory of the sweep]
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) table: Vec<PathBuf>,
-    /// Run so many jobs at the same time [default: the number of cores]
+    /// Run so many jobs at the same time, 256 at most [default: the number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = workers)]
     pub(crate) jobs: Option<usize>,
     /// Print the manifest, and run and write nothing

@@ -378,12 +378,10 @@ mod tests {
         }
     }
 
-    /// A program that ends as a run does which failed, and whose files could not be written.
+    /// Runs a shell script as the one job of a sweep; returns its failure and what was told.
     #[cfg(unix)]
-    #[test]
-    fn failed_runs_without_files_are_unwritten() {
+    fn failure_of(script: &str) -> (Failure, Vec<Event>) {
         let dir = tempfile::tempdir().unwrap();
-        let script = "echo 'error: cannot write result.json: full' >&2; exit 3";
         let job = Job {
             arguments: vec!["-c".into(), script.into()],
             directory: "jobs/1".into(),
@@ -400,9 +398,37 @@ mod tests {
             workers: 1,
             fail_fast: false,
         };
-        let failures = executor.run(&manifest, &[0], &AtomicBool::new(false), |_| ());
-        let failure = &failures.unwrap()[&0];
+        let mut events = Vec::new();
+        let stop = AtomicBool::new(false);
+        let failures = executor.run(&manifest, &[0], &stop, |event| events.push(event.clone()));
+        (failures.unwrap()[&0].clone(), events)
+    }
+
+    /// A program that ends as a run does which failed, and whose files could not be written.
+    #[cfg(unix)]
+    #[test]
+    fn failed_runs_without_files_are_unwritten() {
+        let (failure, _) = failure_of("echo 'error: cannot write result.json: full' >&2; exit 3");
         assert_eq!(failure.kind, FailureKind::Unwritten, "{}", failure.message);
         assert_eq!(failure.message, "cannot write result.json: full");
+    }
+
+    /// Time is told while a long job runs, for those that show it.
+    #[cfg(unix)]
+    #[test]
+    fn time_is_told_while_a_job_runs() {
+        // Several times as long as the executor listens.
+        let (failure, events) = failure_of("sleep 0.5; echo 'error: no memory' >&2; exit 7");
+        assert_eq!(failure.kind, FailureKind::Crashed, "{}", failure.message);
+        assert_eq!(failure.message, "exit status: 7: no memory");
+        assert_eq!(events[0], Event::Started(0));
+        assert!(
+            events[1..events.len() - 1]
+                .iter()
+                .all(|event| *event == Event::Idle),
+            "{events:?}"
+        );
+        assert!(events.len() > 2, "{events:?}");
+        assert_eq!(events.last(), Some(&Event::Failed(0, failure)));
     }
 }

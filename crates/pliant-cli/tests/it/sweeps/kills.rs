@@ -201,6 +201,12 @@ fn an_interrupted_sweep_goes_on_from_checkpoints() {
     let table = cells(&dir.path().join("s/table.csv"));
     assert_eq!(column(&table, "status"), ["failed", "missing"]);
     assert_eq!(column(&table, "error_kind"), ["interrupted", ""]);
+    // Also where other values took the place of the job in the meantime.
+    let checkpoint = fs::read(job.join("checkpoint.pliant")).unwrap();
+    let other = ["--set", "draw=0.25", "--duration", "0.01", "--out", "s"];
+    assert!(start(dir.path(), file, &other).wait().unwrap().success());
+    let kept = dir.path().join("s/jobs/kept-0001/checkpoint.pliant");
+    assert!(fs::read(kept).unwrap() == checkpoint);
     assert!(sweep("s").wait().unwrap().success());
     assert!(!job.join("checkpoint.pliant").exists());
     assert_eq!(

@@ -92,16 +92,15 @@ fn check_there(manifest: &Manifest, directory: &Path) -> Result<(), SweepError> 
 fn begin_in(arguments: &Sweep, manifest: &Manifest, directory: &Path) -> Result<usize, SweepError> {
     if arguments.manifest.is_none() {
         manifest.write(directory)?;
-        reuse(directory, manifest)?;
-    }
-    if arguments.collect {
-        return Ok(0);
-    }
-    if arguments.manifest.is_some()
+    } else if !arguments.collect
         && let Some(message) = manifest.changed_input(directory)
     {
         let help = Some("make the sweep anew from its scene".to_owned());
         return Err(SweepError::Setting { message, help });
+    }
+    reuse(directory, manifest)?;
+    if arguments.collect {
+        return Ok(0);
     }
     keep(directory, manifest)
 }

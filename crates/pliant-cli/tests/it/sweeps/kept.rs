@@ -1,7 +1,7 @@
 //! Results of earlier sweeps, which are kept where others take their places.
 
 use super::{RODS, sweep, text};
-use crate::{err, out, write};
+use crate::{err, out, pliant, write};
 use std::fs;
 
 /// Results whose place is taken by other values are found again when they are asked for.
@@ -58,4 +58,29 @@ fn results_of_other_values_are_kept() {
         &["--set", "mass=3,1,2", "--all-files"],
         "0 were run, 3 had results",
     );
+}
+
+/// A manifest that was put by finds its results, too, once another one was run in its directory.
+#[test]
+fn manifests_find_what_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write(dir.path(), "rods.ron", RODS);
+    let place = dir.path().join("s");
+    let first = sweep(dir.path(), &file, &["--set", "mass=1,2", "--out", "s"]);
+    assert_eq!(first.status.code(), Some(0), "{}", err(&first));
+    let table = text(&place.join("table.csv"));
+    fs::copy(place.join("manifest.json"), place.join("first.json")).unwrap();
+    for more in [&["--collect"][..], &[]] {
+        let other = sweep(dir.path(), &file, &["--set", "mass=3,4", "--out", "s"]);
+        assert_eq!(other.status.code(), Some(0), "{}", err(&other));
+        let words = [&["sweep", "--manifest", "s/first.json"], more].concat();
+        let again = pliant(dir.path(), &words);
+        assert_eq!(again.status.code(), Some(0), "{}", err(&again));
+        assert!(
+            out(&again).contains("0 were run, 2 had results"),
+            "{}",
+            out(&again)
+        );
+        assert_eq!(text(&place.join("table.csv")), table);
+    }
 }

@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 use pliant_scene::runner::Every;
 use pliant_scene::scene::{LARGEST_SCENE, Limits, Number, SceneError, SceneFile, Settings};
+use pliant_sweep::execute::MOST_WORKERS;
 use pliant_sweep::plan::MOST_JOBS;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,12 +39,8 @@ pub(crate) struct Run {
     /// Directory of the results, made if missing [default: out/<name of the scene>]
     #[arg(long, value_name = "DIR", conflicts_with = "no_files")]
     pub(crate) out: Option<PathBuf>,
-    /// Simulated time in seconds, instead of the scene's
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    pub(crate) duration: Option<f64>,
-    /// Length of a step in seconds, instead of the scene's
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
-    pub(crate) step: Option<f64>,
+    #[command(flatten)]
+    pub(crate) timing: Timing,
     /// Write no files, and keep no pictures in memory
     #[arg(long)]
     pub(crate) no_files: bool,
@@ -81,15 +77,15 @@ pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) plan: SweepPlan,
     /// Run the jobs of this manifest of a sweep
-    #[arg(long, value_name = "FILE", conflicts_with = "SweepPlan")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_PLANS)]
     pub(crate) manifest: Option<PathBuf>,
     /// Write the table into this file, .csv or .parquet; may be repeated [default: table.csv in the
     /// directory of the sweep]
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) table: Vec<PathBuf>,
-    /// Run so many jobs at the same time [default: the number of cores]
-    #[arg(long, short = 'j', value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Run so many jobs at the same time, 256 at most [default: the number of cores]
+    #[arg(long, short = 'j', value_name = "N", value_parser = workers)]
+    pub(crate) jobs: Option<usize>,
     /// Print the manifest, and run and write nothing
     #[arg(long, conflicts_with_all = ["collect", "table"])]
     pub(crate) dry_run: bool,
@@ -104,9 +100,22 @@ pub(crate) struct Sweep {
     pub(crate) quiet: bool,
 }
 
+/// Names of the arguments of [`SweepPlan`] itself, and of the groups of arguments in it.
+const OF_PLANS: [&str; 10] = [
+    "scene",
+    "set",
+    "list",
+    "result",
+    "out",
+    "all_files",
+    "checkpoint_every",
+    "max_jobs",
+    "Timing",
+    "Bounds",
+];
+
 /// The arguments that a manifest is made of.
 #[derive(Debug, Args)]
-#[group(id = "SweepPlan", multiple = true)]
 pub(crate) struct SweepPlan {
     /// The scene file, .ron or .json
     #[arg(value_name = "SCENE", required_unless_present = "manifest")]
@@ -127,27 +136,16 @@ pub(crate) struct SweepPlan {
     /// Directory of the sweep, made if missing [default: out/<name of the scene>-sweep]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Simulated time in seconds, instead of the scene's
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
-    pub(crate) duration: Option<f64>,
-    /// Length of a step in seconds, instead of the scene's
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
-    pub(crate) step: Option<f64>,
+    #[command(flatten)]
+    pub(crate) timing: Timing,
     /// Write all files of each run, not result.json alone
     #[arg(long)]
     pub(crate) all_files: bool,
     /// Let each job write checkpoints as often as this, as for `pliant run`
     #[arg(long, value_name = "TIME", value_parser = every_as_text)]
     pub(crate) checkpoint_every: Option<String>,
-    /// Let the scene read the meshes in this directory, too; may be repeated
-    #[arg(long, value_name = "DIR")]
-    pub(crate) allow_outside: Vec<PathBuf>,
-    /// Let the scene have so many elements in all of its nodes [default: 1000000]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_elements: Option<usize>,
-    /// Read scene and mesh files of up to so many MiB [default: 64 and 256]
-    #[arg(long, value_name = "MIB")]
-    pub(crate) max_file_size: Option<u32>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Let the sweep have so many jobs
     #[arg(long, value_name = "N", default_value_t = MOST_JOBS)]
     pub(crate) max_jobs: usize,
@@ -226,6 +224,33 @@ pub(crate) struct Scene {
     /// Give a parameter of the scene another value, a number or an expression such as pi/4
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     pub(crate) set: Vec<(String, Number)>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+/// Times of a run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Timing {
+    /// Simulated time in seconds, instead of the scene's
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub(crate) duration: Option<f64>,
+    /// Length of a step in seconds, instead of the scene's
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub(crate) step: Option<f64>,
+}
+
+impl Timing {
+    /// The words that say the same to another run.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let all = [("--duration", self.duration), ("--step", self.step)];
+        let word = |(name, value): (&str, Option<f64>)| Some(format!("{name}={:?}", value?));
+        all.into_iter().filter_map(word).collect()
+    }
+}
+
+/// Bounds of what a scene may read and have.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Bounds {
     /// Let the scene read the meshes in this directory, too, which is not below its own; may be
     /// repeated
     #[arg(long, value_name = "DIR")]
@@ -238,6 +263,16 @@ pub(crate) struct Scene {
     pub(crate) max_file_size: Option<u32>,
 }
 
+impl Bounds {
+    /// The words that say the same to another run, but for directories, whose paths depend on where
+    /// it is run.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let elements = self.max_elements.map(|most| format!("--max-elements={most}"));
+        let size = self.max_file_size.map(|most| format!("--max-file-size={most}"));
+        elements.into_iter().chain(size).collect()
+    }
+}
+
 /// Bytes of so many MiB.
 pub(crate) fn mebibytes(count: u32) -> u64 {
     u64::from(count) << 20
@@ -246,27 +281,29 @@ pub(crate) fn mebibytes(count: u32) -> u64 {
 impl Scene {
     /// Reads the file.
     pub(crate) fn load(&self) -> Result<SceneFile, SceneError> {
-        if let Some(none) = self.allow_outside.iter().find(|path| !path.is_dir()) {
+        let bounds = &self.bounds;
+        if let Some(none) = bounds.allow_outside.iter().find(|path| !path.is_dir()) {
             return Err(SceneError::Setting {
                 message: format!("--allow-outside {}: there is no such directory", none.display()),
                 help: None,
             });
         }
-        SceneFile::load_within(&self.path, self.max_file_size.map_or(LARGEST_SCENE, mebibytes))
+        SceneFile::load_within(&self.path, bounds.max_file_size.map_or(LARGEST_SCENE, mebibytes))
     }
 
     /// The values given beside the file.
-    pub(crate) fn settings(&self, step: Option<f64>, duration: Option<f64>) -> Settings {
+    pub(crate) fn settings(&self, timing: Option<&Timing>) -> Settings {
         let default = Limits::default();
+        let bounds = &self.bounds;
         Settings {
             parameters: self.set.clone(),
-            step,
-            duration,
+            step: timing.and_then(|timing| timing.step),
+            duration: timing.and_then(|timing| timing.duration),
             limits: Limits {
-                elements: self.max_elements.unwrap_or(default.elements),
-                mesh_bytes: self.max_file_size.map_or(default.mesh_bytes, mebibytes),
+                elements: bounds.max_elements.unwrap_or(default.elements),
+                mesh_bytes: bounds.max_file_size.map_or(default.mesh_bytes, mebibytes),
             },
-            mesh_directories: self.allow_outside.clone(),
+            mesh_directories: bounds.allow_outside.clone(),
         }
     }
 }
@@ -328,6 +365,14 @@ fn every(text: &str) -> Result<Every, String> {
     match Duration::try_from_secs_f64(time) {
         Ok(time) if !time.is_zero() => Ok(Every::Time(time)),
         _ => Err("expected a time greater than zero that a clock can count".to_owned()),
+    }
+}
+
+/// A number of jobs at the same time.
+fn workers(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if (1..=MOST_WORKERS).contains(&count) => Ok(count),
+        _ => Err(format!("expected a whole number from 1 to {MOST_WORKERS}")),
     }
 }
 

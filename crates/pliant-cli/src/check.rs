@@ -21,7 +21,7 @@ pub(crate) fn check(arguments: &Check) -> u8 {
 
 fn table(arguments: &Check) -> Result<Table, SceneError> {
     let scene = arguments.scene.load()?;
-    let built = scene.build(&arguments.scene.settings(None, None))?;
+    let built = scene.build(&arguments.scene.settings(None))?;
     let (title, plan, parameters) = (built.title.clone(), built.plan, built.parameters.clone());
     let statics = built.statics.clone();
     let mut runner = Runner::new(built)?;

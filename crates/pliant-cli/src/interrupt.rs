@@ -20,8 +20,7 @@ pub(crate) fn watch_input(flag: Arc<AtomicBool>) {
 /// The answer to the first signal during a run.
 pub(crate) const RUN: &str = "ending after this step; another signal ends it at once, without results";
 /// The answer to the first signal during a sweep.
-pub(crate) const SWEEP: &str =
-    "ending after the present steps of the jobs that run; another signal ends them at once";
+pub(crate) const SWEEP: &str = "ending after the present steps of the jobs that run; another signal ends the sweep at once, without a table";
 
 /// Returns a flag that becomes true at the first signal, which is given this answer unless `quiet`.
 /// One that comes later than a second after it ends the process at once, without results.

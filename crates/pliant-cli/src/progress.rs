@@ -4,7 +4,7 @@ use crate::complain;
 use crate::table::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pliant_scene::runner::Progress;
-use pliant_sweep::execute::Event;
+use pliant_sweep::execute::{Ending, Event, FailureKind};
 use pliant_sweep::manifest::Manifest;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -142,20 +142,33 @@ impl<'a> JobWatch<'a> {
                     "job {id} is still being run by an earlier sweep: waiting for its end"
                 ));
             }
-            Event::Complete(index, went_through) => {
+            Event::Complete(index, ending) => {
                 self.running.remove(index);
                 self.done += 1;
-                self.failed += usize::from(!went_through);
+                if let Ending::Failed(why) = ending {
+                    self.count_failed(*index, why);
+                }
             }
             Event::Failed(index, failure) => {
                 self.running.remove(index);
-                if failure.kind != "interrupted" {
+                if failure.kind != FailureKind::Interrupted {
                     self.done += 1;
-                    self.failed += 1;
+                    self.count_failed(*index, &failure.message);
                 }
             }
+            Event::Idle => {}
         }
         self.show();
+    }
+
+    /// Counts a job that failed. The first is told as it happens: what is wrong with it may be
+    /// wrong with all.
+    fn count_failed(&mut self, index: usize, why: &str) {
+        self.failed += 1;
+        if self.failed == 1 {
+            let id = self.id(index);
+            self.say(&format!("job {id} failed: {why}"));
+        }
     }
 
     fn id(&self, index: usize) -> &str {

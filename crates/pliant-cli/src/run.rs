@@ -26,6 +26,11 @@ const ENERGIES: [&str; 2] = ["kinetic", "potential"];
 const NOTABLE: f64 = 1e-6;
 
 pub(crate) fn run(arguments: &Run) -> u8 {
+    // Ahead of the scene, which may take long: a signal in the meantime ends the run after a step.
+    let stop = interrupt::requested(arguments.quiet, interrupt::RUN);
+    if arguments.stop_at_eof {
+        interrupt::watch_input(Arc::clone(&stop));
+    }
     let runner = match prepare(arguments) {
         Ok(runner) => runner,
         Err(error) => {
@@ -33,10 +38,6 @@ pub(crate) fn run(arguments: &Run) -> u8 {
             return BAD_SCENE;
         }
     };
-    let stop = interrupt::requested(arguments.quiet, interrupt::RUN);
-    if arguments.stop_at_eof {
-        interrupt::watch_input(Arc::clone(&stop));
-    }
     let (runner, directory) = match begin(arguments, runner) {
         Ok(begun) => begun,
         Err(code) => return code,
@@ -174,7 +175,7 @@ fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, Write
 /// The scene in its initial state.
 fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
     let scene = arguments.scene.load()?;
-    let built = scene.build(&arguments.scene.settings(arguments.step, arguments.duration))?;
+    let built = scene.build(&arguments.scene.settings(Some(&arguments.timing)))?;
     let runner = Runner::new(built)?;
     if arguments.no_files || arguments.only_result {
         Ok(runner.without_recording())

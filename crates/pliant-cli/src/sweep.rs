@@ -5,18 +5,20 @@ use crate::interrupt;
 use crate::progress::JobWatch;
 use crate::table::Table;
 use crate::{BAD_SCENE, INTERRUPTED, JOBS_FAILED, NOT_WRITTEN, complain};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use pliant_scene::scene::SceneFile;
 use pliant_sweep::SweepError;
 use pliant_sweep::axis::{Axis, check_names, product};
 use pliant_sweep::execute::{Executor, Failure};
-use pliant_sweep::manifest::{Job, Manifest, PROGRAM};
+use pliant_sweep::manifest::{Job, MANIFEST, Manifest, PROGRAM};
 use pliant_sweep::plan::{Common, plan};
 use pliant_sweep::result::{Found, look};
-use pliant_sweep::reuse::reuse;
+use pliant_sweep::reuse::{JOBS, KEPT, keep, reuse};
 use pliant_sweep::table::{Results, collect};
-use pliant_sweep::tables::{Format, TableFile};
+use pliant_sweep::tables::{Content, TableFile, check_apart};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -36,34 +38,129 @@ pub(crate) fn sweep(arguments: &Sweep) -> u8 {
 
 fn code_of(error: &SweepError) -> u8 {
     match error {
-        SweepError::Write(_) => NOT_WRITTEN,
+        SweepError::Write(_) | SweepError::Thread { .. } => NOT_WRITTEN,
         _ => BAD_SCENE,
     }
 }
 
 fn begin(arguments: &Sweep) -> Result<u8, SweepError> {
     let (manifest, directory) = match &arguments.manifest {
-        Some(path) => (Manifest::load(path)?, folder(path)),
+        Some(path) => {
+            let manifest = Manifest::load(path)?;
+            if !arguments.collect {
+                check(&manifest.jobs)?;
+            }
+            (manifest, folder(path))
+        }
         None => planned(&arguments.plan)?,
     };
-    manifest.jobs.iter().try_for_each(check)?;
-    let tables = tables(arguments, &directory)?;
     if arguments.dry_run {
-        crate::print(&manifest.to_text().unwrap_or_default());
+        crate::print(&manifest.to_text()?);
         return Ok(0);
     }
-    let _lock = pliant_sweep::manifest::take(&directory)?;
-    if arguments.manifest.is_none() {
-        manifest.write(&directory)?;
-        reuse(&directory, &manifest)?;
-    } else if let Some(change) = manifest.changed_input(&directory) {
-        let help = "make the sweep anew from its scene".to_owned();
-        return Err(SweepError::Setting {
-            message: change,
-            help: Some(help),
-        });
+    if arguments.collect && arguments.manifest.is_none() {
+        check_there(&manifest, &directory)?;
     }
-    run(arguments, &manifest, &directory, &tables)
+    let files = Files::of(arguments, &manifest, &directory)?;
+    let _lock = files.take()?;
+    let kept = begin_in(arguments, &manifest, &directory)?;
+    run(arguments, &manifest, &files, kept)
+}
+
+/// Checks that a directory has this very sweep, which may be asked for other quantities.
+fn check_there(manifest: &Manifest, directory: &Path) -> Result<(), SweepError> {
+    let path = directory.join(MANIFEST);
+    let (place, file) = (directory.display(), path.display());
+    let (message, help) = match Manifest::load(&path) {
+        Ok(there) if there.jobs == manifest.jobs => return Ok(()),
+        Ok(_) => (
+            format!("the sweep in {place} is of other values, or of another scene"),
+            format!("`--manifest {file} --collect` collects it; without `--collect` this one is run"),
+        ),
+        Err(SweepError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => (
+            format!("there is no sweep in {place}"),
+            "without `--collect` it is run".to_owned(),
+        ),
+        Err(error) => return Err(error),
+    };
+    let help = Some(help);
+    Err(SweepError::Setting { message, help })
+}
+
+/// Writes the manifest into the directory of the sweep, and moves results to the places of their
+/// jobs and out of those of others. Returns how many of others were moved.
+fn begin_in(arguments: &Sweep, manifest: &Manifest, directory: &Path) -> Result<usize, SweepError> {
+    if arguments.manifest.is_none() {
+        manifest.write(directory)?;
+    } else if !arguments.collect
+        && let Some(message) = manifest.changed_input(directory)
+    {
+        let help = Some("make the sweep anew from its scene".to_owned());
+        return Err(SweepError::Setting { message, help });
+    }
+    reuse(directory, manifest)?;
+    if arguments.collect {
+        return Ok(0);
+    }
+    keep(directory, manifest)
+}
+
+/// The files of a sweep.
+struct Files<'a> {
+    directory: &'a Path,
+    tables: Vec<TableFile>,
+    times: TableFile,
+}
+
+impl<'a> Files<'a> {
+    /// The files, none of which is one that the sweep reads.
+    fn of(arguments: &Sweep, manifest: &Manifest, directory: &'a Path) -> Result<Self, SweepError> {
+        let own = |name: &str| TableFile::named(&directory.join(name));
+        let given = arguments.table.iter().map(|path| TableFile::named(path));
+        let mut tables: Vec<TableFile> = given.collect::<Result<_, _>>()?;
+        if tables.is_empty() {
+            tables.push(own("table.csv")?);
+        }
+        let times = own("times.csv")?;
+        let mut taken = vec![(times.path.clone(), "the table of times")];
+        for list in &arguments.plan.list {
+            taken.push((list.clone(), "a list of this sweep"));
+        }
+        for file in arguments.plan.scene.iter().chain(&arguments.manifest) {
+            taken.push((file.clone(), "what the sweep is made from"));
+        }
+        for input in &manifest.inputs {
+            taken.push((directory.join(&input.path), "an input of the scene"));
+        }
+        check_apart(&tables, &taken)?;
+        Ok(Self {
+            directory,
+            tables,
+            times,
+        })
+    }
+
+    /// Takes the directory, and checks that all tables can be written: those that are elsewhere
+    /// first, so that a directory is not made in vain.
+    fn take(&self) -> Result<File, SweepError> {
+        let is_inside = |table: &&TableFile| table.is_inside(self.directory);
+        let (inside, elsewhere): (Vec<&TableFile>, _) = self.tables.iter().partition(is_inside);
+        elsewhere
+            .iter()
+            .try_for_each(|table| table.check(Content::Results))?;
+        let lock = pliant_sweep::manifest::take(self.directory)?;
+        inside
+            .iter()
+            .try_for_each(|table| table.check(Content::Results))?;
+        self.times.check(Content::Times)?;
+        Ok(lock)
+    }
+
+    /// Removes the tables of an earlier sweep.
+    fn clear(&self) -> Result<(), SweepError> {
+        let mut all = self.tables.iter().chain([&self.times]);
+        all.try_for_each(TableFile::clear)
+    }
 }
 
 /// The directory that a file is in.
@@ -77,30 +174,18 @@ fn folder(path: &Path) -> PathBuf {
 /// The manifest of a scene and the values of its parameters, and its directory.
 fn planned(arguments: &SweepPlan) -> Result<(Manifest, PathBuf), SweepError> {
     let path = arguments.scene.clone().unwrap_or_default();
-    let outside = &arguments.allow_outside;
     let own = Scene {
         path: path.clone(),
         set: Vec::new(),
-        allow_outside: outside.clone(),
-        max_elements: arguments.max_elements,
-        max_file_size: arguments.max_file_size,
+        bounds: arguments.bounds.clone(),
     };
     let scene = own.load()?;
     let points = points(arguments, &scene)?;
-    let built = scene.build(&own.settings(arguments.step, arguments.duration))?;
-    let mut further = Vec::new();
-    if let Some(most) = arguments.max_elements {
-        further.push(format!("--max-elements={most}"));
-    }
-    if let Some(most) = arguments.max_file_size {
-        further.push(format!("--max-file-size={most}"));
-    }
+    let built = scene.build(&own.settings(Some(&arguments.timing)))?;
     let common = Common {
-        duration: arguments.duration,
-        step: arguments.step,
         checkpoint_every: arguments.checkpoint_every.clone(),
-        allow_outside: outside.clone(),
-        further,
+        allow_outside: arguments.bounds.allow_outside.clone(),
+        further: [arguments.timing.words(), arguments.bounds.words()].concat(),
         all_files: arguments.all_files,
         quantities: arguments.result.clone(),
     };
@@ -124,86 +209,79 @@ fn points(arguments: &SweepPlan, scene: &SceneFile) -> Result<Axis, SweepError> 
         axes.push(axis);
     }
     if axes.is_empty() {
-        return Err(SweepError::Setting {
-            message: "nothing varies".to_owned(),
-            help: Some("as in `--set k=1,2,5`, `--set k=linspace(0,1,11)` or `--list points.csv`".to_owned()),
-        });
+        let message = "nothing varies".to_owned();
+        let help = "as in `--set k=1,2,5`, `--set k=linspace(0,1,11)` or `--list points.csv`";
+        let help = Some(help.to_owned());
+        return Err(SweepError::Setting { message, help });
     }
     product(&axes, arguments.max_jobs)
 }
 
-/// Checks that a job is a run of this program which writes into its directory alone.
-fn check(job: &Job) -> Result<(), SweepError> {
-    let wrong = |what: String| SweepError::Setting {
-        message: format!("job `{}` {what}", job.id.escape_debug()),
-        help: None,
-    };
+/// Checks that jobs are runs of this program which write into their directories alone.
+fn check(jobs: &[Job]) -> Result<(), SweepError> {
+    // Made once: for each job it would take longer than all the rest.
+    let mut command = Arguments::command();
+    for job in jobs {
+        if let Err(what) = flaw(&mut command, job) {
+            let message = format!("job `{}` {what}", job.id.escape_debug());
+            return Err(SweepError::Setting { message, help: None });
+        }
+    }
+    Ok(())
+}
+
+/// Says why a job is no run that may be started, if it is none.
+fn flaw(command: &mut clap::Command, job: &Job) -> Result<(), String> {
     if job.program != PROGRAM {
-        return Err(wrong(format!(
-            "is of the program `{}`: only `{PROGRAM}` is run",
-            job.program.escape_debug()
-        )));
+        let program = job.program.escape_debug();
+        return Err(format!("is of the program `{program}`: only `{PROGRAM}` is run"));
     }
     let words = [PROGRAM]
         .into_iter()
         .chain(job.arguments.iter().map(String::as_str));
-    let parsed = Arguments::try_parse_from(words).map_err(|error| {
+    let matches = command.try_get_matches_from_mut(words);
+    let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let parsed = parsed.map_err(|error| {
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default();
-        wrong(format!(
-            "has arguments that do not fit: {}",
-            line.trim_start_matches("error: ")
-        ))
+        let line = line.trim_start_matches("error: ");
+        format!("has arguments that do not fit: {line}")
     })?;
     match parsed.command {
         Command::Run(run) if run.out.as_deref() != Some(Path::new(&job.directory)) => {
-            Err(wrong("must have its `--out` in its directory".to_owned()))
+            Err("must have its `--out` in its directory".to_owned())
         }
-        Command::Run(run) if run.dump_failed_solve.is_some() => Err(wrong(
-            "may write into its directory alone, without `--dump-failed-solve`".to_owned(),
-        )),
+        Command::Run(run) if run.dump_failed_solve.is_some() => {
+            Err("may write into its directory alone, without `--dump-failed-solve`".to_owned())
+        }
         Command::Run(_) => Ok(()),
-        _ => Err(wrong("must be a `run`".to_owned())),
+        _ => Err("must be a `run`".to_owned()),
     }
 }
 
-/// The files of the table, which can be written.
-fn tables(arguments: &Sweep, directory: &Path) -> Result<Vec<TableFile>, SweepError> {
-    if arguments.table.is_empty() {
-        return Ok(vec![TableFile {
-            path: directory.join("table.csv"),
-            format: Format::Csv,
-        }]);
-    }
-    let files = arguments.table.iter().map(|path| TableFile::named(path));
-    files.collect()
-}
-
-fn run(
-    arguments: &Sweep,
-    manifest: &Manifest,
-    directory: &Path,
-    tables: &[TableFile],
-) -> Result<u8, SweepError> {
+fn run(arguments: &Sweep, manifest: &Manifest, files: &Files<'_>, others: usize) -> Result<u8, SweepError> {
+    let directory = files.directory;
     let is_missing = |job: &Job| matches!(look(directory, job), Found::Missing(_));
     let all = 0..manifest.jobs.len();
     let missing: Vec<usize> = all.filter(|k| is_missing(&manifest.jobs[*k])).collect();
     let kept = manifest.jobs.len() - missing.len();
-    tables.iter().try_for_each(TableFile::clear)?;
-    let stop = interrupt::requested(arguments.quiet, interrupt::SWEEP);
     let mut failures = BTreeMap::new();
+    let mut interrupted = false;
     if !arguments.collect {
+        files.clear()?;
+        let stop = interrupt::requested(arguments.quiet, interrupt::SWEEP);
         failures = execute(arguments, manifest, directory, &missing, &stop)?;
+        interrupted = stop.load(Ordering::Relaxed);
     }
     let results = collect(directory, manifest, &failures);
-    for table in tables {
+    for table in &files.tables {
         table.write(&results.table)?;
     }
-    results.seconds.write_csv(&directory.join("times.csv"))?;
+    files.times.write(&results.seconds)?;
     if !arguments.quiet {
-        report(&results, manifest, directory, kept, tables);
+        report(&results, files, kept, others);
     }
-    Ok(code(&results, stop.load(Ordering::Relaxed), manifest))
+    Ok(code(&results, interrupted, manifest))
 }
 
 fn execute(
@@ -221,14 +299,14 @@ fn execute(
     let executor = Executor {
         directory,
         program: &program,
-        workers: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
+        workers: arguments.jobs.unwrap_or_else(cores),
         fail_fast: arguments.fail_fast,
     };
     let kept = manifest.jobs.len() - missing.len();
     let mut watch = JobWatch::new(arguments.quiet, manifest, kept);
     let failures = executor.run(manifest, missing, stop, |event| watch.see(event));
     watch.end();
-    Ok(failures)
+    failures
 }
 
 /// The exit code, and what there is to say about it.
@@ -242,17 +320,23 @@ fn code(results: &Results, interrupted: bool, manifest: &Manifest) -> u8 {
             "error: no result has `{path}`: its column is empty{help}"
         ));
     }
-    if interrupted {
+    // A signal that came as the last job ended has interrupted nothing.
+    if interrupted && counts.missing + counts.interrupted > 0 {
         complain(&format!(
             "interrupted: {} of {} jobs have results; the same command goes on",
-            counts.ok + counts.failed,
+            counts.with_result,
             manifest.jobs.len()
         ));
         return INTERRUPTED;
     }
-    if counts.failed > 0 {
+    if counts.failed + counts.interrupted > 0 {
+        // A job alone may be interrupted, too.
+        let interrupted = match counts.interrupted {
+            0 => String::new(),
+            count => format!(", {count} were interrupted"),
+        };
         complain(&format!(
-            "error: {} of {} jobs failed",
+            "error: {} of {} jobs failed{interrupted}",
             counts.failed,
             manifest.jobs.len()
         ));
@@ -261,18 +345,20 @@ fn code(results: &Results, interrupted: bool, manifest: &Manifest) -> u8 {
     if results.unknown.is_empty() { 0 } else { BAD_SCENE }
 }
 
-fn report(results: &Results, manifest: &Manifest, directory: &Path, kept: usize, tables: &[TableFile]) {
+fn report(results: &Results, files: &Files<'_>, kept: usize, others: usize) {
     let counts = results.counts;
+    let (rows, columns) = (results.table.rows.len(), results.table.columns.len());
     let mut table = Table::default();
-    table.row(
-        "sweep",
-        format!("{} jobs in {}", manifest.jobs.len(), directory.display()),
-    );
-    let ended = manifest.jobs.len() - kept - counts.missing;
+    table.row("sweep", format!("{rows} jobs in {}", files.directory.display()));
+    let interrupted = match counts.interrupted {
+        0 => String::new(),
+        count => format!(", {count} interrupted"),
+    };
+    let ended = rows.saturating_sub(kept + counts.missing + counts.interrupted);
     table.row(
         "jobs",
         format!(
-            "{ended} were run, {kept} had results, {} are missing",
+            "{ended} were run, {kept} had results, {} are missing{interrupted}",
             counts.missing
         ),
     );
@@ -284,12 +370,51 @@ fn report(results: &Results, manifest: &Manifest, directory: &Path, kept: usize,
         let more = results.failed.len() - SHOWN;
         table.row("", format!("and {more} more: they are in the table"));
     }
-    for file in tables {
-        let (rows, columns) = (results.table.rows.len(), results.table.columns.len());
+    if others > 0 {
+        let place = format!("{JOBS}/{KEPT}*, where they are found again");
+        table.row(
+            "",
+            format!("{others} of other values or scenes are now in {place}"),
+        );
+    }
+    for file in &files.tables {
         table.row(
             "table",
             format!("{}, {rows} rows, {columns} columns", file.path.display()),
         );
     }
     table.print();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_sweep::table::Counts;
+
+    /// A sweep is interrupted if there is something left of it.
+    #[test]
+    fn a_signal_after_the_last_job_interrupts_nothing() {
+        let whole = Counts {
+            ok: 2,
+            failed: 1,
+            with_result: 3,
+            ..Counts::default()
+        };
+        let part = Counts { missing: 1, ..whole };
+        let cut = Counts {
+            interrupted: 1,
+            ..whole
+        };
+        for (counts, code) in [(whole, JOBS_FAILED), (part, INTERRUPTED), (cut, INTERRUPTED)] {
+            let results = Results {
+                counts,
+                ..Results::default()
+            };
+            assert_eq!(
+                super::code(&results, true, &Manifest::default()),
+                code,
+                "{counts:?}"
+            );
+        }
+    }
 }

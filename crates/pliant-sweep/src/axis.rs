@@ -16,7 +16,8 @@ pub struct Axis {
     pub points: Vec<Vec<f64>>,
 }
 
-/// The two ranges, with the names and the meaning that they have in NumPy.
+/// The two ranges, with the names that they have in NumPy. Their values are the decimals where
+/// there are any: 0.3, and not the sum of three tenths.
 #[derive(Clone, Copy)]
 enum Spacing {
     Linear,
@@ -24,6 +25,9 @@ enum Spacing {
 }
 
 const RANGES: [(&str, Spacing); 2] = [("linspace", Spacing::Linear), ("geomspace", Spacing::Geometric)];
+
+const VALUES: &str =
+    "values are separated by commas, as in `k=1,2,5`; ranges are `linspace(FROM, TO, COUNT)`";
 
 /// A text with its name, for messages.
 struct Source<'a> {
@@ -39,6 +43,16 @@ impl Source<'_> {
         help: Option<String>,
     ) -> Result<T, SweepError> {
         Err(SweepError::at(self.file, self.text, range, message, help))
+    }
+
+    /// The value that a part of the text between commas is.
+    fn value(&self, range: Range<usize>) -> Result<f64, SweepError> {
+        let separated = self.text[range.clone()].contains([';', ':']);
+        let mut result = self.number(range);
+        if separated && let Err(SweepError::Place(diagnostic)) = &mut result {
+            diagnostic.help = Some(VALUES.to_owned());
+        }
+        result
     }
 
     /// The number that a part of the text is.
@@ -67,7 +81,7 @@ impl Axis {
         for part in parts(text, equals + 1..text.len()) {
             match range_of(text, part.clone()) {
                 Some((spacing, inner)) => points.extend(range(&source, spacing, part, inner)?),
-                None => points.push(source.number(part)?),
+                None => points.push(source.value(part)?),
             }
         }
         Ok(Self {
@@ -147,7 +161,9 @@ fn range(
         reason = "whole and within bounds"
     )]
     let count = values as usize;
-    if matches!(spacing, Spacing::Geometric) && (ends[0] * ends[1] <= 0.0) {
+    // Not by their product, which may be too small to have a sign.
+    let one_sign = ends.iter().all(|end| *end > 0.0) || ends.iter().all(|end| *end < 0.0);
+    if matches!(spacing, Spacing::Geometric) && !one_sign {
         let message = "the ends of a geometric range must both be positive or both be negative";
         return source.wrong(whole, message, None);
     }
@@ -157,7 +173,7 @@ fn range(
     Ok((0..count).map(|i| spaced(spacing, ends, i, count - 1)).collect())
 }
 
-/// The value `i` of those from 0 to `last`; the ends are exact, and so are powers of ten.
+/// The value `i` of those from 0 to `last`; the ends are exact.
 fn spaced(spacing: Spacing, [from, to]: [f64; 2], i: usize, last: usize) -> f64 {
     if i == 0 {
         return from;
@@ -167,12 +183,45 @@ fn spaced(spacing: Spacing, [from, to]: [f64; 2], i: usize, last: usize) -> f64 
     }
     let (i, last) = (i as f64, last as f64);
     match spacing {
-        // Not `from + i * step`: in a range from 0 to 1 the third tenth is 0.3.
-        Spacing::Linear => from + (to - from) * i / last,
+        // Three roundings, of numbers up to twice the larger end.
+        Spacing::Linear => {
+            let value = from + (to - from) * i / last;
+            decimal(value, from.abs().max(to.abs()), 2.0)
+        }
         Spacing::Geometric => {
             let (a, b) = (from.abs().log10(), to.abs().log10());
-            10f64.powf(a + (b - a) * i / last).copysign(from)
+            let exponent = a + (b - a) * i / last;
+            let value = 10f64.powf(exponent).copysign(from);
+            // An error of the exponent is one of the value, times the logarithm of ten.
+            let roundings = 2.0 + 2.0 * std::f64::consts::LN_10 * a.abs().max(b.abs());
+            decimal(value, value.abs(), roundings)
         }
+    }
+}
+
+/// Digits of the decimals that values are taken for.
+const DIGITS: f64 = 12.0;
+
+/// The decimal of some digits beside a value, if the value is that but for so many roundings of
+/// numbers of a size; the value itself otherwise.
+fn decimal(value: f64, size: f64, roundings: f64) -> f64 {
+    // Digits behind the first: fewer where the value is small beside what it is the difference of.
+    let behind = DIGITS - (size.log10().floor() - value.abs().log10().floor());
+    let near = if behind >= 0.0 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole, not negative, and not more than the digits"
+        )]
+        let behind = behind.min(DIGITS) as usize;
+        format!("{value:.behind$e}").parse().unwrap_or(value)
+    } else {
+        0.0
+    };
+    if (near - value).abs() <= roundings * f64::EPSILON * size {
+        near
+    } else {
+        value
     }
 }
 
@@ -213,14 +262,21 @@ pub fn product(axes: &[Axis], most: usize) -> Result<Axis, SweepError> {
 /// # Errors
 /// [`SweepError::Setting`] with the first that it has not, and the nearest that it has.
 pub fn check_names(axis: &Axis, known: &[&str]) -> Result<(), SweepError> {
-    match axis.names.iter().find(|name| !known.contains(&name.as_str())) {
+    match axis.names.iter().find_map(|name| stranger(name, known)) {
         None => Ok(()),
-        Some(name) => {
-            let help = hint(name, "parameters", known.iter().copied());
-            let help = help.or_else(|| Some("this scene has no parameters".to_owned()));
-            Err(SweepError::setting(format!("unknown parameter `{name}`"), help))
-        }
+        Some((message, help)) => Err(SweepError::setting(message, help)),
     }
+}
+
+/// The sentence about a name that no parameter has, and the nearest that one has; none if one has
+/// it.
+pub(crate) fn stranger(name: &str, known: &[&str]) -> Option<(String, Option<String>)> {
+    if known.contains(&name) {
+        return None;
+    }
+    let help = hint(name, "parameters", known.iter().copied());
+    let help = help.or_else(|| Some("this scene has no parameters".to_owned()));
+    Some((format!("unknown parameter `{name}`"), help))
 }
 
 #[cfg(test)]
@@ -234,7 +290,7 @@ mod tests {
         axis.points.into_iter().map(|point| point[0]).collect()
     }
 
-    /// Ranges as NumPy gives them, to the bit where decimals are.
+    /// Ranges as NumPy names them, with the decimals where there are any.
     #[test]
     fn values_lists_and_ranges() {
         assert_eq!(values("k=3"), [3.0]);
@@ -251,7 +307,29 @@ mod tests {
         assert_eq!(values("k=geomspace(1, 1e6, 7)"), decades);
         assert_eq!(values("k=geomspace(-1e2, -1, 3)"), [-100.0, -10.0, -1.0]);
         assert_eq!(values("k=geomspace(1, 4, 3)")[1], 2.0);
+        // Their product is below the smallest number.
+        assert_eq!(values("k=geomspace(1e-200, 1e-180, 3)"), [1e-200, 1e-190, 1e-180]);
+        assert_eq!(values("k=geomspace(-1e-200, -1e-180, 3)")[0], -1e-200);
         assert_eq!(values("k=linspace(0, pi, 1 + 1)")[1], std::f64::consts::PI);
+    }
+
+    /// The values of ranges are those that one would write down, to the bit.
+    #[test]
+    fn ranges_have_decimals() {
+        assert_eq!(values("k=linspace(0.1,0.5,5)"), [0.1, 0.2, 0.3, 0.4, 0.5]);
+        assert_eq!(values("k=linspace(-1,1,2001)")[999], -0.001);
+        assert_eq!(values("k=linspace(-1e-3,1e-3,3)")[1].to_bits(), 0);
+        assert_eq!(values("k=linspace(0,1e25,5)")[3], 7.5e24);
+        assert_eq!(values("k=linspace(0,1e-300,11)")[3], 3e-301);
+        let powers: Vec<f64> = (0..11).map(|k| f64::from(1 << k)).collect();
+        assert_eq!(values("k=geomspace(1,1024,11)"), powers);
+        let tenths: Vec<f64> = (-300..=300).map(|k| format!("1e{k}").parse().unwrap()).collect();
+        assert_eq!(values("k=geomspace(1e-300,1e300,601)"), tenths);
+        // What is none stays as it is, but for some roundings.
+        for (k, value) in values("k=linspace(0,pi,1000)").iter().enumerate() {
+            let exact = std::f64::consts::PI * k as f64 / 999.0;
+            assert!((value - exact).abs() <= 2.0 * f64::EPSILON * std::f64::consts::PI);
+        }
     }
 
     #[test]
@@ -271,6 +349,8 @@ mod tests {
             ("k=linspace(0,1,1e9)", "from 2 to 1000000", "               ^^^"),
             ("k=linspace(0,y,3)", "unknown name `y`", "             ^"),
             ("k=geomspace(0,1,3)", "both be positive", "  ^^^^^^^^^^^^^^^^"),
+            ("k=geomspace(1,0,3)", "both be positive", "  ^^^^^^^^^^^^^^^^"),
+            ("k=geomspace(-1,1,3)", "both be positive", "  ^^^^^^^^^^^^^^^^^"),
             ("k=linspace(-1e308,1e308,3)", "too far apart", "  ^^^^^^"),
             ("k=logspace(0,1,3)", "unknown name `logspace`", "  ^^^^^^^^"),
             ("k=linspace(0,1,3", "", "  ^"),
@@ -278,6 +358,14 @@ mod tests {
             let shown = Axis::parse("--set", text).unwrap_err().to_string();
             assert!(shown.contains(message), "{text}: {shown}");
             assert!(shown.contains(&format!("  | {caret}")), "{text}: {shown}");
+        }
+    }
+
+    #[test]
+    fn other_separators_are_told() {
+        for text in ["k=1;2", "k=0:1:0.1", "k=1,2;3"] {
+            let shown = Axis::parse("--set", text).unwrap_err().to_string();
+            assert!(shown.contains("values are separated by commas"), "{shown}");
         }
     }
 
@@ -289,6 +377,16 @@ mod tests {
     }
 
     proptest! {
+        /// Whole numbers of tenths, hundredths and so on are these.
+        #[test]
+        fn steps_of_decimals_are_decimals(from in -999i32..999, count in 2usize..50, places in 0u32..9) {
+            let unit = 10f64.powi(places as i32);
+            let last = from + count as i32 - 1;
+            let all = values(&format!("k=linspace({:?},{:?},{count})", f64::from(from) / unit, f64::from(last) / unit));
+            let expected: Vec<f64> = (from..=last).map(|k| f64::from(k) / unit).collect();
+            prop_assert_eq!(all, expected);
+        }
+
         /// The product has as many points as the sizes say, each once, in the order of an odometer.
         #[test]
         fn products_count_and_order(sizes in prop::collection::vec(1usize..6, 0..5)) {

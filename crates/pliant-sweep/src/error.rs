@@ -32,6 +32,12 @@ pub enum SweepError {
         /// The system's error.
         source: io::Error,
     },
+    /// The system has no thread for the jobs.
+    #[error("error: cannot start a thread for the jobs: {source}")]
+    Thread {
+        /// The system's error.
+        source: io::Error,
+    },
     /// A file cannot be written, or a directory cannot be had.
     #[error("error: {0}")]
     Write(#[from] ExportError),

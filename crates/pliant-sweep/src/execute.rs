@@ -1,9 +1,11 @@
 //! The execution of jobs, each as a process of its own.
 
+use crate::SweepError;
 use crate::manifest::{Job, Manifest};
-use crate::result::{Found, look};
+use crate::result::{Found, look, whole};
 use pliant_output::ExportError;
 use pliant_output::directory::lock;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -11,29 +13,86 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// Between two looks at whether to stop, and at a directory that another process has.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// The sentence about jobs that a sweep which stops has interrupted.
+const INTERRUPTED: &str = "interrupted: the same sweep goes on with it";
+
 /// Bytes of what a job complains of that are kept.
 const MOST_WORDS: u64 = 64 << 10;
+
+/// The most jobs at the same time.
+pub const MOST_WORKERS: usize = 256;
+
+/// The kind of a [`Failure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The scene with these parameters is none.
+    Refused,
+    /// Its files, or its directory, cannot be written.
+    Unwritten,
+    /// A signal ended its process.
+    Killed,
+    /// Its process ended by itself, in a way that runs do not.
+    Crashed,
+    /// The sweep was asked to stop.
+    Interrupted,
+    /// Its process cannot be started.
+    NotStarted,
+    /// Its inputs changed while the sweep ran.
+    Changed,
+}
+
+impl FailureKind {
+    /// The word that the table has.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Unwritten => "unwritten",
+            Self::Killed => "killed",
+            Self::Crashed => "crashed",
+            Self::Interrupted => "interrupted",
+            Self::NotStarted => "not_started",
+            Self::Changed => "changed",
+        }
+    }
+}
 
 /// Why a job has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The kind, as the table has it: `refused` (the scene, with these parameters), `unwritten`
-    /// (its files), `killed` (by a signal), `crashed`, `interrupted`, `not_started`, `changed` (its
-    /// inputs, while the sweep ran).
-    pub kind: &'static str,
+    /// The kind.
+    pub kind: FailureKind,
     /// A sentence.
     pub message: String,
 }
 
 impl Failure {
-    fn new(kind: &'static str, message: impl Into<String>) -> Self {
+    fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, message }
+    }
+}
+
+/// How a run with a result ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The run went through.
+    Through,
+    /// The run failed by itself, as it would again: why.
+    Failed(String),
+}
+
+impl Ending {
+    fn of(result: &Value) -> Self {
+        match result["status"].as_str() {
+            Some("ok") => Self::Through,
+            _ => Self::Failed(result["error"].as_str().unwrap_or_default().to_owned()),
+        }
     }
 }
 
@@ -44,10 +103,12 @@ pub enum Event {
     Started(usize),
     /// Its directory is still written to by another process, whose end is waited for.
     Waiting(usize),
-    /// A result of it is there; whether of a run that went through.
-    Complete(usize, bool),
+    /// A result of it is there.
+    Complete(usize, Ending),
     /// No result of it is there, and why.
     Failed(usize, Failure),
+    /// Time passed, and nothing changed.
+    Idle,
 }
 
 /// How jobs are run.
@@ -57,7 +118,7 @@ pub struct Executor<'a> {
     pub directory: &'a Path,
     /// The program that runs jobs of [`PROGRAM`](crate::manifest::PROGRAM).
     pub program: &'a Path,
-    /// Jobs at the same time, at least one.
+    /// Jobs at the same time, from one to [`MOST_WORKERS`].
     pub workers: usize,
     /// Whether no job is begun after the first that fails.
     pub fail_fast: bool,
@@ -66,14 +127,18 @@ pub struct Executor<'a> {
 impl Executor<'_> {
     /// Runs jobs of a manifest by their places, until `stop` is set: then the jobs that run end
     /// after their present step and leave checkpoints, and no other begins. Returns why those that
-    /// were begun and have no result have none.
+    /// were begun and have no result have none. Fewer jobs run at the same time where the system
+    /// has no more threads.
+    ///
+    /// # Errors
+    /// [`SweepError::Thread`] if the system has no thread at all.
     pub fn run(
         &self,
         manifest: &Manifest,
         jobs: &[usize],
         stop: &AtomicBool,
         mut watch: impl FnMut(&Event),
-    ) -> BTreeMap<usize, Failure> {
+    ) -> Result<BTreeMap<usize, Failure>, SweepError> {
         let shared = Shared {
             executor: *self,
             manifest,
@@ -86,9 +151,14 @@ impl Executor<'_> {
         let mut failures = BTreeMap::new();
         let (sender, receiver) = channel();
         std::thread::scope(|scope| {
-            for _ in 0..self.workers.clamp(1, jobs.len().max(1)) {
+            for worker in 0..self.workers.clamp(1, MOST_WORKERS).min(jobs.len()) {
                 let (shared, sender) = (&shared, sender.clone());
-                scope.spawn(move || shared.work(&sender));
+                match Builder::new().spawn_scoped(scope, move || shared.work(&sender)) {
+                    Ok(_) => {}
+                    Err(source) if worker == 0 => return Err(SweepError::Thread { source }),
+                    // Those that there are do all jobs.
+                    Err(_) => break,
+                }
             }
             drop(sender);
             loop {
@@ -99,16 +169,16 @@ impl Executor<'_> {
                             failures.insert(index, failure);
                         }
                     }
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => watch(&Event::Idle),
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
                 if stop.load(Ordering::Relaxed) {
                     // The jobs watch their standard input.
                     shared.inputs().clear();
                 }
             }
-        });
-        failures
+        })?;
+        Ok(failures)
     }
 }
 
@@ -147,10 +217,10 @@ impl Shared<'_> {
             // Nobody listens to a sweep that is over.
             let _ = sender.send(Event::Started(*index));
             let event = match self.run(*index, job, sender) {
-                Ok(went_through) => Event::Complete(*index, went_through),
+                Ok(ending) => Event::Complete(*index, ending),
                 Err(failure) => Event::Failed(*index, failure),
             };
-            let failed = !matches!(event, Event::Complete(_, true));
+            let failed = !matches!(event, Event::Complete(_, Ending::Through));
             if failed && self.executor.fail_fast {
                 self.full.store(true, Ordering::Relaxed);
             }
@@ -158,24 +228,52 @@ impl Shared<'_> {
         }
     }
 
-    /// Runs a job. Returns whether its run went through, if it has a result.
-    fn run(&self, index: usize, job: &Job, sender: &Sender<Event>) -> Result<bool, Failure> {
+    /// Runs a job. Returns how its run ended, if it has a result.
+    fn run(&self, index: usize, job: &Job, sender: &Sender<Event>) -> Result<Ending, Failure> {
         self.wait_for_directory(index, job, sender)?;
         // Whoever had the directory may have been at this very job.
         if let Found::Complete(result) = look(self.executor.directory, job) {
-            return Ok(result["status"] == "ok");
+            return Ok(Ending::of(&result));
         }
         let (status, words) = self.spawn_and_wait(index, job).map_err(|error| {
             let program = self.executor.program.display();
-            Failure::new("not_started", format!("cannot run {program}: {error}"))
+            Failure::new(FailureKind::NotStarted, format!("cannot run {program}: {error}"))
         })?;
-        match status.code() {
-            Some(0 | 3 | 4) => match look(self.executor.directory, job) {
-                Found::Complete(result) => Ok(result["status"] == "ok"),
-                Found::Missing(why) => Err(Failure::new("changed", why)),
-            },
-            code => Err(failure_of(code, status, &words)),
+        let Some(code @ (0 | 3 | 4)) = status.code() else {
+            return Err(self.failure_of(status, &words));
+        };
+        match look(self.executor.directory, job) {
+            Found::Complete(result) => Ok(Ending::of(&result)),
+            // Runs that fail by themselves say so by their code, also if they cannot write it down.
+            Found::Missing(_)
+                if code != 0 && whole(self.executor.directory, &job.directory, &job.result).is_err() =>
+            {
+                Err(Failure::new(FailureKind::Unwritten, first_line(&words)))
+            }
+            Found::Missing(why) => Err(Failure::new(FailureKind::Changed, why)),
         }
+    }
+
+    /// The failure that an end other than a result is.
+    fn failure_of(&self, status: ExitStatus, words: &str) -> Failure {
+        let line = first_line(words);
+        match status.code() {
+            Some(2) => Failure::new(FailureKind::Refused, line),
+            Some(5) => Failure::new(FailureKind::Unwritten, line),
+            Some(130) => Failure::new(FailureKind::Interrupted, INTERRUPTED),
+            Some(_) => Failure::new(FailureKind::Crashed, format!("{status}: {line}")),
+            None if self.is_stopped_soon() => Failure::new(FailureKind::Interrupted, INTERRUPTED),
+            None => Failure::new(FailureKind::Killed, format!("ended by a {status}")),
+        }
+    }
+
+    /// Whether the sweep is to stop, after a moment: a signal to all processes of a group may end
+    /// one of them, which does not answer it yet, ahead of the answer of this one.
+    fn is_stopped_soon(&self) -> bool {
+        if !self.is_stopped() {
+            std::thread::sleep(LOOK);
+        }
+        self.is_stopped()
     }
 
     /// Waits until no other process writes into the directory of a job: one that an earlier sweep
@@ -186,7 +284,10 @@ impl Shared<'_> {
             match lock(&self.executor.directory.join(&job.directory)) {
                 Ok(_) => return Ok(()),
                 Err(ExportError::Busy { .. }) if self.is_stopped() => {
-                    return Err(Failure::new("interrupted", "interrupted before it began"));
+                    return Err(Failure::new(
+                        FailureKind::Interrupted,
+                        "interrupted before it began",
+                    ));
                 }
                 Err(ExportError::Busy { .. }) => {
                     if !std::mem::replace(&mut told, true) {
@@ -194,7 +295,7 @@ impl Shared<'_> {
                     }
                     std::thread::sleep(LOOK);
                 }
-                Err(error) => return Err(Failure::new("unwritten", error.to_string())),
+                Err(error) => return Err(Failure::new(FailureKind::Unwritten, error.to_string())),
             }
         }
     }
@@ -232,15 +333,102 @@ fn complaints(child: &mut Child) -> String {
     String::from_utf8_lossy(&words).into_owned()
 }
 
-/// The failure that an end other than a result is.
-fn failure_of(code: Option<i32>, status: ExitStatus, words: &str) -> Failure {
+/// The first line of what a process complained of, without what differs from run to run.
+fn first_line(words: &str) -> String {
     let line = words.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
-    let line = line.strip_prefix("error: ").unwrap_or(line);
-    match code {
-        Some(2) => Failure::new("refused", line),
-        Some(5) => Failure::new("unwritten", line),
-        Some(130) => Failure::new("interrupted", "interrupted: the same sweep goes on with it"),
-        Some(_) => Failure::new("crashed", format!("{status}: {line}")),
-        None => Failure::new("killed", format!("ended by a {status}")),
+    without_thread_number(line.strip_prefix("error: ").unwrap_or(line))
+}
+
+/// A line without the number of the thread in `thread 'main' (123) panicked at`.
+fn without_thread_number(line: &str) -> String {
+    let parts = line
+        .starts_with("thread '")
+        .then(|| line.split_once("' ("))
+        .flatten()
+        .and_then(|(head, tail)| Some((head, tail.split_once(") panicked")?)));
+    match parts {
+        Some((head, (number, tail))) if number.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{head}' panicked{tail}")
+        }
+        _ => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_are_told_without_the_number_of_the_thread() {
+        for (line, told) in [
+            (
+                "thread 'main' (4711) panicked at src/a.rs:1:2:",
+                "thread 'main' panicked at src/a.rs:1:2:",
+            ),
+            (
+                "thread 'main' panicked at src/a.rs:1:2:",
+                "thread 'main' panicked at src/a.rs:1:2:",
+            ),
+            ("error: the mass (5) is", "the mass (5) is"),
+            ("\n\nnotes' (7) panicked", "notes' (7) panicked"),
+            ("thread 'a' (b) panicked", "thread 'a' (b) panicked"),
+            ("", ""),
+        ] {
+            assert_eq!(first_line(line), told);
+        }
+    }
+
+    /// Runs a shell script as the one job of a sweep; returns its failure and what was told.
+    #[cfg(unix)]
+    fn failure_of(script: &str) -> (Failure, Vec<Event>) {
+        let dir = tempfile::tempdir().unwrap();
+        let job = Job {
+            arguments: vec!["-c".into(), script.into()],
+            directory: "jobs/1".into(),
+            result: "jobs/1/result.json".into(),
+            ..Job::default()
+        };
+        let manifest = Manifest {
+            jobs: vec![job],
+            ..Manifest::default()
+        };
+        let executor = Executor {
+            directory: dir.path(),
+            program: Path::new("/bin/sh"),
+            workers: 1,
+            fail_fast: false,
+        };
+        let mut events = Vec::new();
+        let stop = AtomicBool::new(false);
+        let failures = executor.run(&manifest, &[0], &stop, |event| events.push(event.clone()));
+        (failures.unwrap()[&0].clone(), events)
+    }
+
+    /// A program that ends as a run does which failed, and whose files could not be written.
+    #[cfg(unix)]
+    #[test]
+    fn failed_runs_without_files_are_unwritten() {
+        let (failure, _) = failure_of("echo 'error: cannot write result.json: full' >&2; exit 3");
+        assert_eq!(failure.kind, FailureKind::Unwritten, "{}", failure.message);
+        assert_eq!(failure.message, "cannot write result.json: full");
+    }
+
+    /// Time is told while a long job runs, for those that show it.
+    #[cfg(unix)]
+    #[test]
+    fn time_is_told_while_a_job_runs() {
+        // Several times as long as the executor listens.
+        let (failure, events) = failure_of("sleep 0.5; echo 'error: no memory' >&2; exit 7");
+        assert_eq!(failure.kind, FailureKind::Crashed, "{}", failure.message);
+        assert_eq!(failure.message, "exit status: 7: no memory");
+        assert_eq!(events[0], Event::Started(0));
+        assert!(
+            events[1..events.len() - 1]
+                .iter()
+                .all(|event| *event == Event::Idle),
+            "{events:?}"
+        );
+        assert!(events.len() > 2, "{events:?}");
+        assert_eq!(events.last(), Some(&Event::Failed(0, failure)));
     }
 }

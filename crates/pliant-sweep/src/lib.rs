@@ -13,6 +13,7 @@ pub mod error;
 pub mod execute;
 pub mod list;
 pub mod manifest;
+mod paths;
 pub mod plan;
 pub mod quantities;
 pub mod result;

@@ -1,14 +1,15 @@
 //! Lists: a table of parameters, one point a line.
 
 use crate::SweepError;
-use crate::axis::{Axis, number, trimmed};
+use crate::axis::{Axis, number, stranger, trimmed};
 use pliant_mesh_io::read_file;
-use pliant_scene::scene::hint;
 use std::ops::Range;
 use std::path::Path;
 
 /// The largest list, in bytes.
 const LARGEST: u64 = 64 << 20;
+
+const COMMAS: &str = "cells are separated by commas, and decimals have a point";
 
 impl Axis {
     /// Reads a list of comma-separated values: the first line has names of parameters, which must
@@ -48,10 +49,23 @@ impl Axis {
         let mut names: Vec<String> = Vec::new();
         for cell in cells(file, text, head)? {
             let name = text[cell.clone()].to_owned();
-            if !known.contains(&name.as_str()) {
-                let help = hint(&name, "parameters", known.iter().copied());
-                let help = help.or_else(|| Some("this scene has no parameters".to_owned()));
-                return wrong(cell, format!("unknown parameter `{name}`"), help);
+            if let Some((message, help)) = stranger(&name, known) {
+                let separated = name.contains([';', '\t']);
+                return wrong(
+                    cell,
+                    message,
+                    if separated { Some(COMMAS.to_owned()) } else { help },
+                );
+            }
+            // Jobs are given `NAME=VALUE`.
+            if name.contains('=') || name.starts_with('$') {
+                let message =
+                    format!("the parameter `{name}` cannot vary: its name has a `=` or begins with `$`");
+                return wrong(
+                    cell,
+                    message,
+                    Some("give it another name in the scene".to_owned()),
+                );
             }
             if names.contains(&name) {
                 return wrong(cell, format!("the parameter `{name}` is given twice"), None);
@@ -67,7 +81,7 @@ impl Axis {
                     cells.len(),
                     names.len()
                 );
-                return wrong(line, message, None);
+                return wrong(line, message, Some(COMMAS.to_owned()));
             }
             let point: Result<Vec<f64>, _> = cells.into_iter().map(|cell| number(file, text, cell)).collect();
             points.push(point?);
@@ -182,6 +196,16 @@ mod tests {
                 "{text}: {shown}"
             );
             assert!(shown.contains(&format!("  | {caret}")), "{text}: {shown}");
+        }
+        for text in ["k;mass\n1;2", "k\tmass\n1\t2", "k,mass\n1;2", "k,mass\n1,2,5"] {
+            let shown = read(text).unwrap_err().to_string();
+            let help = "help: cells are separated by commas, and decimals have a point";
+            assert!(shown.contains(help), "{shown}");
+        }
+        for name in ["k=l", "$k"] {
+            let read = Axis::from_list("points.csv", &format!("{name}\n1\n"), &[name]);
+            let shown = read.unwrap_err().to_string();
+            assert!(shown.contains(&format!("`{name}` cannot vary")), "{shown}");
         }
         let shown = read("k,masss\n1,2").unwrap_err().to_string();
         assert!(shown.contains("did you mean `mass`?"), "{shown}");

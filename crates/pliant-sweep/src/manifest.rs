@@ -1,6 +1,7 @@
 //! The manifest of a sweep: its jobs, each of which stands alone.
 
 use crate::SweepError;
+use crate::quantities::flaw_of;
 use pliant_mesh_io::read_file;
 use pliant_output::ExportError;
 use pliant_output::atomic::write_atomically;
@@ -34,7 +35,7 @@ pub struct Manifest {
     pub format: String,
     /// Version of Pliant that made it.
     pub pliant: String,
-    /// The scene file.
+    /// The scene file, for people to read: what is run are the arguments of the jobs.
     pub scene: String,
     /// The scene file and the meshes that it reads, as they were.
     pub inputs: Vec<Input>,
@@ -146,6 +147,16 @@ impl Manifest {
                 self.format
             ));
         }
+        if let Some(flaw) = self.quantities.iter().find_map(|path| flaw_of(path)) {
+            return Some(flaw);
+        }
+        let all: BTreeSet<&Path> = self.jobs.iter().map(|job| Path::new(&job.directory)).collect();
+        let is_within_another = |directory: &str| {
+            // The last of them is the directory of the manifest.
+            let above = Path::new(directory).ancestors().skip(1);
+            let mut above = above.filter(|place| !place.as_os_str().is_empty());
+            above.any(|place| all.contains(place))
+        };
         let (mut ids, mut directories) = (BTreeSet::new(), BTreeSet::new());
         self.jobs.iter().find_map(|job| {
             let of = |flaw: &str| Some(format!("job `{}` {flaw}", job.id.escape_debug()));
@@ -154,6 +165,9 @@ impl Manifest {
             }
             if !is_inside(&job.directory) || !directories.insert(Path::new(&job.directory)) {
                 return of("must have a directory of its own below that of the manifest");
+            }
+            if is_within_another(&job.directory) {
+                return of("must have a directory that is not inside another job's");
             }
             if Path::new(&job.result).parent() != Some(Path::new(&job.directory)) {
                 return of("must have its result in its directory");
@@ -169,29 +183,41 @@ impl Manifest {
         })
     }
 
-    /// The manifest as a text.
+    /// The manifest as a text that can be read again.
     ///
     /// # Errors
-    /// [`io::Error`] if it cannot be written as JSON.
-    pub fn to_text(&self) -> io::Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+    /// [`SweepError::Setting`] for what would not be read again.
+    pub fn to_text(&self) -> Result<String, SweepError> {
+        if let Some(flaw) = self.flaw() {
+            return Err(SweepError::setting(flaw, None));
+        }
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| SweepError::setting(format!("this is no manifest: {error}"), None))?;
+        if text.len() as u64 >= LARGEST {
+            let message = format!(
+                "the manifest of {} jobs is larger than {LARGEST} bytes",
+                self.jobs.len()
+            );
+            let help = "make several sweeps of it, each with its own `--out`".to_owned();
+            return Err(SweepError::setting(message, Some(help)));
+        }
+        Ok(text + "\n")
     }
 
     /// Writes it into a directory, unless it is there already.
     ///
     /// # Errors
-    /// [`SweepError::Write`], also where `manifest.json` is that of another program or of a run.
+    /// [`SweepError::Setting`] for what would not be read again; [`SweepError::Write`], also where
+    /// `manifest.json` is that of another program or of a run.
     pub fn write(&self, directory: &Path) -> Result<(), SweepError> {
         let path = directory.join(MANIFEST);
-        let text = self.to_text().map_err(|error| ExportError::io(&path, error))?;
+        let text = self.to_text()?;
         if std::fs::symlink_metadata(&path).is_ok() {
             let there = read_file(&path, LARGEST).map_err(|error| ExportError::io(&path, error))?;
             if there == text.as_bytes() {
                 return Ok(());
             }
-            let is_ours =
-                serde_json::from_slice::<Value>(&there).is_ok_and(|value| value["format"] == FORMAT);
-            if !is_ours {
+            if !is_ours(&there) {
                 return Err(ExportError::NoManifest { path }.into());
             }
         }
@@ -213,6 +239,11 @@ impl Manifest {
             (!is_same).then(|| format!("{} has changed since the manifest was written", input.path))
         })
     }
+}
+
+/// Whether bytes are the manifest of a sweep.
+fn is_ours(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(bytes).is_ok_and(|value| value["format"] == FORMAT)
 }
 
 /// Whether a path leads below where it begins, whatever is there.
@@ -292,6 +323,7 @@ mod tests {
             ("\"0002\"", "\"0001\"", "job `0001` is there twice"),
             ("\"jobs/0002\"", "\"jobs/0001\"", "directory of its own"),
             ("\"jobs/0002\"", "\"jobs//0001\"", "directory of its own"),
+            ("\"jobs/0002\"", "\"jobs/0001/a/b\"", "not inside another job's"),
             ("\"jobs/0002\"", "\"../0002\"", "below that of the manifest"),
             ("\"jobs/0002\"", "\"/tmp\"", "below that of the manifest"),
             ("\"jobs/0002\"", "\"\"", "below that of the manifest"),
@@ -305,6 +337,27 @@ mod tests {
             let shown = read(&text.replacen(from, to, 1));
             assert!(shown.contains(message), "{shown}");
         }
+    }
+
+    /// A manifest that would not be read again is not written, and the file that is there stays.
+    #[test]
+    fn manifests_with_flaws_are_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        manifest().write(dir.path()).unwrap();
+        let path = dir.path().join(MANIFEST);
+        let first = std::fs::read(&path).unwrap();
+        let mut twice = manifest();
+        twice.jobs[1].id = "0001".to_owned();
+        let error = twice.write(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("job `0001` is there twice"), "{error}");
+        let mut times = manifest();
+        times.quantities = vec!["seconds.total".to_owned()];
+        let error = times.write(dir.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("`seconds.total` differs from run to run"),
+            "{error}"
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), first);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use crate::SweepError;
 use crate::axis::{Axis, check_names};
 use crate::manifest::{FORMAT, Input, Job, Manifest, PROGRAM};
+use crate::paths::{between, real, real_parent, unicode};
+use crate::quantities::check_paths;
 use crate::reuse::JOBS;
 use pliant_mesh_io::read_file;
 use pliant_output::directory::RESULT;
@@ -11,7 +13,7 @@ use pliant_scene::runner::Inputs;
 use pliant_scene::scene::{BuiltScene, SceneFile};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// The most jobs of a sweep, unless the limit is raised.
 pub const MOST_JOBS: usize = 100_000;
@@ -22,10 +24,6 @@ const LEAST_DIGITS: usize = 4;
 /// Settings that all jobs have in common.
 #[derive(Clone, Debug, Default)]
 pub struct Common {
-    /// Simulated time instead of the scene's, in seconds.
-    pub duration: Option<f64>,
-    /// Length of a step instead of the scene's, in seconds.
-    pub step: Option<f64>,
     /// How often jobs write checkpoints, as `pliant run` takes it.
     pub checkpoint_every: Option<String>,
     /// Directories outside that of the scene in which meshes may be.
@@ -42,8 +40,9 @@ pub struct Common {
 /// the files that it reads.
 ///
 /// # Errors
-/// [`SweepError::Setting`] for parameters that the scene has not, and for paths that are no
-/// Unicode; [`SweepError::Read`] if the scene file cannot be read again.
+/// [`SweepError::Setting`] for parameters that the scene has not, for quantities that no table can
+/// have, and for paths that are no Unicode; [`SweepError::Read`] if the scene file cannot be read
+/// again.
 pub fn plan(
     scene: &SceneFile,
     built: &BuiltScene,
@@ -53,13 +52,14 @@ pub fn plan(
 ) -> Result<Manifest, SweepError> {
     let known: Vec<&str> = built.parameters.keys().map(String::as_str).collect();
     check_names(points, &known)?;
+    check_paths(&common.quantities)?;
     let home = real(directory);
     let from_home = |path: &Path| unicode(&between(&home, &real(path)));
     let bytes = read_file(scene.path(), u64::MAX).map_err(|source| SweepError::Read {
         path: scene.path().to_owned(),
         source,
     })?;
-    let scene_path = from_home(scene.path())?;
+    let scene_path = unicode(&between(&home, &real_parent(scene.path())))?;
     let mut inputs = vec![Input {
         path: scene_path.clone(),
         bytes: bytes.len() as u64,
@@ -144,74 +144,9 @@ fn arguments(common: &Common) -> Vec<String> {
     if !common.all_files {
         all.push("--only-result".to_owned());
     }
-    let numbers = [("--duration", common.duration), ("--step", common.step)];
-    for (name, value) in numbers {
-        if let Some(value) = value {
-            all.push(format!("{name}={value:?}"));
-        }
-    }
+    all.extend_from_slice(&common.further);
     if let Some(every) = &common.checkpoint_every {
         all.extend(["--checkpoint-every".to_owned(), every.clone()]);
     }
-    all.extend_from_slice(&common.further);
     all
-}
-
-/// A path without links, as far as there is something on the way to it.
-fn real(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let there = path.ancestors().find_map(|part| {
-        let real = part.canonicalize().ok()?;
-        Some(real.join(path.strip_prefix(part).ok()?))
-    });
-    // Of a path that is there, `join` leaves a slash at the end.
-    there.unwrap_or(path).components().collect()
-}
-
-/// The way from a directory to a path, both without links.
-fn between(from: &Path, to: &Path) -> PathBuf {
-    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
-        (from.components().collect(), to.components().collect());
-    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    if common == 0 {
-        return to.iter().collect();
-    }
-    let up = from[common..].iter().map(|_| Component::ParentDir);
-    up.chain(to[common..].iter().copied()).collect()
-}
-
-/// A path as a text, with forward slashes.
-fn unicode(path: &Path) -> Result<String, SweepError> {
-    let text = path.to_str().ok_or_else(|| {
-        let message = format!(
-            "the path {} is no Unicode, which a manifest is made of",
-            path.display()
-        );
-        SweepError::setting(message, None)
-    })?;
-    Ok(match text {
-        "" => ".".to_owned(),
-        text => text.replace(std::path::MAIN_SEPARATOR, "/"),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ways_between_paths() {
-        for (from, to, way) in [
-            ("/a/out/s", "/a/scenes/x.ron", "../../scenes/x.ron"),
-            ("/a", "/a/x.ron", "x.ron"),
-            ("/a/b", "/a/b", ""),
-            ("/a/b", "/", "../.."),
-        ] {
-            assert_eq!(
-                between(Path::new(from), Path::new(to)),
-                Path::new(way),
-                "{from} {to}"
-            );
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Quantities of a result by their paths: `energy_end.total`, `state.bob.positions.0.1`.
 
+use crate::SweepError;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -62,6 +63,38 @@ pub fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     }
 }
 
+/// First keys of what is there of each run alone: in a table that held them, two sweeps of the same
+/// jobs would differ.
+pub(crate) const OF_ONE_RUN: [&str; 3] = ["work", "seconds", "crc32"];
+
+/// Checks that paths are those of quantities that a table can have.
+///
+/// # Errors
+/// [`SweepError::Setting`] for an empty path, and for what differs from run to run.
+pub fn check_paths(paths: &[String]) -> Result<(), SweepError> {
+    match paths.iter().find_map(|path| flaw_of(path)) {
+        None => Ok(()),
+        Some(flaw) => Err(SweepError::setting(flaw, Some(HELP.to_owned()))),
+    }
+}
+
+const HELP: &str = "as in `--result energy_end.total`; the seconds of each job are in times.csv";
+
+/// A sentence about why a path is none of a quantity that a table can have.
+pub(crate) fn flaw_of(path: &str) -> Option<String> {
+    let first = path.split('.').next().unwrap_or_default();
+    if first.is_empty() {
+        return Some(format!(
+            "the path `{}` is none of a quantity",
+            path.escape_debug()
+        ));
+    }
+    let shown = path.escape_debug();
+    OF_ONE_RUN
+        .contains(&first)
+        .then(|| format!("`{shown}` differs from run to run, and the table does not"))
+}
+
 /// Whether two values are the same, numbers to the bit.
 pub(crate) fn is_same(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
@@ -70,8 +103,17 @@ pub(crate) fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Adds all that a value holds, by path; lists only if they are asked for.
-pub fn flatten(value: &Value, path: &str, lists: bool, into: &mut BTreeMap<String, Cell>) {
+/// Treatment of lists where values are flattened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lists {
+    /// All in them is added, by its place.
+    Entered,
+    /// Nothing of them is added.
+    LeftOut,
+}
+
+/// Adds all that a value holds, by path.
+pub fn flatten(value: &Value, path: &str, lists: Lists, into: &mut BTreeMap<String, Cell>) {
     let join = |key: &str| match path {
         "" => key.to_owned(),
         path => format!("{path}.{key}"),
@@ -82,7 +124,7 @@ pub fn flatten(value: &Value, path: &str, lists: bool, into: &mut BTreeMap<Strin
                 flatten(value, &join(key), lists, into);
             }
         }
-        Value::Array(list) if lists => {
+        Value::Array(list) if lists == Lists::Entered => {
             for (index, value) in list.iter().enumerate() {
                 flatten(value, &join(&index.to_string()), lists, into);
             }
@@ -132,11 +174,11 @@ mod tests {
             text("a.c", Cell::Missing),
             text("e", Cell::Truth(false)),
         ];
-        assert_eq!(of(false), scalars);
+        assert_eq!(of(Lists::LeftOut), scalars);
         let mut all = scalars.to_vec();
         all.insert(2, text("d.0", Cell::Number(1.5)));
         all.insert(3, text("d.1", Cell::Text("x".into())));
-        assert_eq!(of(true), all);
+        assert_eq!(of(Lists::Entered), all);
     }
 
     proptest! {
@@ -148,7 +190,7 @@ mod tests {
                 value = if depth % 2 == 0 { json!({key: value}) } else { json!([0, value]) };
             }
             let mut cells = BTreeMap::new();
-            flatten(&value, "", true, &mut cells);
+            flatten(&value, "", Lists::Entered, &mut cells);
             for (path, cell) in cells {
                 prop_assert_eq!(Cell::of(find(&value, &path).unwrap()), cell);
             }

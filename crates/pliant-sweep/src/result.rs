@@ -58,9 +58,19 @@ fn complete(sweep: &Path, job: &Job) -> Result<Value, String> {
 
 /// The complete result that is in a directory, of whatever job, or why there is none.
 pub(crate) fn whole(sweep: &Path, directory: &str, result: &str) -> Result<Value, String> {
+    read(sweep, directory, result, &["ok", "failed"])
+}
+
+/// The result of a run that was interrupted, of whatever job, or why there is none. Its directory
+/// has the checkpoint that the run goes on from.
+pub(crate) fn part(sweep: &Path, directory: &str, result: &str) -> Result<Value, String> {
+    read(sweep, directory, result, &["interrupted"])
+}
+
+fn read(sweep: &Path, directory: &str, result: &str, statuses: &[&str]) -> Result<Value, String> {
     let run = Manifest::read(&sweep.join(directory)).map_err(|error| error.to_string())?;
     let run = run.ok_or("there is no result")?;
-    if !["ok", "failed"].contains(&run.status.as_str()) || !run.unwritten.is_empty() {
+    if !statuses.contains(&run.status.as_str()) || !run.unwritten.is_empty() {
         return Err(format!("the run has the status `{}`", run.status));
     }
     if run.files.iter().all(|file| file.name != RESULT) {

@@ -1,9 +1,9 @@
 //! The table of a sweep: a row for each job, and nothing in it that differs from run to run.
 
 use crate::SweepError;
-use crate::execute::Failure;
+use crate::execute::{Failure, FailureKind};
 use crate::manifest::Manifest;
-use crate::quantities::{Cell, find, flatten};
+use crate::quantities::{Cell, Lists, OF_ONE_RUN, find, flatten, flaw_of};
 use crate::result::{Found, look};
 use pliant_output::atomic::write_atomically;
 use pliant_output::csv::quoted;
@@ -14,8 +14,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Keys of a result that are no quantities: they are the same for all jobs, in columns of their
-/// own, lists under words, or different from run to run.
-const LEFT_OUT: [&str; 14] = [
+/// own, or lists under words. [`OF_ONE_RUN`] are left out, too.
+const LEFT_OUT: [&str; 11] = [
     "schema",
     "pliant",
     "scene",
@@ -27,9 +27,6 @@ const LEFT_OUT: [&str; 14] = [
     "inputs",
     "parameters",
     "state",
-    "work",
-    "seconds",
-    "crc32",
 ];
 
 /// Columns ahead of the parameters and behind them.
@@ -50,8 +47,12 @@ pub struct Table {
 pub struct Counts {
     /// Runs that went through.
     pub ok: usize,
-    /// Runs that failed, and jobs that left no result.
+    /// Runs that failed, and jobs that were begun and left no result, but for those interrupted.
     pub failed: usize,
+    /// Jobs that were interrupted.
+    pub interrupted: usize,
+    /// Jobs that have a result, of a run that went through or of one that failed.
+    pub with_result: usize,
     /// Jobs that were not run.
     pub missing: usize,
 }
@@ -75,7 +76,9 @@ pub struct Results {
 /// one.
 pub fn collect(directory: &Path, manifest: &Manifest, failures: &BTreeMap<usize, Failure>) -> Results {
     let mut results = Results::default();
+    results.seconds.columns.push("job".to_owned());
     let mut rows = Vec::new();
+    let mut first = None;
     for (index, job) in manifest.jobs.iter().enumerate() {
         let found = look(directory, job);
         let mut state = [const { Cell::Missing }; STATE.len()];
@@ -84,16 +87,16 @@ pub fn collect(directory: &Path, manifest: &Manifest, failures: &BTreeMap<usize,
             (Found::Complete(result), _) => {
                 state = state_of(result);
                 quantities = Quantities::of(result, &manifest.quantities);
-                let text = result["error"].as_str();
-                results.count(&job.id, text);
+                results.count_result(&job.id, result);
                 results.add_seconds(&job.id, result);
+                first.get_or_insert_with(|| result.clone());
             }
             (Found::Missing(_), Some(failure)) => {
-                let words = ["failed", failure.kind, &failure.message];
+                let words = ["failed", failure.kind.word(), &failure.message];
                 for (cell, word) in state.iter_mut().zip(words) {
                     *cell = Cell::Text(word.to_owned());
                 }
-                results.count(&job.id, Some(&failure.message));
+                results.count_failure(&job.id, failure);
             }
             (Found::Missing(_), None) => {
                 state[0] = Cell::Text("missing".to_owned());
@@ -102,14 +105,17 @@ pub fn collect(directory: &Path, manifest: &Manifest, failures: &BTreeMap<usize,
         }
         rows.push((state, quantities));
     }
-    results.unknown = unknown(&manifest.quantities, &rows);
+    if let Some(first) = first {
+        results.unknown = unknown(&manifest.quantities, &rows, &first);
+    }
     results.table = assemble(manifest, rows);
     results
 }
 
 impl Results {
-    fn count(&mut self, job: &str, error: Option<&str>) {
-        match error {
+    fn count_result(&mut self, job: &str, result: &Value) {
+        self.counts.with_result += 1;
+        match result["error"].as_str() {
             None => self.counts.ok += 1,
             Some(error) => {
                 self.counts.failed += 1;
@@ -118,11 +124,19 @@ impl Results {
         }
     }
 
+    fn count_failure(&mut self, job: &str, failure: &Failure) {
+        if failure.kind == FailureKind::Interrupted {
+            self.counts.interrupted += 1;
+            return;
+        }
+        self.counts.failed += 1;
+        self.failed.push((job.to_owned(), failure.message.clone()));
+    }
+
     fn add_seconds(&mut self, job: &str, result: &Value) {
         let mut cells = BTreeMap::new();
-        flatten(&result["seconds"], "", false, &mut cells);
-        if self.seconds.columns.is_empty() {
-            self.seconds.columns.push("job".to_owned());
+        flatten(&result["seconds"], "", Lists::LeftOut, &mut cells);
+        if self.seconds.rows.is_empty() {
             self.seconds.columns.extend(cells.keys().cloned());
         }
         let names = self.seconds.columns.iter().skip(1);
@@ -146,80 +160,76 @@ fn state_of(result: &Value) -> [Cell; STATE.len()] {
 /// The quantities of a result, by path.
 #[derive(Clone, Debug, Default)]
 struct Quantities {
-    /// For each path that was asked for, what is there.
-    chosen: Vec<BTreeMap<String, Cell>>,
+    /// For each path that was asked for, what is there; nothing if it leads nowhere.
+    chosen: Vec<Option<BTreeMap<String, Cell>>>,
     /// All numbers and words that are in no list.
     all: BTreeMap<String, Cell>,
-    /// All paths there are, where one that was asked for leads nowhere.
-    known: Vec<String>,
 }
 
 impl Quantities {
     fn of(result: &Value, paths: &[String]) -> Self {
         let mut all = BTreeMap::new();
         for (key, value) in result.as_object().into_iter().flatten() {
-            if !LEFT_OUT.contains(&key.as_str()) {
-                flatten(value, key, false, &mut all);
+            if !LEFT_OUT.contains(&key.as_str()) && !OF_ONE_RUN.contains(&key.as_str()) {
+                flatten(value, key, Lists::LeftOut, &mut all);
             }
         }
-        let mut known = Vec::new();
         let chosen = paths.iter().map(|path| {
             let mut cells = BTreeMap::new();
-            match find(result, path) {
-                Some(value) => flatten(value, path, true, &mut cells),
-                None if known.is_empty() => {
-                    let mut cells = BTreeMap::new();
-                    flatten(result, "", true, &mut cells);
-                    known = cells.into_keys().collect();
-                }
-                None => {}
-            }
-            cells
+            flatten(find(result, path)?, path, Lists::Entered, &mut cells);
+            Some(cells)
         });
         let chosen = chosen.collect();
-        Self { chosen, all, known }
+        Self { chosen, all }
     }
 }
 
 type Row = ([Cell; STATE.len()], Quantities);
 
-/// The paths that were asked for and lead nowhere in any result, if there are results.
-fn unknown(paths: &[String], rows: &[Row]) -> Vec<(String, Option<String>)> {
-    let mut with_result = rows
+/// The paths that were asked for and lead nowhere in any result, with what may be meant of all that
+/// the first result has.
+fn unknown(paths: &[String], rows: &[Row], first: &Value) -> Vec<(String, Option<String>)> {
+    let leads_nowhere = |k: usize| {
+        rows.iter()
+            .all(|row| row.1.chosen.get(k).is_none_or(Option::is_none))
+    };
+    let missing: Vec<&String> = paths
         .iter()
-        .map(|row| &row.1)
-        .filter(|q| !q.all.is_empty())
-        .peekable();
-    if with_result.peek().is_none() {
+        .enumerate()
+        .filter_map(|(k, path)| leads_nowhere(k).then_some(path))
+        .collect();
+    if missing.is_empty() {
         return Vec::new();
     }
-    let results: Vec<&Quantities> = with_result.collect();
-    let leads_nowhere = |k: usize| {
-        results
-            .iter()
-            .all(|q| q.chosen.get(k).is_none_or(BTreeMap::is_empty))
-    };
-    let known = results.iter().find(|q| !q.known.is_empty());
-    let known = known.map_or(&[][..], |q| &q.known);
-    let missing = paths.iter().enumerate().filter(|(k, _)| leads_nowhere(*k));
+    let mut known = BTreeMap::new();
+    flatten(first, "", Lists::Entered, &mut known);
+    known.retain(|path, _| flaw_of(path).is_none());
+    let nearest = |path: &str| hint(path, "quantities", known.keys().map(String::as_str));
     missing
-        .map(|(_, path)| {
-            (
-                path.clone(),
-                hint(path, "quantities", known.iter().map(String::as_str)),
-            )
-        })
+        .into_iter()
+        .map(|path| (path.clone(), nearest(path)))
         .collect()
 }
 
 /// The order of columns: the job, its parameters, how it ended, what was asked for, the rest by
 /// name. It depends on no order in time.
 fn assemble(manifest: &Manifest, rows: Vec<Row>) -> Table {
+    let parameters = manifest
+        .parameters
+        .iter()
+        .map(|name| format!("parameters.{name}"));
+    let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let fixed: Vec<String> = words(&HEAD)
+        .into_iter()
+        .chain(parameters)
+        .chain(words(&STATE))
+        .collect();
+    let mut taken: BTreeSet<String> = fixed.iter().cloned().collect();
     let mut chosen: Vec<String> = Vec::new();
     for (k, path) in manifest.quantities.iter().enumerate() {
         let names: BTreeSet<&String> = rows
             .iter()
-            .filter_map(|row| row.1.chosen.get(k))
+            .filter_map(|row| row.1.chosen.get(k)?.as_ref())
             .flat_map(|c| c.keys())
             .collect();
         let mut names: Vec<String> = names.into_iter().cloned().collect();
@@ -227,7 +237,7 @@ fn assemble(manifest: &Manifest, rows: Vec<Row>) -> Table {
         if names.is_empty() {
             names.push(path.clone());
         }
-        names.retain(|name| !chosen.contains(name));
+        names.retain(|name| taken.insert(name.clone()));
         chosen.extend(names);
     }
     let there = rows
@@ -235,15 +245,9 @@ fn assemble(manifest: &Manifest, rows: Vec<Row>) -> Table {
         .flat_map(|row| &row.1.all)
         .filter(|(_, cell)| **cell != Cell::Missing);
     let rest: BTreeSet<&String> = there.map(|(name, _)| name).collect();
-    let rest = rest.into_iter().filter(|name| !chosen.contains(name)).cloned();
+    let rest = rest.into_iter().filter(|name| !taken.contains(*name)).cloned();
     let quantities: Vec<String> = chosen.iter().cloned().chain(rest).collect();
-    let parameters = manifest
-        .parameters
-        .iter()
-        .map(|name| format!("parameters.{name}"));
-    let fixed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let columns = fixed(&HEAD).into_iter().chain(parameters).chain(fixed(&STATE));
-    let columns = columns.chain(quantities.iter().cloned()).collect();
+    let columns = fixed.into_iter().chain(quantities.iter().cloned()).collect();
     let rows = manifest.jobs.iter().zip(rows).map(|(job, (state, cells))| {
         let value = |name: &String| {
             job.parameters
@@ -251,7 +255,7 @@ fn assemble(manifest: &Manifest, rows: Vec<Row>) -> Table {
                 .map_or(Cell::Missing, |v| Cell::Number(*v))
         };
         let of = |name: &String| {
-            let chosen = cells.chosen.iter().find_map(|c| c.get(name));
+            let chosen = cells.chosen.iter().flatten().find_map(|c| c.get(name));
             chosen
                 .or_else(|| cells.all.get(name))
                 .cloned()
@@ -314,6 +318,41 @@ mod tests {
     use crate::manifest::Job;
     use serde_json::json;
 
+    /// A column that is there anyway is there once, and an empty list is no unknown path.
+    #[test]
+    fn columns_are_there_once() {
+        let job = Job {
+            id: "1".to_owned(),
+            parameters: BTreeMap::from([("k".to_owned(), 0.5)]),
+            ..Job::default()
+        };
+        let manifest = Manifest {
+            parameters: vec!["k".to_owned()],
+            quantities: ["status", "warnings", "parameters", "error", "none"]
+                .map(str::to_owned)
+                .to_vec(),
+            jobs: vec![job],
+            ..Manifest::default()
+        };
+        let result = json!({"status": "ok", "warnings": [], "parameters": {"k": 0.5, "l": 2.0},
+            "error": null, "steps": 1});
+        let rows = vec![(state_of(&result), Quantities::of(&result, &manifest.quantities))];
+        let lost = unknown(&manifest.quantities, &rows, &result);
+        assert_eq!(lost.iter().map(|l| l.0.as_str()).collect::<Vec<_>>(), ["none"]);
+        let columns = [
+            "job",
+            "parameters.k",
+            "status",
+            "error_kind",
+            "error",
+            "warnings",
+            "parameters.l",
+            "none",
+            "steps",
+        ];
+        assert_eq!(assemble(&manifest, rows).columns, columns);
+    }
+
     #[test]
     fn columns_have_an_order_of_their_own() {
         let job = |id: &str| Job {
@@ -338,7 +377,7 @@ mod tests {
             (state_of(&failed), quantities(&failed)),
             ([const { Cell::Missing }; 4], Quantities::default()),
         ];
-        let lost = unknown(&manifest.quantities, &rows);
+        let lost = unknown(&manifest.quantities, &rows, &whole);
         assert_eq!(
             lost.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(),
             ["none"]

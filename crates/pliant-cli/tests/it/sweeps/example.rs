@@ -71,6 +71,7 @@ fn the_example_of_the_documentation_is_right() {
             .split('|')
             .filter_map(|cell| cell.trim().parse().ok())
             .collect();
+        assert_eq!(said.len(), row.len(), "{line}");
         for (said, found) in said.iter().zip(row) {
             // Three digits.
             assert!((said / found - 1.0).abs() < 5e-3, "{line} {found}");

@@ -94,7 +94,21 @@ pub(crate) fn scene_text(py: Python<'_>, text: &str) -> PyErr {
 
 /// A step or a search for rest that failed.
 pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
-    let mut attributes = Vec::new();
+    failed(py, error, error.to_string(), Vec::new())
+}
+
+/// A step, or a search for rest, of one instance of a batch that failed.
+pub(crate) fn step_of_instance(py: Python<'_>, error: &Error, instance: usize) -> PyErr {
+    let text = format!("instance {instance}: {error}");
+    failed(py, error, text, vec![("instance", Attribute::Count(instance))])
+}
+
+fn failed<'a>(
+    py: Python<'_>,
+    error: &'a Error,
+    text: String,
+    mut attributes: Vec<(&str, Attribute<'a>)>,
+) -> PyErr {
     attributes.extend(time_of(error).map(|time| ("time", Attribute::Number(time))));
     attributes.extend(report_of(error).map(|report| ("report", Attribute::Report(report))));
     let class = match error {
@@ -102,7 +116,7 @@ pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
         error if is_unsolved(error) => &NOT_CONVERGED,
         _ => &STEP,
     };
-    class.raise(py, &error.to_string(), &attributes)
+    class.raise(py, &text, &attributes)
 }
 
 /// A value that the model refuses.

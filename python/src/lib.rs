@@ -5,10 +5,12 @@
 //! a lock, lets other Python threads go on while it steps, and hands out copies of arrays.
 
 mod arrays;
+mod batch;
 mod body;
 mod dynamics;
 mod errors;
 mod joint;
+mod joint_space;
 mod model;
 mod node;
 mod report;
@@ -18,6 +20,8 @@ mod simulation;
 mod _pliant {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::batch::Batch;
     #[pymodule_export]
     use crate::body::Body;
     #[pymodule_export]

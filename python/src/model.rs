@@ -1,14 +1,13 @@
 //! `Model`: a scene that was read and built.
 
 use crate::errors;
-use pliant::model::{ComponentId, JointHandle, JointKind};
+use pliant::model::{ComponentId, JointHandle, JointKind, NodeId, Space};
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyDictMethods, PyString, PyTuple, PyType};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Model that a scene describes: what there is, and how steps are taken.
 ///
@@ -43,7 +42,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(frozen, module = "pliant")]
 #[derive(Debug)]
 pub(crate) struct Model {
-    file: SceneFile,
+    file: Arc<SceneFile>,
     format: Format,
     settings: Settings,
     outline: Outline,
@@ -62,7 +61,9 @@ struct Outline {
     forces: Vec<String>,
     constraints: Vec<String>,
     joints: Vec<(String, JointKind, JointHandle)>,
+    coordinates: Vec<(String, NodeId)>,
     colliders: Vec<String>,
+    sizes: Vec<(Space, usize)>,
     dofs: usize,
     duration: f64,
     step: f64,
@@ -90,7 +91,9 @@ impl Outline {
             forces: names(model.force_fields().len(), ComponentId::ForceField),
             constraints: names(model.constraints().len(), ComponentId::Constraint),
             joints: scene.joints.clone(),
+            coordinates: coordinates(&scene.joints),
             colliders: colliders.iter().map(|c| c.name.clone()).collect(),
+            sizes: model.nodes().iter().map(|n| (n.space, n.count)).collect(),
             dofs: model.dof_count(),
             duration: scene.plan.duration,
             step: scene.plan.step,
@@ -100,9 +103,19 @@ impl Outline {
     }
 }
 
+/// Free coordinates of all joints, each with its node.
+fn coordinates(joints: &[(String, JointKind, JointHandle)]) -> Vec<(String, NodeId)> {
+    let of_one = |(name, kind, handle): &(String, JointKind, JointHandle)| {
+        let axes = kind.free_axes().iter().zip(&handle.coordinates);
+        let named = axes.map(|((_, axis), node)| (format!("{name}.{axis}"), *node));
+        named.collect::<Vec<_>>()
+    };
+    joints.iter().flat_map(of_one).collect()
+}
+
 impl Model {
     /// Builds what was read.
-    fn build(file: SceneFile, format: Format, settings: Settings) -> Result<Self, SceneError> {
+    fn build(file: Arc<SceneFile>, format: Format, settings: Settings) -> Result<Self, SceneError> {
         let scene = file.build(&settings)?;
         Ok(Self {
             outline: Outline::of(&scene),
@@ -115,23 +128,66 @@ impl Model {
 
     /// A run of the scene in its initial state, without pictures.
     pub(crate) fn runner(&self, py: Python<'_>) -> PyResult<Runner> {
-        let spare = self.spare.lock_py_attached(py);
-        let spare = spare.unwrap_or_else(PoisonError::into_inner).take();
-        let run = py.detach(|| {
-            let scene = match spare {
-                Some(scene) => *scene,
-                None => self.file.build(&self.settings)?,
-            };
-            let same = scene.mesh_checksum() == self.outline.meshes;
-            Ok((same, Runner::new(scene)?.without_recording()))
-        });
-        match run.map_err(|error: SceneError| errors::scene(py, &error))? {
-            (true, runner) => Ok(runner),
-            (false, _) => Err(errors::scene_text(
-                py,
-                "a mesh that the scene reads has changed since the model was made",
-            )),
+        py.detach(|| self.start()).map_err(|refusal| refusal.raise(py))
+    }
+
+    /// A run as [`runner`](Self::runner) has it, by a thread that does not hold Python.
+    pub(crate) fn start(&self) -> Result<Runner, Refusal> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let scene = match spare {
+            Some(scene) => *scene,
+            None => self.file.build(&self.settings)?,
+        };
+        if scene.mesh_checksum() != self.outline.meshes {
+            return Err(Refusal::Meshes);
         }
+        Ok(Runner::new(scene)?.without_recording())
+    }
+
+    /// The same scene with other values of some parameters.
+    pub(crate) fn with(&self, parameters: Vec<(String, Number)>) -> Result<Self, SceneError> {
+        let mut settings = self.settings.clone();
+        for (name, value) in parameters {
+            settings.parameters.retain(|(old, _)| *old != name);
+            settings.parameters.push((name, value));
+        }
+        Self::build(self.file.clone(), self.format, settings)
+    }
+
+    /// Whether the nodes, components and joints are those of another model, by name and size.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let (one, other) = (&self.outline, &other.outline);
+        let names = |outline: &Outline| {
+            let Outline {
+                nodes,
+                masses,
+                forces,
+                constraints,
+                colliders,
+                ..
+            } = outline;
+            [
+                nodes.clone(),
+                masses.clone(),
+                forces.clone(),
+                constraints.clone(),
+                colliders.clone(),
+            ]
+        };
+        one.sizes == other.sizes && one.coordinates == other.coordinates && names(one) == names(other)
+    }
+
+    /// Names of the free coordinates of joints, each with its node.
+    pub(crate) fn coordinate_list(&self) -> &[(String, NodeId)] {
+        &self.outline.coordinates
+    }
+
+    pub(crate) fn dof_count(&self) -> usize {
+        self.outline.dofs
+    }
+
+    pub(crate) fn parameter_list(&self) -> &[(String, f64)] {
+        &self.outline.parameters
     }
 
     /// Whether `run` finds equilibria.
@@ -170,6 +226,56 @@ impl Model {
     }
 }
 
+/// Why a scene does not start.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It cannot be used.
+    Scene(SceneError),
+    /// A mesh is another one than that of the model.
+    Meshes,
+}
+
+impl From<SceneError> for Refusal {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(error)
+    }
+}
+
+impl Refusal {
+    pub(crate) fn raise(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Scene(error) => errors::scene(py, error),
+            Self::Meshes => {
+                let text = "a mesh that the scene reads has changed since the model was made";
+                errors::scene_text(py, text)
+            }
+        }
+    }
+}
+
+/// Values of parameters, numbers or expressions.
+fn values(py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Number)>> {
+    let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name: String = name.extract()?;
+        let value = parameter(py, &name, &value)?;
+        Ok((name, value))
+    };
+    parameters.iter().map(one).collect()
+}
+
+/// The value of one parameter.
+pub(crate) fn parameter(py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Number> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Number::Expression(text.extract()?));
+    }
+    let number: f64 = value.extract()?;
+    if !number.is_finite() {
+        let text = format!("parameter `{name}` is {number}, but must be finite");
+        return Err(errors::scene_text(py, &text));
+    }
+    Ok(Number::Value(number))
+}
+
 /// Settings of a scene from the arguments of a constructor.
 fn settings(
     py: Python<'_>,
@@ -178,23 +284,8 @@ fn settings(
     duration: Option<f64>,
     mesh_directories: Vec<PathBuf>,
 ) -> PyResult<Settings> {
-    let mut list = Vec::new();
-    for (name, value) in parameters.into_iter().flat_map(PyDictMethods::iter) {
-        let name: String = name.extract()?;
-        let value = if let Ok(text) = value.cast::<PyString>() {
-            Number::Expression(text.extract()?)
-        } else {
-            let number: f64 = value.extract()?;
-            if !number.is_finite() {
-                let text = format!("parameter `{name}` is {number}, but must be finite");
-                return Err(errors::scene_text(py, &text));
-            }
-            Number::Value(number)
-        };
-        list.push((name, value));
-    }
     Ok(Settings {
-        parameters: list,
+        parameters: parameters.map_or_else(|| Ok(Vec::new()), |p| values(py, p))?,
         step,
         duration,
         mesh_directories,
@@ -238,7 +329,7 @@ impl Model {
         let settings = settings(py, parameters, step, duration, mesh_directories)?;
         let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let format = if json { Format::Json } else { Format::Ron };
-        py.detach(|| Self::build(SceneFile::load(&path)?, format, settings))
+        py.detach(|| Self::build(SceneFile::load(&path)?.into(), format, settings))
             .map_err(|error| errors::scene(py, &error))
     }
 
@@ -266,8 +357,14 @@ impl Model {
         let settings = settings(py, parameters, step, duration, mesh_directories)?;
         let format = notation(py, format)?;
         let path = directory.map_or_else(|| PathBuf::from(name), |directory| directory.join(name));
-        py.detach(|| Self::build(SceneFile::from_text(&path, text, format)?, format, settings))
-            .map_err(|error| errors::scene(py, &error))
+        py.detach(|| {
+            Self::build(
+                SceneFile::from_text(&path, text, format)?.into(),
+                format,
+                settings,
+            )
+        })
+        .map_err(|error| errors::scene(py, &error))
     }
 
     /// Make a scene of a dictionary with the keys of a ``.json`` scene.
@@ -316,6 +413,15 @@ impl Model {
         )
     }
 
+    /// Make the same scene with other values of some parameters, as numbers or expressions.
+    ///
+    /// Raises :class:`SceneError`.
+    fn with_parameters(&self, py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let values = values(py, parameters)?;
+        let model = py.detach(|| self.with(values));
+        model.map_err(|error| errors::scene(py, &error))
+    }
+
     /// Title of the scene.
     #[getter]
     fn title(&self) -> &str {
@@ -360,6 +466,13 @@ impl Model {
     #[getter]
     fn joints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.outline.joints.iter().map(|(name, ..)| name))
+    }
+
+    /// Names of the free coordinates of all joints, in the order of :attr:`Simulation.q`:
+    /// ``"shoulder.angle"``.
+    #[getter]
+    fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.outline.coordinates.iter().map(|(name, _)| name))
     }
 
     /// Names of the masses.
@@ -465,7 +578,13 @@ impl Model {
         let settings = settings(py, Some(parameters), step, duration, mesh_directories)?;
         let format = notation(py, format)?;
         let model = py
-            .detach(|| Self::build(SceneFile::from_text(&path, text, format)?, format, settings))
+            .detach(|| {
+                Self::build(
+                    SceneFile::from_text(&path, text, format)?.into(),
+                    format,
+                    settings,
+                )
+            })
             .map_err(|error| errors::scene(py, &error))?;
         match model.outline.meshes == meshes {
             true => Ok(model),

@@ -77,12 +77,22 @@ impl Node {
         })
     }
 
+    /// Number of elements.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Numbers of a force on one element.
+    pub(crate) fn velocity_size(&self) -> usize {
+        self.space.velocity_size()
+    }
+
     fn holds_bodies(&self) -> bool {
         self.space == Space::Rigid3
     }
 
     /// Numbers of a quantity for each element; those of bodies alone are refused for others.
-    fn size(&self, py: Python<'_>, quantity: Quantity) -> PyResult<usize> {
+    pub(crate) fn size(&self, py: Python<'_>, quantity: Quantity) -> PyResult<usize> {
         match (quantity, self.space) {
             (Orientations, Space::Rigid3) => Ok(4),
             (Positions | Velocities | AngularVelocities, Space::Rigid3) => Ok(3),

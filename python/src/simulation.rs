@@ -6,7 +6,7 @@ use crate::joint::Joint;
 use crate::model::Model;
 use crate::node::Node;
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
-use crate::{dynamics, errors};
+use crate::{dynamics, errors, joint_space};
 use numpy::{PyArray1, PyArray2};
 use pliant::contact::ContactState;
 use pliant::model::{ComponentId, NodeId};
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long steps go on before Python is asked whether somebody wants to interrupt.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
+pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 
 /// Simulation of a model: its state, and what its steps find.
 ///
@@ -48,7 +48,7 @@ pub(crate) struct Simulation {
 
 /// How far a run goes.
 #[derive(Clone, Copy)]
-enum End {
+pub(crate) enum End {
     /// To the duration of the scene.
     OfScene,
     /// To a time (s).
@@ -56,11 +56,31 @@ enum End {
 }
 
 impl End {
+    /// The end that the arguments of `run` ask for at the time `now` (s).
+    pub(crate) fn new(py: Python<'_>, duration: Option<f64>, until: Option<f64>, now: f64) -> PyResult<Self> {
+        let text = match (duration, until) {
+            (None, None) => return Ok(Self::OfScene),
+            (Some(d), None) if d >= 0.0 && d.is_finite() => return Ok(Self::At(now + d)),
+            (None, Some(t)) if t.is_finite() => return Ok(Self::At(t)),
+            (Some(_), Some(_)) => "`run` takes a duration or a time, not both",
+            _ => "a run takes a finite duration that is not negative, or a finite time",
+        };
+        Err(errors::state_text(py, text))
+    }
+
     /// Whether the run is there: sums of steps miss round times by rounding.
-    fn is_reached(self, runner: &Runner) -> bool {
+    pub(crate) fn is_reached(self, runner: &Runner) -> bool {
         match self {
             Self::OfScene => runner.is_done(),
             Self::At(end) => end - runner.simulation().time() <= 1e-6 * runner.plan().step.min(end.abs()),
+        }
+    }
+
+    /// One step towards it.
+    pub(crate) fn step(self, runner: &mut Runner) -> Result<pliant::StepReport, Error> {
+        match self {
+            Self::OfScene => runner.step(),
+            Self::At(time) => runner.step_until(time),
         }
     }
 }
@@ -78,7 +98,7 @@ impl Simulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> T + Send,
     ) -> T {
-        py.detach(|| work(&mut self.runner.lock().unwrap_or_else(PoisonError::into_inner)))
+        py.detach(|| self.with_runner(work))
     }
 
     /// Looks at the state. Nothing of Python is made meanwhile, so that no finaliser can wait for
@@ -97,7 +117,11 @@ impl Simulation {
     }
 
     /// Does what is asked of the run; a refusal is a `StateError`.
-    fn change<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Runner) -> Result<T, Error>) -> PyResult<T> {
+    pub(crate) fn change<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Runner) -> Result<T, Error>,
+    ) -> PyResult<T> {
         let done = work(&mut self.lock(py));
         done.map_err(|error| errors::state(py, &error))
     }
@@ -106,7 +130,30 @@ impl Simulation {
         self.model.get()
     }
 
-    fn node_id(&self, py: Python<'_>, name: &str) -> PyResult<NodeId> {
+    pub(crate) fn model_handle(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// Number of coordinates of a component that can be driven.
+    pub(crate) fn rows_of(&self, py: Python<'_>, id: ComponentId) -> usize {
+        self.read(py, |simulation| {
+            let mut groups = simulation.problem().row_groups().iter();
+            groups.find(|g| g.component == id).map_or(1, |g| g.size * g.count)
+        })
+    }
+
+    /// Does what is asked of the run on a thread that does not hold Python.
+    pub(crate) fn with_runner<T>(&self, work: impl FnOnce(&mut Runner) -> T) -> T {
+        work(&mut self.runner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A simulation that begins with a run.
+    pub(crate) fn of(model: Py<Model>, runner: Runner) -> Self {
+        let runner = Mutex::new(runner);
+        Self { model, runner }
+    }
+
+    pub(crate) fn node_id(&self, py: Python<'_>, name: &str) -> PyResult<NodeId> {
         let found = self.read(py, |simulation| simulation.model().node_named(name));
         found.ok_or_else(|| {
             let all = self.model().node_names().iter().map(String::as_str);
@@ -114,13 +161,13 @@ impl Simulation {
         })
     }
 
-    fn component(&self, py: Python<'_>, name: &str) -> PyResult<ComponentId> {
+    pub(crate) fn component(&self, py: Python<'_>, name: &str) -> PyResult<ComponentId> {
         let found = self.read(py, |simulation| simulation.model().component_named(name));
         found.ok_or_else(|| errors::name(py, "component", name, self.model().component_names()))
     }
 
     /// Another simulation at the same moment.
-    fn twin(&self, py: Python<'_>) -> PyResult<Self> {
+    pub(crate) fn twin(&self, py: Python<'_>) -> PyResult<Self> {
         let bytes = self.bytes(py)?;
         let twin = Self {
             model: self.model.clone_ref(py),
@@ -183,21 +230,7 @@ impl Simulation {
     /// with the state of the last step that was taken.
     #[pyo3(signature = (duration=None, *, until=None))]
     fn run(&self, py: Python<'_>, duration: Option<f64>, until: Option<f64>) -> PyResult<usize> {
-        let end = match (duration, until) {
-            (None, None) => End::OfScene,
-            (Some(d), None) if d >= 0.0 && d.is_finite() => End::At(self.time(py) + d),
-            (None, Some(t)) if t.is_finite() => End::At(t),
-            (Some(_), Some(_)) => {
-                return Err(errors::state_text(
-                    py,
-                    "`run` takes a duration or a time, not both",
-                ));
-            }
-            _ => {
-                let text = "a run takes a finite duration that is not negative, or a finite time";
-                return Err(errors::state_text(py, text));
-            }
-        };
+        let end = End::new(py, duration, until, self.time(py))?;
         if self.model().is_static() {
             if let End::At(_) = end {
                 let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
@@ -331,6 +364,42 @@ impl Simulation {
         arrays::vector(py, &self.read(py, dynamics::velocities))
     }
 
+    /// Free coordinates of all joints (m, rad), shape ``(coordinates,)``, in the order of
+    /// :attr:`Model.coordinates`.
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let values = self.read(py, |s| {
+            joint_space::read(s, self.model(), joint_space::Part::Position)
+        });
+        arrays::vector(py, &values)
+    }
+
+    /// Velocities of the free coordinates of all joints (m/s, rad/s), shape ``(coordinates,)``.
+    #[getter]
+    fn qd<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let values = self.read(py, |s| {
+            joint_space::read(s, self.model(), joint_space::Part::Velocity)
+        });
+        arrays::vector(py, &values)
+    }
+
+    /// Forces from outside along the free coordinates of all joints (N, N m), shape
+    /// ``(coordinates,)``. They act until they are assigned again.
+    #[getter]
+    fn tau<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let values = self.read(py, |s| {
+            joint_space::read(s, self.model(), joint_space::Part::Force)
+        });
+        arrays::vector(py, &values)
+    }
+
+    #[setter]
+    fn set_tau(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        let count = self.model().coordinate_list().len();
+        let values = arrays::values(py, &values, "the forces along coordinates", &[count])?;
+        self.set(py, |s| joint_space::push(s, self.model(), &values))
+    }
+
     /// Node of a name.
     fn node(slf: &Bound<'_, Self>, name: &str) -> PyResult<Node> {
         let id = slf.get().node_id(slf.py(), name)?;
@@ -432,10 +501,7 @@ impl Simulation {
         if position.is_none() && velocity.is_none() {
             return self.change(py, |runner| runner.end_drive(id));
         }
-        let rows = self.read(py, |simulation| {
-            let mut groups = simulation.problem().row_groups().iter();
-            groups.find(|g| g.component == id).map_or(1, |g| g.size * g.count)
-        });
+        let rows = self.rows_of(py, id);
         let list = |numbers: Option<Numbers<'_>>, what: &str| {
             let what = format!("the {what} of `{name}`");
             let list = numbers.map(|numbers| arrays::one_or_each(py, &numbers, &what, rows));
@@ -522,10 +588,7 @@ fn run_for_a_while(runner: &mut Runner, end: End, steps: &mut usize) -> Result<b
         if end.is_reached(runner) {
             return Ok(true);
         }
-        match end {
-            End::OfScene => runner.step()?,
-            End::At(time) => runner.step_until(time)?,
-        };
+        end.step(runner)?;
         *steps += 1;
         if started.elapsed() >= BETWEEN_SIGNALS {
             return Ok(end.is_reached(runner));

@@ -104,6 +104,7 @@ def test_other_threads_go_on_during_a_run() -> None:
     assert len(seen) >= 2 and seen == sorted(seen)
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_a_run_after_a_step() -> None:
     simulation = pliant.Simulation(pliant.Model.from_string(STONE, duration=9e6, step=1.0))
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))

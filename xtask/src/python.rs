@@ -10,7 +10,13 @@ use crate::metadata::Metadata;
 use crate::{flags, process};
 
 /// Packages that build and test it.
-const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy>=1.23", "pytest>=8", "mypy>=1.15"];
+const TOOLS: &[&str] = &[
+    "maturin>=1.9,<2",
+    "numpy>=1.23",
+    "pytest>=8",
+    "mypy>=1.15",
+    "gymnasium>=1.1",
+];
 
 /// The names that an interpreter may have.
 const INTERPRETERS: [&str; 2] = ["python3", "python"];

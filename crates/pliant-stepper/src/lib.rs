@@ -39,5 +39,5 @@ pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner
 pub use report::{
     Control, Counters, EquilibriumReport, Linearisation, NewtonReport, StepReport, StepSolveReport, Timings,
 };
-pub use system::{System, TreatmentChoice};
+pub use system::{CoordinateDynamics, System, TreatmentChoice};
 pub use work::{WorkLimits, WorkPart};

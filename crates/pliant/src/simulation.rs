@@ -1,6 +1,7 @@
 //! The public face: a model in motion.
 
 mod checkpoint;
+mod dynamics;
 mod environment;
 mod run;
 

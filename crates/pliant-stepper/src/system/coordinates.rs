@@ -21,6 +21,80 @@ pub struct CoordinateDynamics {
     pub mobility: Vec<f64>,
 }
 
+/// A pivot of the mobility below this share of its diagonal entry is rounding: entries are found to
+/// the accuracy of the linear solver, some thousand units in the last place.
+const DEPENDENT: f64 = 1e-10;
+
+impl CoordinateDynamics {
+    /// Further forces along the coordinates that make their accelerations those that are `wanted`
+    /// (N, N m): inverse dynamics.
+    ///
+    /// # Errors
+    /// The first coordinate that depends on those before it.
+    ///
+    /// # Panics
+    /// If there is another number of accelerations.
+    pub fn forces_for(&self, wanted: &[f64]) -> Result<Vec<f64>, usize> {
+        assert_eq!(
+            wanted.len(),
+            self.accelerations.len(),
+            "one acceleration for each coordinate"
+        );
+        let factor = self.factor()?;
+        let missing = wanted.iter().zip(&self.accelerations).map(|(w, a)| w - a);
+        Ok(self.solve(&factor, missing.collect()))
+    }
+
+    /// The mass matrix over the coordinates, rows first: the inverse of the mobility (kg, kg m^2).
+    ///
+    /// # Errors
+    /// The first coordinate that depends on those before it.
+    pub fn mass_matrix(&self) -> Result<Vec<f64>, usize> {
+        let n = self.accelerations.len();
+        let factor = self.factor()?;
+        let mut out = vec![0.0; n * n];
+        for column in 0..n {
+            let mut unit = vec![0.0; n];
+            unit[column] = 1.0;
+            for (row, x) in self.solve(&factor, unit).into_iter().enumerate() {
+                out[row * n + column] = x;
+            }
+        }
+        Ok(out)
+    }
+
+    /// `L D L^T` of the symmetric mobility, `L` below the diagonal and `D` on it.
+    fn factor(&self) -> Result<Vec<f64>, usize> {
+        let n = self.accelerations.len();
+        let a = &self.mobility;
+        let mut l = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let before = (0..j).map(|k| l[i * n + k] * l[j * n + k] * l[k * n + k]);
+                let rest = 0.5 * (a[i * n + j] + a[j * n + i]) - before.sum::<f64>();
+                l[i * n + j] = if i == j { rest } else { rest / l[j * n + j] };
+            }
+            // Not "at most": a number that is none is refused, too.
+            if !(l[i * n + i] > DEPENDENT * a[i * n + i]) {
+                return Err(i);
+            }
+        }
+        Ok(l)
+    }
+
+    fn solve(&self, l: &[f64], mut x: Vec<f64>) -> Vec<f64> {
+        let n = x.len();
+        for i in 0..n {
+            x[i] -= (0..i).map(|k| l[i * n + k] * x[k]).sum::<f64>();
+        }
+        for i in (0..n).rev() {
+            x[i] /= l[i * n + i];
+            x[i] -= (i + 1..n).map(|k| l[k * n + i] * x[k]).sum::<f64>();
+        }
+        x
+    }
+}
+
 impl System {
     /// Finds the dynamics of single scalar nodes, such as the free coordinates of joints, at the
     /// state of a motion: `M a - J^T lambda = f`, `J a + (dJ/dt) v = 0`, with gyroscopic and
@@ -115,7 +189,7 @@ impl System {
     /// [`find_free_accelerations`](Self::find_free_accelerations).
     fn respond(&mut self, motion: &Motion, force: &[f64]) -> Result<(), Error> {
         self.assembler.row_right_hand_side_mut().fill(0.0);
-        self.assembler.force_right_hand_side_mut().copy_from_slice(force);
+        self.assembler.right_hand_side_mut().copy_from_slice(force);
         let direct = &mut self.corrections.direct;
         let solved = direct
             .solve(self.assembler.system(), &mut self.solution)

@@ -187,7 +187,13 @@ impl System {
     ) -> Result<SolveReport, Error> {
         let is_left_out = |row: usize| left_out.get(row).is_some_and(|left_out| *left_out);
         self.find_law_forces(&motion.state, |m| m.end);
-        for (force, _) in self.rows.law_force.iter_mut().zip(left_out).filter(|(_, out)| **out) {
+        for (force, _) in self
+            .rows
+            .law_force
+            .iter_mut()
+            .zip(left_out)
+            .filter(|(_, out)| **out)
+        {
             *force = 0.0;
         }
         gather_forces(

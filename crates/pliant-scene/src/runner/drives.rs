@@ -29,11 +29,16 @@ pub struct Target<'a> {
 }
 
 impl Drive {
+    /// The rate at which a row goes to its target.
+    fn slope(&self, row: usize) -> f64 {
+        (self.target[row] - self.before[row]) / (self.until - self.since)
+    }
+
     fn motion(&self) -> PrescribedMotion {
         let (since, until) = (self.since, self.until);
         let one = |k: usize| {
             let (before, target, rate) = (self.before[k], self.target[k], self.rate[k]);
-            let slope = (target - before) / (until - since);
+            let slope = self.slope(k);
             PrescribedMotion::function(move |t| match t.re {
                 now if now < since => Dual::from(before),
                 now if now < until => (t - since) * slope + before,
@@ -83,14 +88,22 @@ impl Drive {
         }
         let lists = [&self.before, &self.target, &self.rate];
         let numbers = lists.into_iter().flatten().chain([&self.since, &self.until]);
-        match numbers.into_iter().find(|x| !x.is_finite()) {
-            Some(value) => Err(ModelError::NotFinite {
+        if let Some(value) = numbers.into_iter().find(|x| !x.is_finite()) {
+            return Err(ModelError::NotFinite {
                 name: name(),
                 field: Field::Targets,
                 index: None,
                 value: *value,
             }
-            .into()),
+            .into());
+        }
+        let slopes = (0..expected).map(|row| self.slope(row));
+        match slopes.into_iter().find(|slope| !slope.is_finite()) {
+            Some(value) => Err(Error::OutOfRange {
+                what: "the rate at which a drive goes to its target",
+                value,
+                bound: "finite: go there in a longer time",
+            }),
             None => Ok(()),
         }
     }

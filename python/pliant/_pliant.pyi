@@ -1,8 +1,9 @@
 """Classes of the package, which are compiled; ``pliant`` exports them."""
 
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,12 +23,16 @@ __all__ = [
     "Simulation",
     "StepReport",
     "__version__",
+    "_unpickled",
 ]
 __version__: str
 
+def _unpickled(name: str, bytes: bytes) -> Any: ...
+
 _Array: TypeAlias = NDArray[np.float64]
 _Path: TypeAlias = str | PathLike[str]
-_Parameters: TypeAlias = dict[str, float] | dict[str, str] | dict[str, float | str] | None
+_Parameters: TypeAlias = Mapping[str, SupportsFloat | str] | None
+_Mask: TypeAlias = Sequence[bool] | NDArray[np.bool_]
 
 @final
 class Model:
@@ -39,7 +44,7 @@ class Model:
         *,
         step: float | None = None,
         duration: float | None = None,
-        mesh_directories: list[_Path] = ...,
+        mesh_directories: Sequence[_Path] = ...,
     ) -> Model: ...
     @classmethod
     def from_string(
@@ -52,19 +57,19 @@ class Model:
         name: str = "<string>",
         step: float | None = None,
         duration: float | None = None,
-        mesh_directories: list[_Path] = ...,
+        mesh_directories: Sequence[_Path] = ...,
     ) -> Model: ...
     @classmethod
     def from_dict(
         cls,
-        scene: dict[str, Any],
+        scene: Mapping[str, Any],
         parameters: _Parameters = None,
         *,
         directory: _Path | None = None,
         name: str = "<dict>",
         step: float | None = None,
         duration: float | None = None,
-        mesh_directories: list[_Path] = ...,
+        mesh_directories: Sequence[_Path] = ...,
     ) -> Model: ...
     @property
     def title(self) -> str: ...
@@ -158,7 +163,7 @@ class Simulation:
     def mass_matrix(self) -> _Array: ...
     def summary(self) -> dict[str, Any]: ...
     def checkpoint(self) -> bytes: ...
-    def restore(self, checkpoint: bytes) -> None: ...
+    def restore(self, checkpoint: bytes | bytearray | memoryview) -> None: ...
     def __copy__(self) -> Simulation: ...
     def __deepcopy__(self, _memo: Any, /) -> Simulation: ...
 
@@ -192,9 +197,9 @@ class Node:
     def read_angular_velocities(self, out: _Array) -> None: ...
     def set_force(self, force: ArrayLike, element: int = 0) -> None: ...
     def hold(
-        self, coordinates: list[bool], velocity: ArrayLike | None = None, *, element: int = 0
+        self, coordinates: _Mask, velocity: ArrayLike | None = None, *, element: int = 0
     ) -> None: ...
-    def release(self, coordinates: list[bool], *, element: int = 0) -> None: ...
+    def release(self, coordinates: _Mask, *, element: int = 0) -> None: ...
     def jacobian(self) -> _Array: ...
     def __len__(self) -> int: ...
 
@@ -221,8 +226,8 @@ class Body:
     @angular_velocity.setter
     def angular_velocity(self, value: ArrayLike) -> None: ...
     def set_force(self, force: ArrayLike, torque: ArrayLike | None = None) -> None: ...
-    def hold(self, coordinates: list[bool] | None = None, velocity: ArrayLike | None = None) -> None: ...
-    def release(self, coordinates: list[bool] | None = None) -> None: ...
+    def hold(self, coordinates: _Mask | None = None, velocity: ArrayLike | None = None) -> None: ...
+    def release(self, coordinates: _Mask | None = None) -> None: ...
     @property
     def contact_force(self) -> tuple[_Array, _Array]: ...
     @property

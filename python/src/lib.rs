@@ -9,8 +9,10 @@ mod body;
 mod dynamics;
 mod errors;
 mod joint;
+mod lock;
 mod model;
 mod node;
+mod pickle;
 mod report;
 mod simulation;
 
@@ -26,6 +28,8 @@ mod _pliant {
     use crate::model::Model;
     #[pymodule_export]
     use crate::node::Node;
+    #[pymodule_export]
+    use crate::pickle::_unpickled;
     #[pymodule_export]
     use crate::report::{
         Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,

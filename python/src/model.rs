@@ -6,7 +6,7 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyDict, PyDictMethods, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyMapping, PyMappingMethods, PyString, PyTuple, PyType};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -53,20 +53,21 @@ pub(crate) struct Model {
 
 /// Names and sizes of a scene.
 #[derive(Debug)]
-struct Outline {
-    title: String,
+pub(crate) struct Outline {
+    pub(crate) title: String,
     parameters: Vec<(String, f64)>,
-    nodes: Vec<String>,
-    bodies: Vec<String>,
+    pub(crate) nodes: Vec<String>,
+    pub(crate) bodies: Vec<String>,
     masses: Vec<String>,
     forces: Vec<String>,
     constraints: Vec<String>,
-    joints: Vec<(String, JointKind, JointHandle)>,
-    colliders: Vec<String>,
+    pub(crate) joints: Vec<(String, JointKind, JointHandle)>,
+    pub(crate) colliders: Vec<String>,
     dofs: usize,
     duration: f64,
     step: f64,
-    is_static: bool,
+    /// Whether `run` finds equilibria.
+    pub(crate) is_static: bool,
     meshes: u32,
 }
 
@@ -97,6 +98,12 @@ impl Outline {
             is_static: scene.statics.is_some(),
             meshes: scene.mesh_checksum(),
         }
+    }
+
+    /// Names of masses, force fields and constraints.
+    pub(crate) fn components(&self) -> impl Iterator<Item = &str> + Clone {
+        let all = [&self.masses, &self.forces, &self.constraints];
+        all.into_iter().flatten().map(String::as_str)
     }
 }
 
@@ -134,53 +141,23 @@ impl Model {
         }
     }
 
-    /// Whether `run` finds equilibria.
-    pub(crate) fn is_static(&self) -> bool {
-        self.outline.is_static
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.outline.title
-    }
-
-    pub(crate) fn collider_names(&self) -> &[String] {
-        &self.outline.colliders
-    }
-
-    pub(crate) fn joint_list(&self) -> &[(String, JointKind, JointHandle)] {
-        &self.outline.joints
-    }
-
-    pub(crate) fn node_names(&self) -> &[String] {
-        &self.outline.nodes
-    }
-
-    pub(crate) fn body_names(&self) -> &[String] {
-        &self.outline.bodies
-    }
-
-    /// Names of masses, force fields and constraints.
-    pub(crate) fn component_names(&self) -> impl Iterator<Item = &str> + Clone {
-        let all = [
-            &self.outline.masses,
-            &self.outline.forces,
-            &self.outline.constraints,
-        ];
-        all.into_iter().flatten().map(String::as_str)
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.outline
     }
 }
 
 /// Settings of a scene from the arguments of a constructor.
 fn settings(
     py: Python<'_>,
-    parameters: Option<&Bound<'_, PyDict>>,
+    parameters: Option<&Bound<'_, PyMapping>>,
     step: Option<f64>,
     duration: Option<f64>,
     mesh_directories: Vec<PathBuf>,
 ) -> PyResult<Settings> {
     let mut list = Vec::new();
-    for (name, value) in parameters.into_iter().flat_map(PyDictMethods::iter) {
-        let name: String = name.extract()?;
+    let items = parameters.map(PyMappingMethods::items).transpose()?;
+    for item in items.into_iter().flatten() {
+        let (name, value): (String, Bound<'_, PyAny>) = item.extract()?;
         let value = if let Ok(text) = value.cast::<PyString>() {
             Number::Expression(text.extract()?)
         } else {
@@ -206,7 +183,12 @@ fn notation(py: Python<'_>, name: &str) -> PyResult<Format> {
     match name {
         "ron" => Ok(Format::Ron),
         "json" => Ok(Format::Json),
-        other => Err(errors::name(py, "notation", other, ["ron", "json"])),
+        other => Err(errors::name(
+            py,
+            ["notation", "notations"],
+            other,
+            ["ron", "json"],
+        )),
     }
 }
 
@@ -230,7 +212,7 @@ impl Model {
         _class: &Bound<'_, PyType>,
         py: Python<'_>,
         path: PathBuf,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
@@ -244,8 +226,9 @@ impl Model {
 
     /// Read a scene from a text in the notation ``"ron"`` or ``"json"``.
     ///
-    /// Meshes are read in ``directory`` (the present one by default) and below. The other arguments
-    /// are those of :meth:`from_file`. Raises :class:`SceneError`.
+    /// Meshes are read in ``directory`` (the present one by default) and below; ``name`` is that of a
+    /// file there, for messages. The other arguments are those of :meth:`from_file`. Raises
+    /// :class:`SceneError`.
     #[classmethod]
     #[pyo3(signature = (
         text, format="ron", parameters=None, *, directory=None, name="<string>", step=None, duration=None,
@@ -256,7 +239,7 @@ impl Model {
         py: Python<'_>,
         text: &str,
         format: &str,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         directory: Option<PathBuf>,
         name: &str,
         step: Option<f64>,
@@ -265,6 +248,11 @@ impl Model {
     ) -> PyResult<Self> {
         let settings = settings(py, parameters, step, duration, mesh_directories)?;
         let format = notation(py, format)?;
+        // Meshes are read beside the file that the path names.
+        if Path::new(name).file_name().is_none_or(|file| file != name) {
+            let text = format!("`{name}` is no name of a file: its folder is the `directory`");
+            return Err(errors::scene_text(py, &text));
+        }
         let path = directory.map_or_else(|| PathBuf::from(name), |directory| directory.join(name));
         py.detach(|| Self::build(SceneFile::from_text(&path, text, format)?, format, settings))
             .map_err(|error| errors::scene(py, &error))
@@ -272,9 +260,10 @@ impl Model {
 
     /// Make a scene of a dictionary with the keys of a ``.json`` scene.
     ///
-    /// Errors show their place in the JSON text of the dictionary, with two blanks for a level. The
-    /// arguments are those of :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or
-    /// ``ValueError`` for what JSON does not take.
+    /// Numbers and arrays of NumPy are numbers and lists. Errors show their place in the JSON text
+    /// of the dictionary, with two blanks for a level. The arguments are those of
+    /// :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or ``ValueError`` for what
+    /// JSON does not take.
     ///
     /// >>> import pliant
     /// >>> stone = {"name": "stone", "positions": [[0, 0, 0]], "mass": 2}
@@ -289,18 +278,15 @@ impl Model {
     fn from_dict(
         class: &Bound<'_, PyType>,
         py: Python<'_>,
-        scene: &Bound<'_, PyDict>,
-        parameters: Option<&Bound<'_, PyDict>>,
+        scene: &Bound<'_, PyMapping>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         directory: Option<PathBuf>,
         name: &str,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
     ) -> PyResult<Self> {
-        let how = PyDict::new(py);
-        how.set_item("indent", 2)?;
-        how.set_item("allow_nan", false)?;
-        let text = py.import("json")?.getattr("dumps")?.call((scene,), Some(&how))?;
+        let text = py.import("pliant.notation")?.getattr("text")?.call1((scene,))?;
         let text: String = text.extract()?;
         Self::from_string(
             class,
@@ -405,8 +391,8 @@ impl Model {
     }
 
     /// Whether the scene asks for equilibria instead of motion.
-    #[getter(is_static)]
-    fn asks_for_rest(&self) -> bool {
+    #[getter]
+    fn is_static(&self) -> bool {
         self.outline.is_static
     }
 
@@ -456,7 +442,7 @@ impl Model {
         text: &str,
         format: &str,
         path: PathBuf,
-        parameters: &Bound<'_, PyDict>,
+        parameters: &Bound<'_, PyMapping>,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,

@@ -1,7 +1,7 @@
 //! Motions that are set while a scene runs, in place of those of its file.
 
 use pliant::model::dual::Dual;
-use pliant::model::{ComponentId, Field, ModelError, PrescribedMotion};
+use pliant::model::{ComponentId, Field, ModelError, PrescribedMotion, Problem, RowGroup};
 use pliant::{Error, Simulation};
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +109,13 @@ impl Drive {
     }
 }
 
+/// The rows of a component, and the motion that they have.
+fn rows(problem: &Problem, component: ComponentId) -> Option<(&RowGroup, Option<&PrescribedMotion>)> {
+    let mut groups = problem.row_groups().iter();
+    let group = groups.find(|group| group.component == component)?;
+    Some((group, problem.motion(group)))
+}
+
 /// All motions that were set, each with that of the scene, whose place it took.
 #[derive(Debug, Default)]
 pub(super) struct Drives(Vec<(Drive, Option<PrescribedMotion>)>);
@@ -127,10 +134,7 @@ impl Drives {
         to: Target<'_>,
     ) -> Result<(), Error> {
         let since = simulation.time();
-        let problem = simulation.problem();
-        let mut groups = problem.row_groups().iter();
-        let before = groups.find(|group| group.component == component).map(|group| {
-            let motion = problem.motion(group);
+        let before = rows(simulation.problem(), component).map(|(group, motion)| {
             let at = |k| motion.map_or(0.0, |motion| motion.at(k, since).0);
             (0..group.size * group.count).map(at).collect()
         });
@@ -154,10 +158,7 @@ impl Drives {
             .0
             .iter()
             .position(|(old, _)| old.component == drive.component);
-        let problem = simulation.problem();
-        let mut groups = problem.row_groups().iter();
-        let group = groups.find(|group| group.component == drive.component);
-        let own = group.and_then(|group| problem.motion(group)).cloned();
+        let own = rows(simulation.problem(), drive.component).and_then(|(_, motion)| motion.cloned());
         simulation.set_motion(drive.component, Some(drive.motion()))?;
         match place {
             Some(place) => self.0[place].0 = drive,

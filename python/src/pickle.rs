@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 const KIND: &str = "pickled report";
 const VERSION: u32 = 1;
 
-/// What `__reduce__` returns: the function that makes it again, and its arguments.
+/// The result of `__reduce__`: the function that makes it again, and its arguments.
 pub(crate) type Pickled<'py> = (Bound<'py, PyAny>, (String, Bound<'py, PyBytes>));
 
 /// The pickle of a report.

@@ -229,7 +229,7 @@ fn a_step_that_fails_leaves_the_holds() {
     assert!((runner.simulation().time() - 0.06).abs() < 1e-12);
 }
 
-/// What is found is found once, and goes into checkpoints.
+/// Equilibria are found once, and go into checkpoints.
 #[test]
 fn equilibria_that_are_found_end_the_run() {
     for name in ["snap_through.ron", "mooring.ron"] {

@@ -1,23 +1,27 @@
 //! `Batch`: simulations of one scene side by side, stepped on several threads.
 
-use crate::arrays::{self, Numbers};
+mod begin;
+mod turn;
+
+use crate::arrays::{self, Numbers, Vector};
 use crate::joint_space::{self, Part};
-use crate::model::{self, Model, Refusal};
+use crate::lock::Broken;
+use crate::model::Model;
 use crate::node::{Node, Quantity};
 use crate::report::StepReport;
-use crate::simulation::{BETWEEN_SIGNALS, End, Simulation};
+use crate::simulation::{End, Simulation};
 use crate::{dynamics, errors};
+use begin::{Values, begin};
 use numpy::{PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
-use pliant::{Error, Simulation as Motion, StepReport as Report};
-use pliant_scene::runner::{Runner, Target};
-use pliant_scene::scene::{Number, SceneError};
+use pliant::Simulation as Motion;
+use pliant_scene::runner::Target;
 use pliant_threads::Threads;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyDict, PyDictMethods, PyIterator, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple, PyType};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use turn::{Goal, Turn, exceptions, go};
 
 /// The most instances.
 const MOST: usize = 1_000_000;
@@ -52,170 +56,6 @@ pub(crate) struct Batch {
     model: Py<Model>,
     threads: Threads,
     instances: Mutex<Vec<Py<Simulation>>>,
-}
-
-/// How far an instance goes.
-#[derive(Clone, Copy)]
-enum Goal {
-    /// So many steps, of a length (s) if one is given.
-    Steps(usize, Option<f64>),
-    /// To the end of a run.
-    End(End),
-    /// To the equilibria of a scene of statics.
-    Rest,
-}
-
-/// An instance on the way to its goal.
-struct Turn<'a> {
-    simulation: &'a Simulation,
-    goal: Goal,
-    taken: usize,
-    /// The report of its last step.
-    report: Option<Report>,
-    error: Option<Error>,
-    is_done: bool,
-}
-
-impl<'a> Turn<'a> {
-    fn new(simulation: &'a Simulation, goal: Goal) -> Self {
-        Self {
-            simulation,
-            goal,
-            taken: 0,
-            report: None,
-            error: None,
-            is_done: false,
-        }
-    }
-
-    /// Takes steps until the goal is reached, one fails, or the time is up.
-    fn go_on(&mut self, until: Instant) {
-        if self.is_done || Instant::now() > until {
-            return;
-        }
-        self.simulation.with_runner(|runner| {
-            while !self.is_done {
-                if let Err(error) = self.step(runner) {
-                    self.error = Some(error);
-                    self.is_done = true;
-                }
-                if Instant::now() > until {
-                    break;
-                }
-            }
-        });
-    }
-
-    fn step(&mut self, runner: &mut Runner) -> Result<(), Error> {
-        let report = match self.goal {
-            Goal::Steps(count, _) if self.taken >= count => None,
-            Goal::Steps(_, Some(h)) => Some(runner.step_of(h)?),
-            Goal::Steps(_, None) => Some(runner.step()?),
-            Goal::End(end) if end.is_reached(runner) => None,
-            Goal::End(end) => Some(end.step(runner)?),
-            Goal::Rest => {
-                runner.find_equilibria()?;
-                None
-            }
-        };
-        self.is_done = report.is_none();
-        self.taken += usize::from(report.is_some());
-        self.report = report.or(self.report.take());
-        Ok(())
-    }
-}
-
-/// Values of one parameter, for all instances or for each.
-struct Values {
-    name: String,
-    values: Vec<Number>,
-}
-
-impl Values {
-    /// Those of a dictionary for so many instances.
-    fn read(py: Python<'_>, parameters: Option<&Bound<'_, PyDict>>, count: usize) -> PyResult<Vec<Self>> {
-        let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            let name: String = name.extract()?;
-            let values = match value.extract::<Numbers<'_>>() {
-                Ok(numbers) if numbers.ndim() > 0 => {
-                    let what = format!("the values of the parameter `{name}`");
-                    let list = arrays::values(py, &numbers, &what, &[count])?;
-                    list.into_iter().map(Number::Value).collect()
-                }
-                _ => vec![model::parameter(py, &name, &value)?; count],
-            };
-            Ok(Self { name, values })
-        };
-        parameters
-            .into_iter()
-            .flat_map(PyDictMethods::iter)
-            .map(one)
-            .collect()
-    }
-
-    /// Values of one instance.
-    fn of(all: &[Self], instance: usize) -> Vec<(String, Number)> {
-        let one = |v: &Self| (v.name.clone(), v.values[instance].clone());
-        all.iter().map(one).collect()
-    }
-}
-
-/// A simulation that is to begin: a new model unless it keeps its own, and its run.
-type Beginning = Result<(Option<Model>, Runner), Refusal>;
-
-/// Begins simulations of models, with values of parameters for each.
-fn begin(
-    py: Python<'_>,
-    threads: &Threads,
-    models: &[Py<Model>],
-    places: &[usize],
-    values: &[Values],
-) -> PyResult<Vec<Py<Simulation>>> {
-    let one = |index: usize| -> Beginning {
-        let model = models[index].get();
-        if values.is_empty() {
-            return Ok((None, model.start()?));
-        }
-        let model = model.with(Values::of(values, index))?;
-        let runner = model.start()?;
-        Ok((Some(model), runner))
-    };
-    let mut list: Vec<(usize, Option<Beginning>)> = (0..models.len()).map(|k| (k, None)).collect();
-    py.detach(|| threads.for_each(&mut list, |(index, place)| *place = Some(one(*index))));
-    let begun = list
-        .into_iter()
-        .filter_map(|(index, place)| Some((index, place?)));
-    let finish = |(index, begun): (usize, Beginning)| {
-        let (new, runner) = begun.map_err(|refusal| refusal.raise_for(py, places[index]))?;
-        let model = match new {
-            Some(new) if !new.is_like(models[index].get()) => {
-                let text = format!(
-                    "instance {}: with these parameters the scene has other nodes, joints or components, \
-                     which a batch has in common",
-                    places[index]
-                );
-                return Err(errors::scene_text(py, &text));
-            }
-            Some(new) => Py::new(py, new)?,
-            None => models[index].clone_ref(py),
-        };
-        Py::new(py, Simulation::of(model, runner))
-    };
-    begun.map(finish).collect()
-}
-
-impl Refusal {
-    /// The exception for one instance of a batch.
-    fn raise_for(&self, py: Python<'_>, instance: usize) -> PyErr {
-        match self {
-            Self::Scene(SceneError::Setting { message, help }) => {
-                let message = format!("instance {instance}: {message}");
-                let help = help.clone();
-                errors::scene(py, &SceneError::Setting { message, help })
-            }
-            other => other.raise(py),
-        }
-    }
 }
 
 /// Threads of a number that a user gives.
@@ -253,23 +93,11 @@ impl Batch {
         list.iter().map(|s| s.clone_ref(py)).collect()
     }
 
-    /// Takes all instances to their goals; signals of Python are asked for now and then.
-    fn go<'a>(&self, py: Python<'_>, mut turns: Vec<Turn<'a>>) -> PyResult<Vec<Turn<'a>>> {
-        while turns.iter().any(|turn| !turn.is_done) {
-            py.detach(|| {
-                let until = Instant::now() + BETWEEN_SIGNALS;
-                self.threads.for_each(&mut turns, |turn| turn.go_on(until));
-            });
-            py.check_signals()?;
-        }
-        Ok(turns)
-    }
-
     /// One number of each instance.
-    fn numbers<'py>(&self, py: Python<'py>, read: impl Fn(&Motion) -> f64) -> Bound<'py, PyArray1<f64>> {
+    fn numbers<'py>(&self, py: Python<'py>, read: impl Fn(&Motion) -> f64) -> PyResult<Vector<'py>> {
         let list = self.list(py);
-        let values: Vec<f64> = list.iter().map(|s| s.get().read(py, &read)).collect();
-        arrays::vector(py, &values)
+        let values = list.iter().map(|s| s.get().read(py, &read));
+        Ok(arrays::vector(py, &values.collect::<PyResult<Vec<_>>>()?))
     }
 
     /// A row of numbers of each instance.
@@ -282,15 +110,16 @@ impl Batch {
         let list = self.list(py);
         arrays::matrix(py, [list.len(), width], |out| {
             for (row, simulation) in list.iter().enumerate() {
-                let values = simulation.get().read(py, &read);
+                let values = simulation.get().read(py, &read)?;
                 out[row * width..][..width].copy_from_slice(&values);
             }
+            Ok(())
         })
     }
 
     fn joint_space<'py>(&self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.model.get();
-        let width = model.coordinate_list().len();
+        let width = model.outline().coordinates().count();
         self.rows(py, width, |simulation| joint_space::read(simulation, model, part))
     }
 
@@ -308,7 +137,7 @@ impl Batch {
         for (simulation, out) in list.iter().zip(values.chunks_exact_mut((count * size).max(1))) {
             simulation.get().read(py, |simulation| {
                 node.read(simulation, quantity, 0..count, out);
-            });
+            })?;
         }
         let array = PyArray::from_vec(py, values).reshape([list.len(), count, size])?;
         array.readwrite().make_nonwriteable();
@@ -318,17 +147,8 @@ impl Batch {
     /// A node as the first instance has it; all have the same.
     fn node(&self, py: Python<'_>, list: &[Py<Simulation>], name: &str) -> PyResult<Node> {
         let first = list[0].bind(py);
-        Ok(Node::new(first, first.get().node_id(py, name)?))
+        Node::new(first, first.get().node_id(py, name)?)
     }
-}
-
-/// Exceptions of the instances that failed, by place.
-fn exceptions(py: Python<'_>, turns: &[Turn<'_>]) -> Vec<(usize, PyErr)> {
-    let failed = turns.iter().enumerate();
-    let failed = failed.filter_map(|(instance, turn)| Some((instance, turn.error.as_ref()?)));
-    failed
-        .map(|(instance, error)| (instance, errors::step_of_instance(py, error, instance)))
-        .collect()
 }
 
 #[pymethods]
@@ -339,7 +159,7 @@ impl Batch {
         py: Python<'_>,
         model: Py<Model>,
         n: usize,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         if !(1..=MOST).contains(&n) {
@@ -375,8 +195,8 @@ impl Batch {
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let list = self.list(py);
         let out = PyDict::new(py);
-        for (place, (name, _)) in self.model.get().parameter_list().iter().enumerate() {
-            let value = |s: &Py<Simulation>| s.get().model().parameter_list()[place].1;
+        for (place, (name, _)) in self.model.get().outline().parameters.iter().enumerate() {
+            let value = |s: &Py<Simulation>| s.get().model().outline().parameters[place].1;
             let values: Vec<f64> = list.iter().map(value).collect();
             out.set_item(name, arrays::vector(py, &values))?;
         }
@@ -400,7 +220,7 @@ impl Batch {
         which: Option<&Bound<'py, PyAny>>,
         return_exceptions: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        if h.is_none() && self.model.get().is_static() {
+        if h.is_none() && self.model.get().outline().is_static {
             let text = "this scene asks for equilibria, which `run()` finds; `step(h)` takes a step in time";
             return Err(errors::step_text(py, text));
         }
@@ -413,15 +233,16 @@ impl Batch {
             goals[place] = Goal::Steps(steps, h);
         }
         let turns = list.iter().zip(goals).map(|(s, goal)| Turn::new(s.get(), goal));
-        let turns = self.go(py, turns.collect())?;
+        let turns = go(py, &self.threads, turns.collect())?;
         let mut exceptions = exceptions(py, &turns);
         if !return_exceptions && !exceptions.is_empty() {
             return Err(exceptions.swap_remove(0).1);
         }
         let mut exceptions = exceptions.into_iter();
         let report = |turn: &Turn<'_>| match (&turn.error, turn.report) {
-            (None, Some(report)) => Ok(Py::new(py, StepReport::from(report))?.into_any()),
-            _ => Ok(exceptions
+            (None, None) => Ok(py.None()),
+            (None, Some(report)) => Ok(Py::new(py, StepReport::from(&report))?.into_any()),
+            (Some(_), _) => Ok(exceptions
                 .next()
                 .map_or_else(|| py.None(), |(_, e)| e.into_value(py).into_any())),
         };
@@ -443,7 +264,7 @@ impl Batch {
         until: Option<f64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let list = self.list(py);
-        let is_static = self.model.get().is_static();
+        let is_static = self.model.get().outline().is_static;
         if is_static && (duration.is_some() || until.is_some()) {
             let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
             return Err(errors::state_text(py, text));
@@ -453,11 +274,11 @@ impl Batch {
             let simulation = simulation.get();
             let goal = match is_static {
                 true => Goal::Rest,
-                false => Goal::End(End::new(py, duration, until, simulation.read(py, Motion::time))?),
+                false => Goal::End(End::new(py, duration, until, simulation.read(py, Motion::time)?)?),
             };
             turns.push(Turn::new(simulation, goal));
         }
-        let turns = self.go(py, turns)?;
+        let turns = go(py, &self.threads, turns)?;
         if let Some((_, exception)) = exceptions(py, &turns).into_iter().next() {
             return Err(exception);
         }
@@ -478,7 +299,7 @@ impl Batch {
         &self,
         py: Python<'_>,
         which: Option<&Bound<'_, PyAny>>,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
     ) -> PyResult<()> {
         let list = self.list(py);
         let places = match which {
@@ -504,19 +325,20 @@ impl Batch {
 
     /// Times of the instances (s), shape ``(n,)``.
     #[getter]
-    fn time<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn time<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         self.numbers(py, Motion::time)
     }
 
     /// Whether the duration of the scene has passed, a truth value for each instance.
     #[getter]
-    fn is_done<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
+    fn is_done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let list = self.list(py);
-        let done = |s: &Py<Simulation>| s.get().with_runner(|runner| runner.is_done());
-        let values = py.detach(|| list.iter().map(done).collect());
+        let done = |s: &Py<Simulation>| Ok(s.get().wait()?.is_done());
+        let values = py.detach(|| list.iter().map(done).collect::<Result<_, _>>());
+        let values = values.map_err(|_: Broken| errors::broken(py))?;
         let array = PyArray1::from_vec(py, values);
         array.readwrite().make_nonwriteable();
-        array
+        Ok(array)
     }
 
     /// Free coordinates of all joints (m, rad), shape ``(n, coordinates)``, in the order of
@@ -543,7 +365,7 @@ impl Batch {
     fn set_tau(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
         let list = self.list(py);
         let model = self.model.get();
-        let width = model.coordinate_list().len();
+        let width = model.outline().coordinates().count();
         let values = arrays::values(py, &values, "the forces along coordinates", &[list.len(), width])?;
         for (simulation, forces) in list.iter().zip(values.chunks_exact(width.max(1))) {
             let simulation = simulation.get();
@@ -555,7 +377,7 @@ impl Batch {
     /// Velocities of all degrees of freedom, shape ``(n, dofs)``, as :attr:`Simulation.velocities`.
     #[getter]
     fn dof_velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.rows(py, self.model.get().dof_count(), dynamics::velocities)
+        self.rows(py, self.model.get().outline().dofs, dynamics::velocities)
     }
 
     /// Positions of the elements of a node, shape ``(n, elements, coordinates)`` (m); of bodies
@@ -584,10 +406,10 @@ impl Batch {
     /// Set the force from outside on one element of a node until it is set again, shape
     /// ``(n, coordinates)`` (N); of bodies a force in world axes, then a torque in body axes (N m).
     #[pyo3(signature = (node, force, element=0))]
-    fn set_force(&self, py: Python<'_>, node: &str, force: Numbers<'_>, element: usize) -> PyResult<()> {
+    fn set_force(&self, py: Python<'_>, node: &str, force: Numbers<'_>, element: i64) -> PyResult<()> {
         let list = self.list(py);
         let node = self.node(py, &list, node)?;
-        node.check(py, element)?;
+        let element = node.place(py, element)?;
         let width = node.velocity_size();
         let what = format!("the forces on `{}`", node.name);
         let values = arrays::values(py, &force, &what, &[list.len(), width])?;
@@ -616,7 +438,7 @@ impl Batch {
             let mut all = list.iter().map(Py::get);
             return all.try_for_each(|s| s.change(py, |runner| runner.end_drive(id)));
         }
-        let rows = list[0].get().rows_of(py, id);
+        let rows = list[0].get().rows_of(py, id)?;
         let shape = [list.len(), rows];
         let read = |numbers: Option<Numbers<'_>>, what: &str| {
             let what = format!("the {what} of `{name}`");
@@ -712,7 +534,7 @@ impl Batch {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let (title, count) = (self.model.get().name(), self.list(py).len());
+        let (title, count) = (&self.model.get().outline().title, self.list(py).len());
         format!(
             "<pliant.Batch of {title:?}: {count} on {} threads>",
             self.threads.count()

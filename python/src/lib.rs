@@ -7,12 +7,15 @@
 mod arrays;
 mod batch;
 mod body;
+mod contacts;
 mod dynamics;
 mod errors;
 mod joint;
 mod joint_space;
+mod lock;
 mod model;
 mod node;
+mod pickle;
 mod report;
 mod simulation;
 
@@ -30,6 +33,8 @@ mod _pliant {
     use crate::model::Model;
     #[pymodule_export]
     use crate::node::Node;
+    #[pymodule_export]
+    use crate::pickle::_unpickled;
     #[pymodule_export]
     use crate::report::{
         Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,

@@ -5,7 +5,7 @@ use pliant::model::{ComponentId, JointHandle, JointKind, NodeId, Space};
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyDictMethods, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyMapping, PyMappingMethods, PyString, PyTuple, PyType};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -52,22 +52,23 @@ pub(crate) struct Model {
 
 /// Names and sizes of a scene.
 #[derive(Debug)]
-struct Outline {
-    title: String,
-    parameters: Vec<(String, f64)>,
-    nodes: Vec<String>,
-    bodies: Vec<String>,
+pub(crate) struct Outline {
+    pub(crate) title: String,
+    pub(crate) parameters: Vec<(String, f64)>,
+    pub(crate) nodes: Vec<String>,
+    pub(crate) bodies: Vec<String>,
     masses: Vec<String>,
     forces: Vec<String>,
     constraints: Vec<String>,
-    joints: Vec<(String, JointKind, JointHandle)>,
-    coordinates: Vec<(String, NodeId)>,
-    colliders: Vec<String>,
+    pub(crate) joints: Vec<(String, JointKind, JointHandle)>,
+    pub(crate) colliders: Vec<String>,
+    /// Kind and number of the elements of every node.
     sizes: Vec<(Space, usize)>,
-    dofs: usize,
+    pub(crate) dofs: usize,
     duration: f64,
     step: f64,
-    is_static: bool,
+    /// Whether `run` finds equilibria.
+    pub(crate) is_static: bool,
     meshes: u32,
 }
 
@@ -80,7 +81,7 @@ impl Outline {
                 .collect()
         };
         let nodes = model.nodes().iter();
-        let bodies = nodes.clone().filter(|n| n.space == pliant::model::Space::Rigid3);
+        let bodies = nodes.clone().filter(|n| n.space == Space::Rigid3);
         let colliders = scene.world.as_ref().map_or(&[][..], |world| world.colliders());
         Self {
             title: scene.title.clone(),
@@ -91,7 +92,6 @@ impl Outline {
             forces: names(model.force_fields().len(), ComponentId::ForceField),
             constraints: names(model.constraints().len(), ComponentId::Constraint),
             joints: scene.joints.clone(),
-            coordinates: coordinates(&scene.joints),
             colliders: colliders.iter().map(|c| c.name.clone()).collect(),
             sizes: model.nodes().iter().map(|n| (n.space, n.count)).collect(),
             dofs: model.dof_count(),
@@ -101,16 +101,38 @@ impl Outline {
             meshes: scene.mesh_checksum(),
         }
     }
-}
 
-/// Free coordinates of all joints, each with its node.
-fn coordinates(joints: &[(String, JointKind, JointHandle)]) -> Vec<(String, NodeId)> {
-    let of_one = |(name, kind, handle): &(String, JointKind, JointHandle)| {
-        let axes = kind.free_axes().iter().zip(&handle.coordinates);
-        let named = axes.map(|((_, axis), node)| (format!("{name}.{axis}"), *node));
-        named.collect::<Vec<_>>()
-    };
-    joints.iter().flat_map(of_one).collect()
+    /// Free coordinates of all joints, one after the other.
+    pub(crate) fn coordinates(&self) -> impl Iterator<Item = NodeId> {
+        let handles = self.joints.iter().map(|(_, _, handle)| handle);
+        handles.flat_map(|handle| handle.coordinates.iter().copied())
+    }
+
+    /// Their names: that of the joint and that of the coordinate.
+    pub(crate) fn coordinate_names(&self) -> Vec<String> {
+        let of_one = |(name, kind, handle): &(String, JointKind, JointHandle)| {
+            let axes = kind.free_axes().iter().take(handle.coordinates.len());
+            axes.map(|(_, axis)| format!("{name}.{axis}")).collect::<Vec<_>>()
+        };
+        self.joints.iter().flat_map(of_one).collect()
+    }
+
+    /// Whether the nodes, components and joints are those of another scene, by name and size.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let joints = self.joints.iter().map(|(name, kind, _)| (name, kind.name()));
+        let others = other.joints.iter().map(|(name, kind, _)| (name, kind.name()));
+        self.sizes == other.sizes
+            && self.nodes == other.nodes
+            && self.components().eq(other.components())
+            && self.colliders == other.colliders
+            && joints.eq(others)
+    }
+
+    /// Names of masses, force fields and constraints.
+    pub(crate) fn components(&self) -> impl Iterator<Item = &str> + Clone {
+        let all = [&self.masses, &self.forces, &self.constraints];
+        all.into_iter().flatten().map(String::as_str)
+    }
 }
 
 impl Model {
@@ -154,84 +176,17 @@ impl Model {
         Self::build(self.file.clone(), self.format, settings)
     }
 
-    /// Whether the nodes, components and joints are those of another model, by name and size.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let (one, other) = (&self.outline, &other.outline);
-        let names = |outline: &Outline| {
-            let Outline {
-                nodes,
-                masses,
-                forces,
-                constraints,
-                colliders,
-                ..
-            } = outline;
-            [
-                nodes.clone(),
-                masses.clone(),
-                forces.clone(),
-                constraints.clone(),
-                colliders.clone(),
-            ]
-        };
-        one.sizes == other.sizes && one.coordinates == other.coordinates && names(one) == names(other)
-    }
-
-    /// Names of the free coordinates of joints, each with its node.
-    pub(crate) fn coordinate_list(&self) -> &[(String, NodeId)] {
-        &self.outline.coordinates
-    }
-
-    pub(crate) fn dof_count(&self) -> usize {
-        self.outline.dofs
-    }
-
-    pub(crate) fn parameter_list(&self) -> &[(String, f64)] {
-        &self.outline.parameters
-    }
-
-    /// Whether `run` finds equilibria.
-    pub(crate) fn is_static(&self) -> bool {
-        self.outline.is_static
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.outline.title
-    }
-
-    pub(crate) fn collider_names(&self) -> &[String] {
-        &self.outline.colliders
-    }
-
-    pub(crate) fn joint_list(&self) -> &[(String, JointKind, JointHandle)] {
-        &self.outline.joints
-    }
-
-    pub(crate) fn node_names(&self) -> &[String] {
-        &self.outline.nodes
-    }
-
-    pub(crate) fn body_names(&self) -> &[String] {
-        &self.outline.bodies
-    }
-
-    /// Names of masses, force fields and constraints.
-    pub(crate) fn component_names(&self) -> impl Iterator<Item = &str> + Clone {
-        let all = [
-            &self.outline.masses,
-            &self.outline.forces,
-            &self.outline.constraints,
-        ];
-        all.into_iter().flatten().map(String::as_str)
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.outline
     }
 }
 
 /// Why a scene does not start.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It cannot be used.
+    /// A scene that cannot be used.
     Scene(SceneError),
-    /// A mesh is another one than that of the model.
+    /// A mesh that is another one than that of the model.
     Meshes,
 }
 
@@ -254,13 +209,13 @@ impl Refusal {
 }
 
 /// Values of parameters, numbers or expressions.
-fn values(py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Number)>> {
-    let one = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        let name: String = name.extract()?;
+fn values(py: Python<'_>, parameters: &Bound<'_, PyMapping>) -> PyResult<Vec<(String, Number)>> {
+    let one = |item: Bound<'_, PyAny>| {
+        let (name, value): (String, Bound<'_, PyAny>) = item.extract()?;
         let value = parameter(py, &name, &value)?;
         Ok((name, value))
     };
-    parameters.iter().map(one).collect()
+    parameters.items()?.iter().map(one).collect()
 }
 
 /// The value of one parameter.
@@ -279,7 +234,7 @@ pub(crate) fn parameter(py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) ->
 /// Settings of a scene from the arguments of a constructor.
 fn settings(
     py: Python<'_>,
-    parameters: Option<&Bound<'_, PyDict>>,
+    parameters: Option<&Bound<'_, PyMapping>>,
     step: Option<f64>,
     duration: Option<f64>,
     mesh_directories: Vec<PathBuf>,
@@ -297,7 +252,12 @@ fn notation(py: Python<'_>, name: &str) -> PyResult<Format> {
     match name {
         "ron" => Ok(Format::Ron),
         "json" => Ok(Format::Json),
-        other => Err(errors::name(py, "notation", other, ["ron", "json"])),
+        other => Err(errors::name(
+            py,
+            ["notation", "notations"],
+            other,
+            ["ron", "json"],
+        )),
     }
 }
 
@@ -321,7 +281,7 @@ impl Model {
         _class: &Bound<'_, PyType>,
         py: Python<'_>,
         path: PathBuf,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
@@ -335,8 +295,9 @@ impl Model {
 
     /// Read a scene from a text in the notation ``"ron"`` or ``"json"``.
     ///
-    /// Meshes are read in ``directory`` (the present one by default) and below. The other arguments
-    /// are those of :meth:`from_file`. Raises :class:`SceneError`.
+    /// Meshes are read in ``directory`` (the present one by default) and below; ``name`` is that of a
+    /// file there, for messages. The other arguments are those of :meth:`from_file`. Raises
+    /// :class:`SceneError`.
     #[classmethod]
     #[pyo3(signature = (
         text, format="ron", parameters=None, *, directory=None, name="<string>", step=None, duration=None,
@@ -347,7 +308,7 @@ impl Model {
         py: Python<'_>,
         text: &str,
         format: &str,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         directory: Option<PathBuf>,
         name: &str,
         step: Option<f64>,
@@ -356,6 +317,11 @@ impl Model {
     ) -> PyResult<Self> {
         let settings = settings(py, parameters, step, duration, mesh_directories)?;
         let format = notation(py, format)?;
+        // Meshes are read beside the file that the path names.
+        if Path::new(name).file_name().is_none_or(|file| file != name) {
+            let text = format!("`{name}` is no name of a file: its folder is the `directory`");
+            return Err(errors::scene_text(py, &text));
+        }
         let path = directory.map_or_else(|| PathBuf::from(name), |directory| directory.join(name));
         py.detach(|| {
             Self::build(
@@ -369,9 +335,10 @@ impl Model {
 
     /// Make a scene of a dictionary with the keys of a ``.json`` scene.
     ///
-    /// Errors show their place in the JSON text of the dictionary, with two blanks for a level. The
-    /// arguments are those of :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or
-    /// ``ValueError`` for what JSON does not take.
+    /// Numbers and arrays of NumPy are numbers and lists. Errors show their place in the JSON text
+    /// of the dictionary, with two blanks for a level. The arguments are those of
+    /// :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or ``ValueError`` for what
+    /// JSON does not take.
     ///
     /// >>> import pliant
     /// >>> stone = {"name": "stone", "positions": [[0, 0, 0]], "mass": 2}
@@ -386,18 +353,15 @@ impl Model {
     fn from_dict(
         class: &Bound<'_, PyType>,
         py: Python<'_>,
-        scene: &Bound<'_, PyDict>,
-        parameters: Option<&Bound<'_, PyDict>>,
+        scene: &Bound<'_, PyMapping>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         directory: Option<PathBuf>,
         name: &str,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
     ) -> PyResult<Self> {
-        let how = PyDict::new(py);
-        how.set_item("indent", 2)?;
-        how.set_item("allow_nan", false)?;
-        let text = py.import("json")?.getattr("dumps")?.call((scene,), Some(&how))?;
+        let text = py.import("pliant.notation")?.getattr("text")?.call1((scene,))?;
         let text: String = text.extract()?;
         Self::from_string(
             class,
@@ -416,7 +380,7 @@ impl Model {
     /// Make the same scene with other values of some parameters, as numbers or expressions.
     ///
     /// Raises :class:`SceneError`.
-    fn with_parameters(&self, py: Python<'_>, parameters: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn with_parameters(&self, py: Python<'_>, parameters: &Bound<'_, PyMapping>) -> PyResult<Self> {
         let values = values(py, parameters)?;
         let model = py.detach(|| self.with(values));
         model.map_err(|error| errors::scene(py, &error))
@@ -472,7 +436,7 @@ impl Model {
     /// ``"shoulder.angle"``.
     #[getter]
     fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.outline.coordinates.iter().map(|(name, _)| name))
+        PyTuple::new(py, self.outline.coordinate_names())
     }
 
     /// Names of the masses.
@@ -518,8 +482,8 @@ impl Model {
     }
 
     /// Whether the scene asks for equilibria instead of motion.
-    #[getter(is_static)]
-    fn asks_for_rest(&self) -> bool {
+    #[getter]
+    fn is_static(&self) -> bool {
         self.outline.is_static
     }
 
@@ -569,7 +533,7 @@ impl Model {
         text: &str,
         format: &str,
         path: PathBuf,
-        parameters: &Bound<'_, PyDict>,
+        parameters: &Bound<'_, PyMapping>,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,

@@ -175,6 +175,8 @@ def test_a_failing_instance_is_named_and_the_others_go_on() -> None:
     assert [before[1], before[3]] == [states(batch)[1], states(batch)[3]]
     outcome = batch.step(return_exceptions=True)
     assert [isinstance(one, pliant.StepError) for one in outcome] == [False, True, False, True]
+    some = batch.step(which=[0, 3], return_exceptions=True)
+    assert some[1] is None and some[2] is None and isinstance(some[3], pliant.NotConverged)
     last = outcome[3]
     assert isinstance(last, pliant.NotConverged) and last.instance == 3
     assert isinstance(pickle.loads(pickle.dumps(last)), pliant.NotConverged)

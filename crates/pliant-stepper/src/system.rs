@@ -1,13 +1,12 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
-mod coordinates;
+pub mod coordinates;
 mod dynamics;
 pub(crate) mod linear;
 pub(crate) mod one_sided;
 mod rows;
 pub(crate) mod treatments;
 
-pub use coordinates::CoordinateDynamics;
 pub use dynamics::gather;
 pub(crate) use dynamics::gather_forces;
 pub use treatments::TreatmentChoice;

@@ -1,7 +1,6 @@
 //! The public face: a model in motion.
 
 mod checkpoint;
-mod dynamics;
 mod environment;
 mod run;
 

@@ -74,8 +74,8 @@ impl CoordinateDynamics {
                 let rest = 0.5 * (a[i * n + j] + a[j * n + i]) - before.sum::<f64>();
                 l[i * n + j] = if i == j { rest } else { rest / l[j * n + j] };
             }
-            // Not "at most": a number that is none is refused, too.
-            if !(l[i * n + i] > DEPENDENT * a[i * n + i]) {
+            let pivot = l[i * n + i];
+            if pivot.is_nan() || pivot <= DEPENDENT * a[i * n + i] {
                 return Err(i);
             }
         }
@@ -95,130 +95,127 @@ impl CoordinateDynamics {
     }
 }
 
-impl System {
-    /// Finds the dynamics of single scalar nodes, such as the free coordinates of joints, at the
-    /// state of a motion: `M a - J^T lambda = f`, `J a + (dJ/dt) v = 0`, with gyroscopic and
-    /// inertial forces. Held coordinates go on as they are.
-    ///
-    /// Rows with bounds (limits, dry friction, ropes, motors with a largest force) and driven rows
-    /// of these nodes (motors without one) take no part, nor do contacts. Cost: an evaluation, a
-    /// factor of the masses with the rows, and a solve for each coordinate.
-    ///
-    /// # Errors
-    /// Those of [`accelerations`](Self::accelerations).
-    pub fn coordinate_dynamics(
-        &mut self,
-        motion: &Motion,
-        nodes: &[NodeId],
-    ) -> Result<CoordinateDynamics, Error> {
-        self.find_free_accelerations(motion, nodes)?;
-        let firsts: Vec<usize> = nodes.iter().map(|n| self.model.node(*n).first_velocity).collect();
-        let accelerations = self.of_solution(&firsts, true);
-        let mut jacobian = Vec::with_capacity(firsts.len());
-        for first in &firsts {
-            let force = &mut self.scratch.node_force;
-            force.fill(0.0);
-            force[*first] = 1.0;
-            self.evaluation.pull_back(&self.model, force);
-            let mut row = vec![0.0; self.model.dof_count()];
-            gather(&self.model, force, &mut row);
-            jacobian.push(row);
-        }
-        let mut mobility = vec![0.0; firsts.len() * firsts.len()];
-        for (column, row) in jacobian.iter().enumerate() {
-            self.respond(motion, row)?;
-            for (k, a) in self.of_solution(&firsts, false).into_iter().enumerate() {
-                mobility[k * firsts.len() + column] = a;
-            }
-        }
-        Ok(CoordinateDynamics {
-            accelerations,
-            mobility,
-        })
+/// Finds the dynamics of single scalar nodes, such as the free coordinates of joints, at the
+/// state of a motion: `M a - J^T lambda = f`, `J a + (dJ/dt) v = 0`, with gyroscopic and
+/// inertial forces. Held coordinates go on as they are.
+///
+/// Rows with bounds (limits, dry friction, ropes, motors with a largest force) and driven rows
+/// of these nodes (motors without one) take no part, nor do contacts. Cost: an evaluation, a
+/// factor of the masses with the rows, and a solve for each coordinate.
+///
+/// # Errors
+/// Those of [`System::accelerations`].
+pub fn dynamics(system: &mut System, motion: &Motion, nodes: &[NodeId]) -> Result<CoordinateDynamics, Error> {
+    find_free_accelerations(system, motion, nodes)?;
+    let firsts: Vec<usize> = nodes
+        .iter()
+        .map(|n| system.model.node(*n).first_velocity)
+        .collect();
+    let accelerations = of_solution(system, &firsts, true);
+    let mut jacobian = Vec::with_capacity(firsts.len());
+    for first in &firsts {
+        let force = &mut system.scratch.node_force;
+        force.fill(0.0);
+        force[*first] = 1.0;
+        system.evaluation.pull_back(&system.model, force);
+        let mut row = vec![0.0; system.model.dof_count()];
+        gather(&system.model, force, &mut row);
+        jacobian.push(row);
     }
+    let mut mobility = vec![0.0; firsts.len() * firsts.len()];
+    for (column, row) in jacobian.iter().enumerate() {
+        respond(system, motion, row)?;
+        for (k, a) in of_solution(system, &firsts, false).into_iter().enumerate() {
+            mobility[k * firsts.len() + column] = a;
+        }
+    }
+    Ok(CoordinateDynamics {
+        accelerations,
+        mobility,
+    })
+}
 
-    /// Finds `J M^-1 J^T` of the motions that hard rows allow, rows first, for a Jacobian of so many
-    /// `rows` over all degrees of freedom, rows first: the inverse of the inertia that a point or a
-    /// tool shows along the rows. What takes no part is as in
-    /// [`coordinate_dynamics`](Self::coordinate_dynamics), where `nodes` are the coordinates that
-    /// motors do not hold.
-    ///
-    /// # Errors
-    /// Those of [`accelerations`](Self::accelerations).
-    ///
-    /// # Panics
-    /// If the Jacobian has another size.
-    pub fn mobility(
-        &mut self,
-        motion: &Motion,
-        nodes: &[NodeId],
-        (rows, jacobian): (usize, &[f64]),
-    ) -> Result<Vec<f64>, Error> {
-        let n = self.model.dof_count();
-        assert_eq!(jacobian.len(), rows * n, "a Jacobian over all degrees of freedom");
-        self.find_free_accelerations(motion, nodes)?;
-        let mut out = vec![0.0; rows * rows];
-        for column in 0..rows {
-            self.respond(motion, &jacobian[column * n..][..n])?;
-            for row in 0..rows {
-                let pairs = jacobian[row * n..][..n].iter().zip(&self.solution.x);
-                out[row * rows + column] = pairs.map(|(j, a)| j * a).sum();
-            }
+/// Finds `J M^-1 J^T` of the motions that hard rows allow, rows first, for a Jacobian of so many
+/// `rows` over all degrees of freedom, rows first: the inverse of the inertia that a point or a
+/// tool shows along the rows. What takes no part is as in
+/// [`dynamics`], where `nodes` are the coordinates that
+/// motors do not hold.
+///
+/// # Errors
+/// Those of [`System::accelerations`].
+///
+/// # Panics
+/// If the Jacobian has another size.
+pub fn mobility(
+    system: &mut System,
+    motion: &Motion,
+    nodes: &[NodeId],
+    (rows, jacobian): (usize, &[f64]),
+) -> Result<Vec<f64>, Error> {
+    let n = system.model.dof_count();
+    assert_eq!(jacobian.len(), rows * n, "a Jacobian over all degrees of freedom");
+    find_free_accelerations(system, motion, nodes)?;
+    let mut out = vec![0.0; rows * rows];
+    for column in 0..rows {
+        respond(system, motion, &jacobian[column * n..][..n])?;
+        for row in 0..rows {
+            let pairs = jacobian[row * n..][..n].iter().zip(&system.solution.x);
+            out[row * rows + column] = pairs.map(|(j, a)| j * a).sum();
         }
-        Ok(out)
     }
+    Ok(out)
+}
 
-    /// Accelerations without rows that have bounds or drive these nodes; the factor is kept.
-    fn find_free_accelerations(&mut self, motion: &Motion, nodes: &[NodeId]) -> Result<(), Error> {
-        let mut left_out = vec![false; self.model.row_count()];
-        for group in self.model.row_groups() {
-            let drives = nodes.contains(&group.node) && self.model.motion(group).is_some();
-            if drives || self.model.bounds(group).is_some() {
-                left_out[group.first_row..][..group.size * group.count].fill(true);
-            }
+/// Accelerations without rows that have bounds or drive these nodes; the factor is kept.
+fn find_free_accelerations(system: &mut System, motion: &Motion, nodes: &[NodeId]) -> Result<(), Error> {
+    let mut left_out = vec![false; system.model.row_count()];
+    for group in system.model.row_groups() {
+        let drives = nodes.contains(&group.node) && system.model.motion(group).is_some();
+        if drives || system.model.bounds(group).is_some() {
+            left_out[group.first_row..][..group.size * group.count].fill(true);
         }
-        self.set_row_motion(motion.time, motion.time);
-        self.scratch.fixed_change.fill(0.0);
-        self.evaluate(motion, 0.0)?;
-        let scheme = Scheme::implicit_euler(1.0);
-        self.find_accelerations_without(&left_out, &scheme, motion, 1.0)?;
-        Ok(())
     }
+    system.set_row_motion(motion.time, motion.time);
+    system.scratch.fixed_change.fill(0.0);
+    system.evaluate(motion, 0.0)?;
+    let scheme = Scheme::implicit_euler(1.0);
+    system.find_accelerations_without(&left_out, &scheme, motion, 1.0)?;
+    Ok(())
+}
 
-    /// Accelerations of the degrees of freedom by a force on them, with the factor of the last
-    /// [`find_free_accelerations`](Self::find_free_accelerations).
-    fn respond(&mut self, motion: &Motion, force: &[f64]) -> Result<(), Error> {
-        self.assembler.row_right_hand_side_mut().fill(0.0);
-        self.assembler.right_hand_side_mut().copy_from_slice(force);
-        let direct = &mut self.corrections.direct;
-        let solved = direct
-            .solve(self.assembler.system(), &mut self.solution)
-            .map_err(|e| Error::from_solver(e, &self.model, motion.time))?;
-        match solved.status {
-            Status::Converged => Ok(()),
-            _ => Err(correction_error(
-                self,
-                &motion.state,
-                motion.time,
-                solved.residual.relative,
-            )),
-        }
+/// Accelerations of the degrees of freedom by a force on them, with the factor of the last
+/// [`find_free_accelerations`].
+fn respond(system: &mut System, motion: &Motion, force: &[f64]) -> Result<(), Error> {
+    system.assembler.row_right_hand_side_mut().fill(0.0);
+    system.assembler.right_hand_side_mut().copy_from_slice(force);
+    let direct = &mut system.corrections.direct;
+    let solved = direct
+        .solve(system.assembler.system(), &mut system.solution)
+        .map_err(|e| Error::from_solver(e, &system.model, motion.time))?;
+    match solved.status {
+        Status::Converged => Ok(()),
+        _ => Err(correction_error(
+            system,
+            &motion.state,
+            motion.time,
+            solved.residual.relative,
+        )),
     }
+}
 
-    /// Accelerations of single numbers of nodes, by those of the degrees of freedom that were
-    /// found, with the part of the velocities if asked for.
-    fn of_solution(&mut self, places: &[usize], with_bias: bool) -> Vec<f64> {
-        let mut nodal = vec![0.0; self.model.velocity_count()];
-        for node in self.model.nodes() {
-            if let Some(first) = node.first_dof() {
-                let range = node.velocity_range();
-                let own = first..first + range.len();
-                nodal[range].copy_from_slice(&self.solution.x[own]);
-            }
+/// Accelerations of single numbers of nodes, by those of the degrees of freedom that were
+/// found, with the part of the velocities if asked for.
+fn of_solution(system: &mut System, places: &[usize], with_bias: bool) -> Vec<f64> {
+    let mut nodal = vec![0.0; system.model.velocity_count()];
+    for node in system.model.nodes() {
+        if let Some(first) = node.first_dof() {
+            let range = node.velocity_range();
+            let own = first..first + range.len();
+            nodal[range].copy_from_slice(&system.solution.x[own]);
         }
-        self.evaluation.push_forward(&self.model, &mut nodal);
-        let bias = self.evaluation.bias();
-        let one = |place: &usize| nodal[*place] + if with_bias { bias[*place] } else { 0.0 };
-        places.iter().map(one).collect()
     }
+    system.evaluation.push_forward(&system.model, &mut nodal);
+    let bias = system.evaluation.bias();
+    let one = |place: &usize| nodal[*place] + if with_bias { bias[*place] } else { 0.0 };
+    places.iter().map(one).collect()
 }

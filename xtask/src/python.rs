@@ -118,7 +118,15 @@ fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
     build.args(["build", "--release", "--locked"]);
     build.args(["--package", "pliant-cli", "--package", "pliant-python"]);
     let mut lock = process::cargo()?;
-    lock.args(["test", "--release", "--locked", "--package", "pliant-python", "--test", "lock"]);
+    lock.args([
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "pliant-python",
+        "--test",
+        "lock",
+    ]);
     let mut install = environment.pip();
     install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]);
     install.arg(environment.sources());

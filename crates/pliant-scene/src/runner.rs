@@ -76,6 +76,8 @@ pub struct Progress<'a> {
 /// timed hold starts and ends at the first beginning of a step that is not before its time; where
 /// several fall on one, ends come first. Steps that choose their length end at the times of
 /// pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
+/// A step of another length is not one of the plan: from then on the run ends at its duration,
+/// whatever the number of steps.
 #[derive(Debug)]
 pub struct Runner {
     simulation: Simulation,

@@ -21,6 +21,7 @@ assigning a whole property. A step that was not solved raises :class:`NotConverg
 """
 
 from ._pliant import (
+    Batch,
     Body,
     Certificate,
     ContactsReport,
@@ -49,6 +50,7 @@ from .errors import (
 
 __all__ = [
     "CONTACT",
+    "Batch",
     "Body",
     "Certificate",
     "CheckpointError",

@@ -61,6 +61,8 @@ class StepError(Error):
     time: float | None = None
     #: Report of the step that was not taken, where there is one.
     report: StepReport | None = None
+    #: Which instance of a batch it was, counted from 0.
+    instance: int | None = None
 
 
 class NotConverged(StepError):

@@ -12,8 +12,11 @@ use pyo3::prelude::*;
 /// Numbers that a user gives: an array of real numbers or anything that makes one.
 pub(crate) type Numbers<'py> = PyArrayLikeDyn<'py, f64, AllowTypeChange>;
 
+/// An array of one dimension.
+pub(crate) type Vector<'py> = Bound<'py, PyArray1<f64>>;
+
 /// An array of one dimension, not to be written.
-pub(crate) fn vector<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyArray1<f64>> {
+pub(crate) fn vector<'py>(py: Python<'py>, values: &[f64]) -> Vector<'py> {
     let array = PyArray1::from_slice(py, values);
     array.readwrite().make_nonwriteable();
     array
@@ -23,11 +26,11 @@ pub(crate) fn vector<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyArray
 pub(crate) fn matrix<'py>(
     py: Python<'py>,
     [rows, columns]: [usize; 2],
-    fill: impl FnOnce(&mut [f64]),
+    fill: impl FnOnce(&mut [f64]) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let array = PyArray::zeros(py, [rows, columns], false);
     let mut numbers = array.readwrite();
-    fill(numbers.as_slice_mut()?);
+    fill(numbers.as_slice_mut()?)?;
     numbers.make_nonwriteable();
     Ok(array)
 }

@@ -1,11 +1,11 @@
 //! `Body`: a rigid body, as an element of a node.
 
-use crate::arrays::{self, Numbers};
+use crate::arrays::{self, Numbers, Vector};
 use crate::dynamics;
 use crate::node::{Node, Quantity};
 use crate::simulation::hold;
 use Quantity::{AngularVelocities, Orientations, Positions, Velocities};
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArray2;
 use pyo3::prelude::*;
 
 /// Rigid body of a simulation: an element of a node of bodies.
@@ -30,27 +30,25 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    pub(crate) fn new(py: Python<'_>, node: Node, element: usize) -> PyResult<Self> {
-        node.check(py, element)?;
+    pub(crate) fn new(py: Python<'_>, node: Node, element: i64) -> PyResult<Self> {
+        let element = node.place(py, element)?;
         Ok(Self { node, element })
     }
 
-    fn vector<'py>(&self, py: Python<'py>, quantity: Quantity) -> Bound<'py, PyArray1<f64>> {
+    fn vector<'py>(&self, py: Python<'py>, quantity: Quantity) -> PyResult<Vector<'py>> {
         let mut values = [0.0; 4];
-        let size = if quantity == Orientations { 4 } else { 3 };
-        let out = &mut values[..size];
+        let out = &mut values[..quantity.of_bodies()];
         let elements = self.element..self.element + 1;
         let simulation = self.node.simulation.get();
         simulation.read(py, |simulation| {
             self.node.read(simulation, quantity, elements, out);
-        });
-        arrays::vector(py, out)
+        })?;
+        Ok(arrays::vector(py, out))
     }
 
     fn set(&self, py: Python<'_>, quantity: Quantity, numbers: &Numbers<'_>) -> PyResult<()> {
-        let size = if quantity == Orientations { 4 } else { 3 };
         let what = format!("the {} of `{}`", quantity.name(), self.node.name);
-        let values = arrays::values(py, numbers, &what, &[size])?;
+        let values = arrays::values(py, numbers, &what, &[quantity.of_bodies()])?;
         self.node
             .assign(py, quantity, self.element..self.element + 1, &values)
     }
@@ -72,7 +70,7 @@ impl Body {
 
     /// Position of the centre of mass (m).
     #[getter]
-    fn position<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn position<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         self.vector(py, Positions)
     }
 
@@ -83,7 +81,7 @@ impl Body {
 
     /// Unit quaternion ``(w, x, y, z)``, body axes to world axes.
     #[getter]
-    fn orientation<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn orientation<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         self.vector(py, Orientations)
     }
 
@@ -94,7 +92,7 @@ impl Body {
 
     /// Velocity of the centre of mass (m/s).
     #[getter]
-    fn velocity<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn velocity<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         self.vector(py, Velocities)
     }
 
@@ -105,7 +103,7 @@ impl Body {
 
     /// Angular velocity in world axes (rad/s).
     #[getter]
-    fn angular_velocity<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn angular_velocity<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         self.vector(py, AngularVelocities)
     }
 
@@ -114,8 +112,9 @@ impl Body {
         self.set(py, AngularVelocities, &value)
     }
 
-    /// Set the force from outside until it is set again: a force at the centre of mass in world
-    /// axes (N), and a torque in body axes (N m), which turns with the body.
+    /// Set the force from outside, in place of the one before, until it is set again: a force at the
+    /// centre of mass in world axes (N), and a torque in body axes (N m), which turns with the body;
+    /// without one it is zero.
     #[pyo3(signature = (force, torque=None))]
     fn set_force(&self, py: Python<'_>, force: Numbers<'_>, torque: Option<Numbers<'_>>) -> PyResult<()> {
         let name = &self.node.name;
@@ -156,17 +155,17 @@ impl Body {
     /// Sum of its contacts over the last step: mean force (N), and torque about the centre of mass
     /// (N m), both in world axes.
     #[getter]
-    fn contact_force<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+    fn contact_force<'py>(&self, py: Python<'py>) -> PyResult<(Vector<'py>, Vector<'py>)> {
         let simulation = self.node.simulation.get();
         let (force, torque) = simulation.read(py, |simulation| {
             simulation.contact_force(self.node.id, self.element)
-        });
-        (arrays::vector(py, &force), arrays::vector(py, &torque))
+        })?;
+        Ok((arrays::vector(py, &force), arrays::vector(py, &torque)))
     }
 
     /// Whether it sleeps.
     #[getter]
-    fn is_asleep(&self, py: Python<'_>) -> bool {
+    fn is_asleep(&self, py: Python<'_>) -> PyResult<bool> {
         let simulation = self.node.simulation.get();
         simulation.read(py, |simulation| simulation.is_asleep(self.node.id, self.element))
     }
@@ -187,7 +186,7 @@ impl Body {
         let simulation = self.node.simulation.get();
         let found = simulation.without_python(py, |runner| {
             dynamics::point_jacobian(runner.simulation(), id, element, point)
-        });
+        })?;
         found.map_err(|refusal| refusal.raise(py))?.into_matrix(py)
     }
 

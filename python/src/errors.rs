@@ -1,5 +1,6 @@
 //! Errors of the libraries as the exceptions of `pliant/errors.py`.
 
+use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
 use pliant_scene::runner::{CheckpointError, is_unsolved};
 use pliant_scene::scene::{SceneError, hint};
@@ -41,7 +42,7 @@ impl Class {
                 Attribute::Count(count) => instance.setattr(*name, *count)?,
                 Attribute::Number(number) => instance.setattr(*name, *number)?,
                 Attribute::Report(report) => {
-                    instance.setattr(*name, crate::report::StepReport::from(**report))?;
+                    instance.setattr(*name, crate::report::StepReport::from(*report))?;
                 }
             }
         }
@@ -94,7 +95,21 @@ pub(crate) fn scene_text(py: Python<'_>, text: &str) -> PyErr {
 
 /// A step or a search for rest that failed.
 pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
-    let mut attributes = Vec::new();
+    failed(py, error, error.to_string(), Vec::new())
+}
+
+/// A step, or a search for rest, of one instance of a batch that failed.
+pub(crate) fn step_of_instance(py: Python<'_>, error: &Error, instance: usize) -> PyErr {
+    let text = format!("instance {instance}: {error}");
+    failed(py, error, text, vec![("instance", Attribute::Count(instance))])
+}
+
+fn failed<'a>(
+    py: Python<'_>,
+    error: &'a Error,
+    text: String,
+    mut attributes: Vec<(&str, Attribute<'a>)>,
+) -> PyErr {
     attributes.extend(time_of(error).map(|time| ("time", Attribute::Number(time))));
     attributes.extend(report_of(error).map(|report| ("report", Attribute::Report(report))));
     let class = match error {
@@ -102,7 +117,7 @@ pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
         error if is_unsolved(error) => &NOT_CONVERGED,
         _ => &STEP,
     };
-    class.raise(py, &error.to_string(), &attributes)
+    class.raise(py, &text, &attributes)
 }
 
 /// A value that the model refuses.
@@ -115,6 +130,13 @@ pub(crate) fn state_text(py: Python<'_>, text: &str) -> PyErr {
     STATE.raise(py, text, &[])
 }
 
+/// A simulation that was left half way through a step.
+pub(crate) fn broken(py: Python<'_>) -> PyErr {
+    let text = "a panic ended a call of this simulation half way, which is a defect of Pliant: \
+                `reset()` makes it usable again";
+    STEP.raise(py, text, &[])
+}
+
 /// A failed step, in words.
 pub(crate) fn step_text(py: Python<'_>, text: &str) -> PyErr {
     STEP.raise(py, text, &[])
@@ -125,14 +147,20 @@ pub(crate) fn checkpoint(py: Python<'_>, error: &CheckpointError) -> PyErr {
     CHECKPOINT.raise(py, &error.to_string(), &[])
 }
 
-/// A name that nothing of a kind has; `all` are the names there are.
+/// Bytes that are no pickled report.
+pub(crate) fn archive(py: Python<'_>, error: &ArchiveError) -> PyErr {
+    CHECKPOINT.raise(py, &error.to_string(), &[])
+}
+
+/// A name that nothing of a kind has, which stands in singular and plural; `all` are the names
+/// there are.
 pub(crate) fn name<'a>(
     py: Python<'_>,
-    kind: &str,
+    [kind, kinds]: [&str; 2],
     wanted: &str,
     all: impl IntoIterator<Item = &'a str> + Clone,
 ) -> PyErr {
-    let help = hint(wanted, &format!("the {kind}s are"), all);
+    let help = hint(wanted, &format!("the {kinds} are"), all);
     let help = help.map_or_else(String::new, |help| format!("; {help}"));
     NAME.raise(py, &format!("no {kind} is called `{wanted}`{help}"), &[])
 }

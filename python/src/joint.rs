@@ -1,9 +1,8 @@
 //! `Joint`: the coordinates that a joint leaves free, and its forces.
 
-use crate::arrays::{self, Numbers};
+use crate::arrays::{self, Numbers, Vector};
 use crate::errors;
 use crate::simulation::Simulation;
-use numpy::PyArray1;
 use pliant::model::{JointHandle, JointKind, NodeId};
 use pliant::{Axes, On, Wrench};
 use pyo3::prelude::*;
@@ -29,10 +28,10 @@ impl Joint {
     }
 
     fn entry(&self) -> &(String, JointKind, JointHandle) {
-        &self.simulation.get().model().joint_list()[self.index]
+        &self.simulation.get().model().outline().joints[self.index]
     }
 
-    fn each(&self, py: Python<'_>, velocity: bool) -> Vec<f64> {
+    fn each(&self, py: Python<'_>, velocity: bool) -> PyResult<Vec<f64>> {
         self.simulation.get().read(py, |simulation| {
             let read = |node: &NodeId| match velocity {
                 true => simulation.velocities(*node)[0],
@@ -43,7 +42,7 @@ impl Joint {
     }
 
     fn only(&self, py: Python<'_>, velocity: bool, plural: &str) -> PyResult<f64> {
-        match self.each(py, velocity).as_slice() {
+        match self.each(py, velocity)?.as_slice() {
             [one] => Ok(*one),
             many => {
                 let (name, count) = (&self.entry().0, many.len());
@@ -53,7 +52,7 @@ impl Joint {
         }
     }
 
-    fn wrench(&self, py: Python<'_>) -> Wrench {
+    fn wrench(&self, py: Python<'_>) -> PyResult<Wrench> {
         let simulation = self.simulation.get();
         simulation.read(py, |simulation| {
             simulation.joint_wrench(&self.entry().2, On::B, Axes::World)
@@ -86,14 +85,14 @@ impl Joint {
 
     /// Free coordinates (m, rad).
     #[getter]
-    fn positions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::vector(py, &self.each(py, false))
+    fn positions<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        Ok(arrays::vector(py, &self.each(py, false)?))
     }
 
     /// Velocities of the free coordinates (m/s, rad/s).
     #[getter]
-    fn velocities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::vector(py, &self.each(py, true))
+    fn velocities<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        Ok(arrays::vector(py, &self.each(py, true)?))
     }
 
     /// Free coordinate of a joint that has one (m, rad).
@@ -111,18 +110,19 @@ impl Joint {
     /// Force on the second side over the last step, of all that belongs to the joint, world axes
     /// (N).
     #[getter]
-    fn force<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::vector(py, &self.wrench(py).force)
+    fn force<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        Ok(arrays::vector(py, &self.wrench(py)?.force))
     }
 
     /// Torque on the second side over the last step about the joint's origin there, world axes
     /// (N m).
     #[getter]
-    fn torque<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::vector(py, &self.wrench(py).torque)
+    fn torque<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        Ok(arrays::vector(py, &self.wrench(py)?.torque))
     }
 
-    /// Push along the free coordinates (N, N m) until it is set again: one number for each.
+    /// Push along the free coordinates until it is set again: an array of one number for each of
+    /// :attr:`coordinates` (N along lengths, N m about angles), in place of those before.
     fn set_force(&self, py: Python<'_>, force: Numbers<'_>) -> PyResult<()> {
         let (name, _, handle) = self.entry();
         let what = format!("the forces on `{name}`");

@@ -5,12 +5,17 @@
 //! a lock, lets other Python threads go on while it steps, and hands out copies of arrays.
 
 mod arrays;
+mod batch;
 mod body;
+mod contacts;
 mod dynamics;
 mod errors;
 mod joint;
+mod joint_space;
+mod lock;
 mod model;
 mod node;
+mod pickle;
 mod report;
 mod simulation;
 
@@ -19,6 +24,8 @@ mod _pliant {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::batch::Batch;
+    #[pymodule_export]
     use crate::body::Body;
     #[pymodule_export]
     use crate::joint::Joint;
@@ -26,6 +33,8 @@ mod _pliant {
     use crate::model::Model;
     #[pymodule_export]
     use crate::node::Node;
+    #[pymodule_export]
+    use crate::pickle::_unpickled;
     #[pymodule_export]
     use crate::report::{
         Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,

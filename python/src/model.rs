@@ -1,14 +1,13 @@
 //! `Model`: a scene that was read and built.
 
 use crate::errors;
-use pliant::model::{ComponentId, JointHandle, JointKind};
+use pliant::model::{ComponentId, JointHandle, JointKind, NodeId, Space};
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use pyo3::types::{PyDict, PyDictMethods, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyMapping, PyMappingMethods, PyString, PyTuple, PyType};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Model that a scene describes: what there is, and how steps are taken.
 ///
@@ -43,7 +42,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(frozen, module = "pliant")]
 #[derive(Debug)]
 pub(crate) struct Model {
-    file: SceneFile,
+    file: Arc<SceneFile>,
     format: Format,
     settings: Settings,
     outline: Outline,
@@ -53,20 +52,23 @@ pub(crate) struct Model {
 
 /// Names and sizes of a scene.
 #[derive(Debug)]
-struct Outline {
-    title: String,
-    parameters: Vec<(String, f64)>,
-    nodes: Vec<String>,
-    bodies: Vec<String>,
+pub(crate) struct Outline {
+    pub(crate) title: String,
+    pub(crate) parameters: Vec<(String, f64)>,
+    pub(crate) nodes: Vec<String>,
+    pub(crate) bodies: Vec<String>,
     masses: Vec<String>,
     forces: Vec<String>,
     constraints: Vec<String>,
-    joints: Vec<(String, JointKind, JointHandle)>,
-    colliders: Vec<String>,
-    dofs: usize,
+    pub(crate) joints: Vec<(String, JointKind, JointHandle)>,
+    pub(crate) colliders: Vec<String>,
+    /// Kind and number of the elements of every node.
+    sizes: Vec<(Space, usize)>,
+    pub(crate) dofs: usize,
     duration: f64,
     step: f64,
-    is_static: bool,
+    /// Whether `run` finds equilibria.
+    pub(crate) is_static: bool,
     meshes: u32,
 }
 
@@ -79,7 +81,7 @@ impl Outline {
                 .collect()
         };
         let nodes = model.nodes().iter();
-        let bodies = nodes.clone().filter(|n| n.space == pliant::model::Space::Rigid3);
+        let bodies = nodes.clone().filter(|n| n.space == Space::Rigid3);
         let colliders = scene.world.as_ref().map_or(&[][..], |world| world.colliders());
         Self {
             title: scene.title.clone(),
@@ -91,6 +93,7 @@ impl Outline {
             constraints: names(model.constraints().len(), ComponentId::Constraint),
             joints: scene.joints.clone(),
             colliders: colliders.iter().map(|c| c.name.clone()).collect(),
+            sizes: model.nodes().iter().map(|n| (n.space, n.count)).collect(),
             dofs: model.dof_count(),
             duration: scene.plan.duration,
             step: scene.plan.step,
@@ -98,11 +101,43 @@ impl Outline {
             meshes: scene.mesh_checksum(),
         }
     }
+
+    /// Free coordinates of all joints, one after the other.
+    pub(crate) fn coordinates(&self) -> impl Iterator<Item = NodeId> {
+        let handles = self.joints.iter().map(|(_, _, handle)| handle);
+        handles.flat_map(|handle| handle.coordinates.iter().copied())
+    }
+
+    /// Their names: that of the joint and that of the coordinate.
+    pub(crate) fn coordinate_names(&self) -> Vec<String> {
+        let of_one = |(name, kind, handle): &(String, JointKind, JointHandle)| {
+            let axes = kind.free_axes().iter().take(handle.coordinates.len());
+            axes.map(|(_, axis)| format!("{name}.{axis}")).collect::<Vec<_>>()
+        };
+        self.joints.iter().flat_map(of_one).collect()
+    }
+
+    /// Whether the nodes, components and joints are those of another scene, by name and size.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let joints = self.joints.iter().map(|(name, kind, _)| (name, kind.name()));
+        let others = other.joints.iter().map(|(name, kind, _)| (name, kind.name()));
+        self.sizes == other.sizes
+            && self.nodes == other.nodes
+            && self.components().eq(other.components())
+            && self.colliders == other.colliders
+            && joints.eq(others)
+    }
+
+    /// Names of masses, force fields and constraints.
+    pub(crate) fn components(&self) -> impl Iterator<Item = &str> + Clone {
+        let all = [&self.masses, &self.forces, &self.constraints];
+        all.into_iter().flatten().map(String::as_str)
+    }
 }
 
 impl Model {
     /// Builds what was read.
-    fn build(file: SceneFile, format: Format, settings: Settings) -> Result<Self, SceneError> {
+    fn build(file: Arc<SceneFile>, format: Format, settings: Settings) -> Result<Self, SceneError> {
         let scene = file.build(&settings)?;
         Ok(Self {
             outline: Outline::of(&scene),
@@ -115,86 +150,97 @@ impl Model {
 
     /// A run of the scene in its initial state, without pictures.
     pub(crate) fn runner(&self, py: Python<'_>) -> PyResult<Runner> {
-        let spare = self.spare.lock_py_attached(py);
-        let spare = spare.unwrap_or_else(PoisonError::into_inner).take();
-        let run = py.detach(|| {
-            let scene = match spare {
-                Some(scene) => *scene,
-                None => self.file.build(&self.settings)?,
-            };
-            let same = scene.mesh_checksum() == self.outline.meshes;
-            Ok((same, Runner::new(scene)?.without_recording()))
-        });
-        match run.map_err(|error: SceneError| errors::scene(py, &error))? {
-            (true, runner) => Ok(runner),
-            (false, _) => Err(errors::scene_text(
-                py,
-                "a mesh that the scene reads has changed since the model was made",
-            )),
+        py.detach(|| self.start()).map_err(|refusal| refusal.raise(py))
+    }
+
+    /// A run as [`runner`](Self::runner) has it, by a thread that does not hold Python.
+    pub(crate) fn start(&self) -> Result<Runner, Refusal> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let scene = match spare {
+            Some(scene) => *scene,
+            None => self.file.build(&self.settings)?,
+        };
+        if scene.mesh_checksum() != self.outline.meshes {
+            return Err(Refusal::Meshes);
+        }
+        Ok(Runner::new(scene)?.without_recording())
+    }
+
+    /// The same scene with other values of some parameters.
+    pub(crate) fn with(&self, parameters: Vec<(String, Number)>) -> Result<Self, SceneError> {
+        let mut settings = self.settings.clone();
+        for (name, value) in parameters {
+            settings.parameters.retain(|(old, _)| *old != name);
+            settings.parameters.push((name, value));
+        }
+        Self::build(self.file.clone(), self.format, settings)
+    }
+
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.outline
+    }
+}
+
+/// Why a scene does not start.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// A scene that cannot be used.
+    Scene(SceneError),
+    /// A mesh that is another one than that of the model.
+    Meshes,
+}
+
+impl From<SceneError> for Refusal {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(error)
+    }
+}
+
+impl Refusal {
+    pub(crate) fn raise(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Scene(error) => errors::scene(py, error),
+            Self::Meshes => {
+                let text = "a mesh that the scene reads has changed since the model was made";
+                errors::scene_text(py, text)
+            }
         }
     }
+}
 
-    /// Whether `run` finds equilibria.
-    pub(crate) fn is_static(&self) -> bool {
-        self.outline.is_static
-    }
+/// Values of parameters, numbers or expressions.
+fn values(py: Python<'_>, parameters: &Bound<'_, PyMapping>) -> PyResult<Vec<(String, Number)>> {
+    let one = |item: Bound<'_, PyAny>| {
+        let (name, value): (String, Bound<'_, PyAny>) = item.extract()?;
+        let value = parameter(py, &name, &value)?;
+        Ok((name, value))
+    };
+    parameters.items()?.iter().map(one).collect()
+}
 
-    pub(crate) fn name(&self) -> &str {
-        &self.outline.title
+/// The value of one parameter.
+pub(crate) fn parameter(py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Number> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Number::Expression(text.extract()?));
     }
-
-    pub(crate) fn collider_names(&self) -> &[String] {
-        &self.outline.colliders
+    let number: f64 = value.extract()?;
+    if !number.is_finite() {
+        let text = format!("parameter `{name}` is {number}, but must be finite");
+        return Err(errors::scene_text(py, &text));
     }
-
-    pub(crate) fn joint_list(&self) -> &[(String, JointKind, JointHandle)] {
-        &self.outline.joints
-    }
-
-    pub(crate) fn node_names(&self) -> &[String] {
-        &self.outline.nodes
-    }
-
-    pub(crate) fn body_names(&self) -> &[String] {
-        &self.outline.bodies
-    }
-
-    /// Names of masses, force fields and constraints.
-    pub(crate) fn component_names(&self) -> impl Iterator<Item = &str> + Clone {
-        let all = [
-            &self.outline.masses,
-            &self.outline.forces,
-            &self.outline.constraints,
-        ];
-        all.into_iter().flatten().map(String::as_str)
-    }
+    Ok(Number::Value(number))
 }
 
 /// Settings of a scene from the arguments of a constructor.
 fn settings(
     py: Python<'_>,
-    parameters: Option<&Bound<'_, PyDict>>,
+    parameters: Option<&Bound<'_, PyMapping>>,
     step: Option<f64>,
     duration: Option<f64>,
     mesh_directories: Vec<PathBuf>,
 ) -> PyResult<Settings> {
-    let mut list = Vec::new();
-    for (name, value) in parameters.into_iter().flat_map(PyDictMethods::iter) {
-        let name: String = name.extract()?;
-        let value = if let Ok(text) = value.cast::<PyString>() {
-            Number::Expression(text.extract()?)
-        } else {
-            let number: f64 = value.extract()?;
-            if !number.is_finite() {
-                let text = format!("parameter `{name}` is {number}, but must be finite");
-                return Err(errors::scene_text(py, &text));
-            }
-            Number::Value(number)
-        };
-        list.push((name, value));
-    }
     Ok(Settings {
-        parameters: list,
+        parameters: parameters.map_or_else(|| Ok(Vec::new()), |p| values(py, p))?,
         step,
         duration,
         mesh_directories,
@@ -206,7 +252,12 @@ fn notation(py: Python<'_>, name: &str) -> PyResult<Format> {
     match name {
         "ron" => Ok(Format::Ron),
         "json" => Ok(Format::Json),
-        other => Err(errors::name(py, "notation", other, ["ron", "json"])),
+        other => Err(errors::name(
+            py,
+            ["notation", "notations"],
+            other,
+            ["ron", "json"],
+        )),
     }
 }
 
@@ -230,7 +281,7 @@ impl Model {
         _class: &Bound<'_, PyType>,
         py: Python<'_>,
         path: PathBuf,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
@@ -238,14 +289,15 @@ impl Model {
         let settings = settings(py, parameters, step, duration, mesh_directories)?;
         let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let format = if json { Format::Json } else { Format::Ron };
-        py.detach(|| Self::build(SceneFile::load(&path)?, format, settings))
+        py.detach(|| Self::build(SceneFile::load(&path)?.into(), format, settings))
             .map_err(|error| errors::scene(py, &error))
     }
 
     /// Read a scene from a text in the notation ``"ron"`` or ``"json"``.
     ///
-    /// Meshes are read in ``directory`` (the present one by default) and below. The other arguments
-    /// are those of :meth:`from_file`. Raises :class:`SceneError`.
+    /// Meshes are read in ``directory`` (the present one by default) and below; ``name`` is that of a
+    /// file there, for messages. The other arguments are those of :meth:`from_file`. Raises
+    /// :class:`SceneError`.
     #[classmethod]
     #[pyo3(signature = (
         text, format="ron", parameters=None, *, directory=None, name="<string>", step=None, duration=None,
@@ -256,7 +308,7 @@ impl Model {
         py: Python<'_>,
         text: &str,
         format: &str,
-        parameters: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         directory: Option<PathBuf>,
         name: &str,
         step: Option<f64>,
@@ -265,16 +317,28 @@ impl Model {
     ) -> PyResult<Self> {
         let settings = settings(py, parameters, step, duration, mesh_directories)?;
         let format = notation(py, format)?;
+        // Meshes are read beside the file that the path names.
+        if Path::new(name).file_name().is_none_or(|file| file != name) {
+            let text = format!("`{name}` is no name of a file: its folder is the `directory`");
+            return Err(errors::scene_text(py, &text));
+        }
         let path = directory.map_or_else(|| PathBuf::from(name), |directory| directory.join(name));
-        py.detach(|| Self::build(SceneFile::from_text(&path, text, format)?, format, settings))
-            .map_err(|error| errors::scene(py, &error))
+        py.detach(|| {
+            Self::build(
+                SceneFile::from_text(&path, text, format)?.into(),
+                format,
+                settings,
+            )
+        })
+        .map_err(|error| errors::scene(py, &error))
     }
 
     /// Make a scene of a dictionary with the keys of a ``.json`` scene.
     ///
-    /// Errors show their place in the JSON text of the dictionary, with two blanks for a level. The
-    /// arguments are those of :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or
-    /// ``ValueError`` for what JSON does not take.
+    /// Numbers and arrays of NumPy are numbers and lists. Errors show their place in the JSON text
+    /// of the dictionary, with two blanks for a level. The arguments are those of
+    /// :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or ``ValueError`` for what
+    /// JSON does not take.
     ///
     /// >>> import pliant
     /// >>> stone = {"name": "stone", "positions": [[0, 0, 0]], "mass": 2}
@@ -289,18 +353,15 @@ impl Model {
     fn from_dict(
         class: &Bound<'_, PyType>,
         py: Python<'_>,
-        scene: &Bound<'_, PyDict>,
-        parameters: Option<&Bound<'_, PyDict>>,
+        scene: &Bound<'_, PyMapping>,
+        parameters: Option<&Bound<'_, PyMapping>>,
         directory: Option<PathBuf>,
         name: &str,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
     ) -> PyResult<Self> {
-        let how = PyDict::new(py);
-        how.set_item("indent", 2)?;
-        how.set_item("allow_nan", false)?;
-        let text = py.import("json")?.getattr("dumps")?.call((scene,), Some(&how))?;
+        let text = py.import("pliant.notation")?.getattr("text")?.call1((scene,))?;
         let text: String = text.extract()?;
         Self::from_string(
             class,
@@ -314,6 +375,15 @@ impl Model {
             duration,
             mesh_directories,
         )
+    }
+
+    /// Make the same scene with other values of some parameters, as numbers or expressions.
+    ///
+    /// Raises :class:`SceneError`.
+    fn with_parameters(&self, py: Python<'_>, parameters: &Bound<'_, PyMapping>) -> PyResult<Self> {
+        let values = values(py, parameters)?;
+        let model = py.detach(|| self.with(values));
+        model.map_err(|error| errors::scene(py, &error))
     }
 
     /// Title of the scene.
@@ -362,6 +432,13 @@ impl Model {
         PyTuple::new(py, self.outline.joints.iter().map(|(name, ..)| name))
     }
 
+    /// Names of the free coordinates of all joints, in the order of :attr:`Simulation.q`:
+    /// ``"shoulder.angle"``.
+    #[getter]
+    fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.outline.coordinate_names())
+    }
+
     /// Names of the masses.
     #[getter]
     fn masses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -405,8 +482,8 @@ impl Model {
     }
 
     /// Whether the scene asks for equilibria instead of motion.
-    #[getter(is_static)]
-    fn asks_for_rest(&self) -> bool {
+    #[getter]
+    fn is_static(&self) -> bool {
         self.outline.is_static
     }
 
@@ -456,7 +533,7 @@ impl Model {
         text: &str,
         format: &str,
         path: PathBuf,
-        parameters: &Bound<'_, PyDict>,
+        parameters: &Bound<'_, PyMapping>,
         step: Option<f64>,
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
@@ -465,7 +542,13 @@ impl Model {
         let settings = settings(py, Some(parameters), step, duration, mesh_directories)?;
         let format = notation(py, format)?;
         let model = py
-            .detach(|| Self::build(SceneFile::from_text(&path, text, format)?, format, settings))
+            .detach(|| {
+                Self::build(
+                    SceneFile::from_text(&path, text, format)?.into(),
+                    format,
+                    settings,
+                )
+            })
             .map_err(|error| errors::scene(py, &error))?;
         match model.outline.meshes == meshes {
             true => Ok(model),

@@ -1,4 +1,4 @@
-//! `Node` and `Body`: positions and velocities as arrays.
+//! `Node`: positions and velocities as arrays.
 
 use crate::arrays::{self, Numbers};
 use crate::simulation::{Simulation, hold};
@@ -27,6 +27,14 @@ impl Quantity {
             Orientations => "orientations",
             Velocities => "velocities",
             AngularVelocities => "angular velocities",
+        }
+    }
+
+    /// Numbers of it for each body.
+    pub(crate) fn of_bodies(self) -> usize {
+        match self {
+            Orientations => 4,
+            Positions | Velocities | AngularVelocities => 3,
         }
     }
 }
@@ -62,7 +70,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn new(simulation: &Bound<'_, Simulation>, id: NodeId) -> Self {
+    pub(crate) fn new(simulation: &Bound<'_, Simulation>, id: NodeId) -> PyResult<Self> {
         let handle = simulation.clone().unbind();
         simulation.get().read(simulation.py(), |simulation| {
             let node = simulation.model().node(id);
@@ -77,15 +85,24 @@ impl Node {
         })
     }
 
+    /// Number of elements.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Numbers of a force on one element.
+    pub(crate) fn velocity_size(&self) -> usize {
+        self.space.velocity_size()
+    }
+
     fn holds_bodies(&self) -> bool {
         self.space == Space::Rigid3
     }
 
     /// Numbers of a quantity for each element; those of bodies alone are refused for others.
-    fn size(&self, py: Python<'_>, quantity: Quantity) -> PyResult<usize> {
+    pub(crate) fn size(&self, py: Python<'_>, quantity: Quantity) -> PyResult<usize> {
         match (quantity, self.space) {
-            (Orientations, Space::Rigid3) => Ok(4),
-            (Positions | Velocities | AngularVelocities, Space::Rigid3) => Ok(3),
+            (quantity, Space::Rigid3) => Ok(quantity.of_bodies()),
             (Positions | Velocities, space) => Ok(space.position_size()),
             (_, space) => {
                 let text = format!("`{}` has no {}: it holds {space}", self.name, quantity.name());
@@ -114,8 +131,7 @@ impl Node {
             out.copy_from_slice(&source[elements.start * size..elements.end * size]);
             return;
         }
-        let width = if quantity == Orientations { 4 } else { 3 };
-        for (element, out) in elements.zip(out.chunks_exact_mut(width)) {
+        for (element, out) in elements.zip(out.chunks_exact_mut(quantity.of_bodies())) {
             let (x, v) = (&positions[element * 7..][..7], &velocities[element * 6..][..6]);
             match quantity {
                 Positions => out.copy_from_slice(&x[..3]),
@@ -156,8 +172,7 @@ impl Node {
             target[elements.start * size..elements.end * size].copy_from_slice(values);
             return;
         }
-        let width = if quantity == Orientations { 4 } else { 3 };
-        for (element, value) in elements.zip(values.chunks_exact(width)) {
+        for (element, value) in elements.zip(values.chunks_exact(quantity.of_bodies())) {
             let x = &mut positions[element * 7..][..7];
             let v = &mut velocities[element * 6..][..6];
             match quantity {
@@ -188,7 +203,7 @@ impl Node {
         arrays::matrix(py, shape, |out| {
             simulation.read(py, |simulation| {
                 self.read(simulation, quantity, 0..self.count, out);
-            });
+            })
         })
     }
 
@@ -199,7 +214,7 @@ impl Node {
         let simulation = self.simulation.get();
         simulation.read(py, |simulation| {
             self.read(simulation, quantity, 0..self.count, &mut values);
-        });
+        })?;
         arrays::write_into(out, shape, &values)
     }
 
@@ -231,9 +246,10 @@ impl Node {
         self.assign(py, quantity, 0..self.count, &values)
     }
 
-    pub(crate) fn check(&self, py: Python<'_>, element: usize) -> PyResult<()> {
-        if element < self.count {
-            return Ok(());
+    /// The place of an element, which must be there.
+    pub(crate) fn place(&self, py: Python<'_>, element: i64) -> PyResult<usize> {
+        if let Some(place) = usize::try_from(element).ok().filter(|place| *place < self.count) {
+            return Ok(place);
         }
         let text = format!(
             "`{}` has no element {element}: it has {}, counted from 0",
@@ -330,10 +346,12 @@ impl Node {
         self.read_into(out, AngularVelocities)
     }
 
-    /// Set the force from outside on one element until it is set again: one number for each
-    /// coordinate (N); of bodies a force in world axes, then a torque in body axes (N m).
+    /// Set the force from outside on one element, in place of the one before, until it is set again:
+    /// one number for each coordinate (N); of bodies six, a force in world axes, then a torque in
+    /// body axes (N m). Mapped nodes take forces, too.
     #[pyo3(signature = (force, element=0))]
-    fn set_force(&self, py: Python<'_>, force: Numbers<'_>, element: usize) -> PyResult<()> {
+    fn set_force(&self, py: Python<'_>, force: Numbers<'_>, element: i64) -> PyResult<()> {
+        let element = self.place(py, element)?;
         let what = format!("the force on `{}`", self.name);
         let force = arrays::values(py, &force, &what, &[self.space.velocity_size()])?;
         let simulation = self.simulation.get();
@@ -351,15 +369,17 @@ impl Node {
         py: Python<'_>,
         coordinates: Vec<bool>,
         velocity: Option<Numbers<'_>>,
-        element: usize,
+        element: i64,
     ) -> PyResult<()> {
         let simulation = self.simulation.get();
+        let element = self.place(py, element)?;
         hold(py, simulation, self.id, element, &coordinates, velocity.as_ref())
     }
 
     /// Free chosen coordinates of one element; they keep their velocities.
     #[pyo3(signature = (coordinates, *, element=0))]
-    fn release(&self, py: Python<'_>, coordinates: Vec<bool>, element: usize) -> PyResult<()> {
+    fn release(&self, py: Python<'_>, coordinates: Vec<bool>, element: i64) -> PyResult<()> {
+        let element = self.place(py, element)?;
         let simulation = self.simulation.get();
         simulation.set(py, |simulation| {
             simulation.release(self.id, element, &coordinates)
@@ -371,7 +391,8 @@ impl Node {
     /// world axes. Of at most 25 million numbers.
     fn jacobian<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let simulation = self.simulation.get();
-        let found = simulation.without_python(py, |runner| dynamics::jacobian(runner.simulation(), self.id));
+        let found =
+            simulation.without_python(py, |runner| dynamics::jacobian(runner.simulation(), self.id))?;
         found.map_err(|refusal| refusal.raise(py))?.into_blocks(py)
     }
 

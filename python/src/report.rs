@@ -1,13 +1,16 @@
-//! Reports of steps and of searches for rest, as plain values.
+//! Reports of steps and of searches for rest, as plain values, which can be pickled.
 
+use crate::pickle::{Pickled, pickled};
 use pliant::{SettleReport as Settled, StepReport as Step};
 use pliant_scene::runner::Summary;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Energies (J).
 #[pyclass(frozen, module = "pliant", get_all)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Energies {
     /// Kinetic energy (J).
     kinetic: f64,
@@ -21,6 +24,10 @@ impl Energies {
     #[getter]
     fn total(&self) -> f64 {
         self.kinetic + self.potential
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
     }
 
     fn __repr__(&self) -> String {
@@ -42,7 +49,7 @@ impl From<pliant::model::Energies> for Energies {
 
 /// Momentum of everything.
 #[pyclass(frozen, module = "pliant", get_all)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Momentum {
     /// Linear momentum (kg m/s), a triple.
     linear: (f64, f64, f64),
@@ -52,6 +59,10 @@ pub(crate) struct Momentum {
 
 #[pymethods]
 impl Momentum {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
+    }
+
     fn __repr__(&self) -> String {
         format!("Momentum(linear={:?}, angular={:?})", self.linear, self.angular)
     }
@@ -70,7 +81,7 @@ impl From<pliant::model::Momentum> for Momentum {
 ///
 /// Negative numbers take energy out. ``numerical`` is what is left, so that the sum closes.
 #[pyclass(frozen, module = "pliant")]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Ledger(pub(crate) pliant::Ledger);
 
 #[pymethods]
@@ -160,6 +171,10 @@ impl Ledger {
         Ok(out)
     }
 
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
+    }
+
     fn __repr__(&self) -> String {
         let moved = self.0.entries().into_iter().filter(|entry| entry.1 != 0.0);
         let list: Vec<String> = moved.map(|(name, joules)| format!("{name}={joules:?}")).collect();
@@ -169,7 +184,7 @@ impl Ledger {
 
 /// Misses of the end of a step, part by part.
 #[pyclass(frozen, module = "pliant", get_all)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Certificate {
     /// Residual of the equations of motion as the method solves them, as a share of their terms.
     equations: f64,
@@ -219,6 +234,10 @@ impl From<&pliant::Certificate> for Certificate {
 
 #[pymethods]
 impl Certificate {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "Certificate(equations={:.1e}, rows={:.1e}, cones={:.1e}, gain={:.1e}, since_start={:.1e})",
@@ -229,7 +248,7 @@ impl Certificate {
 
 /// Contacts of a step in numbers.
 #[pyclass(frozen, module = "pliant", get_all)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ContactsReport {
     /// Possible contacts, those that are only near included.
     count: usize,
@@ -282,6 +301,10 @@ impl From<&pliant::contact::ContactsReport> for ContactsReport {
 
 #[pymethods]
 impl ContactsReport {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "ContactsReport(count={}, active={}, slipping={}, residual={:.1e}, overlap={:.1e})",
@@ -304,137 +327,156 @@ impl ContactsReport {
 /// >>> round(report.energies.kinetic, 9), round(report.ledger.potential, 9)
 /// (0.01, -0.01)
 #[pyclass(frozen, module = "pliant")]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepReport(Step);
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StepReport {
+    /// Time at the end of the step (s).
+    #[pyo3(get)]
+    time: f64,
+    /// Length of the step (s).
+    #[pyo3(get)]
+    h: f64,
+    /// Residual of the equations, as a share of their terms.
+    #[pyo3(get)]
+    residual: f64,
+    /// Largest violation of a hard constraint at the end of the step (m, rad).
+    #[pyo3(get)]
+    violation: f64,
+    solve: Solve,
+    /// Misses of the end of the step, part by part.
+    #[pyo3(get)]
+    certificate: Certificate,
+    /// Contacts in numbers.
+    #[pyo3(get)]
+    contacts: ContactsReport,
+    /// Energies at the end of the step, that of compliant contacts included.
+    #[pyo3(get)]
+    energies: Energies,
+    /// Balance of energy of the step, by cause.
+    #[pyo3(get)]
+    ledger: Ledger,
+    /// Energy that damping took out since the start (J).
+    #[pyo3(get)]
+    dissipated: f64,
+    /// Momentum at the end of the step.
+    #[pyo3(get)]
+    momentum: Momentum,
+    /// Seconds of the clock by phase, in the order of [`PHASES`].
+    seconds: [f64; PHASES.len()],
+}
 
-impl From<Step> for StepReport {
-    fn from(report: Step) -> Self {
-        Self(report)
+/// The solver of a step and its work.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Solve {
+    solver: Cow<'static, str>,
+    iterations: usize,
+    step_halvings: usize,
+    redundant_rows: usize,
+    stages: usize,
+}
+
+/// The phases of a step.
+const PHASES: [&str; 7] = [
+    "fill",
+    "factor",
+    "solve",
+    "stabilise",
+    "contacts",
+    "update",
+    "rejected",
+];
+
+impl From<&Step> for StepReport {
+    fn from(of: &Step) -> Self {
+        let t = &of.timings;
+        let laps = [
+            t.fill,
+            t.factor,
+            t.solve,
+            t.stabilise,
+            t.contacts,
+            t.update,
+            t.rejected,
+        ];
+        Self {
+            time: of.time,
+            h: of.h,
+            residual: of.residual.relative,
+            violation: of.violation,
+            solve: Solve {
+                solver: of.solve.solver.into(),
+                iterations: of.solve.newton.iterations,
+                step_halvings: of.solve.newton.step_halvings,
+                redundant_rows: of.solve.redundant_rows,
+                stages: of.solve.stages,
+            },
+            certificate: (&of.certificate).into(),
+            contacts: (&of.contacts).into(),
+            energies: of.energies.into(),
+            ledger: Ledger(of.ledger),
+            dissipated: of.dissipated,
+            momentum: of.momentum.into(),
+            seconds: laps.map(|lap| lap.as_secs_f64()),
+        }
     }
 }
 
 #[pymethods]
 impl StepReport {
-    /// Time at the end of the step (s).
-    #[getter]
-    fn time(&self) -> f64 {
-        self.0.time
-    }
-
-    /// Length of the step (s).
-    #[getter]
-    fn h(&self) -> f64 {
-        self.0.h
-    }
-
-    /// Residual of the equations, as a share of their terms.
-    #[getter]
-    fn residual(&self) -> f64 {
-        self.0.residual.relative
-    }
-
-    /// Largest violation of a hard constraint at the end of the step (m, rad).
-    #[getter]
-    fn violation(&self) -> f64 {
-        self.0.violation
-    }
-
     /// Name of the linear solver.
     #[getter]
-    fn solver(&self) -> &'static str {
-        self.0.solve.solver
+    fn solver(&self) -> &str {
+        &self.solve.solver
     }
 
     /// Iterations of Newton's method, over all stages; zero for the theta method.
     #[getter]
     fn iterations(&self) -> usize {
-        self.0.solve.newton.iterations
+        self.solve.iterations
     }
 
     /// Halvings of the step, where it had no solution at its length.
     #[getter]
     fn step_halvings(&self) -> usize {
-        self.0.solve.newton.step_halvings
+        self.solve.step_halvings
     }
 
     /// Redundant hard rows: equations that follow from others.
     #[getter]
     fn redundant_rows(&self) -> usize {
-        self.0.solve.redundant_rows
+        self.solve.redundant_rows
     }
 
     /// Stages of SDIRK2: two, or one across an impact; zero for other methods.
     #[getter]
     fn stages(&self) -> usize {
-        self.0.solve.stages
-    }
-
-    /// Misses of the end of the step, part by part.
-    #[getter]
-    fn certificate(&self) -> Certificate {
-        (&self.0.certificate).into()
-    }
-
-    /// Contacts in numbers.
-    #[getter]
-    fn contacts(&self) -> ContactsReport {
-        (&self.0.contacts).into()
-    }
-
-    /// Energies at the end of the step, that of compliant contacts included.
-    #[getter]
-    fn energies(&self) -> Energies {
-        self.0.energies.into()
-    }
-
-    /// Balance of energy of the step, by cause.
-    #[getter]
-    fn ledger(&self) -> Ledger {
-        Ledger(self.0.ledger)
-    }
-
-    /// Energy that damping took out since the start (J).
-    #[getter]
-    fn dissipated(&self) -> f64 {
-        self.0.dissipated
-    }
-
-    /// Momentum at the end of the step.
-    #[getter]
-    fn momentum(&self) -> Momentum {
-        self.0.momentum.into()
+        self.solve.stages
     }
 
     /// Time of the clock that the step took (s), by phase.
     #[getter]
     fn seconds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let t = &self.0.timings;
         let out = PyDict::new(py);
-        for (name, lap) in [
-            ("fill", t.fill),
-            ("factor", t.factor),
-            ("solve", t.solve),
-            ("stabilise", t.stabilise),
-            ("contacts", t.contacts),
-            ("update", t.update),
-            ("rejected", t.rejected),
-        ] {
-            out.set_item(name, lap.as_secs_f64())?;
+        for (phase, seconds) in PHASES.into_iter().zip(self.seconds) {
+            out.set_item(phase, seconds)?;
         }
         Ok(out)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
     }
 
     fn __repr__(&self) -> String {
         format!(
             "StepReport(time={:?}, h={:?}, residual={:.1e}, violation={:.1e}, contacts={})",
-            self.0.time, self.0.h, self.0.residual.relative, self.0.violation, self.0.contacts.count
+            self.time, self.h, self.residual, self.violation, self.contacts.count
         )
     }
 }
 
 /// Report of :meth:`Simulation.settle`.
 #[pyclass(frozen, module = "pliant", get_all)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct SettleReport {
     /// Steps taken.
     steps: usize,
@@ -453,6 +495,10 @@ impl From<Settled> for SettleReport {
 
 #[pymethods]
 impl SettleReport {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
+    }
+
     fn __repr__(&self) -> String {
         format!("SettleReport(steps={}, motion={:.1e})", self.steps, self.motion)
     }
@@ -460,7 +506,7 @@ impl SettleReport {
 
 /// Report of :meth:`Simulation.equilibrium`.
 #[pyclass(frozen, module = "pliant", get_all)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct EquilibriumReport {
     /// Iterations of all kinds.
     iterations: usize,
@@ -492,6 +538,10 @@ impl From<pliant::EquilibriumReport> for EquilibriumReport {
 
 #[pymethods]
 impl EquilibriumReport {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
+        pickled(slf)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "EquilibriumReport(iterations={}, residual={:.1e}, negative_modes={:?})",

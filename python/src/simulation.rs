@@ -1,32 +1,32 @@
 //! `Simulation`: a scene in motion, behind a lock.
 
-use crate::arrays::{self, Numbers};
+use crate::arrays::{self, Numbers, Vector};
 use crate::body::Body;
 use crate::joint::Joint;
+use crate::joint_space::{self, Dynamics, Part};
+use crate::lock::{Broken, FairGuard, FairLock};
 use crate::model::Model;
 use crate::node::Node;
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
-use crate::{dynamics, errors};
-use numpy::{PyArray1, PyArray2};
-use pliant::contact::ContactState;
+use crate::{contacts, dynamics, errors};
+use numpy::PyArray2;
 use pliant::model::{ComponentId, NodeId};
 use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
 use pliant_scene::runner::{Runner, Target};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyTuple};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use std::time::{Duration, Instant};
 
 /// How long steps go on before Python is asked whether somebody wants to interrupt.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
+pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 
 /// Simulation of a model: its state, and what its steps find.
 ///
 /// Steps are those of the program: timed holds, motors, inputs, events and steps that choose their
 /// length are as the scene says, and the results have the same bits. Other threads of Python go on
-/// during a step; two threads that use one simulation wait for each other. ``copy.copy`` and
-/// ``pickle`` make another simulation that goes on to the same bits.
+/// during a step; threads that use one simulation have it in turns, in the order in which they come,
+/// and between the steps of :meth:`run`. ``copy.copy`` and ``pickle`` make another simulation that
+/// goes on to the same bits.
 ///
 /// >>> import pliant
 /// >>> model = pliant.Model.from_string('''(
@@ -43,12 +43,12 @@ const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Simulation {
     model: Py<Model>,
-    runner: Mutex<Runner>,
+    runner: FairLock<Runner>,
 }
 
 /// How far a run goes.
 #[derive(Clone, Copy)]
-enum End {
+pub(crate) enum End {
     /// To the duration of the scene.
     OfScene,
     /// To a time (s).
@@ -56,20 +56,40 @@ enum End {
 }
 
 impl End {
+    /// The end that the arguments of `run` ask for at the time `now` (s).
+    pub(crate) fn new(py: Python<'_>, duration: Option<f64>, until: Option<f64>, now: f64) -> PyResult<Self> {
+        let text = match (duration, until) {
+            (None, None) => return Ok(Self::OfScene),
+            (Some(d), None) if d >= 0.0 && d.is_finite() => return Ok(Self::At(now + d)),
+            (None, Some(t)) if t.is_finite() => return Ok(Self::At(t)),
+            (Some(_), Some(_)) => "`run` takes a duration or a time, not both",
+            _ => "a run takes a finite duration that is not negative, or a finite time",
+        };
+        Err(errors::state_text(py, text))
+    }
+
     /// Whether the run is there: sums of steps miss round times by rounding.
-    fn is_reached(self, runner: &Runner) -> bool {
+    pub(crate) fn is_reached(self, runner: &Runner) -> bool {
         match self {
             Self::OfScene => runner.is_done(),
             Self::At(end) => end - runner.simulation().time() <= 1e-6 * runner.plan().step.min(end.abs()),
+        }
+    }
+
+    /// One step towards it.
+    pub(crate) fn step(self, runner: &mut Runner) -> Result<pliant::StepReport, Error> {
+        match self {
+            Self::OfScene => runner.step(),
+            Self::At(time) => runner.step_until(time),
         }
     }
 }
 
 impl Simulation {
     /// The run; waits for other threads that use it, and lets Python go on meanwhile.
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Runner> {
-        let guard = self.runner.lock_py_attached(py);
-        guard.unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Runner>> {
+        let guard = self.runner.lock(|wait| py.detach(wait));
+        guard.map_err(|_| errors::broken(py))
     }
 
     /// Does what may take long while other threads of Python go on.
@@ -77,14 +97,20 @@ impl Simulation {
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> T + Send,
-    ) -> T {
-        py.detach(|| work(&mut self.runner.lock().unwrap_or_else(PoisonError::into_inner)))
+    ) -> PyResult<T> {
+        let done = py.detach(|| Ok(work(&mut *self.wait()?)));
+        done.map_err(|_: Broken| errors::broken(py))
+    }
+
+    /// The run, for a thread that does not hold Python.
+    pub(crate) fn wait(&self) -> Result<FairGuard<'_, Runner>, Broken> {
+        self.runner.lock(|wait| wait())
     }
 
     /// Looks at the state. Nothing of Python is made meanwhile, so that no finaliser can wait for
     /// this lock.
-    pub(crate) fn read<T>(&self, py: Python<'_>, look: impl FnOnce(&Motion) -> T) -> T {
-        look(self.lock(py).simulation())
+    pub(crate) fn read<T>(&self, py: Python<'_>, look: impl FnOnce(&Motion) -> T) -> PyResult<T> {
+        Ok(look(self.lock(py)?.simulation()))
     }
 
     /// Does what is asked of the state; a refusal is a `StateError`.
@@ -97,8 +123,12 @@ impl Simulation {
     }
 
     /// Does what is asked of the run; a refusal is a `StateError`.
-    fn change<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Runner) -> Result<T, Error>) -> PyResult<T> {
-        let done = work(&mut self.lock(py));
+    pub(crate) fn change<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Runner) -> Result<T, Error>,
+    ) -> PyResult<T> {
+        let done = work(&mut *self.lock(py)?);
         done.map_err(|error| errors::state(py, &error))
     }
 
@@ -106,37 +136,63 @@ impl Simulation {
         self.model.get()
     }
 
-    fn node_id(&self, py: Python<'_>, name: &str) -> PyResult<NodeId> {
-        let found = self.read(py, |simulation| simulation.model().node_named(name));
-        found.ok_or_else(|| {
-            let all = self.model().node_names().iter().map(String::as_str);
-            errors::name(py, "node", name, all)
+    pub(crate) fn model_handle(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// A simulation that begins with a run.
+    pub(crate) fn of(model: Py<Model>, runner: Runner) -> Self {
+        let runner = FairLock::new(runner);
+        Self { model, runner }
+    }
+
+    /// Number of coordinates of a component that can be driven.
+    pub(crate) fn rows_of(&self, py: Python<'_>, id: ComponentId) -> PyResult<usize> {
+        self.read(py, |simulation| {
+            let mut groups = simulation.problem().row_groups().iter();
+            groups.find(|g| g.component == id).map_or(1, |g| g.size * g.count)
         })
     }
 
-    fn component(&self, py: Python<'_>, name: &str) -> PyResult<ComponentId> {
-        let found = self.read(py, |simulation| simulation.model().component_named(name));
-        found.ok_or_else(|| errors::name(py, "component", name, self.model().component_names()))
+    fn coordinates<'py>(&self, py: Python<'py>, part: Part) -> PyResult<Vector<'py>> {
+        let values = self.read(py, |s| joint_space::read(s, self.model(), part))?;
+        Ok(arrays::vector(py, &values))
+    }
+
+    pub(crate) fn node_id(&self, py: Python<'_>, name: &str) -> PyResult<NodeId> {
+        let found = self.read(py, |simulation| simulation.model().node_named(name))?;
+        found.ok_or_else(|| {
+            let all = self.model().outline().nodes.iter().map(String::as_str);
+            errors::name(py, ["node", "nodes"], name, all)
+        })
+    }
+
+    pub(crate) fn component(&self, py: Python<'_>, name: &str) -> PyResult<ComponentId> {
+        let found = self.read(py, |simulation| simulation.model().component_named(name))?;
+        found.ok_or_else(|| {
+            let all = self.model().outline().components();
+            errors::name(py, ["component", "components"], name, all)
+        })
     }
 
     /// Another simulation at the same moment.
-    fn twin(&self, py: Python<'_>) -> PyResult<Self> {
+    pub(crate) fn twin(&self, py: Python<'_>) -> PyResult<Self> {
         let bytes = self.bytes(py)?;
         let twin = Self {
             model: self.model.clone_ref(py),
-            runner: Mutex::new(self.model().runner(py)?),
+            runner: FairLock::new(self.model().runner(py)?),
         };
         twin.take(py, &bytes)?;
         Ok(twin)
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        self.without_python(py, Runner::checkpoint_bytes)
+        self.without_python(py, Runner::checkpoint_bytes)?
             .map_err(|error| errors::checkpoint(py, &error))
     }
 
     fn take(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        self.without_python(py, |runner| runner.restore_bytes(bytes))
+        self.without_python(py, |runner| runner.restore_bytes(bytes))?
             .map_err(|error| errors::checkpoint(py, &error))
     }
 }
@@ -145,7 +201,7 @@ impl Simulation {
 impl Simulation {
     #[new]
     fn new(py: Python<'_>, model: Py<Model>) -> PyResult<Self> {
-        let runner = Mutex::new(model.get().runner(py)?);
+        let runner = FairLock::new(model.get().runner(py)?);
         Ok(Self { model, runner })
     }
 
@@ -161,55 +217,44 @@ impl Simulation {
     /// Raises :class:`NotConverged` or :class:`StepError`; the state is then as before the step.
     #[pyo3(signature = (h=None))]
     fn step(&self, py: Python<'_>, h: Option<f64>) -> PyResult<StepReport> {
-        if h.is_none() && self.model().is_static() {
+        if h.is_none() && self.model().outline().is_static {
             let text = "this scene asks for equilibria, which `run()` finds; `step(h)` takes a step in time";
             return Err(errors::step_text(py, text));
         }
         let taken = self.without_python(py, |runner| match h {
             None => runner.step(),
             Some(h) => runner.step_of(h),
-        });
+        })?;
         taken
-            .map(StepReport::from)
+            .map(|report| StepReport::from(&report))
             .map_err(|error| errors::step(py, &error))
     }
 
     /// Take steps to the end of the scene, for a ``duration`` (s), or ``until`` a time (s); return
     /// how many.
     ///
-    /// Steps are those of :meth:`step`; the last one is shorter if need be. In a scene of statics,
-    /// find its equilibria; then there are neither a duration nor steps. ``KeyboardInterrupt`` ends
-    /// a run after the step that it falls in. Raises :class:`NotConverged` or :class:`StepError`,
-    /// with the state of the last step that was taken.
+    /// Steps are those of :meth:`step`; the last one is shorter if need be. At the end of the scene
+    /// there are none left. In a scene of statics, find its equilibria, once; then there are neither
+    /// a duration nor steps. ``KeyboardInterrupt`` ends a run after the step that it falls in.
+    /// Raises :class:`NotConverged` or :class:`StepError`, with the state of the last step that was
+    /// taken; a path of equilibria that is stuck leaves that of its last point, where another
+    /// ``run`` begins.
     #[pyo3(signature = (duration=None, *, until=None))]
     fn run(&self, py: Python<'_>, duration: Option<f64>, until: Option<f64>) -> PyResult<usize> {
-        let end = match (duration, until) {
-            (None, None) => End::OfScene,
-            (Some(d), None) if d >= 0.0 && d.is_finite() => End::At(self.time(py) + d),
-            (None, Some(t)) if t.is_finite() => End::At(t),
-            (Some(_), Some(_)) => {
-                return Err(errors::state_text(
-                    py,
-                    "`run` takes a duration or a time, not both",
-                ));
-            }
-            _ => {
-                let text = "a run takes a finite duration that is not negative, or a finite time";
-                return Err(errors::state_text(py, text));
-            }
-        };
-        if self.model().is_static() {
+        let end = End::new(py, duration, until, self.time(py)?)?;
+        if self.model().outline().is_static {
             if let End::At(_) = end {
                 let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
                 return Err(errors::state_text(py, text));
             }
-            let found = self.without_python(py, Runner::find_equilibria);
+            let found = self.without_python(py, Runner::find_equilibria)?;
             return found.map(|()| 0).map_err(|error| errors::step(py, &error));
         }
         let mut steps = 0;
         loop {
             // The lock is free while Python asks for signals: a handler may look at the simulation.
-            let ended = self.without_python(py, |runner| run_for_a_while(runner, end, &mut steps));
+            let ended = py.detach(|| run_for_a_while(&self.runner, end, &mut steps));
+            let ended = ended.map_err(|_| errors::broken(py))?;
             if ended.map_err(|error| errors::step(py, &error))? {
                 return Ok(steps);
             }
@@ -217,10 +262,10 @@ impl Simulation {
         }
     }
 
-    /// Go back to the initial state.
+    /// Go back to the initial state; what was set, held and driven is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         let fresh = self.model().runner(py)?;
-        *self.lock(py) = fresh;
+        self.runner.replace(fresh, |wait| py.detach(wait));
         Ok(())
     }
 
@@ -228,7 +273,9 @@ impl Simulation {
     /// which keeps a share of the velocities.
     ///
     /// Rest is where no coordinate moves by more than ``tolerance`` (m, rad) in a step. Time
-    /// advances by the steps taken. It is not interrupted. Raises :class:`NotConverged`.
+    /// advances by the steps taken, towards the end of the scene; :attr:`steps` and :attr:`ledger`
+    /// do not count them. It is not interrupted. Raises :class:`NotConverged` or
+    /// :class:`StepError`; the state is then as before.
     #[pyo3(signature = (h=0.1, *, kept_velocity=0.0, tolerance=1e-12, max_steps=10_000))]
     fn settle(
         &self,
@@ -244,7 +291,7 @@ impl Simulation {
             tolerance,
             max_steps,
         };
-        let found = self.without_python(py, |runner| runner.simulation_mut().settle(how));
+        let found = self.without_python(py, |runner| runner.simulation_mut().settle(how))?;
         found
             .map(SettleReport::from)
             .map_err(|error| errors::step(py, &error))
@@ -273,12 +320,12 @@ impl Simulation {
             },
             other => {
                 let all = ["Newton", "PseudoStatic", "DynamicRelaxation"];
-                return Err(errors::name(py, "method", other, all));
+                return Err(errors::name(py, ["method", "methods"], other, all));
             }
         };
         how.tolerance = tolerance;
         how.max_iterations = max_iterations.unwrap_or(how.max_iterations);
-        let found = self.without_python(py, |runner| runner.simulation_mut().find_equilibrium(&how));
+        let found = self.without_python(py, |runner| runner.simulation_mut().find_equilibrium(&how))?;
         found
             .map(EquilibriumReport::from)
             .map_err(|error| errors::step(py, &error))
@@ -286,81 +333,107 @@ impl Simulation {
 
     /// Time (s).
     #[getter]
-    fn time(&self, py: Python<'_>) -> f64 {
+    fn time(&self, py: Python<'_>) -> PyResult<f64> {
         self.read(py, Motion::time)
     }
 
-    /// Number of steps taken, as the summary counts them.
+    /// Number of steps that :meth:`step` and :meth:`run` took since the start, as the summary counts
+    /// them.
     #[getter]
-    fn steps(&self, py: Python<'_>) -> usize {
-        self.lock(py).steps_taken()
+    fn steps(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.lock(py)?.steps_taken())
     }
 
-    /// Whether the duration of the scene has passed, or everything is at rest where it ends then.
+    /// Whether the duration of the scene has passed, whatever lengths the steps had, or everything
+    /// is at rest where it ends then; of statics, whether the equilibria are found.
     #[getter]
-    fn is_done(&self, py: Python<'_>) -> bool {
-        self.lock(py).is_done()
+    fn is_done(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.lock(py)?.is_done())
     }
 
     /// Energies of the present state (J), without that of compliant contacts, which the report of a
     /// step has.
     #[getter]
-    fn energies(&self, py: Python<'_>) -> Energies {
-        self.read(py, |simulation| simulation.problem().energies(simulation.state()))
-            .into()
+    fn energies(&self, py: Python<'_>) -> PyResult<Energies> {
+        let found = self.read(py, |simulation| simulation.problem().energies(simulation.state()));
+        found.map(Energies::from)
     }
 
     /// Momentum of the present state.
     #[getter]
-    fn momentum(&self, py: Python<'_>) -> Momentum {
-        self.read(py, |simulation| simulation.model().momentum(simulation.state()))
-            .into()
+    fn momentum(&self, py: Python<'_>) -> PyResult<Momentum> {
+        let found = self.read(py, |simulation| simulation.model().momentum(simulation.state()));
+        found.map(Momentum::from)
     }
 
-    /// Balance of energy of all steps so far, by cause.
+    /// Balance of energy, by cause: the sum of those of the steps that :attr:`steps` counts.
+    /// Energies that change between them, where a state is set or found at rest, are in none.
     #[getter]
-    fn ledger(&self, py: Python<'_>) -> Ledger {
-        Ledger(*self.lock(py).ledger())
+    fn ledger(&self, py: Python<'_>) -> PyResult<Ledger> {
+        Ok(Ledger(*self.lock(py)?.ledger()))
     }
 
     /// Velocities of all degrees of freedom, shape ``(dofs,)``: node by node as the model lists its
     /// independent ones; of bodies the linear velocity in world axes (m/s), then the angular one in
     /// body axes (rad/s).
     #[getter]
-    fn velocities<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        arrays::vector(py, &self.read(py, dynamics::velocities))
+    fn velocities<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        Ok(arrays::vector(py, &self.read(py, dynamics::velocities)?))
+    }
+
+    /// Free coordinates of all joints (m, rad), shape ``(coordinates,)``, in the order of
+    /// :attr:`Model.coordinates`.
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        self.coordinates(py, Part::Position)
+    }
+
+    /// Velocities of the free coordinates of all joints (m/s, rad/s), shape ``(coordinates,)``.
+    #[getter]
+    fn qd<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        self.coordinates(py, Part::Velocity)
+    }
+
+    /// Forces from outside along the free coordinates of all joints (N, N m), shape
+    /// ``(coordinates,)``. They act until they are assigned again.
+    #[getter]
+    fn tau<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        self.coordinates(py, Part::Force)
+    }
+
+    #[setter]
+    fn set_tau(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        let count = self.model().outline().coordinates().count();
+        let values = arrays::values(py, &values, "the forces along coordinates", &[count])?;
+        self.set(py, |s| joint_space::push(s, self.model(), &values))
     }
 
     /// Node of a name.
     fn node(slf: &Bound<'_, Self>, name: &str) -> PyResult<Node> {
         let id = slf.get().node_id(slf.py(), name)?;
-        Ok(Node::new(slf, id))
+        Node::new(slf, id)
     }
 
     /// Rigid body: an element of a node of bodies.
     #[pyo3(signature = (name, element=0))]
-    fn body(slf: &Bound<'_, Self>, name: &str, element: usize) -> PyResult<Body> {
+    fn body(slf: &Bound<'_, Self>, name: &str, element: i64) -> PyResult<Body> {
         let py = slf.py();
-        let names = slf.get().model().body_names();
+        let names = &slf.get().model().outline().bodies;
         if !names.iter().any(|n| n == name) {
-            return Err(errors::name(
-                py,
-                "node of bodies",
-                name,
-                names.iter().map(String::as_str),
-            ));
+            let all = names.iter().map(String::as_str);
+            return Err(errors::name(py, ["node of bodies", "nodes of bodies"], name, all));
         }
-        Body::new(py, Node::new(slf, slf.get().node_id(py, name)?), element)
+        Body::new(py, Node::new(slf, slf.get().node_id(py, name)?)?, element)
     }
 
     /// Joint of a name.
     fn joint(slf: &Bound<'_, Self>, name: &str) -> PyResult<Joint> {
-        let list = slf.get().model().joint_list();
+        let list = &slf.get().model().outline().joints;
         match list.iter().position(|(n, ..)| n == name) {
             Some(index) => Ok(Joint::new(slf, index)),
             None => {
                 let all = list.iter().map(|(n, ..)| n.as_str());
-                Err(errors::name(slf.py(), "joint", name, all))
+                Err(errors::name(slf.py(), ["joint", "joints"], name, all))
             }
         }
     }
@@ -368,14 +441,14 @@ impl Simulation {
     /// Names of the colliders; contacts name their sides by their places here.
     #[getter]
     fn colliders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.model().collider_names())
+        PyTuple::new(py, &self.model().outline().colliders)
     }
 
     /// Contacts of the last step, a structured array of the type :data:`CONTACT`, not to be
     /// written.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let records = self.read(py, contact_records);
+        let records = self.read(py, contacts::records)?;
         let layout = py.import("pliant.contacts")?.getattr("CONTACT")?;
         py.import("numpy")?
             .getattr("frombuffer")?
@@ -384,24 +457,24 @@ impl Simulation {
 
     /// Multipliers of a constraint or of a compliant force field over the last step, one for each
     /// of its rows (N, N m); empty for other components.
-    fn reaction<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn reaction<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vector<'py>> {
         let id = self.component(py, name)?;
-        let list = self.read(py, |simulation| simulation.reaction(id).to_vec());
+        let list = self.read(py, |simulation| simulation.reaction(id).to_vec())?;
         Ok(arrays::vector(py, &list))
     }
 
     /// Force of a constraint or force field on the coordinates of its node (N, N m; on bodies,
     /// force in world axes and torque in body axes); empty for masses.
-    fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vector<'py>> {
         let id = self.component(py, name)?;
-        let list = self.read(py, |simulation| simulation.force(id));
+        let list = self.read(py, |simulation| simulation.force(id))?;
         Ok(arrays::vector(py, &list))
     }
 
     /// Potential energy of a mass or force field as of the last step (J).
     fn potential(&self, py: Python<'_>, name: &str) -> PyResult<f64> {
         let id = self.component(py, name)?;
-        Ok(self.read(py, |simulation| simulation.potential(id)))
+        self.read(py, |simulation| simulation.potential(id))
     }
 
     /// Set an input of a force field, such as the activation of a muscle, until it is set again. An
@@ -418,7 +491,7 @@ impl Simulation {
     /// each.
     ///
     /// It goes there ``within`` a time (s), by default a step of the scene. With a velocity alone
-    /// it goes on from where the motion is; with neither, the scene's motion is back.
+    /// it goes on from where the motion is. With nothing but the name, the scene's motion is back.
     #[pyo3(signature = (name, position=None, velocity=None, *, within=None))]
     fn drive(
         &self,
@@ -430,12 +503,15 @@ impl Simulation {
     ) -> PyResult<()> {
         let id = self.component(py, name)?;
         if position.is_none() && velocity.is_none() {
+            if within.is_some() {
+                let text = format!(
+                    "`{name}` is to go somewhere `within` a time, but there is no position or velocity"
+                );
+                return Err(errors::state_text(py, &text));
+            }
             return self.change(py, |runner| runner.end_drive(id));
         }
-        let rows = self.read(py, |simulation| {
-            let mut groups = simulation.problem().row_groups().iter();
-            groups.find(|g| g.component == id).map_or(1, |g| g.size * g.count)
-        });
+        let rows = self.rows_of(py, id)?;
         let list = |numbers: Option<Numbers<'_>>, what: &str| {
             let what = format!("the {what} of `{name}`");
             let list = numbers.map(|numbers| arrays::one_or_each(py, &numbers, &what, rows));
@@ -457,13 +533,61 @@ impl Simulation {
     /// ``(dofs, dofs)`` (kg, kg m^2): the kinetic energy is ``v @ M @ v / 2``. Of at most 5,000
     /// degrees of freedom.
     fn mass_matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let found = self.without_python(py, |runner| dynamics::mass_matrix(runner.simulation()));
+        let found = self.without_python(py, |runner| dynamics::mass_matrix(runner.simulation()))?;
         found.map_err(|refusal| refusal.raise(py))?.into_matrix(py)
+    }
+
+    /// Mass matrix over free coordinates of joints, all or those named by ``coordinates``, shape
+    /// ``(coordinates, coordinates)`` (kg, kg m^2); coordinates that are not named are free.
+    ///
+    /// Hard rows hold; limits, dry friction, motors and other rows with bounds take no part, nor do
+    /// contacts. Raises :class:`StateError` where coordinates depend on each other, as in a closed
+    /// loop.
+    #[pyo3(signature = (coordinates=None))]
+    fn joint_mass_matrix<'py>(
+        &self,
+        py: Python<'py>,
+        coordinates: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Dynamics::find(py, self, coordinates)?.mass_matrix(py)
+    }
+
+    /// Accelerations of free coordinates of joints by the forces as they are (m/s^2, rad/s^2),
+    /// shape ``(coordinates,)``; what takes no part is as in :meth:`joint_mass_matrix`.
+    #[pyo3(signature = (coordinates=None))]
+    fn joint_accelerations<'py>(
+        &self,
+        py: Python<'py>,
+        coordinates: Option<Vec<String>>,
+    ) -> PyResult<Vector<'py>> {
+        let found = Dynamics::find(py, self, coordinates)?;
+        Ok(arrays::vector(py, found.accelerations()))
+    }
+
+    /// Forces along free coordinates of joints, in place of :attr:`tau`, that make their
+    /// accelerations those that are given (N, N m), shape ``(coordinates,)``; what takes no part is
+    /// as in :meth:`joint_mass_matrix`.
+    #[pyo3(signature = (accelerations, coordinates=None))]
+    fn inverse_dynamics<'py>(
+        &self,
+        py: Python<'py>,
+        accelerations: Numbers<'py>,
+        coordinates: Option<Vec<String>>,
+    ) -> PyResult<Vector<'py>> {
+        let found = Dynamics::find(py, self, coordinates)?;
+        Ok(arrays::vector(py, &found.forces_for(py, self, &accelerations)?))
+    }
+
+    /// Accelerations along the rows of a ``jacobian`` of shape ``(rows, dofs)`` by unit forces along
+    /// them, ``J @ inv(M) @ J.T`` of the motions that hard rows allow, shape ``(rows, rows)``
+    /// (1/kg, 1/(kg m^2)). Its inverse is the inertia that a tool shows.
+    fn mobility<'py>(&self, py: Python<'py>, jacobian: Numbers<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        joint_space::mobility(py, self, &jacobian)
     }
 
     /// Numbers of the run so far, as ``result.json`` of the program has them.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.without_python(py, |runner| runner.summary(None));
+        let found = self.without_python(py, |runner| runner.summary(None))?;
         summary(py, &found)
     }
 
@@ -476,9 +600,14 @@ impl Simulation {
     /// Go to the moment of a :meth:`checkpoint` of the same scene with the same settings; steps
     /// from there on have the same bits.
     ///
-    /// Raises :class:`CheckpointError`; then nothing has changed.
-    fn restore(&self, py: Python<'_>, checkpoint: &[u8]) -> PyResult<()> {
-        self.take(py, checkpoint)
+    /// ``checkpoint`` is ``bytes`` or anything that holds them, such as a ``bytearray`` or a
+    /// ``memoryview``. Raises :class:`CheckpointError`; then nothing has changed.
+    fn restore(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(bytes) = checkpoint.cast::<PyBytes>() {
+            return self.take(py, bytes.as_bytes());
+        }
+        let bytes = PyMemoryView::from(checkpoint)?.call_method0("tobytes")?;
+        self.take(py, bytes.cast::<PyBytes>()?.as_bytes())
     }
 
     #[classmethod]
@@ -509,62 +638,39 @@ impl Simulation {
         self.twin(py)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        let time = self.read(py, Motion::time);
-        format!("<pliant.Simulation of {:?} at t = {time} s>", self.model().name())
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (time, title) = (self.time(py)?, &self.model().outline().title);
+        Ok(format!("<pliant.Simulation of {title:?} at t = {time} s>"))
     }
 }
 
-/// Takes steps for a slice of the time of the clock; says whether the run has ended.
-fn run_for_a_while(runner: &mut Runner, end: End, steps: &mut usize) -> Result<bool, Error> {
+/// Takes steps for a slice of the time of the clock, between which other threads that wait for the
+/// simulation have it; says whether the run has ended.
+fn run_for_a_while(
+    lock: &FairLock<Runner>,
+    end: End,
+    steps: &mut usize,
+) -> Result<Result<bool, Error>, Broken> {
     let started = Instant::now();
     loop {
-        if end.is_reached(runner) {
-            return Ok(true);
-        }
-        match end {
-            End::OfScene => runner.step()?,
-            End::At(time) => runner.step_until(time)?,
-        };
-        *steps += 1;
-        if started.elapsed() >= BETWEEN_SIGNALS {
-            return Ok(end.is_reached(runner));
-        }
-    }
-}
-
-/// The contacts of the last step in the layout of `CONTACT` in `pliant/contacts.py`.
-fn contact_records(simulation: &Motion) -> Vec<u8> {
-    const NUMBERS: usize = 18;
-    let h = simulation.contact_step();
-    let readings = simulation.contacts();
-    let mut out = Vec::with_capacity(readings.len() * (16 + 8 * NUMBERS));
-    for reading in readings {
-        let contact = &reading.contact;
-        for side in contact.sides {
-            out.extend_from_slice(&side.cast_signed().to_ne_bytes());
-        }
-        let state: i64 = match reading.state {
-            ContactState::Open => 0,
-            ContactState::Sticking => 1,
-            ContactState::Slipping => 2,
-        };
-        out.extend_from_slice(&state.to_ne_bytes());
-        let force = reading.impulse.map(|p| if h > 0.0 { p / h } else { 0.0 });
-        let [law, gap] = [[contact.law.friction], [contact.gap]];
-        let numbers = [
-            &contact.point[..],
-            &contact.normal,
-            &gap,
-            &force,
-            &reading.impulse,
-        ];
-        let more = [&reading.torque_impulse[..], &reading.velocity, &law];
-        for x in numbers.into_iter().chain(more).flatten() {
-            out.extend_from_slice(&x.to_ne_bytes());
+        let mut runner = lock.lock(|wait| wait())?;
+        loop {
+            if end.is_reached(&runner) {
+                return Ok(Ok(true));
+            }
+            let taken = end.step(&mut runner);
+            if let Err(error) = taken {
+                return Ok(Err(error));
+            }
+            *steps += 1;
+            if started.elapsed() >= BETWEEN_SIGNALS {
+                return Ok(Ok(end.is_reached(&runner)));
+            }
+            if runner.is_awaited() {
+                break;
+            }
         }
     }
-    out
 }
 
 /// Coordinates by truth values, and their velocities.

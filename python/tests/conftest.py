@@ -1,6 +1,8 @@
 """What the tests share: the folder of the scenes, the program, small models."""
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,14 @@ STONE = """(
 def stone() -> pliant.Simulation:
     """A particle in free fall."""
     return pliant.Simulation(pliant.Model.from_string(STONE))
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also where a shell runs the tests in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

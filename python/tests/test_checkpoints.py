@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, Callable
 
+import numpy as np
 import pytest
 from conftest import SCENES
 from test_scenes import comparable
@@ -67,6 +69,77 @@ def test_a_restored_simulation_goes_back() -> None:
     assert simulation.time == 0.0 and go_on(simulation, 8) == first
     simulation.reset()
     assert simulation.time == 0.0 and go_on(simulation, 8) == first
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda b: np.frombuffer(b, np.uint8)])
+def test_checkpoints_are_whatever_holds_bytes(kind: Callable[[bytes], Any]) -> None:
+    simulation = pliant.Simulation(pliant.Model.from_file(SCENES / "stack.ron"))
+    start = simulation.checkpoint()
+    simulation.step()
+    simulation.restore(kind(start))
+    assert simulation.time == 0.0
+    for wrong in ("text", 1, None, [1, 2]):
+        with pytest.raises(TypeError):
+            simulation.restore(wrong)  # type: ignore[arg-type]
+
+
+def attributes(report: object) -> dict[str, Any]:
+    """All that a report has, those of its parts by name."""
+    found: dict[str, Any] = {}
+    for name in (name for name in dir(report) if not name.startswith("_")):
+        value = getattr(report, name)
+        if callable(value):
+            continue
+        is_part = type(value).__module__.startswith("pliant")
+        found[name] = attributes(value) if is_part else value
+    return found
+
+
+def test_reports_are_pickled_to_the_bit() -> None:
+    simulation = pliant.Simulation(pliant.Model.from_file(SCENES / "stack.ron"))
+    simulation.run(0.1)
+    report = simulation.step()
+    rest = pliant.Simulation(pliant.Model.from_file(SCENES / "mooring.ron"))
+    reports = [
+        report,
+        report.certificate,
+        report.contacts,
+        report.energies,
+        report.ledger,
+        report.momentum,
+        simulation.ledger,
+        simulation.settle(tolerance=1.0),
+        rest.equilibrium(),
+    ]
+    for one in reports:
+        expected = attributes(one)
+        assert len(expected) > 1
+        for other in (pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)):
+            assert type(other) is type(one) and repr(other) == repr(one)
+            assert attributes(other) == expected
+    assert report.contacts.count > 0 and report.solver != "" and report.seconds["fill"] > 0
+    reduced: Any = report.__reduce__()
+    make, (name, data) = reduced
+    for wrong in ((name, data[:-1]), ("Energies", data), ("Node", data)):
+        with pytest.raises(ValueError):
+            make(*wrong)
+
+
+def test_a_copy_has_the_equilibria_that_were_found() -> None:
+    for name in ("snap_through", "mooring"):
+        simulation = pliant.Simulation(pliant.Model.from_file(SCENES / f"{name}.ron"))
+        assert not simulation.is_done
+        assert simulation.run() == 0 and simulation.is_done
+        found = comparable(simulation.summary())
+        assert found["statics"]["end"] in ("reached", "equilibrium")
+        # There is nothing more to find.
+        assert simulation.run() == 0 and comparable(simulation.summary()) == found
+        for other in (copy.copy(simulation), pickle.loads(pickle.dumps(simulation))):
+            assert other.is_done
+            again = comparable(other.summary())
+            assert (again["statics"], again["state"]) == (found["statics"], found["state"])
+        simulation.reset()
+        assert not simulation.is_done
 
 
 def test_models_are_pickled_with_their_settings() -> None:

@@ -10,7 +10,13 @@ use crate::metadata::Metadata;
 use crate::{flags, process};
 
 /// Packages that build and test it.
-const TOOLS: &[&str] = &["maturin>=1.9,<2", "numpy>=1.23", "pytest>=8", "mypy>=1.15"];
+const TOOLS: &[&str] = &[
+    "maturin>=1.9,<2",
+    "numpy>=1.23",
+    "pytest>=8",
+    "mypy>=1.15",
+    "gymnasium>=1.1",
+];
 
 /// The names that an interpreter may have.
 const INTERPRETERS: [&str; 2] = ["python3", "python"];
@@ -117,6 +123,16 @@ fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
     let mut build = process::cargo()?;
     build.args(["build", "--release", "--locked"]);
     build.args(["--package", "pliant-cli", "--package", "pliant-python"]);
+    let mut lock = process::cargo()?;
+    lock.args([
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "pliant-python",
+        "--test",
+        "lock",
+    ]);
     let mut install = environment.pip();
     install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]);
     install.arg(environment.sources());
@@ -129,7 +145,7 @@ fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
     types.args(["-m", "mypy", "--strict", "pliant", "examples", "tests"]);
     let mut stubs = environment.python();
     stubs.args(["-m", "mypy.stubtest", "pliant"]);
-    Ok(vec![build, install, test, types, stubs])
+    Ok(vec![build, lock, install, test, types, stubs])
 }
 
 /// The program `pliant` as a release build leaves it.

@@ -239,7 +239,7 @@ fn code_of(error: &pliant::Error) -> u8 {
 
 /// The result of statics: how it ended, and where stability changes.
 fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
-    let end = match statics.end {
+    let end = match statics.end.as_ref() {
         "points" => "the points ran out before the last load factor",
         other => other,
     };
@@ -279,7 +279,7 @@ fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
     for c in &statics.critical {
         let (before, behind) = c.negative_modes;
         let modes = format!("{before} -> {behind} negative modes");
-        table.row(c.kind, format!("at {}, {modes}", number(c.load)));
+        table.row(c.kind.clone(), format!("at {}, {modes}", number(c.load)));
     }
 }
 

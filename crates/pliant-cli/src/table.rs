@@ -1,16 +1,17 @@
 //! Aligned tables of names and values.
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 
 /// A table for standard output, in colour if that is a terminal.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    rows: Vec<(&'static str, String)>,
+    rows: Vec<(Cow<'static, str>, String)>,
 }
 
 impl Table {
-    pub(crate) fn row(&mut self, name: &'static str, value: impl Into<String>) {
-        self.rows.push((name, value.into()));
+    pub(crate) fn row(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) {
+        self.rows.push((name.into(), value.into()));
     }
 
     /// The table as text: names in one column, values in the next.

@@ -49,12 +49,13 @@ use holds::Schedule;
 use joints::Joints;
 use pliant::model::{ComponentId, NodeId};
 use pliant::solvers::{KktResidual, KktSystem};
-use pliant::{Ledger, Simulation, StepReport, WorkPart};
+use pliant::{Checkpoint, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
 use pliant_output::recording::{LEDGER, Recording, Sample};
 use std::ops::ControlFlow;
 use std::time::Instant;
+use steps::Course;
 
 /// The progress of a run, told to a callback after each step.
 #[derive(Clone, Copy, Debug)]
@@ -75,14 +76,17 @@ pub struct Progress<'a> {
 /// timed hold starts and ends at the first beginning of a step that is not before its time; where
 /// several fall on one, ends come first. Steps that choose their length end at the times of
 /// pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
+/// A step of another length is not one of the plan: from then on the run ends at its duration,
+/// whatever the number of steps.
 #[derive(Debug)]
 pub struct Runner {
     simulation: Simulation,
     scene: Parts,
     schedule: Schedule,
     drives: Drives,
-    /// Pictures at their times so far, where steps choose their length.
-    pictures: usize,
+    course: Course,
+    /// The moment before a step that changes inputs or holds.
+    before: Checkpoint,
     recording: Recording,
     /// Whether the recording is filled.
     records: bool,
@@ -255,7 +259,8 @@ impl Runner {
             scene: parts,
             schedule,
             drives: Drives::default(),
-            pictures: 0,
+            course: Course::default(),
+            before: Checkpoint::default(),
             recording,
             records: true,
             ledger: Ledger::default(),
@@ -373,11 +378,16 @@ impl Runner {
         self.drives.end(&mut self.simulation, component)
     }
 
-    /// Finds the equilibria of a scene of statics; does nothing for others.
+    /// Finds the equilibria of a scene of statics; does nothing for others, and where they are
+    /// found.
     ///
     /// # Errors
-    /// Those of [`Simulation::find_equilibrium`] and [`Simulation::follow`].
+    /// Those of [`Simulation::find_equilibrium`] and [`Simulation::follow`]. A path that is stuck
+    /// leaves the state of its last point, and the next search begins there.
     pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
+        if self.is_done() {
+            return Ok(());
+        }
         let plan = self.scene.statics.clone();
         plan.and_then(|plan| self.find_statics(&plan)).map_or(Ok(()), Err)
     }
@@ -400,15 +410,6 @@ impl Runner {
     /// Steps taken so far.
     pub fn steps_taken(&self) -> usize {
         self.summary.steps
-    }
-
-    /// Whether the duration has passed.
-    pub fn is_done(&self) -> bool {
-        let plan = self.scene.plan;
-        match &self.summary.adaptive {
-            Some(adaptive) => adaptive.at_rest || self.simulation.time() >= plan.duration,
-            None => self.summary.steps >= plan.steps,
-        }
     }
 
     fn record(&mut self, report: &StepReport, picture: bool) {

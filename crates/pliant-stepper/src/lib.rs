@@ -39,5 +39,6 @@ pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner
 pub use report::{
     Control, Counters, EquilibriumReport, Linearisation, NewtonReport, StepReport, StepSolveReport, Timings,
 };
+pub use system::coordinates::CoordinateDynamics;
 pub use system::{System, TreatmentChoice};
 pub use work::{WorkLimits, WorkPart};

@@ -1,5 +1,6 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
+pub mod coordinates;
 mod dynamics;
 pub(crate) mod linear;
 pub(crate) mod one_sided;

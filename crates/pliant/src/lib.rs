@@ -62,11 +62,12 @@ pub use pliant_stepper::method::{Capabilities, ContactCapability, HardRowCapabil
 pub use pliant_stepper::motion::{AdaptiveMemory, Checkpoint, Controls, SolverMemory, Treatments};
 pub use pliant_stepper::observe::{Axes, On, RowGap, Wrench};
 pub use pliant_stepper::{
-    Accuracy, BoundedRows, Certificate, Control, Counters, EnergyBudget, EnergyCertificate, EnergyPart,
-    EquilibriumReport, Error, Excess, Gyroscopic, Integrator, IntegratorMemory, Ledger, LedgerMemory,
-    LinearSolver, Linearisation, LocalError, Method, Motion, Multipliers, NewtonReport, NumericalParts,
-    Options, Preconditioner, Stabilisation, StepReport, StepSolveReport, System, Timings, Tolerances, Trace,
-    TreatmentChoice, Tuning, Turnover, WorkLimits, WorkPart,
+    Accuracy, BoundedRows, Certificate, Control, CoordinateDynamics, Counters, EnergyBudget,
+    EnergyCertificate, EnergyPart, EquilibriumReport, Error, Excess, Gyroscopic, Integrator,
+    IntegratorMemory, Ledger, LedgerMemory, LinearSolver, Linearisation, LocalError, Method, Motion,
+    Multipliers, NewtonReport, NumericalParts, Options, Preconditioner, Stabilisation, StepReport,
+    StepSolveReport, System, Timings, Tolerances, Trace, TreatmentChoice, Tuning, Turnover, WorkLimits,
+    WorkPart,
 };
 pub use simulation::Simulation;
 pub use statics::{

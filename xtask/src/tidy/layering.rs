@@ -98,7 +98,10 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-import",
         ]),
     ),
-    ("pliant-python", These(&["pliant", "pliant-scene"])),
+    (
+        "pliant-python",
+        These(&["pliant", "pliant-scene", "pliant-threads"]),
+    ),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),
     ("xtask", Anything),

@@ -14,6 +14,7 @@ use super::Runner;
 use super::drives::Drive;
 use super::holds::Phase;
 use super::review::Watch;
+use super::steps::Course;
 use super::summary::Summary;
 use log::{LogEnd, RunLog};
 use pliant::archive::{self, ArchiveError};
@@ -114,6 +115,8 @@ struct RunState {
     log: LogEnd,
     #[serde(default)]
     drives: Vec<Drive>,
+    #[serde(default)]
+    off_plan: bool,
 }
 
 /// The checkpoints of a run.
@@ -269,13 +272,14 @@ impl Runner {
             identity: self.identity.clone(),
             motion: self.simulation.checkpoint(),
             schedule: self.schedule.phases(),
-            pictures: self.pictures,
+            pictures: self.course.pictures,
             ledger: self.ledger,
             summary: self.summary.clone(),
             watch: self.watch.clone(),
             contacts_left_out: self.recording.contacts.left_out,
             log,
             drives: self.drives.list(),
+            off_plan: self.is_off_plan(),
         }
     }
 
@@ -294,7 +298,11 @@ impl Runner {
             }
         }
         self.schedule.set_phases(&state.schedule);
-        self.pictures = state.pictures;
+        self.course = Course {
+            pictures: state.pictures,
+            off_plan: state.off_plan,
+            time: self.simulation.time(),
+        };
         self.ledger = state.ledger;
         self.recording.contacts.left_out = state.contacts_left_out;
         self.summary.go_on(state.summary);

@@ -1,7 +1,7 @@
 //! Motions that are set while a scene runs, in place of those of its file.
 
 use pliant::model::dual::Dual;
-use pliant::model::{ComponentId, Field, ModelError, PrescribedMotion};
+use pliant::model::{ComponentId, Field, ModelError, PrescribedMotion, Problem, RowGroup};
 use pliant::{Error, Simulation};
 use serde::{Deserialize, Serialize};
 
@@ -29,11 +29,16 @@ pub struct Target<'a> {
 }
 
 impl Drive {
+    /// The rate at which a row goes to its target.
+    fn slope(&self, row: usize) -> f64 {
+        (self.target[row] - self.before[row]) / (self.until - self.since)
+    }
+
     fn motion(&self) -> PrescribedMotion {
         let (since, until) = (self.since, self.until);
         let one = |k: usize| {
             let (before, target, rate) = (self.before[k], self.target[k], self.rate[k]);
-            let slope = (target - before) / (until - since);
+            let slope = self.slope(k);
             PrescribedMotion::function(move |t| match t.re {
                 now if now < since => Dual::from(before),
                 now if now < until => (t - since) * slope + before,
@@ -83,17 +88,32 @@ impl Drive {
         }
         let lists = [&self.before, &self.target, &self.rate];
         let numbers = lists.into_iter().flatten().chain([&self.since, &self.until]);
-        match numbers.into_iter().find(|x| !x.is_finite()) {
-            Some(value) => Err(ModelError::NotFinite {
+        if let Some(value) = numbers.into_iter().find(|x| !x.is_finite()) {
+            return Err(ModelError::NotFinite {
                 name: name(),
                 field: Field::Targets,
                 index: None,
                 value: *value,
             }
-            .into()),
+            .into());
+        }
+        let slopes = (0..expected).map(|row| self.slope(row));
+        match slopes.into_iter().find(|slope| !slope.is_finite()) {
+            Some(value) => Err(Error::OutOfRange {
+                what: "the rate at which a drive goes to its target",
+                value,
+                bound: "finite: go there in a longer time",
+            }),
             None => Ok(()),
         }
     }
+}
+
+/// The rows of a component, and the motion that they have.
+fn rows(problem: &Problem, component: ComponentId) -> Option<(&RowGroup, Option<&PrescribedMotion>)> {
+    let mut groups = problem.row_groups().iter();
+    let group = groups.find(|group| group.component == component)?;
+    Some((group, problem.motion(group)))
 }
 
 /// All motions that were set, each with that of the scene, whose place it took.
@@ -114,10 +134,7 @@ impl Drives {
         to: Target<'_>,
     ) -> Result<(), Error> {
         let since = simulation.time();
-        let problem = simulation.problem();
-        let mut groups = problem.row_groups().iter();
-        let before = groups.find(|group| group.component == component).map(|group| {
-            let motion = problem.motion(group);
+        let before = rows(simulation.problem(), component).map(|(group, motion)| {
             let at = |k| motion.map_or(0.0, |motion| motion.at(k, since).0);
             (0..group.size * group.count).map(at).collect()
         });
@@ -141,10 +158,7 @@ impl Drives {
             .0
             .iter()
             .position(|(old, _)| old.component == drive.component);
-        let problem = simulation.problem();
-        let mut groups = problem.row_groups().iter();
-        let group = groups.find(|group| group.component == drive.component);
-        let own = group.and_then(|group| problem.motion(group)).cloned();
+        let own = rows(simulation.problem(), drive.component).and_then(|(_, motion)| motion.cloned());
         simulation.set_motion(drive.component, Some(drive.motion()))?;
         match place {
             Some(place) => self.0[place].0 = drive,

@@ -49,6 +49,16 @@ impl Schedule {
         times.filter(|t| *t > now).fold(f64::INFINITY, f64::min)
     }
 
+    /// Whether something is due at the simulation's time.
+    pub(super) fn is_due(&self, simulation: &Simulation, step: f64) -> bool {
+        let now = simulation.time() + 1e-6 * step;
+        self.holds.iter().any(|(hold, phase)| match phase {
+            Phase::Waiting => hold.from <= now,
+            Phase::On => hold.until <= now,
+            Phase::Over => false,
+        })
+    }
+
     /// Ends and starts what is due at the simulation's time.
     pub(super) fn apply(&mut self, simulation: &mut Simulation, step: f64) -> Result<(), Error> {
         // Sums of steps miss round times by rounding.

@@ -5,14 +5,15 @@ use crate::scene::StaticsPlan;
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
 use pliant_output::csv::PathLine;
 use pliant_output::recording::Sample;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The result of a scene of statics.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StaticsSummary {
     /// The end: `equilibrium` of a single one; of a path `reached`, `points` if they ran out,
     /// `stuck`. Of one that was not found, `none`.
-    pub end: &'static str,
+    pub end: Cow<'static, str>,
     /// Load factor of each point.
     pub load: Vec<f64>,
     /// Largest force that is missing there, over the size of its terms.
@@ -31,10 +32,10 @@ pub struct StaticsSummary {
 }
 
 /// A point at which stability changes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CriticalState {
     /// `limit` or `bifurcation`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// Load factor.
     pub load: f64,
     /// The point before it, counted from 0.
@@ -58,7 +59,7 @@ impl StaticsSummary {
     /// The summary if no equilibrium was found.
     fn none() -> Self {
         Self {
-            end: "none",
+            end: "none".into(),
             ..Self::default()
         }
     }
@@ -71,7 +72,8 @@ impl StaticsSummary {
                 PathEnd::Reached => "reached",
                 PathEnd::Points | PathEnd::Stopped => "points",
                 PathEnd::Stuck(_) => "stuck",
-            },
+            }
+            .into(),
             load: points().map(|p| p.load).collect(),
             residual: points().map(|p| p.residual).collect(),
             negative_modes: points().map(|p| Some(p.negative_modes)).collect(),
@@ -84,7 +86,8 @@ impl StaticsSummary {
                     kind: match c.kind {
                         CriticalKind::Limit => "limit",
                         CriticalKind::Bifurcation => "bifurcation",
-                    },
+                    }
+                    .into(),
                     load: c.load,
                     after: c.after,
                     negative_modes: c.negative_modes,
@@ -96,6 +99,12 @@ impl StaticsSummary {
 }
 
 impl Runner {
+    /// Whether the equilibria are found, up to the end of a path.
+    pub(super) fn is_found(&self) -> bool {
+        let found = self.summary.statics.as_ref();
+        found.is_some_and(|found| found.end != "none" && found.end != "stuck")
+    }
+
     /// Finds what is asked for. The pictures are those of the points, spread over the duration; the
     /// state of the file is not among those of a path.
     pub(super) fn find_statics(&mut self, plan: &StaticsPlan) -> Option<Error> {
@@ -103,7 +112,7 @@ impl Runner {
             StaticsPlan::Equilibrium(how) => match self.simulation.find_equilibrium(how) {
                 Ok(report) => {
                     self.summary.statics = Some(StaticsSummary {
-                        end: "equilibrium",
+                        end: "equilibrium".into(),
                         load: vec![1.0],
                         residual: vec![report.residual],
                         negative_modes: vec![report.negative_modes],

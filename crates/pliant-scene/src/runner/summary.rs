@@ -133,7 +133,7 @@ pub struct Summary {
     /// Contacts; `null` if nothing can collide.
     pub contacts: Option<ContactSummary>,
     /// Equilibria; `null` of a motion.
-    #[serde(skip_deserializing)]
+    #[serde(default)]
     pub statics: Option<StaticsSummary>,
     /// Work and seconds before the checkpoint that the run went on from.
     #[serde(skip)]

@@ -1,5 +1,6 @@
 //! Steps one by one, to times of one's own, with motors that are driven, and checkpoints as bytes.
 
+use pliant::Settle;
 use pliant::model::ComponentId;
 use pliant_scene::runner::{CheckpointError, Runner, Target};
 use pliant_scene::scene::{Format, SceneFile, Settings};
@@ -9,6 +10,45 @@ fn start(name: &str, settings: &Settings) -> Runner {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
     let scene = SceneFile::load(&folder.join(name)).unwrap();
     Runner::new(scene.build(settings).unwrap()).unwrap()
+}
+
+/// The pendulum with another integrator, or steps that choose their length.
+fn pendulum(how: &str) -> Runner {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let text = std::fs::read_to_string(folder.join("pendulum.ron")).unwrap();
+    let text = text.replace("integrator: Sdirk2", how);
+    let scene = SceneFile::from_text("pendulum.ron".as_ref(), &text, Format::Ron).unwrap();
+    Runner::new(scene.build(&Settings::default()).unwrap()).unwrap()
+}
+
+/// The pendulum for a second.
+fn a_second() -> Runner {
+    let settings = Settings {
+        duration: Some(1.0),
+        ..Settings::default()
+    };
+    start("pendulum.ron", &settings)
+}
+
+/// Steps that are left, taken.
+fn finish(runner: &mut Runner) -> usize {
+    let before = runner.steps_taken();
+    while !runner.is_done() {
+        runner.step().unwrap();
+    }
+    runner.steps_taken() - before
+}
+
+/// Servos that hold their arm against gravity, and no friction.
+fn strong_servos() -> Runner {
+    let settings = Settings {
+        parameters: vec![
+            ("friction".to_owned(), 0.0.into()),
+            ("torque".to_owned(), 1e4.into()),
+        ],
+        ..Settings::default()
+    };
+    start("servo_arm.ron", &settings)
 }
 
 fn component(runner: &Runner, name: &str) -> ComponentId {
@@ -54,13 +94,180 @@ fn steps_end_at_the_time_that_is_asked_for() {
     }
 }
 
+/// The end of a run is a time, whatever lengths its steps had.
+#[test]
+fn a_run_ends_at_its_duration_after_steps_of_other_lengths() {
+    let mut runner = a_second();
+    while !runner.is_done() {
+        runner.step_of(0.001).unwrap();
+    }
+    // Sums of steps miss round times by rounding.
+    assert_eq!(runner.steps_taken(), 1000);
+    assert!((runner.simulation().time() - 1.0).abs() < 1e-12);
+
+    let mut runner = a_second();
+    runner.step_of(0.5).unwrap();
+    assert_eq!(finish(&mut runner), 50);
+    assert!((runner.simulation().time() - 1.0).abs() < 1e-12);
+
+    let mut runner = a_second();
+    while runner.simulation().time() < 0.025 {
+        runner.step_until(0.025).unwrap();
+    }
+    let bytes = runner.checkpoint_bytes().unwrap();
+    assert_eq!(finish(&mut runner), 98);
+    // The last step is what is left of the duration.
+    assert_eq!(runner.simulation().time(), 1.0);
+    // Further steps have the length of the scene again.
+    assert_eq!(runner.step().unwrap().h, 0.01);
+    runner.restore_bytes(&bytes).unwrap();
+    assert_eq!(finish(&mut runner), 98);
+    assert_eq!(runner.simulation().time(), 1.0);
+}
+
+#[test]
+fn steps_of_the_length_of_the_scene_stay_on_its_plan() {
+    let (mut one, mut other) = (a_second(), a_second());
+    for _ in 0..60 {
+        other.step_of(0.01).unwrap();
+    }
+    assert_eq!((finish(&mut one), finish(&mut other)), (100, 40));
+    assert_eq!(go_on(&mut one, 2), go_on(&mut other, 2));
+}
+
+#[test]
+fn coming_to_rest_takes_its_time_of_the_duration() {
+    let text = r#"(
+        gravity: (0, -10, 0),
+        run: (duration: 50, step: 0.01),
+        nodes: [
+            Particles(name: "stone", positions: [(0, 0, 0)], mass: 2),
+            Mapped(name: "gap", parents: ["stone"], mapping: Subset(elements: [0])),
+        ],
+        force_fields: [(name: "spring", on: "gap", law: Stiffness(100))],
+    )"#;
+    let scene = SceneFile::from_text("spring.ron".as_ref(), text, Format::Ron).unwrap();
+    let mut runner = Runner::new(scene.build(&Settings::default()).unwrap()).unwrap();
+    runner.simulation_mut().settle(Settle::default()).unwrap();
+    let time = runner.simulation().time();
+    assert!(time > 0.1 && time < 49.0, "{time}");
+    let left = ((50.0 - time) / 0.01).round() as usize;
+    assert_eq!(finish(&mut runner), left);
+    // 5,000 sums of times of 50 s, each rounded by half of 7e-15.
+    assert!((runner.simulation().time() - 50.0).abs() < 2e-11);
+}
+
+#[test]
+fn a_search_for_rest_that_fails_leaves_the_state() {
+    let mut runner = start("pendulum.ron", &Settings::default());
+    go_on(&mut runner, 3);
+    let before = runner.simulation().state().clone();
+    let how = Settle {
+        max_steps: 2,
+        ..Settle::default()
+    };
+    let error = runner.simulation_mut().settle(how).unwrap_err();
+    assert!(error.to_string().contains("not at rest after 2 steps"), "{error}");
+    let after = runner.simulation().state();
+    assert_eq!(
+        (&after.positions, &after.velocities),
+        (&before.positions, &before.velocities)
+    );
+    let mut fresh = start("pendulum.ron", &Settings::default());
+    go_on(&mut fresh, 3);
+    assert_eq!(go_on(&mut runner, 3), go_on(&mut fresh, 3));
+}
+
+#[test]
+fn steps_that_choose_their_length_go_on_after_others() {
+    let mut runner = pendulum("adaptive_step: ()");
+    runner.step_of(0.1).unwrap();
+    let time = runner.simulation().time();
+    runner.step().unwrap();
+    assert!(runner.simulation().time() > time);
+    finish(&mut runner);
+    assert_eq!(runner.simulation().time(), runner.plan().duration);
+}
+
+#[test]
+fn a_step_that_fails_leaves_the_inputs() {
+    let mut runner = start("muscle_arm.ron", &Settings::default());
+    go_on(&mut runner, 3);
+    let energies = |runner: &Runner| {
+        let simulation = runner.simulation();
+        simulation.problem().energies(simulation.state())
+    };
+    let before = energies(&runner);
+    assert!(runner.step_of(1e300).is_err());
+    assert_eq!(energies(&runner), before);
+    let mut fresh = start("muscle_arm.ron", &Settings::default());
+    go_on(&mut fresh, 3);
+    assert_eq!(go_on(&mut runner, 3), go_on(&mut fresh, 3));
+}
+
+/// A hold that is due at the start of a step begins with one that is taken.
+#[test]
+fn a_step_that_fails_leaves_the_holds() {
+    let text = r#"(
+        gravity: (0, -10, 0),
+        run: (duration: 1, step: 0.01),
+        nodes: [Particles(name: "stone", positions: [(0, 0, 0)], mass: 2)],
+        fixed: [(node: "stone", velocity: [10, 0, 0], from: 0.02, until: 0.04)],
+    )"#;
+    let scene = SceneFile::from_text("stone.ron".as_ref(), text, Format::Ron).unwrap();
+    let mut runner = Runner::new(scene.build(&Settings::default()).unwrap()).unwrap();
+    let controls = |runner: &Runner| runner.simulation().checkpoint().controls;
+    go_on(&mut runner, 2);
+    for _ in 0..2 {
+        let before = controls(&runner);
+        assert!(runner.step_of(f64::MAX).is_err());
+        assert_eq!(controls(&runner), before);
+        go_on(&mut runner, 1);
+        assert!(controls(&runner) != before);
+        go_on(&mut runner, 1);
+    }
+    assert!((runner.simulation().time() - 0.06).abs() < 1e-12);
+}
+
+/// Equilibria are found once, and go into checkpoints.
+#[test]
+fn equilibria_that_are_found_end_the_run() {
+    for name in ["snap_through.ron", "mooring.ron"] {
+        let mut runner = start(name, &Settings::default());
+        assert!(runner.is_static() && !runner.is_done());
+        runner.find_equilibria().unwrap();
+        assert!(runner.is_done());
+        let found = runner.summary(None);
+        assert!(found.statics.is_some());
+        runner.find_equilibria().unwrap();
+        let again = runner.summary(None);
+        assert_eq!((&again.statics, &again.state), (&found.statics, &found.state));
+        let mut other = start(name, &Settings::default());
+        other.restore_bytes(&runner.checkpoint_bytes().unwrap()).unwrap();
+        assert!(other.is_done());
+        let copied = other.summary(None);
+        assert_eq!((&copied.statics, &copied.state), (&found.statics, &found.state));
+    }
+}
+
+/// A rate that no number holds is refused before a step meets it.
+#[test]
+fn a_drive_that_is_too_fast_for_a_number_is_refused() {
+    let mut runner = start("servo_arm.ron", &Settings::default());
+    let motor = component(&runner, "elbow.motor 0");
+    let target = Target {
+        within: 1e-300,
+        ..to(&[1e308], &[0.0])
+    };
+    let error = runner.drive(motor, target).unwrap_err();
+    assert!(error.to_string().contains("drive"), "{error}");
+    let mut fresh = start("servo_arm.ron", &Settings::default());
+    assert_eq!(go_on(&mut runner, 3), go_on(&mut fresh, 3));
+}
+
 #[test]
 fn steps_that_choose_their_length_end_there_too() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
-    let text = std::fs::read_to_string(folder.join("pendulum.ron")).unwrap();
-    let text = text.replace("integrator: Sdirk2", "adaptive_step: ()");
-    let scene = SceneFile::from_text("pendulum.ron".as_ref(), &text, Format::Ron).unwrap();
-    let mut runner = Runner::new(scene.build(&Settings::default()).unwrap()).unwrap();
+    let mut runner = pendulum("adaptive_step: ()");
     assert!(runner.plan().adaptive.is_some());
     while runner.simulation().time() < 0.0123 {
         runner.step_until(0.0123).unwrap();
@@ -82,14 +289,7 @@ fn a_step_of_no_length_is_refused_with_the_inputs_as_they_were() {
 /// A servo that is driven at 1 rad/s turns its arm at 1 rad/s; then the scene has it again.
 #[test]
 fn a_driven_motor_follows_and_is_given_back() {
-    let settings = Settings {
-        parameters: vec![
-            ("friction".to_owned(), 0.0.into()),
-            ("torque".to_owned(), 1e4.into()),
-        ],
-        ..Settings::default()
-    };
-    let mut runner = start("servo_arm.ron", &settings);
+    let mut runner = strong_servos();
     let motor = component(&runner, "elbow.motor 0");
     runner.drive(motor, to(&[0.02], &[1.0])).unwrap();
     for _ in 0..100 {
@@ -147,14 +347,7 @@ fn drives_that_do_not_fit_are_refused() {
 /// The work of a motor that jumps to a target is accounted for, however stiff it is.
 #[test]
 fn a_motor_brings_in_the_energy_of_a_jump() {
-    let settings = Settings {
-        parameters: vec![
-            ("friction".to_owned(), 0.0.into()),
-            ("torque".to_owned(), 1e4.into()),
-        ],
-        ..Settings::default()
-    };
-    let mut runner = start("servo_arm.ron", &settings);
+    let mut runner = strong_servos();
     let motor = component(&runner, "elbow.motor 0");
     for k in 0..20 {
         let position = [0.05 * f64::from(k % 2)];

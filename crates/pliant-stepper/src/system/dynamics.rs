@@ -173,7 +173,29 @@ impl System {
         motion: &Motion,
         h: f64,
     ) -> Result<SolveReport, Error> {
+        self.find_accelerations_without(&[], scheme, motion, h)
+    }
+
+    /// As [`find_accelerations`](Self::find_accelerations) without some rows, which exert nothing:
+    /// those for which `left_out` is true (none if it is empty).
+    pub(super) fn find_accelerations_without(
+        &mut self,
+        left_out: &[bool],
+        scheme: &Scheme,
+        motion: &Motion,
+        h: f64,
+    ) -> Result<SolveReport, Error> {
+        let is_left_out = |row: usize| left_out.get(row).is_some_and(|left_out| *left_out);
         self.find_law_forces(&motion.state, |m| m.end);
+        for (force, _) in self
+            .rows
+            .law_force
+            .iter_mut()
+            .zip(left_out)
+            .filter(|(_, out)| **out)
+        {
+            *force = 0.0;
+        }
         gather_forces(
             &self.model,
             &self.evaluation,
@@ -192,7 +214,7 @@ impl System {
             let first = self.model.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                if self.row_is_hard(&group, k) {
+                if self.row_is_hard(&group, k) && !is_left_out(row) {
                     let change = self.row_motion.get(row).map_or(0.0, |m| m.end.1 - m.start.1);
                     self.assembler.row_right_hand_side_mut()[row] =
                         self.evaluation.bias()[first + k] - change / h;

@@ -61,8 +61,18 @@ pub(crate) fn step(simulation: &mut Simulation, h: f64, kept: f64) -> Result<f64
     Ok(motion)
 }
 
-/// Takes steps, each followed by a loss of velocity, until nothing moves.
+/// Takes steps, each followed by a loss of velocity, until nothing moves; the motion is as before
+/// if it does not come to rest.
 pub(crate) fn settle(simulation: &mut Simulation, how: Settle) -> Result<SettleReport, Error> {
+    let before = simulation.checkpoint();
+    let found = come_to_rest(simulation, how);
+    if found.is_err() {
+        simulation.undo(&before)?;
+    }
+    found
+}
+
+fn come_to_rest(simulation: &mut Simulation, how: Settle) -> Result<SettleReport, Error> {
     if !(0.0..1.0).contains(&how.kept_velocity) {
         let bound = "in [0, 1)";
         return Err(Error::OutOfRange {

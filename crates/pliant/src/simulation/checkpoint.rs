@@ -76,8 +76,9 @@ impl Simulation {
         out
     }
 
-    /// Writes a checkpoint into buffers that are there.
-    pub(crate) fn record_checkpoint(&self, out: &mut Checkpoint) {
+    /// Writes a [`checkpoint`](Self::checkpoint) into one that is there, and allocates nothing if it
+    /// is of this model.
+    pub fn record_checkpoint(&self, out: &mut Checkpoint) {
         // Those of the motion are not complete, and smaller; it has the active set alone.
         let mut solver = std::mem::take(&mut out.solver);
         std::mem::swap(&mut out.solver.active_set, &mut solver.active_set);
@@ -105,6 +106,17 @@ impl Simulation {
             self.go_to(&before)?;
         }
         found
+    }
+
+    /// Goes back to the moment before something that failed, as [`restore`](Self::restore) does; the
+    /// [`system`](Self::system) and the [`contact_problem`](Self::contact_problem) of the failure
+    /// stay to be looked at until the next step.
+    ///
+    /// # Errors
+    /// Those of [`restore`](Self::restore).
+    pub fn undo(&mut self, before: &Checkpoint) -> Result<(), Error> {
+        self.keep_failed_system();
+        self.restore(before)
     }
 
     pub(crate) fn go_to(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {

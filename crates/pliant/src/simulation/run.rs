@@ -85,7 +85,8 @@ impl Simulation {
     /// as zero.
     ///
     /// # Errors
-    /// [`Error::NotSettled`] after `max_steps`; else as [`step`](Self::step).
+    /// [`Error::NotSettled`] after `max_steps`; else as [`step`](Self::step). The state is then as
+    /// before the first of them.
     pub fn settle(&mut self, how: Settle) -> Result<SettleReport, Error> {
         settle::settle(self, how)
     }

@@ -3,7 +3,7 @@
 use crate::tools::definite;
 use pliant::prelude::*;
 
-fn plant() -> Model {
+pub(crate) fn plant() -> Model {
     let mut m = Model::new();
     m.set_gravity([0.0, -9.81, 0.0]).unwrap();
     let rayleigh = Rayleigh {

@@ -10,6 +10,7 @@ mod automatic;
 mod certificate;
 mod contact_energy;
 mod contacts;
+mod coordinates;
 mod distance_fields;
 mod driven_rows;
 mod energy;

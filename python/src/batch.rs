@@ -1,0 +1,586 @@
+//! `Batch`: simulations of one scene side by side, stepped on several threads.
+
+mod begin;
+mod turn;
+
+use crate::arrays::{self, Numbers, Vector};
+use crate::joint_space::{self, Part};
+use crate::lock::Broken;
+use crate::model::Model;
+use crate::node::{Node, Quantity};
+use crate::report::StepReport;
+use crate::simulation::{End, Simulation};
+use crate::{dynamics, errors};
+use begin::{Values, begin};
+use numpy::{PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
+use pliant::Simulation as Motion;
+use pliant_scene::runner::Target;
+use pliant_threads::Threads;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple, PyType};
+use std::sync::{Mutex, PoisonError};
+use turn::{Goal, Turn, exceptions, go};
+
+/// The most instances.
+const MOST: usize = 1_000_000;
+
+/// Batch of simulations of one scene, its instances, with parameters of their own, stepped side by
+/// side on several threads.
+///
+/// ``n`` instances begin where the scene begins. ``parameters`` have a number (or an expression)
+/// for all, or an array with one number for each; they may change sizes and numbers of the scene,
+/// not which nodes and components there are. ``threads`` is a number of threads, by default that of
+/// the cores. No bit depends on it: every instance is a :class:`Simulation` like any other, which
+/// ``batch[i]`` gives.
+///
+/// >>> import numpy, pliant
+/// >>> model = pliant.Model.from_string('''(
+/// ...     parameters: {"gravity": 10},
+/// ...     gravity: (0, "-$gravity", 0),
+/// ...     run: (duration: 1, step: 0.01),
+/// ...     nodes: [Particles(name: "stone", positions: [(0, 0, 0)], mass: 2)],
+/// ... )''')
+/// >>> batch = pliant.Batch(model, 3, parameters={"gravity": [1.6, 3.7, 9.8]})
+/// >>> batch.run()
+/// array([100, 100, 100])
+/// >>> batch.positions("stone")[:, 0, 1].round(9)
+/// array([-0.8 , -1.85, -4.9 ])
+/// >>> batch.reset([1], parameters={"gravity": 24.8})
+/// >>> batch.time.round(9), batch.parameters["gravity"]
+/// (array([1., 0., 1.]), array([ 1.6, 24.8,  9.8]))
+#[pyclass(frozen, weakref, module = "pliant")]
+#[derive(Debug)]
+pub(crate) struct Batch {
+    model: Py<Model>,
+    threads: Threads,
+    instances: Mutex<Vec<Py<Simulation>>>,
+}
+
+/// Threads of a number that a user gives.
+fn threads_of(py: Python<'_>, count: Option<usize>) -> PyResult<Threads> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let count = count.unwrap_or_else(cores);
+    if !(1..=1024).contains(&count) {
+        let text = format!("a batch takes 1 to 1024 threads, not {count}");
+        return Err(errors::state_text(py, &text));
+    }
+    Threads::new(count).map_err(|error| errors::state_text(py, &error.to_string()))
+}
+
+/// Numbers for each instance: of the shape `()`, `(n,)` or `(n, width)`.
+fn for_each(
+    py: Python<'_>,
+    numbers: &Numbers<'_>,
+    what: &str,
+    [count, width]: [usize; 2],
+) -> PyResult<Vec<f64>> {
+    match numbers.shape() {
+        [] => Ok(vec![arrays::values(py, numbers, what, &[])?[0]; count * width]),
+        [_] => {
+            let list = arrays::values(py, numbers, what, &[count])?;
+            Ok(list.iter().flat_map(|x| vec![*x; width]).collect())
+        }
+        _ => arrays::values(py, numbers, what, &[count, width]),
+    }
+}
+
+impl Batch {
+    fn list(&self, py: Python<'_>) -> Vec<Py<Simulation>> {
+        let list = self.instances.lock_py_attached(py);
+        let list = list.unwrap_or_else(PoisonError::into_inner);
+        list.iter().map(|s| s.clone_ref(py)).collect()
+    }
+
+    /// One number of each instance.
+    fn numbers<'py>(&self, py: Python<'py>, read: impl Fn(&Motion) -> f64) -> PyResult<Vector<'py>> {
+        let list = self.list(py);
+        let values = list.iter().map(|s| s.get().read(py, &read));
+        Ok(arrays::vector(py, &values.collect::<PyResult<Vec<_>>>()?))
+    }
+
+    /// A row of numbers of each instance.
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        width: usize,
+        read: impl Fn(&Motion) -> Vec<f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let list = self.list(py);
+        arrays::matrix(py, [list.len(), width], |out| {
+            for (row, simulation) in list.iter().enumerate() {
+                let values = simulation.get().read(py, &read)?;
+                out[row * width..][..width].copy_from_slice(&values);
+            }
+            Ok(())
+        })
+    }
+
+    fn joint_space<'py>(&self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.model.get();
+        let width = model.outline().coordinates().count();
+        self.rows(py, width, |simulation| joint_space::read(simulation, model, part))
+    }
+
+    /// A quantity of all elements of a node in each instance.
+    fn elements<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        quantity: Quantity,
+    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let list = self.list(py);
+        let node = self.node(py, &list, name)?;
+        let (count, size) = (node.count(), node.size(py, quantity)?);
+        let mut values = vec![0.0; list.len() * count * size];
+        for (simulation, out) in list.iter().zip(values.chunks_exact_mut((count * size).max(1))) {
+            simulation.get().read(py, |simulation| {
+                node.read(simulation, quantity, 0..count, out);
+            })?;
+        }
+        let array = PyArray::from_vec(py, values).reshape([list.len(), count, size])?;
+        array.readwrite().make_nonwriteable();
+        Ok(array)
+    }
+
+    /// A node as the first instance has it; all have the same.
+    fn node(&self, py: Python<'_>, list: &[Py<Simulation>], name: &str) -> PyResult<Node> {
+        let first = list[0].bind(py);
+        Node::new(first, first.get().node_id(py, name)?)
+    }
+}
+
+#[pymethods]
+impl Batch {
+    #[new]
+    #[pyo3(signature = (model, n, *, parameters=None, threads=None))]
+    fn new(
+        py: Python<'_>,
+        model: Py<Model>,
+        n: usize,
+        parameters: Option<&Bound<'_, PyMapping>>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        if !(1..=MOST).contains(&n) {
+            let text = format!("a batch has 1 to {MOST} instances, not {n}");
+            return Err(errors::state_text(py, &text));
+        }
+        let threads = threads_of(py, threads)?;
+        let values = Values::read(py, parameters, n)?;
+        let models: Vec<_> = (0..n).map(|_| model.clone_ref(py)).collect();
+        let places: Vec<_> = (0..n).collect();
+        let instances = begin(py, &threads, &models, &places, &values)?;
+        Ok(Self {
+            model,
+            threads,
+            instances: Mutex::new(instances),
+        })
+    }
+
+    /// Model that the instances have in common, with its own parameters.
+    #[getter(model)]
+    fn model_of(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// Number of threads.
+    #[getter(threads)]
+    fn thread_count(&self) -> usize {
+        self.threads.count()
+    }
+
+    /// Parameters of the instances: name to one number for each, shape ``(n,)``.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let list = self.list(py);
+        let out = PyDict::new(py);
+        for (place, (name, _)) in self.model.get().outline().parameters.iter().enumerate() {
+            let value = |s: &Py<Simulation>| s.get().model().outline().parameters[place].1;
+            let values: Vec<f64> = list.iter().map(value).collect();
+            out.set_item(name, arrays::vector(py, &values))?;
+        }
+        Ok(out)
+    }
+
+    /// Take a step in every instance, of the scene's length or of ``h`` (s), or so many ``steps``;
+    /// return the reports of their last ones. ``which`` takes them in some instances alone: places,
+    /// or a truth value for each instance; ``None`` stands in the places of the others.
+    ///
+    /// If an instance fails, its state is that before the step that failed, and the others have
+    /// taken all of theirs; then :class:`NotConverged` or :class:`StepError` of the first is
+    /// raised, whose ``instance`` says which it is. With ``return_exceptions`` the exceptions stand
+    /// in the places of the reports instead. ``KeyboardInterrupt`` may leave some with fewer steps.
+    #[pyo3(signature = (h=None, *, steps=1, which=None, return_exceptions=false))]
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        h: Option<f64>,
+        steps: usize,
+        which: Option<&Bound<'py, PyAny>>,
+        return_exceptions: bool,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        if h.is_none() && self.model.get().outline().is_static {
+            let text = "this scene asks for equilibria, which `run()` finds; `step(h)` takes a step in time";
+            return Err(errors::step_text(py, text));
+        }
+        if steps == 0 {
+            return Err(errors::state_text(py, "a batch takes one step or more, not 0"));
+        }
+        let list = self.list(py);
+        let mut goals = vec![Goal::Steps(if which.is_some() { 0 } else { steps }, h); list.len()];
+        for place in which.map_or_else(|| Ok(Vec::new()), |which| places(which, list.len()))? {
+            goals[place] = Goal::Steps(steps, h);
+        }
+        let turns = list.iter().zip(goals).map(|(s, goal)| Turn::new(s.get(), goal));
+        let turns = go(py, &self.threads, turns.collect())?;
+        let mut exceptions = exceptions(py, &turns);
+        if !return_exceptions && !exceptions.is_empty() {
+            return Err(exceptions.swap_remove(0).1);
+        }
+        let mut exceptions = exceptions.into_iter();
+        let report = |turn: &Turn<'_>| match (&turn.error, turn.report) {
+            (None, None) => Ok(py.None()),
+            (None, Some(report)) => Ok(Py::new(py, StepReport::from(&report))?.into_any()),
+            (Some(_), _) => Ok(exceptions
+                .next()
+                .map_or_else(|| py.None(), |(_, e)| e.into_value(py).into_any())),
+        };
+        let reports = turns.iter().map(report).collect::<PyResult<Vec<_>>>()?;
+        PyTuple::new(py, reports)
+    }
+
+    /// Take steps to the end of the scene, for a ``duration`` (s), or ``until`` a time (s), in
+    /// every instance; return how many each took, shape ``(n,)``.
+    ///
+    /// Steps are those of :meth:`Simulation.run`; in a scene of statics, find equilibria. An
+    /// instance that fails keeps the state of its last step, and the others go to their ends; then
+    /// the exception of the first is raised, as :meth:`step` does.
+    #[pyo3(signature = (duration=None, *, until=None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        duration: Option<f64>,
+        until: Option<f64>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let list = self.list(py);
+        let is_static = self.model.get().outline().is_static;
+        if is_static && (duration.is_some() || until.is_some()) {
+            let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
+            return Err(errors::state_text(py, text));
+        }
+        let mut turns = Vec::with_capacity(list.len());
+        for simulation in &list {
+            let simulation = simulation.get();
+            let goal = match is_static {
+                true => Goal::Rest,
+                false => Goal::End(End::new(py, duration, until, simulation.read(py, Motion::time)?)?),
+            };
+            turns.push(Turn::new(simulation, goal));
+        }
+        let turns = go(py, &self.threads, turns)?;
+        if let Some((_, exception)) = exceptions(py, &turns).into_iter().next() {
+            return Err(exception);
+        }
+        let taken = turns.iter().map(|turn| turn.taken as i64).collect();
+        let array = PyArray1::from_vec(py, taken);
+        array.readwrite().make_nonwriteable();
+        Ok(array)
+    }
+
+    /// Go back to the start, in all instances or in those that ``which`` names: places, or a truth
+    /// value for each instance.
+    ///
+    /// ``parameters`` that are given replace theirs: one number for all that are reset, or an array
+    /// with one for each of them. New simulations take the places of the old ones: ask for
+    /// ``batch[i]`` anew. Raises :class:`SceneError`; then nothing has changed.
+    #[pyo3(signature = (which=None, *, parameters=None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyMapping>>,
+    ) -> PyResult<()> {
+        let list = self.list(py);
+        let places = match which {
+            None => (0..list.len()).collect(),
+            Some(which) => places(which, list.len())?,
+        };
+        let values = Values::read(py, parameters, places.len())?;
+        let model = |place: &usize| list[*place].get().model_handle(py);
+        let models: Vec<_> = places.iter().map(model).collect();
+        let fresh = begin(py, &self.threads, &models, &places, &values)?;
+        let guard = self.instances.lock_py_attached(py);
+        let mut guard = guard.unwrap_or_else(PoisonError::into_inner);
+        let old: Vec<_> = places
+            .iter()
+            .zip(fresh)
+            .map(|(place, new)| std::mem::replace(&mut guard[*place], new))
+            .collect();
+        // Finalisers may look at the batch: the lock is free again.
+        drop(guard);
+        drop(old);
+        Ok(())
+    }
+
+    /// Times of the instances (s), shape ``(n,)``.
+    #[getter]
+    fn time<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
+        self.numbers(py, Motion::time)
+    }
+
+    /// Whether the duration of the scene has passed, a truth value for each instance.
+    #[getter]
+    fn is_done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let list = self.list(py);
+        let done = |s: &Py<Simulation>| Ok(s.get().wait()?.is_done());
+        let values = py.detach(|| list.iter().map(done).collect::<Result<_, _>>());
+        let values = values.map_err(|_: Broken| errors::broken(py))?;
+        let array = PyArray1::from_vec(py, values);
+        array.readwrite().make_nonwriteable();
+        Ok(array)
+    }
+
+    /// Free coordinates of all joints (m, rad), shape ``(n, coordinates)``, in the order of
+    /// :attr:`Model.coordinates`.
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.joint_space(py, Part::Position)
+    }
+
+    /// Velocities of the free coordinates of all joints (m/s, rad/s), shape ``(n, coordinates)``.
+    #[getter]
+    fn qd<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.joint_space(py, Part::Velocity)
+    }
+
+    /// Forces from outside along the free coordinates of all joints (N, N m), shape
+    /// ``(n, coordinates)``. They act until they are assigned again.
+    #[getter]
+    fn tau<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.joint_space(py, Part::Force)
+    }
+
+    #[setter]
+    fn set_tau(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        let list = self.list(py);
+        let model = self.model.get();
+        let width = model.outline().coordinates().count();
+        let values = arrays::values(py, &values, "the forces along coordinates", &[list.len(), width])?;
+        for (simulation, forces) in list.iter().zip(values.chunks_exact(width.max(1))) {
+            let simulation = simulation.get();
+            simulation.set(py, |s| joint_space::push(s, model, forces))?;
+        }
+        Ok(())
+    }
+
+    /// Velocities of all degrees of freedom, shape ``(n, dofs)``, as :attr:`Simulation.velocities`.
+    #[getter]
+    fn dof_velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.rows(py, self.model.get().outline().dofs, dynamics::velocities)
+    }
+
+    /// Positions of the elements of a node, shape ``(n, elements, coordinates)`` (m); of bodies
+    /// those of their centres of mass.
+    fn positions<'py>(&self, py: Python<'py>, node: &str) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        self.elements(py, node, Quantity::Positions)
+    }
+
+    /// Unit quaternions ``(w, x, y, z)`` of the bodies of a node, shape ``(n, elements, 4)``.
+    fn orientations<'py>(&self, py: Python<'py>, node: &str) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        self.elements(py, node, Quantity::Orientations)
+    }
+
+    /// Velocities of the elements of a node, shape ``(n, elements, coordinates)`` (m/s); of bodies
+    /// those of their centres of mass.
+    fn velocities<'py>(&self, py: Python<'py>, node: &str) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        self.elements(py, node, Quantity::Velocities)
+    }
+
+    /// Angular velocities of the bodies of a node in world axes, shape ``(n, elements, 3)``
+    /// (rad/s).
+    fn angular_velocities<'py>(&self, py: Python<'py>, node: &str) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        self.elements(py, node, Quantity::AngularVelocities)
+    }
+
+    /// Set the force from outside on one element of a node until it is set again, shape
+    /// ``(n, coordinates)`` (N); of bodies a force in world axes, then a torque in body axes (N m).
+    #[pyo3(signature = (node, force, element=0))]
+    fn set_force(&self, py: Python<'_>, node: &str, force: Numbers<'_>, element: i64) -> PyResult<()> {
+        let list = self.list(py);
+        let node = self.node(py, &list, node)?;
+        let element = node.place(py, element)?;
+        let width = node.velocity_size();
+        let what = format!("the forces on `{}`", node.name);
+        let values = arrays::values(py, &force, &what, &[list.len(), width])?;
+        for (simulation, force) in list.iter().zip(values.chunks_exact(width)) {
+            let simulation = simulation.get();
+            simulation.set(py, |s| s.set_force(node.id, element, force))?;
+        }
+        Ok(())
+    }
+
+    /// Drive the coordinates of a constraint or compliance, such as a motor, as
+    /// :meth:`Simulation.drive` does. Positions and velocities are one number for all, one for each
+    /// instance, or have the shape ``(n, rows)``.
+    #[pyo3(signature = (name, position=None, velocity=None, *, within=None))]
+    fn drive(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        position: Option<Numbers<'_>>,
+        velocity: Option<Numbers<'_>>,
+        within: Option<f64>,
+    ) -> PyResult<()> {
+        let list = self.list(py);
+        let id = list[0].get().component(py, name)?;
+        if position.is_none() && velocity.is_none() {
+            let mut all = list.iter().map(Py::get);
+            return all.try_for_each(|s| s.change(py, |runner| runner.end_drive(id)));
+        }
+        let rows = list[0].get().rows_of(py, id)?;
+        let shape = [list.len(), rows];
+        let read = |numbers: Option<Numbers<'_>>, what: &str| {
+            let what = format!("the {what} of `{name}`");
+            let list = numbers.map(|numbers| for_each(py, &numbers, &what, shape));
+            list.transpose()
+        };
+        let positions = read(position, "positions")?;
+        let velocities = read(velocity, "velocities")?.unwrap_or_else(|| vec![0.0; list.len() * rows]);
+        for (place, simulation) in list.iter().enumerate() {
+            let own = place * rows..(place + 1) * rows;
+            simulation.get().change(py, |runner| {
+                let to = Target {
+                    positions: positions.as_ref().map(|all| &all[own.clone()]),
+                    velocities: &velocities[own],
+                    within: within.unwrap_or(runner.plan().step),
+                };
+                runner.drive(id, to)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Set an input of a force field, such as the activation of a muscle, until it is set again:
+    /// one number for all instances or one for each.
+    #[pyo3(signature = (name, value, *, input=0))]
+    fn set_input(&self, py: Python<'_>, name: &str, value: Numbers<'_>, input: usize) -> PyResult<()> {
+        let list = self.list(py);
+        let id = list[0].get().component(py, name)?;
+        let what = format!("the inputs of `{name}`");
+        let values = arrays::one_or_each(py, &value, &what, list.len())?;
+        let mut pairs = list.iter().map(Py::get).zip(values);
+        pairs.try_for_each(|(simulation, value)| simulation.set(py, |s| s.set_input(id, input, value)))
+    }
+
+    #[classmethod]
+    fn _restored(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        model: Py<Model>,
+        instances: Vec<Py<Simulation>>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            model,
+            threads: threads_of(py, Some(threads))?,
+            instances: Mutex::new(instances),
+        })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let py = slf.py();
+        let this = slf.get();
+        let rebuild = slf.get_type().getattr("_restored")?;
+        let instances = PyList::new(py, this.list(py))?;
+        let arguments = (this.model.clone_ref(py), instances, this.threads.count());
+        Ok((rebuild, arguments.into_pyobject(py)?.into_any()))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        let twin = |s: &Py<Simulation>| Py::new(py, s.get().twin(py)?);
+        let instances = self.list(py).iter().map(twin).collect::<PyResult<_>>()?;
+        Ok(Self {
+            model: self.model.clone_ref(py),
+            threads: self.threads.clone(),
+            instances: Mutex::new(instances),
+        })
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.list(py).len()
+    }
+
+    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Py<Simulation>> {
+        let list = self.list(py);
+        let place = if index < 0 {
+            index.checked_add_unsigned(list.len())
+        } else {
+            Some(index)
+        };
+        let found = place.and_then(|place| list.get(usize::try_from(place).ok()?));
+        found.map(|s| s.clone_ref(py)).ok_or_else(|| {
+            let text = format!("a batch of {} has no instance {index}", list.len());
+            PyIndexError::new_err(text)
+        })
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyTuple::new(py, self.list(py))?.try_iter()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let (title, count) = (&self.model.get().outline().title, self.list(py).len());
+        format!(
+            "<pliant.Batch of {title:?}: {count} on {} threads>",
+            self.threads.count()
+        )
+    }
+}
+
+/// Places that `which` names: a truth value for each instance, or places, each once.
+fn places(which: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<usize>> {
+    let py = which.py();
+    let numpy = py.import("numpy")?;
+    let array = numpy.call_method1("atleast_1d", (which,))?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let array = match kind.as_str() {
+        "b" => {
+            let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+            if shape != [count] {
+                let text = format!("the truth values of a batch of {count} must have the shape ({count},)");
+                return Err(errors::state_text(py, &text));
+            }
+            numpy.call_method1("flatnonzero", (array,))?
+        }
+        _ => array,
+    };
+    let Ok(list) = array.extract::<Vec<i64>>() else {
+        // An empty list is one of numbers.
+        if array.len()? == 0 {
+            return Ok(Vec::new());
+        }
+        let text = "instances are named by whole numbers or by a truth value for each";
+        return Err(errors::state_text(py, text));
+    };
+    let mut taken = vec![false; count];
+    let mut places = Vec::with_capacity(list.len());
+    for wanted in list {
+        let place = if wanted < 0 { wanted + count as i64 } else { wanted };
+        let place = usize::try_from(place).ok().filter(|place| *place < count);
+        let Some(place) = place else {
+            let text = format!("a batch of {count} has no instance {wanted}");
+            return Err(errors::state_text(py, &text));
+        };
+        if std::mem::replace(&mut taken[place], true) {
+            let text = format!("instance {wanted} is named twice");
+            return Err(errors::state_text(py, &text));
+        }
+        places.push(place);
+    }
+    Ok(places)
+}

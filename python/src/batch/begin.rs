@@ -1,0 +1,106 @@
+//! Instances of a batch that begin, with parameters of their own.
+
+use crate::arrays::{self, Numbers};
+use crate::errors;
+use crate::model::{self, Model, Refusal};
+use crate::simulation::Simulation;
+use numpy::PyUntypedArrayMethods;
+use pliant_scene::runner::Runner;
+use pliant_scene::scene::{Number, SceneError};
+use pliant_threads::Threads;
+use pyo3::prelude::*;
+use pyo3::types::{PyMapping, PyMappingMethods};
+
+/// Values of one parameter, for all instances or for each.
+pub(super) struct Values {
+    name: String,
+    values: Vec<Number>,
+}
+
+impl Values {
+    /// Reads a dictionary for so many instances.
+    pub(super) fn read(
+        py: Python<'_>,
+        parameters: Option<&Bound<'_, PyMapping>>,
+        count: usize,
+    ) -> PyResult<Vec<Self>> {
+        let one = |item: Bound<'_, PyAny>| {
+            let (name, value): (String, Bound<'_, PyAny>) = item.extract()?;
+            let values = match value.extract::<Numbers<'_>>() {
+                Ok(numbers) if numbers.ndim() > 0 => {
+                    let what = format!("the values of the parameter `{name}`");
+                    let list = arrays::values(py, &numbers, &what, &[count])?;
+                    list.into_iter().map(Number::Value).collect()
+                }
+                _ => vec![model::parameter(py, &name, &value)?; count],
+            };
+            Ok(Self { name, values })
+        };
+        let items = parameters.map(PyMappingMethods::items).transpose()?;
+        items.into_iter().flatten().map(one).collect()
+    }
+
+    /// Values of one instance.
+    fn of(all: &[Self], instance: usize) -> Vec<(String, Number)> {
+        let one = |v: &Self| (v.name.clone(), v.values[instance].clone());
+        all.iter().map(one).collect()
+    }
+}
+
+/// A simulation that is to begin: a new model unless it keeps its own, and its run.
+type Beginning = Result<(Option<Model>, Runner), Refusal>;
+
+/// Begins simulations of models, with values of parameters for each.
+pub(super) fn begin(
+    py: Python<'_>,
+    threads: &Threads,
+    models: &[Py<Model>],
+    places: &[usize],
+    values: &[Values],
+) -> PyResult<Vec<Py<Simulation>>> {
+    let one = |index: usize| -> Beginning {
+        let model = models[index].get();
+        if values.is_empty() {
+            return Ok((None, model.start()?));
+        }
+        let model = model.with(Values::of(values, index))?;
+        let runner = model.start()?;
+        Ok((Some(model), runner))
+    };
+    let mut list: Vec<(usize, Option<Beginning>)> = (0..models.len()).map(|k| (k, None)).collect();
+    py.detach(|| threads.for_each(&mut list, |(index, place)| *place = Some(one(*index))));
+    let begun = list
+        .into_iter()
+        .filter_map(|(index, place)| Some((index, place?)));
+    let finish = |(index, begun): (usize, Beginning)| {
+        let (new, runner) = begun.map_err(|refusal| refusal.raise_for(py, places[index]))?;
+        let model = match new {
+            Some(new) if !new.outline().is_like(models[index].get().outline()) => {
+                let text = format!(
+                    "instance {}: with these parameters the scene has other nodes, joints or components, \
+                     which a batch has in common",
+                    places[index]
+                );
+                return Err(errors::scene_text(py, &text));
+            }
+            Some(new) => Py::new(py, new)?,
+            None => models[index].clone_ref(py),
+        };
+        Py::new(py, Simulation::of(model, runner))
+    };
+    begun.map(finish).collect()
+}
+
+impl Refusal {
+    /// The exception for one instance of a batch.
+    fn raise_for(&self, py: Python<'_>, instance: usize) -> PyErr {
+        match self {
+            Self::Scene(SceneError::Setting { message, help }) => {
+                let message = format!("instance {instance}: {message}");
+                let help = help.clone();
+                errors::scene(py, &SceneError::Setting { message, help })
+            }
+            other => other.raise(py),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Free coordinates of joints one after the other: `q`, `qd`, `tau`, and the dynamics along them.
+
+use crate::arrays::{self, Numbers};
+use crate::errors;
+use crate::model::Model;
+use crate::simulation::Simulation as Handle;
+use numpy::{PyArray2, PyUntypedArrayMethods};
+use pliant::model::NodeId;
+use pliant::{CoordinateDynamics, Error, Simulation};
+use pyo3::prelude::*;
+
+/// A quantity of every coordinate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// m, rad.
+    Position,
+    /// m/s, rad/s.
+    Velocity,
+    /// From outside (N, N m).
+    Force,
+}
+
+/// One number for each coordinate.
+pub(crate) fn read(simulation: &Simulation, model: &Model, part: Part) -> Vec<f64> {
+    let nodes = model.outline().coordinates();
+    let one = |node| match part {
+        Part::Position => simulation.positions(node)[0],
+        Part::Velocity => simulation.velocities(node)[0],
+        Part::Force => simulation.external_forces(node)[0],
+    };
+    nodes.map(one).collect()
+}
+
+/// Sets the forces from outside, one number for each coordinate.
+pub(crate) fn push(simulation: &mut Simulation, model: &Model, forces: &[f64]) -> Result<(), Error> {
+    let mut pairs = model.outline().coordinates().zip(forces);
+    pairs.try_for_each(|(node, force)| simulation.set_force(node, 0, &[*force]))
+}
+
+/// Coordinates that are asked for, and their dynamics at the present moment.
+pub(crate) struct Dynamics {
+    names: Vec<String>,
+    nodes: Vec<NodeId>,
+    found: CoordinateDynamics,
+}
+
+impl Dynamics {
+    /// Finds those of the named coordinates, or of all.
+    pub(crate) fn find(py: Python<'_>, handle: &Handle, names: Option<Vec<String>>) -> PyResult<Self> {
+        let outline = handle.model().outline();
+        let all = outline.coordinate_names();
+        let nodes: Vec<NodeId> = outline.coordinates().collect();
+        let place = |name: &String| {
+            let found = all.iter().position(|own| own == name);
+            let others = all.iter().map(String::as_str);
+            found.ok_or_else(|| errors::name(py, ["coordinate", "coordinates"], name, others))
+        };
+        let names = names.unwrap_or_else(|| all.clone());
+        let places = names.iter().map(place).collect::<PyResult<Vec<_>>>()?;
+        let nodes: Vec<NodeId> = places.into_iter().map(|place| nodes[place]).collect();
+        let found =
+            handle.without_python(py, |runner| runner.simulation_mut().coordinate_dynamics(&nodes))?;
+        let found = found.map_err(|error| errors::step(py, &error))?;
+        Ok(Self { names, nodes, found })
+    }
+
+    /// Accelerations by the forces as they are (m/s^2, rad/s^2).
+    pub(crate) fn accelerations(&self) -> &[f64] {
+        &self.found.accelerations
+    }
+
+    /// Mass matrix over the coordinates.
+    pub(crate) fn mass_matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let found = self.found.mass_matrix();
+        self.square(py, &found.map_err(|place| self.depends(py, place))?)
+    }
+
+    /// Forces along the coordinates, in place of those that are set, that make these accelerations.
+    pub(crate) fn forces_for(
+        &self,
+        py: Python<'_>,
+        handle: &Handle,
+        wanted: &Numbers<'_>,
+    ) -> PyResult<Vec<f64>> {
+        let wanted = arrays::values(py, wanted, "the accelerations", &[self.names.len()])?;
+        let further = self.found.forces_for(&wanted);
+        let further = further.map_err(|place| self.depends(py, place))?;
+        handle.read(py, |simulation| {
+            let set = self.nodes.iter().map(|node| simulation.external_forces(*node)[0]);
+            set.zip(&further).map(|(set, further)| set + further).collect()
+        })
+    }
+
+    fn square<'py>(&self, py: Python<'py>, numbers: &[f64]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        arrays::matrix(py, [self.names.len(); 2], |out| {
+            out.copy_from_slice(numbers);
+            Ok(())
+        })
+    }
+
+    fn depends(&self, py: Python<'_>, place: usize) -> PyErr {
+        let name = &self.names[place];
+        let text = format!(
+            "`{name}` depends on the coordinates before it, or cannot move: name coordinates that are \
+             independent, such as `coordinates={:?}`",
+            &self.names[..place.max(1)]
+        );
+        errors::state_text(py, &text)
+    }
+}
+
+/// `J M^-1 J^T` of a Jacobian over all degrees of freedom.
+pub(crate) fn mobility<'py>(
+    py: Python<'py>,
+    handle: &Handle,
+    jacobian: &Numbers<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let outline = handle.model().outline();
+    let rows = jacobian.shape().first().copied().unwrap_or(0);
+    let numbers = arrays::values(py, jacobian, "the entries of a Jacobian", &[rows, outline.dofs])?;
+    let nodes: Vec<NodeId> = outline.coordinates().collect();
+    let found = handle.without_python(py, |runner| {
+        runner.simulation_mut().mobility(&nodes, rows, &numbers)
+    })?;
+    let found = found.map_err(|error| errors::step(py, &error))?;
+    arrays::matrix(py, [rows; 2], |out| {
+        out.copy_from_slice(&found);
+        Ok(())
+    })
+}

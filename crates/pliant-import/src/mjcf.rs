@@ -87,7 +87,7 @@ pub(crate) fn robot(
     reader.read_world(root)?;
     let mut robot = Robot {
         title,
-        gravity: reader.settings.gravity,
+        gravity: reader.settings.gravity(),
         step: reader.settings.step,
         links: std::mem::take(&mut reader.links),
         materials: std::mem::take(&mut reader.materials),

@@ -6,7 +6,6 @@ use crate::meshes::Meshes;
 use crate::options::Options;
 use crate::robot::{Apart, Attachment, Collider, Effects, Gear, Joint, Link, Motion, Robot, Shape};
 use crate::xml::Tree;
-use pliant_dense::rotation::matrix;
 use pliant_dense::{Mat3, Vec3};
 use pliant_scene::scene::hint;
 use std::collections::{HashMap, VecDeque};
@@ -298,15 +297,12 @@ fn inertia(tree: &mut Tree, link: usize) -> Result<Option<Inertia>> {
         tree.remark(spot, format!("`inertial` has no mass{what}: it is left out"));
         return Ok(None);
     }
-    if !frame.is_upright() {
-        let turned = matrix(frame.rotation);
-        tensor = crate::geometry::symmetric(turned * tensor * turned.transpose());
-    }
-    Ok(Some(Inertia {
+    let own = Inertia {
         mass,
-        centre: frame.position,
+        centre: Vec3::zeros(),
         tensor,
-    }))
+    };
+    Ok(Some(own.seen_from(&frame)))
 }
 
 fn collider(tree: &mut Tree, element: usize, link: &str, meshes: &mut Meshes) -> Result<Option<Collider>> {

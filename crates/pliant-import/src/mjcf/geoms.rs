@@ -1,6 +1,7 @@
 //! Geoms: what they weigh and what they collide with.
 
 use super::Reader;
+use super::settings::PLACE;
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, from_z, of_point};
 use crate::robot::{Collider, Material, Shape};
@@ -13,17 +14,11 @@ type Result<T> = std::result::Result<T, ImportError>;
 
 /// Density of geoms that name none (kg/m^3).
 const DENSITY: f64 = 1000.0;
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 15] = [
     "name",
     "class",
     "type",
     "size",
-    "pos",
-    "quat",
-    "axisangle",
-    "xyaxes",
-    "zaxis",
-    "euler",
     "fromto",
     "mass",
     "density",
@@ -53,7 +48,7 @@ struct Solid {
 
 impl Reader<'_> {
     pub(super) fn geom(&mut self, of: usize, outer: &Frame, body: &str) -> Result<Geom> {
-        self.tree.expect(of, &KNOWN, &[]);
+        self.tree.expect(of, &[&KNOWN[..], &PLACE].concat(), &[]);
         let spot = self.tree.elements[of].spot;
         let (size, mut frame) = self.size_and_frame(of)?;
         let kind = self.tree.value(of, "type").map(str::to_owned);

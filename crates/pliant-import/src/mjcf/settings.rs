@@ -22,10 +22,15 @@ pub(super) struct Settings {
     pub(super) least_mass: f64,
     pub(super) least_inertia: f64,
     pub(super) total_mass: Option<f64>,
-    pub(super) gravity: [f64; 3],
+    gravity: [f64; 3],
+    /// Whether there is gravity.
+    weight: bool,
     pub(super) step: f64,
     pub(super) contacts: bool,
 }
+
+/// Attributes that place a frame.
+pub(super) const PLACE: [&str; 6] = ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"];
 
 /// A word that is true or false; none for other words.
 pub(super) fn truth(tree: &Tree, of: usize, name: &str) -> Option<bool> {
@@ -49,6 +54,7 @@ impl Settings {
             least_inertia: 0.0,
             total_mass: None,
             gravity: [0.0, 0.0, -9.81],
+            weight: true,
             step: 0.002,
             contacts: true,
         };
@@ -81,7 +87,8 @@ impl Settings {
         tree.expect(of, &known, &[]);
         match tree.value(of, "angle") {
             Some("radian") => self.angle = 1.0,
-            Some("degree") | None => {}
+            Some("degree") => self.angle = 1.0f64.to_radians(),
+            None => {}
             Some(_) => return self.bad_word(tree, of, "angle", "`radian` or `degree`"),
         }
         if let Some(sequence) = tree.value(of, "eulerseq") {
@@ -94,7 +101,10 @@ impl Settings {
         if tree.value(of, "coordinate").is_some_and(|c| c != "local") {
             return self.bad_word(tree, of, "coordinate", "`local`: global coordinates are not read");
         }
-        self.from_geoms = truth(tree, of, "inertiafromgeom").or(self.from_geoms);
+        self.from_geoms = match tree.value(of, "inertiafromgeom") {
+            Some("auto") => None,
+            _ => truth(tree, of, "inertiafromgeom").or(self.from_geoms),
+        };
         self.auto_limits = truth(tree, of, "autolimits").unwrap_or(self.auto_limits);
         self.strip_path = truth(tree, of, "strippath").unwrap_or(self.strip_path);
         for key in ["assetdir", "meshdir"] {
@@ -106,10 +116,9 @@ impl Settings {
         self.least_inertia = tree
             .not_negative(of, "boundinertia")?
             .unwrap_or(self.least_inertia);
-        self.total_mass = tree
-            .number(of, "settotalmass")?
-            .filter(|m| *m > 0.0)
-            .or(self.total_mass);
+        if let Some(total) = tree.number(of, "settotalmass")? {
+            self.total_mass = (total > 0.0).then_some(total);
+        }
         Ok(())
     }
 
@@ -122,16 +131,25 @@ impl Settings {
             }
             self.step = step;
         }
+        let (mut weight, mut contacts) = (self.weight, self.contacts);
         for flag in tree.all(of, "flag") {
             tree.expect(flag, &["gravity", "contact"], &[]);
-            if tree.value(flag, "gravity") == Some("disable") {
-                self.gravity = [0.0; 3];
-            }
-            if tree.value(flag, "contact") == Some("disable") {
-                self.contacts = false;
+            for (key, on) in [("gravity", &mut weight), ("contact", &mut contacts)] {
+                match tree.value(flag, key) {
+                    None => {}
+                    Some("enable") => *on = true,
+                    Some("disable") => *on = false,
+                    Some(_) => return self.bad_word(tree, flag, key, "`enable` or `disable`"),
+                }
             }
         }
+        (self.weight, self.contacts) = (weight, contacts);
         Ok(())
+    }
+
+    /// Gravity, if the flag of it is not off.
+    pub(super) fn gravity(&self) -> [f64; 3] {
+        if self.weight { self.gravity } else { [0.0; 3] }
     }
 
     fn bad_word<T>(&self, tree: &Tree, of: usize, key: &str, expected: &str) -> Result<T> {

@@ -298,3 +298,62 @@ fn what_falls_comes_to_rest_on_the_ground() {
         assert!((at[index] - expected.as_f64().unwrap()).abs() < 1e-3, "{at:?}");
     }
 }
+
+/// A joint in a frame stands before one behind the frame.
+#[test]
+fn frames_keep_the_order_of_the_file() {
+    let made = import(
+        "<worldbody><body name=\"b\"><frame><joint name=\"j1\" axis=\"1 0 0\"/></frame><joint name=\"j2\" axis=\"0 1 0\" pos=\"0 0 1\"/><geom size=\"1\"/></body></worldbody>",
+    );
+    let at = |name: &str| made.scene.find(&format!("name: \"{name}\", kind: Hinge"));
+    assert!(at("j1").unwrap() < at("j2").unwrap(), "{}", made.scene);
+    let body = |name: &str, joint: &str| {
+        format!("<body name=\"{name}\"><joint name=\"{joint}\"/><geom size=\"1\"/></body>")
+    };
+    let made = import(&format!(
+        "<worldbody><frame>{}</frame>{}<frame>{}</frame></worldbody>
+         <keyframe><key name=\"home\" qpos=\"0.1 0.2 0.3\"/></keyframe>",
+        body("a", "ja"),
+        body("b", "jb"),
+        body("c", "jc")
+    ));
+    for (start, name) in [("0.1", "ja"), ("0.2", "jb"), ("0.3", "jc")] {
+        let expected = format!("// Starts at {start}.\n            name: \"{name}\"");
+        assert!(made.scene.contains(&expected), "{expected}\n{}", made.scene);
+    }
+}
+
+#[test]
+fn inertias_that_are_not_taken_are_told() {
+    let one = "<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>";
+    let made = import(&format!(
+        "<worldbody>{one}\n<body name=\"b\"><freejoint/>\n{one}\n{one}</body></worldbody>"
+    ));
+    assert!(remarked(&made, "the world has no inertia (m.xml:2)"));
+    assert!(remarked(&made, "a second `inertial` is not taken (m.xml:5)"));
+}
+
+/// Settings of a later `compiler` or `option` hold, also those that are the default.
+#[test]
+fn later_settings_hold() {
+    let body = "<worldbody><body name=\"b\"><joint range=\"-1 90\"/><geom size=\"1\"/></body></worldbody>";
+    let made = import(&format!(
+        "<compiler angle=\"radian\"/><compiler angle=\"degree\"/>{body}"
+    ));
+    let quarter = std::f64::consts::FRAC_PI_2;
+    assert!(
+        made.scene.contains(&format!("upper: {quarter})")),
+        "{}",
+        made.scene
+    );
+    let off = "<option><flag gravity=\"disable\" contact=\"disable\"/></option>";
+    let made = import(&format!("{off}<option gravity=\"0 0 -5\"/>{body}"));
+    assert!(made.scene.contains("gravity: (0, 0, 0)"), "{}", made.scene);
+    assert!(!made.scene.contains("Body(name: \"b\""));
+    let made = import(&format!(
+        "{off}<option gravity=\"0 0 -5\"><flag gravity=\"enable\" contact=\"enable\"/></option>{body}"
+    ));
+    assert!(made.scene.contains("gravity: (0, 0, -5)"), "{}", made.scene);
+    assert!(made.scene.contains("Body(name: \"b\""));
+    assert!(error("<option><flag gravity=\"off\"/></option>").contains("`enable` or `disable`"));
+}

@@ -4,6 +4,7 @@ mod actuators;
 mod bodies;
 mod constraints;
 mod defaults;
+mod drives;
 mod geoms;
 mod keys;
 mod settings;

@@ -51,6 +51,9 @@ fn read_actuator(reader: &mut Reader<'_>, of: usize, name: &str, robot: &mut Rob
         "biasprm",
         "gaintype",
         "biastype",
+        "dyntype",
+        "dynprm",
+        "timeconst",
         "forcerange",
         "forcelimited",
         "ctrlrange",
@@ -59,6 +62,12 @@ fn read_actuator(reader: &mut Reader<'_>, of: usize, name: &str, robot: &mut Rob
     ];
     reader.tree.expect(of, &known, &[]);
     let spot = reader.spot(of);
+    if has_state(reader, of)? {
+        reader
+            .tree
+            .remark(spot, "an actuator with a state of its own is not taken");
+        return Ok(false);
+    }
     let Some(law) = law(reader, of)? else {
         let message = format!(
             "an actuator `{}` of this kind is not taken",
@@ -118,11 +127,19 @@ fn read_actuator(reader: &mut Reader<'_>, of: usize, name: &str, robot: &mut Rob
     Ok(true)
 }
 
+/// Whether an actuator has a state, such as a filter of its control.
+fn has_state(reader: &Reader<'_>, of: usize) -> Result<bool> {
+    let dynamics = reader.tree.value(of, "dyntype").is_some_and(|d| d != "none");
+    Ok(dynamics || reader.tree.number(of, "timeconst")?.is_some_and(|t| t > 0.0))
+}
+
 /// The law of an actuator, if it is one of these.
 fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
     let tag = reader.tree.elements[of].tag.clone();
     let list = |reader: &Reader<'_>, key: &str| reader.tree.list(of, key).map(Option::unwrap_or_default);
     let (kp, kv) = (reader.tree.number(of, "kp")?, reader.tree.number(of, "kv")?);
+    let (gain, bias) = (list(reader, "gainprm")?, list(reader, "biasprm")?);
+    let gain = gain.first().copied();
     Ok(match tag.as_str() {
         "motor" => Some(Law {
             gain: 1.0,
@@ -130,15 +147,17 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
             damping: 0.0,
         }),
         "position" => {
-            let kp = kp.unwrap_or(1.0);
+            // What a class has of `general`.
+            let kp = kp.or(gain).unwrap_or(1.0);
+            let damping = kv.or(bias.get(2).map(|b| -b));
             Some(Law {
                 gain: kp,
                 stiffness: kp,
-                damping: kv.unwrap_or_default(),
+                damping: damping.unwrap_or_default(),
             })
         }
         "velocity" => {
-            let kv = kv.unwrap_or(1.0);
+            let kv = kv.or(gain).unwrap_or(1.0);
             Some(Law {
                 gain: kv,
                 stiffness: 0.0,
@@ -146,8 +165,7 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
             })
         }
         "general" => {
-            let (gain, bias) = (list(reader, "gainprm")?, list(reader, "biasprm")?);
-            let gain = gain.first().copied().unwrap_or(1.0);
+            let gain = gain.unwrap_or(1.0);
             let entry = |i: usize| bias.get(i).copied().unwrap_or_default();
             let kinds = (
                 reader.tree.value(of, "gaintype"),

@@ -357,3 +357,48 @@ fn later_settings_hold() {
     assert!(made.scene.contains("Body(name: \"b\""));
     assert!(error("<option><flag gravity=\"off\"/></option>").contains("`enable` or `disable`"));
 }
+
+/// Defaults of `joint` are not those of a row between joints, which are `equality`; a free joint
+/// has none.
+#[test]
+fn defaults_are_those_of_their_section() {
+    let model = |defaults: &str, parts: &str| {
+        import(&format!(
+            "<default>{defaults}</default>
+             <worldbody><body name=\"b\"><joint name=\"j\"/><joint name=\"k\" axis=\"1 0 0\"/><geom size=\"1\"/></body>
+             <body name=\"c\"><freejoint/><geom size=\"1\"/></body></worldbody>
+             <tendon><fixed name=\"t\"><joint joint=\"j\" coef=\"2\"/></fixed></tendon>
+             <equality>\n{parts}</equality>"
+        ))
+    };
+    let row = "<joint joint1=\"j\" joint2=\"k\"/>";
+    let made = model("<joint damping=\"3\" armature=\"1\"/>", row);
+    assert!(made.scene.contains("ratio: -1") && made.scene.contains("damping: 3"));
+    for remark in ["`damping` of `joint`", "of a free joint"] {
+        assert!(!remarked(&made, remark), "{remark}: {:?}", made.remarks);
+    }
+    let made = model("<equality active=\"false\"/>", row);
+    assert!(!made.scene.contains("ratio:"), "{}", made.scene);
+    assert!(
+        remarked(&made, "not active is not taken (m.xml:7)"),
+        "{:?}",
+        made.remarks
+    );
+}
+
+/// What many elements have from one class is told once.
+#[test]
+fn defaults_that_are_not_taken_are_told_where_they_stand() {
+    let made = import(
+        "<default>\n<geom colour=\"red\"/><motor dampratio=\"1\"/>\n<guom/></default>
+         <worldbody><body name=\"b\"><joint name=\"j\"/><geom size=\"1\"/><geom size=\"1\"/></body></worldbody>
+         <actuator><general joint=\"j\"/></actuator>",
+    );
+    for expected in [
+        "`colour` of `geom` is not taken (m.xml:3)",
+        "`dampratio` of `general` is not taken (m.xml:3)",
+        "`guom` in `default` is not taken; did you mean `geom`? (m.xml:4)",
+    ] {
+        assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
+    }
+}

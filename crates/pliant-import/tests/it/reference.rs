@@ -160,3 +160,39 @@ fn masses_are_those_of_the_reference() {
         check_bodies(&mjcf(case["text"].as_str().unwrap()).scene, &case["bodies"]);
     }
 }
+
+/// The number behind a key of a scene; zero if it is not there.
+fn behind(text: &str, key: &str) -> f64 {
+    let Some((_, rest)) = text.split_once(key) else {
+        return 0.0;
+    };
+    let end = rest.find(|c: char| !"0123456789.e+-".contains(c));
+    rest[..end.unwrap_or(rest.len())].parse().unwrap()
+}
+
+/// Gains, stiffnesses and dampings of actuators, most of them from classes of defaults: all kinds
+/// share one set of them.
+#[test]
+fn actuators_are_those_of_the_reference() {
+    for case in reference()["actuators"].as_array().unwrap() {
+        let text = case["text"].as_str().unwrap();
+        let scene = mjcf(text).scene;
+        let [gear, gain, stiffness, damping] =
+            ["gear", "gain", "stiffness", "damping"].map(|key| case[key].as_f64().unwrap());
+        let expected = [gain * gear, stiffness * gear * gear, damping * gear * gear];
+        let found = match scene.contains("motors: [Position(") {
+            true => {
+                let stiffness = 1.0 / behind(&scene, "compliance: ");
+                // A servo's gain is its stiffness, by its gear.
+                let damping = stiffness * behind(&scene, "relaxation_time: ");
+                [stiffness / gear, stiffness, damping]
+            }
+            false => [behind(&scene, "law: Force([\""), 0.0, behind(&scene, "damping: ")],
+        };
+        for (found, expected) in found.iter().zip(expected) {
+            // Rounding of a quotient.
+            let close = (found - expected).abs() <= 1e-14 * expected.abs();
+            assert!(close, "{text}: {found} instead of {expected}\n{scene}");
+        }
+    }
+}

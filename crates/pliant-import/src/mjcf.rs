@@ -35,9 +35,11 @@ struct Reader<'a> {
     assets: HashMap<String, Asset>,
     links: Vec<Link>,
     materials: Vec<Material>,
+    /// Numbers of the materials, by the bits of what they say.
+    numbers: HashMap<[u64; 3], usize>,
     /// Bodies by name.
     bodies: HashMap<String, usize>,
-    /// Joints by name: their link, and their number in it.
+    /// Joints by name: their link, and their number in it; that of free ones is zero.
     joints: HashMap<String, (usize, usize)>,
     /// Joints that follow another one.
     followers: HashSet<String>,
@@ -78,6 +80,7 @@ pub(crate) fn robot(
         assets: HashMap::new(),
         links: Vec::new(),
         materials: Vec::new(),
+        numbers: HashMap::new(),
         bodies: HashMap::new(),
         joints: HashMap::new(),
         followers: HashSet::new(),

@@ -205,7 +205,8 @@ impl Tree {
         })
     }
 
-    fn syntax(&self, spot: Spot, message: String, help: Option<String>) -> ImportError {
+    /// An error about what is no XML, or beyond a limit.
+    pub(crate) fn syntax(&self, spot: Spot, message: String, help: Option<String>) -> ImportError {
         ImportError::Syntax(self.diagnostic(spot, message, help))
     }
 
@@ -309,7 +310,7 @@ impl Tree {
         }
     }
 
-    /// So many numbers of an attribute, if it is there.
+    /// Exactly `N` numbers of an attribute, if it is there.
     pub(crate) fn numbers<const N: usize>(&self, of: usize, name: &str) -> Result<Option<[f64; N]>> {
         let Some(attribute) = self.attribute(of, name) else {
             return Ok(None);

@@ -2,10 +2,11 @@
 
 use super::Reader;
 use super::keys::Coordinate;
-use super::settings::{PLACE, truth};
+use super::settings::{PLACE, bounds};
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
 use crate::robot::{Attachment, Effects, Joint, Link, Motion};
+use crate::xml::Spot;
 use pliant_dense::{Mat3, Vec3};
 
 type Result<T> = std::result::Result<T, ImportError>;
@@ -256,6 +257,11 @@ impl Reader<'_> {
                 }
             }
             content.free = true;
+            if self.tree.value(of, "name").is_some_and(|n| !n.is_empty())
+                && self.joints.insert(name.clone(), (link, 0)).is_some()
+            {
+                return self.joint_twice(spot, &name, body);
+            }
             self.order.push(Coordinate::Free(link));
             return Ok(());
         }
@@ -319,11 +325,7 @@ impl Reader<'_> {
         });
         let place = (link, content.joints.len());
         if self.joints.insert(name.clone(), place).is_some() {
-            return self.tree.wrong(
-                spot,
-                format!("the joint `{name}` of `{body}` is there twice"),
-                None,
-            );
+            return self.joint_twice(spot, &name, body);
         }
         let effects = self.effects(of, motion, unit, reference)?;
         let rest = if motion == Motion::Ball {
@@ -343,6 +345,11 @@ impl Reader<'_> {
             spot,
         });
         Ok(())
+    }
+
+    fn joint_twice<T>(&self, spot: Spot, name: &str, body: &str) -> Result<T> {
+        let message = format!("the joint `{name}` of `{body}` is there twice");
+        self.tree.wrong(spot, message, None)
     }
 
     /// A coefficient whose polynomial has no other terms; a remark if it has.
@@ -378,12 +385,8 @@ impl Reader<'_> {
             armature: self.tree.not_negative(of, "armature")?.unwrap_or_default(),
             ..Effects::default()
         };
-        let range = self.tree.numbers::<2>(of, "range")?;
-        let limited = match truth(self.tree, of, "limited") {
-            Some(limited) => limited,
-            None => self.settings.auto_limits && range.is_some(),
-        };
-        if limited && let Some([lower, upper]) = range {
+        let range = bounds(self.tree, of, "range", "limited", self.settings.auto_limits)?;
+        if let Some([lower, upper]) = range {
             if lower > upper {
                 let spot = self.tree.needed(of, "range")?.spot;
                 let message = format!("`range` is {lower} to {upper}: nothing is between them");

@@ -2,7 +2,7 @@
 
 use super::drives;
 use crate::error::ImportError;
-use crate::xml::{Attribute, LARGEST_FILE, MOST_ATTRIBUTES, TURNS, Tree};
+use crate::xml::{Attribute, DEEPEST, LARGEST_FILE, MOST_ATTRIBUTES, TURNS, Tree};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,12 @@ type Result<T> = std::result::Result<T, ImportError>;
 /// Puts the elements of included files in the place of `include`.
 pub(super) fn include(tree: &mut Tree, root: usize, directory: Option<&Path>) -> Result<()> {
     let mut known: HashSet<PathBuf> = HashSet::new();
-    let mut open = vec![root];
-    while let Some(of) = open.pop() {
+    let mut open = vec![(root, 1)];
+    while let Some((of, depth)) = open.pop() {
+        if depth > DEEPEST {
+            let message = format!("elements are nested more than {DEEPEST} deep, with the files around them");
+            return Err(tree.syntax(tree.elements[of].spot, message, None));
+        }
         let mut children = Vec::new();
         let mut queue: Vec<usize> = tree.elements[of].children.iter().rev().copied().collect();
         while let Some(child) = queue.pop() {
@@ -44,7 +48,7 @@ pub(super) fn include(tree: &mut Tree, root: usize, directory: Option<&Path>) ->
             let included = tree.read(&path.display().to_string(), &text)?;
             queue.extend(tree.elements[included].children.iter().rev());
         }
-        open.extend(&children);
+        open.extend(children.iter().map(|child| (*child, depth + 1)));
         tree.elements[of].children = children;
     }
     Ok(())

@@ -52,14 +52,14 @@ impl Reader<'_> {
         let spot = self.tree.elements[of].spot;
         let (size, mut frame) = self.size_and_frame(of)?;
         let kind = self.tree.value(of, "type").map(str::to_owned);
-        // A geom with a mesh is one of that kind, or a primitive fitted to it.
+        // A geom with a mesh is one of that type, or a primitive fitted to it: a sphere by default.
         let mesh = self.tree.attribute(of, "mesh").cloned();
-        let kind = kind.unwrap_or_else(|| if mesh.is_some() { "mesh" } else { "sphere" }.to_owned());
+        let kind = kind.unwrap_or_else(|| "sphere".to_owned());
         frame = outer.then(&frame);
         if mesh.is_some() && kind != "mesh" {
             self.tree.remark(
                 spot,
-                "a primitive that is fitted to a mesh is left out, with its mass",
+                "a primitive that is fitted to a mesh is left out, with its mass; `type=\"mesh\"` is the mesh itself",
             );
             return Ok(Geom {
                 inertia: None,
@@ -267,8 +267,8 @@ impl Reader<'_> {
             torsional: if directions < 4.0 { 0.0 } else { entry(1, 0.005) },
             rolling: if directions < 6.0 { 0.0 } else { entry(2, 0.0001) },
         };
-        let known = self.materials.iter().position(|m| *m == material);
-        Ok(known.unwrap_or_else(|| {
+        let bits = [material.friction, material.torsional, material.rolling].map(f64::to_bits);
+        Ok(*self.numbers.entry(bits).or_insert_with(|| {
             self.materials.push(material);
             self.materials.len() - 1
         }))

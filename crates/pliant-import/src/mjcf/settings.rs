@@ -2,9 +2,10 @@
 
 use crate::error::ImportError;
 use crate::geometry::{Frame, from_axes, from_z, turn};
-use crate::xml::Tree;
+use crate::xml::{TURNS, Tree};
 use pliant_dense::Vec3;
 use pliant_dense::rotation::{multiply, normalize};
+use pliant_scene::scene::hint;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
@@ -30,15 +31,57 @@ pub(super) struct Settings {
 }
 
 /// Attributes that place a frame.
-pub(super) const PLACE: [&str; 6] = ["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"];
+pub(super) const PLACE: [&str; 6] = {
+    let [quat, axisangle, xyaxes, zaxis, euler] = TURNS;
+    ["pos", quat, axisangle, xyaxes, zaxis, euler]
+};
 
-/// A word that is true or false; none for other words.
-pub(super) fn truth(tree: &Tree, of: usize, name: &str) -> Option<bool> {
-    match tree.value(of, name) {
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        _ => None,
+/// A word that is true or false, if it is there.
+pub(super) fn truth(tree: &Tree, of: usize, name: &str) -> Result<Option<bool>> {
+    word(tree, of, name, &["false", "true"]).map(|index| index.map(|i| i == 1))
+}
+
+/// A word that is true, false, or `auto`, which is none, as if it were not there.
+pub(super) fn truth_or_auto(tree: &Tree, of: usize, name: &str) -> Result<Option<bool>> {
+    let index = word(tree, of, name, &["false", "true", "auto"])?;
+    Ok(index.filter(|i| *i < 2).map(|i| i == 1))
+}
+
+/// The number of a word among those that are allowed, if there is one.
+fn word(tree: &Tree, of: usize, name: &str, allowed: &[&str]) -> Result<Option<usize>> {
+    let Some(attribute) = tree.attribute(of, name) else {
+        return Ok(None);
+    };
+    let index = allowed.iter().position(|word| *word == attribute.value);
+    if index.is_none() {
+        let message = format!("`{name}` cannot be `{}`", attribute.value);
+        let help = hint(&attribute.value, "words", allowed.iter().copied());
+        return tree.wrong(attribute.spot, message, help);
     }
+    Ok(index)
+}
+
+/// Both numbers of a range that bounds something, by the attribute that says whether it does;
+/// `auto` is the answer where this does not. Remarks where one of both is missing.
+pub(super) fn bounds(
+    tree: &mut Tree,
+    of: usize,
+    range: &str,
+    limited: &str,
+    auto: bool,
+) -> Result<Option<[f64; 2]>> {
+    let numbers = tree.numbers::<2>(of, range)?;
+    let said = truth_or_auto(tree, of, limited)?;
+    let spot = tree.elements[of].spot;
+    match (said, numbers.is_some()) {
+        (Some(true), false) => tree.remark(spot, format!("`{limited}` without `{range}` limits nothing")),
+        (None, true) if !auto => {
+            let message = format!("`{range}` without `{limited}` limits nothing, as `autolimits` is off");
+            tree.remark(spot, message);
+        }
+        _ => {}
+    }
+    Ok(numbers.filter(|_| said.unwrap_or(auto)))
 }
 
 impl Settings {
@@ -101,12 +144,11 @@ impl Settings {
         if tree.value(of, "coordinate").is_some_and(|c| c != "local") {
             return self.bad_word(tree, of, "coordinate", "`local`: global coordinates are not read");
         }
-        self.from_geoms = match tree.value(of, "inertiafromgeom") {
-            Some("auto") => None,
-            _ => truth(tree, of, "inertiafromgeom").or(self.from_geoms),
-        };
-        self.auto_limits = truth(tree, of, "autolimits").unwrap_or(self.auto_limits);
-        self.strip_path = truth(tree, of, "strippath").unwrap_or(self.strip_path);
+        if tree.value(of, "inertiafromgeom").is_some() {
+            self.from_geoms = truth_or_auto(tree, of, "inertiafromgeom")?;
+        }
+        self.auto_limits = truth(tree, of, "autolimits")?.unwrap_or(self.auto_limits);
+        self.strip_path = truth(tree, of, "strippath")?.unwrap_or(self.strip_path);
         for key in ["assetdir", "meshdir"] {
             if let Some(directory) = tree.value(of, key) {
                 self.mesh_directory = directory.to_owned();

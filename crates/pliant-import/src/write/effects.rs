@@ -144,9 +144,9 @@ impl Writer<'_> {
             base = format!("control_{base}");
         }
         let mut name = base.clone();
-        let mut count = 1;
         while self.parameters.contains_key(&name) {
-            count += 1;
+            let count = self.counts.entry(format!("${base}")).or_insert(1);
+            *count += 1;
             name = format!("{base}_{count}");
         }
         self.parameters.insert(name.clone(), number(value));

@@ -196,3 +196,26 @@ fn classes_with_too_many_attributes_are_refused() {
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
+
+/// Files that each stay within the limit of nesting, but not one in the other.
+#[test]
+fn nesting_across_includes_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (count, depth) = (40, 200);
+    for number in 0..count {
+        let open = "<default class=\"c\">".repeat(depth);
+        let next = match number + 1 {
+            last if last == count => String::new(),
+            next => format!("<include file=\"{next}.xml\"/>"),
+        };
+        let text = format!("<mujoco>{open}{next}{}</mujoco>", "</default>".repeat(depth));
+        std::fs::write(folder.path().join(format!("{number}.xml")), text).unwrap();
+    }
+    let error = import_file(&folder.path().join("0.xml"), &Options::default()).unwrap_err();
+    assert!(matches!(error, ImportError::Syntax(_)));
+    let shown = error.to_string();
+    assert!(
+        shown.contains("nested more than 256 deep, with the files around them") && shown.contains("1.xml:1:"),
+        "{shown}"
+    );
+}

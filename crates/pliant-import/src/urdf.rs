@@ -343,7 +343,8 @@ fn collider(tree: &mut Tree, element: usize, link: &str, meshes: &mut Meshes) ->
         tree.remark(spot, "`geometry` is empty: there is nothing to collide with");
         return Ok(None);
     };
-    for other in tree.elements[geometry].children[1..].to_vec() {
+    let shapes = tree.elements[geometry].children.clone();
+    for other in shapes.into_iter().skip(1) {
         let spot = tree.elements[other].spot;
         tree.remark(spot, "a second shape of one `geometry` is not taken");
     }

@@ -219,3 +219,18 @@ fn nesting_across_includes_is_refused() {
         "{shown}"
     );
 }
+
+/// A file of which nothing is known does not become a scene of comments.
+#[test]
+fn remarks_beyond_ten_thousand_are_counted() {
+    let remarks = |count: usize| {
+        let unknown: String = (0..count).map(|i| format!("<part{i}/>")).collect();
+        let text = format!("<robot><link name=\"a\"/>{unknown}</robot>");
+        let made = import_text(Format::Urdf, "r.urdf", &text, &Options::default());
+        made.unwrap().remarks
+    };
+    let (few, many) = (remarks(0), remarks(10_100));
+    assert_eq!(many.len(), 10_001);
+    let expected = format!("there are {} more remarks, which are not told", few.len() + 100);
+    assert_eq!(many[10_000].message, expected);
+}

@@ -278,8 +278,8 @@ fn what_is_not_taken_is_told() {
     }
 }
 
-/// A box on the ground ends where MuJoCo has it, within a millimetre: there contacts are springs,
-/// which give way by a few tenths of it.
+/// A box on the ground ends where MuJoCo has it, within 0.12 mm: there contacts are springs, which
+/// give way by 0.11 mm.
 #[test]
 fn what_falls_comes_to_rest_on_the_ground() {
     let made = import(
@@ -295,7 +295,7 @@ fn what_falls_comes_to_rest_on_the_ground() {
     let expected: serde_json::Value = serde_json::from_str(include_str!("reference.json")).unwrap();
     let rest = expected["rest"].as_array().unwrap();
     for (index, expected) in rest.iter().enumerate() {
-        assert!((at[index] - expected.as_f64().unwrap()).abs() < 1e-3, "{at:?}");
+        assert!((at[index] - expected.as_f64().unwrap()).abs() < 1.2e-4, "{at:?}");
     }
 }
 

@@ -37,6 +37,7 @@ MASSES = [
     ('boundmass="0.5" boundinertia="0.25"', [OWN, GEOM, "", '<geom size="0.1" mass="0"/>']),
     ('boundmass="0.5" boundinertia="0.25" settotalmass="10"', [OWN, GEOM, ""]),
     ('boundinertia="0.25"', [OWN, ""]),
+    ('inertiagrouprange="2 3"', [OWN + GEOM, GEOM, *(GEOM + f'<geom group="{g}" size="0.2"/>' for g in (1, 2, 3, 4))]),
     ('inertiafromgeom="true"/><compiler inertiafromgeom="auto"', [OWN + GEOM]),
     ('inertiafromgeom="true"/><compiler autolimits="true"', [OWN + GEOM]),
 ]

@@ -76,7 +76,10 @@ impl Reader<'_> {
             Some(mass) => mass,
             None => self.tree.not_negative(of, "density")?.unwrap_or(DENSITY) * solid.volume,
         };
-        let inertia = (mass > 0.0 && solid.volume > 0.0).then(|| {
+        let group = self.tree.number(of, "group")?.unwrap_or_default();
+        let [first, last] = self.settings.heavy_groups;
+        let heavy = (first..=last).contains(&group);
+        let inertia = (heavy && mass > 0.0 && solid.volume > 0.0).then(|| {
             let own = Inertia {
                 mass,
                 centre: solid.centre,

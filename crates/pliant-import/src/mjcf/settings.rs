@@ -17,6 +17,8 @@ pub(super) struct Settings {
     sequence: Vec<char>,
     /// Whether masses come from geoms: always, never, or where there is no `inertial`.
     pub(super) from_geoms: Option<bool>,
+    /// The first and the last group of the geoms that weigh.
+    pub(super) heavy_groups: [f64; 2],
     pub(super) auto_limits: bool,
     pub(super) mesh_directory: String,
     pub(super) strip_path: bool,
@@ -90,6 +92,7 @@ impl Settings {
             angle: 1.0f64.to_radians(),
             sequence: vec!['x', 'y', 'z'],
             from_geoms: None,
+            heavy_groups: [0.0, 5.0],
             auto_limits: true,
             mesh_directory: String::new(),
             strip_path: false,
@@ -116,6 +119,7 @@ impl Settings {
             "eulerseq",
             "coordinate",
             "inertiafromgeom",
+            "inertiagrouprange",
             "autolimits",
             "meshdir",
             "assetdir",
@@ -147,6 +151,9 @@ impl Settings {
         if tree.value(of, "inertiafromgeom").is_some() {
             self.from_geoms = truth_or_auto(tree, of, "inertiafromgeom")?;
         }
+        self.heavy_groups = tree
+            .numbers::<2>(of, "inertiagrouprange")?
+            .unwrap_or(self.heavy_groups);
         self.auto_limits = truth(tree, of, "autolimits")?.unwrap_or(self.auto_limits);
         self.strip_path = truth(tree, of, "strippath")?.unwrap_or(self.strip_path);
         for key in ["assetdir", "meshdir"] {

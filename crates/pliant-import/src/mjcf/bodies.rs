@@ -64,7 +64,8 @@ impl Reader<'_> {
                     spot: self.spot(world),
                 });
             }
-            // Depth first, in the order of the file, which is that of coordinates; without recursion.
+            // Depth first, in the order of the file, which is that of coordinates; without
+            // recursion.
             let mut open: Vec<(usize, Frame, Option<usize>)> = content
                 .bodies
                 .into_iter()

@@ -65,8 +65,8 @@ impl Writer<'_> {
         name
     }
 
-    /// The sides of a joint and where it is: in the world if its coordinates start at zero, else by a
-    /// frame in each body, which tell where they start.
+    /// The sides of a joint and where it is: in the world if its coordinates start at zero, else by
+    /// a frame in each body, which tell where they start.
     fn sides(&self, link: usize, group: &Group, joints: &[Joint]) -> String {
         let parent = self.robot.links[link].parent;
         let joint_frame = Frame {

@@ -23,7 +23,57 @@ CASES = [
     ("hopper.xml", {"forth": 0.0, "up": 1.0, "pitch": 0.0, "hip": 0.0, "knee": 0.17453292519943295}, False),
     ("hopper.xml", {"forth": 0.3, "up": 1.2, "pitch": -0.4, "hip": 0.6, "knee": -0.9}, False),
     ("drives.xml", {}, False),
+    ("frames.xml", {}, False),
     ("shoulder.xml", {"first": 0.5, "second": -0.3, "third": 0.8, "bend": 0.4, "turn": -0.7}, False),
+]
+
+OWN = '<inertial pos="0.1 0 0.2" mass="3" diaginertia="0.1 0.2 0.25"/>'
+GEOM = '<geom size="0.1" pos="0 0 0.3" mass="2"/>'
+# Models of some bodies each, by their `compiler` and what rides on the bodies.
+MASSES = [
+    *((f'inertiafromgeom="{word}"', inside) for word in ("true", "false", "auto")
+      for inside in ([OWN + GEOM, OWN, GEOM],)),
+    ('inertiafromgeom="true"', [OWN + '<geom size="0.1" mass="0"/>']),
+    ('boundmass="0.5" boundinertia="0.25"', [OWN, GEOM, "", '<geom size="0.1" mass="0"/>']),
+    ('boundmass="0.5" boundinertia="0.25" settotalmass="10"', [OWN, GEOM, ""]),
+    ('boundinertia="0.25"', [OWN, ""]),
+    ('inertiagrouprange="2 3"', [OWN + GEOM, GEOM, *(GEOM + f'<geom group="{g}" size="0.2"/>' for g in (1, 2, 3, 4))]),
+    ('inertiafromgeom="true"/><compiler inertiafromgeom="auto"', [OWN + GEOM]),
+    ('inertiafromgeom="true"/><compiler autolimits="true"', [OWN + GEOM]),
+]
+# Models of one actuator each: the defaults, and the actuator.
+ACTUATORS = [
+    ('<general gainprm="50" biasprm="0 -50 -2"/>', "position"),
+    ('<general gainprm="50" biasprm="0 -50 -2"/>', 'position kp="7"'),
+    ('<general gainprm="50" biasprm="0 -50 -2"/>', 'position kv="7"'),
+    ('<general gainprm="50" biasprm="0 -50 -2"/>', "velocity"),
+    ('<general gainprm="50" biasprm="0 -50 -2"/>', "motor"),
+    ('<general gainprm="50" biastype="affine" biasprm="0 -50 -2"/>', "motor"),
+    ('<general gainprm="50" biastype="affine" biasprm="0 -50 -2"/>', "general"),
+    ('<general gainprm="50" biastype="affine" biasprm="0 -50 -2"/>', 'velocity kv="5"'),
+    ('<general biasprm="0 -50 -2"/>', "position"),
+    ('<motor gear="100"/>', "general"),
+    ('<motor gear="100"/>', "position"),
+    ('<position gear="100"/>', "motor"),
+    ('<general gear="3"/><motor gear="100"/>', "general"),
+    ('<motor gear="100"/><general gear="3"/>', "motor"),
+    ('<position kp="30" kv="3"/>', "position"),
+    ('<position kp="30" kv="3"/>', "general"),
+    ('<position kp="30" kv="3"/>', "velocity"),
+    ('<position kp="30" kv="3"/>', "motor"),
+    ('<position kv="3"/>', "position"),
+    ('<velocity kv="30"/>', "position"),
+    ('<velocity kv="30"/>', "general"),
+    ('<velocity gear="5"/>', "general"),
+    ('<position kp="30"/><general gear="5"/>', "position"),
+    ('<position kp="30"/><general gear="5"/>', "velocity"),
+    ('<position kp="30"/><motor gear="2"/>', "position"),
+    ('<general gainprm="5"/><position kp="30"/>', "position"),
+    ('<intvelocity kp="4"/>', "position"),
+    ('<position kp="30"/><default class="c"><position kv="3"/></default>', 'position class="c"'),
+    ('<position kp="30" kv="3"/><default class="c"><position kp="5"/></default>', 'position class="c"'),
+    ('<position kp="30" kv="3"/><default class="c"><motor gear="5"/></default>', 'general class="c"'),
+    ('<general dyntype="integrator"/>', "motor"),
 ]
 
 
@@ -58,14 +108,43 @@ def case(name, start, free):
         at = model.jnt_qposadr[mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)]
         data.qpos[at] = value
     mujoco.mj_forward(model, data)
-    show = lambda bodies: {
-        n: {"mass": b[0], "centre": list(b[1]), "inertia": list(b[2].ravel()), "rotation": list(b[3].ravel())}
-        for n, b in bodies.items()
-    }
     flags = mujoco.mjtDisableBit
     model.opt.disableflags |= flags.mjDSBL_CONTACT | flags.mjDSBL_LIMIT | flags.mjDSBL_FRICTIONLOSS
     first = show(compare.bodies(model, data))
     return {"file": name, "start": start, "floating": free, "bodies": first, "end": show(compare.fall(model, data))}
+
+
+def show(bodies):
+    return {
+        n: {"mass": b[0], "centre": list(b[1]), "inertia": list(b[2].ravel()), "rotation": list(b[3].ravel())}
+        for n, b in bodies.items()
+    }
+
+
+def masses(compiler, insides):
+    """Bodies of a model as the file, and as MuJoCo has them."""
+    # Bodies without mass may not move: each rides on one that has.
+    carrier = '<joint axis="0 1 0"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    text = "".join(
+        f'<body name="b{i}" pos="{i} 0 1">{carrier}<body pos="0.1 0 0.2">{inside}</body></body>'
+        for i, inside in enumerate(insides)
+    )
+    text = f"<compiler {compiler}/><worldbody>{text}</worldbody>"
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{text}</mujoco>")
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return {"text": text, "bodies": show(compare.bodies(model, data))}
+
+
+def actuator(defaults, tag):
+    """An actuator as the file, and its gear, gain, stiffness and damping."""
+    body = '<body name="b"><joint name="j" axis="0 1 0"/><geom size="0.1" pos="1 0 0"/></body>'
+    text = f"<default>{defaults}</default><worldbody>{body}</worldbody>"
+    text += f'<actuator><{tag} name="drive" joint="j"/></actuator>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{text}</mujoco>")
+    bias = model.actuator_biasprm[0] if model.actuator_biastype[0] else [0.0, 0.0, 0.0]
+    law = {"gain": model.actuator_gainprm[0][0], "stiffness": -bias[1], "damping": -bias[2]}
+    return {"text": text, "gear": model.actuator_gear[0][0], **law}
 
 
 def rest():
@@ -83,6 +162,8 @@ def rest():
 def main():
     cases = [case(*c) for c in CASES]
     out = {"mujoco": mujoco.__version__, "duration": compare.DURATION, "cases": cases, "rest": rest()}
+    out["masses"] = [masses(*m) for m in MASSES]
+    out["actuators"] = [actuator(*a) for a in ACTUATORS]
     text = json.dumps(out, indent=1, default=float)
     (HERE.parent / "tests" / "it" / "reference.json").write_text(text + "\n")
 

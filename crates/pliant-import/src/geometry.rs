@@ -55,10 +55,6 @@ impl Frame {
         rotate(self.rotation, vector)
     }
 
-    pub(crate) fn is_identity(&self) -> bool {
-        self.position == Vec3::zeros() && self.is_upright()
-    }
-
     /// Whether it is not turned.
     pub(crate) fn is_upright(&self) -> bool {
         self.rotation[1..] == [0.0; 3]

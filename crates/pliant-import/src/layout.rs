@@ -34,8 +34,9 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
         let first = parent;
         if let Attachment::Joints(joints) = &mut link.attachment {
             let lengths: Vec<usize> = groups(joints).iter().map(|g| g.length).collect();
+            let mut rest = std::mem::take(joints).into_iter();
             for (part, length) in lengths.iter().enumerate().take(lengths.len().saturating_sub(1)) {
-                let own: Vec<Joint> = joints.drain(..*length).collect();
+                let own: Vec<Joint> = rest.by_ref().take(*length).collect();
                 let name = own.iter().map(|j| j.name.as_str()).collect::<Vec<_>>().join("+");
                 robot.links.push(Link {
                     name: format!("{}/{name}", link.name),
@@ -49,6 +50,7 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
                 parent = Some(robot.links.len() - 1);
                 link.frame = Frame::IDENTITY;
             }
+            joints.extend(rest);
             if lengths.len() > 1 {
                 let message = "several joints of one body, which are no single joint of a scene, are joined by light bodies";
                 tree.remark(link.spot, message);
@@ -134,11 +136,7 @@ pub(crate) fn arrange(robot: &mut Robot, tree: &mut Tree) -> Layout {
         layout.owner.push(owner);
         layout.offset.push(offset);
         if let (Some(owner), Some(inertia)) = (owner, &link.inertia) {
-            let seen = if offset.is_identity() {
-                *inertia
-            } else {
-                inertia.seen_from(&offset)
-            };
+            let seen = inertia.seen_from(&offset);
             let sum = layout.inertia[owner].map_or(seen, |so_far| so_far.with(&seen));
             layout.inertia[owner] = Some(sum);
         }

@@ -175,6 +175,9 @@ fn finish(
         Format::Urdf => urdf::robot(&mut tree, root, options, &mut meshes)?,
         Format::Mjcf => mjcf::robot(&mut tree, root, directory, &mut meshes)?,
     };
+    if format == Format::Mjcf {
+        tell_of_other_formats(&mut tree, options);
+    }
     start::set(&mut robot, &mut tree, options)?;
     layout::split_chains(&mut robot, &mut tree);
     let layout = layout::arrange(&mut robot, &mut tree);
@@ -197,6 +200,18 @@ fn finish(
         remarks,
         mesh_directories: meshes.outside.into_iter().collect(),
     })
+}
+
+/// Remarks on wishes that are for URDF alone.
+fn tell_of_other_formats(tree: &mut Tree, options: &Options) {
+    let wishes = [
+        (options.floating, "--floating", "which bodies float"),
+        (options.position != [0.0; 3], "--at", "where its bodies are"),
+        (options.self_collision, "--self-collision", "what collides"),
+    ];
+    for (_, wish, what) in wishes.iter().filter(|(wished, ..)| *wished) {
+        tree.remark_all(format!("{wish} is for URDF: this file itself says {what}"));
+    }
 }
 
 /// Whether no number of a scene, outside of its texts, is infinite or none.

@@ -4,6 +4,7 @@ mod actuators;
 mod bodies;
 mod constraints;
 mod defaults;
+mod drives;
 mod geoms;
 mod keys;
 mod settings;
@@ -34,9 +35,11 @@ struct Reader<'a> {
     assets: HashMap<String, Asset>,
     links: Vec<Link>,
     materials: Vec<Material>,
+    /// Numbers of the materials, by the bits of what they say.
+    numbers: HashMap<[u64; 3], usize>,
     /// Bodies by name.
     bodies: HashMap<String, usize>,
-    /// Joints by name: their link, and their number in it.
+    /// Joints by name: their link, and their number in it; that of free ones is zero.
     joints: HashMap<String, (usize, usize)>,
     /// Joints that follow another one.
     followers: HashSet<String>,
@@ -77,6 +80,7 @@ pub(crate) fn robot(
         assets: HashMap::new(),
         links: Vec::new(),
         materials: Vec::new(),
+        numbers: HashMap::new(),
         bodies: HashMap::new(),
         joints: HashMap::new(),
         followers: HashSet::new(),
@@ -87,7 +91,7 @@ pub(crate) fn robot(
     reader.read_world(root)?;
     let mut robot = Robot {
         title,
-        gravity: reader.settings.gravity,
+        gravity: reader.settings.gravity(),
         step: reader.settings.step,
         links: std::mem::take(&mut reader.links),
         materials: std::mem::take(&mut reader.materials),

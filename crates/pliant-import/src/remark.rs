@@ -5,9 +5,11 @@ use std::fmt;
 
 /// Lines of a remark that are shown; all of them are in [`Remark::places`].
 const SHOWN: usize = 20;
+/// The most different remarks; others are counted.
+const MOST: usize = 10_000;
 
 /// A remark about one or more places of the imported files. Nothing that a file says is passed over
-/// without one.
+/// without one, up to 10,000 different ones: the last says how many more there were.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// The remark, one sentence without its full stop.
@@ -58,24 +60,40 @@ pub(crate) struct Remarks {
     list: Vec<Remark>,
     known: HashMap<String, usize>,
     told: HashSet<(usize, String, usize)>,
+    /// How often there were remarks beyond the most.
+    beyond: usize,
 }
 
 impl Remarks {
     /// Adds a place to the remark of that message.
     pub(crate) fn add(&mut self, place: Option<(String, usize)>, message: String) {
-        let index = *self.known.entry(message.clone()).or_insert_with(|| {
-            self.list.push(Remark {
-                message,
-                places: Vec::new(),
-            });
-            self.list.len() - 1
-        });
+        let index = match self.known.get(&message) {
+            Some(index) => *index,
+            None if self.list.len() >= MOST => {
+                self.beyond += 1;
+                return;
+            }
+            None => {
+                self.known.insert(message.clone(), self.list.len());
+                self.list.push(Remark {
+                    message,
+                    places: Vec::new(),
+                });
+                self.list.len() - 1
+            }
+        };
         // What a class of defaults says, many elements have from the same place.
         let new = |(file, line): &(String, usize)| self.told.insert((index, file.clone(), *line));
         self.list[index].places.extend(place.filter(new));
     }
 
-    pub(crate) fn into_list(self) -> Vec<Remark> {
+    pub(crate) fn into_list(mut self) -> Vec<Remark> {
+        if self.beyond > 0 {
+            self.list.push(Remark {
+                message: format!("there are {} more remarks, which are not told", self.beyond),
+                places: Vec::new(),
+            });
+        }
         self.list
     }
 }

@@ -30,6 +30,24 @@ pub(crate) struct Robot {
     pub(crate) friction_rule: Option<&'static str>,
 }
 
+impl Robot {
+    /// All joints of the tree.
+    pub(crate) fn joints(&self) -> impl Iterator<Item = &Joint> {
+        self.links.iter().flat_map(|link| match &link.attachment {
+            Attachment::Joints(joints) => joints.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// All joints of the tree, to be changed.
+    pub(crate) fn joints_mut(&mut self) -> impl Iterator<Item = &mut Joint> {
+        self.links.iter_mut().flat_map(|link| match &mut link.attachment {
+            Attachment::Joints(joints) => joints.as_mut_slice(),
+            _ => &mut [],
+        })
+    }
+}
+
 /// Two links that do not collide.
 #[derive(Clone, Copy)]
 pub(crate) struct Apart {
@@ -54,13 +72,13 @@ pub(crate) struct Link {
 
 /// How a link moves against its parent.
 pub(crate) enum Attachment {
-    /// Not at all.
+    /// Not at all: it is a part of the body of its parent.
     Rigid,
     /// In all directions.
     Free,
-    /// Not at all, as a body of its own whose coordinates are held.
+    /// Not at all, but as a body of its own, whose coordinates the scene holds.
     Held,
-    /// By joints, that next to the parent first.
+    /// By joints, the one next to the parent first.
     Joints(Vec<Joint>),
 }
 

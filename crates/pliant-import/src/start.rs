@@ -3,7 +3,7 @@
 
 use crate::error::ImportError;
 use crate::options::Options;
-use crate::robot::{Attachment, Joint, Motion, Robot};
+use crate::robot::{Motion, Robot};
 use crate::xml::Tree;
 use pliant_scene::scene::hint;
 use std::collections::{HashMap, HashSet};
@@ -21,14 +21,14 @@ pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Resu
         .collect();
     let mut asked: HashMap<&str, f64> = HashMap::new();
     for (name, value) in &options.start {
-        let joint = joints(robot).find(|j| j.name == *name);
+        let joint = robot.joints().find(|j| j.name == *name);
         let moves = joint.is_some_and(|j| matches!(j.motion, Motion::Hinge | Motion::Slider));
         if !moves || !value.is_finite() {
             let message = match joint {
                 None => format!("there is no joint `{name}` to start at {value}"),
                 Some(_) => format!("`{name}` cannot start at {value}"),
             };
-            let names: Vec<String> = joints(robot).map(|j| j.name.clone()).collect();
+            let names: Vec<String> = robot.joints().map(|j| j.name.clone()).collect();
             let help = hint(name, "joints", names.iter().map(String::as_str));
             return Err(ImportError::Option { message, help });
         }
@@ -40,7 +40,7 @@ pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Resu
     }
     let mut starts: HashMap<String, f64> = HashMap::new();
     let mut moved = Vec::new();
-    for joint in joints_mut(robot).filter(|j| !followers.contains_key(&j.name)) {
+    for joint in robot.joints_mut().filter(|j| !followers.contains_key(&j.name)) {
         let effects = &joint.effects;
         let inside = |x: f64| {
             let x = effects.lower.map_or(x, |lower| x.max(lower));
@@ -70,8 +70,8 @@ pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Resu
 
 /// Joints that follow others start where these are; what they are themselves is an offset.
 fn follow(robot: &mut Robot, followers: &HashMap<String, (String, f64)>, starts: &HashMap<String, f64>) {
-    let offsets: HashMap<String, f64> = joints(robot).map(|j| (j.name.clone(), j.start)).collect();
-    for joint in joints_mut(robot).filter(|j| followers.contains_key(&j.name)) {
+    let offsets: HashMap<String, f64> = robot.joints().map(|j| (j.name.clone(), j.start)).collect();
+    for joint in robot.joints_mut().filter(|j| followers.contains_key(&j.name)) {
         // Along the chain of leaders, which `check_gears` found to end.
         let mut value = 0.0;
         let mut factor = 1.0;
@@ -88,7 +88,7 @@ fn follow(robot: &mut Robot, followers: &HashMap<String, (String, f64)>, starts:
 /// Refuses joints that follow none, themselves, or more than one.
 fn check_gears(robot: &Robot, tree: &Tree) -> Result<(), ImportError> {
     let mut leaders: HashMap<&str, &str> = HashMap::new();
-    let names: Vec<&str> = joints(robot).map(|j| j.name.as_str()).collect();
+    let names: Vec<&str> = robot.joints().map(|j| j.name.as_str()).collect();
     let known: HashSet<&str> = names.iter().copied().collect();
     for gear in &robot.gears {
         for name in [&gear.first, &gear.second] {
@@ -120,21 +120,4 @@ fn check_gears(robot: &Robot, tree: &Tree) -> Result<(), ImportError> {
         }
     }
     Ok(())
-}
-
-fn joints(robot: &Robot) -> impl Iterator<Item = &Joint> {
-    robot.links.iter().flat_map(|link| match &link.attachment {
-        Attachment::Joints(joints) => joints.as_slice(),
-        _ => &[],
-    })
-}
-
-fn joints_mut(robot: &mut Robot) -> impl Iterator<Item = &mut Joint> {
-    robot
-        .links
-        .iter_mut()
-        .flat_map(|link| match &mut link.attachment {
-            Attachment::Joints(joints) => joints.as_mut_slice(),
-            _ => &mut [],
-        })
 }

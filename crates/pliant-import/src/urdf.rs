@@ -6,7 +6,6 @@ use crate::meshes::Meshes;
 use crate::options::Options;
 use crate::robot::{Apart, Attachment, Collider, Effects, Gear, Joint, Link, Motion, Robot, Shape};
 use crate::xml::Tree;
-use pliant_dense::rotation::matrix;
 use pliant_dense::{Mat3, Vec3};
 use pliant_scene::scene::hint;
 use std::collections::{HashMap, VecDeque};
@@ -223,6 +222,29 @@ fn assemble(
     Ok(())
 }
 
+/// Remarks on children of tags of which only the first counts.
+fn once(tree: &mut Tree, of: usize, tags: &[&str]) {
+    for tag in tags {
+        for other in tree.all(of, tag).into_iter().skip(1) {
+            let message = format!("a second `{tag}` of one `{}` is not taken", tree.elements[of].tag);
+            tree.remark(tree.elements[other].spot, message);
+        }
+    }
+}
+
+/// Remarks on children of a joint that its type has no use for, unless they are all zero.
+fn useless(tree: &mut Tree, joint: usize, kind: &str, tags: &[&str]) {
+    let zero = |value: &str| value.split_whitespace().all(|x| x.parse() == Ok(0.0));
+    for tag in tags {
+        if let Some(element) = tree.child(joint, tag)
+            && !tree.own_attributes(element).iter().all(|a| zero(&a.value))
+        {
+            let spot = tree.elements[element].spot;
+            tree.remark(spot, format!("`{tag}` of a {kind} joint is not taken"));
+        }
+    }
+}
+
 /// The frame of an `origin`; none if there is none.
 fn origin(tree: &mut Tree, of: usize) -> Result<Frame> {
     let Some(element) = tree.child(of, "origin") else {
@@ -239,6 +261,7 @@ fn origin(tree: &mut Tree, of: usize) -> Result<Frame> {
 
 fn link(tree: &mut Tree, element: usize, meshes: &mut Meshes) -> Result<Link> {
     tree.expect(element, &["name"], &["inertial", "visual", "collision"]);
+    once(tree, element, &["inertial"]);
     let name = tree.needed(element, "name")?.value.clone();
     for visual in tree.all(element, "visual") {
         tree.remark(tree.elements[visual].spot, "`visual` is a picture only");
@@ -264,6 +287,7 @@ fn inertia(tree: &mut Tree, link: usize) -> Result<Option<Inertia>> {
     };
     let spot = tree.elements[element].spot;
     tree.expect(element, &[], &["origin", "mass", "inertia"]);
+    once(tree, element, &["origin", "mass", "inertia"]);
     let frame = origin(tree, element)?;
     let mass = match tree.child(element, "mass") {
         Some(mass) => {
@@ -298,19 +322,17 @@ fn inertia(tree: &mut Tree, link: usize) -> Result<Option<Inertia>> {
         tree.remark(spot, format!("`inertial` has no mass{what}: it is left out"));
         return Ok(None);
     }
-    if !frame.is_upright() {
-        let turned = matrix(frame.rotation);
-        tensor = crate::geometry::symmetric(turned * tensor * turned.transpose());
-    }
-    Ok(Some(Inertia {
+    let own = Inertia {
         mass,
-        centre: frame.position,
+        centre: Vec3::zeros(),
         tensor,
-    }))
+    };
+    Ok(Some(own.seen_from(&frame)))
 }
 
 fn collider(tree: &mut Tree, element: usize, link: &str, meshes: &mut Meshes) -> Result<Option<Collider>> {
     tree.expect(element, &["name"], &["origin", "geometry"]);
+    once(tree, element, &["origin", "geometry"]);
     let frame = origin(tree, element)?;
     let spot = tree.elements[element].spot;
     let Some(geometry) = tree.child(element, "geometry") else {
@@ -321,6 +343,11 @@ fn collider(tree: &mut Tree, element: usize, link: &str, meshes: &mut Meshes) ->
         tree.remark(spot, "`geometry` is empty: there is nothing to collide with");
         return Ok(None);
     };
+    let shapes = tree.elements[geometry].children.clone();
+    for other in shapes.into_iter().skip(1) {
+        let spot = tree.elements[other].spot;
+        tree.remark(spot, "a second shape of one `geometry` is not taken");
+    }
     let tag = tree.elements[shape].tag.clone();
     let shape = match tag.as_str() {
         "box" => {
@@ -399,11 +426,23 @@ fn joint(tree: &mut Tree, edge: &Edge, robot: &mut Robot) -> Result<(Frame, Atta
     let spot = tree.elements[element].spot;
     let children = ["origin", "parent", "child", "axis", "limit", "dynamics", "mimic"];
     tree.expect(element, &["name", "type"], &children);
+    once(tree, element, &children);
+    for tag in ["parent", "child"] {
+        if let Some(end) = tree.child(element, tag) {
+            tree.expect(end, &["link"], &[]);
+        }
+    }
     let frame = origin(tree, element)?;
     let kind = tree.needed(element, "type")?.clone();
     let motion = match kind.value.as_str() {
-        "fixed" => return Ok((frame, Attachment::Rigid)),
-        "floating" => return Ok((frame, Attachment::Free)),
+        "fixed" => {
+            useless(tree, element, "fixed", &["limit", "dynamics", "mimic"]);
+            return Ok((frame, Attachment::Rigid));
+        }
+        "floating" => {
+            useless(tree, element, "floating", &["axis", "limit", "dynamics", "mimic"]);
+            return Ok((frame, Attachment::Free));
+        }
         "revolute" | "continuous" => Motion::Hinge,
         "prismatic" => Motion::Slider,
         "planar" => Motion::Planar,
@@ -428,11 +467,7 @@ fn joint(tree: &mut Tree, edge: &Edge, robot: &mut Robot) -> Result<(Frame, Atta
         start: 0.0,
         reference: 0.0,
         rest: 0.0,
-        effects: effects(
-            tree,
-            element,
-            kind.value == "revolute" || kind.value == "prismatic",
-        )?,
+        effects: effects(tree, element, &kind.value)?,
         spot,
     };
     if let Some(mimic) = tree.child(element, "mimic") {
@@ -471,27 +506,15 @@ fn axis(tree: &mut Tree, joint: usize) -> Result<Vec3> {
     Ok((given / size).normalize())
 }
 
-fn effects(tree: &mut Tree, joint: usize, limited: bool) -> Result<Effects> {
+fn effects(tree: &mut Tree, joint: usize, kind: &str) -> Result<Effects> {
     let mut effects = Effects::default();
-    if let Some(limit) = tree.child(joint, "limit") {
-        tree.expect(limit, &["lower", "upper", "effort", "velocity"], &[]);
-        let finite = |x: Option<f64>| x.filter(|x| x.is_finite());
-        if limited {
-            // The file format has zero for what is left out.
-            let lower = tree.bound(limit, "lower")?.unwrap_or_default();
-            let upper = tree.bound(limit, "upper")?.unwrap_or_default();
-            if lower > upper {
-                let message = format!("the limits are {lower} and {upper}: nothing is between them");
-                return tree.wrong(tree.elements[limit].spot, message, None);
-            }
-            (effects.lower, effects.upper) = (finite(Some(lower)), finite(Some(upper)));
+    match tree.child(joint, "limit") {
+        Some(limit) => limits(tree, limit, kind, &mut effects)?,
+        None if kind == "revolute" || kind == "prismatic" => {
+            let message = format!("a {kind} joint without `limit` has no limits");
+            tree.remark(tree.elements[joint].spot, message);
         }
-        effects.effort = finite(tree.bound(limit, "effort")?).filter(|x| *x > 0.0);
-        effects.velocity = finite(tree.bound(limit, "velocity")?);
-        if effects.effort.is_some() || effects.velocity.is_some() {
-            let message = "`effort` and `velocity` bound drives, of which there are none: a motor with this force is a comment of the joint";
-            tree.remark(tree.elements[limit].spot, message);
-        }
+        None => {}
     }
     if let Some(dynamics) = tree.child(joint, "dynamics") {
         tree.expect(dynamics, &["damping", "friction"], &[]);
@@ -499,4 +522,46 @@ fn effects(tree: &mut Tree, joint: usize, limited: bool) -> Result<Effects> {
         effects.friction = tree.not_negative(dynamics, "friction")?.unwrap_or_default();
     }
     Ok(effects)
+}
+
+/// Limits of the coordinate of a joint, and what the file says of its drive.
+fn limits(tree: &mut Tree, limit: usize, kind: &str, effects: &mut Effects) -> Result<()> {
+    tree.expect(limit, &["lower", "upper", "effort", "velocity"], &[]);
+    let spot = tree.elements[limit].spot;
+    let finite = |x: Option<f64>| x.filter(|x| x.is_finite());
+    let (lower, upper) = (tree.bound(limit, "lower")?, tree.bound(limit, "upper")?);
+    if kind == "revolute" || kind == "prismatic" {
+        if (lower, upper) == (None, None) {
+            let message =
+                "a `limit` without `lower` and `upper` holds its joint at zero: the format has zero for both";
+            tree.remark(spot, message);
+        }
+        let (lower, upper) = (lower.unwrap_or_default(), upper.unwrap_or_default());
+        if lower > upper {
+            let message = format!("the limits are {lower} and {upper}: nothing is between them");
+            return tree.wrong(spot, message, None);
+        }
+        (effects.lower, effects.upper) = (finite(Some(lower)), finite(Some(upper)));
+    } else if [lower, upper].into_iter().flatten().any(|x| x != 0.0) {
+        tree.remark(
+            spot,
+            format!("`lower` and `upper` of a {kind} joint are not taken"),
+        );
+    }
+    let effort = finite(tree.bound(limit, "effort")?).filter(|x| *x > 0.0);
+    let velocity = finite(tree.bound(limit, "velocity")?).filter(|x| *x > 0.0);
+    if kind == "planar" || effort.is_none() {
+        if effort.is_some() {
+            tree.remark(spot, "`effort` of a planar joint is not taken");
+        }
+        if velocity.is_some() {
+            let message = "`velocity` without `effort`, or of a planar joint, is not taken";
+            tree.remark(spot, message);
+        }
+        return Ok(());
+    }
+    (effects.effort, effects.velocity) = (effort, velocity);
+    let message = "`effort` and `velocity` bound drives, of which there are none: a motor with this force is a comment of the joint";
+    tree.remark(spot, message);
+    Ok(())
 }

@@ -6,7 +6,9 @@
 use crate::error::ImportError;
 use crate::remark::Remarks;
 use pliant_scene::scene::{Diagnostic, SourceSpan};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// The largest file, in bytes: 64 MiB, as of scenes.
 pub(crate) const LARGEST_FILE: u64 = 64 << 20;
@@ -14,6 +16,15 @@ pub(crate) const LARGEST_FILE: u64 = 64 << 20;
 pub(crate) const DEEPEST: usize = 256;
 /// The most elements of all files together.
 pub(crate) const MOST_ELEMENTS: usize = 1_000_000;
+
+/// The most attributes of an element. Formats have some thirty.
+pub(crate) const MOST_ATTRIBUTES: usize = 200;
+
+/// The most guesses of what was meant by unknown names.
+const MOST_GUESSES: usize = 10_000;
+
+/// Attributes of which one that is given leaves out the others of a class: all turn a frame.
+pub(crate) const TURNS: [&str; 5] = ["quat", "axisangle", "xyaxes", "zaxis", "euler"];
 
 /// A stretch of a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +46,10 @@ pub(crate) struct Attribute {
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     pub(crate) tag: String,
-    pub(crate) attributes: Vec<Attribute>,
+    attributes: Vec<Attribute>,
+    /// Attributes of its class, where it has none of that name itself. One list for all elements
+    /// of a tag and a class: copies could be many.
+    defaults: Option<Rc<[Attribute]>>,
     pub(crate) children: Vec<usize>,
     pub(crate) spot: Spot,
 }
@@ -52,6 +66,11 @@ pub(crate) struct Tree {
     files: Vec<File>,
     pub(crate) elements: Vec<Element>,
     remarks: Remarks,
+    /// Lists of defaults that `expect` has seen, and against how many known names.
+    expected: HashSet<(*const Attribute, usize)>,
+    /// Remarks of `expect` with their guesses, by those without them and how many names are known:
+    /// to guess takes long.
+    guesses: HashMap<(String, usize), String>,
 }
 
 type Result<T> = std::result::Result<T, ImportError>;
@@ -68,7 +87,7 @@ impl Tree {
             text: text.to_owned(),
             lines: std::iter::once(0).chain(ends).collect(),
         });
-        self.check_nesting(file)?;
+        self.check_size(file)?;
         let left = MOST_ELEMENTS - self.elements.len().min(MOST_ELEMENTS);
         let options = roxmltree::ParsingOptions {
             allow_dtd: false,
@@ -81,7 +100,7 @@ impl Tree {
             Err(error) => return Err(self.broken(file, &error)),
         };
         let root = self.elements.len();
-        let mut index = std::collections::HashMap::new();
+        let mut index = HashMap::new();
         for node in document.descendants().filter(roxmltree::Node::is_element) {
             if self.elements.len() >= MOST_ELEMENTS {
                 let spot = Spot {
@@ -101,8 +120,9 @@ impl Tree {
         Ok(root)
     }
 
-    /// Refuses what is nested too deep, before anything that might recurse sees it.
-    fn check_nesting(&self, file: usize) -> Result<()> {
+    /// Refuses what is nested too deep or has too many attributes, before anything that might
+    /// recurse or compare them in pairs sees it.
+    fn check_size(&self, file: usize) -> Result<()> {
         let bytes = self.files[file].text.as_bytes();
         let (mut depth, mut at) = (0usize, 0);
         while at < bytes.len() {
@@ -121,16 +141,20 @@ impl Tree {
                 depth = depth.saturating_sub(1);
                 2
             } else if rest[0] == b'<' && !rest.starts_with(b"<!") {
-                let length = tag_length(rest);
+                let (length, attributes) = tag_length(rest);
+                let spot = Spot {
+                    file,
+                    start: at,
+                    end: at + length,
+                };
+                if attributes > MOST_ATTRIBUTES {
+                    let message = format!("an element has more than {MOST_ATTRIBUTES} attributes");
+                    return Err(self.syntax(spot, message, None));
+                }
                 if !rest[..length].ends_with(b"/>") {
                     depth += 1;
                 }
                 if depth > DEEPEST {
-                    let spot = Spot {
-                        file,
-                        start: at,
-                        end: at + length,
-                    };
                     let message = format!("elements are nested more than {DEEPEST} deep");
                     return Err(self.syntax(spot, message, None));
                 }
@@ -181,7 +205,8 @@ impl Tree {
         })
     }
 
-    fn syntax(&self, spot: Spot, message: String, help: Option<String>) -> ImportError {
+    /// An error about what is no XML, or beyond a limit.
+    pub(crate) fn syntax(&self, spot: Spot, message: String, help: Option<String>) -> ImportError {
         ImportError::Syntax(self.diagnostic(spot, message, help))
     }
 
@@ -231,7 +256,19 @@ impl Tree {
     }
 
     pub(crate) fn attribute(&self, of: usize, name: &str) -> Option<&Attribute> {
-        self.elements[of].attributes.iter().find(|a| a.name == name)
+        let element = &self.elements[of];
+        let own = element.attributes.iter().find(|a| a.name == name);
+        own.or_else(|| element.inherited().find(|a| a.name == name))
+    }
+
+    /// Attributes that stand in the element itself.
+    pub(crate) fn own_attributes(&self, of: usize) -> &[Attribute] {
+        &self.elements[of].attributes
+    }
+
+    /// Gives an element the attributes of a class.
+    pub(crate) fn inherit(&mut self, of: usize, defaults: Rc<[Attribute]>) {
+        self.elements[of].defaults = Some(defaults);
     }
 
     /// The value of an attribute.
@@ -251,7 +288,7 @@ impl Tree {
     }
 
     /// Numbers of an attribute, as many as there are; infinite ones are allowed if `infinite`.
-    fn parse(&self, attribute: &Attribute, infinite: bool) -> Result<Vec<f64>> {
+    pub(crate) fn parse(&self, attribute: &Attribute, infinite: bool) -> Result<Vec<f64>> {
         let mut numbers = Vec::new();
         for word in attribute.value.split_whitespace() {
             match word.parse::<f64>() {
@@ -273,7 +310,7 @@ impl Tree {
         }
     }
 
-    /// So many numbers of an attribute, if it is there.
+    /// Exactly `N` numbers of an attribute, if it is there.
     pub(crate) fn numbers<const N: usize>(&self, of: usize, name: &str) -> Result<Option<[f64; N]>> {
         let Some(attribute) = self.attribute(of, name) else {
             return Ok(None);
@@ -322,38 +359,53 @@ impl Tree {
     /// Remarks on attributes and children that the reader does not know.
     pub(crate) fn expect(&mut self, of: usize, attributes: &[&str], children: &[&str]) {
         let element = &self.elements[of];
-        let tag = element.tag.clone();
-        let mut unknown = Vec::new();
-        for attribute in &element.attributes {
-            if !attributes.contains(&attribute.name.as_str()) {
-                let hint = near(&attribute.name, attributes);
-                unknown.push((
-                    attribute.spot,
-                    format!("`{}` of `{tag}` is not taken{hint}", attribute.name),
-                ));
-            }
-        }
-        for child in &element.children {
-            let child = &self.elements[*child];
-            if !children.contains(&child.tag.as_str()) {
-                let hint = near(&child.tag, children);
-                unknown.push((
-                    child.spot,
-                    format!("`{}` in `{tag}` is not taken{hint}", child.tag),
-                ));
-            }
-        }
-        for (spot, message) in unknown {
+        // What a class says, many elements have from the same place: it is told once.
+        let inherited = element.defaults.as_deref().unwrap_or_default();
+        let key = (inherited.as_ptr(), attributes.len());
+        let inherited = match inherited.is_empty() || !self.expected.insert(key) {
+            true => &[],
+            false => inherited,
+        };
+        let all = element.attributes.iter().chain(inherited);
+        let names = all
+            .filter(|a| !attributes.contains(&a.name.as_str()))
+            .map(|a| ("of", attributes, a.name.clone(), a.spot));
+        let inside = element.children.iter().map(|child| &self.elements[*child]);
+        let tags = inside
+            .filter(|child| !children.contains(&child.tag.as_str()))
+            .map(|child| ("in", children, child.tag.clone(), child.spot));
+        let unknown: Vec<_> = names.chain(tags).collect();
+        for (how, known, name, spot) in unknown {
+            let message = format!("`{name}` {how} `{}` is not taken", self.elements[of].tag);
+            let message = self.guess(message, &name, known);
             self.remark(spot, message);
         }
     }
+
+    /// A remark with a guess of what was meant, if there is one.
+    fn guess(&mut self, message: String, wanted: &str, known: &[&str]) -> String {
+        let key = (message, known.len());
+        if let Some(whole) = self.guesses.get(&key) {
+            return whole.clone();
+        }
+        if self.guesses.len() >= MOST_GUESSES {
+            return key.0;
+        }
+        let whole = match pliant_scene::scene::hint(wanted, "", known.iter().copied()) {
+            Some(hint) if hint.starts_with("did you mean") => format!("{}; {hint}", key.0),
+            _ => key.0.clone(),
+        };
+        self.guesses.insert(key, whole.clone());
+        whole
+    }
 }
 
-/// The end of a remark that guesses what was meant; empty without a guess.
-fn near(wanted: &str, known: &[&str]) -> String {
-    match pliant_scene::scene::hint(wanted, "", known.iter().copied()) {
-        Some(hint) if hint.starts_with("did you mean") => format!("; {hint}"),
-        _ => String::new(),
+impl Element {
+    /// Attributes of its class that count.
+    fn inherited(&self) -> impl Iterator<Item = &Attribute> {
+        let turned = self.attributes.iter().any(|a| TURNS.contains(&a.name.as_str()));
+        let defaults = self.defaults.as_deref().unwrap_or_default().iter();
+        defaults.filter(move |a| !turned || !TURNS.contains(&a.name.as_str()))
     }
 }
 
@@ -384,21 +436,23 @@ fn element(file: usize, node: &roxmltree::Node<'_, '_>) -> Element {
                 spot: spot(a.range_value()),
             })
             .collect(),
+        defaults: None,
         children: Vec::new(),
         spot: spot(start..start + 1 + tag.len()),
     }
 }
 
-/// Bytes of a tag up to its `>`, which may stand in quotes before.
-fn tag_length(bytes: &[u8]) -> usize {
-    let mut quote = None;
+/// Bytes of a tag up to its `>`, which may stand in quotes before, and how many attributes it has.
+fn tag_length(bytes: &[u8]) -> (usize, usize) {
+    let (mut quote, mut attributes) = (None, 0);
     for (at, byte) in bytes.iter().enumerate() {
         match (quote, byte) {
-            (None, b'>') => return at + 1,
+            (None, b'>') => return (at + 1, attributes),
+            (None, b'=') => attributes += 1,
             (None, b'"' | b'\'') => quote = Some(*byte),
             (Some(q), b) if q == *b => quote = None,
             _ => {}
         }
     }
-    bytes.len()
+    (bytes.len(), attributes)
 }

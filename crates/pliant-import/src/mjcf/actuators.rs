@@ -3,11 +3,34 @@
 use super::Reader;
 use super::constraints::joint_at;
 use super::defaults::ACTUATORS;
-use super::settings::truth;
+use super::settings::bounds;
 use crate::error::ImportError;
 use crate::robot::{Effects, Force, Motor, Robot};
+use std::collections::HashMap;
 
 type Result<T> = std::result::Result<T, ImportError>;
+
+const KNOWN: [&str; 19] = [
+    "name",
+    "class",
+    "joint",
+    "tendon",
+    "gear",
+    "kp",
+    "kv",
+    "gainprm",
+    "biasprm",
+    "gaintype",
+    "biastype",
+    "dyntype",
+    "dynprm",
+    "timeconst",
+    "forcerange",
+    "forcelimited",
+    "ctrlrange",
+    "ctrllimited",
+    "group",
+];
 
 /// The law of an actuator: `gain control - stiffness length - damping velocity`.
 struct Law {
@@ -24,6 +47,10 @@ pub(super) fn read_actuators(
     robot: &mut Robot,
 ) -> Result<Vec<Option<String>>> {
     let mut names = Vec::new();
+    let mut tendons = HashMap::new();
+    for (number, tendon) in robot.tendons.iter().enumerate() {
+        tendons.entry(tendon.name.clone()).or_insert(number);
+    }
     for section in reader.tree.all(root, "actuator") {
         reader.tree.expect(section, &[], &ACTUATORS);
         for of in reader.tree.elements[section].children.clone() {
@@ -31,91 +58,75 @@ pub(super) fn read_actuators(
                 Some(name) if !name.is_empty() => name.to_owned(),
                 _ => format!("actuator {}", names.len() + 1),
             };
-            let taken = read_actuator(reader, of, &name, robot)?;
-            names.push(taken.then_some(name));
+            let refused = read_actuator(reader, of, &name, robot, &tendons)?;
+            names.push(refused.is_none().then_some(name));
+            if let Some(why) = refused {
+                let spot = reader.spot(of);
+                reader.tree.remark(spot, why);
+            }
         }
     }
     Ok(names)
 }
 
-fn read_actuator(reader: &mut Reader<'_>, of: usize, name: &str, robot: &mut Robot) -> Result<bool> {
-    let known = [
-        "name",
-        "class",
-        "joint",
-        "tendon",
-        "gear",
-        "kp",
-        "kv",
-        "gainprm",
-        "biasprm",
-        "gaintype",
-        "biastype",
-        "forcerange",
-        "forcelimited",
-        "ctrlrange",
-        "ctrllimited",
-        "group",
-    ];
-    reader.tree.expect(of, &known, &[]);
+/// Puts an actuator on its joint or tendon, or says why it is not taken.
+fn read_actuator(
+    reader: &mut Reader<'_>,
+    of: usize,
+    name: &str,
+    robot: &mut Robot,
+    tendons: &HashMap<String, usize>,
+) -> Result<Option<String>> {
+    reader.tree.expect(of, &KNOWN, &[]);
     let spot = reader.spot(of);
-    let Some(law) = law(reader, of)? else {
-        let message = format!(
-            "an actuator `{}` of this kind is not taken",
-            reader.tree.elements[of].tag
-        );
-        reader.tree.remark(spot, message);
-        return Ok(false);
-    };
-    if reader.tree.attribute(of, "ctrlrange").is_some()
-        && truth(reader.tree, of, "ctrllimited") != Some(false)
-    {
-        reader.tree.remark(
-            spot,
-            "`ctrlrange` bounds controls, which are parameters of the scene",
-        );
+    if has_state(reader, of)? {
+        return Ok(Some(
+            "an actuator with a state of its own is not taken".to_owned(),
+        ));
     }
-    let gear = reader
-        .tree
-        .list(of, "gear")?
-        .and_then(|g| g.first().copied())
-        .unwrap_or(1.0);
+    let Some(law) = law(reader, of)? else {
+        let tag = &reader.tree.elements[of].tag;
+        return Ok(Some(format!("an actuator `{tag}` of this kind is not taken")));
+    };
+    let gear = reader.tree.list(of, "gear")?;
+    let gear = gear.and_then(|g| g.first().copied()).unwrap_or(1.0);
+    // A gain is part of an expression, where the scene's numbers are not checked.
+    if !(law.gain * gear).is_finite() {
+        let message = "gain and gear of the actuator are too large".to_owned();
+        return reader.tree.wrong(spot, message, None);
+    }
     let force = largest_force(reader, of)?;
-    let (joint, tendon) = (
-        reader.tree.attribute(of, "joint").cloned(),
-        reader.tree.attribute(of, "tendon").cloned(),
-    );
-    let (effects, reference) = if let Some(attribute) = joint {
-        reader.joint(robot, &attribute)?;
-        let place = reader.joints.get(&attribute.value).copied();
-        let joint = place.and_then(|place| joint_at(robot, place));
-        match joint {
+    let (effects, reference) = if let Some(attribute) = reader.tree.attribute(of, "joint") {
+        match joint_at(robot, reader.joint_place(attribute)?) {
             Some(joint) => (&mut joint.effects, joint.reference),
-            None => return Ok(false),
+            None => return Ok(Some("an actuator of a free joint is not taken".to_owned())),
         }
-    } else if let Some(attribute) = tendon {
-        match robot.tendons.iter_mut().find(|t| t.name == attribute.value) {
+    } else if let Some(attribute) = reader.tree.attribute(of, "tendon") {
+        let tendon = tendons.get(&attribute.value);
+        match tendon.and_then(|number| robot.tendons.get_mut(*number)) {
             Some(tendon) if law.stiffness == 0.0 => (&mut tendon.effects, 0.0),
-            _ => {
-                reader
-                    .tree
-                    .remark(spot, "an actuator of this tendon is not taken");
-                return Ok(false);
-            }
+            _ => return Ok(Some("an actuator of this tendon is not taken".to_owned())),
         }
     } else {
-        reader
-            .tree
-            .remark(spot, "an actuator on neither a joint nor a tendon is not taken");
-        return Ok(false);
+        let why = "an actuator on neither a joint nor a tendon is not taken";
+        return Ok(Some(why.to_owned()));
     };
-    if !put(effects, name, &law, gear, force, reference) {
-        reader.tree.remark(
-            spot,
-            "the bound of a force that is no servo of position is not kept",
-        );
+    let auto = reader.settings.auto_limits;
+    if bounds(reader.tree, of, "ctrlrange", "ctrllimited", auto)?.is_some() {
+        let message = "`ctrlrange` bounds controls, which are parameters of the scene";
+        reader.tree.remark(spot, message);
     }
-    Ok(true)
+    if !put(effects, name, &law, gear, force, reference) {
+        let message = "the bound of a force that is no servo of position is not kept";
+        reader.tree.remark(spot, message);
+    }
+    Ok(None)
+}
+
+/// Whether an actuator has a state, such as a filter of its control.
+fn has_state(reader: &Reader<'_>, of: usize) -> Result<bool> {
+    let dynamics = reader.tree.value(of, "dyntype").is_some_and(|d| d != "none");
+    Ok(dynamics || reader.tree.number(of, "timeconst")?.is_some_and(|t| t > 0.0))
 }
 
 /// The law of an actuator, if it is one of these.
@@ -123,6 +134,8 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
     let tag = reader.tree.elements[of].tag.clone();
     let list = |reader: &Reader<'_>, key: &str| reader.tree.list(of, key).map(Option::unwrap_or_default);
     let (kp, kv) = (reader.tree.number(of, "kp")?, reader.tree.number(of, "kv")?);
+    let (gain, bias) = (list(reader, "gainprm")?, list(reader, "biasprm")?);
+    let gain = gain.first().copied();
     Ok(match tag.as_str() {
         "motor" => Some(Law {
             gain: 1.0,
@@ -130,15 +143,17 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
             damping: 0.0,
         }),
         "position" => {
-            let kp = kp.unwrap_or(1.0);
+            // What a class has of `general`.
+            let kp = kp.or(gain).unwrap_or(1.0);
+            let damping = kv.or(bias.get(2).map(|b| -b));
             Some(Law {
                 gain: kp,
                 stiffness: kp,
-                damping: kv.unwrap_or_default(),
+                damping: damping.unwrap_or_default(),
             })
         }
         "velocity" => {
-            let kv = kv.unwrap_or(1.0);
+            let kv = kv.or(gain).unwrap_or(1.0);
             Some(Law {
                 gain: kv,
                 stiffness: 0.0,
@@ -146,8 +161,7 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
             })
         }
         "general" => {
-            let (gain, bias) = (list(reader, "gainprm")?, list(reader, "biasprm")?);
-            let gain = gain.first().copied().unwrap_or(1.0);
+            let gain = gain.unwrap_or(1.0);
             let entry = |i: usize| bias.get(i).copied().unwrap_or_default();
             let kinds = (
                 reader.tree.value(of, "gaintype"),
@@ -178,9 +192,8 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
 }
 
 fn largest_force(reader: &mut Reader<'_>, of: usize) -> Result<Option<f64>> {
-    let range = reader.tree.numbers::<2>(of, "forcerange")?;
-    let limited = truth(reader.tree, of, "forcelimited").unwrap_or(reader.settings.auto_limits);
-    let Some([lower, upper]) = range.filter(|_| limited) else {
+    let auto = reader.settings.auto_limits;
+    let Some([lower, upper]) = bounds(reader.tree, of, "forcerange", "forcelimited", auto)? else {
         return Ok(None);
     };
     if lower != -upper {

@@ -2,11 +2,11 @@
 
 use super::Reader;
 use super::keys::Coordinate;
-use super::settings::truth;
+use super::settings::{PLACE, bounds};
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
 use crate::robot::{Attachment, Effects, Joint, Link, Motion};
-use pliant_dense::rotation::matrix;
+use crate::xml::Spot;
 use pliant_dense::{Mat3, Vec3};
 
 type Result<T> = std::result::Result<T, ImportError>;
@@ -29,6 +29,8 @@ const PARTS: [&str; 10] = [
 struct Content {
     joints: Vec<Joint>,
     free: bool,
+    /// The element of the inertia, and the frame it is in.
+    inertial: Option<(usize, Frame)>,
     /// Inertia of the geoms.
     inertia: Option<Inertia>,
     colliders: Vec<crate::robot::Collider>,
@@ -48,6 +50,9 @@ impl Reader<'_> {
                     .tree
                     .wrong(self.spot(world), "the world has no joints".to_owned(), None);
             }
+            if let Some((of, _)) = content.inertial {
+                self.tree.remark(self.spot(of), "the world has no inertia");
+            }
             if !content.colliders.is_empty() {
                 self.links.push(Link {
                     name: "world".to_owned(),
@@ -59,7 +64,8 @@ impl Reader<'_> {
                     spot: self.spot(world),
                 });
             }
-            // Depth first, in the order of the file, which is that of coordinates; without recursion.
+            // Depth first, in the order of the file, which is that of coordinates; without
+            // recursion.
             let mut open: Vec<(usize, Frame, Option<usize>)> = content
                 .bodies
                 .into_iter()
@@ -99,18 +105,11 @@ impl Reader<'_> {
         outer: &Frame,
         parent: Option<usize>,
     ) -> Result<(usize, Vec<(usize, Frame)>)> {
-        let known = [
-            "name",
-            "class",
-            "childclass",
-            "pos",
-            "quat",
-            "axisangle",
-            "xyaxes",
-            "zaxis",
-            "euler",
-        ];
-        self.tree.expect(of, &known, &PARTS);
+        self.tree.expect(
+            of,
+            &[&["name", "class", "childclass"][..], &PLACE].concat(),
+            &PARTS,
+        );
         let number = self.links.len();
         let name = match self.tree.value(of, "name") {
             Some(name) if !name.is_empty() => name.to_owned(),
@@ -122,17 +121,18 @@ impl Reader<'_> {
                 .tree
                 .wrong(spot, format!("the body `{name}` is there twice"), None);
         }
-        let frame = outer.then(&self.settings.frame(self.tree, of)?);
+        let own = self.settings.frame(self.tree, of)?;
+        let frame = outer.then(&own);
         let mut content = Content::default();
-        let inertial = self.tree.child(of, "inertial");
-        self.has_inertial = inertial.is_some();
+        self.has_inertial = self.tree.child(of, "inertial").is_some();
         self.read_parts(of, &Frame::IDENTITY, &name, &mut content)?;
-        let from_geoms = self.settings.from_geoms.unwrap_or(inertial.is_none());
-        let mut inertia = match inertial {
-            Some(inertial) if !from_geoms => Some(self.inertial(inertial)?),
-            _ => content.inertia,
+        let inertia = match (self.settings.from_geoms, content.inertial) {
+            (Some(true), _) if content.inertia.is_some() => content.inertia,
+            (_, Some((inertial, inside))) => Some(self.inertial(inertial)?.seen_from(&inside)),
+            (Some(false), None) => None,
+            (_, None) => content.inertia,
         };
-        self.bound(&mut inertia);
+        let inertia = self.bounded(inertia, own.position);
         if content.free && (parent.is_some() || !content.joints.is_empty()) {
             let message = format!("`{name}` has a free joint beside others, or inside of another body");
             return self.tree.wrong(self.spot(of), message, None);
@@ -147,81 +147,75 @@ impl Reader<'_> {
             parent,
             frame,
             attachment,
-            inertia: inertia.filter(|i| i.mass > 0.0),
+            inertia,
             colliders: content.colliders,
             spot: self.spot(of),
         });
         Ok((number, content.bodies))
     }
 
-    /// The least mass and moments that the file allows.
-    fn bound(&self, inertia: &mut Option<Inertia>) {
-        if let Some(inertia) = inertia {
-            inertia.mass = inertia.mass.max(self.settings.least_mass);
-            let least = self.settings.least_inertia;
-            let eigen = inertia.tensor.symmetric_eigen();
-            if eigen.eigenvalues.min() < least {
-                let moments = eigen.eigenvalues.map(|m| m.max(least));
-                let turned = eigen.eigenvectors;
-                inertia.tensor = symmetric(turned * Mat3::from_diagonal(&moments) * turned.transpose());
-            }
+    /// An inertia with the least mass and moments that the file allows. MuJoCo gives them also to
+    /// bodies without mass, with a centre at `pos` in the frame of the body itself.
+    fn bounded(&self, inertia: Option<Inertia>, pos: Vec3) -> Option<Inertia> {
+        let (mass, least) = (self.settings.least_mass, self.settings.least_inertia);
+        let mut inertia = inertia.unwrap_or(Inertia {
+            mass: 0.0,
+            centre: pos,
+            tensor: Mat3::zeros(),
+        });
+        inertia.mass = inertia.mass.max(mass);
+        let eigen = inertia.tensor.symmetric_eigen();
+        if eigen.eigenvalues.min() < least {
+            let moments = eigen.eigenvalues.map(|m| m.max(least));
+            let turned = eigen.eigenvectors;
+            inertia.tensor = symmetric(turned * Mat3::from_diagonal(&moments) * turned.transpose());
         }
+        (inertia.mass > 0.0).then_some(inertia)
     }
 
-    /// Geoms, joints and bodies of an element, also those in frames inside it.
+    /// Geoms, joints and bodies of an element, also those in frames inside it, in the order of the
+    /// file.
     fn read_parts(&mut self, of: usize, outer: &Frame, body: &str, content: &mut Content) -> Result<()> {
-        let mut open = vec![(of, *outer)];
-        while let Some((of, outer)) = open.pop() {
-            for child in self.tree.elements[of].children.clone() {
-                match self.tree.elements[child].tag.as_str() {
-                    "geom" => {
-                        let geom = self.geom(child, &outer, body)?;
-                        content.colliders.extend(geom.collider);
-                        content.inertia = match (content.inertia, geom.inertia) {
-                            (Some(sum), Some(part)) => Some(sum.with(&part)),
-                            (sum, part) => sum.or(part),
-                        };
-                    }
-                    "joint" | "freejoint" => self.read_joint(child, &outer, body, content)?,
-                    "body" => content.bodies.push((child, outer)),
-                    "frame" => {
-                        let known = [
-                            "name",
-                            "class",
-                            "childclass",
-                            "pos",
-                            "quat",
-                            "axisangle",
-                            "xyaxes",
-                            "zaxis",
-                            "euler",
-                        ];
-                        self.tree.expect(child, &known, &PARTS);
-                        open.push((child, outer.then(&self.settings.frame(self.tree, child)?)));
-                    }
-                    "site" | "camera" | "light" => {
-                        let spot = self.spot(child);
-                        self.tree.remark(spot, "sites, cameras and lights are not taken");
-                    }
-                    _ => {}
+        let inside = |reader: &Self, of: usize, outer: Frame| {
+            let children = reader.tree.elements[of].children.iter().rev();
+            children.map(|child| (*child, outer)).collect::<Vec<_>>()
+        };
+        let mut open = inside(self, of, *outer);
+        while let Some((child, outer)) = open.pop() {
+            let spot = self.spot(child);
+            match self.tree.elements[child].tag.as_str() {
+                "geom" => {
+                    let geom = self.geom(child, &outer, body)?;
+                    content.colliders.extend(geom.collider);
+                    content.inertia = match (content.inertia, geom.inertia) {
+                        (Some(sum), Some(part)) => Some(sum.with(&part)),
+                        (sum, part) => sum.or(part),
+                    };
                 }
+                "joint" | "freejoint" => self.read_joint(child, &outer, body, content)?,
+                "body" => content.bodies.push((child, outer)),
+                "frame" => {
+                    self.tree.expect(
+                        child,
+                        &[&["name", "class", "childclass"][..], &PLACE].concat(),
+                        &PARTS,
+                    );
+                    let outer = outer.then(&self.settings.frame(self.tree, child)?);
+                    open.extend(inside(self, child, outer));
+                }
+                "inertial" if content.inertial.is_none() => content.inertial = Some((child, outer)),
+                "inertial" => self.tree.remark(spot, "a second `inertial` is not taken"),
+                "site" | "camera" | "light" => {
+                    self.tree.remark(spot, "sites, cameras and lights are not taken");
+                }
+                _ => {}
             }
         }
         Ok(())
     }
 
     fn inertial(&mut self, of: usize) -> Result<Inertia> {
-        let known = [
-            "pos",
-            "quat",
-            "axisangle",
-            "xyaxes",
-            "zaxis",
-            "euler",
-            "mass",
-            "diaginertia",
-            "fullinertia",
-        ];
+        let known = [&["mass", "diaginertia", "fullinertia"][..], &PLACE].concat();
         self.tree.expect(of, &known, &[]);
         let frame = self.settings.frame(self.tree, of)?;
         self.tree.needed(of, "mass")?;
@@ -234,17 +228,12 @@ impl Reader<'_> {
             (None, Some(diagonal)) => Mat3::from_diagonal(&diagonal.into()),
             (None, None) => Mat3::zeros(),
         };
-        let turned = matrix(frame.rotation);
-        let tensor = if frame.is_upright() {
-            tensor
-        } else {
-            symmetric(turned * tensor * turned.transpose())
-        };
-        Ok(Inertia {
+        let own = Inertia {
             mass,
-            centre: frame.position,
+            centre: Vec3::zeros(),
             tensor,
-        })
+        };
+        Ok(own.seen_from(&frame))
     }
 
     fn read_joint(&mut self, of: usize, outer: &Frame, body: &str, content: &mut Content) -> Result<()> {
@@ -269,6 +258,11 @@ impl Reader<'_> {
                 }
             }
             content.free = true;
+            if self.tree.value(of, "name").is_some_and(|n| !n.is_empty())
+                && self.joints.insert(name.clone(), (link, 0)).is_some()
+            {
+                return self.joint_twice(spot, &name, body);
+            }
             self.order.push(Coordinate::Free(link));
             return Ok(());
         }
@@ -332,11 +326,7 @@ impl Reader<'_> {
         });
         let place = (link, content.joints.len());
         if self.joints.insert(name.clone(), place).is_some() {
-            return self.tree.wrong(
-                spot,
-                format!("the joint `{name}` of `{body}` is there twice"),
-                None,
-            );
+            return self.joint_twice(spot, &name, body);
         }
         let effects = self.effects(of, motion, unit, reference)?;
         let rest = if motion == Motion::Ball {
@@ -356,6 +346,11 @@ impl Reader<'_> {
             spot,
         });
         Ok(())
+    }
+
+    fn joint_twice<T>(&self, spot: Spot, name: &str, body: &str) -> Result<T> {
+        let message = format!("the joint `{name}` of `{body}` is there twice");
+        self.tree.wrong(spot, message, None)
     }
 
     /// A coefficient whose polynomial has no other terms; a remark if it has.
@@ -391,12 +386,8 @@ impl Reader<'_> {
             armature: self.tree.not_negative(of, "armature")?.unwrap_or_default(),
             ..Effects::default()
         };
-        let range = self.tree.numbers::<2>(of, "range")?;
-        let limited = match truth(self.tree, of, "limited") {
-            Some(limited) => limited,
-            None => self.settings.auto_limits && range.is_some(),
-        };
-        if limited && let Some([lower, upper]) = range {
+        let range = bounds(self.tree, of, "range", "limited", self.settings.auto_limits)?;
+        if let Some([lower, upper]) = range {
             if lower > upper {
                 let spot = self.tree.needed(of, "range")?.spot;
                 let message = format!("`range` is {lower} to {upper}: nothing is between them");

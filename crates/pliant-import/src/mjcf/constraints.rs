@@ -1,6 +1,7 @@
 //! Pairs that do not collide, rows between bodies and coordinates, tendons.
 
 use super::Reader;
+use super::settings::truth;
 use crate::error::ImportError;
 use crate::geometry::Frame;
 use crate::layout::starts;
@@ -9,6 +10,8 @@ use crate::xml::Attribute;
 use pliant_dense::Vec3;
 
 type Result<T> = std::result::Result<T, ImportError>;
+
+const NO_SINGLE_ROW: &str = "a row of a joint that is neither a hinge nor a slide is not taken";
 
 /// The joint of a link by its number, to be changed.
 pub(super) fn joint_at(robot: &mut Robot, (link, number): (usize, usize)) -> Option<&mut Joint> {
@@ -36,22 +39,30 @@ impl Reader<'_> {
         }
     }
 
-    /// The joint that an attribute names.
-    pub(super) fn joint<'a>(&self, robot: &'a Robot, name: &Attribute) -> Result<&'a Joint> {
-        let place = self.joints.get(&name.value);
-        let found = place.and_then(|(link, number)| match &robot.links.get(*link)?.attachment {
-            Attachment::Joints(joints) => joints.get(*number),
+    /// The joint that an attribute names, if it has one coordinate.
+    fn single<'a>(&self, robot: &'a Robot, name: &Attribute) -> Result<Option<&'a Joint>> {
+        let (link, number) = self.joint_place(name)?;
+        let joint = match robot.links.get(link).map(|l| &l.attachment) {
+            Some(Attachment::Joints(joints)) => joints.get(number),
             _ => None,
-        });
-        match found {
-            Some(joint) => Ok(joint),
-            None => self
-                .tree
-                .wrong(name.spot, format!("there is no joint `{}`", name.value), None),
+        };
+        Ok(joint.filter(|j| matches!(j.motion, Motion::Hinge | Motion::Slider)))
+    }
+
+    /// The place of the joint that an attribute names.
+    pub(super) fn joint_place(&self, name: &Attribute) -> Result<(usize, usize)> {
+        if let Some(place) = self.joints.get(&name.value) {
+            return Ok(*place);
         }
+        let mut names: Vec<&str> = self.joints.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        let help = pliant_scene::scene::hint(&name.value, "joints", names);
+        self.tree
+            .wrong(name.spot, format!("there is no joint `{}`", name.value), help)
     }
 
     pub(super) fn read_contact(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
+        let world = robot.links.iter().position(|l| l.name == "world");
         for section in self.tree.all(root, "contact") {
             self.tree.expect(section, &[], &["exclude"]);
             for of in self.tree.all(section, "exclude") {
@@ -60,7 +71,6 @@ impl Reader<'_> {
                     self.tree.needed(of, "body1")?.clone(),
                     self.tree.needed(of, "body2")?.clone(),
                 );
-                let world = robot.links.iter().position(|l| l.name == "world");
                 let sides = (self.body(&a)?.or(world), self.body(&b)?.or(world));
                 if let (Some(a), Some(b)) = sides {
                     robot.apart.push(Apart {
@@ -74,18 +84,20 @@ impl Reader<'_> {
     }
 
     pub(super) fn read_equality(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
+        // Where bodies are at the coordinates of the file: rows let joints start elsewhere.
+        let zero = starts(&robot.links);
         for section in self.tree.all(root, "equality") {
             self.tree.expect(section, &[], &["connect", "weld", "joint"]);
             for of in self.tree.elements[section].children.clone() {
                 let spot = self.spot(of);
-                if self.tree.value(of, "active") == Some("false") {
+                if truth(self.tree, of, "active")? == Some(false) {
                     self.tree
                         .remark(spot, "a constraint that is not active is not taken");
                     continue;
                 }
                 match self.tree.elements[of].tag.as_str() {
                     "joint" => self.read_gear(of, robot)?,
-                    "connect" | "weld" => self.read_closure(of, robot)?,
+                    "connect" | "weld" => self.read_closure(of, &zero, robot)?,
                     _ => {}
                 }
             }
@@ -101,13 +113,19 @@ impl Reader<'_> {
         );
         let spot = self.spot(of);
         let first = self.tree.needed(of, "joint1")?.clone();
-        let first = self.joint(robot, &first)?.name.clone();
+        let Some(first) = self.single(robot, &first)?.map(|j| j.name.clone()) else {
+            self.tree.remark(spot, NO_SINGLE_ROW);
+            return Ok(());
+        };
         let Some(second) = self.tree.attribute(of, "joint2").cloned() else {
             self.tree
                 .remark(spot, "a joint that is held at a coordinate is not taken");
             return Ok(());
         };
-        let second = self.joint(robot, &second)?.name.clone();
+        let Some(second) = self.single(robot, &second)?.map(|j| j.name.clone()) else {
+            self.tree.remark(spot, NO_SINGLE_ROW);
+            return Ok(());
+        };
         let list = self.tree.list(of, "polycoef")?.unwrap_or_default();
         let entry = |i: usize, default: f64| list.get(i).copied().unwrap_or(default);
         if list.iter().skip(2).any(|c| *c != 0.0) {
@@ -140,7 +158,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn read_closure(&mut self, of: usize, robot: &mut Robot) -> Result<()> {
+    fn read_closure(&mut self, of: usize, zero: &[Frame], robot: &mut Robot) -> Result<()> {
         let spot = self.spot(of);
         let known = ["name", "class", "active", "body1", "body2", "anchor"];
         self.tree.expect(of, &known, &[]);
@@ -160,8 +178,6 @@ impl Reader<'_> {
             None => None,
         };
         let anchor: Vec3 = self.tree.numbers::<3>(of, "anchor")?.unwrap_or_default().into();
-        // Where the bodies are at the coordinates of the file: joints start later.
-        let zero = starts(&robot.links);
         let frame = |link: Option<usize>| link.map_or(Frame::IDENTITY, |l| zero[l]);
         let (of_a, of_b) = (frame(a), frame(b));
         let inside = Frame::at(anchor);
@@ -185,54 +201,64 @@ impl Reader<'_> {
     pub(super) fn read_tendons(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
         for section in self.tree.all(root, "tendon") {
             self.tree.expect(section, &[], &["fixed"]);
-            for (number, of) in self.tree.all(section, "fixed").into_iter().enumerate() {
-                let known = [
-                    "name",
-                    "class",
-                    "stiffness",
-                    "damping",
-                    "range",
-                    "limited",
-                    "frictionloss",
-                    "armature",
-                    "springlength",
-                    "group",
-                    "rgba",
-                    "width",
-                ];
-                self.tree.expect(of, &known, &["joint"]);
-                let spot = self.spot(of);
-                let mut terms = Vec::new();
-                let (mut offset, mut at_rest) = (0.0, 0.0);
-                for term in self.tree.all(of, "joint") {
-                    let name = self.tree.needed(term, "joint")?.clone();
-                    let factor = self.tree.number(term, "coef")?.unwrap_or_default();
-                    let joint = self.joint(robot, &name)?;
-                    offset += factor * joint.reference;
-                    at_rest += factor * joint.rest;
-                    terms.push((joint.name.clone(), factor));
-                }
-                let mut effects = self.effects(of, Motion::Slider, 1.0, 0.0)?;
-                let length = self.tree.list(of, "springlength")?.unwrap_or_default();
-                if length.len() > 1 && length[0] != length[1] {
-                    self.tree
-                        .remark(spot, "a tendon with a range of rest lengths has the first");
-                }
-                let rest = length.first().copied().filter(|x| *x >= 0.0).unwrap_or(at_rest);
-                effects.spring = effects.spring.map(|(stiffness, _)| (stiffness, rest));
-                let name = self
-                    .tree
-                    .value(of, "name")
-                    .map_or_else(|| format!("tendon {}", number + 1), str::to_owned);
-                robot.tendons.push(Tendon {
-                    name,
-                    terms,
-                    offset,
-                    effects,
-                    spot,
-                });
+            for of in self.tree.all(section, "fixed") {
+                self.read_tendon(of, robot)?;
             }
         }
+        Ok(())
+    }
+
+    fn read_tendon(&mut self, of: usize, robot: &mut Robot) -> Result<()> {
+        let known = [
+            "name",
+            "class",
+            "stiffness",
+            "damping",
+            "range",
+            "limited",
+            "frictionloss",
+            "armature",
+            "springlength",
+            "group",
+            "rgba",
+            "width",
+        ];
+        self.tree.expect(of, &known, &["joint"]);
+        let spot = self.spot(of);
+        let mut terms = Vec::new();
+        let (mut offset, mut at_rest) = (0.0, 0.0);
+        for term in self.tree.all(of, "joint") {
+            self.tree.expect(term, &["joint", "coef"], &[]);
+            let name = self.tree.needed(term, "joint")?.clone();
+            let factor = self.tree.number(term, "coef")?.unwrap_or_default();
+            let Some(joint) = self.single(robot, &name)? else {
+                let message = "a tendon over a joint that is neither a hinge nor a slide is not taken";
+                self.tree.remark(spot, message);
+                return Ok(());
+            };
+            offset += factor * joint.reference;
+            at_rest += factor * joint.rest;
+            terms.push((joint.name.clone(), factor));
+        }
+        let mut effects = self.effects(of, Motion::Slider, 1.0, 0.0)?;
+        let length = self.tree.list(of, "springlength")?.unwrap_or_default();
+        if length.len() > 1 && length[0] != length[1] {
+            self.tree
+                .remark(spot, "a tendon with a range of rest lengths has the first");
+        }
+        let rest = length.first().copied().filter(|x| *x >= 0.0).unwrap_or(at_rest);
+        effects.spring = effects.spring.map(|(stiffness, _)| (stiffness, rest));
+        let name = match self.tree.value(of, "name") {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => format!("tendon {}", robot.tendons.len() + 1),
+        };
+        robot.tendons.push(Tendon {
+            name,
+            terms,
+            offset,
+            effects,
+            spot,
+        });
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Geoms: what they weigh and what they collide with.
 
 use super::Reader;
+use super::settings::PLACE;
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, from_z, of_point};
 use crate::robot::{Collider, Material, Shape};
@@ -13,17 +14,11 @@ type Result<T> = std::result::Result<T, ImportError>;
 
 /// Density of geoms that name none (kg/m^3).
 const DENSITY: f64 = 1000.0;
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 15] = [
     "name",
     "class",
     "type",
     "size",
-    "pos",
-    "quat",
-    "axisangle",
-    "xyaxes",
-    "zaxis",
-    "euler",
     "fromto",
     "mass",
     "density",
@@ -53,18 +48,18 @@ struct Solid {
 
 impl Reader<'_> {
     pub(super) fn geom(&mut self, of: usize, outer: &Frame, body: &str) -> Result<Geom> {
-        self.tree.expect(of, &KNOWN, &[]);
+        self.tree.expect(of, &[&KNOWN[..], &PLACE].concat(), &[]);
         let spot = self.tree.elements[of].spot;
         let (size, mut frame) = self.size_and_frame(of)?;
         let kind = self.tree.value(of, "type").map(str::to_owned);
-        // A geom with a mesh is one of that kind, or a primitive fitted to it.
+        // A geom with a mesh is one of that type, or a primitive fitted to it: a sphere by default.
         let mesh = self.tree.attribute(of, "mesh").cloned();
-        let kind = kind.unwrap_or_else(|| if mesh.is_some() { "mesh" } else { "sphere" }.to_owned());
+        let kind = kind.unwrap_or_else(|| "sphere".to_owned());
         frame = outer.then(&frame);
         if mesh.is_some() && kind != "mesh" {
             self.tree.remark(
                 spot,
-                "a primitive that is fitted to a mesh is left out, with its mass",
+                "a primitive that is fitted to a mesh is left out, with its mass; `type=\"mesh\"` is the mesh itself",
             );
             return Ok(Geom {
                 inertia: None,
@@ -81,7 +76,10 @@ impl Reader<'_> {
             Some(mass) => mass,
             None => self.tree.not_negative(of, "density")?.unwrap_or(DENSITY) * solid.volume,
         };
-        let inertia = (mass > 0.0 && solid.volume > 0.0).then(|| {
+        let group = self.tree.number(of, "group")?.unwrap_or_default();
+        let [first, last] = self.settings.heavy_groups;
+        let heavy = (first..=last).contains(&group);
+        let inertia = (heavy && mass > 0.0 && solid.volume > 0.0).then(|| {
             let own = Inertia {
                 mass,
                 centre: solid.centre,
@@ -272,8 +270,8 @@ impl Reader<'_> {
             torsional: if directions < 4.0 { 0.0 } else { entry(1, 0.005) },
             rolling: if directions < 6.0 { 0.0 } else { entry(2, 0.0001) },
         };
-        let known = self.materials.iter().position(|m| *m == material);
-        Ok(known.unwrap_or_else(|| {
+        let bits = [material.friction, material.torsional, material.rolling].map(f64::to_bits);
+        Ok(*self.numbers.entry(bits).or_insert_with(|| {
             self.materials.push(material);
             self.materials.len() - 1
         }))

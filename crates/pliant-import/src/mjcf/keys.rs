@@ -4,7 +4,7 @@ use super::Reader;
 use super::constraints::joint_at;
 use crate::error::ImportError;
 use crate::geometry::Frame;
-use crate::robot::{Attachment, Robot};
+use crate::robot::{Effects, Robot};
 use pliant_dense::rotation::normalize;
 use std::collections::HashMap;
 
@@ -28,6 +28,7 @@ pub(super) fn read_keys(
 ) -> Result<()> {
     let mut found = false;
     for section in reader.tree.all(root, "keyframe") {
+        reader.tree.expect(section, &[], &["key"]);
         for of in reader.tree.all(section, "key") {
             let spot = reader.spot(of);
             if reader.tree.value(of, "name") == Some("home") && !found {
@@ -106,20 +107,21 @@ fn control(
     robot: &mut Robot,
     actuators: &[Option<String>],
 ) -> Result<()> {
-    let list = reader.tree.list(of, "ctrl")?.unwrap_or_default();
+    let Some(list) = reader.tree.list(of, "ctrl")? else {
+        return Ok(());
+    };
+    if list.len() != actuators.len() {
+        let (found, expected) = (list.len(), actuators.len());
+        let message = format!("`ctrl` has {found} numbers, and the model {expected} actuators");
+        return reader
+            .tree
+            .wrong(reader.tree.needed(of, "ctrl")?.spot, message, None);
+    }
     let named = list.iter().zip(actuators);
     let values: HashMap<&str, f64> = named
         .filter_map(|(value, name)| Some((name.as_deref()?, *value)))
         .collect();
-    let joints = robot
-        .links
-        .iter_mut()
-        .flat_map(|link| match &mut link.attachment {
-            Attachment::Joints(joints) => joints.as_mut_slice(),
-            _ => &mut [],
-        });
-    let tendons = robot.tendons.iter_mut().map(|t| &mut t.effects);
-    for effects in joints.map(|j| &mut j.effects).chain(tendons) {
+    let set = |effects: &mut Effects| {
         for motor in &mut effects.motors {
             let value = values.get(motor.name.as_str()).copied().unwrap_or_default();
             motor.target += value / motor.gear;
@@ -127,6 +129,11 @@ fn control(
         for force in &mut effects.forces {
             force.control = values.get(force.name.as_str()).copied().unwrap_or_default();
         }
-    }
+    };
+    robot.joints_mut().for_each(|joint| set(&mut joint.effects));
+    robot
+        .tendons
+        .iter_mut()
+        .for_each(|tendon| set(&mut tendon.effects));
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use crate::error::ImportError;
 use crate::geometry::{Frame, from_axes, from_z, turn};
-use crate::xml::Tree;
+use crate::xml::{TURNS, Tree};
 use pliant_dense::Vec3;
 use pliant_dense::rotation::{multiply, normalize};
+use pliant_scene::scene::hint;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
@@ -16,24 +17,73 @@ pub(super) struct Settings {
     sequence: Vec<char>,
     /// Whether masses come from geoms: always, never, or where there is no `inertial`.
     pub(super) from_geoms: Option<bool>,
+    /// The first and the last group of the geoms that weigh.
+    pub(super) heavy_groups: [f64; 2],
     pub(super) auto_limits: bool,
     pub(super) mesh_directory: String,
     pub(super) strip_path: bool,
     pub(super) least_mass: f64,
     pub(super) least_inertia: f64,
     pub(super) total_mass: Option<f64>,
-    pub(super) gravity: [f64; 3],
+    gravity: [f64; 3],
+    /// Whether there is gravity.
+    weight: bool,
     pub(super) step: f64,
     pub(super) contacts: bool,
 }
 
-/// A word that is true or false; none for other words.
-pub(super) fn truth(tree: &Tree, of: usize, name: &str) -> Option<bool> {
-    match tree.value(of, name) {
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        _ => None,
+/// Attributes that place a frame.
+pub(super) const PLACE: [&str; 6] = {
+    let [quat, axisangle, xyaxes, zaxis, euler] = TURNS;
+    ["pos", quat, axisangle, xyaxes, zaxis, euler]
+};
+
+/// A word that is true or false, if it is there.
+pub(super) fn truth(tree: &Tree, of: usize, name: &str) -> Result<Option<bool>> {
+    word(tree, of, name, &["false", "true"]).map(|index| index.map(|i| i == 1))
+}
+
+/// A word that is true, false, or `auto`, which is none, as if it were not there.
+pub(super) fn truth_or_auto(tree: &Tree, of: usize, name: &str) -> Result<Option<bool>> {
+    let index = word(tree, of, name, &["false", "true", "auto"])?;
+    Ok(index.filter(|i| *i < 2).map(|i| i == 1))
+}
+
+/// The number of a word among those that are allowed, if there is one.
+fn word(tree: &Tree, of: usize, name: &str, allowed: &[&str]) -> Result<Option<usize>> {
+    let Some(attribute) = tree.attribute(of, name) else {
+        return Ok(None);
+    };
+    let index = allowed.iter().position(|word| *word == attribute.value);
+    if index.is_none() {
+        let message = format!("`{name}` cannot be `{}`", attribute.value);
+        let help = hint(&attribute.value, "words", allowed.iter().copied());
+        return tree.wrong(attribute.spot, message, help);
     }
+    Ok(index)
+}
+
+/// Both numbers of a range that bounds something, by the attribute that says whether it does;
+/// `auto` is the answer where this does not. Remarks where one of both is missing.
+pub(super) fn bounds(
+    tree: &mut Tree,
+    of: usize,
+    range: &str,
+    limited: &str,
+    auto: bool,
+) -> Result<Option<[f64; 2]>> {
+    let numbers = tree.numbers::<2>(of, range)?;
+    let said = truth_or_auto(tree, of, limited)?;
+    let spot = tree.elements[of].spot;
+    match (said, numbers.is_some()) {
+        (Some(true), false) => tree.remark(spot, format!("`{limited}` without `{range}` limits nothing")),
+        (None, true) if !auto => {
+            let message = format!("`{range}` without `{limited}` limits nothing, as `autolimits` is off");
+            tree.remark(spot, message);
+        }
+        _ => {}
+    }
+    Ok(numbers.filter(|_| said.unwrap_or(auto)))
 }
 
 impl Settings {
@@ -42,6 +92,7 @@ impl Settings {
             angle: 1.0f64.to_radians(),
             sequence: vec!['x', 'y', 'z'],
             from_geoms: None,
+            heavy_groups: [0.0, 5.0],
             auto_limits: true,
             mesh_directory: String::new(),
             strip_path: false,
@@ -49,6 +100,7 @@ impl Settings {
             least_inertia: 0.0,
             total_mass: None,
             gravity: [0.0, 0.0, -9.81],
+            weight: true,
             step: 0.002,
             contacts: true,
         };
@@ -67,6 +119,7 @@ impl Settings {
             "eulerseq",
             "coordinate",
             "inertiafromgeom",
+            "inertiagrouprange",
             "autolimits",
             "meshdir",
             "assetdir",
@@ -81,7 +134,8 @@ impl Settings {
         tree.expect(of, &known, &[]);
         match tree.value(of, "angle") {
             Some("radian") => self.angle = 1.0,
-            Some("degree") | None => {}
+            Some("degree") => self.angle = 1.0f64.to_radians(),
+            None => {}
             Some(_) => return self.bad_word(tree, of, "angle", "`radian` or `degree`"),
         }
         if let Some(sequence) = tree.value(of, "eulerseq") {
@@ -94,9 +148,14 @@ impl Settings {
         if tree.value(of, "coordinate").is_some_and(|c| c != "local") {
             return self.bad_word(tree, of, "coordinate", "`local`: global coordinates are not read");
         }
-        self.from_geoms = truth(tree, of, "inertiafromgeom").or(self.from_geoms);
-        self.auto_limits = truth(tree, of, "autolimits").unwrap_or(self.auto_limits);
-        self.strip_path = truth(tree, of, "strippath").unwrap_or(self.strip_path);
+        if tree.value(of, "inertiafromgeom").is_some() {
+            self.from_geoms = truth_or_auto(tree, of, "inertiafromgeom")?;
+        }
+        self.heavy_groups = tree
+            .numbers::<2>(of, "inertiagrouprange")?
+            .unwrap_or(self.heavy_groups);
+        self.auto_limits = truth(tree, of, "autolimits")?.unwrap_or(self.auto_limits);
+        self.strip_path = truth(tree, of, "strippath")?.unwrap_or(self.strip_path);
         for key in ["assetdir", "meshdir"] {
             if let Some(directory) = tree.value(of, key) {
                 self.mesh_directory = directory.to_owned();
@@ -106,10 +165,9 @@ impl Settings {
         self.least_inertia = tree
             .not_negative(of, "boundinertia")?
             .unwrap_or(self.least_inertia);
-        self.total_mass = tree
-            .number(of, "settotalmass")?
-            .filter(|m| *m > 0.0)
-            .or(self.total_mass);
+        if let Some(total) = tree.number(of, "settotalmass")? {
+            self.total_mass = (total > 0.0).then_some(total);
+        }
         Ok(())
     }
 
@@ -122,16 +180,25 @@ impl Settings {
             }
             self.step = step;
         }
+        let (mut weight, mut contacts) = (self.weight, self.contacts);
         for flag in tree.all(of, "flag") {
             tree.expect(flag, &["gravity", "contact"], &[]);
-            if tree.value(flag, "gravity") == Some("disable") {
-                self.gravity = [0.0; 3];
-            }
-            if tree.value(flag, "contact") == Some("disable") {
-                self.contacts = false;
+            for (key, on) in [("gravity", &mut weight), ("contact", &mut contacts)] {
+                match tree.value(flag, key) {
+                    None => {}
+                    Some("enable") => *on = true,
+                    Some("disable") => *on = false,
+                    Some(_) => return self.bad_word(tree, flag, key, "`enable` or `disable`"),
+                }
             }
         }
+        (self.weight, self.contacts) = (weight, contacts);
         Ok(())
+    }
+
+    /// Gravity, if the flag of it is not off.
+    pub(super) fn gravity(&self) -> [f64; 3] {
+        if self.weight { self.gravity } else { [0.0; 3] }
     }
 
     fn bad_word<T>(&self, tree: &Tree, of: usize, key: &str, expected: &str) -> Result<T> {

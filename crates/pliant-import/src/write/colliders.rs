@@ -94,13 +94,14 @@ impl Writer<'_> {
         let all = self.robot.links.iter().flat_map(|l| &l.colliders);
         let kinds: BTreeSet<(u32, u32)> = all.map(|c| c.bits).collect();
         let kinds: Vec<(u32, u32)> = kinds.into_iter().collect();
-        if kinds.iter().all(|a| kinds.iter().all(|b| meet(*a, *b))) {
-            return Vec::new();
-        }
+        // Before kinds are compared in pairs, of which there could be many.
         if kinds.len() > MOST_GROUPS {
             let message =
                 format!("more than {MOST_GROUPS} kinds of contype and conaffinity: all of them collide");
             self.tree.remark_all(message);
+            return Vec::new();
+        }
+        if kinds.iter().all(|a| kinds.iter().all(|b| meet(*a, *b))) {
             return Vec::new();
         }
         kinds

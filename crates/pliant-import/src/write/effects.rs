@@ -139,14 +139,15 @@ impl Writer<'_> {
     fn parameter(&mut self, wanted: &str, value: f64) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut base: String = wanted.chars().map(plain).collect();
-        // Single letters have meanings of their own in expressions, and names do not begin with digits.
+        // Single letters have meanings of their own in expressions, and names do not begin with
+        // digits.
         if base.len() < 2 || base == "pi" || base.starts_with(|c: char| c.is_ascii_digit()) {
             base = format!("control_{base}");
         }
         let mut name = base.clone();
-        let mut count = 1;
         while self.parameters.contains_key(&name) {
-            count += 1;
+            let count = self.counts.entry(format!("${base}")).or_insert(1);
+            *count += 1;
             name = format!("{base}_{count}");
         }
         self.parameters.insert(name.clone(), number(value));

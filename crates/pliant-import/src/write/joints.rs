@@ -49,23 +49,24 @@ impl Writer<'_> {
 
     /// A name for a joint, with the names of what it makes.
     fn joint_name(&mut self, wanted: &str) -> String {
+        const PARTS: [&str; 4] = ["held", "force", "angle", "travel"];
         let mut name = wanted.to_owned();
-        let mut count = 1;
-        while ["held", "force", "angle", "travel"]
+        while PARTS
             .iter()
             .any(|part| self.names.contains(&format!("{name}.{part}")))
         {
-            count += 1;
+            let count = self.counts.entry(format!("{wanted}.")).or_insert(1);
+            *count += 1;
             name = format!("{wanted} {count}");
         }
-        for part in ["held", "force", "angle", "travel"] {
+        for part in PARTS {
             self.names.insert(format!("{name}.{part}"));
         }
         name
     }
 
-    /// The sides of a joint and where it is: in the world if its coordinates start at zero, else by a
-    /// frame in each body, which tell where they start.
+    /// The sides of a joint and where it is: in the world if its coordinates start at zero, else by
+    /// a frame in each body, which tell where they start.
     fn sides(&self, link: usize, group: &Group, joints: &[Joint]) -> String {
         let parent = self.robot.links[link].parent;
         let joint_frame = Frame {

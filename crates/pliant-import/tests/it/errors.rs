@@ -153,3 +153,84 @@ fn numbers_that_overflow_are_refused() {
     let (_, shown) = error(text);
     assert!(shown.contains("not finite"), "{shown}");
 }
+
+#[test]
+fn elements_with_too_many_attributes_are_refused() {
+    let attributes = |count: usize| (0..count).map(|i| format!(" a{i}=\"=\"")).collect::<String>();
+    let link = |count: usize| format!("<robot>\n<link name=\"a\"{}/></robot>", attributes(count));
+    let options = Options::default();
+    let made = import_text(Format::Urdf, "r.urdf", &link(199), &options).unwrap();
+    assert!(
+        made.remarks
+            .iter()
+            .any(|r| r.message.contains("`a198` of `link`"))
+    );
+    let (error, shown) = error(&link(200));
+    assert!(matches!(error, ImportError::Syntax(_)), "{shown}");
+    assert!(
+        shown.contains("more than 200 attributes") && shown.contains("r.urdf:2:1"),
+        "{shown}"
+    );
+}
+
+/// Classes inside of classes have the attributes of all around them: their number is bounded.
+#[test]
+fn classes_with_too_many_attributes_are_refused() {
+    let geom = |level: usize| -> String {
+        let attributes: String = (0..150).map(|i| format!(" a{level}_{i}=\"1\"")).collect();
+        format!("<geom{attributes}/>")
+    };
+    let model = |inside: &str| format!("<mujoco><default>{inside}</default></mujoco>");
+    let nested = format!("{}<default class=\"c\">{}</default>", geom(0), geom(1));
+    let leaves: String = (0..7000)
+        .map(|i| format!("<default class=\"c{i}\"><geom b=\"1\"/></default>"))
+        .collect();
+    for (text, expected) in [
+        (model(&nested), "a class has more than 200 attributes of `geom`"),
+        (
+            model(&format!("{}{leaves}", geom(0))),
+            "classes of defaults have more than 1000000 attributes",
+        ),
+    ] {
+        let error = import_text(Format::Mjcf, "m.xml", &text, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+/// Files that each stay within the limit of nesting, but not one in the other.
+#[test]
+fn nesting_across_includes_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (count, depth) = (40, 200);
+    for number in 0..count {
+        let open = "<default class=\"c\">".repeat(depth);
+        let next = match number + 1 {
+            last if last == count => String::new(),
+            next => format!("<include file=\"{next}.xml\"/>"),
+        };
+        let text = format!("<mujoco>{open}{next}{}</mujoco>", "</default>".repeat(depth));
+        std::fs::write(folder.path().join(format!("{number}.xml")), text).unwrap();
+    }
+    let error = import_file(&folder.path().join("0.xml"), &Options::default()).unwrap_err();
+    assert!(matches!(error, ImportError::Syntax(_)));
+    let shown = error.to_string();
+    assert!(
+        shown.contains("nested more than 256 deep, with the files around them") && shown.contains("1.xml:1:"),
+        "{shown}"
+    );
+}
+
+/// A file of which nothing is known does not become a scene of comments.
+#[test]
+fn remarks_beyond_ten_thousand_are_counted() {
+    let remarks = |count: usize| {
+        let unknown: String = (0..count).map(|i| format!("<part{i}/>")).collect();
+        let text = format!("<robot><link name=\"a\"/>{unknown}</robot>");
+        let made = import_text(Format::Urdf, "r.urdf", &text, &Options::default());
+        made.unwrap().remarks
+    };
+    let (few, many) = (remarks(0), remarks(10_100));
+    assert_eq!(many.len(), 10_001);
+    let expected = format!("there are {} more remarks, which are not told", few.len() + 100);
+    assert_eq!(many[10_000].message, expected);
+}

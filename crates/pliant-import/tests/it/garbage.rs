@@ -2,7 +2,7 @@
 
 use pliant_import::{Format, Options, import_text};
 
-/// Every file cut at every byte, and with every byte changed to a few others.
+/// Files cut at every seventh byte, and with every fifth one changed to a few others.
 #[test]
 fn cut_and_changed_files_return() {
     for (format, text) in [

@@ -278,8 +278,8 @@ fn what_is_not_taken_is_told() {
     }
 }
 
-/// A box on the ground ends where MuJoCo has it, within a millimetre: there contacts are springs,
-/// which give way by a few tenths of it.
+/// A box on the ground ends where MuJoCo has it, within 0.12 mm: there contacts are springs, which
+/// give way by 0.11 mm.
 #[test]
 fn what_falls_comes_to_rest_on_the_ground() {
     let made = import(
@@ -295,6 +295,321 @@ fn what_falls_comes_to_rest_on_the_ground() {
     let expected: serde_json::Value = serde_json::from_str(include_str!("reference.json")).unwrap();
     let rest = expected["rest"].as_array().unwrap();
     for (index, expected) in rest.iter().enumerate() {
-        assert!((at[index] - expected.as_f64().unwrap()).abs() < 1e-3, "{at:?}");
+        assert!((at[index] - expected.as_f64().unwrap()).abs() < 1.2e-4, "{at:?}");
     }
+}
+
+/// A joint in a frame stands before one behind the frame.
+#[test]
+fn frames_keep_the_order_of_the_file() {
+    let made = import(
+        "<worldbody><body name=\"b\"><frame><joint name=\"j1\" axis=\"1 0 0\"/></frame><joint name=\"j2\" axis=\"0 1 0\" pos=\"0 0 1\"/><geom size=\"1\"/></body></worldbody>",
+    );
+    let at = |name: &str| made.scene.find(&format!("name: \"{name}\", kind: Hinge"));
+    assert!(at("j1").unwrap() < at("j2").unwrap(), "{}", made.scene);
+    let body = |name: &str, joint: &str| {
+        format!("<body name=\"{name}\"><joint name=\"{joint}\"/><geom size=\"1\"/></body>")
+    };
+    let made = import(&format!(
+        "<worldbody><frame>{}</frame>{}<frame>{}</frame></worldbody>
+         <keyframe><key name=\"home\" qpos=\"0.1 0.2 0.3\"/></keyframe>",
+        body("a", "ja"),
+        body("b", "jb"),
+        body("c", "jc")
+    ));
+    for (start, name) in [("0.1", "ja"), ("0.2", "jb"), ("0.3", "jc")] {
+        let expected = format!("// Starts at {start}.\n            name: \"{name}\"");
+        assert!(made.scene.contains(&expected), "{expected}\n{}", made.scene);
+    }
+}
+
+#[test]
+fn inertias_that_are_not_taken_are_told() {
+    let one = "<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>";
+    let made = import(&format!(
+        "<worldbody>{one}\n<body name=\"b\"><freejoint/>\n{one}\n{one}</body></worldbody>"
+    ));
+    assert!(remarked(&made, "the world has no inertia (m.xml:2)"));
+    assert!(remarked(&made, "a second `inertial` is not taken (m.xml:5)"));
+}
+
+/// Settings of a later `compiler` or `option` hold, also those that are the default.
+#[test]
+fn later_settings_hold() {
+    let body = "<worldbody><body name=\"b\"><joint range=\"-1 90\"/><geom size=\"1\"/></body></worldbody>";
+    let made = import(&format!(
+        "<compiler angle=\"radian\"/><compiler angle=\"degree\"/>{body}"
+    ));
+    let quarter = std::f64::consts::FRAC_PI_2;
+    assert!(
+        made.scene.contains(&format!("upper: {quarter})")),
+        "{}",
+        made.scene
+    );
+    let off = "<option><flag gravity=\"disable\" contact=\"disable\"/></option>";
+    let made = import(&format!("{off}<option gravity=\"0 0 -5\"/>{body}"));
+    assert!(made.scene.contains("gravity: (0, 0, 0)"), "{}", made.scene);
+    assert!(!made.scene.contains("Body(name: \"b\""));
+    let made = import(&format!(
+        "{off}<option gravity=\"0 0 -5\"><flag gravity=\"enable\" contact=\"enable\"/></option>{body}"
+    ));
+    assert!(made.scene.contains("gravity: (0, 0, -5)"), "{}", made.scene);
+    assert!(made.scene.contains("Body(name: \"b\""));
+    assert!(error("<option><flag gravity=\"off\"/></option>").contains("`enable` or `disable`"));
+}
+
+/// Defaults of `joint` are not those of a row between joints, which are `equality`; a free joint
+/// has none.
+#[test]
+fn defaults_are_those_of_their_section() {
+    let model = |defaults: &str, parts: &str| {
+        import(&format!(
+            "<default>{defaults}</default>
+             <worldbody><body name=\"b\"><joint name=\"j\"/><joint name=\"k\" axis=\"1 0 0\"/><geom size=\"1\"/></body>
+             <body name=\"c\"><freejoint/><geom size=\"1\"/></body></worldbody>
+             <tendon><fixed name=\"t\"><joint joint=\"j\" coef=\"2\"/></fixed></tendon>
+             <equality>\n{parts}</equality>"
+        ))
+    };
+    let row = "<joint joint1=\"j\" joint2=\"k\"/>";
+    let made = model("<joint damping=\"3\" armature=\"1\"/>", row);
+    assert!(made.scene.contains("ratio: -1") && made.scene.contains("damping: 3"));
+    for remark in ["`damping` of `joint`", "of a free joint"] {
+        assert!(!remarked(&made, remark), "{remark}: {:?}", made.remarks);
+    }
+    let made = model("<equality active=\"false\"/>", row);
+    assert!(!made.scene.contains("ratio:"), "{}", made.scene);
+    assert!(
+        remarked(&made, "not active is not taken (m.xml:7)"),
+        "{:?}",
+        made.remarks
+    );
+}
+
+/// A remark on a class is told once, whatever has it from there.
+#[test]
+fn defaults_that_are_not_taken_are_told_where_they_stand() {
+    let made = import(
+        "<default>\n<geom colour=\"red\"/><motor dampratio=\"1\"/>\n<guom/></default>
+         <worldbody><body name=\"b\"><joint name=\"j\"/><geom size=\"1\"/><geom size=\"1\"/></body></worldbody>
+         <actuator><general joint=\"j\"/></actuator>",
+    );
+    for expected in [
+        "`colour` of `geom` is not taken (m.xml:3)",
+        "`dampratio` of `general` is not taken (m.xml:3)",
+        "`guom` in `default` is not taken; did you mean `geom`? (m.xml:4)",
+    ] {
+        assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
+    }
+}
+
+/// Closures hold bodies where the file has them, though rows let joints start elsewhere.
+#[test]
+fn closures_are_those_of_zero_coordinates() {
+    let body = |name: &str, x: f64, joint: &str| {
+        format!(
+            "<body name=\"{name}\" pos=\"{x} 0 0\"><joint name=\"{joint}\" axis=\"0 1 0\"/><geom size=\"0.1\" pos=\"0.2 0 0\"/></body>"
+        )
+    };
+    let model = |offset: f64| {
+        import(&format!(
+            "<worldbody>{}{}</worldbody>
+             <equality><joint joint1=\"j\" joint2=\"k\" polycoef=\"{offset} 1\"/><weld body1=\"a\" body2=\"b\"/></equality>",
+            body("a", 0.0, "j"),
+            body("b", 1.0, "k")
+        ))
+    };
+    let weld = |made: &Imported| {
+        let line = made.scene.lines().find(|l| l.contains("kind: Fixed"));
+        line.map(str::to_owned).unwrap()
+    };
+    assert!(weld(&model(0.5)).contains("b: Frame(body: (\"b\", 0), position: (-1.2, 0, 0))"));
+    assert_eq!(weld(&model(0.5)), weld(&model(0.0)));
+}
+
+/// Free joints and ball joints are there, but have no single coordinate.
+#[test]
+fn parts_on_joints_without_a_single_coordinate_are_told() {
+    let made = import(
+        "<worldbody><body name=\"a\"><freejoint name=\"free\"/><geom size=\"1\"/></body>
+         <body name=\"b\"><joint name=\"ball\" type=\"ball\"/><geom size=\"1\"/></body>
+         <body name=\"c\"><joint name=\"j\"/><geom size=\"1\"/></body></worldbody>
+         <tendon>\n<fixed name=\"t\"><joint joint=\"free\" coef=\"1\"/></fixed>
+         <fixed name=\"u\"><joint joint=\"j\" coef=\"1\" color=\"red\"/></fixed></tendon>
+         <equality>\n<joint joint1=\"free\"/>\n<joint joint1=\"j\" joint2=\"ball\"/></equality>
+         <actuator>\n<motor joint=\"free\"/>\n<motor tendon=\"t\"/>\n<motor joint=\"ball\"/></actuator>",
+    );
+    for expected in [
+        "a tendon over a joint that is neither a hinge nor a slide is not taken (m.xml:6)",
+        "`color` of `joint` is not taken (m.xml:7)",
+        "a row of a joint that is neither a hinge nor a slide is not taken, 2 times (m.xml:9, 10)",
+        "an actuator of a free joint is not taken (m.xml:12)",
+        "an actuator of this tendon is not taken (m.xml:13)",
+        "actuators of a joint that is neither a hinge nor a slide is not taken (m.xml:3)",
+    ] {
+        assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
+    }
+    runner(&made.scene);
+    let shown = error(
+        "<worldbody><body><joint name=\"hip\"/><geom size=\"1\"/></body></worldbody><actuator><motor joint=\"hup\"/></actuator>",
+    );
+    assert!(
+        shown.contains("no joint `hup`") && shown.contains("did you mean `hip`?"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn actuators_with_a_state_are_not_taken() {
+    let made = import(
+        "<worldbody><body><joint name=\"j\"/><geom size=\"1\"/></body></worldbody>
+         <actuator>\n<position joint=\"j\" timeconst=\"0.1\"/>\n<general joint=\"j\" dyntype=\"integrator\"/>
+         <general joint=\"j\" dyntype=\"none\"/></actuator>",
+    );
+    let expected = "an actuator with a state of its own is not taken, 2 times (m.xml:4, 5)";
+    assert!(remarked(&made, expected), "{:?}", made.remarks);
+    assert!(
+        made.scene.contains("actuator_3") && !made.scene.contains("motors:"),
+        "{}",
+        made.scene
+    );
+}
+
+/// A mesh is the shape of a geom only by its type; MuJoCo fits a sphere to it otherwise.
+#[test]
+fn a_geom_with_a_mesh_and_no_type_is_no_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    std::fs::write(folder.path().join("tip.obj"), mesh).unwrap();
+    let path = folder.path().join("m.xml");
+    let model = |kind: &str| {
+        let text = format!(
+            "<mujoco><asset><mesh file=\"tip.obj\"/></asset><worldbody><body name=\"b\"><freejoint/>
+             <geom size=\"1\"/>\n<geom {kind} mesh=\"tip\"/></body></worldbody></mujoco>"
+        );
+        std::fs::write(&path, text).unwrap();
+        import_file(&path, &Options::default()).unwrap()
+    };
+    let (mesh, sphere) = (model("type=\"mesh\""), model(""));
+    assert!(mesh.scene.contains("Hull(") && !sphere.scene.contains("Hull("));
+    assert!(remarked(&sphere, "fitted to a mesh is left out, with its mass") && !remarked(&mesh, "fitted"));
+}
+
+#[test]
+fn words_that_are_neither_true_nor_false_are_errors() {
+    let joint = |word: &str| {
+        format!("<worldbody><body><joint limited=\"{word}\"/><geom size=\"1\"/></body></worldbody>")
+    };
+    for (parts, expected) in [
+        (joint("True"), "`limited` cannot be `True`"),
+        (joint("ture"), "did you mean `true`?"),
+        (
+            "<compiler autolimits=\"auto\"/>".to_owned(),
+            "`autolimits` cannot be `auto`",
+        ),
+        (
+            "<compiler inertiafromgeom=\"yes\"/>".to_owned(),
+            "`inertiafromgeom` cannot be `yes`",
+        ),
+        (
+            "<worldbody/><equality><weld body1=\"world\" active=\"on\"/></equality>".to_owned(),
+            "`active` cannot be `on`",
+        ),
+    ] {
+        let shown = error(&parts);
+        assert!(
+            shown.contains(expected) && shown.contains("m.xml:2:"),
+            "{expected}:\n{shown}"
+        );
+    }
+}
+
+#[test]
+fn limits_that_limit_nothing_are_told() {
+    let made = import(
+        "<compiler autolimits=\"false\"/><worldbody><body>\n<joint name=\"j\" limited=\"true\"/>
+         <joint axis=\"1 0 0\" range=\"0 1\"/>\n<joint axis=\"1 0 0\" limited=\"false\" range=\"0 1\"/><geom size=\"1\"/></body></worldbody>
+         <actuator><motor joint=\"j\" forcelimited=\"true\"/>\n<motor joint=\"j\" ctrlrange=\"0 1\"/></actuator>",
+    );
+    for expected in [
+        "`limited` without `range` limits nothing (m.xml:3)",
+        "`range` without `limited` limits nothing, as `autolimits` is off (m.xml:4)",
+        "`forcelimited` without `forcerange` limits nothing (m.xml:6)",
+        "`ctrlrange` without `ctrllimited` limits nothing, as `autolimits` is off (m.xml:7)",
+    ] {
+        assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
+    }
+    assert!(!made.scene.contains("limits:"), "{}", made.scene);
+    let made = with_joint("range=\"0 1\"");
+    assert!(!remarked(&made, "limits nothing"), "{:?}", made.remarks);
+}
+
+#[test]
+fn keys_are_checked() {
+    let model = |key: &str| {
+        format!(
+            "<worldbody><body><joint name=\"j\"/><geom size=\"1\"/></body></worldbody><actuator><motor joint=\"j\"/></actuator><keyframe>{key}</keyframe>"
+        )
+    };
+    let made = import(&model(
+        "<key name=\"home\" qpos=\"1\" ctrl=\"2\" qvel=\"3\"/><kei/>",
+    ));
+    assert!(made.scene.contains("\"actuator_1\": 2"), "{}", made.scene);
+    for expected in [
+        "`qvel` of `key`",
+        "`kei` in `keyframe` is not taken; did you mean `key`?",
+    ] {
+        assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
+    }
+    let shown = error(&model("<key name=\"home\" ctrl=\"2 3\"/>"));
+    assert!(
+        shown.contains("`ctrl` has 2 numbers, and the model 1 actuators"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn wishes_for_urdf_are_told() {
+    let text = "<mujoco><worldbody><body><freejoint/><geom size=\"1\"/></body></worldbody></mujoco>";
+    let options = Options {
+        floating: true,
+        position: [0.0, 0.0, 1.0],
+        self_collision: true,
+        ..Options::default()
+    };
+    let made = import_text(Format::Mjcf, "m.xml", text, &options).unwrap();
+    for wish in ["--floating", "--at", "--self-collision"] {
+        assert!(
+            remarked(&made, &format!("{wish} is for URDF")),
+            "{:?}",
+            made.remarks
+        );
+    }
+    assert!(!remarked(&import("<worldbody/>"), "is for URDF"));
+}
+
+#[test]
+fn gains_that_overflow_are_refused() {
+    let body = "<worldbody><body><joint name=\"j\"/><geom size=\"1\"/></body></worldbody>";
+    let shown = error(&format!(
+        "{body}<actuator><general joint=\"j\" gainprm=\"1e200\" gear=\"1e200\"/></actuator>"
+    ));
+    assert!(
+        shown.contains("gain and gear of the actuator are too large"),
+        "{shown}"
+    );
+}
+
+/// More kinds than groups: the scene says that all collide.
+#[test]
+fn many_kinds_of_colliders_are_told() {
+    let geoms: String = (0..40)
+        .map(|i| format!("<body><freejoint/><geom size=\"1\" contype=\"{i}\" conaffinity=\"0\"/></body>"))
+        .collect();
+    let made = import(&format!("<worldbody>{geoms}</worldbody>"));
+    assert!(
+        remarked(&made, "more than 31 kinds of contype and conaffinity"),
+        "{:?}",
+        made.remarks
+    );
 }

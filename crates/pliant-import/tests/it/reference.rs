@@ -3,7 +3,7 @@
 use crate::{imported, runner, scene};
 use pliant::dense::rotation::matrix;
 use pliant::dense::{Mat3, Vec3};
-use pliant_import::Options;
+use pliant_import::{Format, Imported, Options, import_text};
 use pliant_scene::scene::Number;
 use pliant_scene::scene::schema::{Node, Rotation, Triple};
 use serde_json::Value;
@@ -65,35 +65,7 @@ fn bodies_are_those_of_the_reference() {
     let reference = reference();
     for case in reference["cases"].as_array().unwrap() {
         let text = imported(case["file"].as_str().unwrap(), &options(case)).scene;
-        let scene = scene(&text);
-        for (name, expected) in case["bodies"].as_object().unwrap() {
-            let body = scene.schema().nodes.iter().find_map(|node| match node {
-                Node::Bodies(bodies) if bodies.name == *name => bodies.bodies.first(),
-                _ => None,
-            });
-            let body = body.unwrap_or_else(|| panic!("{name} is not there:\n{text}"));
-            let turned = match &body.rotation {
-                None => Mat3::identity(),
-                Some(Rotation::Quaternion(q)) => matrix(q.each_ref().map(number)),
-                Some(Rotation::Axis(_)) => panic!("imports write quaternions"),
-            };
-            let mass = body.mass.as_ref().map_or(0.0, number);
-            assert!(
-                (mass / expected["mass"].as_f64().unwrap() - 1.0).abs() < START,
-                "{name}: {mass}"
-            );
-            let [x, y, z] = [0, 1, 2].map(|i| vector(body.inertia.as_ref())[i]);
-            let [xy, xz, yz] = [0, 1, 2].map(|i| vector(body.products.as_ref())[i]);
-            let tensor = turned * Mat3::new(x, xy, xz, xy, y, yz, xz, yz, z) * turned.transpose();
-            let wanted = rows(&expected["inertia"]);
-            assert!(
-                (tensor - wanted).norm() < START * wanted.norm(),
-                "{name}: {tensor} {wanted}"
-            );
-            let off = vector(body.position.as_ref()) - Vec3::from(list::<3>(&expected["centre"]));
-            assert!(off.norm() < START, "{name}: {off}");
-            assert!((turned - rows(&expected["rotation"])).norm() < START, "{name}");
-        }
+        check_bodies(&text, &case["bodies"]);
     }
 }
 
@@ -136,6 +108,91 @@ fn motion_is_that_of_the_reference() {
                 case["file"],
                 turned.norm()
             );
+        }
+    }
+}
+
+/// Checks bodies of a scene against those of the reference.
+fn check_bodies(text: &str, expected: &Value) {
+    let scene = scene(text);
+    for (name, expected) in expected.as_object().unwrap() {
+        let body = scene.schema().nodes.iter().find_map(|node| match node {
+            Node::Bodies(bodies) if bodies.name == *name => bodies.bodies.first(),
+            _ => None,
+        });
+        let body = body.unwrap_or_else(|| panic!("{name} is not there:\n{text}"));
+        let turned = match &body.rotation {
+            None => Mat3::identity(),
+            Some(Rotation::Quaternion(q)) => matrix(q.each_ref().map(number)),
+            Some(Rotation::Axis(_)) => panic!("imports write quaternions"),
+        };
+        let mass = body.mass.as_ref().map_or(0.0, number);
+        assert!(
+            (mass / expected["mass"].as_f64().unwrap() - 1.0).abs() < START,
+            "{name}: {mass}\n{text}"
+        );
+        let [x, y, z] = [0, 1, 2].map(|i| vector(body.inertia.as_ref())[i]);
+        let [xy, xz, yz] = [0, 1, 2].map(|i| vector(body.products.as_ref())[i]);
+        let tensor = turned * Mat3::new(x, xy, xz, xy, y, yz, xz, yz, z) * turned.transpose();
+        let wanted = rows(&expected["inertia"]);
+        assert!(
+            (tensor - wanted).norm() < START * wanted.norm(),
+            "{name}: {tensor} {wanted}\n{text}"
+        );
+        let off = vector(body.position.as_ref()) - Vec3::from(list::<3>(&expected["centre"]));
+        assert!(off.norm() < START, "{name}: {off}\n{text}");
+        assert!(
+            (turned - rows(&expected["rotation"])).norm() < START,
+            "{name}\n{text}"
+        );
+    }
+}
+
+fn mjcf(parts: &str) -> Imported {
+    let text = format!("<mujoco>\n{parts}\n</mujoco>");
+    import_text(Format::Mjcf, "m.xml", &text, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Masses by `inertiafromgeom`, `boundmass`, `boundinertia` and `settotalmass`.
+#[test]
+fn masses_are_those_of_the_reference() {
+    for case in reference()["masses"].as_array().unwrap() {
+        check_bodies(&mjcf(case["text"].as_str().unwrap()).scene, &case["bodies"]);
+    }
+}
+
+/// The number behind a key of a scene; zero if it is not there.
+fn behind(text: &str, key: &str) -> f64 {
+    let Some((_, rest)) = text.split_once(key) else {
+        return 0.0;
+    };
+    let end = rest.find(|c: char| !"0123456789.e+-".contains(c));
+    rest[..end.unwrap_or(rest.len())].parse().unwrap()
+}
+
+/// Gains, stiffnesses and dampings of actuators, most of them from classes of defaults: all kinds
+/// share one set of them.
+#[test]
+fn actuators_are_those_of_the_reference() {
+    for case in reference()["actuators"].as_array().unwrap() {
+        let text = case["text"].as_str().unwrap();
+        let scene = mjcf(text).scene;
+        let [gear, gain, stiffness, damping] =
+            ["gear", "gain", "stiffness", "damping"].map(|key| case[key].as_f64().unwrap());
+        let expected = [gain * gear, stiffness * gear * gear, damping * gear * gear];
+        let found = match scene.contains("motors: [Position(") {
+            true => {
+                let stiffness = 1.0 / behind(&scene, "compliance: ");
+                // A servo's gain is its stiffness, by its gear.
+                let damping = stiffness * behind(&scene, "relaxation_time: ");
+                [stiffness / gear, stiffness, damping]
+            }
+            false => [behind(&scene, "law: Force([\""), 0.0, behind(&scene, "damping: ")],
+        };
+        for (found, expected) in found.iter().zip(expected) {
+            // Rounding of a quotient.
+            let close = (found - expected).abs() <= 1e-14 * expected.abs();
+            assert!(close, "{text}: {found} instead of {expected}\n{scene}");
         }
     }
 }

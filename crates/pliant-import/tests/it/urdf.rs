@@ -322,3 +322,97 @@ fn starts_are_within_limits_and_names_are_checked() {
     let error = import_file(&model("arm.urdf"), &options).unwrap_err().to_string();
     assert!(error.contains("there is no joint `jj`"), "{error}");
 }
+
+#[test]
+fn parts_that_are_there_twice_are_told() {
+    let twice = |part: &str| format!("{part}\n{part}");
+    let inertial =
+        r#"<inertial><mass value="1"/><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>"#;
+    let collision = r#"<collision><geometry><sphere radius="1"/><box size="1 1 1"/></geometry></collision>"#;
+    let inside = [
+        r#"<limit lower="-1" upper="1"/>"#,
+        r#"<axis xyz="1 0 0"/>"#,
+        r#"<dynamics damping="1"/>"#,
+        r#"<origin xyz="1 0 0"/>"#,
+    ];
+    let parts = [
+        format!("<link name=\"a\">{}\n{collision}</link>", twice(inertial)),
+        link("b"),
+        joint("j", "revolute", "a", "b", &inside.map(twice).concat()),
+    ];
+    let made = robot(&parts, &Options::default());
+    for expected in [
+        "a second `mass` of one `inertial` is not taken (r.urdf:2)",
+        "a second `inertial` of one `link` is not taken (r.urdf:3)",
+        "a second shape of one `geometry` is not taken (r.urdf:4)",
+        "a second `limit` of one `joint` is not taken (r.urdf:7)",
+        "a second `axis` of one `joint` is not taken (r.urdf:8)",
+        "a second `dynamics` of one `joint` is not taken (r.urdf:9)",
+        "a second `origin` of one `joint` is not taken (r.urdf:10)",
+    ] {
+        assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
+    }
+}
+
+#[test]
+fn parts_of_joints_that_do_nothing_are_told() {
+    let told = |kind: &str, inside: &str| {
+        let parts = [
+            link("a"),
+            link("b"),
+            link("c"),
+            joint("lead", "continuous", "a", "c", ""),
+            joint("j", kind, "a", "b", inside),
+        ];
+        let made = robot(&parts, &Options::default());
+        let about = made
+            .remarks
+            .iter()
+            .filter(|r| r.places.contains(&("r.urdf".to_owned(), 6)));
+        about.map(|r| r.message.clone()).collect::<Vec<_>>()
+    };
+    let full = r#"<axis xyz="0 1 0"/><dynamics damping="1"/><mimic joint="lead"/><limit lower="-1" upper="1" velocity="2"/>"#;
+    assert_eq!(
+        told("fixed", full),
+        ["limit", "dynamics", "mimic"].map(|tag| format!("`{tag}` of a fixed joint is not taken"))
+    );
+    assert_eq!(
+        told("floating", full),
+        ["axis", "limit", "dynamics", "mimic"].map(|tag| format!("`{tag}` of a floating joint is not taken"))
+    );
+    let zero = r#"<axis xyz="0 0 0"/><dynamics damping="0" friction="0.0"/><limit lower="0" upper="0" velocity="0"/>"#;
+    assert_eq!(told("fixed", zero), [""; 0]);
+    for (kind, inside, expected) in [
+        ("revolute", "", "a revolute joint without `limit` has no limits"),
+        (
+            "prismatic",
+            r#"<limit effort="1"/>"#,
+            "a `limit` without `lower` and `upper` holds its joint at zero: the format has zero for both",
+        ),
+        (
+            "continuous",
+            r#"<limit lower="-1" upper="1"/>"#,
+            "`lower` and `upper` of a continuous joint are not taken",
+        ),
+        (
+            "planar",
+            r#"<limit lower="-1" upper="1"/>"#,
+            "`lower` and `upper` of a planar joint are not taken",
+        ),
+        (
+            "planar",
+            r#"<limit effort="1"/>"#,
+            "`effort` of a planar joint is not taken",
+        ),
+        (
+            "continuous",
+            r#"<limit velocity="1"/>"#,
+            "`velocity` without `effort`, or of a planar joint, is not taken",
+        ),
+    ] {
+        let found = told(kind, inside);
+        assert!(found.contains(&expected.to_owned()), "{expected}: {found:?}");
+    }
+    let whole = told("continuous", r#"<limit effort="1" velocity="1"/>"#);
+    assert_eq!(whole.len(), 1, "{whole:?}");
+}

@@ -117,7 +117,7 @@ class Batch:
         model: Model,
         n: int,
         *,
-        parameters: Mapping[str, ArrayLike] | None = None,
+        parameters: Mapping[str, ArrayLike | Sequence[float | str]] | None = None,
         threads: int | None = None,
     ) -> Batch: ...
     @property
@@ -146,7 +146,7 @@ class Batch:
     ) -> tuple[StepReport | StepError | StateError | None, ...]: ...
     def run(self, duration: float | None = None, *, until: float | None = None) -> NDArray[np.int64]: ...
     def reset(
-        self, which: ArrayLike | None = None, *, parameters: Mapping[str, ArrayLike] | None = None
+        self, which: ArrayLike | None = None, *, parameters: Mapping[str, ArrayLike | Sequence[float | str]] | None = None
     ) -> None: ...
     @property
     def time(self) -> _Array: ...

@@ -21,6 +21,9 @@ __all__ = [
 class Error(Exception):
     """Base of all exceptions of Pliant."""
 
+    #: Which instance of a batch it is about, counted from 0.
+    instance: int | None = None
+
 
 class SceneError(Error, ValueError):
     """A scene that cannot be used; the text of the exception shows the place with a caret, as the program does.
@@ -61,9 +64,6 @@ class StepError(Error):
     time: float | None = None
     #: Report of the step that was not taken, where there is one.
     report: StepReport | None = None
-    #: Which instance of a batch it was, counted from 0.
-    instance: int | None = None
-
 
 class NotConverged(StepError):
     """A step or an equilibrium that has no answer within the accuracy asked for, or none was found."""

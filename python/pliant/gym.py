@@ -10,6 +10,7 @@ The package ``gymnasium`` is needed: ``pip install gymnasium``, or the extra ``p
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
@@ -88,7 +89,8 @@ class _Episodes:
     def observe(self) -> _Array:
         """Observations of all instances, of the type that their space has."""
         space = self.task.observation_space
-        found = cast("_Array", np.asarray(self.task.observe(self.batch), dtype=space.dtype))
+        # A copy: what a batch gives cannot be written.
+        found = cast("_Array", np.array(self.task.observe(self.batch), dtype=space.dtype))
         expected = (len(self.batch), *space.shape)
         if found.shape != expected:
             raise StateError(f"`observe` returns the shape {found.shape}, but the task's space asks for {expected}")
@@ -101,6 +103,16 @@ class _Episodes:
             raise StateError(f"`reward` returns the shape {found.shape}, but there are {len(self.batch)} instances")
         return found
 
+    def is_terminated(self) -> _Truth:
+        """Whether the episodes of all instances have come to their ends."""
+        found = np.asarray(self.task.is_terminated(self.batch))
+        if found.shape != (len(self.batch),) or found.dtype != np.bool_:
+            raise StateError(
+                f"`is_terminated` returns {found.dtype} of the shape {found.shape}, "
+                f"but there are {len(self.batch)} instances, each with a truth value"
+            )
+        return found
+
     def check(self, actions: Any) -> _Array:
         """Actions as an array, of all instances."""
         found = cast("_Array", np.asarray(actions, dtype=self.task.action_space.dtype))
@@ -110,10 +122,10 @@ class _Episodes:
             raise StateError("the actions must be finite")
         return found
 
-    def step(self, which: NDArray[np.int64]) -> dict[int, StepError]:
+    def step(self, which: NDArray[np.int64]) -> dict[int, StepError | StateError]:
         """Take the steps of one action in some instances; return what failed, if that is to go on."""
         taken = self.batch.step(steps=self.task.steps_per_action, which=which, return_exceptions=self.keeps_going)
-        return {i: one for i, one in enumerate(taken) if isinstance(one, StepError)}
+        return {i: one for i, one in enumerate(taken) if isinstance(one, (StepError, StateError))}
 
 
 class SceneEnv(gymnasium.Env[_Array, _Array]):
@@ -149,7 +161,7 @@ class SceneEnv(gymnasium.Env[_Array, _Array]):
         self.task.act(self.batch, actions)
         failed = episodes.step(np.array([0]))
         info = {"failure": str(error) for error in failed.values()}
-        terminated = bool(self.task.is_terminated(self.batch)[0])
+        terminated = bool(episodes.is_terminated()[0])
         truncated = bool(failed) or bool(self.batch.is_done[0])
         return episodes.observe()[0], float(episodes.rewards(actions)[0]), terminated, truncated, info
 
@@ -193,13 +205,13 @@ class SceneVectorEnv(VectorEnv[_Array, _Array, Any]):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_Array, dict[str, Any]]:
         """Begin episodes in all instances, or in those of the truth values ``options["reset_mask"]``."""
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
-        if seeds is not None and len(seeds) != self.num_envs:
-            raise StateError(f"there are {len(seeds)} seeds for {self.num_envs} instances")
+        seeds = self._seeds(seed)
+        # What the environment itself or a wrapper draws is repeated, too.
+        super().reset(seed=next((own for own in seeds if own is not None), None))
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_)))
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
             raise StateError(f"`reset_mask` has a truth value for each of {self.num_envs} instances")
-        for i, own in enumerate(seeds or ()):
+        for i, own in enumerate(seeds):
             if mask[i] and own is not None:
                 self._randoms[i] = seeding.np_random(own)[0]
         self._restart(mask)
@@ -216,20 +228,34 @@ class SceneVectorEnv(VectorEnv[_Array, _Array, Any]):
         self._restart(begins)
         failed = self._episodes.step(np.flatnonzero(~begins))
         rewards = np.where(begins, 0.0, self._episodes.rewards(actions))
-        terminated = self.task.is_terminated(self.batch) & ~begins
+        terminated = self._episodes.is_terminated() & ~begins
         truncated = self.batch.is_done & ~begins
+        truncated[list(failed)] = True
+        own = {i: {"failure": str(error)} for i, error in failed.items()}
         infos: dict[str, Any] = {}
-        for i, error in failed.items():
-            truncated[i] = True
-            infos = self._add_info(infos, {"failure": str(error)}, i)
         self._has_ended = terminated | truncated
         observations = self._episodes.observe()
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._has_ended.any():
             for i in map(int, np.flatnonzero(self._has_ended)):
-                infos = self._add_info(infos, {"final_obs": observations[i], "final_info": {}}, i)
+                ended = {"final_obs": observations[i], "final_info": own.pop(i, {})}
+                infos = self._add_info(infos, ended, i)
             self._restart(self._has_ended.copy())
             observations = self._episodes.observe()
+        for i, info in own.items():
+            infos = self._add_info(infos, info, i)
         return observations, rewards, terminated, truncated, infos
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        """Seeds of all instances: those that follow a number, or those of a list."""
+        if seed is None:
+            return [None] * self.num_envs
+        if np.ndim(cast("Any", seed)) == 0:
+            first = operator.index(cast("int", seed))
+            return [first + i for i in range(self.num_envs)]
+        seeds = [None if own is None else operator.index(own) for own in cast("Sequence[int | None]", seed)]
+        if len(seeds) != self.num_envs:
+            raise StateError(f"there are {len(seeds)} seeds for {self.num_envs} instances")
+        return seeds
 
     def _restart(self, mask: _Truth) -> None:
         which = [int(i) for i in np.flatnonzero(mask)]

@@ -7,6 +7,7 @@ use numpy::{
     AllowTypeChange, PyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayLikeDyn, PyArrayMethods,
     PyUntypedArrayMethods,
 };
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
 /// Numbers that a user gives: an array of real numbers or anything that makes one.
@@ -112,4 +113,24 @@ fn shape(sizes: &[usize]) -> String {
             format!("({})", list.join(", "))
         }
     }
+}
+
+/// A count that a user gives, of at least `least` and at most `most`.
+pub(crate) fn count(
+    py: Python<'_>,
+    number: &Bound<'_, PyAny>,
+    what: &str,
+    (least, most): (usize, usize),
+) -> PyResult<usize> {
+    let range = if most == usize::MAX {
+        format!("{least} or more")
+    } else {
+        format!("{least} to {most}")
+    };
+    let found = match number.extract::<i64>() {
+        Err(error) if !error.is_instance_of::<PyOverflowError>(py) => return Err(error),
+        found => found.ok().and_then(|found| usize::try_from(found).ok()),
+    };
+    let fits = found.filter(|found| (least..=most).contains(found));
+    fits.ok_or_else(|| errors::state_text(py, &format!("{what}: {range}, not {number}")))
 }

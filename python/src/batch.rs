@@ -4,19 +4,20 @@ mod begin;
 mod turn;
 
 use crate::arrays::{self, Numbers, Vector};
+use crate::end::End;
 use crate::joint_space::{self, Part};
 use crate::lock::Broken;
 use crate::model::Model;
 use crate::node::{Node, Quantity};
 use crate::report::StepReport;
-use crate::simulation::{End, Simulation};
+use crate::simulation::{self, Simulation};
 use crate::{dynamics, errors};
 use begin::{Values, begin};
 use numpy::{PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
 use pliant::Simulation as Motion;
 use pliant_scene::runner::Target;
 use pliant_threads::Threads;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple, PyType};
@@ -54,19 +55,53 @@ const MOST: usize = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Batch {
     model: Py<Model>,
-    threads: Threads,
+    pool: Pool,
     instances: Mutex<Vec<Py<Simulation>>>,
 }
 
-/// Threads of a number that a user gives.
-fn threads_of(py: Python<'_>, count: Option<usize>) -> PyResult<Threads> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let count = count.unwrap_or_else(cores);
-    if !(1..=1024).contains(&count) {
-        let text = format!("a batch takes 1 to 1024 threads, not {count}");
-        return Err(errors::state_text(py, &text));
+/// The most threads.
+const MOST_THREADS: usize = 1024;
+
+/// Threads of a process. One that was forked has none of those of the process before it.
+#[derive(Debug)]
+struct Pool {
+    count: usize,
+    started: Mutex<(u32, Threads)>,
+}
+
+impl Pool {
+    /// As many as a user wants, or as there are cores.
+    fn new(py: Python<'_>, count: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let count = match count {
+            Some(count) => arrays::count(py, count, "threads of a batch", (1, MOST_THREADS))?,
+            None => cores().min(MOST_THREADS),
+        };
+        Self::of(py, count)
     }
-    Threads::new(count).map_err(|error| errors::state_text(py, &error.to_string()))
+
+    fn of(py: Python<'_>, count: usize) -> PyResult<Self> {
+        let threads = Threads::new(count).map_err(|error| errors::state_text(py, &error.to_string()))?;
+        Ok(Self {
+            count,
+            started: Mutex::new((std::process::id(), threads)),
+        })
+    }
+
+    /// The threads of this process.
+    fn threads(&self, py: Python<'_>) -> PyResult<Threads> {
+        let started = self.started.lock_py_attached(py);
+        let mut started = started.unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if started.0 != process {
+            let new = Threads::new(self.count);
+            let new = new.map_err(|error| errors::state_text(py, &error.to_string()))?;
+            let old = std::mem::replace(&mut *started, (process, new));
+            // Its threads are not there to be told that they are no longer wanted.
+            std::mem::forget(old);
+        }
+        Ok(started.1.clone())
+    }
 }
 
 /// Numbers for each instance: of the shape `()`, `(n,)` or `(n, width)`.
@@ -158,22 +193,19 @@ impl Batch {
     fn new(
         py: Python<'_>,
         model: Py<Model>,
-        n: usize,
+        n: &Bound<'_, PyAny>,
         parameters: Option<&Bound<'_, PyMapping>>,
-        threads: Option<usize>,
+        threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        if !(1..=MOST).contains(&n) {
-            let text = format!("a batch has 1 to {MOST} instances, not {n}");
-            return Err(errors::state_text(py, &text));
-        }
-        let threads = threads_of(py, threads)?;
+        let n = arrays::count(py, n, "instances of a batch", (1, MOST))?;
+        let pool = Pool::new(py, threads)?;
         let values = Values::read(py, parameters, n)?;
         let models: Vec<_> = (0..n).map(|_| model.clone_ref(py)).collect();
         let places: Vec<_> = (0..n).collect();
-        let instances = begin(py, &threads, &models, &places, &values)?;
+        let instances = begin(py, &pool.threads(py)?, &models, &places, &values)?;
         Ok(Self {
             model,
-            threads,
+            pool,
             instances: Mutex::new(instances),
         })
     }
@@ -187,7 +219,7 @@ impl Batch {
     /// Number of threads.
     #[getter(threads)]
     fn thread_count(&self) -> usize {
-        self.threads.count()
+        self.pool.count
     }
 
     /// Parameters of the instances: name to one number for each, shape ``(n,)``.
@@ -211,12 +243,15 @@ impl Batch {
     /// taken all of theirs; then :class:`NotConverged` or :class:`StepError` of the first is
     /// raised, whose ``instance`` says which it is. With ``return_exceptions`` the exceptions stand
     /// in the places of the reports instead. ``KeyboardInterrupt`` may leave some with fewer steps.
-    #[pyo3(signature = (h=None, *, steps=1, which=None, return_exceptions=false))]
+    #[pyo3(
+        signature = (h=None, *, steps=None, which=None, return_exceptions=false),
+        text_signature = "($self, h=None, *, steps=1, which=None, return_exceptions=False)"
+    )]
     fn step<'py>(
         &self,
         py: Python<'py>,
         h: Option<f64>,
-        steps: usize,
+        steps: Option<&Bound<'py, PyAny>>,
         which: Option<&Bound<'py, PyAny>>,
         return_exceptions: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
@@ -224,16 +259,16 @@ impl Batch {
             let text = "this scene asks for equilibria, which `run()` finds; `step(h)` takes a step in time";
             return Err(errors::step_text(py, text));
         }
-        if steps == 0 {
-            return Err(errors::state_text(py, "a batch takes one step or more, not 0"));
-        }
+        let steps = steps.map_or(Ok(1), |steps| {
+            arrays::count(py, steps, "steps of a batch", (1, usize::MAX))
+        })?;
         let list = self.list(py);
         let mut goals = vec![Goal::Steps(if which.is_some() { 0 } else { steps }, h); list.len()];
         for place in which.map_or_else(|| Ok(Vec::new()), |which| places(which, list.len()))? {
             goals[place] = Goal::Steps(steps, h);
         }
         let turns = list.iter().zip(goals).map(|(s, goal)| Turn::new(s.get(), goal));
-        let turns = go(py, &self.threads, turns.collect())?;
+        let turns = go(py, &self.pool.threads(py)?, turns.collect())?;
         let mut exceptions = exceptions(py, &turns);
         if !return_exceptions && !exceptions.is_empty() {
             return Err(exceptions.swap_remove(0).1);
@@ -278,7 +313,7 @@ impl Batch {
             };
             turns.push(Turn::new(simulation, goal));
         }
-        let turns = go(py, &self.threads, turns)?;
+        let turns = go(py, &self.pool.threads(py)?, turns)?;
         if let Some((_, exception)) = exceptions(py, &turns).into_iter().next() {
             return Err(exception);
         }
@@ -309,7 +344,7 @@ impl Batch {
         let values = Values::read(py, parameters, places.len())?;
         let model = |place: &usize| list[*place].get().model_handle(py);
         let models: Vec<_> = places.iter().map(model).collect();
-        let fresh = begin(py, &self.threads, &models, &places, &values)?;
+        let fresh = begin(py, &self.pool.threads(py)?, &models, &places, &values)?;
         let guard = self.instances.lock_py_attached(py);
         let mut guard = guard.unwrap_or_else(PoisonError::into_inner);
         let old: Vec<_> = places
@@ -435,6 +470,7 @@ impl Batch {
         let list = self.list(py);
         let id = list[0].get().component(py, name)?;
         if position.is_none() && velocity.is_none() {
+            simulation::check_without_target(py, name, within)?;
             let mut all = list.iter().map(Py::get);
             return all.try_for_each(|s| s.change(py, |runner| runner.end_drive(id)));
         }
@@ -447,30 +483,54 @@ impl Batch {
         };
         let positions = read(position, "positions")?;
         let velocities = read(velocity, "velocities")?.unwrap_or_else(|| vec![0.0; list.len() * rows]);
-        for (place, simulation) in list.iter().enumerate() {
-            let own = place * rows..(place + 1) * rows;
-            simulation.get().change(py, |runner| {
-                let to = Target {
-                    positions: positions.as_ref().map(|all| &all[own.clone()]),
-                    velocities: &velocities[own],
-                    within: within.unwrap_or(runner.plan().step),
-                };
-                runner.drive(id, to)
-            })?;
+        // All are asked first, so that a refusal leaves all as they are.
+        for asks in [true, false] {
+            for (place, simulation) in list.iter().enumerate() {
+                let own = place * rows..(place + 1) * rows;
+                let done = simulation.get().change(py, |runner| {
+                    let to = Target {
+                        positions: positions.as_ref().map(|all| &all[own.clone()]),
+                        velocities: &velocities[own],
+                        within: within.unwrap_or(runner.plan().step),
+                    };
+                    match asks {
+                        true => runner.check_drive(id, to),
+                        false => runner.drive(id, to),
+                    }
+                });
+                done.map_err(|error| errors::in_instance(py, error, place))?;
+            }
         }
         Ok(())
     }
 
     /// Set an input of a force field, such as the activation of a muscle, until it is set again:
-    /// one number for all instances or one for each.
-    #[pyo3(signature = (name, value, *, input=0))]
-    fn set_input(&self, py: Python<'_>, name: &str, value: Numbers<'_>, input: usize) -> PyResult<()> {
+    /// one number for all instances or one for each. An input that the scene drives by a function
+    /// of time is set by it before every step.
+    #[pyo3(signature = (name, value, *, input=None), text_signature = "($self, name, value, *, input=0)")]
+    fn set_input(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        value: Numbers<'_>,
+        input: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let list = self.list(py);
         let id = list[0].get().component(py, name)?;
-        let what = format!("the inputs of `{name}`");
-        let values = arrays::one_or_each(py, &value, &what, list.len())?;
-        let mut pairs = list.iter().map(Py::get).zip(values);
-        pairs.try_for_each(|(simulation, value)| simulation.set(py, |s| s.set_input(id, input, value)))
+        let what = format!("inputs of `{name}`, counted from 0");
+        let input = input.map_or(Ok(0), |input| arrays::count(py, input, &what, (0, usize::MAX)))?;
+        let values = arrays::one_or_each(py, &value, &format!("the inputs of `{name}`"), list.len())?;
+        // All are asked first, so that a refusal leaves all as they are.
+        for asks in [true, false] {
+            for (place, (simulation, value)) in list.iter().zip(&values).enumerate() {
+                let done = simulation.get().set(py, |s| match asks {
+                    true => Ok(s.problem().check_input(id, input, *value)?),
+                    false => s.set_input(id, input, *value),
+                });
+                done.map_err(|error| errors::in_instance(py, error, place))?;
+            }
+        }
+        Ok(())
     }
 
     #[classmethod]
@@ -479,11 +539,17 @@ impl Batch {
         py: Python<'_>,
         model: Py<Model>,
         instances: Vec<Py<Simulation>>,
-        threads: usize,
+        threads: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
+        let outline = model.get().outline();
+        let is_like = |s: &Py<Simulation>| s.get().model().outline().is_like(outline);
+        if instances.is_empty() || !instances.iter().all(is_like) {
+            let text = "the pickle of a batch has no instances, or such of other scenes";
+            return Err(errors::state_text(py, text));
+        }
         Ok(Self {
+            pool: Pool::new(py, Some(threads))?,
             model,
-            threads: threads_of(py, Some(threads))?,
             instances: Mutex::new(instances),
         })
     }
@@ -493,7 +559,7 @@ impl Batch {
         let this = slf.get();
         let rebuild = slf.get_type().getattr("_restored")?;
         let instances = PyList::new(py, this.list(py))?;
-        let arguments = (this.model.clone_ref(py), instances, this.threads.count());
+        let arguments = (this.model.clone_ref(py), instances, this.pool.count);
         Ok((rebuild, arguments.into_pyobject(py)?.into_any()))
     }
 
@@ -502,7 +568,7 @@ impl Batch {
         let instances = self.list(py).iter().map(twin).collect::<PyResult<_>>()?;
         Ok(Self {
             model: self.model.clone_ref(py),
-            threads: self.threads.clone(),
+            pool: Pool::of(py, self.pool.count)?,
             instances: Mutex::new(instances),
         })
     }
@@ -515,12 +581,12 @@ impl Batch {
         self.list(py).len()
     }
 
-    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Py<Simulation>> {
+    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Py<Simulation>> {
         let list = self.list(py);
-        let place = if index < 0 {
-            index.checked_add_unsigned(list.len())
-        } else {
-            Some(index)
+        let place = match index.extract::<isize>() {
+            Err(error) if !error.is_instance_of::<PyOverflowError>(py) => return Err(error),
+            Ok(place) if place < 0 => place.checked_add_unsigned(list.len()),
+            place => place.ok(),
         };
         let found = place.and_then(|place| list.get(usize::try_from(place).ok()?));
         found.map(|s| s.clone_ref(py)).ok_or_else(|| {
@@ -537,7 +603,7 @@ impl Batch {
         let (title, count) = (&self.model.get().outline().title, self.list(py).len());
         format!(
             "<pliant.Batch of {title:?}: {count} on {} threads>",
-            self.threads.count()
+            self.pool.count
         )
     }
 }
@@ -546,7 +612,13 @@ impl Batch {
 fn places(which: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<usize>> {
     let py = which.py();
     let numpy = py.import("numpy")?;
-    let array = numpy.call_method1("atleast_1d", (which,))?;
+    let array = match numpy.call_method1("atleast_1d", (which,)) {
+        Err(error) if error.is_instance_of::<PyValueError>(py) => {
+            let text = "instances are named by a list of one dimension";
+            return Err(errors::state_text(py, text));
+        }
+        array => array?,
+    };
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let array = match kind.as_str() {
         "b" => {

@@ -120,6 +120,14 @@ fn failed<'a>(
     class.raise(py, &text, &attributes)
 }
 
+/// The exception, with the instance of a batch that it is about.
+pub(crate) fn in_instance(py: Python<'_>, exception: PyErr, instance: usize) -> PyErr {
+    match exception.value(py).setattr("instance", instance) {
+        Ok(()) => exception,
+        Err(other) => other,
+    }
+}
+
 /// A value that the model refuses.
 pub(crate) fn state(py: Python<'_>, error: &Error) -> PyErr {
     STATE.raise(py, &error.to_string(), &[])

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::model::Model;
 use crate::simulation::Simulation as Handle;
 use numpy::{PyArray2, PyUntypedArrayMethods};
-use pliant::model::NodeId;
+use pliant::model::{ComponentId, NodeId};
 use pliant::{CoordinateDynamics, Error, Simulation};
 use pyo3::prelude::*;
 
@@ -58,8 +58,10 @@ impl Dynamics {
         let names = names.unwrap_or_else(|| all.clone());
         let places = names.iter().map(place).collect::<PyResult<Vec<_>>>()?;
         let nodes: Vec<NodeId> = places.into_iter().map(|place| nodes[place]).collect();
-        let found =
-            handle.without_python(py, |runner| runner.simulation_mut().coordinate_dynamics(&nodes))?;
+        let motors: Vec<ComponentId> = outline.motors().collect();
+        let found = handle.without_python(py, |runner| {
+            runner.at_present(|simulation| simulation.coordinate_dynamics(&nodes, &motors))
+        })?;
         let found = found.map_err(|error| errors::step(py, &error))?;
         Ok(Self { names, nodes, found })
     }
@@ -100,11 +102,13 @@ impl Dynamics {
 
     fn depends(&self, py: Python<'_>, place: usize) -> PyErr {
         let name = &self.names[place];
-        let text = format!(
-            "`{name}` depends on the coordinates before it, or cannot move: name coordinates that are \
-             independent, such as `coordinates={:?}`",
-            &self.names[..place.max(1)]
-        );
+        let text = match &self.names[..place] {
+            [] => format!("`{name}` cannot move: it is held, or sleeps"),
+            before => format!(
+                "`{name}` depends on the coordinates before it, or cannot move: name coordinates that are \
+                 independent, such as `coordinates={before:?}`"
+            ),
+        };
         errors::state_text(py, &text)
     }
 }
@@ -116,11 +120,11 @@ pub(crate) fn mobility<'py>(
     jacobian: &Numbers<'py>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let outline = handle.model().outline();
-    let rows = jacobian.shape().first().copied().unwrap_or(0);
+    let rows = jacobian.shape().first().copied().unwrap_or(1);
     let numbers = arrays::values(py, jacobian, "the entries of a Jacobian", &[rows, outline.dofs])?;
-    let nodes: Vec<NodeId> = outline.coordinates().collect();
+    let motors: Vec<ComponentId> = outline.motors().collect();
     let found = handle.without_python(py, |runner| {
-        runner.simulation_mut().mobility(&nodes, rows, &numbers)
+        runner.simulation_mut().mobility(&motors, rows, &numbers)
     })?;
     let found = found.map_err(|error| errors::step(py, &error))?;
     arrays::matrix(py, [rows; 2], |out| {

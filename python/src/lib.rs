@@ -9,6 +9,7 @@ mod batch;
 mod body;
 mod contacts;
 mod dynamics;
+mod end;
 mod errors;
 mod joint;
 mod joint_space;

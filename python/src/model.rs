@@ -108,6 +108,12 @@ impl Outline {
         handles.flat_map(|handle| handle.coordinates.iter().copied())
     }
 
+    /// Motors of all joints.
+    pub(crate) fn motors(&self) -> impl Iterator<Item = ComponentId> {
+        let handles = self.joints.iter().map(|(_, _, handle)| handle);
+        handles.flat_map(|handle| handle.motors.iter().copied())
+    }
+
     /// Their names: that of the joint and that of the coordinate.
     pub(crate) fn coordinate_names(&self) -> Vec<String> {
         let of_one = |(name, kind, handle): &(String, JointKind, JointHandle)| {

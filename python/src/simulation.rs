@@ -2,6 +2,7 @@
 
 use crate::arrays::{self, Numbers, Vector};
 use crate::body::Body;
+use crate::end::End;
 use crate::joint::Joint;
 use crate::joint_space::{self, Dynamics, Part};
 use crate::lock::{Broken, FairGuard, FairLock};
@@ -44,45 +45,6 @@ pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 pub(crate) struct Simulation {
     model: Py<Model>,
     runner: FairLock<Runner>,
-}
-
-/// How far a run goes.
-#[derive(Clone, Copy)]
-pub(crate) enum End {
-    /// To the duration of the scene.
-    OfScene,
-    /// To a time (s).
-    At(f64),
-}
-
-impl End {
-    /// The end that the arguments of `run` ask for at the time `now` (s).
-    pub(crate) fn new(py: Python<'_>, duration: Option<f64>, until: Option<f64>, now: f64) -> PyResult<Self> {
-        let text = match (duration, until) {
-            (None, None) => return Ok(Self::OfScene),
-            (Some(d), None) if d >= 0.0 && d.is_finite() => return Ok(Self::At(now + d)),
-            (None, Some(t)) if t.is_finite() => return Ok(Self::At(t)),
-            (Some(_), Some(_)) => "`run` takes a duration or a time, not both",
-            _ => "a run takes a finite duration that is not negative, or a finite time",
-        };
-        Err(errors::state_text(py, text))
-    }
-
-    /// Whether the run is there: sums of steps miss round times by rounding.
-    pub(crate) fn is_reached(self, runner: &Runner) -> bool {
-        match self {
-            Self::OfScene => runner.is_done(),
-            Self::At(end) => end - runner.simulation().time() <= 1e-6 * runner.plan().step.min(end.abs()),
-        }
-    }
-
-    /// One step towards it.
-    pub(crate) fn step(self, runner: &mut Runner) -> Result<pliant::StepReport, Error> {
-        match self {
-            Self::OfScene => runner.step(),
-            Self::At(time) => runner.step_until(time),
-        }
-    }
 }
 
 impl Simulation {
@@ -276,15 +238,21 @@ impl Simulation {
     /// advances by the steps taken, towards the end of the scene; :attr:`steps` and :attr:`ledger`
     /// do not count them. It is not interrupted. Raises :class:`NotConverged` or
     /// :class:`StepError`; the state is then as before.
-    #[pyo3(signature = (h=0.1, *, kept_velocity=0.0, tolerance=1e-12, max_steps=10_000))]
+    #[pyo3(
+        signature = (h=0.1, *, kept_velocity=0.0, tolerance=1e-12, max_steps=None),
+        text_signature = "($self, h=0.1, *, kept_velocity=0.0, tolerance=1e-12, max_steps=10000)"
+    )]
     fn settle(
         &self,
         py: Python<'_>,
         h: f64,
         kept_velocity: f64,
         tolerance: f64,
-        max_steps: usize,
+        max_steps: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<SettleReport> {
+        let max_steps = max_steps.map_or(Ok(10_000), |most| {
+            arrays::count(py, most, "steps of a search for rest", (0, usize::MAX))
+        })?;
         let how = Settle {
             h,
             kept_velocity,
@@ -308,7 +276,7 @@ impl Simulation {
         &self,
         py: Python<'_>,
         tolerance: f64,
-        max_iterations: Option<usize>,
+        max_iterations: Option<&Bound<'_, PyAny>>,
         method: &str,
     ) -> PyResult<EquilibriumReport> {
         let mut how = match method {
@@ -324,7 +292,9 @@ impl Simulation {
             }
         };
         how.tolerance = tolerance;
-        how.max_iterations = max_iterations.unwrap_or(how.max_iterations);
+        if let Some(most) = max_iterations {
+            how.max_iterations = arrays::count(py, most, "iterations of a search for rest", (0, usize::MAX))?;
+        }
         let found = self.without_python(py, |runner| runner.simulation_mut().find_equilibrium(&how))?;
         found
             .map(EquilibriumReport::from)
@@ -479,9 +449,17 @@ impl Simulation {
 
     /// Set an input of a force field, such as the activation of a muscle, until it is set again. An
     /// input that the scene drives by a function of time is set by it before every step.
-    #[pyo3(signature = (name, value, *, input=0))]
-    fn set_input(&self, py: Python<'_>, name: &str, value: f64, input: usize) -> PyResult<()> {
+    #[pyo3(signature = (name, value, *, input=None), text_signature = "($self, name, value, *, input=0)")]
+    fn set_input(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        value: f64,
+        input: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let id = self.component(py, name)?;
+        let what = format!("inputs of `{name}`, counted from 0");
+        let input = input.map_or(Ok(0), |input| arrays::count(py, input, &what, (0, usize::MAX)))?;
         self.set(py, |simulation| simulation.set_input(id, input, value))
     }
 
@@ -503,12 +481,7 @@ impl Simulation {
     ) -> PyResult<()> {
         let id = self.component(py, name)?;
         if position.is_none() && velocity.is_none() {
-            if within.is_some() {
-                let text = format!(
-                    "`{name}` is to go somewhere `within` a time, but there is no position or velocity"
-                );
-                return Err(errors::state_text(py, &text));
-            }
+            check_without_target(py, name, within)?;
             return self.change(py, |runner| runner.end_drive(id));
         }
         let rows = self.rows_of(py, id)?;
@@ -540,9 +513,9 @@ impl Simulation {
     /// Mass matrix over free coordinates of joints, all or those named by ``coordinates``, shape
     /// ``(coordinates, coordinates)`` (kg, kg m^2); coordinates that are not named are free.
     ///
-    /// Hard rows hold; limits, dry friction, motors and other rows with bounds take no part, nor do
-    /// contacts. Raises :class:`StateError` where coordinates depend on each other, as in a closed
-    /// loop.
+    /// Hard rows hold; motors of joints, limits, dry friction and other rows with bounds take no
+    /// part, nor do contacts; what is fixed or sleeps is held. Raises :class:`StateError` where
+    /// coordinates depend on each other, as in a closed loop.
     #[pyo3(signature = (coordinates=None))]
     fn joint_mass_matrix<'py>(
         &self,
@@ -641,6 +614,18 @@ impl Simulation {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (time, title) = (self.time(py)?, &self.model().outline().title);
         Ok(format!("<pliant.Simulation of {title:?} at t = {time} s>"))
+    }
+}
+
+/// Refuses a time in which something is to go nowhere.
+pub(crate) fn check_without_target(py: Python<'_>, name: &str, within: Option<f64>) -> PyResult<()> {
+    match within {
+        None => Ok(()),
+        Some(_) => {
+            let text =
+                format!("`{name}` is to go somewhere `within` a time, but there is no position or velocity");
+            Err(errors::state_text(py, &text))
+        }
     }
 }
 

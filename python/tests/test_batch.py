@@ -1,6 +1,7 @@
 """Many simulations side by side: the bits of each alone, whatever the number of threads."""
 
 import copy
+import os
 import pickle
 import signal
 import threading
@@ -56,15 +57,13 @@ def moments(batch: pliant.Batch) -> list[dict[str, Any]]:
     ("scene", "name", "values"),
     [
         ("servo_arm", "shoulder", np.linspace(0.5, 1.5, 5)),
-        ("stack", "mass", np.linspace(1.0, 3.0, 5)),
+        ("stack", "friction", np.linspace(0.1, 0.6, 5)),
         ("double_pendulum", None, np.zeros(5)),
         ("gripper_soft", "friction", np.linspace(0.02, 0.5, 5)),
     ],
 )
 def test_instances_have_the_bits_of_simulations_alone(scene: str, name: str | None, values: Any) -> None:
     model = pliant.Model.from_file(SCENES / f"{scene}.ron")
-    if name not in model.parameters:
-        name = None
     alone = []
     for value in values:
         one = model if name is None else model.with_parameters({name: value})
@@ -132,9 +131,73 @@ def test_drives_and_inputs_are_those_of_each() -> None:
         alone.run(0.2)
         batch.run(until=0.2)
         assert moment(batch[targets.index(target)]) == moment(alone)
-    muscle = pliant.Batch(pliant.Model.from_file(SCENES / "arm_muscle.ron"), 2)
-    name = next(n for n in muscle.model.force_fields if "muscle" in n or "biceps" in n)
-    muscle.set_input(name, [0.0, 1.0])
+    batch.drive("shoulder.motor 0", velocity=[[0.1], [0.2], [0.3]])
+    alone.drive("shoulder.motor 0", velocity=0.3)
+    batch.run(until=0.4)
+    alone.run(until=0.4)
+    assert moment(batch[2]) == moment(alone) and (np.diff(batch.q[:, 0]) > 0).all()
+
+
+#: A muscle that pulls at a stone with a force of its activation, which nothing else sets.
+MUSCLE = """(
+    run: (duration: 1, step: 0.01),
+    nodes: [
+        Particles(name: "stone", positions: [(1, 0, 0)], mass: 2),
+        Mapped(name: "length", parents: ["stone"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 0)),
+    ],
+    force_fields: [(name: "muscle", on: "length", law: AxialMuscle(force: 100, optimal_length: 1, activation: 0.5))],
+)"""
+
+
+def test_inputs_are_those_of_each_and_a_refusal_changes_none() -> None:
+    model = pliant.Model.from_string(MUSCLE)
+    batch = pliant.Batch(model, 2, threads=1)
+    batch.set_input("muscle", [0.2, 0.8])
+    alone = pliant.Simulation(model)
+    alone.set_input("muscle", 0.8)
+    with pytest.raises(pliant.StateError, match="muscle") as raised:
+        batch.set_input("muscle", [0.9, 7.0])
+    assert raised.value.instance == 1
+    batch.step(steps=5)
+    for _ in range(5):
+        alone.step()
+    assert state(batch[1]) == state(alone)
+    assert batch.velocities("stone")[0, 0, 0] > batch.velocities("stone")[1, 0, 0]
+    arm = pliant.Batch(pliant.Model.from_file(SCENES / "servo_arm.ron"), 2)
+    arm.run(1.0)
+    arm.reset([0])
+    twin = copy.copy(arm)
+    with pytest.raises(pliant.StateError) as raised:
+        # More than rounding of the time at the start alone.
+        arm.drive("shoulder.motor 0", 0.3, within=1e-16)
+    assert raised.value.instance == 1
+    arm.step(steps=3)
+    twin.step(steps=3)
+    assert states(arm) == states(twin)
+
+
+def test_bodies_of_a_batch() -> None:
+    batch = pliant.Batch(pliant.Model.from_file(SCENES / "servo_arm.ron"), 2, parameters={"shoulder": [0.5, 1.0]})
+    batch.run(0.5)
+    for i, simulation in enumerate(batch):
+        links = simulation.node("links")
+        assert (batch.orientations("links")[i] == links.orientations).all()
+        assert (batch.angular_velocities("links")[i] == links.angular_velocities).all()
+        assert (batch.velocities("links")[i] == links.velocities).all()
+    assert batch.orientations("links").shape == (2, 2, 4)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(stones: pliant.Batch) -> None:
+    stones.step()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        stones.step()
+        os._exit(0 if stones[2].steps == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    stones.step()
 
 
 def test_some_instances_begin_anew() -> None:
@@ -152,7 +215,7 @@ def test_some_instances_begin_anew() -> None:
     batch.reset(parameters={"gravity": 9})
     assert (batch.parameters["gravity"] == 9).all() and (batch.parameters["miss"] == 0).all()
     assert all(one == moment(batch[0]) for one in moments(batch))
-    batch.reset([2], parameters={"gravity": "3 * 4"})
+    batch.reset([2], parameters={"gravity": ["3 * 4"]})
     assert (batch.parameters["gravity"] == [9, 9, 12, 9]).all()
 
 
@@ -213,9 +276,16 @@ def test_what_a_batch_refuses(stones: pliant.Batch) -> None:
     model = stones.model
     arm = pliant.Batch(pliant.Model.from_file(SCENES / "servo_arm.ron"), 2)
     refused: list[tuple[Any, str]] = [
-        (lambda: pliant.Batch(model, 0), "1 to 1000000 instances"),
-        (lambda: pliant.Batch(model, 2, threads=0), "1 to 1024 threads"),
-        (lambda: stones.step(steps=0), "one step or more"),
+        (lambda: pliant.Batch(model, 0), "instances of a batch: 1 to 1000000, not 0"),
+        (lambda: pliant.Batch(model, -1), "instances of a batch"),
+        (lambda: pliant.Batch(model, 10**30), "instances of a batch"),
+        (lambda: pliant.Batch(model, 2, threads=0), "threads of a batch: 1 to 1024, not 0"),
+        (lambda: pliant.Batch(model, 2, threads=-3), "threads of a batch"),
+        (lambda: stones.step(steps=0), "steps of a batch: 1 or more, not 0"),
+        (lambda: stones.step(steps=-1), "steps of a batch"),
+        (lambda: stones.step(which=[[0], [1, 2]]), "a list of one dimension"),
+        (lambda: arm.drive("shoulder.motor 0", within=0.1), "no position or velocity"),
+        (lambda: pliant.Batch(arm.model, 2, parameters={"time": ["1", "2", 3]}), "must be 2, not 3"),
         (lambda: stones.step(which=[0, 0]), "named twice"),
         (lambda: stones.step(which=[3]), "no instance 3"),
         (lambda: stones.reset([True, False]), r"must have the shape \(3,\)"),
@@ -237,10 +307,19 @@ def test_what_a_batch_refuses(stones: pliant.Batch) -> None:
         stones.positions("stones")
     with pytest.raises(pliant.UnknownName):
         arm.drive("motor", 1.0)
-    with pytest.raises(pliant.SceneError, match="(?s)instance 0.*`tame`|`tame`"):
+    with pytest.raises(pliant.SceneError, match="`tame`") as unknown:
         pliant.Batch(arm.model, 2, parameters={"tame": [1.0, 2.0]})
-    with pytest.raises(IndexError, match="has no instance 3"):
-        stones[3]
+    assert unknown.value.instance == 0
+    with pytest.raises(pliant.SceneError, match="`motors` of `shoulder` is -1") as refusal:
+        pliant.Batch(arm.model, 2, parameters={"torque": [1.0, -1.0]})
+    assert refusal.value.instance == 1 and refusal.value.line is not None
+    for index in (3, -4, 10**30):
+        with pytest.raises(IndexError, match="has no instance"):
+            stones[index]
+    with pytest.raises(TypeError):
+        pliant.Batch(model, 2.5)  # type: ignore[arg-type]
+    with pytest.raises(pliant.StateError, match="no instances"):
+        pliant.Batch._restored(model, [], 1)  # type: ignore[attr-defined]
     assert (stones.time == 0).all()
 
 
@@ -253,6 +332,18 @@ def test_parameters_do_not_change_which_parts_there_are() -> None:
     model = pliant.Model.from_string(text)
     with pytest.raises(pliant.SceneError, match="instance 1: .* other nodes"):
         pliant.Batch(model, 2, parameters={"links": [3, 4]})
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_ends_the_beginning_of_a_batch() -> None:
+    model = pliant.Model.from_file(SCENES / "stack.ron")
+    caller = threading.get_ident()
+    other = threading.Timer(0.2, lambda: signal.pthread_kill(caller, signal.SIGINT))
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
+        # Minutes of work.
+        pliant.Batch(model, 500_000, parameters={"friction": 0.5})
+    other.join()
 
 
 @pytest.mark.usefixtures("interrupts")

@@ -67,6 +67,48 @@ def test_the_inertia_of_a_tool(cart: pliant.Simulation) -> None:
     assert cart.mobility(jacobian) == pytest.approx(expected, rel=1e-10)
 
 
+def test_motors_take_no_part_and_springs_do() -> None:
+    text = """(
+        run: (duration: 1),
+        nodes: [Bodies(name: "carts", bodies: [
+            (shape: Box(1, 1, 1), mass: 2), (position: (2, 0, 0), shape: Box(1, 1, 1), mass: 3),
+        ])],
+        joints: [
+            (name: "x", kind: Slider, b: Body("carts", 0), axis: (1, 0, 0), motors: [Velocity(speed: 0)]),
+            (name: "y", kind: Slider, a: Body("carts", 0), b: Body("carts", 1), axis: (1, 0, 0),
+             springs: [(compliance: 0.01, rest: 0.3)], motors: [Position(target: 0.2, compliance: 0.001)]),
+        ],
+    )"""
+    carts = pliant.Simulation(pliant.Model.from_string(text))
+    assert carts.joint_mass_matrix(["y.travel"]) == pytest.approx(np.array([[1.2]]), rel=1e-11)
+    # The spring pushes both apart with 30 N.
+    assert carts.joint_accelerations() == pytest.approx([-15.0, 25.0], rel=1e-11)
+    assert carts.inverse_dynamics([0.0, 0.0]) == pytest.approx([0.0, -30.0], abs=1e-10)
+
+
+def test_inputs_are_those_of_the_present() -> None:
+    # A force of 5 t along x on a cart of 2 kg: steps take that of their middle.
+    text = """(
+        run: (duration: 1, step: 0.05),
+        nodes: [Bodies(name: "cart", bodies: [(shape: Box(1, 1, 1), mass: 2)])],
+        force_fields: [(name: "push", on: "cart", law: Force(["5 * $t", 0, 0]))],
+        joints: [(name: "x", kind: Slider, b: Body("cart", 0), axis: (1, 0, 0))],
+    )"""
+    cart = pliant.Simulation(pliant.Model.from_string(text))
+    twin = pliant.Simulation(cart.model)
+    for _ in range(10):
+        cart.step()
+        assert cart.joint_accelerations() == pytest.approx([2.5 * cart.time], rel=1e-11)
+        twin.step()
+    assert (cart.q == twin.q).all() and cart.ledger.inputs == twin.ledger.inputs
+
+
+def test_what_is_held_cannot_move(cart: pliant.Simulation) -> None:
+    cart.body("cart").hold([True] * 6)
+    with pytest.raises(pliant.StateError, match="`rail.travel` cannot move: it is held, or sleeps"):
+        cart.joint_mass_matrix()
+
+
 def test_a_closed_loop_has_fewer_coordinates_than_joints() -> None:
     simulation = pliant.Simulation(pliant.Model.from_file(SCENES / "slider_crank.ron"))
     names = simulation.model.coordinates

@@ -173,8 +173,16 @@ def test_ended_episodes_begin_in_the_same_step_or_when_told() -> None:
     env.reset(seed=0)
     for _ in range(4):
         assert not env.step(actions)[3].any()
+    before = env.batch.positions("bead")[:, 0]
     _, _, _, truncated, infos = env.step(actions)
     assert truncated.all() and infos["_final_obs"].all() and (env.batch.time == 0).all()
+    # Nothing pulls at the beads.
+    assert np.allclose(np.stack(infos["final_obs"]), before, atol=1e-12)
+    env.task.draws = 1  # type: ignore[attr-defined]
+    env.reset()
+    _, _, _, truncated, infos = env.step(actions)
+    failed = infos["final_info"]
+    assert truncated.tolist() == [True, False] and "rod" in failed["failure"][0] and "failure" not in infos
     env = SceneVectorEnv(Falling(), 2, autoreset_mode="Disabled")
     env.task.draws = 10  # type: ignore[attr-defined]
     env.reset(seed=0)
@@ -195,12 +203,43 @@ def test_what_environments_refuse() -> None:
         (lambda: env.step(np.zeros((3, 1))), "the actions have the shape"),
         (lambda: env.step(np.full((2, 1), np.nan)), "must be finite"),
         (lambda: env.reset(seed=[1]), "1 seeds for 2"),
+        (lambda: env.reset(seed=np.array([1, 2, 3])), "3 seeds for 2"),  # type: ignore[arg-type]
         (lambda: env.reset(options={"reset_mask": [1]}), "reset_mask"),
         (lambda: SceneEnv(Falling(), failures="ignore"), "to .truncate."),  # type: ignore[arg-type]
     ]
     for call, text in refused:
         with pytest.raises(pliant.StateError, match=text):
             call()
+
+
+class Ended(Falling):
+    """A task whose ends have another shape."""
+
+    ends: Any = np.array([[True], [False]])
+
+    def is_terminated(self, batch: pliant.Batch) -> NDArray[np.bool_]:
+        return np.asarray(self.ends)
+
+
+@pytest.mark.parametrize("ends", [np.array([[True], [False]]), np.array([0.0, 1.0]), True])
+def test_ends_are_a_truth_value_for_each_instance(ends: Any) -> None:
+    task = Ended()
+    task.ends, task.draws = ends, 10
+    env = SceneVectorEnv(task, 2)
+    env.reset(seed=0)
+    with pytest.raises(pliant.StateError, match="`is_terminated` returns"):
+        env.step(np.zeros((2, 1)))
+
+
+def test_seeds_repeat_and_observations_can_be_written() -> None:
+    env = SceneVectorEnv(short(example("cart_pole")["CartPole"], 0.2), 2)
+    first, _ = env.reset(seed=3)
+    drawn = env.np_random.random()
+    again, _ = env.reset(seed=np.int64(3))  # type: ignore[arg-type]
+    assert (first == again).all() and env.np_random.random() == drawn
+    assert (env.reset(seed=[3, None])[0][0] == first[0]).all()
+    first[0, 0] = 1.0
+    assert env.step(np.zeros((2, 1)))[0].flags.writeable
 
 
 def test_a_scene_of_the_repository_is_a_task() -> None:

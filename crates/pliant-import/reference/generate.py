@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
 import compare
 
@@ -110,8 +111,26 @@ def case(name, start, free):
     mujoco.mj_forward(model, data)
     flags = mujoco.mjtDisableBit
     model.opt.disableflags |= flags.mjDSBL_CONTACT | flags.mjDSBL_LIMIT | flags.mjDSBL_FRICTIONLOSS
-    first = show(compare.bodies(model, data))
-    return {"file": name, "start": start, "floating": free, "bodies": first, "end": show(compare.fall(model, data))}
+    found = {"bodies": show(compare.bodies(model, data)), "dynamics": dynamics(model, data)}
+    return {"file": name, "start": start, "floating": free, **found, "end": show(compare.fall(model, data))}
+
+
+def dynamics(model, data):
+    """Mass matrix over hinges and slides with all else free, and their accelerations without actuators."""
+    flags = model.opt.disableflags
+    model.opt.disableflags = flags | mujoco.mjtDisableBit.mjDSBL_ACTUATION
+    mujoco.mj_forward(model, data)
+    kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    joints = [j for j in range(model.njnt) if model.jnt_type[j] in kinds and model.joint(j).name]
+    dofs = [model.jnt_dofadr[j] for j in joints]
+    full = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, full)
+    mass = np.linalg.inv(np.linalg.inv(full)[np.ix_(dofs, dofs)])
+    names = [model.joint(j).name for j in joints]
+    out = {"joints": names, "mass": list(mass.ravel()), "accelerations": list(data.qacc[dofs])}
+    model.opt.disableflags = flags
+    mujoco.mj_forward(model, data)
+    return out
 
 
 def show(bodies):

@@ -93,6 +93,8 @@ pub struct JointHandle {
     /// Springs, dampers, motors, friction and limits, in the order in which they were attached
     /// (limits: lower, then upper).
     pub attached: Vec<ComponentId>,
+    /// The motors among them.
+    pub motors: Vec<ComponentId>,
     /// Both sides with their frames: body and pose in its axes, or pose in the world.
     pub frames: [(Option<(NodeId, usize)>, Pose); 2],
 }

@@ -219,6 +219,19 @@ impl Parameters {
         input: usize,
         value: f64,
     ) -> Result<(), ModelError> {
+        let place = self.check_input(model, component, input, value)?;
+        self.inputs[place] = value;
+        Ok(())
+    }
+
+    /// The place of an input among all, if it may have a value.
+    pub(crate) fn check_input(
+        &self,
+        model: &Model,
+        component: ComponentId,
+        input: usize,
+        value: f64,
+    ) -> Result<usize, ModelError> {
         let name = model.component_name(component);
         check_finite(name, Field::Inputs, value)?;
         let ComponentId::ForceField(i) = component else {
@@ -228,14 +241,17 @@ impl Parameters {
             });
         };
         let entry = &model.force_fields()[i].component;
-        let inputs = &mut self.inputs[entry.inputs.clone()];
-        check_least(name, Field::Inputs, "inputs at least", input + 1, inputs.len())?;
-        let before = std::mem::replace(&mut inputs[input], value);
-        let checked = entry.law.check_inputs(name, inputs);
-        if checked.is_err() {
-            inputs[input] = before;
-        }
-        checked
+        let mut inputs = self.inputs[entry.inputs.clone()].to_vec();
+        check_least(
+            name,
+            Field::Inputs,
+            "inputs at least",
+            input.saturating_add(1),
+            inputs.len(),
+        )?;
+        inputs[input] = value;
+        entry.law.check_inputs(name, &inputs)?;
+        Ok(entry.inputs.start + input)
     }
 
     /// The node of a component that has rows.

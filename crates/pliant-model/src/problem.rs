@@ -155,6 +155,16 @@ impl Problem {
         self.parameters.set_input(&self.model, component, input, value)
     }
 
+    /// Asks whether an input may have a value, and changes nothing.
+    ///
+    /// # Errors
+    /// As [`Model::set_input`].
+    pub fn check_input(&self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
+        self.parameters
+            .check_input(&self.model, component, input, value)
+            .map(|_| ())
+    }
+
     /// Drives a hard constraint or a compliance.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ pub use summary::{
 
 use crate::scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use checkpoint::{Checkpoints, Identity};
-use drives::Drives;
+use drives::{Drive, Drives};
 use holds::Schedule;
 use joints::Joints;
 use pliant::model::{ComponentId, NodeId};
@@ -368,6 +368,14 @@ impl Runner {
     /// [`pliant::Error::OutOfRange`] for a time in which nothing can go there.
     pub fn drive(&mut self, component: ComponentId, to: Target<'_>) -> Result<(), pliant::Error> {
         self.drives.set(&mut self.simulation, component, to)
+    }
+
+    /// Asks whether a component can be [driven](Self::drive) so, and changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`drive`](Self::drive).
+    pub fn check_drive(&self, component: ComponentId, to: Target<'_>) -> Result<(), pliant::Error> {
+        Drive::new(&self.simulation, component, to).map(|_| ())
     }
 
     /// Gives a component that was [driven](Self::drive) the motion of the scene again.

@@ -3,13 +3,14 @@
 use crate::arrays::{self, Numbers};
 use crate::errors;
 use crate::model::{self, Model, Refusal};
-use crate::simulation::Simulation;
+use crate::simulation::{BETWEEN_SIGNALS, Simulation};
 use numpy::PyUntypedArrayMethods;
 use pliant_scene::runner::Runner;
 use pliant_scene::scene::{Number, SceneError};
 use pliant_threads::Threads;
 use pyo3::prelude::*;
-use pyo3::types::{PyMapping, PyMappingMethods};
+use pyo3::types::{PyList, PyMapping, PyMappingMethods, PyString};
+use std::time::Instant;
 
 /// Values of one parameter, for all instances or for each.
 pub(super) struct Values {
@@ -26,9 +27,22 @@ impl Values {
     ) -> PyResult<Vec<Self>> {
         let one = |item: Bound<'_, PyAny>| {
             let (name, value): (String, Bound<'_, PyAny>) = item.extract()?;
-            let values = match value.extract::<Numbers<'_>>() {
-                Ok(numbers) if numbers.ndim() > 0 => {
-                    let what = format!("the values of the parameter `{name}`");
+            let what = format!("the values of the parameter `{name}`");
+            let each = value.cast::<PyList>().ok().filter(|list| {
+                let mut items = list.iter();
+                items.any(|item| item.is_instance_of::<PyString>())
+            });
+            let values = match (each, value.extract::<Numbers<'_>>()) {
+                // Numbers and expressions.
+                (Some(list), _) if list.len() == count => {
+                    let one = |item: Bound<'_, PyAny>| model::parameter(py, &name, &item);
+                    list.iter().map(one).collect::<PyResult<_>>()?
+                }
+                (Some(list), _) => {
+                    let text = format!("{what} must be {count}, not {}", list.len());
+                    return Err(errors::state_text(py, &text));
+                }
+                (None, Ok(numbers)) if numbers.ndim() > 0 => {
                     let list = arrays::values(py, &numbers, &what, &[count])?;
                     list.into_iter().map(Number::Value).collect()
                 }
@@ -68,7 +82,17 @@ pub(super) fn begin(
         Ok((Some(model), runner))
     };
     let mut list: Vec<(usize, Option<Beginning>)> = (0..models.len()).map(|k| (k, None)).collect();
-    py.detach(|| threads.for_each(&mut list, |(index, place)| *place = Some(one(*index))));
+    while list.iter().any(|(_, begun)| begun.is_none()) {
+        py.detach(|| {
+            let until = Instant::now() + BETWEEN_SIGNALS;
+            threads.for_each(&mut list, |(index, begun)| {
+                if begun.is_none() && Instant::now() <= until {
+                    *begun = Some(one(*index));
+                }
+            });
+        });
+        py.check_signals()?;
+    }
     let begun = list
         .into_iter()
         .filter_map(|(index, place)| Some((index, place?)));
@@ -94,13 +118,14 @@ pub(super) fn begin(
 impl Refusal {
     /// The exception for one instance of a batch.
     fn raise_for(&self, py: Python<'_>, instance: usize) -> PyErr {
-        match self {
+        let exception = match self {
             Self::Scene(SceneError::Setting { message, help }) => {
                 let message = format!("instance {instance}: {message}");
                 let help = help.clone();
                 errors::scene(py, &SceneError::Setting { message, help })
             }
             other => other.raise(py),
-        }
+        };
+        errors::in_instance(py, exception, instance)
     }
 }

@@ -1,8 +1,9 @@
 //! Instances of a batch on their way, several at the same time.
 
+use crate::end::End;
 use crate::errors;
 use crate::lock::Broken;
-use crate::simulation::{BETWEEN_SIGNALS, End, Simulation};
+use crate::simulation::{BETWEEN_SIGNALS, Simulation};
 use pliant::{Error, StepReport};
 use pliant_scene::runner::Runner;
 use pliant_threads::Threads;

@@ -4,8 +4,9 @@ use crate::{imported, runner, scene};
 use pliant::dense::rotation::matrix;
 use pliant::dense::{Mat3, Vec3};
 use pliant_import::{Format, Imported, Options, import_text};
-use pliant_scene::scene::Number;
+use pliant_scene::runner::Runner;
 use pliant_scene::scene::schema::{Node, Rotation, Triple};
+use pliant_scene::scene::{Number, Settings};
 use serde_json::Value;
 
 /// Places and tensors: rounding of some dozen operations, and the 15 digits that scenes have.
@@ -109,6 +110,51 @@ fn motion_is_that_of_the_reference() {
                 turned.norm()
             );
         }
+    }
+}
+
+/// Mass matrices over hinges and slides, with all else free, and the accelerations by gravity and
+/// springs, without drives and contacts.
+#[test]
+fn dynamics_are_those_of_the_reference() {
+    for case in reference()["cases"].as_array().unwrap() {
+        let text = imported(case["file"].as_str().unwrap(), &options(case)).scene;
+        let scene = scene(&text).build(&Settings::default()).unwrap();
+        let expected = &case["dynamics"];
+        let names = expected["joints"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|n| n.as_str().unwrap());
+        let handle = |name: &str| {
+            let mut joints = scene.joints.iter();
+            let found = joints.find(|(own, ..)| own == name);
+            &found.unwrap_or_else(|| panic!("{name} is not there:\n{text}")).2
+        };
+        let handles: Vec<_> = names.map(handle).cloned().collect();
+        let nodes: Vec<_> = handles.iter().map(|handle| handle.coordinates[0]).collect();
+        let motors: Vec<_> = handles.iter().flat_map(|handle| handle.motors.clone()).collect();
+        let mut runner = Runner::new(scene).unwrap();
+        let found = runner
+            .simulation_mut()
+            .coordinate_dynamics(&nodes, &motors)
+            .unwrap();
+        let compare = |what: &str, found: &[f64], expected: &Value| {
+            let expected: Vec<f64> = expected
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|x| x.as_f64().unwrap())
+                .collect();
+            let scale = expected.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            for (found, expected) in found.iter().zip(&expected) {
+                // Conditions of these matrices are below a thousand.
+                let close = (found - expected).abs() <= 1e3 * START * scale.max(1e-3);
+                assert!(close, "{}: {what} {found} instead of {expected}", case["file"]);
+            }
+        };
+        compare("mass", &found.mass_matrix().unwrap(), &expected["mass"]);
+        compare("acceleration", &found.accelerations, &expected["accelerations"]);
     }
 }
 

@@ -46,6 +46,7 @@ impl Model {
             held: None,
             coordinates: Vec::new(),
             attached: Vec::new(),
+            motors: Vec::new(),
             frames: frames.sides,
         };
         for (axis, part) in joint.kind.free_axes() {
@@ -141,6 +142,7 @@ impl Model {
                 self.set_motion(id, Some(motion.clone()))?;
                 bound(self, id, *force, &part)?;
                 handle.attached.push(id);
+                handle.motors.push(id);
             }
             Attached::VelocityMotor { motion, force } => {
                 let part = named("motor");
@@ -148,6 +150,7 @@ impl Model {
                 self.set_motion(id, Some(motion.clone()))?;
                 bound(self, id, *force, &part)?;
                 handle.attached.push(id);
+                handle.motors.push(id);
             }
             Attached::Friction(force) => {
                 let part = named("friction");

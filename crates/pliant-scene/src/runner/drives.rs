@@ -34,6 +34,32 @@ impl Drive {
         (self.target[row] - self.before[row]) / (self.until - self.since)
     }
 
+    /// The motion of a component from where it is at the present time.
+    pub(super) fn new(
+        simulation: &Simulation,
+        component: ComponentId,
+        to: Target<'_>,
+    ) -> Result<Self, Error> {
+        let since = simulation.time();
+        let before = rows(simulation.problem(), component).map(|(group, motion)| {
+            let at = |k| motion.map_or(0.0, |motion| motion.at(k, since).0);
+            (0..group.size * group.count).map(at).collect()
+        });
+        let before: Vec<f64> = before.unwrap_or_else(|| vec![0.0; to.velocities.len()]);
+        let led = before.iter().zip(to.velocities);
+        let led = || led.map(|(x, v)| x + v * to.within).collect();
+        let drive = Drive {
+            component,
+            target: to.positions.map_or_else(led, <[f64]>::to_vec),
+            before,
+            rate: to.velocities.to_vec(),
+            since,
+            until: since + to.within,
+        };
+        drive.check(simulation)?;
+        Ok(drive)
+    }
+
     fn motion(&self) -> PrescribedMotion {
         let (since, until) = (self.since, self.until);
         let one = |k: usize| {
@@ -133,22 +159,7 @@ impl Drives {
         component: ComponentId,
         to: Target<'_>,
     ) -> Result<(), Error> {
-        let since = simulation.time();
-        let before = rows(simulation.problem(), component).map(|(group, motion)| {
-            let at = |k| motion.map_or(0.0, |motion| motion.at(k, since).0);
-            (0..group.size * group.count).map(at).collect()
-        });
-        let before: Vec<f64> = before.unwrap_or_else(|| vec![0.0; to.velocities.len()]);
-        let led = before.iter().zip(to.velocities);
-        let led = || led.map(|(x, v)| x + v * to.within).collect();
-        let drive = Drive {
-            component,
-            target: to.positions.map_or_else(led, <[f64]>::to_vec),
-            before,
-            rate: to.velocities.to_vec(),
-            since,
-            until: since + to.within,
-        };
+        let drive = Drive::new(simulation, component, to)?;
         self.take(simulation, drive)
     }
 

@@ -145,6 +145,32 @@ impl Runner {
         back.and(taken)
     }
 
+    /// Looks at the present moment with the inputs that the scene has at its time, not those of the
+    /// last step, which act in its middle; all is as before afterwards.
+    ///
+    /// # Errors
+    /// Those of the inputs and of `look`.
+    pub fn at_present<T>(
+        &mut self,
+        look: impl FnOnce(&mut Simulation) -> Result<T, pliant::Error>,
+    ) -> Result<T, pliant::Error> {
+        if self.scene.inputs.is_empty() {
+            return look(&mut self.simulation);
+        }
+        let mut before = std::mem::take(&mut self.before);
+        self.simulation.record_checkpoint(&mut before);
+        let time = self.simulation.time();
+        let mut inputs = self.scene.inputs.iter();
+        let set = inputs.try_for_each(|input| {
+            let value = input.program.jet(time).value;
+            self.simulation.set_input(input.component, input.input, value)
+        });
+        let seen = set.and_then(|()| look(&mut self.simulation));
+        let back = self.simulation.undo(&before);
+        self.before = before;
+        back.and(seen)
+    }
+
     fn take_step(&mut self, h: f64) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         // Forces act with the weights of the step: so do the inputs that they depend on.

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::motion::Motion;
 use crate::observe::correction_error;
 use pliant_kkt::Scheme;
-use pliant_model::NodeId;
+use pliant_model::{ComponentId, NodeId};
 use pliant_solvers::Status;
 
 /// The dynamics of some coordinates at a moment: `q'' = accelerations + mobility tau`, where `tau`
@@ -21,8 +21,9 @@ pub struct CoordinateDynamics {
     pub mobility: Vec<f64>,
 }
 
-/// A pivot of the mobility below this share of its diagonal entry is rounding: entries are found to
-/// the accuracy of the linear solver, some thousand units in the last place.
+/// A pivot of the mobility below this share of its diagonal entry is taken for rounding: entries are
+/// found to the accuracy of the linear solver, some thousand units in the last place. So are
+/// coordinates in series whose masses differ by more.
 const DEPENDENT: f64 = 1e-10;
 
 impl CoordinateDynamics {
@@ -99,14 +100,19 @@ impl CoordinateDynamics {
 /// state of a motion: `M a - J^T lambda = f`, `J a + (dJ/dt) v = 0`, with gyroscopic and
 /// inertial forces. Held coordinates go on as they are.
 ///
-/// Rows with bounds (limits, dry friction, ropes, motors with a largest force) and driven rows
-/// of these nodes (motors without one) take no part, nor do contacts. Cost: an evaluation, a
+/// Rows with bounds (limits, dry friction, ropes, motors with a largest force) and those of the
+/// components `without` (other motors) take no part, nor do contacts. Cost: an evaluation, a
 /// factor of the masses with the rows, and a solve for each coordinate.
 ///
 /// # Errors
 /// Those of [`System::accelerations`].
-pub fn dynamics(system: &mut System, motion: &Motion, nodes: &[NodeId]) -> Result<CoordinateDynamics, Error> {
-    find_free_accelerations(system, motion, nodes)?;
+pub fn dynamics(
+    system: &mut System,
+    motion: &Motion,
+    nodes: &[NodeId],
+    without: &[ComponentId],
+) -> Result<CoordinateDynamics, Error> {
+    find_free_accelerations(system, motion, without)?;
     let firsts: Vec<usize> = nodes
         .iter()
         .map(|n| system.model.node(*n).first_velocity)
@@ -137,9 +143,7 @@ pub fn dynamics(system: &mut System, motion: &Motion, nodes: &[NodeId]) -> Resul
 
 /// Finds `J M^-1 J^T` of the motions that hard rows allow, rows first, for a Jacobian of so many
 /// `rows` over all degrees of freedom, rows first: the inverse of the inertia that a point or a
-/// tool shows along the rows. What takes no part is as in
-/// [`dynamics`], where `nodes` are the coordinates that
-/// motors do not hold.
+/// tool shows along the rows. What takes no part is as in [`dynamics`].
 ///
 /// # Errors
 /// Those of [`System::accelerations`].
@@ -149,12 +153,12 @@ pub fn dynamics(system: &mut System, motion: &Motion, nodes: &[NodeId]) -> Resul
 pub fn mobility(
     system: &mut System,
     motion: &Motion,
-    nodes: &[NodeId],
+    without: &[ComponentId],
     (rows, jacobian): (usize, &[f64]),
 ) -> Result<Vec<f64>, Error> {
     let n = system.model.dof_count();
     assert_eq!(jacobian.len(), rows * n, "a Jacobian over all degrees of freedom");
-    find_free_accelerations(system, motion, nodes)?;
+    find_free_accelerations(system, motion, without)?;
     let mut out = vec![0.0; rows * rows];
     for column in 0..rows {
         respond(system, motion, &jacobian[column * n..][..n])?;
@@ -166,12 +170,16 @@ pub fn mobility(
     Ok(out)
 }
 
-/// Accelerations without rows that have bounds or drive these nodes; the factor is kept.
-fn find_free_accelerations(system: &mut System, motion: &Motion, nodes: &[NodeId]) -> Result<(), Error> {
+/// Accelerations without the rows that have bounds or are those of the components `without`; the
+/// factor is kept.
+fn find_free_accelerations(
+    system: &mut System,
+    motion: &Motion,
+    without: &[ComponentId],
+) -> Result<(), Error> {
     let mut left_out = vec![false; system.model.row_count()];
     for group in system.model.row_groups() {
-        let drives = nodes.contains(&group.node) && system.model.motion(group).is_some();
-        if drives || system.model.bounds(group).is_some() {
+        if without.contains(&group.component) || system.model.bounds(group).is_some() {
             left_out[group.first_row..][..group.size * group.count].fill(true);
         }
     }

@@ -205,9 +205,9 @@ impl Simulation {
     /// as the free coordinates of joints (`JointHandle::coordinates`).
     ///
     /// Hard rows hold; limits, dry friction, ropes and other rows with bounds take no part, nor do
-    /// contacts and what drives these coordinates, such as motors: the forces that
-    /// [`CoordinateDynamics::forces_for`] gives are those that motors would have to give. What is
-    /// fixed or sleeps is held.
+    /// contacts and the components `without`, such as the motors of the joints
+    /// (`JointHandle::motors`): the forces that [`CoordinateDynamics::forces_for`] gives are those
+    /// that these would have to give. What is fixed or sleeps is held.
     ///
     /// Cost: an evaluation, a factor of the masses with the rows, and a solve for each coordinate.
     ///
@@ -221,7 +221,7 @@ impl Simulation {
     /// model.add_mass("mass", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))?;
     /// let rail = model.add_joint("rail", &Joint::slider(Side::World, Side::Body(cart, 0)))?;
     /// let mut simulation = Simulation::new(model)?;
-    /// let dynamics = simulation.coordinate_dynamics(&rail.coordinates)?;
+    /// let dynamics = simulation.coordinate_dynamics(&rail.coordinates, &rail.motors)?;
     /// let force = dynamics.forces_for(&[3.0]).expect("independent coordinates");
     /// assert!((force[0] - 2.0 * (9.81 + 3.0)).abs() < 1e-12);
     /// # Ok::<(), pliant::Error>(())
@@ -230,21 +230,28 @@ impl Simulation {
     /// # Errors
     /// [`Error::OutOfRange`] if a node is not one scalar, [`Error::Model`] where the forces are not
     /// defined, [`Error::Incompatible`] for contradictory rows, and those of the linear solver.
-    pub fn coordinate_dynamics(&mut self, nodes: &[NodeId]) -> Result<CoordinateDynamics, Error> {
+    pub fn coordinate_dynamics(
+        &mut self,
+        nodes: &[NodeId],
+        without: &[ComponentId],
+    ) -> Result<CoordinateDynamics, Error> {
         self.check_coordinates(nodes)?;
-        coordinates::dynamics(&mut self.system, &self.motion, nodes)
+        coordinates::dynamics(&mut self.system, &self.motion, nodes, without)
     }
 
     /// Finds `J M^-1 J^T` of the motions that hard rows allow, rows first, for the Jacobian `J` of
     /// so many `rows` over all degrees of freedom, rows first: accelerations along the rows by unit
     /// forces along them (1/kg, 1/(kg m^2)). Its inverse is the inertia of operational space. What
-    /// takes no part is as in [`coordinate_dynamics`](Self::coordinate_dynamics), for these
-    /// coordinates.
+    /// takes no part is as in [`coordinate_dynamics`](Self::coordinate_dynamics).
     ///
     /// # Errors
     /// As there, and [`Error::OutOfRange`] if the Jacobian has another size or is not finite.
-    pub fn mobility(&mut self, nodes: &[NodeId], rows: usize, jacobian: &[f64]) -> Result<Vec<f64>, Error> {
-        self.check_coordinates(nodes)?;
+    pub fn mobility(
+        &mut self,
+        without: &[ComponentId],
+        rows: usize,
+        jacobian: &[f64],
+    ) -> Result<Vec<f64>, Error> {
         let expected = rows.saturating_mul(self.model().dof_count());
         if jacobian.len() != expected {
             return Err(Error::OutOfRange {
@@ -260,7 +267,7 @@ impl Simulation {
                 bound: "finite",
             });
         }
-        coordinates::mobility(&mut self.system, &self.motion, nodes, (rows, jacobian))
+        coordinates::mobility(&mut self.system, &self.motion, without, (rows, jacobian))
     }
 
     fn check_coordinates(&self, nodes: &[NodeId]) -> Result<(), Error> {

@@ -17,6 +17,16 @@ fn double_pendulum(
     rates: [f64; 2],
     attach: impl Fn(Joint, usize) -> Joint,
 ) -> (Simulation, NodeId, [NodeId; 2]) {
+    let (s, rods, handles) = jointed(angles, rates, attach);
+    (s, rods, handles.map(|handle| handle.coordinates[0]))
+}
+
+/// A double pendulum as above, with the handles of its joints.
+fn jointed(
+    angles: [f64; 2],
+    rates: [f64; 2],
+    attach: impl Fn(Joint, usize) -> Joint,
+) -> (Simulation, NodeId, [JointHandle; 2]) {
     let mut m = Model::new();
     m.set_gravity([0.0, -G, 0.0]).unwrap();
     let along = |k: usize| [angles[k].cos(), angles[k].sin()];
@@ -48,8 +58,7 @@ fn double_pendulum(
     let joint =
         Joint::hinge(Side::Body(rods, 0), Side::Body(rods, 1)).at(Pose::at([elbow[0], elbow[1], 0.0]));
     let elbow = m.add_joint("elbow", &attach(joint, 1)).unwrap();
-    let coordinates = [shoulder.coordinates[0], elbow.coordinates[0]];
-    (Simulation::new(m).unwrap(), rods, coordinates)
+    (Simulation::new(m).unwrap(), rods, [shoulder, elbow])
 }
 
 /// Lagrange's equations of the double pendulum: the mass matrix over the joint angles, and the
@@ -92,7 +101,7 @@ fn a_double_pendulum_has_the_dynamics_of_lagrange() {
         ([2.0, 2.5], [-1.0, 4.0]),
     ] {
         let (mut s, _, coordinates) = double_pendulum(angles, rates, |joint, _| joint);
-        let found = s.coordinate_dynamics(&coordinates).unwrap();
+        let found = s.coordinate_dynamics(&coordinates, &[]).unwrap();
         let (mass, hold) = lagrange(angles, rates);
         close(&found.mass_matrix().unwrap(), &mass, ROUNDING);
         close(
@@ -108,7 +117,7 @@ fn a_double_pendulum_has_the_dynamics_of_lagrange() {
         for (node, force) in coordinates.iter().zip(expected) {
             s.set_force(*node, 0, &[force]).unwrap();
         }
-        let found = s.coordinate_dynamics(&coordinates).unwrap();
+        let found = s.coordinate_dynamics(&coordinates, &[]).unwrap();
         close(&found.accelerations, &wanted, ROUNDING);
         close(&found.forces_for(&wanted).unwrap(), &[0.0; 2], 1e-10);
     }
@@ -120,20 +129,20 @@ fn coordinates_that_are_not_named_are_free() {
     let (angles, rates) = ([0.4, 1.1], [1.0, 2.0]);
     let (mut s, _, [_, elbow]) = double_pendulum(angles, rates, |joint, _| joint);
     let ([a, b, _, d], _) = lagrange(angles, rates);
-    let found = s.coordinate_dynamics(&[elbow]).unwrap();
+    let found = s.coordinate_dynamics(&[elbow], &[]).unwrap();
     close(&found.mass_matrix().unwrap(), &[d - b * b / a], ROUNDING);
 }
 
 #[test]
 fn a_tool_shows_the_inertia_of_operational_space() {
     let (angles, rates) = ([0.4, 1.5], [0.0, 0.0]);
-    let (mut s, _, coordinates) = double_pendulum(angles, rates, |joint, _| joint);
+    let (mut s, _, _) = double_pendulum(angles, rates, |joint, _| joint);
     // The velocity of the tip in the degrees of freedom of the second rod, and in joint rates.
     let arm = [0.5 * L[1] * angles[1].cos(), 0.5 * L[1] * angles[1].sin()];
     let mut jacobian = vec![0.0; 2 * 12];
     (jacobian[6], jacobian[11]) = (1.0, -arm[1]);
     (jacobian[12 + 7], jacobian[12 + 11]) = (1.0, arm[0]);
-    let found = s.mobility(&coordinates, 2, &jacobian).unwrap();
+    let found = s.mobility(&[], 2, &jacobian).unwrap();
     let tip = [
         L[0] * angles[0].cos() + 2.0 * arm[0],
         L[0] * angles[0].sin() + 2.0 * arm[1],
@@ -160,23 +169,36 @@ fn a_tool_shows_the_inertia_of_operational_space() {
 fn limits_friction_and_motors_take_no_part() {
     let (angles, rates) = ([0.4, -0.2], [1.0, -0.5]);
     let (mut bare, _, coordinates) = double_pendulum(angles, rates, |joint, _| joint);
-    let expected = bare.coordinate_dynamics(&coordinates).unwrap();
+    let expected = bare.coordinate_dynamics(&coordinates, &[]).unwrap();
     let attach = |joint: Joint, k: usize| match k {
         0 => joint.with_friction(0, 5.0).with_limits(0, 0.0, 1.0),
         _ => joint
             .with_position_motor(0, PrescribedMotion::sine(0.5, 2.0, 0.0), 1e-4, 0.01, 1e4)
             .with_velocity_motor(0, PrescribedMotion::ramp(0.0, 9.0), f64::INFINITY),
     };
-    let (mut s, _, coordinates) = double_pendulum(angles, rates, attach);
-    let found = s.coordinate_dynamics(&coordinates).unwrap();
+    let (mut s, _, handles) = jointed(angles, rates, attach);
+    let coordinates = [0, 1].map(|k| handles[k].coordinates[0]);
+    assert_eq!(handles.each_ref().map(|handle| handle.motors.len()), [0, 2]);
+    let found = s.coordinate_dynamics(&coordinates, &handles[1].motors).unwrap();
     close(&found.accelerations, &expected.accelerations, ROUNDING);
     close(&found.mobility, &expected.mobility, ROUNDING);
-    // Springs and dampers do: M q'' = -hold - d q'.
-    let (mut s, _, coordinates) = double_pendulum(angles, rates, |joint, _| joint.with_damper(0, 0.3));
-    let found = s.coordinate_dynamics(&coordinates).unwrap();
+    // Also where their coordinates are not asked for.
+    let ([a, b, _, d], _) = lagrange(angles, rates);
+    let found = s
+        .coordinate_dynamics(&coordinates[..1], &handles[1].motors)
+        .unwrap();
+    close(&found.mass_matrix().unwrap(), &[a - b * b / d], ROUNDING);
+    // Springs and dampers do: M q'' = -hold - d q' - (q - rest) / c; angles of joints begin at zero.
+    let attach = |joint: Joint, _| joint.with_damper(0, 0.3).with_spring(0, 0.05, 0.0, 0.4);
+    let (mut s, _, handles) = jointed(angles, rates, attach);
+    let coordinates = [0, 1].map(|k| handles[k].coordinates[0]);
+    let found = s.coordinate_dynamics(&coordinates, &[]).unwrap();
     let (mass, hold) = lagrange(angles, rates);
-    let damped = [-hold[0] - 0.3 * rates[0], -hold[1] - 0.3 * (rates[1] - rates[0])];
-    close(&found.accelerations, &solve(2, &mass, &damped), ROUNDING);
+    let pulled = [
+        -hold[0] - 0.3 * rates[0] + 0.4 / 0.05,
+        -hold[1] - 0.3 * (rates[1] - rates[0]) + 0.4 / 0.05,
+    ];
+    close(&found.accelerations, &solve(2, &mass, &pulled), ROUNDING);
 }
 
 /// A parallelogram of two cranks and a coupler, held by nine rows too many.
@@ -214,14 +236,14 @@ fn a_closed_loop_has_the_dynamics_of_its_one_freedom() {
         m.add_joint(&format!("top {k}"), &top).unwrap();
     }
     let mut s = Simulation::new(m).unwrap();
-    let found = s.coordinate_dynamics(&coordinates[..1]).unwrap();
+    let found = s.coordinate_dynamics(&coordinates[..1], &[]).unwrap();
     let inertia = 2.0 * crank * r * r / 3.0 + coupler * r * r;
     let weight = (crank + coupler) * G * r * angle.cos();
     close(&found.mass_matrix().unwrap(), &[inertia], ROUNDING);
     // Centrifugal forces do no work, since the inertia does not change.
     close(&found.accelerations, &[-weight / inertia], ROUNDING);
     // Both cranks turn alike: the second is not a coordinate of its own.
-    let both = s.coordinate_dynamics(&coordinates).unwrap();
+    let both = s.coordinate_dynamics(&coordinates, &[]).unwrap();
     assert_eq!(both.mass_matrix(), Err(1));
     assert_eq!(both.forces_for(&[0.0, 0.0]), Err(1));
 }
@@ -235,9 +257,9 @@ fn steps_have_the_same_bits_whether_it_is_asked_or_not() {
         for _ in 0..10 {
             s.step(0.01).unwrap();
             if asks {
-                s.coordinate_dynamics(&coordinates).unwrap();
+                s.coordinate_dynamics(&coordinates, &[]).unwrap();
                 let n = s.model().dof_count();
-                s.mobility(&coordinates, 1, &vec![1.0; n]).unwrap();
+                s.mobility(&[], 1, &vec![1.0; n]).unwrap();
             }
         }
         s.state().clone()
@@ -251,21 +273,18 @@ fn steps_have_the_same_bits_whether_it_is_asked_or_not() {
 
 #[test]
 fn what_is_no_coordinate_is_refused() {
-    let (mut s, rods, coordinates) = double_pendulum([0.0, 0.0], [0.0, 0.0], |joint, _| joint);
-    let error = s.coordinate_dynamics(&[rods]).unwrap_err().to_string();
+    let (mut s, rods, _) = double_pendulum([0.0, 0.0], [0.0, 0.0], |joint, _| joint);
+    let error = s.coordinate_dynamics(&[rods], &[]).unwrap_err().to_string();
     assert!(
         error.contains("scalars of a node that is a coordinate is 12, but must be one"),
         "{error}"
     );
-    let error = s.mobility(&coordinates, 1, &[0.0; 3]).unwrap_err().to_string();
+    let error = s.mobility(&[], 1, &[0.0; 3]).unwrap_err().to_string();
     assert!(error.contains("entries of a Jacobian is 3"), "{error}");
-    let error = s
-        .mobility(&coordinates, 1, &[f64::NAN; 12])
-        .unwrap_err()
-        .to_string();
+    let error = s.mobility(&[], 1, &[f64::NAN; 12]).unwrap_err().to_string();
     assert!(error.contains("must be finite"), "{error}");
     assert!(
-        s.coordinate_dynamics(&[])
+        s.coordinate_dynamics(&[], &[])
             .unwrap()
             .mass_matrix()
             .unwrap()

@@ -285,7 +285,7 @@ def test_what_a_batch_refuses(stones: pliant.Batch) -> None:
         (lambda: stones.step(steps=-1), "steps of a batch"),
         (lambda: stones.step(which=[[0], [1, 2]]), "a list of one dimension"),
         (lambda: arm.drive("shoulder.motor 0", within=0.1), "no position or velocity"),
-        (lambda: pliant.Batch(arm.model, 2, parameters={"time": ["1", "2", 3]}), "must be 2, not 3"),
+        (lambda: pliant.Batch(arm.model, 2, parameters={"time": ["1", "2", "3"]}), "must be 2, not 3"),
         (lambda: stones.step(which=[0, 0]), "named twice"),
         (lambda: stones.step(which=[3]), "no instance 3"),
         (lambda: stones.reset([True, False]), r"must have the shape \(3,\)"),

@@ -116,7 +116,7 @@ def case(name, start, free):
 
 
 def dynamics(model, data):
-    """Mass matrix over hinges and slides with all else free, and their accelerations without actuators."""
+    """Accelerations of hinges and slides by unit forces, and by all forces but those of actuators."""
     flags = model.opt.disableflags
     model.opt.disableflags = flags | mujoco.mjtDisableBit.mjDSBL_ACTUATION
     mujoco.mj_forward(model, data)
@@ -125,9 +125,9 @@ def dynamics(model, data):
     dofs = [model.jnt_dofadr[j] for j in joints]
     full = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, full)
-    mass = np.linalg.inv(np.linalg.inv(full)[np.ix_(dofs, dofs)])
+    mobility = np.linalg.inv(full)[np.ix_(dofs, dofs)]
     names = [model.joint(j).name for j in joints]
-    out = {"joints": names, "mass": list(mass.ravel()), "accelerations": list(data.qacc[dofs])}
+    out = {"joints": names, "mobility": list(mobility.ravel()), "accelerations": list(data.qacc[dofs])}
     model.opt.disableflags = flags
     mujoco.mj_forward(model, data)
     return out

@@ -183,9 +183,9 @@ fn spaced(spacing: Spacing, [from, to]: [f64; 2], i: usize, last: usize) -> f64 
     }
     let (i, last) = (i as f64, last as f64);
     match spacing {
-        // Three roundings, of numbers up to twice the larger end.
+        // Half a rounding of the larger end each: of the ends, the weights, the products, the sum.
         Spacing::Linear => {
-            let value = from + (to - from) * i / last;
+            let value = from * ((last - i) / last) + to * (i / last);
             decimal(value, from.abs().max(to.abs()), 2.0)
         }
         Spacing::Geometric => {
@@ -374,6 +374,14 @@ mod tests {
             names: vec![name.to_owned()],
             points: values.into_iter().map(|v| vec![v]).collect(),
         }
+    }
+
+    /// Ends of different signs, whose difference is rounded more than they are.
+    #[test]
+    fn ranges_across_zero_have_decimals() {
+        let all = values("k=linspace(-1.4e-5,2.1e-5,36)");
+        let expected: Vec<f64> = (-14..=21).map(|k| format!("{k}e-6").parse().unwrap()).collect();
+        assert_eq!(all, expected);
     }
 
     proptest! {

@@ -26,6 +26,12 @@ pub struct CoordinateDynamics {
 /// coordinates in series whose masses differ by more.
 const DEPENDENT: f64 = 1e-10;
 
+/// The most refinements of a solution.
+const MOST_REFINEMENTS: usize = 8;
+
+/// The share of the largest acceleration to which all must be settled.
+const ACCURATE: f64 = 1e-9;
+
 impl CoordinateDynamics {
     /// Further forces along the coordinates that make their accelerations those that are `wanted`
     /// (N, N m): inverse dynamics.
@@ -183,11 +189,66 @@ fn find_free_accelerations(
             left_out[group.first_row..][..group.size * group.count].fill(true);
         }
     }
+    // Those of a step that is to come: before the first one there are none.
+    system.corrections.direct.options = system.options.last_solver();
     system.set_row_motion(motion.time, motion.time);
     system.scratch.fixed_change.fill(0.0);
     system.evaluate(motion, 0.0)?;
     let scheme = Scheme::implicit_euler(1.0);
     system.find_accelerations_without(&left_out, &scheme, motion, 1.0)?;
+    refine(system, motion)
+}
+
+/// Refines the solution of the system that is filled and factored, whose right-hand sides it takes
+/// the place of.
+///
+/// The solver measures a row against the accelerations that the forces on its bodies would make of
+/// their masses. A light body between heavy ones has huge ones of these, and accelerations whose
+/// rounding is that of them: here they are mended until they do not change.
+fn refine(system: &mut System, motion: &Motion) -> Result<(), Error> {
+    let mut whole = system.solution.clone();
+    let mut least = f64::INFINITY;
+    for _ in 0..MOST_REFINEMENTS {
+        let kkt = system.assembler.system();
+        let (mut force, mut row) = (kkt.c.clone(), kkt.b.clone());
+        let (x, mu) = (&system.solution.x, &system.solution.mu);
+        kkt.w.symmetric_add_product(-1.0, x, &mut force);
+        kkt.j.add_transpose_product(1.0, mu, &mut force);
+        kkt.j.add_product(1.0, x, &mut row);
+        kkt.r.symmetric_add_product(1.0, mu, &mut row);
+        system.assembler.right_hand_side_mut().copy_from_slice(&force);
+        system.assembler.row_right_hand_side_mut().copy_from_slice(&row);
+        solve(system, motion)?;
+        let size = |list: &[f64]| list.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        let (change, scale) = (size(&system.solution.x), size(&whole.x));
+        // Rounding of the residuals is what is left.
+        if change >= 0.5 * least {
+            break;
+        }
+        let parts = [
+            (&mut whole.x, &system.solution.x),
+            (&mut whole.mu, &system.solution.mu),
+        ];
+        for (sum, part) in parts {
+            for (s, p) in sum.iter_mut().zip(part) {
+                *s += p;
+            }
+        }
+        least = change;
+        if change <= f64::EPSILON * scale {
+            break;
+        }
+    }
+    let scale = whole.x.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    system.solution = whole;
+    if least > ACCURATE * scale {
+        return Err(correction_error(
+            system,
+            &motion.state,
+            motion.time,
+            least / scale,
+        ));
+    }
     Ok(())
 }
 
@@ -196,6 +257,12 @@ fn find_free_accelerations(
 fn respond(system: &mut System, motion: &Motion, force: &[f64]) -> Result<(), Error> {
     system.assembler.row_right_hand_side_mut().fill(0.0);
     system.assembler.right_hand_side_mut().copy_from_slice(force);
+    solve(system, motion)?;
+    refine(system, motion)
+}
+
+/// Solves the system that is filled and factored, by its right-hand sides.
+fn solve(system: &mut System, motion: &Motion) -> Result<(), Error> {
     let direct = &mut system.corrections.direct;
     let solved = direct
         .solve(system.assembler.system(), &mut system.solution)

@@ -158,7 +158,8 @@ impl Problem {
     /// Asks whether an input may have a value, and changes nothing.
     ///
     /// # Errors
-    /// As [`Model::set_input`].
+    /// [`ModelError`] where [`set_input`](Self::set_input) has one: the component is no force field,
+    /// it has no such input, or its law does not allow the value.
     pub fn check_input(&self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
         self.parameters
             .check_input(&self.model, component, input, value)

@@ -373,7 +373,7 @@ impl Runner {
     /// Asks whether a component can be [driven](Self::drive) so, and changes nothing.
     ///
     /// # Errors
-    /// Those of [`drive`](Self::drive).
+    /// [`pliant::Error::Model`] and [`pliant::Error::OutOfRange`] where `drive` has them.
     pub fn check_drive(&self, component: ComponentId, to: Target<'_>) -> Result<(), pliant::Error> {
         Drive::new(&self.simulation, component, to).map(|_| ())
     }
@@ -381,7 +381,7 @@ impl Runner {
     /// Gives a component that was [driven](Self::drive) the motion of the scene again.
     ///
     /// # Errors
-    /// Those of [`Simulation::set_motion`].
+    /// [`pliant::Error::Model`] if the component has no rows.
     pub fn end_drive(&mut self, component: ComponentId) -> Result<(), pliant::Error> {
         self.drives.end(&mut self.simulation, component)
     }
@@ -390,8 +390,8 @@ impl Runner {
     /// found.
     ///
     /// # Errors
-    /// Those of [`Simulation::find_equilibrium`] and [`Simulation::follow`]. A path that is stuck
-    /// leaves the state of its last point, and the next search begins there.
+    /// What [`Simulation::find_equilibrium`] and [`Simulation::follow`] say where there is none. A
+    /// path that is stuck leaves the state of its last point, and the next search begins there.
     pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
         if self.is_done() {
             return Ok(());

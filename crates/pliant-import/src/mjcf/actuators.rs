@@ -3,6 +3,7 @@
 use super::Reader;
 use super::constraints::joint_at;
 use super::defaults::ACTUATORS;
+use super::drives::LAW;
 use super::settings::bounds;
 use crate::error::ImportError;
 use crate::robot::{Effects, Force, Motor, Robot};
@@ -10,21 +11,13 @@ use std::collections::HashMap;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
-const KNOWN: [&str; 19] = [
+/// Attributes of an actuator beside those of its law.
+const KNOWN: [&str; 10] = [
     "name",
     "class",
     "joint",
     "tendon",
     "gear",
-    "kp",
-    "kv",
-    "gainprm",
-    "biasprm",
-    "gaintype",
-    "biastype",
-    "dyntype",
-    "dynprm",
-    "timeconst",
     "forcerange",
     "forcelimited",
     "ctrlrange",
@@ -77,7 +70,7 @@ fn read_actuator(
     robot: &mut Robot,
     tendons: &HashMap<String, usize>,
 ) -> Result<Option<String>> {
-    reader.tree.expect(of, &KNOWN, &[]);
+    reader.tree.expect(of, &[&KNOWN[..], &LAW].concat(), &[]);
     let spot = reader.spot(of);
     if has_state(reader, of)? {
         return Ok(Some(

@@ -10,7 +10,7 @@ type Result<T> = std::result::Result<T, ImportError>;
 /// can have it, for its name.
 const LAST: &str = "last kind";
 /// Attributes of a law.
-const LAW: [&str; 9] = [
+pub(super) const LAW: [&str; 9] = [
     "kp",
     "kv",
     "timeconst",

@@ -28,8 +28,8 @@ impl Runner {
     /// go on as before).
     ///
     /// # Errors
-    /// Those of [`Simulation::step`] or [`Simulation::step_adaptively`]; the state stays as before
-    /// the step.
+    /// What [`Simulation::step`] or [`Simulation::step_adaptively`] says of a step that cannot be
+    /// taken; the state stays as before it.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         self.attempt(|run| match &plan.adaptive {
@@ -42,8 +42,8 @@ impl Runner {
     /// shorter, and ends there.
     ///
     /// # Errors
-    /// Those of [`step`](Self::step), and [`pliant::Error::OutOfRange`] if `end` is not after the
-    /// present time.
+    /// [`pliant::Error::OutOfRange`] if `end` is not after the present time, and what
+    /// [`step`](Self::step) says of a step that cannot be taken.
     pub fn step_until(&mut self, end: f64) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         let left = end - self.simulation.time();

@@ -456,3 +456,43 @@ fn no_bytes_make_a_run_panic() {
     assert!(refused > 10 && went_on > 10, "{refused} {went_on}");
     runner.restore_bytes(&bytes).unwrap();
 }
+
+/// A force of `5 t` on a cart of 2 kg: a step takes that of its middle, a look that of its time.
+#[test]
+fn a_look_at_the_present_has_the_inputs_of_its_time() {
+    let text = r#"(
+        run: (duration: 1, step: 0.05),
+        nodes: [Bodies(name: "cart", bodies: [(shape: Box(1, 1, 1), mass: 2)])],
+        force_fields: [(name: "push", on: "cart", law: Force(["5 * $t", 0, 0]))],
+        joints: [(name: "x", kind: Slider, b: Body("cart", 0), axis: (1, 0, 0))],
+    )"#;
+    let scene = SceneFile::from_text("cart.ron".as_ref(), text, Format::Ron).unwrap();
+    let built = || scene.build(&Settings::default()).unwrap();
+    let nodes = built().joints[0].2.coordinates.clone();
+    let (mut asked, mut alone) = (Runner::new(built()).unwrap(), Runner::new(built()).unwrap());
+    for _ in 0..5 {
+        asked.step().unwrap();
+        alone.step().unwrap();
+        let found = asked.at_present(|simulation| simulation.coordinate_dynamics(&nodes, &[]));
+        let expected = 2.5 * asked.simulation().time();
+        // One division, and the refined solution of one free coordinate.
+        assert!((found.unwrap().accelerations[0] - expected).abs() < 1e-12);
+    }
+    let states = [&asked, &alone].map(|run| run.simulation().state().clone());
+    assert_eq!(states[0].velocities, states[1].velocities);
+    assert_eq!(asked.ledger().inputs.to_bits(), alone.ledger().inputs.to_bits());
+}
+
+#[test]
+fn a_drive_that_is_asked_for_is_not_set() {
+    let (mut asked, mut alone) = (strong_servos(), strong_servos());
+    let motor = component(&asked, "shoulder.motor 0");
+    let to = |within| Target {
+        positions: Some(&[0.5]),
+        velocities: &[0.0],
+        within,
+    };
+    asked.check_drive(motor, to(0.1)).unwrap();
+    asked.check_drive(motor, to(0.0)).unwrap_err();
+    assert_eq!(go_on(&mut asked, 3), go_on(&mut alone, 3));
+}

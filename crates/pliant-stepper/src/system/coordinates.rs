@@ -111,7 +111,8 @@ impl CoordinateDynamics {
 /// factor of the masses with the rows, and a solve for each coordinate.
 ///
 /// # Errors
-/// Those of [`System::accelerations`].
+/// What [`System::accelerations`] says where there are none, and
+/// [`Error::CorrectionNotConverged`] where they do not settle to a billionth of the largest.
 pub fn dynamics(
     system: &mut System,
     motion: &Motion,
@@ -152,7 +153,7 @@ pub fn dynamics(
 /// tool shows along the rows. What takes no part is as in [`dynamics`].
 ///
 /// # Errors
-/// Those of [`System::accelerations`].
+/// As [`dynamics`].
 ///
 /// # Panics
 /// If the Jacobian has another size.
@@ -189,7 +190,7 @@ fn find_free_accelerations(
             left_out[group.first_row..][..group.size * group.count].fill(true);
         }
     }
-    // Those of a step that is to come: before the first one there are none.
+    // The solver has the options of the last step; before the first one it has none of ours.
     system.corrections.direct.options = system.options.last_solver();
     system.set_row_motion(motion.time, motion.time);
     system.scratch.fixed_change.fill(0.0);
@@ -246,7 +247,7 @@ fn refine(system: &mut System, motion: &Motion) -> Result<(), Error> {
     }
     let scale = whole.x.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     system.solution = whole;
-    if least > ACCURATE * scale {
+    if least.is_nan() || least > ACCURATE * scale {
         return Err(correction_error(
             system,
             &motion.state,

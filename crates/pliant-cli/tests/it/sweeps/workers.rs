@@ -62,17 +62,25 @@ mod interrupts {
     use std::process::{Output, Stdio};
     use std::time::Duration;
 
-    /// Starts a sweep as the leader of a process group, and signals all of the group.
-    fn interrupted(dir: &Path, words: &[&str], moment: Duration) -> Output {
-        let child = Command::new(env!("CARGO_BIN_EXE_pliant"))
+    /// Starts a sweep of three bows as the leader of a process group, waits until a place is there,
+    /// and signals all of the group after a moment.
+    fn interrupted(dir: &Path, workers: &str, place: &str, moment: Duration) -> Output {
+        let file = scene("bow.ron");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pliant"))
             .current_dir(dir)
-            .args(words)
+            .arg("sweep")
+            .arg(file)
+            .args(["--set", "draw=0.2,0.3,0.25", "--out", "s", "-j", workers])
             .process_group(0)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        while !dir.join("s/jobs").exists() {
+        while !dir.join(place).exists() {
+            assert!(
+                child.try_wait().unwrap().is_none(),
+                "the sweep ended before it began"
+            );
             std::thread::yield_now();
         }
         std::thread::sleep(moment);
@@ -86,21 +94,9 @@ mod interrupts {
     /// interrupted, and not killed.
     #[test]
     fn ctrl_c_interrupts_jobs_at_any_moment() {
-        let file = scene("bow.ron");
-        let file = file.to_str().unwrap();
         for moment in 0..12u64 {
             let dir = tempfile::tempdir().unwrap();
-            let words = [
-                "sweep",
-                file,
-                "--set",
-                "draw=0.2,0.3,0.25",
-                "--out",
-                "s",
-                "-j",
-                "2",
-            ];
-            let ended = interrupted(dir.path(), &words, Duration::from_millis(moment));
+            let ended = interrupted(dir.path(), "2", "s/jobs", Duration::from_millis(moment));
             assert_eq!(ended.status.code(), Some(130), "{}", err(&ended));
             let table = cells(&dir.path().join("s/table.csv"));
             let kinds = column(&table, "error_kind");
@@ -115,19 +111,8 @@ mod interrupts {
     #[test]
     fn interrupted_jobs_have_no_results() {
         let dir = tempfile::tempdir().unwrap();
-        let file = scene("bow.ron");
-        let file = file.to_str().unwrap();
-        let words = [
-            "sweep",
-            file,
-            "--set",
-            "draw=0.2,0.3,0.25",
-            "--out",
-            "s",
-            "-j",
-            "1",
-        ];
-        let ended = interrupted(dir.path(), &words, Duration::from_millis(60));
+        // The first job has begun: its directory is there.
+        let ended = interrupted(dir.path(), "1", "s/jobs/0001", Duration::from_millis(20));
         assert_eq!(ended.status.code(), Some(130), "{}", err(&ended));
         let table = cells(&dir.path().join("s/table.csv"));
         assert_eq!(column(&table, "error_kind"), ["interrupted", "", ""]);

@@ -201,6 +201,38 @@ fn limits_friction_and_motors_take_no_part() {
     close(&found.accelerations, &solve(2, &mass, &pulled), ROUNDING);
 }
 
+/// A bead that slides along a rod that turns: its travel is a coordinate whose acceleration has a
+/// part of the velocities, `r'' = r w^2`, `(I + m r^2) w' = -2 m r r' w`.
+#[test]
+fn a_bead_on_a_turning_rod_is_flung_out() {
+    let (m, r, out, w) = (0.7, 0.4, 0.9, 3.0);
+    let mut model = Model::new();
+    let bodies = model
+        .add_rigid_bodies("bodies", &[Pose::default(), Pose::at([r, 0.0, 0.0])])
+        .unwrap();
+    let rod = RigidMass::principal(2.0, [0.01, 0.5, 0.5]);
+    let bead = RigidMass::sphere(m, 0.1);
+    model.add_mass("m", bodies, Mass::Rigid(vec![rod, bead])).unwrap();
+    model
+        .set_body_velocity(bodies, 0, [0.0; 3], [0.0, 0.0, w])
+        .unwrap();
+    model
+        .set_body_velocity(bodies, 1, [out, r * w, 0.0], [0.0, 0.0, w])
+        .unwrap();
+    let pivot = Joint::hinge(Side::World, Side::Body(bodies, 0));
+    let pivot = model.add_joint("pivot", &pivot).unwrap();
+    let along = Pose::turned([r, 0.0, 0.0], [0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2);
+    let slider = Joint::slider(Side::Body(bodies, 0), Side::Body(bodies, 1)).at(along);
+    let slider = model.add_joint("slider", &slider).unwrap();
+    let coordinates = [pivot.coordinates[0], slider.coordinates[0]];
+    let mut s = Simulation::new(model).unwrap();
+    let found = s.coordinate_dynamics(&coordinates, &[]).unwrap();
+    let inertia = 0.5 + 0.4 * m * 0.1 * 0.1 + m * r * r;
+    close(&found.mass_matrix().unwrap(), &[inertia, 0.0, 0.0, m], ROUNDING);
+    let expected = [-2.0 * m * r * out * w / inertia, r * w * w];
+    close(&found.accelerations, &expected, ROUNDING);
+}
+
 /// A parallelogram of two cranks and a coupler, held by nine rows too many.
 #[test]
 fn a_closed_loop_has_the_dynamics_of_its_one_freedom() {

@@ -238,8 +238,10 @@ def test_seeds_repeat_and_observations_can_be_written() -> None:
     again, _ = env.reset(seed=np.int64(3))  # type: ignore[arg-type]
     assert (first == again).all() and env.np_random.random() == drawn
     assert (env.reset(seed=[3, None])[0][0] == first[0]).all()
-    first[0, 0] = 1.0
-    assert env.step(np.zeros((2, 1)))[0].flags.writeable
+    # Its observations are what a batch gives, which cannot be written.
+    falling = SceneVectorEnv(Falling(), 2)
+    falling.task.draws = 10  # type: ignore[attr-defined]
+    assert falling.reset(seed=0)[0].flags.writeable and falling.step(np.zeros((2, 1)))[0].flags.writeable
 
 
 def test_a_scene_of_the_repository_is_a_task() -> None:

@@ -163,6 +163,9 @@ def test_inputs_are_those_of_each_and_a_refusal_changes_none() -> None:
         alone.step()
     assert state(batch[1]) == state(alone)
     assert batch.velocities("stone")[0, 0, 0] > batch.velocities("stone")[1, 0, 0]
+
+
+def test_a_drive_that_is_refused_drives_none() -> None:
     arm = pliant.Batch(pliant.Model.from_file(SCENES / "servo_arm.ron"), 2)
     arm.run(1.0)
     arm.reset([0])

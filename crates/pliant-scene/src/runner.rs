@@ -390,7 +390,7 @@ impl Runner {
     /// found.
     ///
     /// # Errors
-    /// What [`Simulation::find_equilibrium`] and [`Simulation::follow`] say where there is none. A
+    /// Those of [`Simulation::find_equilibrium`] and [`Simulation::follow`] where there is none. A
     /// path that is stuck leaves the state of its last point, and the next search begins there.
     pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
         if self.is_done() {

@@ -28,7 +28,7 @@ impl Runner {
     /// go on as before).
     ///
     /// # Errors
-    /// What [`Simulation::step`] or [`Simulation::step_adaptively`] says of a step that cannot be
+    /// Those of [`Simulation::step`] or [`Simulation::step_adaptively`] of a step that cannot be
     /// taken; the state stays as before it.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;

@@ -111,7 +111,7 @@ impl CoordinateDynamics {
 /// factor of the masses with the rows, and a solve for each coordinate.
 ///
 /// # Errors
-/// What [`System::accelerations`] says where there are none, and
+/// Those of [`System::accelerations`] where there are none, and
 /// [`Error::CorrectionNotConverged`] where they do not settle to a billionth of the largest.
 pub fn dynamics(
     system: &mut System,

@@ -63,6 +63,20 @@ class Model:
         mesh_directories: Sequence[_Path] = ...,
     ) -> Model: ...
     @classmethod
+    def from_robot(
+        cls,
+        path: _Path,
+        *,
+        floating: bool = False,
+        position: Sequence[float] = ...,
+        self_collision: bool = False,
+        ground: bool = False,
+        start: dict[str, float] | None = None,
+        packages: dict[str, _Path] | None = None,
+        step: float | None = None,
+        duration: float | None = None,
+    ) -> Model: ...
+    @classmethod
     def from_dict(
         cls,
         scene: Mapping[str, Any],

@@ -11,6 +11,7 @@ __all__ = [
     "CheckpointError",
     "Error",
     "NotConverged",
+    "RobotWarning",
     "SceneError",
     "StateError",
     "StepError",
@@ -43,6 +44,10 @@ class SceneError(Error, ValueError):
     key: str | None = None
     #: Suggestion, one line.
     help: str | None = None
+
+
+class RobotWarning(UserWarning):
+    """Parts of a robot that were taken in another way than its file says, or not at all: a line for each."""
 
 
 class StateError(Error, ValueError):

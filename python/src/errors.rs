@@ -2,8 +2,9 @@
 
 use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
+use pliant_import::ImportError;
 use pliant_scene::runner::{CheckpointError, is_unsolved};
-use pliant_scene::scene::{SceneError, hint};
+use pliant_scene::scene::{Diagnostic, SceneError, hint};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -66,13 +67,30 @@ static CHECKPOINT: Class = Class::new("CheckpointError");
 
 /// A scene that cannot be used, with its place.
 pub(crate) fn scene(py: Python<'_>, error: &SceneError) -> PyErr {
+    match error {
+        SceneError::Setting { message, help } => setting(py, &error.to_string(), message, help.as_deref()),
+        error => with_place(py, &error.to_string(), error.diagnostic()),
+    }
+}
+
+/// A robot that cannot be imported, with its place in the file.
+pub(crate) fn import(py: Python<'_>, error: &ImportError) -> PyErr {
+    match error {
+        ImportError::Option { message, help } => setting(py, &error.to_string(), message, help.as_deref()),
+        error => with_place(py, &error.to_string(), error.diagnostic()),
+    }
+}
+
+fn setting(py: Python<'_>, text: &str, message: &str, help: Option<&str>) -> PyErr {
+    let mut attributes = vec![("message", Attribute::Text(message))];
+    attributes.extend(help.map(|help| ("help", Attribute::Text(help))));
+    SCENE.raise(py, text, &attributes)
+}
+
+fn with_place(py: Python<'_>, text: &str, diagnostic: Option<&Diagnostic>) -> PyErr {
     let mut attributes = Vec::new();
     let mut token = String::new();
-    if let SceneError::Setting { message, help } = error {
-        attributes.push(("message", Attribute::Text(message)));
-        attributes.extend(help.as_deref().map(|help| ("help", Attribute::Text(help))));
-    }
-    if let Some(diagnostic) = error.diagnostic() {
+    if let Some(diagnostic) = diagnostic {
         attributes.push(("message", Attribute::Text(&diagnostic.message)));
         attributes.push(("file", Attribute::Text(&diagnostic.file)));
         let help = diagnostic.help.as_deref();
@@ -85,7 +103,7 @@ pub(crate) fn scene(py: Python<'_>, error: &SceneError) -> PyErr {
             attributes.push(("key", Attribute::Text(&token)));
         }
     }
-    SCENE.raise(py, &error.to_string(), &attributes)
+    SCENE.raise(py, text, &attributes)
 }
 
 /// A complaint about a scene without a place in it.

@@ -6,6 +6,8 @@ use pliant_scene::runner::Runner;
 use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyMappingMethods, PyString, PyTuple, PyType};
+use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -337,6 +339,58 @@ impl Model {
             )
         })
         .map_err(|error| errors::scene(py, &error))
+    }
+
+    /// Import a robot from a URDF or MJCF file.
+    ///
+    /// Parts that are taken in another way or not at all are in one :class:`RobotWarning`, with file and
+    /// line, and in the first lines of :attr:`text`. ``floating`` lets the base of a URDF robot move,
+    /// ``position`` (m) is where it starts, ``self_collision`` lets its links collide with each other
+    /// (MJCF says these things itself); ``ground`` adds the plane z = 0; ``start`` has coordinates of
+    /// joints (m, rad), ``packages`` the directories of ``package://`` names. The other arguments are
+    /// those of :meth:`from_file`. Raises :class:`SceneError`.
+    #[classmethod]
+    #[pyo3(signature = (
+        path, *, floating=false, position=[0.0; 3], self_collision=false, ground=false, start=None, packages=None,
+        step=None, duration=None
+    ))]
+    fn from_robot(
+        _class: &Bound<'_, PyType>,
+        py: Python<'_>,
+        path: PathBuf,
+        floating: bool,
+        position: [f64; 3],
+        self_collision: bool,
+        ground: bool,
+        start: Option<BTreeMap<String, f64>>,
+        packages: Option<BTreeMap<String, PathBuf>>,
+        step: Option<f64>,
+        duration: Option<f64>,
+    ) -> PyResult<Self> {
+        let options = pliant_import::Options {
+            packages: packages.unwrap_or_default().into_iter().collect(),
+            floating,
+            position,
+            self_collision,
+            ground,
+            start: start.unwrap_or_default().into_iter().collect(),
+            scene_directory: None,
+        };
+        let imported = py.detach(|| pliant_import::import_file(&path, &options));
+        let imported = imported.map_err(|error| errors::import(py, &error))?;
+        let settings = settings(py, None, step, duration, imported.mesh_directories)?;
+        let model = py.detach(|| {
+            let file = SceneFile::from_text(&path.with_extension("ron"), &imported.scene, Format::Ron)?;
+            Self::build(file.into(), Format::Ron, settings)
+        });
+        let model = model.map_err(|error| errors::scene(py, &error))?;
+        if !imported.remarks.is_empty() {
+            let remarks = imported.remarks.iter().map(ToString::to_string);
+            let text = remarks.collect::<Vec<_>>().join("\n");
+            let class = py.import("pliant.errors")?.getattr("RobotWarning")?;
+            PyErr::warn(py, &class, &CString::new(text)?, 1)?;
+        }
+        Ok(model)
     }
 
     /// Make a scene of a dictionary with the keys of a ``.json`` scene.

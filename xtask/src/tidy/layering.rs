@@ -100,7 +100,7 @@ const TABLE: &[(&str, Allowed)] = &[
     ),
     (
         "pliant-python",
-        These(&["pliant", "pliant-scene", "pliant-threads"]),
+        These(&["pliant", "pliant-import", "pliant-scene", "pliant-threads"]),
     ),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),

@@ -12,7 +12,7 @@ use crate::linkages::bricard;
 use crate::orders::{Method, pendulum};
 use crate::verify::distance;
 use pliant::prelude::*;
-use pliant_scene::scene::{SceneError, SceneFile, Settings};
+use pliant_scene::{SceneError, SceneFile, Settings};
 use std::path::Path;
 
 /// A problem: how it is built, how long it runs, when and where its answer is known.

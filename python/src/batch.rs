@@ -15,7 +15,7 @@ use crate::{dynamics, errors};
 use begin::{Values, begin};
 use numpy::{PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
 use pliant::Simulation as Motion;
-use pliant_scene::runner::Target;
+use pliant_run::Target;
 use pliant_threads::Threads;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::errors;
 use pliant::{Error, StepReport};
-use pliant_scene::runner::Runner;
+use pliant_run::Runner;
 use pyo3::prelude::*;
 
 /// How far a run goes.

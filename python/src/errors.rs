@@ -3,8 +3,8 @@
 use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
 use pliant_import::ImportError;
-use pliant_scene::runner::{CheckpointError, is_unsolved};
-use pliant_scene::scene::{Diagnostic, SceneError, hint};
+use pliant_run::{CheckpointError, is_unsolved};
+use pliant_scene::{Diagnostic, SceneError, hint};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;

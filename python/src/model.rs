@@ -2,8 +2,8 @@
 
 use crate::errors;
 use pliant::model::{ComponentId, JointHandle, JointKind, NodeId, Space};
-use pliant_scene::runner::Runner;
-use pliant_scene::scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
+use pliant_run::Runner;
+use pliant_scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyMappingMethods, PyString, PyTuple, PyType};
 use std::collections::BTreeMap;

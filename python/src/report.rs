@@ -2,7 +2,7 @@
 
 use crate::pickle::{Pickled, pickled};
 use pliant::{SettleReport as Settled, StepReport as Step};
-use pliant_scene::runner::Summary;
+use pliant_run::Summary;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};

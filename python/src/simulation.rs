@@ -13,7 +13,7 @@ use crate::{contacts, dynamics, errors};
 use numpy::PyArray2;
 use pliant::model::{ComponentId, NodeId};
 use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
-use pliant_scene::runner::{Runner, Target};
+use pliant_run::{Runner, Target};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use std::time::{Duration, Instant};

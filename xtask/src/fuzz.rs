@@ -135,7 +135,7 @@ fn read(args: &[String], known: &[String]) -> Result<Request, Error> {
     Ok(request)
 }
 
-/// The random scenes of `pliant-scene`'s tests of these sorts, optimised.
+/// The random scenes of `pliant-run`'s tests of these sorts, optimised.
 fn scenes(seeds: &Range<u64>, sorts: &str) -> Result<u8, Error> {
     let mut command = process::cargo()?;
     command
@@ -143,7 +143,7 @@ fn scenes(seeds: &Range<u64>, sorts: &str) -> Result<u8, Error> {
             "test",
             "--release",
             "--package",
-            "pliant-scene",
+            "pliant-run",
             "--test",
             "it",
             "--",

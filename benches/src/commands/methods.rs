@@ -2,8 +2,8 @@
 
 use super::Ended;
 use pliant::prelude::*;
-use pliant_scene::runner::{Outcome, Runner};
-use pliant_scene::scene::{SceneError, SceneFile, Settings};
+use pliant_run::{Outcome, Runner};
+use pliant_scene::{SceneError, SceneFile, Settings};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
-use pliant_scene::runner::Every;
-use pliant_scene::scene::{LARGEST_SCENE, Limits, Number, SceneError, SceneFile, Settings};
+use pliant_run::Every;
+use pliant_scene::{LARGEST_SCENE, Limits, Number, SceneError, SceneFile, Settings};
 use pliant_sweep::execute::MOST_WORKERS;
 use pliant_sweep::plan::MOST_JOBS;
 use std::path::PathBuf;

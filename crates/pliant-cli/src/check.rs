@@ -3,8 +3,8 @@
 use crate::arguments::Check;
 use crate::table::Table;
 use crate::{BAD_SCENE, complain};
-use pliant_scene::runner::{Runner, Sizes};
-use pliant_scene::scene::{SceneError, StaticsPlan};
+use pliant_run::{Runner, Sizes};
+use pliant_scene::{SceneError, StaticsPlan};
 
 pub(crate) fn check(arguments: &Check) -> u8 {
     match table(arguments) {

@@ -3,8 +3,8 @@
 use crate::arguments::Import;
 use crate::{BAD_SCENE, NOT_WRITTEN, complain, print};
 use pliant_import::{Imported, Options, import_file};
-use pliant_scene::runner::{Runner, Sizes};
-use pliant_scene::scene::{Format, SceneFile, Settings};
+use pliant_run::{Runner, Sizes};
+use pliant_scene::{Format, SceneFile, Settings};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use crate::complain;
 use crate::table::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pliant_scene::runner::Progress;
+use pliant_run::Progress;
 use pliant_sweep::execute::{Ending, Event, FailureKind};
 use pliant_sweep::manifest::Manifest;
 use std::collections::BTreeSet;

@@ -8,12 +8,12 @@ use crate::{BAD_SCENE, FAILED, INTERRUPTED, NOT_CONVERGED, NOT_WRITTEN, complain
 use pliant::contact::FrictionCoupling;
 use pliant::solvers::KktSystem;
 use pliant_lab::exchange::{Layout, Record};
-use pliant_scene::problem::{WriteProblemError, write_problem};
-use pliant_scene::runner::{
+use pliant_run::problem::{WriteProblemError, write_problem};
+use pliant_run::{
     CertificateSummary, CheckpointError, Energy, EnergyShare, Outcome, ResultDirectory, Runner,
     StaticsSummary, Summary, TreatmentState, is_unsolved, write_into, write_result_into,
 };
-use pliant_scene::scene::SceneError;
+use pliant_scene::SceneError;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -7,8 +7,8 @@ use pliant::solvers::complementarity::{Limits, Outcome, Problem};
 use pliant::solvers::{KktSystem, Solution};
 use pliant_lab::exchange::{Record, Statement};
 use pliant_lab::registry::{COMPLEMENTARITY, ComplementarityEntry, KKT, KktEntry, MOST_DENSE};
-use pliant_scene::problem::{LARGEST_PROBLEM, read_problem_within};
-use pliant_scene::scene::hint;
+use pliant_run::problem::{LARGEST_PROBLEM, read_problem_within};
+use pliant_scene::hint;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,7 @@ use crate::progress::JobWatch;
 use crate::table::Table;
 use crate::{BAD_SCENE, INTERRUPTED, JOBS_FAILED, NOT_WRITTEN, complain};
 use clap::{CommandFactory, FromArgMatches};
-use pliant_scene::scene::SceneFile;
+use pliant_scene::SceneFile;
 use pliant_sweep::SweepError;
 use pliant_sweep::axis::{Axis, check_names, product};
 use pliant_sweep::execute::{Executor, Failure};

@@ -1,6 +1,6 @@
 //! Errors of imports.
 
-use pliant_scene::scene::Diagnostic;
+use pliant_scene::Diagnostic;
 use std::io;
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use pliant_import::{Format, Options, import_text};
-//! use pliant_scene::scene::{Format as Notation, SceneFile, Settings};
+//! use pliant_scene::{Format as Notation, SceneFile, Settings};
 //!
 //! let urdf = r#"<robot name="pendulum">
 //!   <link name="base"/>
@@ -134,10 +134,10 @@ fn read(path: &Path, name: &str) -> Result<String, ImportError> {
         let good = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
         let message = "the file is not UTF-8 text from here on".to_owned();
-        ImportError::Syntax(Box::new(pliant_scene::scene::Diagnostic {
+        ImportError::Syntax(Box::new(pliant_scene::Diagnostic {
             message,
             file: name.to_owned(),
-            place: Some(pliant_scene::scene::SourceSpan::of(&text, good..good)),
+            place: Some(pliant_scene::SourceSpan::of(&text, good..good)),
             help: None,
         }))
     })

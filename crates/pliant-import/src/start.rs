@@ -5,7 +5,7 @@ use crate::error::ImportError;
 use crate::options::Options;
 use crate::robot::{Motion, Robot};
 use crate::xml::Tree;
-use pliant_scene::scene::hint;
+use pliant_scene::hint;
 use std::collections::{HashMap, HashSet};
 
 /// The longest row of joints that follow each other.

@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::robot::{Apart, Attachment, Collider, Effects, Gear, Joint, Link, Motion, Robot, Shape};
 use crate::xml::Tree;
 use pliant_dense::{Mat3, Vec3};
-use pliant_scene::scene::hint;
+use pliant_scene::hint;
 use std::collections::{HashMap, VecDeque};
 
 type Result<T> = std::result::Result<T, ImportError>;

@@ -5,7 +5,7 @@
 
 use crate::error::ImportError;
 use crate::remark::Remarks;
-use pliant_scene::scene::{Diagnostic, SourceSpan};
+use pliant_scene::{Diagnostic, SourceSpan};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -391,7 +391,7 @@ impl Tree {
         if self.guesses.len() >= MOST_GUESSES {
             return key.0;
         }
-        let whole = match pliant_scene::scene::hint(wanted, "", known.iter().copied()) {
+        let whole = match pliant_scene::hint(wanted, "", known.iter().copied()) {
             Some(hint) if hint.starts_with("did you mean") => format!("{}; {hint}", key.0),
             _ => key.0.clone(),
         };

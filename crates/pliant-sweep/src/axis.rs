@@ -1,7 +1,7 @@
 //! Axes: the values that parameters take in turn.
 
 use crate::SweepError;
-use pliant_scene::scene::{constant, hint};
+use pliant_scene::{constant, hint};
 use std::ops::Range;
 
 /// The most values of one range: more would not be run, and must not fill the memory.

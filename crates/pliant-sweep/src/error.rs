@@ -1,7 +1,7 @@
 //! Errors of sweeps.
 
 use pliant_output::ExportError;
-use pliant_scene::scene::{Diagnostic, SceneError, SourceSpan};
+use pliant_scene::{Diagnostic, SceneError, SourceSpan};
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;

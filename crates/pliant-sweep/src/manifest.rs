@@ -7,7 +7,7 @@ use pliant_output::ExportError;
 use pliant_output::atomic::write_atomically;
 use pliant_output::directory::lock;
 use pliant_output::sealed::crc32;
-use pliant_scene::scene::{Diagnostic, SourceSpan};
+use pliant_scene::{Diagnostic, SourceSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,7 +7,7 @@ use crate::quantities::{Cell, Lists, OF_ONE_RUN, find, flatten, flaw_of};
 use crate::result::{Found, look};
 use pliant_output::atomic::write_atomically;
 use pliant_output::csv::quoted;
-use pliant_scene::scene::hint;
+use pliant_scene::hint;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};

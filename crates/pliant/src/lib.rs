@@ -26,8 +26,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Only this crate knows time. Scene files and pictures are in `pliant-scene`; the program `pliant`
-//! runs them.
+//! Only this crate knows time. Scene files are in `pliant-scene`, their runs in `pliant-run`; the
+//! program `pliant` runs them.
 
 mod control;
 mod simulation;

@@ -16,8 +16,8 @@ use pliant_mesh_io::{
     parse_vtk, parse_vtk_xml,
 };
 use pliant_output::directory::{Manifest, ResultDirectory, RunInfo};
-use pliant_scene::runner::Runner;
-use pliant_scene::scene::{Format, SceneError, SceneFile, Settings};
+use pliant_run::Runner;
+use pliant_scene::{Format, SceneError, SceneFile, Settings};
 use pliant_sweep::axis::Axis;
 use pliant_sweep::manifest::Manifest as SweepManifest;
 
@@ -68,14 +68,14 @@ pub const TARGETS: [Target; 20] = [
         ..plain("problem", problem)
     },
     Target {
-        seeds: &[("crates/pliant-scene/tests/it/replays", "json")],
+        seeds: &[("crates/pliant-run/tests/it/replays", "json")],
         ..plain("scene_json", scene_json)
     },
     Target {
         seeds: &[
             ("scenes", "ron"),
-            ("crates/pliant-scene/tests/it", "ron"),
-            ("crates/pliant-scene/tests/it/words", "ron"),
+            ("crates/pliant-run/tests/it", "ron"),
+            ("crates/pliant-run/tests/it/words", "ron"),
         ],
         ..plain("scene_ron", scene_ron)
     },
@@ -111,7 +111,7 @@ const LONGEST_INPUT: usize = 1 << 16;
 /// A checkpoint of a small scene in which the input changes bytes, three of it for each: the place,
 /// and the new value. Whatever is not refused goes on for two steps.
 pub fn checkpoint(data: &[u8]) {
-    const SCENE: &str = include_str!("../../../crates/pliant-scene/tests/it/replays/sleepers.ron");
+    const SCENE: &str = include_str!("../../../crates/pliant-run/tests/it/replays/sleepers.ron");
     const STEP: f64 = 0.01;
     thread_local! {
         static START: RefCell<Option<(Runner, Vec<u8>)>> = const { RefCell::new(None) };

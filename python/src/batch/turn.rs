@@ -5,7 +5,7 @@ use crate::errors;
 use crate::lock::Broken;
 use crate::simulation::{BETWEEN_SIGNALS, Simulation};
 use pliant::{Error, StepReport};
-use pliant_scene::runner::Runner;
+use pliant_run::Runner;
 use pliant_threads::Threads;
 use pyo3::prelude::*;
 use std::time::Instant;

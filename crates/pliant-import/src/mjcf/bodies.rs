@@ -288,7 +288,7 @@ impl Reader<'_> {
             Some("slide") => Motion::Slider,
             Some("ball") => Motion::Ball,
             Some(other) => {
-                let help = pliant_scene::scene::hint(other, "types", ["hinge", "slide", "ball", "free"]);
+                let help = pliant_scene::hint(other, "types", ["hinge", "slide", "ball", "free"]);
                 let message = format!("joints have no type `{other}`");
                 let spot = self.tree.needed(of, "type")?.spot;
                 return self.tree.wrong(spot, message, help);

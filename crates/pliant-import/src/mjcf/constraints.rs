@@ -32,7 +32,7 @@ impl Reader<'_> {
             None => {
                 let mut names: Vec<&str> = self.bodies.keys().map(String::as_str).collect();
                 names.sort_unstable();
-                let help = pliant_scene::scene::hint(&name.value, "bodies", names);
+                let help = pliant_scene::hint(&name.value, "bodies", names);
                 self.tree
                     .wrong(name.spot, format!("there is no body `{}`", name.value), help)
             }
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
         let mut names: Vec<&str> = self.joints.keys().map(String::as_str).collect();
         names.sort_unstable();
-        let help = pliant_scene::scene::hint(&name.value, "joints", names);
+        let help = pliant_scene::hint(&name.value, "joints", names);
         self.tree
             .wrong(name.spot, format!("there is no joint `{}`", name.value), help)
     }

@@ -157,7 +157,7 @@ fn known(tree: &Tree, class: &Attribute, classes: &Classes) -> Result<Rc<str>> {
     }
     let mut names: Vec<&str> = classes.by_name.keys().map(|name| &**name).collect();
     names.sort_unstable();
-    let help = pliant_scene::scene::hint(&class.value, "classes", names);
+    let help = pliant_scene::hint(&class.value, "classes", names);
     tree.wrong(class.spot, format!("there is no class `{}`", class.value), help)
 }
 

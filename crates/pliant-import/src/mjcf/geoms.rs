@@ -149,7 +149,7 @@ impl Reader<'_> {
                     "hfield",
                     "sdf",
                 ];
-                let help = pliant_scene::scene::hint(other, "types", kinds);
+                let help = pliant_scene::hint(other, "types", kinds);
                 let spot = self.tree.attribute(of, "type").map_or(spot, |a| a.spot);
                 return self
                     .tree
@@ -174,7 +174,7 @@ impl Reader<'_> {
         let Some(asset) = self.assets.get(&name.value).cloned() else {
             let mut names: Vec<&str> = self.assets.keys().map(String::as_str).collect();
             names.sort_unstable();
-            let help = pliant_scene::scene::hint(&name.value, "meshes", names);
+            let help = pliant_scene::hint(&name.value, "meshes", names);
             return self
                 .tree
                 .wrong(name.spot, format!("there is no mesh `{}`", name.value), help);

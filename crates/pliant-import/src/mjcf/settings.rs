@@ -5,7 +5,7 @@ use crate::geometry::{Frame, from_axes, from_z, turn};
 use crate::xml::{TURNS, Tree};
 use pliant_dense::Vec3;
 use pliant_dense::rotation::{multiply, normalize};
-use pliant_scene::scene::hint;
+use pliant_scene::hint;
 
 type Result<T> = std::result::Result<T, ImportError>;
 

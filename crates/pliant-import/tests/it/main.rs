@@ -13,8 +13,8 @@ mod reference;
 mod urdf;
 
 use pliant_import::{Imported, Options, import_file};
-use pliant_scene::runner::Runner;
-use pliant_scene::scene::{Format, SceneFile, Settings};
+use pliant_run::Runner;
+use pliant_scene::{Format, SceneFile, Settings};
 use std::path::{Path, PathBuf};
 
 /// The path of a model of the tests.

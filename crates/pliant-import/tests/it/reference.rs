@@ -4,9 +4,9 @@ use crate::{imported, runner, scene};
 use pliant::dense::rotation::matrix;
 use pliant::dense::{Mat3, Vec3};
 use pliant_import::{Format, Imported, Options, import_text};
-use pliant_scene::runner::Runner;
-use pliant_scene::scene::schema::{Node, Rotation, Triple};
-use pliant_scene::scene::{Number, Settings};
+use pliant_run::Runner;
+use pliant_scene::schema::{Node, Rotation, Triple};
+use pliant_scene::{Number, Settings};
 use serde_json::Value;
 
 /// Places and tensors: rounding of some dozen operations, and the 15 digits that scenes have.

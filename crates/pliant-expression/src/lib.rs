@@ -1,0 +1,191 @@
+//! Arithmetic over named parameters: `"2 * ($a + 1)"`, and functions of time, `"sin($t)"`, or of
+//! the place, `"$z - 0.1 * sin($x)"`, as they stand in scene files; and the nearest known name to a
+//! misspelt one.
+//!
+//! Steps evaluate such functions, so that this crate is compiled for speed and the language of
+//! scenes, which is read once, is not.
+
+mod parser;
+mod program;
+pub mod suggest;
+
+pub use program::{Jet, PLACE, Program, TIME};
+
+use std::ops::Range;
+
+/// An error in an expression, and the bytes that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionError {
+    /// The error, one line.
+    pub message: String,
+    /// Bytes of the expression.
+    pub range: Range<usize>,
+    /// Help, one line.
+    pub help: Option<String>,
+}
+
+impl ExpressionError {
+    fn new(range: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            range,
+            help: None,
+        }
+    }
+}
+
+/// Evaluates `text`: numbers, `pi`, `$name` by `lookup`, `+ - * / ^`, unary minus, parentheses and
+/// functions. `names` are what `lookup` knows, for suggestions.
+///
+/// # Errors
+/// [`ExpressionError`]; a result that is not finite is one.
+pub fn evaluate(
+    text: &str,
+    lookup: &dyn Fn(&str) -> Option<f64>,
+    names: &[&str],
+) -> Result<f64, ExpressionError> {
+    Program::parse(text, lookup, names, &[])?.value(0.0)
+}
+
+/// Evaluates an expression without parameters, as `--set` takes them: `pi/4`.
+///
+/// # Errors
+/// [`ExpressionError`]; a result that is not finite is one.
+pub fn constant(text: &str) -> Result<f64, ExpressionError> {
+    evaluate(text, &|_| None, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Result<f64, ExpressionError> {
+        let lookup = |name: &str| match name {
+            "a" => Some(3.0),
+            "length" => Some(0.5),
+            _ => None,
+        };
+        evaluate(text, &lookup, &["a", "length"])
+    }
+
+    #[test]
+    fn arithmetic() {
+        let cases = [
+            ("1", 1.0),
+            ("-2^2", -4.0),
+            ("2^-1", 0.5),
+            ("2^3^2", 512.0),
+            ("1 - 2 - 3", -4.0),
+            ("2 * ($a + 1) / $length", 16.0),
+            ("sqrt(16) + cos(0)", 5.0),
+            ("1e-3 + 1.5E+2", 150.001),
+            ("--1", 1.0),
+            ("2 * pi", std::f64::consts::TAU),
+            ("floor(2.7) + floor(-0.5)", 1.0),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(value(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_place() {
+        let cases = [
+            ("1 / ($a - 3)", "division by zero", 4..12),
+            ("$lenght * 2", "unknown parameter `$lenght`", 0..7),
+            ("1 + ", "ends too early", 4..4),
+            ("(1 + 2", "not closed", 0..1),
+            ("1 2", "unexpected `2`", 2..3),
+            ("sqrt(-1)", "NaN", 0..8),
+            ("1e999", "inf", 0..5),
+            ("1.2.3", "not a number", 0..5),
+            ("", "ends too early", 0..0),
+            ("ä", "unknown name `ä`", 0..2),
+            ("10^400", "inf", 0..6),
+        ];
+        for (text, message, range) in cases {
+            let error = value(text).unwrap_err();
+            assert!(error.message.contains(message), "{text}: {}", error.message);
+            assert_eq!(error.range, range, "{text}");
+        }
+        assert_eq!(
+            value("$lenght").unwrap_err().help.as_deref(),
+            Some("did you mean `length`?")
+        );
+        assert!(value("length").unwrap_err().help.unwrap().contains("`$length`"));
+    }
+
+    fn program(text: &str) -> Program {
+        Program::parse(text, &|name| (name == "a").then_some(3.0), &["a", "t"], TIME).unwrap()
+    }
+
+    #[test]
+    fn functions_of_time_have_rates() {
+        for text in [
+            "$t",
+            "3",
+            "-$t^2 + 2 * $t / ($t + 4)",
+            "sin($a * $t) * cos($t) + tan(0.3 * $t)",
+            "exp(-$t) * log(2 + $t) + sqrt($t)",
+            "2^$t + $t^$t + $t^-0.5",
+            "tanh($t - 1) + abs($t - 9)",
+            "min($t, 5) + max(2 * $t, 0.1) + min($a, $t^2)",
+            "mod(3 * $t, 2) + mod(-$t, $a) - mod(7 * $t, 2 + $t)",
+        ] {
+            let program = program(text);
+            let (h, t) = (1e-5, 0.7);
+            let at = |t| program.value(t).unwrap();
+            let slope = (at(t + h) - at(t - h)) / (2.0 * h);
+            let jet = program.jet(t);
+            assert_eq!(jet.value, at(t), "{text}");
+            assert!(
+                (jet.rate - slope).abs() < 1e-8 * (1.0 + slope.abs()),
+                "{text}: {} {slope}",
+                jet.rate
+            );
+            assert_eq!(program.is_timed(), text.contains("$t"));
+        }
+        // Where a rate times zero would be no number.
+        assert_eq!(program("0^2 * $t + (0 * $t)^3 + sqrt(0)").jet(0.0).rate, 0.0);
+        assert!(program("1 / $t").jet(0.0).value.is_nan());
+        assert!(
+            program("1 / $t")
+                .value(0.0)
+                .unwrap_err()
+                .message
+                .contains("division")
+        );
+        assert!(
+            value("$t")
+                .unwrap_err()
+                .message
+                .contains("unknown parameter `$t`")
+        );
+    }
+
+    #[test]
+    fn functions_of_two_numbers() {
+        assert_eq!(value("min(1, 2) + max($a, 4)"), Ok(5.0));
+        assert!(value("min(1)").unwrap_err().message.contains("two numbers"));
+        assert!(
+            value("min(1, 2, 3)")
+                .unwrap_err()
+                .message
+                .contains("unexpected `,`")
+        );
+        assert!(value("sin(1, 2)").unwrap_err().message.contains("unexpected `,`"));
+    }
+
+    #[test]
+    fn long_sums_need_no_deep_stack() {
+        assert_eq!(value(&("1 + ".repeat(200_000) + "1")), Ok(200_001.0));
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error() {
+        for unit in ["(", "-", "sqrt(", "1^"] {
+            let error = value(&unit.repeat(100_000)).unwrap_err();
+            assert!(error.message.contains("deeply"), "{unit}: {}", error.message);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Runs of scenes: steps, checkpoints, result files, summaries.
+//!
+//! [`Runner`] runs what `pliant-scene` made of a text, and leaves a
+//! [`Recording`](pliant_output::recording::Recording) and a summary; [`problem`] keeps the problem
+//! on which a solver failed. Results are written by `pliant-output`. The crate computes no
+//! mechanics of its own, and it never prints.
+
+pub mod problem;
+mod runner;
+
+pub use runner::*;

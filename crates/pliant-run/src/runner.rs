@@ -1,0 +1,597 @@
+//! Runs a scene and keeps what files and tables are made of.
+//!
+//! ```
+//! use pliant_run::Runner;
+//! use pliant_scene::{Format, SceneFile, Settings};
+//!
+//! let text = r#"(
+//!     gravity: (0, -9.81, 0),
+//!     run: (duration: 0.1),
+//!     nodes: [Particles(name: "stone", positions: [(0, 0, 0)], mass: 2)],
+//! )"#;
+//! let scene = SceneFile::from_text("stone.ron".as_ref(), text, Format::Ron)?;
+//! let outcome = Runner::new(scene.build(&Settings::default())?)?.run(|_| {});
+//! assert!(outcome.error.is_none());
+//! assert!((outcome.summary.time - 0.1).abs() < 1e-12);
+//! # Ok::<(), pliant_scene::SceneError>(())
+//! ```
+
+mod adaptive;
+mod checkpoint;
+mod contacts;
+mod drives;
+mod files;
+mod holds;
+mod inputs;
+mod joints;
+mod review;
+mod statics;
+mod steps;
+mod summary;
+
+pub use adaptive::AdaptiveRun;
+pub use checkpoint::{CheckpointError, Every};
+pub use contacts::ContactSummary;
+pub use drives::Target;
+pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
+pub use inputs::Inputs;
+pub use joints::{JointCoordinate, JointState};
+pub use statics::{CriticalState, StaticsSummary};
+pub use summary::{
+    CertificateSummary, Energy, EnergyShare, LinearisationSummary, NodeState, Residuals, Seconds, Sizes,
+    StepError, Summary, TreatmentState, WorkCounters,
+};
+
+use checkpoint::{Checkpoints, Identity};
+use drives::{Drive, Drives};
+use holds::Schedule;
+use joints::Joints;
+use pliant::model::{ComponentId, NodeId};
+use pliant::solvers::{KktResidual, KktSystem};
+use pliant::{Checkpoint, Ledger, Simulation, StepReport, WorkPart};
+use pliant_lab::exchange::Statement;
+use pliant_output::atomic::Written;
+use pliant_output::recording::{LEDGER, Recording, Sample};
+use pliant_scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
+use std::ops::ControlFlow;
+use std::time::Instant;
+use steps::Course;
+
+/// The progress of a run, told to a callback after each step.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Steps taken; where they choose their length, of the scene's length.
+    pub step: usize,
+    /// Steps taken, of whatever length.
+    pub taken: usize,
+    /// Steps to take.
+    pub steps: usize,
+    /// The step's own report.
+    pub report: &'a StepReport,
+}
+
+/// A scene in motion.
+///
+/// Steps have the scene's length; if the duration is no multiple of it, the last step is shorter. A
+/// timed hold starts and ends at the first beginning of a step that is not before its time; where
+/// several fall on one, ends come first. Steps that choose their length end at the times of
+/// pictures and of holds, and the run ends where everything is at rest, if the scene asks for that.
+/// A step of another length is not one of the plan: from then on the run ends at its duration,
+/// whatever the number of steps.
+#[derive(Debug)]
+pub struct Runner {
+    simulation: Simulation,
+    scene: Parts,
+    schedule: Schedule,
+    drives: Drives,
+    course: Course,
+    /// The moment before a step that changes inputs or holds.
+    before: Checkpoint,
+    recording: Recording,
+    /// Whether the recording is filled.
+    records: bool,
+    /// Sum of the ledgers of all steps so far.
+    ledger: Ledger,
+    summary: Summary,
+    /// Warnings of the start, with their places in the scene.
+    warnings: Vec<Warning>,
+    watch: review::Watch,
+    started: Instant,
+    /// The scene and settings, for checkpoints.
+    identity: Identity,
+    checkpoints: Option<Checkpoints>,
+}
+
+/// The parts of a scene that the runner keeps; the simulation has the model.
+#[derive(Debug)]
+struct Parts {
+    plan: pliant_scene::RunPlan,
+    statics: Option<pliant_scene::StaticsPlan>,
+    picture: pliant_scene::Picture,
+    joints: Joints,
+    inputs: Vec<InputCourse>,
+    /// Nodes that collide.
+    colliding: Vec<NodeId>,
+    pressures: contacts::Pressures,
+    up: [f64; 3],
+    places: Places,
+}
+
+/// The results of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Pictures and the energy table, up to the last good step; empty if the run kept none.
+    pub recording: Recording,
+    /// Numbers of the whole run.
+    pub summary: Summary,
+    /// Why it ended early, if it did.
+    pub error: Option<pliant::Error>,
+    /// The linear system of the solve that failed, if that is why.
+    pub failed_solve: Option<Box<KktSystem>>,
+    /// The problem of the contacts that failed, if that is why.
+    pub failed_contacts: Option<Box<Statement>>,
+    /// The files of the checkpoint from which the run can go on, if there is one.
+    pub checkpoint: Vec<Written>,
+    /// Why a checkpoint could not be written.
+    pub checkpoint_error: Option<CheckpointError>,
+    /// Which way is up in pictures.
+    pub up: [f64; 3],
+}
+
+/// Whether an error is about the linear system that was filled last.
+fn is_of_a_solve(error: &pliant::Error) -> bool {
+    use pliant::Error;
+    matches!(
+        error,
+        Error::NotPositiveDefinite { .. }
+            | Error::NotFinite { .. }
+            | Error::Incompatible { .. }
+            | Error::Locked { .. }
+            | Error::DrivenContact { .. }
+            | Error::Unsettled { .. }
+            | Error::NotConverged { .. }
+            | Error::CorrectionNotConverged { .. }
+            | Error::Solve(_)
+    )
+}
+
+/// Says whether an error is that no answer was found within the accuracy asked for, or that there
+/// is none; all others are that something cannot be asked, or broke down.
+pub fn is_unsolved(error: &pliant::Error) -> bool {
+    use pliant::Error;
+    matches!(
+        error,
+        Error::NotConverged { .. }
+            | Error::NotCertified { .. }
+            | Error::ContactsNotConverged { .. }
+            | Error::ContactsMissed { .. }
+            | Error::SurfacesCross { .. }
+            | Error::CorrectionNotConverged { .. }
+            | Error::NotSettled { .. }
+            | Error::NoEquilibrium { .. }
+            | Error::StuckPath { .. }
+            | Error::StepTooSmall { .. }
+            | Error::Incompatible { .. }
+            | Error::Locked { .. }
+            | Error::DrivenContact { .. }
+            | Error::Unsettled { .. }
+            | Error::TooMuchWork { .. }
+            | Error::Gyroscopic { .. }
+    )
+}
+
+impl Runner {
+    /// Puts a scene into its initial state.
+    ///
+    /// # Errors
+    /// [`SceneError::Model`] or [`SceneError::Simulation`] if the initial state or an option is not
+    /// possible.
+    pub fn new(mut scene: BuiltScene) -> Result<Self, SceneError> {
+        let started = Instant::now();
+        let up = scene.up();
+        let model = std::mem::take(&mut scene.model);
+        let simulation = Simulation::with_options(model, scene.options.clone());
+        let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
+        let names = contacts::names(scene.world.as_ref());
+        let colliding = contacts::nodes(scene.world.as_ref());
+        let mut shapes = scene.world.clone();
+        if let Some(world) = scene.world.take() {
+            simulation
+                .set_contacts(world)
+                .map_err(|e| scene.places.error(e))?;
+        }
+        let taken = match &scene.statics {
+            Some(plan) => simulation.check_static(&plan.loads(), plan.method()),
+            None => simulation
+                .check_method()
+                .and_then(|()| match &scene.plan.adaptive {
+                    Some(_) => Ok(()),
+                    None => simulation.check_stability(scene.plan.step.min(scene.plan.duration)),
+                }),
+        };
+        let identity = Identity::new(&scene);
+        taken.map_err(|e| scene.places.error(e))?;
+        if let (None, Some(how)) = (&scene.statics, &scene.plan.adaptive) {
+            let taken = simulation.check_adaptive(how);
+            taken.map_err(|e| scene.places.error(e))?;
+        }
+        let mut schedule = Schedule::new(std::mem::take(&mut scene.holds));
+        schedule
+            .apply(&mut simulation, scene.plan.step)
+            .map_err(|e| scene.places.error(e))?;
+        let warnings = review::of_start(&scene, &simulation, shapes.as_mut())?;
+        let watch = review::Watch::new(&simulation, shapes.as_ref(), !warnings.is_empty());
+        let model = simulation.model();
+        let mut recording = scene.picture.recording(model, &scene.title);
+        recording.contacts.names = names;
+        let joints = Joints::new(std::mem::take(&mut scene.joints));
+        recording.joints.columns = joints.columns();
+        recording.joints.lines.push(joints.line(&simulation));
+        let energies = simulation.problem().energies(simulation.state());
+        let sample = Sample {
+            kinetic: energies.kinetic,
+            potential: energies.potential,
+            ..Sample::default()
+        };
+        recording.samples.push(sample);
+        let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
+        let pressures = pressures.map_err(|e| scene.places.error(e))?;
+        let mut frame = scene.picture.frame(model, simulation.state(), sample);
+        pressures.add_to(&scene.picture, &simulation, &mut frame);
+        recording.frames.push(frame);
+        let mut summary = Summary::start(&scene, &simulation, energies);
+        summary.warnings = warnings.iter().map(|w| w.0.message.clone()).collect();
+        let coupling = simulation.options.contacts.friction_coupling;
+        summary.contacts = (!recording.contacts.names.is_empty()).then(|| ContactSummary::new(coupling));
+        let parts = Parts {
+            plan: scene.plan,
+            statics: scene.statics,
+            picture: scene.picture,
+            joints,
+            inputs: scene.inputs,
+            colliding,
+            pressures,
+            up,
+            places: scene.places,
+        };
+        Ok(Self {
+            simulation,
+            scene: parts,
+            schedule,
+            drives: Drives::default(),
+            course: Course::default(),
+            before: Checkpoint::default(),
+            recording,
+            records: true,
+            ledger: Ledger::default(),
+            summary,
+            warnings,
+            watch,
+            started,
+            identity,
+            checkpoints: None,
+        })
+    }
+
+    /// Asks what the first step asks before it has contacts, and takes no step: `pliant check`.
+    /// A complaint that another integrator than the theta method may get over joins the
+    /// [`warnings`](Self::warnings).
+    ///
+    /// # Errors
+    /// [`SceneError::Simulation`] for what that step would be refused for, with its place.
+    pub fn check(&mut self) -> Result<(), SceneError> {
+        let Parts {
+            plan,
+            statics,
+            places,
+            ..
+        } = &self.scene;
+        if statics.is_some() {
+            return Ok(());
+        }
+        let adaptive = plan.adaptive.as_ref();
+        let first = adaptive.map_or(plan.step, |how| how.first.clamp(how.smallest, how.largest));
+        let asked = self.simulation.check_step(first.min(plan.duration));
+        if let Some(complaint) = asked.map_err(|e| places.error(e))? {
+            self.warnings
+                .push(places.warning(complaint.to_string(), &[], None));
+        }
+        Ok(())
+    }
+
+    /// Keeps no pictures and no lines of tables, so that memory does not grow with the duration.
+    /// The numbers of the summary are the same.
+    pub fn without_recording(mut self) -> Self {
+        self.records = false;
+        self.identity.records = false;
+        self.recording.frames = Vec::new();
+        self.recording.samples = Vec::new();
+        self.recording.joints.lines = Vec::new();
+        self
+    }
+
+    /// Takes room for the lines of the energy table, and looks whether there is room for the
+    /// pictures: a run does not end half-way for want of it.
+    ///
+    /// # Errors
+    /// [`SceneError::Setting`] if the system does not grant it.
+    pub fn with_room(mut self) -> Result<Self, SceneError> {
+        let plan = &self.scene.plan;
+        let picture = self.scene.picture.frame_numbers(self.simulation.model());
+        let pictures = plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps);
+        let numbers = picture.saturating_mul(pictures.saturating_add(2));
+        let lines = self.recording.samples.try_reserve_exact(plan.steps);
+        let granted = lines.and_then(|()| Vec::<f64>::new().try_reserve_exact(numbers));
+        let bytes = numbers.saturating_mul(size_of::<f64>());
+        let bytes = bytes.saturating_add(plan.steps.saturating_mul(size_of::<Sample>()));
+        match granted {
+            Ok(()) => Ok(self),
+            Err(_) => Err(SceneError::Setting {
+                message: format!(
+                    "the energy table of {} steps and their pictures take {:.1} GB, which the system does not grant",
+                    plan.steps,
+                    1e-9 * bytes as f64
+                ),
+                help: Some("`--no-files` keeps none of them; a longer `step` makes fewer".to_owned()),
+            }),
+        }
+    }
+
+    /// Warnings of the start, of numbers that are hardly meant. Those of the run join them in
+    /// [`Summary::warnings`].
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Steps to take; where they choose their length, of the scene's length.
+    pub fn steps_planned(&self) -> usize {
+        self.scene.plan.steps
+    }
+
+    /// Returns the length of the run and of its steps, as the scene and its settings say.
+    pub fn plan(&self) -> &RunPlan {
+        &self.scene.plan
+    }
+
+    /// Says whether the scene is one of equilibria, which
+    /// [`find_equilibria`](Self::find_equilibria) finds, instead of motion.
+    pub fn is_static(&self) -> bool {
+        self.scene.statics.is_some()
+    }
+
+    /// Drives the rows of a hard constraint or a compliance, such as a motor, from the present time
+    /// on, in place of the motion that the scene gives them: from where that is now in a straight
+    /// line to the target, then on at its velocities. Checkpoints of the run hold it.
+    ///
+    /// # Errors
+    /// [`pliant::Error::Model`] if the component has no rows, or there is another number of them;
+    /// [`pliant::Error::OutOfRange`] for a time in which nothing can go there.
+    pub fn drive(&mut self, component: ComponentId, to: Target<'_>) -> Result<(), pliant::Error> {
+        self.drives.set(&mut self.simulation, component, to)
+    }
+
+    /// Asks whether a component can be [driven](Self::drive) so, and changes nothing.
+    ///
+    /// # Errors
+    /// [`pliant::Error::Model`] and [`pliant::Error::OutOfRange`] where `drive` has them.
+    pub fn check_drive(&self, component: ComponentId, to: Target<'_>) -> Result<(), pliant::Error> {
+        Drive::new(&self.simulation, component, to).map(|_| ())
+    }
+
+    /// Gives a component that was [driven](Self::drive) the motion of the scene again.
+    ///
+    /// # Errors
+    /// [`pliant::Error::Model`] if the component has no rows.
+    pub fn end_drive(&mut self, component: ComponentId) -> Result<(), pliant::Error> {
+        self.drives.end(&mut self.simulation, component)
+    }
+
+    /// Finds the equilibria of a scene of statics; does nothing for others, and where they are
+    /// found.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::find_equilibrium`] and [`Simulation::follow`] where there is none. A
+    /// path that is stuck leaves the state of its last point, and the next search begins there.
+    pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
+        if self.is_done() {
+            return Ok(());
+        }
+        let plan = self.scene.statics.clone();
+        plan.and_then(|plan| self.find_statics(&plan)).map_or(Ok(()), Err)
+    }
+
+    /// Returns the sum of the ledgers of all steps so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The simulation.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// The simulation, to change its options or state between steps.
+    pub fn simulation_mut(&mut self) -> &mut Simulation {
+        &mut self.simulation
+    }
+
+    /// Steps taken so far.
+    pub fn steps_taken(&self) -> usize {
+        self.summary.steps
+    }
+
+    fn record(&mut self, report: &StepReport, picture: bool) {
+        self.ledger += report.ledger;
+        let sample = sample(report, &self.ledger);
+        self.summary.add(self.simulation.problem(), report);
+        self.summary.name_unsolved(&self.simulation, &report.contacts);
+        self.watch.add(&self.simulation, report);
+        if self.records {
+            self.recording.samples.push(sample);
+        }
+        if picture {
+            self.record_picture(sample);
+            self.record_contacts(report.time);
+        }
+    }
+
+    /// Keeps the picture of the state, and the line of the joints.
+    fn record_picture(&mut self, sample: Sample) {
+        if !self.records {
+            return;
+        }
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        let Parts {
+            picture, pressures, ..
+        } = &self.scene;
+        let mut frame = picture.frame(model, state, sample);
+        pressures.add_to(picture, &self.simulation, &mut frame);
+        self.recording.frames.push(frame);
+        if !self.scene.joints.is_empty() {
+            let line = self.scene.joints.line(&self.simulation);
+            self.recording.joints.lines.push(line);
+        }
+    }
+
+    fn record_contacts(&mut self, time: f64) {
+        contacts::record(&mut self.recording.contacts, self.records, &self.simulation, time);
+    }
+
+    /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene
+    /// of statics.
+    pub fn run(self, mut watch: impl FnMut(Progress<'_>)) -> Outcome {
+        self.run_while(|progress| {
+            watch(progress);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Takes steps as [`run`](Self::run) does until `watch` breaks off: the run is then
+    /// `interrupted`, its results are those up to that step, and it leaves a checkpoint where it
+    /// [keeps any](Self::keep_checkpoints). Statics is not broken off.
+    pub fn run_while(mut self, mut watch: impl FnMut(Progress<'_>) -> ControlFlow<()>) -> Outcome {
+        if self.is_static() {
+            let error = self.find_equilibria().err();
+            return self.finish(error);
+        }
+        let mut error = None;
+        while !self.is_done() {
+            match self.step() {
+                Ok(report) => {
+                    let plan = &self.scene.plan;
+                    let steps = plan.steps;
+                    let step = match plan.adaptive {
+                        Some(_) => steps.min((report.time / plan.step) as usize),
+                        None => self.summary.steps,
+                    };
+                    let progress = Progress {
+                        step,
+                        taken: self.summary.steps,
+                        steps,
+                        report: &report,
+                    };
+                    let interrupted = watch(progress).is_break();
+                    if self.is_done() {
+                        break;
+                    }
+                    self.write_due_checkpoint(interrupted);
+                    if interrupted {
+                        self.summary.status = "interrupted";
+                        break;
+                    }
+                }
+                Err(e) => {
+                    error = Some(e);
+                    break;
+                }
+            }
+        }
+        self.finish(error)
+    }
+
+    /// Returns the summary of the steps so far; `error` is why the run ends here, if it does.
+    pub fn summary(&self, error: Option<&pliant::Error>) -> Summary {
+        let mut summary = self.summary.clone();
+        summary.ledger = self.ledger.entries().into_iter().collect();
+        summary.numerical = self.ledger.parts.entries().into_iter().collect();
+        summary.joints = self.scene.joints.states(&self.simulation);
+        summary.finish(&self.simulation, error, self.started.elapsed());
+        summary.finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        let found = self.watch.warnings(&self.simulation, &summary);
+        summary.warnings.extend(found);
+        summary
+    }
+
+    /// Completes the summary, after [`run`](Self::run) or after steps of one's own.
+    pub fn finish(mut self, error: Option<pliant::Error>) -> Outcome {
+        // A run that failed between two pictures shows where it stopped.
+        if let (Some(sample), Some(frame)) = (self.recording.samples.last(), self.recording.frames.last())
+            && frame.time < sample.time
+        {
+            self.record_picture(*sample);
+        }
+        self.summary = self.summary(error.as_ref());
+        let (checkpoint, checkpoint_error) = self.end_checkpoints();
+        let failed = error.as_ref().is_some_and(is_of_a_solve);
+        let of_contacts = matches!(
+            error,
+            Some(
+                pliant::Error::ContactsNotConverged { .. }
+                    | pliant::Error::TooMuchWork {
+                        part: WorkPart::Contacts,
+                        ..
+                    }
+            )
+        );
+        let problem = self.simulation.contact_problem().filter(|_| of_contacts);
+        Outcome {
+            recording: self.recording,
+            summary: self.summary,
+            failed_contacts: problem.and_then(|p| Statement::of(p).ok()).map(Box::new),
+            failed_solve: failed.then(|| Box::new(self.simulation.system().clone())),
+            error,
+            checkpoint,
+            checkpoint_error,
+            up: self.scene.up,
+        }
+    }
+}
+
+/// The line of the energy table of a step, with the sum of the ledgers up to its end.
+fn sample(report: &StepReport, ledger: &Ledger) -> Sample {
+    let KktResidual { relative, .. } = report.residual;
+    Sample {
+        time: report.time,
+        kinetic: report.energies.kinetic,
+        potential: report.energies.potential,
+        dissipated: report.dissipated,
+        residual: relative,
+        violation: report.violation,
+        ledger: sources(ledger),
+    }
+}
+
+/// The entries that bring in energy, in the order of [`LEDGER`]: the first two of a ledger are
+/// changes of stored energy.
+fn sources(ledger: &Ledger) -> [f64; LEDGER.len()] {
+    let (entries, parts) = (ledger.entries(), ledger.parts.entries());
+    let mut values = entries[2..].iter().chain(&parts).map(|(_, energy)| *energy);
+    std::array::from_fn(|_| values.next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recorded_sources_are_those_of_a_ledger() {
+        let ledger = Ledger::default();
+        let entries = ledger.entries().map(|(name, _)| name.to_owned());
+        let parts = ledger
+            .parts
+            .entries()
+            .map(|(name, _)| format!("numerical_{name}"));
+        let names: Vec<String> = entries[2..].iter().cloned().chain(parts).collect();
+        assert_eq!(names, LEDGER);
+    }
+}

@@ -1,0 +1,83 @@
+//! The run that a checkpoint is of.
+
+use pliant_scene::BuiltScene;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The run that a checkpoint is of. What it does not name follows from it: a step has the same bits
+/// on any number of threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::runner) struct Identity {
+    pliant: String,
+    /// CRC-32 of the text of the scene file.
+    text: u32,
+    /// CRC-32 of the meshes that the scene reads.
+    meshes: u32,
+    parameters: BTreeMap<String, f64>,
+    step: f64,
+    duration: f64,
+    /// Whether pictures and lines of tables are kept.
+    #[serde(default = "yes")]
+    pub(in crate::runner) records: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Identity {
+    pub(in crate::runner) fn new(scene: &BuiltScene) -> Self {
+        Self {
+            pliant: env!("CARGO_PKG_VERSION").to_owned(),
+            text: crc32fast::hash(scene.text().as_bytes()),
+            meshes: scene.meshes,
+            parameters: scene.parameters.clone(),
+            step: scene.plan.step,
+            duration: scene.plan.duration,
+            records: true,
+        }
+    }
+
+    /// The first difference in the user's words.
+    pub(super) fn difference(&self, here: &Self) -> Option<String> {
+        let both =
+            |what: &str, there: String, here: String| format!("{what} is {there} there and {here} here");
+        let values = |identity: &Self| {
+            let own = [
+                ("the step (s)", identity.step),
+                ("the duration (s)", identity.duration),
+            ];
+            let own = own.map(|(name, value)| (name.to_owned(), value));
+            let named = identity.parameters.iter();
+            let named = named.map(|(name, value)| (format!("parameter `{name}`"), *value));
+            named.chain(own).collect::<Vec<_>>()
+        };
+        if self.pliant != here.pliant {
+            return Some(both("Pliant's version", self.pliant.clone(), here.pliant.clone()));
+        }
+        if self.text != here.text {
+            return Some("the scene file has changed since".to_owned());
+        }
+        let mut pairs = values(self).into_iter().zip(values(here));
+        if let Some(((name, there), (_, here))) = pairs.find(|(a, b)| a.1.to_bits() != b.1.to_bits()) {
+            return Some(both(&name, there.to_string(), here.to_string()));
+        }
+        if self.meshes != here.meshes {
+            return Some("a mesh that the scene reads has changed since".to_owned());
+        }
+        let kept = |records: bool| {
+            if records {
+                "all files"
+            } else {
+                "`result.json` alone"
+            }
+        };
+        (self.records != here.records).then(|| {
+            both(
+                "what it writes",
+                kept(self.records).to_owned(),
+                kept(here.records).to_owned(),
+            )
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! The origin of a run: by it a result tells whether it is that of the same files and values.
+
+use pliant_scene::BuiltScene;
+use serde::{Deserialize, Serialize};
+
+/// The origin of a run, beside its parameters: checksums (CRC-32 in eight hexadecimal digits),
+/// and what was given beside the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// The checksum of the text of the scene file, without a byte order mark.
+    pub scene: String,
+    /// The checksum of all mesh files one after the other, in the order in which they were read.
+    pub meshes: String,
+    /// The length of a step that was given, in seconds.
+    pub step: Option<f64>,
+    /// The simulated time that was given, in seconds.
+    pub duration: Option<f64>,
+}
+
+impl Inputs {
+    /// The origin of the runs of a scene.
+    pub fn of(scene: &BuiltScene) -> Self {
+        Self {
+            scene: format!("{:08x}", crc32fast::hash(scene.text().as_bytes())),
+            meshes: format!("{:08x}", scene.meshes),
+            step: scene.given[0],
+            duration: scene.given[1],
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Scenes of statics: equilibria as pictures.
+
+use super::{Parts, Runner, contacts};
+use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
+use pliant_output::csv::PathLine;
+use pliant_output::recording::Sample;
+use pliant_scene::StaticsPlan;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The result of a scene of statics.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StaticsSummary {
+    /// The end: `equilibrium` of a single one; of a path `reached`, `points` if they ran out,
+    /// `stuck`. Of one that was not found, `none`.
+    pub end: Cow<'static, str>,
+    /// Load factor of each point.
+    pub load: Vec<f64>,
+    /// Largest force that is missing there, over the size of its terms.
+    pub residual: Vec<f64>,
+    /// Negative eigenvalues of the tangent on the constraints: 0 where it is stable; `null` after
+    /// dynamic relaxation.
+    pub negative_modes: Vec<Option<usize>>,
+    /// Directions in which nothing resists.
+    pub free_modes: Vec<usize>,
+    /// Iterations from the point before.
+    pub iterations: Vec<usize>,
+    /// Critical points.
+    pub critical: Vec<CriticalState>,
+    /// Tangents factored.
+    pub factorisations: usize,
+}
+
+/// A point at which stability changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CriticalState {
+    /// `limit` or `bifurcation`.
+    pub kind: Cow<'static, str>,
+    /// Load factor.
+    pub load: f64,
+    /// The point before it, counted from 0.
+    pub after: usize,
+    /// Negative eigenvalues before and behind.
+    pub negative_modes: (usize, usize),
+}
+
+impl StaticsSummary {
+    /// The points as lines of `path.csv`.
+    pub(super) fn lines(&self) -> impl Iterator<Item = PathLine> {
+        self.load.iter().enumerate().map(|(k, load)| PathLine {
+            load: *load,
+            residual: self.residual[k],
+            negative_modes: self.negative_modes[k],
+            free_modes: self.free_modes[k],
+            iterations: self.iterations[k],
+        })
+    }
+
+    /// The summary if no equilibrium was found.
+    fn none() -> Self {
+        Self {
+            end: "none".into(),
+            ..Self::default()
+        }
+    }
+
+    /// The kind of a path's end or of an equilibrium, and the points.
+    fn of_path(path: &Path) -> Self {
+        let points = || path.points.iter();
+        Self {
+            end: match path.end {
+                PathEnd::Reached => "reached",
+                PathEnd::Points | PathEnd::Stopped => "points",
+                PathEnd::Stuck(_) => "stuck",
+            }
+            .into(),
+            load: points().map(|p| p.load).collect(),
+            residual: points().map(|p| p.residual).collect(),
+            negative_modes: points().map(|p| Some(p.negative_modes)).collect(),
+            free_modes: points().map(|p| p.free_modes).collect(),
+            iterations: points().map(|p| p.iterations).collect(),
+            critical: path
+                .critical
+                .iter()
+                .map(|c| CriticalState {
+                    kind: match c.kind {
+                        CriticalKind::Limit => "limit",
+                        CriticalKind::Bifurcation => "bifurcation",
+                    }
+                    .into(),
+                    load: c.load,
+                    after: c.after,
+                    negative_modes: c.negative_modes,
+                })
+                .collect(),
+            factorisations: path.factorisations,
+        }
+    }
+}
+
+impl Runner {
+    /// Whether the equilibria are found, up to the end of a path.
+    pub(super) fn is_found(&self) -> bool {
+        let found = self.summary.statics.as_ref();
+        found.is_some_and(|found| found.end != "none" && found.end != "stuck")
+    }
+
+    /// Finds what is asked for. The pictures are those of the points, spread over the duration; the
+    /// state of the file is not among those of a path.
+    pub(super) fn find_statics(&mut self, plan: &StaticsPlan) -> Option<Error> {
+        match plan {
+            StaticsPlan::Equilibrium(how) => match self.simulation.find_equilibrium(how) {
+                Ok(report) => {
+                    self.summary.statics = Some(StaticsSummary {
+                        end: "equilibrium".into(),
+                        load: vec![1.0],
+                        residual: vec![report.residual],
+                        negative_modes: vec![report.negative_modes],
+                        free_modes: vec![report.free_modes],
+                        iterations: vec![report.iterations],
+                        critical: Vec::new(),
+                        factorisations: report.factorisations,
+                    });
+                    let sample = sample(&self.simulation, report.residual, report.violation);
+                    self.summary.redundant_rows = report.redundant_rows;
+                    self.show(sample);
+                    self.spread(2);
+                    None
+                }
+                Err(error) => {
+                    self.summary.statics = Some(StaticsSummary::none());
+                    Some(error)
+                }
+            },
+            StaticsPlan::Path(how) => {
+                let Parts {
+                    picture,
+                    joints,
+                    pressures,
+                    ..
+                } = &self.scene;
+                let records = self.records;
+                let mut shown = Vec::new();
+                let mut touching = std::mem::take(&mut self.recording.contacts);
+                let mut reports = Vec::new();
+                let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
+                    let sample = sample(simulation, point.residual, point.violation);
+                    let frame = records.then(|| {
+                        let (model, state) = (simulation.model(), simulation.state());
+                        let mut frame = picture.frame(model, state, sample);
+                        pressures.add_to(picture, simulation, &mut frame);
+                        frame
+                    });
+                    let line = (records && !joints.is_empty()).then(|| joints.line(simulation));
+                    contacts::record(&mut touching, records, simulation, shown.len() as f64);
+                    reports.push(simulation.contacts_report());
+                    shown.push((sample, frame, line));
+                    true
+                });
+                self.recording.contacts = touching;
+                for report in reports {
+                    self.summary.add_rest_contacts(&report);
+                }
+                let path = match path {
+                    Ok(path) => path,
+                    Err(error) => {
+                        self.summary.statics = Some(StaticsSummary::none());
+                        return Some(error);
+                    }
+                };
+                self.recording.samples.clear();
+                self.recording.frames.clear();
+                self.recording.joints.lines.clear();
+                let points = shown.len();
+                for (sample, frame, line) in shown {
+                    self.recording.samples.extend(records.then_some(sample));
+                    self.recording.frames.extend(frame);
+                    self.recording.joints.lines.extend(line);
+                    self.summary.add_rest(&sample);
+                }
+                self.spread(points);
+                let redundant = path.points.iter().map(|p| p.redundant_rows).max();
+                self.summary.redundant_rows = redundant.unwrap_or(0);
+                self.summary.statics = Some(StaticsSummary::of_path(&path));
+                match path.end {
+                    PathEnd::Stuck(error) => Some(*error),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, sample: Sample) {
+        if self.records {
+            self.recording.samples.push(sample);
+        }
+        self.record_picture(sample);
+        self.summary.add_rest(&sample);
+        self.summary.add_rest_contacts(&self.simulation.contacts_report());
+        // The picture behind that of the start.
+        self.record_contacts(1.0);
+    }
+
+    /// Spreads so many pictures over the duration; contacts have the number of theirs for a time.
+    fn spread(&mut self, pictures: usize) {
+        let last = pictures.saturating_sub(1).max(1) as f64;
+        let time = |k: usize| self.scene.plan.duration * k as f64 / last;
+        for (k, frame) in self.recording.frames.iter_mut().enumerate() {
+            frame.time = time(k);
+            frame.sample.time = time(k);
+        }
+        for (k, sample) in self.recording.samples.iter_mut().enumerate() {
+            sample.time = time(k);
+        }
+        for (k, line) in self.recording.joints.lines.iter_mut().enumerate() {
+            line[0] = time(k);
+        }
+        for line in &mut self.recording.contacts.lines {
+            line.time = time(line.time as usize);
+        }
+        self.summary.time = time(pictures.saturating_sub(1));
+    }
+}
+
+fn sample(simulation: &Simulation, residual: f64, violation: f64) -> Sample {
+    let energies = simulation.problem().energies(simulation.state());
+    Sample {
+        potential: energies.potential,
+        residual,
+        violation,
+        ..Sample::default()
+    }
+}

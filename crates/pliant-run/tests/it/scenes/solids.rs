@@ -1,0 +1,493 @@
+//! Solids of finite elements.
+
+use super::{advance, edited as scene_edited, points, runner};
+use pliant_scene::{Format, SceneFile, Settings};
+
+/// At rest the beam hangs where another program says, `benches/reference/beam.py`.
+#[test]
+fn a_solid_beam_comes_to_rest_where_it_should() {
+    let table = include_str!("../../../../../benches/reference/beam.txt");
+    let line = table
+        .lines()
+        .find(|l| l.starts_with("corotational 1e+07"))
+        .unwrap();
+    let expected: f64 = line.split_whitespace().last().unwrap().parse().unwrap();
+    let mut run = runner(
+        // The linear step damps it.
+        &scene_edited("solid_beam", &[("run: (", "run: (integrator: Theta, ")]),
+        &[],
+        Some(0.1),
+    );
+    advance(&mut run, 24);
+    let x = points(&run, "beam");
+    let tip: Vec<f64> = x.iter().skip(39).step_by(40).map(|x| x[2]).collect();
+    assert_eq!(tip.len(), 16);
+    let found = tip.iter().sum::<f64>() / 16.0;
+    // Steps of 0.1 s take at least 0.37 of the swing each, and the sag is 0.14 m.
+    assert!((found - expected).abs() < 2e-5, "{found} {expected}");
+}
+
+/// A clamped board creeps by the ratio of the standard linear solid, whatever its elements.
+#[test]
+fn a_shelf_creeps_to_nearly_twice_its_sag() {
+    let sag = |run: &pliant_run::Runner| {
+        let x = points(run, "board");
+        x.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min)
+    };
+    let terms = "viscoelastic: [(time: \"$relaxation\", shear: \"$share\", bulk: \"$share\")],";
+    let mut elastic = runner(&scene_edited("creeping_shelf", &[(terms, "")]), &[], None);
+    advance(&mut elastic, 4);
+    let mut run = runner(&scene_edited("creeping_shelf", &[]), &[], None);
+    advance(&mut run, 180);
+    // The load comes within the first step, which is as if it came after half of it.
+    let time = 3600.0 - 10.0;
+    let wanted = 2.0 - (-time * 0.5 / 600.0f64).exp();
+    let found = sag(&run) / sag(&elastic);
+    // (h/tau)^2, and the turn of the end by 0.04 and 0.02, squared.
+    assert!((found - wanted).abs() < 2e-3, "{found} {wanted}");
+}
+
+/// A wire without hardening becomes a plastic hinge at its clamp, and springs back by what its
+/// force bends elastically.
+#[test]
+fn a_paper_clip_stays_deflected() {
+    let mut run = runner(&scene_edited("paper_clip", &[]), &[], None);
+    let tip = |run: &pliant_run::Runner| points(run, "wire")[38][2] - 5e-4;
+    advance(&mut run, 42);
+    assert!((tip(&run) + 0.004).abs() < 1e-12, "{}", tip(&run));
+    let force: f64 = [38, 51]
+        .map(|k| {
+            let simulation = run.simulation();
+            let node = simulation.model().node_named("wire").unwrap();
+            simulation.support_force(node, k)[2]
+        })
+        .iter()
+        .sum();
+    advance(&mut run, 36);
+    // The hinge of a free section, and of one that cannot grow narrow; the wire turns by 0.2, which
+    // shortens the lever by 2 %.
+    let hinge = 4e8 * 1e-9 / (4.0 * 0.03);
+    let sprung = tip(&run) + 0.004;
+    println!("paper clip: force {force} N, springs back by {sprung} m");
+    assert!(
+        -force > hinge && -force < 1.02 * 2.0 / 3.0f64.sqrt() * hinge,
+        "{force} {hinge}"
+    );
+    // What is elastic: F L^3/(3 E I), by a wire that is bent and clamped in width too.
+    let elastic = -force * 0.03f64.powi(3) / (3.0 * 2e11 * 1e-12 / 12.0);
+    assert!((sprung - elastic).abs() < 0.05 * elastic, "{sprung} {elastic}");
+    // And there it stays.
+    let before = tip(&run);
+    advance(&mut run, 2);
+    assert!((tip(&run) - before).abs() < 1e-9, "{} {before}", tip(&run));
+}
+
+#[test]
+fn soft_balls_fall_into_a_bowl() {
+    let mut run = runner(&scene_edited("soft_balls", &[]), &[], None);
+    let (mut worst, mut before) = (0.0f64, f64::INFINITY);
+    for _ in 0..120 {
+        let report = run.step().unwrap();
+        worst = worst.max(report.contacts.residual);
+        // Nothing makes energy, corrections of overlap neither.
+        let energy = report.energies.total();
+        assert!(energy <= before + 1e-9, "{before} {energy} at {}", report.time);
+        before = energy;
+    }
+    assert!(worst < 1e-8, "{worst}");
+    for name in ["foam", "jelly", "rubber"] {
+        let x = points(&run, name);
+        let low = x.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
+        let wide = x
+            .iter()
+            .flat_map(|x| [x[0].abs(), x[1].abs()])
+            .fold(0.0, f64::max);
+        assert!(low > -0.01 && wide < 0.3, "{name}: {low} {wide}");
+    }
+    // What is incompressible kept the volume of each element, but for the curvature of the ratio
+    // over one step and over the correction of overlap after it, which keeps it to first order and
+    // may take back 1 m/s: det(1 + G) - 1 - tr G of a displacement of 5 mm over the radius, three
+    // products of pairs. It fades by the relaxation time of 10 ms, which is why it is no violation
+    // in the report.
+    let simulation = run.simulation();
+    let node = simulation.model().node_named("rubber.dilatations").unwrap();
+    let change = simulation
+        .positions(node)
+        .iter()
+        .map(|d| d.abs())
+        .fold(0.0, f64::max);
+    let curvature = 3.0 * (0.005f64 / 0.06).powi(2);
+    assert!(change < curvature, "{change} {curvature}");
+}
+
+/// Cubes that remember fall on a floor, by the methods that have contacts and take them: what they
+/// lose is in the ledger, and the floor carries them in the end.
+#[test]
+fn cubes_with_a_past_fall_and_rest() {
+    for (law, integrators) in [
+        (
+            "viscoelastic: [(time: 0.02, shear: 0.4, bulk: 0.4)]",
+            ["Theta", "Nonlinear"],
+        ),
+        (
+            "plastic: (yield_stress: 2e3, isotropic: 2e4)",
+            ["Sdirk2", "Nonlinear"],
+        ),
+    ] {
+        for integrator in integrators {
+            let text = format!(
+                "(gravity: (0, 0, -9.81), run: (duration: 1, step: 0.005, integrator: {integrator}), nodes: [Solid(name: \"s\",
+                    shape: Box(size: (0.1, 0.1, 0.1), cells: (2, 2, 2)), position: (0, 0, 0.05),
+                    material: Corotational(young: 2e5, poisson: 0.3), density: 1000, {law})],
+                colliders: [Fixed(name: \"floor\", shape: Plane(0, 0, 1)), Cloth(node: \"s\", radius: 0.001)])"
+            );
+            let file = SceneFile::from_text("s.ron".as_ref(), &text, Format::Ron).unwrap();
+            let mut run = runner(&file, &[], None);
+            let (mut kept, mut lost, mut numerical) = (0.0, 0.0, 0.0);
+            let mut impulse = 0.0;
+            for step in 0..200 {
+                let report = run.step().unwrap();
+                assert!(report.contacts.residual <= 1e-8);
+                kept += report.ledger.kinetic + report.ledger.potential;
+                lost -= report.ledger.damping;
+                numerical += report.ledger.brought_in() + report.ledger.numerical;
+                let carried = run.simulation().contacts().iter().map(|c| c.impulse[2]);
+                impulse += if step >= 150 { carried.sum() } else { 0.0 };
+            }
+            assert!(
+                (kept - numerical).abs() < 1e-12 && lost > 1e-4,
+                "{law} {integrator} {kept} {lost}"
+            );
+            let weight = 1000.0 * 1e-3 * 9.81;
+            assert!(
+                (impulse / 0.25 - weight).abs() < 0.02 * weight,
+                "{law} {integrator} {impulse}"
+            );
+            println!(
+                "{law} {integrator}: {lost} J of the materials, {} J of 0.49 J",
+                -kept
+            );
+        }
+    }
+}
+
+const SOLID: &str = "(gravity: (0, 0, -9.81), run: (duration: 0.02, step: 0.01), nodes: [Solid(name: \"s\",
+    shape: Box(size: (1, 1, 1), cells: (1, 1, 1)), material: Corotational(young: 1e6, poisson: 0.3), density: 1000,
+    fix_boxes: [((-1, -1, -1), (2, 2, 0.1))])])";
+
+fn edited(from: &str, to: &str) -> SceneFile {
+    assert!(SOLID.contains(from), "{from}");
+    SceneFile::from_text("s.ron".as_ref(), &SOLID.replace(from, to), Format::Ron)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn every_word_of_solids_builds_and_runs() {
+    let shape = "Box(size: (1, 1, 1), cells: (1, 1, 1))";
+    let material = "Corotational(young: 1e6, poisson: 0.3)";
+    let density = "density: 1000";
+    for (from, to) in [
+        (shape, "Ball(radius: 0.5, cells: 1, layers: 1)"),
+        (
+            shape,
+            "Cylinder(radius: 0.5, length: 1, cells: 2, layers: 1, slices: 1)",
+        ),
+        (
+            shape,
+            "Tube(inner_radius: 0.3, outer_radius: 0.5, length: 1, around: 8, layers: 1, slices: 1)",
+        ),
+        (material, "Linear(young: 1e6, poisson: 0.3)"),
+        (material, "StVenantKirchhoff(young: 1e6, poisson: 0.3)"),
+        (material, "NeoHookean(young: 1e6, poisson: 0.3)"),
+        (material, "StableNeoHookean(young: 1e6, poisson: 0.3)"),
+        (material, "MooneyRivlin(c1: 1e5, bulk: 1e6)"),
+        (
+            material,
+            "MooneyRivlin(c1: 1e5, c2: 1e5, bulk: 1e6), incompressibility: PerElement",
+        ),
+        (material, "Ogden(terms: [(mu: 6.3e5, alpha: 1.3)], bulk: 1e7)"),
+        (
+            material,
+            "Ogden(terms: [(mu: 6.3e5, alpha: 1.3), (mu: 1.2e3, alpha: 5), (mu: -1e4, alpha: -2)], bulk: 1e9), incompressibility: PerElement",
+        ),
+        (
+            density,
+            "density: 1000, viscoelastic: [(time: 0.1, shear: 0.3), (time: \"2 * 3\", shear: 0.2, bulk: 0.1)]",
+        ),
+        (
+            density,
+            "density: 1000, viscoelastic: [(time: 0.1, shear: 1)], incompressibility: PerElement",
+        ),
+        (density, "density: 1000, plastic: (yield_stress: \"1e3 / 2\")"),
+        (
+            density,
+            "density: 1000, plastic: (yield_stress: 1e3, isotropic: 1e4, kinematic: 1e5, rise: 1e3, rate: 20), incompressibility: PerElement",
+        ),
+        (
+            material,
+            "NeoHookean(young: 1e6, poisson: 0.3), viscoelastic: [(time: 1, shear: 0.5, bulk: 0.5)]",
+        ),
+        (
+            density,
+            "density: 1000, elements: Tetrahedra, incompressibility: PerNode",
+        ),
+        (
+            density,
+            "density: 1000, elements: Quadratic, mass_matrix: Consistent",
+        ),
+        (
+            density,
+            "density: 1000, elements: QuadraticTetrahedra, relaxation_time: 0.1",
+        ),
+        (
+            density,
+            "density: 1000, elements: AsMade, treatment: Compliance, repair: true, incompressibility: None",
+        ),
+        (
+            density,
+            "density: 1000, treatment: Auto, mass_matrix: Lumped, fix: [0]",
+        ),
+        (
+            density,
+            "density: 1000, position: (0, 0, 1), rotation: Axis(around: (1, 0, 0), degrees: 20), velocity: (0, 0, 1), treatment: Stiffness",
+        ),
+    ] {
+        let mut text = SOLID.replace(from, to);
+        assert!(SOLID.contains(from), "{from}");
+        if to.contains("plastic") {
+            text = text.replace("step: 0.01)", "step: 0.01, integrator: Sdirk2)");
+        }
+        let file = SceneFile::from_text("s.ron".as_ref(), &text, Format::Ron).unwrap();
+        let mut run = runner(&file, &[], None);
+        advance(&mut run, 2);
+        assert!(
+            points(&run, "s").as_flattened().iter().all(|x| x.is_finite()),
+            "{to}"
+        );
+    }
+}
+
+/// A column that stands on its foot is compressed by its weight: with a projected tangent the
+/// summary says so, and without nothing is projected.
+#[test]
+fn projected_tangents_are_in_the_summary() {
+    let material = "NeoHookean(young: 1e5, poisson: 0.3)";
+    for (tangent, projects) in [("PositiveSemidefinite", true), ("Exact", false)] {
+        let to = format!("{material}, tangent: {tangent}");
+        let file = edited("Corotational(young: 1e6, poisson: 0.3)", &to);
+        let mut run = runner(&file, &[], None);
+        let mut most = 0;
+        while !run.is_done() {
+            most = most.max(run.step().unwrap().solve.projected_tangents);
+        }
+        assert_eq!(run.finish(None).summary.projected_tangents, most);
+        assert_eq!(most > 0, projects);
+    }
+}
+
+/// Each of several solids of one node moves as it would alone, held where each is held.
+#[test]
+fn solids_that_are_repeated_move_as_each_alone() {
+    let placed = |repeat: &str, i: &str| {
+        let to = format!(
+            "density: 1000, {repeat} position: (\"2 * {i}\", 0, 0), velocity: (0, \"0.1 * {i}\", 0),
+                rotation: Axis(around: (0, 0, 1), degrees: \"20 * {i}\")"
+        );
+        let mut run = runner(&edited("density: 1000", &to), &[], None);
+        advance(&mut run, 2);
+        points(&run, "s")
+    };
+    let all = placed("repeat: 3,", "$i");
+    assert_eq!(all.len(), 3 * 8);
+    for (i, copy) in all.chunks(8).enumerate() {
+        for (x, y) in copy.iter().zip(placed("", &i.to_string())) {
+            let difference = (0..3).fold(0.0f64, |a, k| a.max((x[k] - y[k]).abs()));
+            assert!(difference < 1e-13, "{i}: {x:?} {y:?}");
+        }
+        // The lower four are held, the upper four sag and go with their velocity.
+        assert!(copy[..4].iter().all(|x| x[2] == 0.0), "{copy:?}");
+        assert!(copy[4..].iter().all(|x| x[2] < 1.0 - 1e-4), "{copy:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_solids_are_shown_where_they_are() {
+    for (from, to, message, caret) in [
+        (
+            "density: 1000",
+            "density: 1000, repeat: 0",
+            "must be from 1 to 1000000",
+            "repeat: 0",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, repeat: 1e5",
+            "with `repeat` of `s`, the scene has 2400000 elements, more than the limit of 1000000",
+            "1e5",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, position: (\"$i\", 0, 0)",
+            "$i",
+            "\"$i\"",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, repeat: 2, symmetry: [(axis: x)]",
+            "`s` is repeated, so it has no planes of symmetry",
+            "2",
+        ),
+        (
+            "poisson: 0.3",
+            "poisson: 0.6",
+            "Poisson's ratio is 0.6, but must be above -1 and at most 1/2",
+            "0.6",
+        ),
+        (
+            "young: 1e6",
+            "young: -1",
+            "Young's modulus is -1, but must be positive",
+            "-1",
+        ),
+        ("density: 1000", "density: 0", "must be positive", "0"),
+        (
+            "cells: (1, 1, 1)",
+            "cells: (1, 0, 1)",
+            "must be from 1 to 1000000",
+            "(1, 0, 1)",
+        ),
+        (
+            "size: (1, 1, 1)",
+            "size: (1, -1, 1)",
+            "an edge of a box is -1",
+            "(1, -1, 1)",
+        ),
+        (
+            "(2, 2, 0.1)",
+            "(-0.5, -0.5, -0.5)",
+            "no node of `s` lies in one of its `fix_boxes`",
+            "",
+        ),
+        ("density: 1000", "density: 1000, fix: [8]", "8", "8"),
+        (
+            "density: 1000",
+            "density: 1000, fix_groups: [\"clamp\"]",
+            "the mesh has no group `clamp`",
+            "\"clamp\"",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, treatment: Compliance, incompressibility: PerElement",
+            "cannot be had with volume rows",
+            "Compliance",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "StableNeoHookean(young: 1e6, poisson: 0.3), relaxation_time: 0.1",
+            "cannot be had with a hyperelastic material",
+            "0.1",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, viscoelastic: [(time: 0, shear: 0.1)]",
+            "must be positive",
+            "time: 0",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, viscoelastic: [(time: 1, shear: 0.75), (time: 2, shear: 0.75)]",
+            "what the Prony series leaves of the shear modulus of `s.material` is -0.5",
+            "viscoelastic",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, viscoelastic: [(time: 1, shear: 0.6, bulk: 0.1)], incompressibility: PerElement",
+            "a share of bulk in the Prony series of `s.material` is 0.1, but must be zero",
+            "bulk: 0.1",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "NeoHookean(young: 1e6, poisson: 0.3), viscoelastic: [(time: 1, shear: 0.5)]",
+            "that of shear, for the whole stress relaxes",
+            "viscoelastic",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, treatment: Compliance, viscoelastic: [(time: 1, shear: 0.5)]",
+            "a compliance cannot be had with a material with a past",
+            "Compliance",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, relaxation_time: 0.1, viscoelastic: [(time: 1, shear: 0.5)]",
+            "a relaxation time cannot be had with a material with a past",
+            "0.1",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, plastic: (yield_stress: 0)",
+            "must be positive",
+            "yield_stress: 0",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, plastic: (yield_stress: 1e3, kinematic: -1)",
+            "zero or more",
+            "kinematic: -1",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "NeoHookean(young: 1e6, poisson: 0.3), plastic: (yield_stress: 1e3)",
+            "plasticity cannot be had with a hyperelastic material",
+            "plastic",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, plastic: (yield_stress: 1e3), viscoelastic: [(time: 1, shear: 0.5)]",
+            "plasticity cannot be had with viscoelasticity",
+            "plastic",
+        ),
+        (
+            "density: 1000",
+            "density: 1000, tangent: PositiveSemidefinite",
+            "a projection cannot be had with a law of strains",
+            "tangent",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [], bulk: 1e7)",
+            "the number of Ogden's terms is 0, but must be from 1 to 6",
+            "terms: []",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [(mu: 1e5, alpha: 0)], bulk: 1e7)",
+            "an exponent of Ogden's terms of `s.material` is 0",
+            "alpha: 0",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [(mu: 1e5, alpha: -2)], bulk: 1e7)",
+            "the shear modulus of small strains of `s.material` is -100000",
+            "s.ron:2:75",
+        ),
+        (
+            "Corotational(young: 1e6, poisson: 0.3)",
+            "Ogden(terms: [(mu: 1e5, alpha: 2)], bulk: 0), incompressibility: PerElement",
+            "the bulk modulus is 0, but must be positive",
+            "bulk: 0",
+        ),
+    ] {
+        let error = edited(from, to)
+            .build(&Settings::default())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(message), "{to}: {error}");
+        assert!(error.contains(caret) && error.contains("s.ron"), "{to}: {error}");
+    }
+    let unknown = SOLID.replace("density", "densitty");
+    let error = SceneFile::from_text("s.ron".as_ref(), &unknown, Format::Ron)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("densitty"), "{error}");
+}

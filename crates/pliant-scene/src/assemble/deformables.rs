@@ -1,0 +1,180 @@
+//! Common parts of solids and sheets: nodes that do not move, their place in the scene, their
+//! surface, and complaints.
+
+use super::{Builder, Result, Skin, mesh_files, meshes, nodes};
+use crate::Number;
+use crate::picture::PointRef;
+use crate::schema::{Rotation, SolidFile, SymmetrySpec, Triple};
+use crate::source::Where;
+use pliant::continuum::SymmetryPlane;
+use pliant::dense::Vec3;
+use pliant::dense::rotation::{self, Quaternion};
+use pliant::model::NodeId;
+use pliant_mesh_io::Mesh as FileMesh;
+
+/// Which nodes of a mesh do not move, in the user's words; `key` is that of the boxes.
+pub(super) struct Held<'a> {
+    pub(super) name: &'a str,
+    pub(super) key: &'static str,
+    pub(super) fix: &'a [Number],
+    pub(super) boxes: &'a [(Triple, Triple)],
+    pub(super) groups: &'a [String],
+}
+
+/// The place of a mesh in the scene, and its velocity.
+pub(super) struct Placement {
+    origin: [f64; 3],
+    turn: Quaternion,
+    velocity: [f64; 3],
+}
+
+impl Placement {
+    /// A vector in the axes of the shape, in those of the scene.
+    pub(super) fn turned(&self, vector: [f64; 3]) -> [f64; 3] {
+        rotation::rotate(self.turn, Vec3::from(vector)).into()
+    }
+
+    /// A point in the axes of the shape, in the scene.
+    pub(super) fn put(&self, point: [f64; 3]) -> [f64; 3] {
+        let arm = self.turned(point);
+        [0, 1, 2].map(|k| self.origin[k] + arm[k])
+    }
+
+    /// Velocity of all nodes (m/s).
+    pub(super) fn velocity(&self) -> [f64; 3] {
+        self.velocity
+    }
+}
+
+/// The place that `position`, `rotation` and `velocity` say: the origin, not turned, at rest by
+/// default.
+pub(super) fn placement(
+    builder: &Builder<'_>,
+    name: &str,
+    position: Option<&Triple>,
+    turn: Option<&Rotation>,
+    velocity: Option<&Triple>,
+) -> Result<Placement> {
+    let triple = |value: Option<&Triple>, key| match value {
+        Some(value) => builder.triple(value, Where::Field(name, key)),
+        None => Ok([0.0; 3]),
+    };
+    Ok(Placement {
+        origin: triple(position, "position")?,
+        turn: nodes::orientation(builder, name, turn)?,
+        velocity: triple(velocity, "velocity")?,
+    })
+}
+
+/// Planes of symmetry of a part at its place: across axes of the scene, and the part does not
+/// move through them.
+pub(super) fn symmetry(
+    builder: &Builder<'_>,
+    name: &str,
+    planes: &[SymmetrySpec],
+    place: &Placement,
+) -> Result<Vec<SymmetryPlane>> {
+    let at = Where::Field(name, "symmetry");
+    let wrong = |message: String| builder.wrong(&[at, Where::Name(name)], message, None);
+    let mut out = Vec::new();
+    for spec in planes {
+        let mut point = [0.0; 3];
+        point[spec.axis.index()] = builder.number(&spec.at, at)?;
+        let mut normal = [0.0; 3];
+        normal[spec.axis.index()] = 1.0;
+        let normal = place.turned(normal);
+        // Turned by whole quarters, to rounding.
+        let Some(axis) = normal.iter().position(|n| n.abs() > 1.0 - 1e-12) else {
+            return wrong(format!(
+                "`{name}` is turned so that its plane of symmetry is across no axis of the scene"
+            ));
+        };
+        if place.velocity[axis] != 0.0 {
+            return wrong(format!("`{name}` has a velocity through its plane of symmetry"));
+        }
+        let at = place.put(point)[axis];
+        out.push(SymmetryPlane { axis, at });
+    }
+    Ok(out)
+}
+
+/// Moves the nodes of a mesh to their place, and adds them as points.
+pub(super) fn add_placed(
+    builder: &mut Builder<'_>,
+    name: &str,
+    place: &Placement,
+    nodes: &mut [[f64; 3]],
+) -> Result<NodeId> {
+    for x in nodes.iter_mut() {
+        *x = place.put(*x);
+    }
+    nodes::add_points(builder, name, nodes, &vec![place.velocity; nodes.len()])
+}
+
+/// The cells of a mesh file that a shape takes, times its scale.
+pub(super) fn file_mesh(builder: &Builder<'_>, name: &str, shape: &SolidFile) -> Result<FileMesh> {
+    let mut file = mesh_files::mesh(builder, name, "file", &shape.file)?;
+    if !shape.groups.is_empty() {
+        let groups = shape
+            .groups
+            .iter()
+            .map(|g| meshes::mesh_group(builder, name, "groups", &file, g));
+        file = file.selection(&groups.collect::<Result<Vec<_>>>()?);
+    }
+    let scale = builder.positive(&shape.scale, Where::Field(name, "scale"))?;
+    for x in file.vertices.as_flattened_mut() {
+        *x *= scale;
+    }
+    Ok(file)
+}
+
+/// Draws triangles of points, and keeps them with their edges as what may touch.
+pub(super) fn cover(builder: &mut Builder<'_>, node: NodeId, triangles: Vec<[usize; 3]>) {
+    let sides = triangles
+        .iter()
+        .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
+    let mut edges: Vec<[usize; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let at = |v: usize| PointRef::Node(node, v);
+    builder
+        .picture
+        .triangles
+        .extend(triangles.iter().map(|t| t.map(at)));
+    builder.skins.insert(node, Skin { edges, triangles });
+}
+
+/// Nodes by number, by place and by group.
+pub(super) fn held_nodes(
+    builder: &Builder<'_>,
+    held: &Held<'_>,
+    nodes: &[[f64; 3]],
+    file: Option<&FileMesh>,
+    places: Option<&[Option<usize>]>,
+) -> Result<Vec<usize>> {
+    let Held { name, key, .. } = *held;
+    let mut fixed = Vec::new();
+    for node in held.fix {
+        fixed.push(builder.element(node, name, nodes.len(), Where::Field(name, "fix"))?);
+    }
+    for (least, largest) in held.boxes {
+        let at = Where::Field(name, key);
+        let (least, largest) = (builder.triple(least, at)?, builder.triple(largest, at)?);
+        let inside = |x: &[f64; 3]| (0..3).all(|k| least[k] <= x[k] && x[k] <= largest[k]);
+        let before = fixed.len();
+        let found = nodes.iter().enumerate().filter(|(_, x)| inside(x));
+        fixed.extend(found.map(|(k, _)| k));
+        if fixed.len() == before {
+            let message = format!("no node of `{name}` lies in one of its `{key}`");
+            let help = "the corners are in the axes of the shape, the least one first".to_owned();
+            return builder.wrong(&[at, Where::Name(name)], message, Some(help));
+        }
+    }
+    let empty = FileMesh::default();
+    for vertex in meshes::group_vertices(builder, name, file.unwrap_or(&empty), held.groups)? {
+        fixed.extend(places.map_or(Some(vertex), |places| places.get(vertex).copied().flatten()));
+    }
+    fixed.sort_unstable();
+    fixed.dedup();
+    Ok(fixed)
+}

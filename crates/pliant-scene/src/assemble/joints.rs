@@ -1,0 +1,419 @@
+//! Joints and gears.
+
+use super::values::{describe, owner};
+use super::{Builder, Result, components, courses, nodes};
+use crate::Number;
+use crate::OneOrMany;
+use crate::schema::{
+    GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
+};
+use crate::source::Where;
+use pliant::dense::rotation::{self, Quaternion, multiply, rotate};
+use pliant::dense::{Vec3, vec3};
+use pliant::model::{Joint, JointKind, NodeId, Pose, Side, Space};
+use pliant_expression::suggest;
+
+/// The number of a joint that is repeated, in its name.
+const INDEX: &str = "$i";
+
+/// Makes the joints that these names are coordinates of, if they are not made yet.
+pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<()> {
+    let scene = builder.scene;
+    for name in names {
+        let is_of = |joint: &JointSpec| names_coordinate_of(name, joint);
+        if builder.model.node_named(name).is_none()
+            && let Some(index) = scene.joints.iter().position(is_of)
+        {
+            add_joint(builder, index)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name is that of a coordinate of a joint, or of one of those that it is repeated as.
+fn names_coordinate_of(name: &str, joint: &JointSpec) -> bool {
+    let rest = match joint.name.split_once(INDEX) {
+        Some((before, behind)) if joint.repeat.is_some() => name
+            .strip_prefix(before)
+            .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+            .and_then(|rest| rest.strip_prefix(behind)),
+        _ => name.strip_prefix(&joint.name),
+    };
+    rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Makes the joints that are left, and the gears.
+pub(super) fn add_joints(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+    (0..scene.joints.len()).try_for_each(|index| add_joint(builder, index))?;
+    scene.gears.iter().try_for_each(|gear| add_gear(builder, gear))
+}
+
+/// Makes a joint of the scene, or all those that it is repeated as, if they are not made yet.
+fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
+    let scene = builder.scene;
+    if builder.joints.iter().any(|(made, ..)| *made == index) {
+        return Ok(());
+    }
+    let spec = &scene.joints[index];
+    let name = spec.name.as_str();
+    if scene.joints[..index].iter().any(|other| other.name == name) {
+        let message = format!("the name `{name}` is used twice");
+        return builder.wrong(&[Where::Name(name)], message, None);
+    }
+    let Some(count) = &spec.repeat else {
+        let joint = joint(builder, spec)?;
+        return add(builder, index, name, joint);
+    };
+    let at = Where::Field(name, "repeat");
+    let count = builder.count(count, 1, at)?;
+    builder.check_size(at, count)?;
+    if !name.contains(INDEX) {
+        let message = format!("`{name}` is repeated, so each needs a name of its own");
+        let help = format!("`name: \"{name} {INDEX}\"`, in which `{INDEX}` is 0, 1, ...");
+        return builder.wrong(&[at, Where::Name(name)], message, Some(help));
+    }
+    for i in 0..count {
+        builder.index = Some(i);
+        let joint = joint(builder, spec);
+        builder.index = None;
+        add(builder, index, &name.replace(INDEX, &i.to_string()), joint?)?;
+    }
+    Ok(())
+}
+
+/// Adds a joint of the scene to the model.
+fn add(builder: &mut Builder<'_>, index: usize, name: &str, (kind, joint): (JointKind, Joint)) -> Result<()> {
+    builder.grow(name, kind.free_axes().len().saturating_add(4))?;
+    let handle = builder
+        .model
+        .add_joint(name, &joint)
+        .map_err(|e| builder.model_error(e))?;
+    builder.joints.push((index, name.to_owned(), kind, handle));
+    Ok(())
+}
+
+/// The joint that a scene describes, of `$i` where it is repeated.
+fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<(JointKind, Joint)> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let kind = kind(builder, spec)?;
+    let sides = [
+        side(builder, name, "a", &spec.a)?,
+        side(builder, name, "b", &spec.b)?,
+    ];
+    let body = |side: &Side| match side {
+        Side::Body(node, element) | Side::Frame(node, element, _) => Some((*node, *element)),
+        Side::World | Side::Fixed(_) => None,
+    };
+    if body(&sides[0]) == body(&sides[1]) {
+        let what = body(&sides[0]).map_or("the world", |_| "a body");
+        let message = format!("`{name}` joins {what} to itself");
+        let help = "sides are `World` (if `a` or `b` is left out), `Body(\"node\", 0)` or `Frame(..)`";
+        return builder.wrong(
+            &[field("b"), field("a"), Where::Name(name)],
+            message,
+            Some(help.into()),
+        );
+    }
+    let soft = spec.compliance.is_some() || matches!(spec.kind, JointKindSpec::Bushing(_));
+    if soft && !matches!(spec.level, LevelSpec::Position) {
+        let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
+        return builder.wrong(&[field("level"), Where::Name(name)], message, None);
+    }
+    let mut joint = Joint::new(kind, sides[0], sides[1])
+        .at(joint_pose(builder, spec)?)
+        .with_level(components::level(builder, &spec.level, field("level"))?);
+    let relaxation = components::not_negative(builder, &spec.relaxation_time, field("relaxation_time"))?;
+    joint = match (&spec.kind, &spec.compliance) {
+        (JointKindSpec::Bushing(_), Some(_)) => {
+            let message = format!("`{name}` is a bushing, whose `compliances` are its own");
+            return builder.wrong(&[field("compliance"), Where::Name(name)], message, None);
+        }
+        (JointKindSpec::Bushing(bushing), None) => {
+            let list = builder.numbers(&bushing.compliances, field("compliances"))?;
+            joint.with_compliance(&list, relaxation)
+        }
+        (_, Some(OneOrMany::One(number))) => {
+            joint.with_compliance(&[builder.number(number, field("compliance"))?], relaxation)
+        }
+        (_, Some(OneOrMany::Many(list))) => {
+            let list = builder.numbers(list, field("compliance"))?;
+            joint.with_compliance(&list, relaxation)
+        }
+        (_, None) if relaxation != 0.0 => {
+            let message = format!("`{name}` is hard, so it has no relaxation time");
+            let help = "give it a `compliance`".to_owned();
+            return builder.wrong(&[field("relaxation_time")], message, Some(help));
+        }
+        (_, None) => joint,
+    };
+    if spec.collide {
+        joint = joint.colliding();
+    }
+    Ok((kind, attached(builder, spec, kind, joint)?))
+}
+
+fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
+    let at = |key| Where::Field(&spec.name, key);
+    Ok(match &spec.kind {
+        JointKindSpec::Hinge => JointKind::Hinge,
+        JointKindSpec::Slider => JointKind::Slider,
+        JointKindSpec::Cylindrical => JointKind::Cylindrical,
+        JointKindSpec::Universal => JointKind::Universal,
+        JointKindSpec::Ball => JointKind::Ball,
+        JointKindSpec::Fixed | JointKindSpec::Bushing(_) => JointKind::Fixed,
+        JointKindSpec::Planar => JointKind::Planar,
+        JointKindSpec::Screw(screw) => JointKind::Screw {
+            pitch: builder.number(&screw.pitch, at("pitch"))?,
+        },
+        JointKindSpec::Distance(distance) => JointKind::Distance {
+            length: match &distance.length {
+                Some(length) => Some(components::not_negative(builder, length, at("length"))?),
+                None => None,
+            },
+        },
+        JointKindSpec::PointOnLine => JointKind::PointOnLine,
+        JointKindSpec::PointOnPlane => JointKind::PointOnPlane,
+    })
+}
+
+fn side(builder: &Builder<'_>, name: &str, key: &str, spec: &SideSpec) -> Result<Side> {
+    match spec {
+        SideSpec::World => Ok(Side::World),
+        SideSpec::Body(node, element) => {
+            let (node, element) = body_at(builder, name, key, node, element)?;
+            Ok(Side::Body(node, element))
+        }
+        SideSpec::Frame(SideFrameSpec {
+            body,
+            position,
+            rotation,
+        }) => {
+            let pose = nodes::frame_pose(builder, name, position.as_ref(), rotation.as_ref())?;
+            match body {
+                None => Ok(Side::Fixed(pose)),
+                Some((node, element)) => {
+                    let (node, element) = body_at(builder, name, key, node, element)?;
+                    Ok(Side::Frame(node, element, pose))
+                }
+            }
+        }
+    }
+}
+
+/// A body that something is attached to.
+pub(super) fn body_at(
+    builder: &Builder<'_>,
+    name: &str,
+    key: &str,
+    node: &str,
+    element: &Number,
+) -> Result<(NodeId, usize)> {
+    let id = builder.node(node, name, key)?;
+    let places = [
+        Where::Literal(name, node),
+        Where::Field(name, key),
+        Where::Name(name),
+    ];
+    let target = builder.model.node(id);
+    if target.space != Space::Rigid3 {
+        let message = format!("`{name}` needs a body here, but `{node}` has {}", target.space);
+        return builder.wrong(&places, message, None);
+    }
+    let count = target.count;
+    let element = builder.any_element(element, Where::Field(name, key))?;
+    if element >= count {
+        let message = format!("there is no body {element}: `{node}` has {count}, counted from zero");
+        return builder.wrong(&places, message, None);
+    }
+    Ok((id, element))
+}
+
+fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let position = match &spec.at {
+        Some(at) => builder.triple(at, field("at"))?,
+        None => [0.0; 3],
+    };
+    let z = match &spec.axis {
+        Some(axis) => direction(builder, axis, field("axis"))?,
+        None => Vec3::z(),
+    };
+    let mut rotation = shortest(Vec3::z(), z);
+    if let Some(x_axis) = &spec.x_axis {
+        let x = direction(builder, x_axis, field("x_axis"))?;
+        let across = x - z * x.dot(&z);
+        if across.norm() < 1e-9 {
+            let message = format!("`x_axis` of `{name}` is parallel to its axis");
+            return builder.wrong(&[field("x_axis"), Where::Name(name)], message, None);
+        }
+        let now = rotate(rotation, Vec3::x());
+        let angle = z.dot(&now.cross(&across)).atan2(now.dot(&across));
+        rotation = multiply(rotation::exp(z * angle), rotation);
+    }
+    Ok(Pose { position, rotation })
+}
+
+fn attached(builder: &Builder<'_>, spec: &JointSpec, kind: JointKind, mut joint: Joint) -> Result<Joint> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let axis = |on: &Option<String>, key| free_axis(builder, name, kind, on.as_deref(), key);
+    for spring in &spec.springs {
+        let axis = axis(&spring.on, "springs")?;
+        let compliance = components::not_negative(builder, &spring.compliance, field("springs"))?;
+        let relaxation = components::not_negative(builder, &spring.relaxation_time, field("springs"))?;
+        let rest = builder.number(&spring.rest, field("rest"))?;
+        joint = joint.with_spring(axis, compliance, relaxation, rest);
+    }
+    for damper in &spec.dampers {
+        let damping = components::not_negative(builder, &damper.damping, field("damping"))?;
+        joint = joint.with_damper(axis(&damper.on, "dampers")?, damping);
+    }
+    let largest = |force: &Option<Number>, key| match force {
+        Some(force) => components::not_negative(builder, force, field(key)),
+        None => Ok(f64::INFINITY),
+    };
+    for motor in &spec.motors {
+        joint = match motor {
+            MotorSpec::Position(motor) => {
+                let axis = axis(&motor.on, "motors")?;
+                let target = courses::motion(builder, &motor.target, 1, field("target"))?;
+                let compliance = components::not_negative(builder, &motor.compliance, field("motors"))?;
+                let relaxation = components::not_negative(builder, &motor.relaxation_time, field("motors"))?;
+                let force = largest(&motor.force, "motors")?;
+                joint.with_position_motor(axis, target, compliance, relaxation, force)
+            }
+            MotorSpec::Velocity(motor) => {
+                let axis = axis(&motor.on, "motors")?;
+                let speed = courses::speed(builder, &motor.speed, field("speed"))?;
+                joint.with_velocity_motor(axis, speed, largest(&motor.force, "motors")?)
+            }
+        };
+    }
+    for friction in &spec.friction {
+        let axis = axis(&friction.on, "friction")?;
+        joint = joint.with_friction(
+            axis,
+            components::not_negative(builder, &friction.force, field("friction"))?,
+        );
+    }
+    for limits in &spec.limits {
+        let axis = axis(&limits.on, "limits")?;
+        let limit = |number: &Option<Number>, default| match number {
+            Some(number) => builder.number(number, field("limits")),
+            None => Ok(default),
+        };
+        let (lower, upper) = (
+            limit(&limits.lower, f64::NEG_INFINITY)?,
+            limit(&limits.upper, f64::INFINITY)?,
+        );
+        if lower > upper {
+            let message = format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
+            return builder.wrong(&[field("limits"), Where::Name(name)], message, None);
+        }
+        joint = joint.with_limits(axis, lower, upper);
+    }
+    Ok(joint)
+}
+
+/// The number of a free coordinate; the only one need not be named.
+fn free_axis(
+    builder: &Builder<'_>,
+    name: &str,
+    kind: JointKind,
+    on: Option<&str>,
+    key: &str,
+) -> Result<usize> {
+    let names: Vec<&str> = kind.free_axes().iter().map(|(_, name)| *name).collect();
+    let what = kind.name();
+    let field = Where::Field(name, key);
+    let Some(on) = on else {
+        return match names.len() {
+            1 => Ok(0),
+            0 => {
+                let message =
+                    format!("`{name}` is a {what}: it leaves nothing free that `{key}` could act on");
+                builder.wrong(&[field, Where::Name(name)], message, None)
+            }
+            _ => {
+                let message = format!("`{key}` of `{name}` must say `on` which coordinate they act");
+                let help = suggest::hint("", "free coordinates", names.iter().copied());
+                builder.wrong(&[field, Where::Name(name)], message, help)
+            }
+        };
+    };
+    if let Some(axis) = names.iter().position(|known| *known == on) {
+        return Ok(axis);
+    }
+    let help = suggest::hint(on, "free coordinates", names.iter().copied());
+    let message = format!("`{name}` is a {what}: it has no free coordinate `{on}`");
+    builder.wrong(
+        &[Where::Literal(name, on), field, Where::Name(name)],
+        message,
+        help,
+    )
+}
+
+fn add_gear(builder: &mut Builder<'_>, spec: &GearSpec) -> Result<()> {
+    let name = spec.name.as_str();
+    let first = builder.node(&spec.first, name, "first")?;
+    let second = builder.node(&spec.second, name, "second")?;
+    let ratio = builder.number(&spec.ratio, Where::Field(name, "ratio"))?;
+    if first == second {
+        let message = format!("`{name}` gears `{}` to itself", spec.first);
+        return builder.wrong(&[Where::Field(name, "second"), Where::Name(name)], message, None);
+    }
+    builder.grow(name, 1)?;
+    builder
+        .model
+        .add_gear(name, first, second, ratio)
+        .map_err(|e| builder.model_error(e))?;
+    Ok(())
+}
+
+/// A direction of any length but zero, as a unit vector.
+pub(super) fn direction(
+    builder: &Builder<'_>,
+    numbers: &crate::schema::Triple,
+    at: Where<'_>,
+) -> Result<Vec3> {
+    let axis = builder.triple(numbers, at)?;
+    // Scaled first: the square of a large or small axis leaves the range of numbers.
+    let size = axis.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+    if size == 0.0 {
+        let message = format!("{} is a direction of length zero", describe(at));
+        return builder.wrong(&[at, owner(at)], message, None);
+    }
+    Ok(vec3(&axis.map(|c| c / size), 0).normalize())
+}
+
+/// The shortest rotation that takes one unit vector to another; a half turn is about an axis
+/// perpendicular to both.
+pub(super) fn shortest(from: Vec3, to: Vec3) -> Quaternion {
+    let across = from.cross(&to);
+    let q = [1.0 + from.dot(&to), across.x, across.y, across.z];
+    if q[0] < 1e-12 {
+        let side = from.cross(&Vec3::ith(from.iamin(), 1.0)).normalize();
+        return [0.0, side.x, side.y, side.z];
+    }
+    rotation::normalize(q).unwrap_or(rotation::IDENTITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_z_to_any_direction() {
+        for d in [
+            [1.0, 0.0, 0.0],
+            [0.0, 0.0, -1.0],
+            [0.0, 0.0, 1.0],
+            [0.6, 0.0, -0.8],
+        ] {
+            let d = Vec3::from(d);
+            assert!((rotate(shortest(Vec3::z(), d), Vec3::z()) - d).norm() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Force fields.
+
+use super::{Builder, InputCourse, Result, components, courses, run, solids};
+use crate::schema::{
+    BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, MuscleSpec, SpringLawSpec, Triple,
+};
+use crate::source::Where;
+use crate::{Number, OneOrMany};
+use pliant::continuum::{PronySeries, Relaxing};
+use pliant::model::{
+    AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
+    Gas, NodeId, Spring, Torque, Treatment, UniformCompliance,
+};
+use pliant_expression::Program;
+
+/// Inputs that depend on time, by their numbers.
+type Inputs = Vec<(usize, Program)>;
+
+pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> Result<()> {
+    let name = spec.name.as_str();
+    let node = builder.node(&spec.on, name, "on")?;
+    let relaxation = builder.number(&spec.relaxation_time, Where::Field(name, "relaxation_time"))?;
+    let spring = matches!(
+        spec.law,
+        Law::Compliance(_) | Law::Stiffness(_) | Law::Diagonal(_) | Law::Matrix(_)
+    );
+    if !spring && relaxation != 0.0 {
+        let message = format!("`{name}` is no spring with a compliance, so it has no relaxation time");
+        return builder.wrong(&[Where::Field(name, "relaxation_time")], message, None);
+    }
+    let series = solids::prony(builder, name, &spec.viscoelastic)?;
+    let treatment = match spec.treatment {
+        Some(given) => given,
+        None if spring && series.is_none() => Treatment::Compliance,
+        None => Treatment::Stiffness,
+    };
+    let mut inputs = Inputs::new();
+    let law = match series {
+        Some(series) => relaxing(builder, spec, node, series)?,
+        None => law(builder, name, &spec.law, node, relaxation, &mut inputs)?,
+    };
+    let id = builder
+        .model
+        .add_boxed_force_field(name, node, law, treatment)
+        .map_err(|e| builder.model_error(e))?;
+    for (input, program) in inputs {
+        // What the law does not allow shall be found before the run.
+        for time in courses::sample_times(builder, &program).chain([0.0]) {
+            let set = builder.model.set_input(id, input, program.jet(time).value);
+            set.map_err(|e| builder.model_error(e))?;
+        }
+        builder.inputs.push(InputCourse {
+            component: id,
+            input,
+            program,
+        });
+    }
+    components::drive(
+        builder,
+        name,
+        id,
+        node,
+        spec.motion.as_ref(),
+        spec.bounds.as_ref(),
+    )?;
+    if let Some(alpha) = &spec.alpha {
+        let alpha = run::weight(builder, alpha, Where::Field(name, "alpha"))?;
+        builder.options.own_alpha.push((id, alpha));
+    }
+    Ok(())
+}
+
+/// Springs that relax.
+fn relaxing(
+    builder: &Builder<'_>,
+    spec: &ForceFieldSpec,
+    node: NodeId,
+    series: PronySeries,
+) -> Result<Box<dyn ForceField>> {
+    let name = spec.name.as_str();
+    let (at, law) = (Where::Field(name, "viscoelastic"), Where::Field(name, "law"));
+    if builder.number(&spec.relaxation_time, Where::Field(name, "relaxation_time"))? != 0.0 {
+        let message = format!("`{name}` relaxes by a series, so it has no relaxation time beside it");
+        return builder.wrong(&[Where::Field(name, "relaxation_time"), at], message, None);
+    }
+    let entry = builder.model.node(node);
+    let (size, count) = (entry.space.velocity_size(), entry.count);
+    let made = match &spec.law {
+        Law::Compliance(c) => Relaxing::springs(size, &vec![1.0 / builder.positive(c, law)?; count], series),
+        Law::Stiffness(k) => Relaxing::springs(size, &vec![builder.positive(k, law)?; count], series),
+        Law::Diagonal(list) if list.len() == size => {
+            let soft = list.iter().map(|c| Ok(1.0 / builder.positive(c, law)?));
+            Relaxing::diagonal(&soft.collect::<Result<Vec<_>>>()?, &vec![1.0; count], series)
+        }
+        _ => {
+            let message = format!(
+                "`{name}` cannot relax: that is for `Compliance`, `Stiffness` and `Diagonal` with a number for each coordinate of one element"
+            );
+            return builder.wrong(&[at, law, Where::Name(name)], message, None);
+        }
+    };
+    match made {
+        Ok(made) => Ok(Box::new(made)),
+        Err(error) => Err(builder.continuum_error(name, "law", error)),
+    }
+}
+
+fn law(
+    builder: &Builder<'_>,
+    name: &str,
+    law: &Law,
+    node: NodeId,
+    relaxation: f64,
+    inputs: &mut Inputs,
+) -> Result<Box<dyn ForceField>> {
+    let at = Where::Field(name, "law");
+    let field = |key| Where::Field(name, key);
+    Ok(match law {
+        Law::Compliance(compliance) => {
+            let law = UniformCompliance::new(builder.number(compliance, at)?);
+            Box::new(law.with_relaxation_time(relaxation))
+        }
+        Law::Stiffness(stiffness) => {
+            let law = UniformCompliance::from_stiffness(builder.positive(stiffness, at)?);
+            Box::new(law.with_relaxation_time(relaxation))
+        }
+        Law::Diagonal(list) => {
+            let law = DiagonalCompliance::new(&builder.numbers(list, at)?);
+            Box::new(law.with_relaxation_time(relaxation))
+        }
+        Law::Matrix(matrix) => Box::new(matrix_law(builder, name, matrix, node, relaxation)?),
+        Law::Damping(damping) => {
+            let linear = builder.number(&damping.linear, field("linear"))?;
+            let angular = builder.number(&damping.angular, field("angular"))?;
+            Box::new(Damping::new(linear).with_angular(angular))
+        }
+        Law::Drag(drag) => {
+            let of = |number, key| builder.number(number, field(key));
+            let law = Drag::new(of(&drag.linear, "linear")?, of(&drag.quadratic, "quadratic")?);
+            let angular = of(&drag.angular, "angular")?;
+            Box::new(law.with_angular(angular, of(&drag.angular_quadratic, "angular_quadratic")?))
+        }
+        Law::Force(force) => Box::new(ConstantForce::new(&timed_list(builder, force, at, 0, inputs)?)),
+        Law::Torque(torque) => match timed_list(builder, torque, at, 0, inputs)?[..] {
+            [x, y, z] => Box::new(Torque::new([x, y, z])),
+            _ => {
+                let message = format!(
+                    "the torque of `{name}` has {} numbers, needed are 3",
+                    torque.len()
+                );
+                return builder.wrong(&[at, Where::Name(name)], message, None);
+            }
+        },
+        Law::BodyForce(load) => Box::new(body_force_law(builder, name, load, inputs)?),
+        Law::Gas(gas) => {
+            let law = Gas::new(
+                builder.number(&gas.pressure, field("pressure"))?,
+                builder.number(&gas.volume, field("volume"))?,
+                builder.number(&gas.exponent, field("exponent"))?,
+            );
+            Box::new(law.with_ambient(timed(builder, &gas.ambient, field("ambient"), 0, inputs)?))
+        }
+        Law::AxialMuscle(muscle) => Box::new(muscle_law(builder, name, muscle, inputs)?),
+        Law::Spring(spring) => Box::new(spring_law(builder, name, spring, inputs)?),
+    })
+}
+
+/// The value at the start of a number that may depend on time; if it does, it is one of the
+/// inputs.
+fn timed(
+    builder: &Builder<'_>,
+    number: &Number,
+    at: Where<'_>,
+    input: usize,
+    inputs: &mut Inputs,
+) -> Result<f64> {
+    let program = courses::program(builder, number, at)?;
+    let value = program.jet(0.0).value;
+    if program.is_timed() {
+        inputs.push((input, program));
+    }
+    Ok(value)
+}
+
+fn timed_list(
+    builder: &Builder<'_>,
+    numbers: &[Number],
+    at: Where<'_>,
+    first: usize,
+    inputs: &mut Inputs,
+) -> Result<Vec<f64>> {
+    let one = |(k, number)| timed(builder, number, at, first.saturating_add(k), inputs);
+    numbers.iter().enumerate().map(one).collect()
+}
+
+fn timed_triple(
+    builder: &Builder<'_>,
+    numbers: Option<&Triple>,
+    at: Where<'_>,
+    first: usize,
+    inputs: &mut Inputs,
+) -> Result<[f64; 3]> {
+    let mut out = [0.0; 3];
+    for (k, number) in numbers.iter().flat_map(|n| n.iter()).enumerate() {
+        out[k] = timed(builder, number, at, first.saturating_add(k), inputs)?;
+    }
+    Ok(out)
+}
+
+fn body_force_law(
+    builder: &Builder<'_>,
+    name: &str,
+    spec: &BodyForceSpec,
+    inputs: &mut Inputs,
+) -> Result<BodyForce> {
+    let point = match &spec.point {
+        Some(point) => builder.triple(point, Where::Field(name, "point"))?,
+        None => [0.0; 3],
+    };
+    let force = timed_triple(
+        builder,
+        spec.force.as_ref(),
+        Where::Field(name, "force"),
+        0,
+        inputs,
+    )?;
+    let torque = timed_triple(
+        builder,
+        spec.torque.as_ref(),
+        Where::Field(name, "torque"),
+        3,
+        inputs,
+    )?;
+    Ok(BodyForce::new(point, force).with_torque(torque))
+}
+
+fn muscle_law(
+    builder: &Builder<'_>,
+    name: &str,
+    spec: &MuscleSpec,
+    inputs: &mut Inputs,
+) -> Result<AxialMuscle> {
+    let of = |number, key| builder.number(number, Where::Field(name, key));
+    let law = AxialMuscle::new(
+        of(&spec.force, "force")?,
+        of(&spec.optimal_length, "optimal_length")?,
+        of(&spec.speed, "speed")?,
+    );
+    let at = Where::Field(name, "activation");
+    let activations = match &spec.activation {
+        OneOrMany::One(number) => vec![timed(builder, number, at, 0, inputs)?],
+        OneOrMany::Many(list) => timed_list(builder, list, at, 0, inputs)?,
+    };
+    Ok(law
+        .with_damping(of(&spec.damping, "damping")?)
+        .with_activations(&activations))
+}
+
+fn matrix_law(
+    builder: &Builder<'_>,
+    name: &str,
+    spec: &MatrixSpec,
+    node: NodeId,
+    relaxation: f64,
+) -> Result<FullCompliance> {
+    let at = |key| Where::Field(name, key);
+    let mut law = match (&spec.compliance, &spec.stiffness) {
+        (Some(list), None) => FullCompliance::from_compliance(&builder.numbers(list, at("compliance"))?),
+        (None, Some(list)) => FullCompliance::from_stiffness(&builder.numbers(list, at("stiffness"))?),
+        _ => {
+            let message = format!("the matrix of `{name}` needs exactly one of `compliance` and `stiffness`");
+            return builder.wrong(&[at("law"), Where::Name(name)], message, None);
+        }
+    };
+    if spec.whole_node {
+        law = law.over_elements(builder.model.node(node).count);
+    }
+    if let Some(list) = &spec.damping {
+        law = law.with_damping(&builder.numbers(list, at("damping"))?);
+    }
+    Ok(law.with_relaxation_time(relaxation))
+}
+
+fn spring_law(
+    builder: &Builder<'_>,
+    name: &str,
+    spec: &SpringLawSpec,
+    inputs: &mut Inputs,
+) -> Result<Spring> {
+    let at = Where::Field(name, "curve");
+    let of = |number| builder.number(number, at);
+    let law = match &spec.curve {
+        CurveSpec::Linear(k) => Spring::linear(of(k)?),
+        CurveSpec::TensionOnly(k) => Spring::tension_only(of(k)?),
+        CurveSpec::CompressionOnly(k) => Spring::compression_only(of(k)?),
+        CurveSpec::Saturating(curve) => Spring::saturating(of(&curve.stiffness)?, of(&curve.limit)?),
+        CurveSpec::Stiffening(curve) => Spring::stiffening(of(&curve.stiffness)?, of(&curve.cubic)?),
+        CurveSpec::Table(points) => {
+            let mut list = Vec::with_capacity(points.len());
+            for (x, tension) in points {
+                list.push((of(x)?, of(tension)?));
+            }
+            Spring::table(&list)
+        }
+    };
+    let law = law.with_damping(builder.number(&spec.damping, Where::Field(name, "damping"))?);
+    Ok(match &spec.rest {
+        None => law,
+        Some(rest) => law.with_rest(timed(builder, rest, Where::Field(name, "rest"), 0, inputs)?),
+    })
+}

@@ -1,0 +1,149 @@
+//! Elastic sheets.
+
+use super::deformables::Held;
+use super::{Builder, Result, components, deformables, solids};
+use crate::schema::{BendingSpec, ElasticSheet as Spec, SheetElements, SheetMaterial, SheetShape};
+use crate::source::Where;
+use pliant::continuum::{Bending, Sheet, SheetMesh};
+use pliant_mesh_io::Mesh as FileMesh;
+
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
+    let name = spec.name.as_str();
+    let (mut mesh, file) = sheet_mesh(builder, name, spec)?;
+    let held = |key, fix, boxes, groups| Held {
+        name,
+        key,
+        fix,
+        boxes,
+        groups,
+    };
+    let fixed = held("fix_boxes", &spec.fix, &spec.fix_boxes, &spec.fix_groups);
+    let fixed = deformables::held_nodes(builder, &fixed, &mesh.nodes, file.as_ref(), None)?;
+    let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
+    let clamped = deformables::held_nodes(builder, &clamped, &mesh.nodes, file.as_ref(), None)?;
+    // The nodes are counted where they are added.
+    let cells = [mesh.triangles.len(), mesh.quadrangles.len()];
+    builder.grow(name, elements(0, cells))?;
+
+    let place = deformables::placement(
+        builder,
+        name,
+        spec.position.as_ref(),
+        spec.rotation.as_ref(),
+        spec.velocity.as_ref(),
+    )?;
+    let mut sheet = sheet_of(builder, spec)?.with_clamped(&clamped);
+    if let Some(warp) = &spec.warp {
+        let warp = builder.triple(warp, Where::Field(name, "warp"))?;
+        sheet = sheet.with_warp(place.turned(warp));
+    }
+    sheet = sheet.with_symmetry(&deformables::symmetry(builder, name, &spec.symmetry, &place)?);
+    let node = deformables::add_placed(builder, name, &place, &mut mesh.nodes)?;
+    let parts = sheet.add_on(&mut builder.model, name, node, &mesh);
+    parts.map_err(|e| builder.continuum_error(name, "shape", e))?;
+
+    deformables::cover(builder, node, mesh.cover());
+    let mut still = [fixed, clamped].concat();
+    still.sort_unstable();
+    still.dedup();
+    if !still.is_empty() {
+        components::fix_always(builder, node, still);
+    }
+    Ok(())
+}
+
+/// The mesh in the axes of the shape, and the file that it came from.
+fn sheet_mesh(builder: &Builder<'_>, name: &str, spec: &Spec) -> Result<(SheetMesh, Option<FileMesh>)> {
+    let field = |key| Where::Field(name, key);
+    let uncut = matches!(spec.elements, SheetElements::Quadrangles);
+    match &spec.shape {
+        SheetShape::Rectangle(r) => {
+            let length = |number| builder.positive(number, field("size"));
+            let cells = |number| builder.count(number, 1, field("cells"));
+            let size = [length(&r.size.0)?, length(&r.size.1)?];
+            let cells = [cells(&r.cells.0)?, cells(&r.cells.1)?];
+            let count = cells[0].saturating_mul(cells[1]);
+            let nodes = cells.map(|n| n.saturating_add(1));
+            let made = if uncut {
+                [0, count]
+            } else {
+                [count.saturating_mul(2), 0]
+            };
+            let all = elements(nodes[0].saturating_mul(nodes[1]), made);
+            builder.check_size(field("cells"), all)?;
+            let mesh = if uncut {
+                SheetMesh::quadrangles(size, cells)
+            } else {
+                SheetMesh::rectangle(size, cells, !r.one_way)
+            };
+            Ok((mesh, None))
+        }
+        SheetShape::File(f) => {
+            let file = deformables::file_mesh(builder, name, f)?;
+            builder.check_size(field("file"), elements(file.vertices.len(), [0; 2]))?;
+            let (triangles, quadrangles) = if uncut {
+                file.faces()
+            } else {
+                (file.triangles.clone(), Vec::new())
+            };
+            let mesh = SheetMesh {
+                nodes: file.vertices.clone(),
+                triangles: triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
+                quadrangles: quadrangles.iter().map(|q| q.map(|v| v as usize)).collect(),
+            };
+            Ok((mesh, Some(file)))
+        }
+    }
+}
+
+/// Elements of a sheet of so many nodes, triangles and quadrangles: nodes, triangles twice, and
+/// edges twice, half as many more than triangles; four strains of a quadrangle.
+fn elements(nodes: usize, [triangles, quadrangles]: [usize; 2]) -> usize {
+    nodes
+        .saturating_add(triangles.saturating_mul(5))
+        .saturating_add(quadrangles.saturating_mul(4))
+}
+
+fn sheet_of(builder: &Builder<'_>, spec: &Spec) -> Result<Sheet> {
+    let name = spec.name.as_str();
+    let number = |value, key| builder.number(value, Where::Field(name, key));
+    let thickness = number(&spec.thickness, "thickness")?;
+    let sheet = match &spec.material {
+        SheetMaterial::Isotropic(m) => {
+            let young = builder.positive(&m.young, Where::Field(name, "young"))?;
+            Sheet::isotropic(young, number(&m.poisson, "poisson")?, thickness)
+        }
+        SheetMaterial::Woven(m) => {
+            let at = Where::Field(name, "material");
+            let compliances = [
+                components::not_negative(builder, &m.warp, at)?,
+                components::not_negative(builder, &m.weft, at)?,
+                components::not_negative(builder, &m.shear, at)?,
+            ];
+            Sheet::orthotropic(compliances, number(&m.poisson, "poisson")?, thickness)
+        }
+    };
+    let bending = match &spec.bending {
+        BendingSpec::None => Bending::None,
+        BendingSpec::Hinges(d) => Bending::Hinges(number(d, "bending")?),
+        BendingSpec::Quadratic(d) => Bending::Quadratic(number(d, "bending")?),
+        BendingSpec::Shell => Bending::Shell,
+    };
+    let sheet = sheet
+        .with_density(number(&spec.density, "density")?)
+        .with_bending(bending)
+        .with_stretch(number(&spec.stretch, "stretch")?)
+        .with_relaxation_time(components::not_negative(
+            builder,
+            &spec.relaxation_time,
+            Where::Field(name, "relaxation_time"),
+        )?);
+    let sheet = match solids::prony(builder, name, &spec.viscoelastic)? {
+        Some(series) => sheet.with_viscoelasticity(series),
+        None => sheet,
+    };
+    Ok(match spec.treatment {
+        None => sheet,
+        Some(given) => sheet.with_treatment(given),
+    })
+}

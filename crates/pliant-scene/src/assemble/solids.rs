@@ -1,0 +1,329 @@
+//! Solids of finite elements.
+
+use super::deformables::{Held, Placement};
+use super::{Builder, Result, components, deformables, nodes};
+use crate::Number;
+use crate::schema::{
+    PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
+};
+use crate::source::Where;
+use pliant::continuum::{
+    Element, ElementKind, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
+};
+use pliant::model::Treatment;
+use pliant_mesh_io::Mesh as FileMesh;
+
+/// A mesh at each of some places, one after the other: with the velocities of its nodes, and those
+/// that do not move.
+fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Placement]) -> (Mesh, Vec<[f64; 3]>, Vec<usize>) {
+    let mut all = Mesh::default();
+    let (mut velocities, mut held) = (Vec::new(), Vec::new());
+    for place in places {
+        let first = all.nodes.len();
+        all.nodes.extend(mesh.nodes.iter().map(|x| place.put(*x)));
+        all.elements.extend(mesh.elements.iter().map(|element| {
+            let nodes: Vec<usize> = element.nodes.iter().map(|n| first.saturating_add(*n)).collect();
+            Element::new(element.kind, &nodes)
+        }));
+        velocities.resize(all.nodes.len(), place.velocity());
+        held.extend(fixed.iter().map(|n| first.saturating_add(*n)));
+    }
+    (all, velocities, held)
+}
+
+pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
+    let name = spec.name.as_str();
+    let repeats = repeats(builder, spec)?;
+    let (mesh, file) = solid_mesh(builder, spec, repeats.unwrap_or(1))?;
+    let (mut mesh, places) = if spec.repair {
+        let (mesh, repair) = mesh.repaired();
+        (mesh, Some(repair.node_map))
+    } else {
+        (mesh, None)
+    };
+    mesh.check()
+        .map_err(|e| builder.continuum_error(name, "shape", e))?;
+    mesh = match spec.elements {
+        SolidElements::AsMade => mesh,
+        SolidElements::Tetrahedra => mesh.into_tetrahedra(),
+        SolidElements::Quadratic => mesh.into_quadratic(),
+        SolidElements::QuadraticTetrahedra => mesh.into_tetrahedra().into_quadratic(),
+    };
+    let held = Held {
+        name,
+        key: "fix_boxes",
+        fix: &spec.fix,
+        boxes: &spec.fix_boxes,
+        groups: &spec.fix_groups,
+    };
+    let fixed = deformables::held_nodes(builder, &held, &mesh.nodes, file.as_ref(), places.as_deref())?;
+    let solid = solid_of(builder, spec)?;
+    let gradients = pliant::continuum::DeformationGradient::new(&mesh)
+        .map_err(|e| builder.continuum_error(name, "shape", e))?;
+    let places = placements(
+        builder,
+        spec,
+        repeats,
+        [mesh.nodes.len(), gradients.point_count()],
+    )?;
+    let (mesh, velocities, fixed) = at_places(&mesh, &fixed, &places);
+    let node = nodes::add_points(builder, name, &mesh.nodes, &velocities)?;
+    let parts = solid.add_on(&mut builder.model, name, node, &mesh);
+    parts.map_err(|e| builder.continuum_error(name, "material", e))?;
+    // Of one place: those of a mirrored solid that is repeated are refused.
+    for plane in deformables::symmetry(builder, name, &spec.symmetry, &places[0])? {
+        let held = plane.hold(&mut builder.model, node, &mesh.nodes);
+        held.map_err(|e| builder.continuum_error(name, "symmetry", e))?;
+    }
+
+    deformables::cover(builder, node, mesh.surface());
+    builder.solids.insert(node, mesh.elements);
+    if !fixed.is_empty() {
+        components::fix_always(builder, node, fixed);
+    }
+    Ok(())
+}
+
+/// How often a solid is repeated, if it is.
+fn repeats(builder: &Builder<'_>, spec: &Spec) -> Result<Option<usize>> {
+    let Some(count) = &spec.repeat else {
+        return Ok(None);
+    };
+    let name = spec.name.as_str();
+    let at = Where::Field(name, "repeat");
+    if !spec.symmetry.is_empty() {
+        let message = format!("`{name}` is repeated, so it has no planes of symmetry");
+        return builder.wrong(&[at, Where::Name(name)], message, None);
+    }
+    builder.count(count, 1, at).map(Some)
+}
+
+/// Elements of a solid: its nodes, and twice its quadrature points.
+fn elements(nodes: usize, points: usize) -> usize {
+    nodes.saturating_add(points.saturating_mul(2))
+}
+
+/// Checks the size of solids ahead of their mesh: hexahedra and nodes of one solid, which the
+/// counts at a key make. Nodes in the middles of edges come on top.
+fn check_cells(
+    builder: &Builder<'_>,
+    spec: &Spec,
+    key: &'static str,
+    [cells, nodes, repeats]: [usize; 3],
+) -> Result<()> {
+    /// Tetrahedra that a hexahedron is cut into.
+    const CUT: usize = 6;
+    let (kind, each) = match spec.elements {
+        SolidElements::AsMade => (ElementKind::Hex8, 1),
+        SolidElements::Quadratic => (ElementKind::Hex20, 1),
+        SolidElements::Tetrahedra => (ElementKind::Tet4, CUT),
+        SolidElements::QuadraticTetrahedra => (ElementKind::Tet10, CUT),
+    };
+    let points = kind.quadrature(kind.stiffness_degree()).points.len();
+    let one = elements(nodes, points.saturating_mul(each).saturating_mul(cells));
+    let name = spec.name.as_str();
+    builder.check_size(Where::Field(name, key), one)?;
+    builder.check_size(Where::Field(name, "repeat"), one.saturating_mul(repeats))
+}
+
+/// The places of a solid, one or as many as it is repeated, whose quadrature points are counted.
+fn placements(
+    builder: &mut Builder<'_>,
+    spec: &Spec,
+    repeats: Option<usize>,
+    [nodes, points]: [usize; 2],
+) -> Result<Vec<Placement>> {
+    let name = spec.name.as_str();
+    if let Some(count) = repeats {
+        let all = count.saturating_mul(elements(nodes, points));
+        builder.check_size(Where::Field(name, "repeat"), all)?;
+    }
+    let indices: Vec<Option<usize>> = match repeats {
+        None => vec![None],
+        Some(count) => (0..count).map(Some).collect(),
+    };
+    // The nodes are counted where they are added.
+    builder.grow(name, indices.len().saturating_mul(elements(0, points)))?;
+    let mut places = Vec::with_capacity(indices.len());
+    for index in indices {
+        builder.index = index;
+        let place = deformables::placement(
+            builder,
+            name,
+            spec.position.as_ref(),
+            spec.rotation.as_ref(),
+            spec.velocity.as_ref(),
+        );
+        builder.index = None;
+        places.push(place?);
+    }
+    Ok(places)
+}
+
+/// The mesh in the axes of the shape, and the file that it came from.
+fn solid_mesh(builder: &Builder<'_>, spec: &Spec, repeats: usize) -> Result<(Mesh, Option<FileMesh>)> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let cells = |number, key| builder.count(number, 1, field(key));
+    let length = |number, key| builder.positive(number, field(key));
+    // Cells along each axis, with or without a node more than cells.
+    let product = |counts: [usize; 3]| counts.into_iter().fold(1, usize::saturating_mul);
+    let grid = |counts: [usize; 3]| product(counts.map(|n| n.saturating_add(1)));
+    let check = |key, cells, nodes| check_cells(builder, spec, key, [cells, nodes, repeats]);
+    let made = match &spec.shape {
+        SolidShape::Box(b) => {
+            let [nx, ny, nz] = &b.cells;
+            let counts = [cells(nx, "cells")?, cells(ny, "cells")?, cells(nz, "cells")?];
+            check("cells", product(counts), grid(counts))?;
+            Mesh::hexahedral_box(builder.triple(&b.size, field("size"))?, counts)
+        }
+        SolidShape::Ball(b) => {
+            let (core, layers) = (cells(&b.cells, "cells")?, cells(&b.layers, "layers")?);
+            check("cells", product([core; 3]), grid([core; 3]))?;
+            // Six sides of the cube.
+            let shell = product([core, core, layers]).saturating_mul(6);
+            check("layers", shell, shell)?;
+            Mesh::ball(length(&b.radius, "radius")?, core, layers)
+        }
+        SolidShape::Cylinder(c) => {
+            let (core, layers) = (cells(&c.cells, "cells")?, cells(&c.layers, "layers")?);
+            let slices = cells(&c.slices, "slices")?;
+            let square = [core, core, 1];
+            check("cells", product(square), grid(square))?;
+            // Four sides of the square.
+            let ring = product([core, layers, 4]);
+            check("layers", ring, ring)?;
+            let section = product(square).saturating_add(ring);
+            let all = section.saturating_mul(slices);
+            check("slices", all, all)?;
+            let (radius, height) = (length(&c.radius, "radius")?, length(&c.length, "length")?);
+            Mesh::cylinder(radius, height, core, layers, slices)
+        }
+        SolidShape::Tube(t) => {
+            let (around, layers) = (cells(&t.around, "around")?, cells(&t.layers, "layers")?);
+            let slices = cells(&t.slices, "slices")?;
+            check("around", around, around)?;
+            let ring = product([around, layers, 1]);
+            check("layers", ring, ring)?;
+            let all = product([around, layers, slices]);
+            check("slices", all, all)?;
+            Mesh::tube(
+                [
+                    length(&t.inner_radius, "inner_radius")?,
+                    length(&t.outer_radius, "outer_radius")?,
+                ],
+                length(&t.length, "length")?,
+                around,
+                layers,
+                slices,
+            )
+        }
+        SolidShape::File(f) => {
+            let file = deformables::file_mesh(builder, name, f)?;
+            // One quadrature point at least of each.
+            let points = file.tetrahedra.len().saturating_add(file.volumes.len());
+            let all = elements(file.vertices.len(), points).saturating_mul(repeats);
+            builder.check_size(field("file"), all)?;
+            return Ok((file.solid(1.0), Some(file)));
+        }
+    };
+    let mesh = made.map_err(|e| builder.continuum_error(name, "shape", e))?;
+    Ok((mesh, None))
+}
+
+/// The material with what it remembers.
+fn with_past(builder: &Builder<'_>, solid: Solid, spec: &Spec) -> Result<Solid> {
+    let name = spec.name.as_str();
+    let solid = match &spec.plastic {
+        Some(plastic) => solid.with_plasticity(plasticity(builder, name, plastic)?),
+        None => solid,
+    };
+    Ok(match prony(builder, name, &spec.viscoelastic)? {
+        Some(series) => solid.with_viscoelasticity(series),
+        None => solid,
+    })
+}
+
+/// The relaxation that a spec asks for, if any.
+pub(super) fn prony(
+    builder: &Builder<'_>,
+    name: &str,
+    terms: &[PronyTermSpec],
+) -> Result<Option<PronySeries>> {
+    let at = Where::Field(name, "viscoelastic");
+    if terms.is_empty() {
+        return Ok(None);
+    }
+    let share = |given: &Option<Number>| match given {
+        Some(share) => components::not_negative(builder, share, at),
+        None => Ok(0.0),
+    };
+    let term = |t: &PronyTermSpec| {
+        let time = builder.positive(&t.time, at)?;
+        if t.share.is_some() && (t.shear.is_some() || t.bulk.is_some()) {
+            let message =
+                format!("a term of `{name}` has a `share` of all moduli, so it has no `shear` and `bulk`");
+            return builder.wrong(&[at, Where::Name(name)], message, None);
+        }
+        if t.share.is_some() {
+            return Ok(PronyTerm::new(time, share(&t.share)?));
+        }
+        let (shear, bulk) = (share(&t.shear)?, share(&t.bulk)?);
+        Ok(PronyTerm { time, shear, bulk })
+    };
+    let terms = terms.iter().map(term).collect::<Result<Vec<_>>>()?;
+    let series = PronySeries::new(&terms).map_err(|e| builder.continuum_error(name, "viscoelastic", e))?;
+    Ok(Some(series))
+}
+
+fn plasticity(builder: &Builder<'_>, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {
+    let number = |value: &Number, key| components::not_negative(builder, value, Where::Field(name, key));
+    let yield_stress = builder.positive(&spec.yield_stress, Where::Field(name, "yield_stress"))?;
+    Ok(Plasticity::perfect(yield_stress)
+        .with_isotropic_hardening(number(&spec.isotropic, "isotropic")?)
+        .with_kinematic_hardening(number(&spec.kinematic, "kinematic")?)
+        .with_saturation(number(&spec.rise, "rise")?, number(&spec.rate, "rate")?))
+}
+
+fn solid_of(builder: &Builder<'_>, spec: &Spec) -> Result<Solid> {
+    let name = spec.name.as_str();
+    let number = |value: &Number, key| builder.number(value, Where::Field(name, key));
+    let moduli = |y: &YoungSpec| Ok((number(&y.young, "young")?, number(&y.poisson, "poisson")?));
+    let of = |make: fn(f64, f64) -> Solid, y: &YoungSpec| {
+        let (young, poisson) = moduli(y)?;
+        Ok(make(young, poisson))
+    };
+    let solid = match &spec.material {
+        SolidMaterial::Linear(y) => of(Solid::linear, y)?,
+        SolidMaterial::Corotational(y) => of(Solid::corotational, y)?,
+        SolidMaterial::StVenantKirchhoff(y) => of(Solid::st_venant_kirchhoff, y)?,
+        SolidMaterial::NeoHookean(y) => of(|e, n| Solid::hyperelastic(StrainEnergy::neo_hookean(e, n)), y)?,
+        SolidMaterial::StableNeoHookean(y) => of(
+            |e, n| Solid::hyperelastic(StrainEnergy::stable_neo_hookean(e, n)),
+            y,
+        )?,
+        SolidMaterial::MooneyRivlin(m) => Solid::hyperelastic(StrainEnergy::MooneyRivlin {
+            c1: number(&m.c1, "c1")?,
+            c2: number(&m.c2, "c2")?,
+            bulk: number(&m.bulk, "bulk")?,
+        }),
+        SolidMaterial::Ogden(o) => {
+            let terms = o.terms.iter();
+            let terms = terms.map(|t| Ok([number(&t.mu, "mu")?, number(&t.alpha, "alpha")?]));
+            let energy = StrainEnergy::ogden(&terms.collect::<Result<Vec<_>>>()?, number(&o.bulk, "bulk")?);
+            Solid::hyperelastic(energy.map_err(|e| builder.continuum_error(name, "terms", e))?)
+        }
+    };
+    let solid = with_past(builder, solid, spec)?;
+    Ok(solid
+        .with_density(builder.positive(&spec.density, Where::Field(name, "density"))?)
+        .with_mass(spec.mass_matrix)
+        .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))
+        .with_incompressibility(spec.incompressibility)
+        .with_tangent(spec.tangent)
+        .with_relaxation_time(components::not_negative(
+            builder,
+            &spec.relaxation_time,
+            Where::Field(name, "relaxation_time"),
+        )?))
+}

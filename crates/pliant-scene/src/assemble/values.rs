@@ -1,0 +1,290 @@
+//! Numbers, counts and names out of the schema.
+
+use super::{Builder, Result, Settings};
+use crate::schema::{Scene, Triple};
+use crate::source::Where;
+use crate::{Number, OneOrMany, SceneError};
+use pliant::model::NodeId;
+use pliant_expression::ExpressionError;
+use pliant_expression::suggest;
+use std::collections::BTreeMap;
+
+/// Bytes that an element takes at least, whatever it is of.
+const LEAST_BYTES: usize = 100;
+
+impl Builder<'_> {
+    /// Evaluates the parameters; those of `settings` win.
+    pub(super) fn parameters(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
+        let mut values = BTreeMap::new();
+        for (name, number) in &scene.parameters {
+            values.insert(name.clone(), self.number(number, Where::Key(name))?);
+        }
+        for (name, number) in &settings.parameters {
+            if !values.contains_key(name) {
+                let known = values.keys().map(String::as_str);
+                let help = suggest::hint(name, "parameters", known)
+                    .or_else(|| Some("this scene has no parameters".to_owned()));
+                return Err(SceneError::Setting {
+                    message: format!("unknown parameter `{name}`"),
+                    help,
+                });
+            }
+            let value = match number {
+                Number::Value(value) if value.is_finite() => Ok(*value),
+                Number::Value(value) => Err((format!("{value} is not a finite number"), None)),
+                Number::Expression(text) => {
+                    pliant_expression::constant(text).map_err(|e| (e.message, e.help))
+                }
+            };
+            let value = value.map_err(|(message, help)| SceneError::Setting {
+                message: format!("the parameter `{name}`: {message}"),
+                help,
+            })?;
+            values.insert(name.clone(), value);
+        }
+        self.parameters = values;
+        Ok(())
+    }
+
+    /// A finite number.
+    pub(super) fn number(&self, number: &Number, at: Where<'_>) -> Result<f64> {
+        self.number_for(number, at, None)
+    }
+
+    /// A finite number that may depend on `$i`.
+    pub(super) fn number_for(&self, number: &Number, at: Where<'_>, index: Option<usize>) -> Result<f64> {
+        let value = match number {
+            Number::Value(value) if value.is_finite() => *value,
+            Number::Value(value) => {
+                let message = format!("{} is {value}, not a finite number", describe(at));
+                return self.wrong(&[at, owner(at)], message, None);
+            }
+            Number::Expression(text) => self.expression(text, at, index)?,
+        };
+        self.units.note(at, value);
+        Ok(value)
+    }
+
+    fn expression(&self, text: &str, at: Where<'_>, index: Option<usize>) -> Result<f64> {
+        let index = index.or(self.index);
+        let lookup = |name: &str| self.variable(name, index);
+        let names = self.variables(index);
+        pliant_expression::evaluate(text, &lookup, &names)
+            .map_err(|error| self.expression_error(text, at, error))
+    }
+
+    /// The value of a parameter, or of `$i` where something is repeated.
+    pub(super) fn variable(&self, name: &str, index: Option<usize>) -> Option<f64> {
+        match index {
+            Some(i) if name == "i" => Some(i as f64),
+            _ => self.parameters.get(name).copied(),
+        }
+    }
+
+    /// Names of everything that has a value in an expression.
+    pub(super) fn variables(&self, index: Option<usize>) -> Vec<&str> {
+        let names = self.parameters.keys().map(String::as_str);
+        names.chain(index.map(|_| "i")).collect()
+    }
+
+    pub(super) fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {
+        let name = match at {
+            Where::Name(name)
+            | Where::Field(name, _)
+            | Where::Item(name, ..)
+            | Where::Used(name, _)
+            | Where::Literal(name, _) => name,
+            Where::Key(_) => "",
+        };
+        let ExpressionError { message, range, help } = error;
+        let diagnostic = match self.source.find(Where::Literal(name, text)) {
+            // One byte for the opening quote.
+            Some(literal) => {
+                let behind = |offset: usize| literal.start.saturating_add(1).saturating_add(offset);
+                let end = behind(range.end).min(literal.end);
+                self.source.at(behind(range.start)..end, message, help)
+            }
+            None => self.source.about(&[at, owner(at)], message, help),
+        };
+        SceneError::Value(Box::new(diagnostic))
+    }
+
+    pub(super) fn triple(&self, numbers: &Triple, at: Where<'_>) -> Result<[f64; 3]> {
+        self.triple_for(numbers, at, None)
+    }
+
+    pub(super) fn triple_for(
+        &self,
+        numbers: &Triple,
+        at: Where<'_>,
+        index: Option<usize>,
+    ) -> Result<[f64; 3]> {
+        let [x, y, z] = numbers;
+        let of = |n| self.number_for(n, at, index);
+        Ok([of(x)?, of(y)?, of(z)?])
+    }
+
+    pub(super) fn numbers(&self, numbers: &[Number], at: Where<'_>) -> Result<Vec<f64>> {
+        numbers.iter().map(|n| self.number(n, at)).collect()
+    }
+
+    /// One number for all, or as many as `count`.
+    pub(super) fn each(&self, numbers: &OneOrMany, count: usize, at: Where<'_>) -> Result<Vec<f64>> {
+        match numbers {
+            OneOrMany::One(number) => Ok(vec![self.number(number, at)?; count]),
+            OneOrMany::Many(list) if list.len() == count => self.numbers(list, at),
+            OneOrMany::Many(list) => {
+                let message = format!("{} has {} numbers, needed are {count}", describe(at), list.len());
+                self.wrong(
+                    &[at, owner(at)],
+                    message,
+                    Some("one number without a list serves all".into()),
+                )
+            }
+        }
+    }
+
+    /// A whole number from `least` to the largest allowed count.
+    pub(super) fn count(&self, number: &Number, least: usize, at: Where<'_>) -> Result<usize> {
+        self.whole(number, least, self.limits.elements, at)
+    }
+
+    /// The number of an element of a node that has `count`, counted from zero.
+    pub(super) fn element(&self, number: &Number, node: &str, count: usize, at: Where<'_>) -> Result<usize> {
+        match count.checked_sub(1) {
+            Some(last) => self.whole(number, 0, last, at),
+            None => {
+                let message = format!("{}: `{node}` has no elements", describe(at));
+                self.wrong(&[at, owner(at)], message, None)
+            }
+        }
+    }
+
+    /// The number of an element of a node that is not known yet, or is looked at later.
+    pub(super) fn any_element(&self, number: &Number, at: Where<'_>) -> Result<usize> {
+        self.whole(number, 0, self.limits.elements, at)
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn whole(&self, number: &Number, least: usize, most: usize, at: Where<'_>) -> Result<usize> {
+        let value = self.number(number, at)?;
+        let rounded = value.round();
+        // An expression such as `0.3 / 0.1` means 3.
+        if (value - rounded).abs() > 1e-9 * rounded.abs().max(1.0) {
+            return self.wrong(
+                &[at, owner(at)],
+                format!("{} is {value}, not a whole number", describe(at)),
+                None,
+            );
+        }
+        if rounded < least as f64 || rounded > most as f64 {
+            let message = format!(
+                "{} is {rounded}, but must be from {least} to {most}",
+                describe(at)
+            );
+            return self.wrong(&[at, owner(at)], message, None);
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number between two of that type"
+        )]
+        let whole = rounded as usize;
+        // The bounds are rounded where they are beyond 2^53.
+        Ok(whole.clamp(least, most))
+    }
+
+    /// A number above zero.
+    pub(super) fn positive(&self, number: &Number, at: Where<'_>) -> Result<f64> {
+        let value = self.number(number, at)?;
+        if value > 0.0 {
+            return Ok(value);
+        }
+        self.wrong(
+            &[at, owner(at)],
+            format!("{} is {value}, but must be positive", describe(at)),
+            None,
+        )
+    }
+
+    /// The node of a name that `key` of `user` refers to.
+    pub(super) fn node(&self, name: &str, user: &str, key: &str) -> Result<NodeId> {
+        if let Some(node) = self.model.node_named(name) {
+            return Ok(node);
+        }
+        let known = self.model.nodes().iter().map(|n| n.name.as_str());
+        let help = suggest::hint(name, "nodes so far", known);
+        let places = [
+            Where::Literal(user, name),
+            Where::Field(user, key),
+            Where::Name(user),
+        ];
+        self.wrong(&places, format!("unknown node `{name}`"), help)
+    }
+
+    /// Checks that nodes may have so many elements more, before anything is made of the count that
+    /// the user wrote `at` that place.
+    pub(super) fn check_size(&self, at: Where<'_>, elements: usize) -> Result<()> {
+        let (all, most) = (self.elements.saturating_add(elements), self.limits.elements);
+        // Where the limit is raised far: the system is asked, and gets it back untouched.
+        let bytes = all.saturating_mul(LEAST_BYTES);
+        let granted = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+        if all <= most && granted {
+            return Ok(());
+        }
+        let what = match at {
+            Where::Name(name) => format!("`{name}`"),
+            at => describe(at),
+        };
+        if all <= most {
+            let bytes = 1e-9 * bytes as f64;
+            let message = format!(
+                "with {what}, the scene has {all} elements, for which the system does not grant the least of {bytes:.1} GB"
+            );
+            return self.wrong(&[at, owner(at)], message, None);
+        }
+        let message = format!("with {what}, the scene has {all} elements, more than the limit of {most}");
+        let help = "elements are the points, bodies, quadrature points and rows of all nodes; \
+                    `--max-elements` raises the limit"
+            .to_owned();
+        self.wrong(&[at, owner(at)], message, Some(help))
+    }
+
+    /// Counts elements of new nodes against the largest allowed number.
+    pub(super) fn grow(&mut self, name: &str, elements: usize) -> Result<()> {
+        self.check_size(Where::Name(name), elements)?;
+        self.elements = self.elements.saturating_add(elements);
+        self.initial = None;
+        Ok(())
+    }
+
+    /// Positions of the elements of a node at the start.
+    pub(super) fn initial_positions(&mut self, node: NodeId) -> Result<&[f64]> {
+        if self.initial.is_none() {
+            self.initial = Some(self.model.initial_state().map_err(|e| self.model_error(e))?);
+        }
+        let range = self.model.node(node).position_range();
+        Ok(self.initial.as_ref().map_or(&[], |state| &state.positions[range]))
+    }
+}
+
+/// The name that a value belongs to.
+pub(super) fn owner(at: Where<'_>) -> Where<'_> {
+    match at {
+        Where::Field(name, _) | Where::Item(name, ..) | Where::Used(name, _) | Where::Literal(name, _) => {
+            Where::Name(name)
+        }
+        other => other,
+    }
+}
+
+/// The value in words.
+pub(super) fn describe(at: Where<'_>) -> String {
+    match at {
+        Where::Key(key) => format!("`{key}`"),
+        Where::Name(name) => format!("a number of `{name}`"),
+        Where::Field(name, key) | Where::Used(name, key) => format!("`{key}` of `{name}`"),
+        Where::Item(name, key, index) => format!("entry {index} of `{key}` of `{name}`"),
+        Where::Literal(name, text) => format!("\"{text}\" of `{name}`"),
+    }
+}

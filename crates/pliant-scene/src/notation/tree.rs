@@ -1,0 +1,347 @@
+//! A scene file as a tree of values.
+
+use super::{Complaint, Format};
+use crate::source::{Kind, SourceText, Token};
+use std::iter::Peekable;
+use std::ops::Range;
+use std::slice::Iter;
+
+/// Deeper nesting of brackets is refused. A scene needs about ten.
+const DEEPEST: usize = 64;
+
+/// A value, and the bytes of the text that it takes.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(super) content: Content,
+    pub(super) range: Range<usize>,
+}
+
+/// A value.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// `null`.
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    /// `Kind`, or `Kind(..)` with what is in the brackets.
+    Kind(String, Option<Box<Tree>>),
+    /// `()`.
+    Empty,
+    /// `(a, b)`.
+    Tuple(Vec<Tree>),
+    /// `[a, b]`.
+    List(Vec<Tree>),
+    /// `(key: value)`.
+    Record(Vec<Entry>),
+    /// `{"key": value}`.
+    Map(Vec<Entry>),
+}
+
+/// A key with its value.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) key_range: Range<usize>,
+    pub(super) value: Tree,
+}
+
+impl Tree {
+    /// Reads the whole text.
+    pub(crate) fn read(source: &SourceText, format: Format) -> Result<Self, Complaint> {
+        let mut parser = Parser {
+            text: &source.text,
+            format,
+            tokens: source.tokens().iter().peekable(),
+            depth: 0,
+        };
+        let tree = parser.value()?;
+        match parser.tokens.next() {
+            None => Ok(tree),
+            Some(token) => Err(parser.unexpected(token, "the end of the scene")),
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    format: Format,
+    tokens: Peekable<Iter<'a, Token>>,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn next(&mut self) -> Result<&'a Token, Complaint> {
+        let end = self.text.len();
+        self.tokens.next().ok_or_else(|| {
+            Complaint::other("the scene ends too early")
+                .with_help("is there a closing bracket missing?")
+                .at(&(end..end))
+        })
+    }
+
+    /// The next token, if it is that one.
+    fn next_if(&mut self, wanted: &str) -> Option<&'a Token> {
+        let text = self.text;
+        self.tokens.next_if(|token| text[token.range.clone()] == *wanted)
+    }
+
+    fn unexpected(&self, token: &Token, expected: &str) -> Complaint {
+        let found = &self.text[token.range.clone()];
+        Complaint::other(format!("expected {expected}, found `{found}`")).at(&token.range)
+    }
+
+    fn value(&mut self) -> Result<Tree, Complaint> {
+        let token = self.next()?;
+        let start = token.range.start;
+        let mut end = token.range.end;
+        let text = self.text;
+        let word = &text[token.range.clone()];
+        let content = match token.kind {
+            Kind::Text => Content::Text(unquoted(word).map_err(|e| e.at(&token.range))?),
+            Kind::Word if word.starts_with(|c: char| c.is_alphabetic() || c == '_') => match word {
+                "true" => Content::Bool(true),
+                "false" => Content::Bool(false),
+                "null" => Content::Null,
+                _ if self.format == Format::Json => return Err(self.unexpected(token, "a value")),
+                "inf" => Content::Number(f64::INFINITY),
+                "NaN" => Content::Number(f64::NAN),
+                kind => {
+                    let inner = match self.next_if("(") {
+                        Some(open) => Some(Box::new(self.brackets(open)?)),
+                        None => None,
+                    };
+                    end = inner.as_ref().map_or(end, |inner| inner.range.end);
+                    Content::Kind(kind.to_owned(), inner)
+                }
+            },
+            Kind::Word => match number(word) {
+                Some(value) => Content::Number(value),
+                None => return Err(self.unexpected(token, "a value")),
+            },
+            Kind::Open => return self.brackets(token),
+            Kind::Close | Kind::Other(_) => return Err(self.unexpected(token, "a value")),
+        };
+        Ok(Tree {
+            content,
+            range: start..end,
+        })
+    }
+
+    /// Reads on from an opening bracket up to the closing one.
+    fn brackets(&mut self, open: &Token) -> Result<Tree, Complaint> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Complaint::other("brackets are nested too deeply for a scene").at(&open.range));
+        }
+        let (close, mut content) = match &self.text[open.range.clone()] {
+            "(" if self.format == Format::Json => return Err(self.unexpected(open, "a value")),
+            "(" => (")", self.in_round_brackets()),
+            "[" => ("]", Content::List(Vec::new())),
+            _ => ("}", Content::Map(Vec::new())),
+        };
+        let end = loop {
+            if let Some(token) = self.next_if(close) {
+                break token.range.end;
+            }
+            match &mut content {
+                Content::Record(entries) => entries.push(self.entry(Kind::Word)?),
+                Content::Map(entries) => entries.push(self.entry(Kind::Text)?),
+                Content::Tuple(items) | Content::List(items) => items.push(self.value()?),
+                _ => {}
+            }
+            if self.next_if(",").is_none() {
+                let token = self.next()?;
+                if self.text[token.range.clone()] != *close {
+                    return Err(self.unexpected(token, &format!("`,` or `{close}`")));
+                }
+                break token.range.end;
+            }
+        };
+        self.depth -= 1;
+        Ok(Tree {
+            content,
+            range: open.range.start..end,
+        })
+    }
+
+    /// The content, still empty, that the next two tokens begin.
+    fn in_round_brackets(&self) -> Content {
+        let mut ahead = self.tokens.clone();
+        let first = ahead.next().map(|token| &token.kind);
+        let second = ahead.next().map(|token| &token.kind);
+        match (first, second) {
+            (Some(Kind::Close), _) => Content::Empty,
+            (Some(Kind::Word), Some(Kind::Other(b':'))) => Content::Record(Vec::new()),
+            _ => Content::Tuple(Vec::new()),
+        }
+    }
+
+    /// A key of that kind of token, and its value.
+    fn entry(&mut self, kind: Kind) -> Result<Entry, Complaint> {
+        let token = self.next()?;
+        let word = &self.text[token.range.clone()];
+        let key = match token.kind {
+            found if found != kind => return Err(self.unexpected(token, "a key")),
+            Kind::Text => unquoted(word).map_err(|e| e.at(&token.range))?,
+            _ => word.to_owned(),
+        };
+        let colon = self.next()?;
+        if colon.kind != Kind::Other(b':') {
+            return Err(self.unexpected(colon, "`:` after the key"));
+        }
+        Ok(Entry {
+            key,
+            key_range: token.range.clone(),
+            value: self.value()?,
+        })
+    }
+}
+
+/// The value of a number as it is written.
+fn number(word: &str) -> Option<f64> {
+    let word = word.replace('_', "");
+    let (sign, digits) = match word.strip_prefix('-') {
+        Some(digits) => (-1.0, digits),
+        None => (1.0, word.strip_prefix('+').unwrap_or(&word)),
+    };
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(digits) = digits.strip_prefix(prefix) {
+            return u64::from_str_radix(digits, radix).ok().map(|n| sign * n as f64);
+        }
+    }
+    word.parse().ok()
+}
+
+/// A text without its quotes and escapes.
+fn unquoted(literal: &str) -> Result<String, Complaint> {
+    let open = || Complaint::other("the text has no closing quote");
+    if let Some(raw) = literal.strip_prefix('r') {
+        let inside = raw.trim_start_matches('#').strip_prefix('"').unwrap_or_default();
+        let marks = raw.len() - raw.trim_start_matches('#').len();
+        let close = format!("\"{}", "#".repeat(marks));
+        return inside.strip_suffix(&close).map(str::to_owned).ok_or_else(open);
+    }
+    let inside = literal.strip_prefix('"').unwrap_or_default();
+    let mut text = String::with_capacity(inside.len());
+    let mut characters = inside.chars();
+    loop {
+        match characters.next().ok_or_else(open)? {
+            '"' => return Ok(text),
+            '\\' => match characters.next().ok_or_else(open)? {
+                'n' => text.push('\n'),
+                'r' => text.push('\r'),
+                't' => text.push('\t'),
+                'b' => text.push('\u{8}'),
+                'f' => text.push('\u{c}'),
+                '0' => text.push('\0'),
+                'u' => text.push(unicode(&mut characters)?),
+                '\n' => characters = characters.as_str().trim_start().chars(),
+                c @ ('"' | '\'' | '\\' | '/') => text.push(c),
+                c => return Err(Complaint::other(format!("unknown escape `\\{c}` in a text"))),
+            },
+            c => text.push(c),
+        }
+    }
+}
+
+/// The character of `\u{1F600}`, `\u00e4` or a pair `\ud83d\ude00`, after the `u`.
+fn unicode(characters: &mut std::str::Chars<'_>) -> Result<char, Complaint> {
+    fn four(characters: &mut std::str::Chars<'_>) -> Option<u32> {
+        let digits = characters.as_str().get(..4)?;
+        *characters = characters.as_str()[4..].chars();
+        u32::from_str_radix(digits, 16).ok()
+    }
+    let code = if let Some(rest) = characters.as_str().strip_prefix('{') {
+        rest.split_once('}').and_then(|(digits, rest)| {
+            *characters = rest.chars();
+            u32::from_str_radix(digits, 16).ok()
+        })
+    } else {
+        four(characters).and_then(|high| {
+            if !(0xd800..0xdc00).contains(&high) {
+                return Some(high);
+            }
+            *characters = characters.as_str().strip_prefix("\\u")?.chars();
+            let low = four(characters)?.checked_sub(0xdc00)?;
+            Some(0x10000 + ((high - 0xd800) << 10) + low)
+        })
+    };
+    code.and_then(char::from_u32)
+        .ok_or_else(|| Complaint::other("an escape `\\u` in a text is no character"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn read(text: &str) -> Result<Tree, String> {
+        let source = SourceText::new(Path::new("x"), text.to_owned());
+        Tree::read(&source, Format::Ron).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn numbers_are_those_of_both_notations() {
+        for (text, value) in [
+            ("1", 1.0),
+            ("-0.5e-3", -0.5e-3),
+            (".5", 0.5),
+            ("1_000", 1000.0),
+            ("+2.", 2.0),
+            ("0x1F", 31.0),
+            ("-inf", f64::NEG_INFINITY),
+            ("inf", f64::INFINITY),
+            ("18446744073709551616", 18_446_744_073_709_551_616.0),
+        ] {
+            let Content::Number(found) = read(text).unwrap().content else {
+                panic!("{text}");
+            };
+            assert_eq!(found.to_bits(), f64::to_bits(value), "{text}");
+        }
+        assert!(read("1.2.3").is_err() && read("- 1").is_err());
+    }
+
+    #[test]
+    fn texts_are_those_of_both_notations() {
+        for (text, value) in [
+            (r#""a \"b\" \\ \n""#, "a \"b\" \\ \n"),
+            (r#""\u00e4 \u{1F600} \ud83d\ude00""#, "ä 😀 😀"),
+            (r##"r#"a "b" \n"#"##, r#"a "b" \n"#),
+        ] {
+            let Content::Text(found) = read(text).unwrap().content else {
+                panic!("{text}");
+            };
+            assert_eq!(found, value);
+        }
+        for text in ["\"a", "\"\\x\"", "\"\\ud83d\"", "\"\\u12\"", "r#\"a\"", "\"\\"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn brackets_end_as_they_begin() {
+        for text in [
+            "(a: 1, b: [2, (3, 4),], c: K(5)) // end",
+            "{\"a\": null}",
+            "K",
+            "()",
+            "(/* a /* b */ c */ 1)",
+        ] {
+            assert!(read(text).is_ok(), "{text}");
+        }
+        for text in [
+            "",
+            "(",
+            "(1]",
+            "(a: 1 b: 2)",
+            "(a: )",
+            "{a 1}",
+            "1 2",
+            ",",
+            "(1, a: 2)",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

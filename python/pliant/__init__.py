@@ -48,6 +48,7 @@ from .errors import (
     StepError,
     UnknownName,
 )
+from .player import Player
 
 __all__ = [
     "CONTACT",
@@ -66,6 +67,7 @@ __all__ = [
     "Momentum",
     "Node",
     "NotConverged",
+    "Player",
     "RobotWarning",
     "SceneError",
     "SettleReport",

@@ -3,6 +3,7 @@
 use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
 use pliant_import::ImportError;
+use pliant_output::player::PlayerError;
 use pliant_run::{CheckpointError, is_unsolved};
 use pliant_scene::{Diagnostic, SceneError, hint};
 use pyo3::prelude::*;
@@ -104,6 +105,11 @@ fn with_place(py: Python<'_>, text: &str, diagnostic: Option<&Diagnostic>) -> Py
         }
     }
     SCENE.raise(py, text, &attributes)
+}
+
+/// A picture that cannot be drawn.
+pub(crate) fn picture(py: Python<'_>, error: &PlayerError) -> PyErr {
+    STATE.raise(py, &error.to_string(), &[])
 }
 
 /// A complaint about a scene without a place in it.

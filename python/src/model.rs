@@ -156,13 +156,14 @@ impl Model {
         })
     }
 
-    /// A run of the scene in its initial state, without pictures.
-    pub(crate) fn runner(&self, py: Python<'_>) -> PyResult<Runner> {
-        py.detach(|| self.start()).map_err(|refusal| refusal.raise(py))
+    /// A run of the scene in its initial state, which keeps pictures or not.
+    pub(crate) fn runner(&self, py: Python<'_>, record: bool) -> PyResult<Runner> {
+        py.detach(|| self.start(record))
+            .map_err(|refusal| refusal.raise(py))
     }
 
     /// A run as [`runner`](Self::runner) has it, by a thread that does not hold Python.
-    pub(crate) fn start(&self) -> Result<Runner, Refusal> {
+    pub(crate) fn start(&self, record: bool) -> Result<Runner, Refusal> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         let scene = match spare {
             Some(scene) => *scene,
@@ -171,7 +172,11 @@ impl Model {
         if scene.mesh_checksum() != self.outline.meshes {
             return Err(Refusal::Meshes);
         }
-        Ok(Runner::new(scene)?.without_recording())
+        let runner = Runner::new(scene)?;
+        Ok(match record {
+            true => runner,
+            false => runner.without_recording(),
+        })
     }
 
     /// The same scene with other values of some parameters.

@@ -24,7 +24,8 @@ pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 /// Simulation of a model: its state, and what its steps find.
 ///
 /// Steps are those of the program: timed holds, motors, inputs, events and steps that choose their
-/// length are as the scene says, and the results have the same bits. Other threads of Python go on
+/// length are as the scene says, and the results have the same bits. With ``record=True`` pictures
+/// are kept, which :meth:`show` plays; memory then grows with the steps. Other threads of Python go on
 /// during a step; threads that use one simulation have it in turns, in the order in which they come,
 /// and between the steps of :meth:`run`. ``copy.copy`` and ``pickle`` make another simulation that
 /// goes on to the same bits.
@@ -45,6 +46,8 @@ pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 pub(crate) struct Simulation {
     model: Py<Model>,
     runner: FairLock<Runner>,
+    /// Whether it keeps pictures.
+    record: bool,
 }
 
 impl Simulation {
@@ -105,7 +108,11 @@ impl Simulation {
     /// A simulation that begins with a run.
     pub(crate) fn of(model: Py<Model>, runner: Runner) -> Self {
         let runner = FairLock::new(runner);
-        Self { model, runner }
+        Self {
+            model,
+            runner,
+            record: false,
+        }
     }
 
     /// Number of coordinates of a component that can be driven.
@@ -139,12 +146,16 @@ impl Simulation {
 
     /// Another simulation at the same moment.
     pub(crate) fn twin(&self, py: Python<'_>) -> PyResult<Self> {
-        let bytes = self.bytes(py)?;
-        let twin = Self {
-            model: self.model.clone_ref(py),
-            runner: FairLock::new(self.model().runner(py)?),
-        };
+        let (bytes, pictures) = self.without_python(py, |runner| {
+            let pictures = self.record.then(|| runner.recording().clone());
+            (runner.checkpoint_bytes(), pictures)
+        })?;
+        let bytes = bytes.map_err(|error| errors::checkpoint(py, &error))?;
+        let twin = Self::new(py, self.model.clone_ref(py), self.record)?;
         twin.take(py, &bytes)?;
+        if let Some(pictures) = pictures {
+            twin.without_python(py, |runner| runner.go_on_recording(pictures))?;
+        }
         Ok(twin)
     }
 
@@ -162,9 +173,25 @@ impl Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    fn new(py: Python<'_>, model: Py<Model>) -> PyResult<Self> {
-        let runner = FairLock::new(model.get().runner(py)?);
-        Ok(Self { model, runner })
+    #[pyo3(signature = (model, *, record=false))]
+    fn new(py: Python<'_>, model: Py<Model>, record: bool) -> PyResult<Self> {
+        let runner = FairLock::new(model.get().runner(py, record)?);
+        Ok(Self {
+            model,
+            runner,
+            record,
+        })
+    }
+
+    /// Show the pictures kept so far, and the present moment, as the program's player.
+    ///
+    /// Pictures are kept by ``Simulation(model, record=True)``, as often as the scene says
+    /// (``record_every``); a simulation without them shows the present moment alone. In a notebook
+    /// the player appears below the cell; ``simulation.show().save("play.html")`` writes the page.
+    fn show<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let page = self.without_python(py, Runner::player)?;
+        let page = page.map_err(|error| errors::picture(py, &error))?;
+        py.import("pliant.player")?.getattr("Player")?.call1((page,))
     }
 
     /// Model that is simulated.
@@ -226,7 +253,7 @@ impl Simulation {
 
     /// Go back to the initial state; what was set, held and driven is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        let fresh = self.model().runner(py)?;
+        let fresh = self.model().runner(py, self.record)?;
         self.runner.replace(fresh, |wait| py.detach(wait));
         Ok(())
     }
@@ -589,8 +616,9 @@ impl Simulation {
         py: Python<'_>,
         model: Py<Model>,
         checkpoint: &[u8],
+        record: bool,
     ) -> PyResult<Self> {
-        let simulation = Self::new(py, model)?;
+        let simulation = Self::new(py, model, record)?;
         simulation.take(py, checkpoint)?;
         Ok(simulation)
     }
@@ -599,7 +627,7 @@ impl Simulation {
         let py = slf.py();
         let this = slf.get();
         let rebuild = slf.get_type().getattr("_restored")?;
-        let arguments = (this.model.clone_ref(py), this.checkpoint(py)?);
+        let arguments = (this.model.clone_ref(py), this.checkpoint(py)?, this.record);
         Ok((rebuild, arguments.into_pyobject(py)?.into_any()))
     }
 

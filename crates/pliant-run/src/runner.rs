@@ -51,7 +51,8 @@ use pliant::solvers::{KktResidual, KktSystem};
 use pliant::{Checkpoint, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
-use pliant_output::recording::{LEDGER, Recording, Sample};
+use pliant_output::player::{PlayerError, player_html};
+use pliant_output::recording::{Frame, LEDGER, Recording, Sample};
 use pliant_scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -420,6 +421,69 @@ impl Runner {
         self.summary.steps
     }
 
+    /// Pictures and lines of tables so far; neither if the run keeps [none](Self::without_recording).
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// Takes over the pictures and lines that another run of this scene has kept, and goes on
+    /// keeping them.
+    pub fn go_on_recording(&mut self, recording: Recording) {
+        self.records = true;
+        self.identity.records = true;
+        self.recording = recording;
+    }
+
+    /// Forgets the pictures and lines after the present time, which a course of the motion left
+    /// that is no more. Those of statics have no time.
+    fn forget_later_pictures(&mut self) {
+        if self.is_static() {
+            return;
+        }
+        let now = self.simulation.time();
+        let kept = &mut self.recording;
+        kept.frames.retain(|frame| frame.time <= now);
+        kept.samples.retain(|sample| sample.time <= now);
+        kept.contacts.lines.retain(|line| line.time <= now);
+        kept.joints
+            .lines
+            .retain(|line| line.first().is_none_or(|t| *t <= now));
+    }
+
+    /// Returns the page of the player with the pictures so far and one of the present moment; with
+    /// that one alone if the run keeps [none](Self::without_recording).
+    ///
+    /// # Errors
+    /// [`PlayerError`] names the first number that cannot be drawn.
+    pub fn player(&mut self) -> Result<String, PlayerError> {
+        let kept = self.recording.frames.len();
+        let now = self.simulation.time();
+        let shown = self.recording.frames.last();
+        if shown.is_none_or(|frame| !self.is_static() && frame.time != now) {
+            let energies = self.simulation.problem().energies(self.simulation.state());
+            let frame = self.frame(Sample {
+                time: now,
+                kinetic: energies.kinetic,
+                potential: energies.potential,
+                dissipated: shown.map_or(0.0, |frame| frame.sample.dissipated),
+                ..Sample::default()
+            });
+            self.recording.frames.push(frame);
+        }
+        let page = player_html(&self.recording, self.scene.up);
+        self.recording.frames.truncate(kept);
+        page
+    }
+
+    /// The picture of the present state.
+    fn frame(&self, sample: Sample) -> Frame {
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        let picture = &self.scene.picture;
+        let mut frame = picture.frame(model, state, sample);
+        self.scene.pressures.add_to(picture, &self.simulation, &mut frame);
+        frame
+    }
+
     fn record(&mut self, report: &StepReport, picture: bool) {
         self.ledger += report.ledger;
         let sample = sample(report, &self.ledger);
@@ -440,12 +504,7 @@ impl Runner {
         if !self.records {
             return;
         }
-        let (model, state) = (self.simulation.model(), self.simulation.state());
-        let Parts {
-            picture, pressures, ..
-        } = &self.scene;
-        let mut frame = picture.frame(model, state, sample);
-        pressures.add_to(picture, &self.simulation, &mut frame);
+        let frame = self.frame(sample);
         self.recording.frames.push(frame);
         if !self.scene.joints.is_empty() {
             let line = self.scene.joints.line(&self.simulation);

@@ -75,10 +75,10 @@ pub(super) fn begin(
     let one = |index: usize| -> Beginning {
         let model = models[index].get();
         if values.is_empty() {
-            return Ok((None, model.start()?));
+            return Ok((None, model.start(false)?));
         }
         let model = model.with(Values::of(values, index))?;
-        let runner = model.start()?;
+        let runner = model.start(false)?;
         Ok((Some(model), runner))
     };
     let mut list: Vec<(usize, Option<Beginning>)> = (0..models.len()).map(|k| (k, None)).collect();

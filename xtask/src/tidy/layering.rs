@@ -108,6 +108,7 @@ const TABLE: &[(&str, Allowed)] = &[
         These(&[
             "pliant",
             "pliant-import",
+            "pliant-output",
             "pliant-run",
             "pliant-scene",
             "pliant-threads",

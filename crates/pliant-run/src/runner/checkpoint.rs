@@ -258,11 +258,15 @@ impl Runner {
     /// [`CheckpointError::Bytes`], [`CheckpointError::OtherBytes`] or
     /// [`CheckpointError::Simulation`]; then nothing changes.
     pub fn restore_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        let state: RunState = archive::from_bytes(BYTES_KIND, VERSION, bytes)?;
+        let mut state: RunState = archive::from_bytes(BYTES_KIND, VERSION, bytes)?;
+        // Bytes have no pictures, whether those runs keep any or not.
+        state.identity.records = self.identity.records;
         if let Some(difference) = state.identity.difference(&self.identity) {
             return Err(CheckpointError::OtherBytes { difference });
         }
-        self.go_on(state)
+        self.go_on(state)?;
+        self.forget_later_pictures();
+        Ok(())
     }
 
     /// The present moment.

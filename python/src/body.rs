@@ -2,8 +2,7 @@
 
 use crate::arrays::{self, Numbers, Vector};
 use crate::dynamics;
-use crate::node::{Node, Quantity};
-use crate::simulation::hold;
+use crate::node::{Node, Quantity, hold};
 use Quantity::{AngularVelocities, Orientations, Positions, Velocities};
 use numpy::PyArray2;
 use pyo3::prelude::*;

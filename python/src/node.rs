@@ -1,7 +1,7 @@
 //! `Node`: positions and velocities as arrays.
 
 use crate::arrays::{self, Numbers};
-use crate::simulation::{Simulation, hold};
+use crate::simulation::Simulation;
 use crate::{dynamics, errors};
 use numpy::{PyArray2, PyArray3, PyArrayDyn};
 use pliant::Simulation as Motion;
@@ -403,4 +403,20 @@ impl Node {
     fn __repr__(&self) -> String {
         format!("<pliant.Node {:?}: {} {}>", self.name, self.count, self.space)
     }
+}
+
+/// Coordinates by truth values, and their velocities.
+pub(crate) fn hold(
+    py: Python<'_>,
+    simulation: &Simulation,
+    id: NodeId,
+    element: usize,
+    coordinates: &[bool],
+    velocity: Option<&Numbers<'_>>,
+) -> PyResult<()> {
+    let velocity = match velocity {
+        Some(numbers) => arrays::values(py, numbers, "the velocities", &[coordinates.len()])?,
+        None => vec![0.0; coordinates.len()],
+    };
+    simulation.set(py, |s| s.hold(id, element, coordinates, &velocity))
 }

@@ -685,19 +685,3 @@ fn run_for_a_while(
         }
     }
 }
-
-/// Coordinates by truth values, and their velocities.
-pub(crate) fn hold(
-    py: Python<'_>,
-    simulation: &Simulation,
-    id: NodeId,
-    element: usize,
-    coordinates: &[bool],
-    velocity: Option<&Numbers<'_>>,
-) -> PyResult<()> {
-    let velocity = match velocity {
-        Some(numbers) => arrays::values(py, numbers, "the velocities", &[coordinates.len()])?,
-        None => vec![0.0; coordinates.len()],
-    };
-    simulation.set(py, |s| s.hold(id, element, coordinates, &velocity))
-}

@@ -26,7 +26,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 def times(player: pliant.Player) -> list[float]:
-    return np.frombuffer(base64.b64decode(data_of(player.html)["times"]), "<f8").round(9).tolist()
+    return [round(float(t), 9) for t in np.frombuffer(base64.b64decode(data_of(player.html)["times"]), "<f8")]
 
 
 def places(player: pliant.Player) -> Any:

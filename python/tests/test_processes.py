@@ -72,6 +72,50 @@ def test_memory_does_not_grow_with_simulations_and_errors() -> None:
     assert growth(rounds, 100, 300) < 5_000_000
 
 
+#: A ball that rolls on the ground, and a pendulum of two hard rods.
+ROLLING = """(
+    gravity: (0, -9.81, 0),
+    run: (duration: 10000, step: 0.01),
+    nodes: [
+        Bodies(name: "ball", bodies: [(position: (0, 0.1, 0), shape: Sphere(0.1), mass: 1, velocity: (1, 0, 0))]),
+        Particles(name: "bobs", positions: [(1, 2, 0), (2, 2, 0)], mass: 1),
+        Mapped(name: "rods", parents: ["bobs"], mapping: Distance(pairs: [(0, (0, 2, 0)), (0, 1)])),
+    ],
+    constraints: [(name: "rods are hard", on: "rods")],
+    materials: [(name: "rubber", friction: 0.5)],
+    colliders: [
+        Fixed(name: "ground", shape: Plane(0, 1, 0), material: "rubber"),
+        Bodies(node: "ball", material: "rubber"),
+    ],
+)"""
+
+
+@reads_proc
+def test_memory_does_not_grow_with_many_steps_in_contact() -> None:
+    simulation = pliant.Simulation(pliant.Model.from_string(ROLLING))
+    bobs = simulation.node("bobs")
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            report = simulation.step()
+            _ = (report.certificate, report.contacts, simulation.contacts, bobs.positions)
+
+    # Ten bytes for each step: a report that stayed would be some hundreds.
+    assert growth(steps, 20_000, 100_000) < 1_000_000
+
+
+@reads_proc
+def test_memory_does_not_grow_with_steps_of_a_batch() -> None:
+    batch = pliant.Batch(pliant.Model.from_string(ROLLING), 4, threads=2)
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            batch.step()
+            _ = (batch.positions("bobs"), batch.time)
+
+    assert growth(steps, 1000, 10_000) < 1_000_000
+
+
 def test_four_threads_step_four_simulations_to_the_bits_of_one() -> None:
     model = pliant.Model.from_file(SCENES / "servo_arm.ron")
     expected = go_on(pliant.Simulation(model), 200)

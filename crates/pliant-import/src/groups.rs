@@ -1,6 +1,6 @@
 //! Joints of one link, one after the other, as joints of the scene language.
 //!
-//! Two hinges that cross at right angles are a universal joint, a slide and a hinge along one axis
+//! Three hinges that cross at right angles are a gimbal, two of them a universal joint, a slide and a hinge along one axis
 //! a cylindrical one, two slides and a hinge square to each other a planar one: each of them leaves
 //! exactly the motions of its parts, without a body between them.
 
@@ -35,6 +35,7 @@ pub(crate) fn groups(joints: &[Joint]) -> Vec<Group> {
     while let Some(first) = rest.first() {
         let group = planar(rest)
             .or_else(|| cylindrical(rest))
+            .or_else(|| gimbal(rest))
             .or_else(|| universal(rest))
             .unwrap_or_else(|| single(first));
         rest = &rest[group.length..];
@@ -110,24 +111,59 @@ fn cylindrical(joints: &[Joint]) -> Option<Group> {
     })
 }
 
+/// The point where the axes of two hinges cross, if they do, at right angles.
+fn crossing(a: &Joint, b: &Joint) -> Option<Vec3> {
+    if [a.motion, b.motion] != [Motion::Hinge; 2] || !square(a, b) {
+        return None;
+    }
+    let between = b.anchor - a.anchor;
+    // Along their common normal nothing may be between them.
+    let apart = between.dot(&a.axis.cross(&b.axis)).abs();
+    (apart <= SAME * (1.0 + between.norm())).then(|| a.anchor + a.axis * between.dot(&a.axis))
+}
+
+/// Three hinges whose axes cross in a point, each at right angles to the others. The middle one
+/// has limits within the quarter turn at which there is no gimbal.
+fn gimbal(joints: &[Joint]) -> Option<Group> {
+    /// The largest angle (rad) of the middle hinge, at the start and within its limits.
+    const MOST: f64 = 1.5;
+    let [a, b, c, ..] = joints else {
+        return None;
+    };
+    let (anchor, other) = (crossing(a, b)?, crossing(b, c)?);
+    let limits = [b.effects.lower, b.effects.upper];
+    let stays = b.start.abs() <= MOST
+        && limits
+            .iter()
+            .all(|limit| limit.is_some_and(|angle| angle.abs() <= MOST));
+    if !stays || !square(a, c) || (anchor - other).norm() > SAME * (1.0 + anchor.norm()) {
+        return None;
+    }
+    // The last axis is z in a frame with the first two as x and y, or y in one with them as x and z.
+    let z = a.axis.cross(&b.axis);
+    let (kind, rotation) = match z.dot(&c.axis) > 0.0 {
+        true => ("GimbalXyz", from_axes(a.axis, b.axis, z)),
+        false => ("GimbalXzy", from_axes(a.axis, c.axis, b.axis)),
+    };
+    Some(Group {
+        kind,
+        anchor,
+        rotation,
+        coordinates: vec![("first_angle", 0), ("second_angle", 1), ("third_angle", 2)],
+        length: 3,
+    })
+}
+
 /// Two hinges whose axes cross at right angles.
 fn universal(joints: &[Joint]) -> Option<Group> {
     let [a, b, ..] = joints else {
         return None;
     };
-    if [a.motion, b.motion] != [Motion::Hinge; 2] || !square(a, b) {
-        return None;
-    }
-    let z = a.axis.cross(&b.axis);
-    let between = b.anchor - a.anchor;
-    // The axes must meet: along their common normal nothing may be between them.
-    if between.dot(&z).abs() > SAME * (1.0 + between.norm()) {
-        return None;
-    }
+    let anchor = crossing(a, b)?;
     Some(Group {
         kind: "Universal",
-        anchor: a.anchor + a.axis * between.dot(&a.axis),
-        rotation: from_axes(a.axis, b.axis, z),
+        anchor,
+        rotation: from_axes(a.axis, b.axis, a.axis.cross(&b.axis)),
         coordinates: vec![("first_angle", 0), ("second_angle", 1)],
         length: 2,
     })

@@ -139,6 +139,11 @@ impl Joint {
         Self::new(JointKind::Universal, a, b)
     }
 
+    /// Turns about x of A, then y, then z of B, by three angles.
+    pub fn gimbal(a: Side, b: Side) -> Self {
+        Self::new(JointKind::GimbalXyz, a, b)
+    }
+
     /// Turns about everything.
     pub fn ball(a: Side, b: Side) -> Self {
         Self::new(JointKind::Ball, a, b)

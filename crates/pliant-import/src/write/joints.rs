@@ -87,7 +87,7 @@ impl Writer<'_> {
             }
             out += &place("at", world.position);
             let axis = |a: Vec3| vector(rotate(world.rotation, a));
-            if matches!(group.kind, "Universal" | "Planar") {
+            if matches!(group.kind, "Universal" | "Planar" | "GimbalXyz" | "GimbalXzy") {
                 let _ = write!(out, ", axis: {}, x_axis: {}", axis(Vec3::z()), axis(Vec3::x()));
             } else if group.kind != "Ball" {
                 let _ = write!(out, ", axis: {}", axis(Vec3::z()));

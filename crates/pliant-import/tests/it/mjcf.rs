@@ -82,6 +82,28 @@ fn joints_of_one_body_are_one_joint_where_there_is_one() {
     assert!(universal.contains("kind: Universal") && universal.matches("Bodies(").count() == 1);
     let along = body(&[slide("a", "0 0 1"), hinge("b", "0 0 1", "1 0 0")].concat());
     assert!(along.contains("kind: Cylindrical") && along.matches("Bodies(").count() == 1);
+    // Three of them are a gimbal, in either order, if the middle one stops before a quarter turn.
+    let limited = |name: &str, axis: &str| {
+        format!("<joint name=\"{name}\" axis=\"{axis}\" limited=\"true\" range=\"-60 35\"/>")
+    };
+    for (second, third, kind) in [("0 1 0", "0 0 1", "GimbalXyz"), ("0 0 1", "0 1 0", "GimbalXzy")] {
+        let three = [
+            hinge("a", "1 0 0", "0 0 0"),
+            limited("b", second),
+            hinge("c", third, "0 0 0"),
+        ];
+        let gimbal = body(&three.concat());
+        assert!(
+            gimbal.contains(&format!("kind: {kind}")) && gimbal.matches("Bodies(").count() == 1,
+            "{gimbal}"
+        );
+        let free = [
+            hinge("a", "1 0 0", "0 0 0"),
+            hinge("b", second, "0 0 0"),
+            hinge("c", third, "0 0 0"),
+        ];
+        assert_eq!(body(&free.concat()).matches("Bodies(").count(), 2);
+    }
     // Axes that do not meet are no universal joint.
     let skew = body(&[hinge("a", "1 0 0", "0 0 0"), hinge("b", "0 1 0", "0 0 0.1")].concat());
     assert!(

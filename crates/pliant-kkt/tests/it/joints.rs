@@ -5,12 +5,14 @@ use pliant_model::{
     Evaluation, Joint, JointKind, Mass, Model, NodeId, Pose, Problem, RigidMass, Side, State,
 };
 
-const KINDS: [JointKind; 12] = [
+const KINDS: [JointKind; 14] = [
     JointKind::Fixed,
     JointKind::Hinge,
     JointKind::Slider,
     JointKind::Cylindrical,
     JointKind::Universal,
+    JointKind::GimbalXyz,
+    JointKind::GimbalXzy,
     JointKind::Ball,
     JointKind::Planar,
     JointKind::Screw { pitch: 0.3 },

@@ -1,7 +1,7 @@
 //! Kinds of joints: the coordinates that each holds and leaves free.
 
 use crate::JointAxis;
-use JointAxis::{HeadingInA, HeadingInB, Misalignment, Rotation, Translation, Twist};
+use JointAxis::{Elevation, HeadingInA, HeadingInB, Misalignment, Rotation, Translation, Twist};
 
 /// The kind of a joint. Its axis is z of both frames; see [`Joint`](crate::Joint).
 ///
@@ -28,6 +28,13 @@ pub enum JointKind {
     /// `first_angle`, the turn about x of A, and `second_angle`, the turn about y of B. Also known
     /// as Cardan or Hooke joint.
     Universal,
+    /// Turns about x of A, then y, then z of B: holds `t`; free are `first_angle`, `second_angle` and
+    /// `third_angle`, the Euler angles in `C = R_x R_y R_z`. The second stays within a quarter turn:
+    /// there, in gimbal lock, the others have no value.
+    GimbalXyz,
+    /// Turns about x of A, then z, then y of B, with the angles in `C = R_x R_z R_y`; else as
+    /// [`GimbalXyz`](Self::GimbalXyz), which no turn of the frames makes of it.
+    GimbalXzy,
     /// Turns about everything: holds `t`; no free coordinate has a name. Also known as spherical.
     Ball,
     /// Slides along x and y and turns about z: holds `t_z`, `z_A . x_B` and `z_A . y_B`; free are
@@ -65,6 +72,8 @@ impl JointKind {
             Self::Slider => "slider",
             Self::Cylindrical => "cylindrical joint",
             Self::Universal => "universal joint",
+            Self::GimbalXyz => "gimbal",
+            Self::GimbalXzy => "gimbal (x, z, y)",
             Self::Ball => "ball joint",
             Self::Planar => "planar joint",
             Self::Screw { .. } => "screw",
@@ -109,7 +118,7 @@ impl JointKind {
                 Misalignment(Z, Y),
             ],
             Self::Universal => &[POINT[0], POINT[1], POINT[2], Misalignment(X, Y)],
-            Self::Ball => &[POINT[0], POINT[1], POINT[2]],
+            Self::GimbalXyz | Self::GimbalXzy | Self::Ball => &[POINT[0], POINT[1], POINT[2]],
             Self::Planar => &[Translation(Z), Misalignment(Z, X), Misalignment(Z, Y)],
             Self::PointOnLine => &[Translation(X), Translation(Y)],
             Self::PointOnPlane => &[Translation(Z)],
@@ -127,6 +136,16 @@ impl JointKind {
             Self::Universal => &[
                 (HeadingInA { about: X, of: Y }, "first_angle"),
                 (HeadingInB { about: Y, of: X }, "second_angle"),
+            ],
+            Self::GimbalXyz => &[
+                (HeadingInA { about: X, of: Z }, "first_angle"),
+                (Elevation { of: Z, against: X }, "second_angle"),
+                (HeadingInB { about: Z, of: X }, "third_angle"),
+            ],
+            Self::GimbalXzy => &[
+                (HeadingInA { about: X, of: Y }, "first_angle"),
+                (Elevation { of: Y, against: X }, "second_angle"),
+                (HeadingInB { about: Y, of: X }, "third_angle"),
             ],
             Self::Ball => &[],
             Self::Planar => &[(Translation(X), "x"), (Translation(Y), "y"), (Twist(Z), "angle")],

@@ -48,6 +48,16 @@ pub enum JointAxis {
         /// The axis of A whose direction is measured.
         of: usize,
     },
+    /// Angle (rad) between axis `of` of B and the plane square to axis `against` of A, `+-asin(a_against
+    /// . b_of)`, with the sign of a turn about the third axis: the middle one of the Euler angles
+    /// about `against` of A, the third axis, and `of` of B. From minus to plus a quarter turn, where
+    /// it has no derivative.
+    Elevation {
+        /// The axis of B whose direction is measured.
+        of: usize,
+        /// The axis of A whose plane it rises from.
+        against: usize,
+    },
 }
 
 /// A function of `C` with gradient and Hessian over `u` in `C exp(u)`.
@@ -85,6 +95,21 @@ impl Jet {
                 + dx * x.hessian
                 + yy * (outer(y.gradient, y.gradient) - outer(x.gradient, x.gradient))
                 + xy * (cross + cross.transpose()),
+        })
+    }
+
+    /// The angle with this sine, within a quarter turn; `None` at its ends.
+    fn sine(x: Self) -> Option<Self> {
+        let square = 1.0 - x.value * x.value;
+        // The headings beside it have no value there either.
+        if square < 1e-18 {
+            return None;
+        }
+        let slope = 1.0 / square.sqrt();
+        Some(Self {
+            value: x.value.asin(),
+            gradient: slope * x.gradient,
+            hessian: slope * x.hessian + x.value * slope.powi(3) * x.gradient * x.gradient.transpose(),
         })
     }
 }
@@ -134,6 +159,7 @@ impl JointAxis {
             Self::Translation(i) | Self::Rotation(i) | Self::Twist(i) => (i, i),
             Self::Misalignment(i, j) => (i, j),
             Self::HeadingInA { about, of } | Self::HeadingInB { about, of } => (about, of),
+            Self::Elevation { of, against } => (against, of),
         };
         let fault = |field, value: usize, bound| ModelError::OutOfRange {
             name: name.into(),
@@ -145,7 +171,11 @@ impl JointAxis {
         if i.max(j) > 2 {
             return Err(fault(Field::Axis, i.max(j), "0, 1 or 2"));
         }
-        if matches!(self, Self::HeadingInA { .. } | Self::HeadingInB { .. }) && i == j {
+        let turns = matches!(
+            self,
+            Self::HeadingInA { .. } | Self::HeadingInB { .. } | Self::Elevation { .. }
+        );
+        if turns && i == j {
             return Err(fault(Field::Heading, j, "another than the axis turned about"));
         }
         Ok(())
@@ -172,6 +202,12 @@ impl JointAxis {
                 let (k, sign) = third(about, of);
                 Jet::angle(cosine(c, of, k).scaled(-sign), cosine(c, of, of)).ok_or(parallel)?
             }
+            Self::Elevation { of, against } => {
+                let (_, sign) = third(against, of);
+                Jet::sine(cosine(c, against, of))
+                    .ok_or("it is a quarter turn, where the joint has no second angle")?
+                    .scaled(-sign)
+            }
         };
         Ok(Some(jet))
     }
@@ -189,6 +225,7 @@ impl JointAxis {
             Self::Translation(i) => t[i],
             Self::Rotation(i) => r[i],
             Self::Misalignment(i, j) => c[(i, j)],
+            Self::Elevation { .. } => self.jet(q, c)?.map_or(0.0, |jet| jet.value),
             _ => self.jet(q, c)?.map_or(0.0, |jet| nearest_turn(jet.value, last)),
         })
     }

@@ -264,10 +264,18 @@ pub(crate) fn axis_value(axis: JointAxis, t: &[Dual; 3], q: &[Dual; 4], r: &[Dua
             let a = column(&conjugate(q), of);
             nearest(-angle(along(cross(about, of), a), a[of]), last)
         }
+        JointAxis::Elevation { of, against } => {
+            // Along the third axis of A, turned about the first by the angle that `of` stands at there.
+            let b = column(q, of);
+            let between = 3 - of - against;
+            let level = (b[of] * b[of] + b[between] * b[between]).sqrt();
+            let e = cross(between, of);
+            angle(b[against] * e[against], level)
+        }
     }
 }
 
-pub(crate) const AXES: [JointAxis; 13] = [
+pub(crate) const AXES: [JointAxis; 15] = [
     JointAxis::Translation(0),
     JointAxis::Translation(1),
     JointAxis::Translation(2),
@@ -281,6 +289,8 @@ pub(crate) const AXES: [JointAxis; 13] = [
     JointAxis::HeadingInA { about: 0, of: 2 },
     JointAxis::HeadingInB { about: 1, of: 0 },
     JointAxis::HeadingInB { about: 0, of: 2 },
+    JointAxis::Elevation { of: 2, against: 0 },
+    JointAxis::Elevation { of: 0, against: 1 },
 ];
 
 pub(crate) fn joint_formula(

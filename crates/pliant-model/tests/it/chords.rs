@@ -107,6 +107,7 @@ fn relative_motions_of_bodies() {
         JointAxis::Twist(2),
         JointAxis::HeadingInA { about: 0, of: 1 },
         JointAxis::HeadingInB { about: 1, of: 0 },
+        JointAxis::Elevation { of: 2, against: 1 },
     ];
     let [a, b] = frames;
     for pair in [(a, b), (world, b), (a, world)] {

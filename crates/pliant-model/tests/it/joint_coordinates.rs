@@ -3,7 +3,8 @@
 use crate::body_tools::*;
 use pliant_dense::rotation;
 use pliant_model::{
-    Evaluation, FramePair, JointAxis, JointCoordinates, JointFrame, Model, ModelError, Pose, Space, check,
+    Evaluation, FramePair, JointAxis, JointCoordinates, JointFrame, JointKind, Model, ModelError, Pose,
+    Space, check,
 };
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -265,6 +266,45 @@ fn a_universal_joint_tells_its_two_angles() {
     }
 }
 
+/// Euler angles of a rotation that is made of them, over several turns of the outer ones.
+#[test]
+fn gimbals_tell_their_three_angles() {
+    let turn = |k: usize, angle: f64| {
+        rotation::exp(pliant_dense::Vec3::from_fn(
+            |i, _| if i == k { angle } else { 0.0 },
+        ))
+    };
+    for (kind, [i, j, k]) in [
+        (JointKind::GimbalXyz, [0, 1, 2]),
+        (JointKind::GimbalXzy, [0, 2, 1]),
+    ] {
+        let axes: Vec<_> = kind.free_axes().iter().map(|(axis, _)| *axis).collect();
+        let pair = (
+            JointFrame::world(Pose::default()),
+            JointFrame::on(0, 0, Pose::default()),
+        );
+        let mut model = Model::new();
+        let body = model.add_rigid_bodies("body", &[Pose::default()]).unwrap();
+        let child = model
+            .add_mapped("joint", &[body], JointCoordinates::of_pairs(&[pair], &axes))
+            .unwrap();
+        let mut state = model.initial_state().unwrap();
+        let mut evaluation = Evaluation::new(&model);
+        for step in 0..=100 {
+            let t = f64::from(step) * 0.1;
+            let angles = [t, 1.4 * (0.7 * t).sin(), -1.3 * t];
+            let turns = [turn(i, angles[0]), turn(j, angles[1]), turn(k, angles[2])];
+            let q = rotation::multiply(rotation::multiply(turns[0], turns[1]), turns[2]);
+            state.positions[model.node(body).position_range()][3..].copy_from_slice(&q);
+            evaluation.propagate(&model, &mut state).unwrap();
+            for (x, y) in model.positions(&state, child).iter().zip(angles) {
+                // Close to the quarter turn rounding of the quaternion grows by 1/cos 1.4 = 6.
+                assert!((x - y).abs() < 1e-13, "{kind:?} {t}: {x} {y}");
+            }
+        }
+    }
+}
+
 #[test]
 fn joints_that_make_no_sense() {
     let two = [(RIGID, 2)];
@@ -312,6 +352,8 @@ fn joints_that_make_no_sense() {
         JointAxis::Twist(usize::MAX),
         JointAxis::HeadingInA { about: 1, of: 1 },
         JointAxis::HeadingInB { about: 4, of: 1 },
+        JointAxis::Elevation { of: 2, against: 2 },
+        JointAxis::Elevation { of: 2, against: 3 },
     ] {
         let mapping = JointCoordinates::of_pairs(&[(frame(0), frame(1))], &[axis]);
         assert!(matches!(refused(&mapping, &two), ModelError::OutOfRange { .. }));
@@ -347,6 +389,11 @@ fn angles_that_have_no_value_say_so() {
         (
             JointAxis::HeadingInB { about: 0, of: 1 },
             [0.0, 0.0, 1.0],
+            FRAC_PI_2,
+        ),
+        (
+            JointAxis::Elevation { of: 2, against: 0 },
+            [0.0, 1.0, 0.0],
             FRAC_PI_2,
         ),
     ];

@@ -160,6 +160,8 @@ fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
         JointKindSpec::Slider => JointKind::Slider,
         JointKindSpec::Cylindrical => JointKind::Cylindrical,
         JointKindSpec::Universal => JointKind::Universal,
+        JointKindSpec::GimbalXyz => JointKind::GimbalXyz,
+        JointKindSpec::GimbalXzy => JointKind::GimbalXzy,
         JointKindSpec::Ball => JointKind::Ball,
         JointKindSpec::Fixed | JointKindSpec::Bushing(_) => JointKind::Fixed,
         JointKindSpec::Planar => JointKind::Planar,

@@ -271,12 +271,14 @@ impl Sketch {
     }
 
     fn joint(&mut self, number: usize, child: usize, parent: Option<usize>) {
-        const KINDS: [&str; 13] = [
+        const KINDS: [&str; 15] = [
             "Hinge",
             "Hinge",
             "Slider",
             "Cylindrical",
             "Universal",
+            "GimbalXyz",
+            "GimbalXzy",
             "Ball",
             "Ball",
             "Fixed",
@@ -316,6 +318,7 @@ impl Sketch {
             "Cylindrical" => &["travel", "angle"],
             "Planar" => &["x", "y", "angle"],
             "Universal" => &["first_angle", "second_angle"],
+            "GimbalXyz" | "GimbalXzy" => &["first_angle", "second_angle", "third_angle"],
             _ => &[],
         };
         if !free.is_empty() && self.draw.chance(0.6) {

@@ -153,6 +153,10 @@ fn add_joint_coordinates(
             let (about, of) = heading(h);
             JointAxis::HeadingInB { about, of }
         }
+        AxisSpec::Elevation(e) => JointAxis::Elevation {
+            of: e.of.index(),
+            against: e.against.index(),
+        },
     };
     let axes: Vec<_> = spec.axes.iter().map(axis).collect();
     let mapping = JointCoordinates::of_pairs(&pairs, &axes);

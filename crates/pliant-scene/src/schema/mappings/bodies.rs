@@ -78,6 +78,8 @@ pub enum AxisSpec {
     HeadingInA(HeadingSpec),
     /// Angle about an axis of B.
     HeadingInB(HeadingSpec),
+    /// Angle between an axis of B and the plane square to one of A.
+    Elevation(ElevationSpec),
 }
 
 /// An angle about one axis seen by another.
@@ -88,6 +90,16 @@ pub struct HeadingSpec {
     pub about: Letter,
     /// The axis that is seen to turn.
     pub of: Letter,
+}
+
+/// An angle of an axis above a plane.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "axes", deny_unknown_fields)]
+pub struct ElevationSpec {
+    /// The axis of B that rises.
+    pub of: Letter,
+    /// The axis of A whose plane it rises from.
+    pub against: Letter,
 }
 
 /// An axis of a frame.

@@ -1,8 +1,8 @@
 //! Joints of one link, one after the other, as joints of the scene language.
 //!
-//! Three hinges that cross at right angles are a gimbal, two of them a universal joint, a slide and a hinge along one axis
-//! a cylindrical one, two slides and a hinge square to each other a planar one: each of them leaves
-//! exactly the motions of its parts, without a body between them.
+//! Three hinges that cross at right angles are a gimbal, two of them a universal joint, a slide and
+//! a hinge along one axis a cylindrical one, two slides and a hinge square to each other a planar
+//! one: each of them leaves exactly the motions of its parts, without a body between them.
 
 use crate::geometry::{from_axes, from_z};
 use crate::robot::{Joint, Motion};
@@ -139,7 +139,8 @@ fn gimbal(joints: &[Joint]) -> Option<Group> {
     if !stays || !square(a, c) || (anchor - other).norm() > SAME * (1.0 + anchor.norm()) {
         return None;
     }
-    // The last axis is z in a frame with the first two as x and y, or y in one with them as x and z.
+    // The last axis is z in a frame with the first two as x and y, or y in one with them as x and
+    // z.
     let z = a.axis.cross(&b.axis);
     let (kind, rotation) = match z.dot(&c.axis) > 0.0 {
         true => ("GimbalXyz", from_axes(a.axis, b.axis, z)),

@@ -25,10 +25,10 @@ pub struct FramePair {
 ///
 /// **Equation.** With `t = R_A^T (p_B - p_A)` and `C = R_A^T R_B`, each coordinate is one
 /// [`JointAxis`]: a coordinate of `t` (m), of the rotation vector `log C` (rad), a direction cosine
-/// `a_i . b_j`, a twist, a heading or an elevation (rad). `J` and `G` come from the derivatives over `t + tau`
-/// and `C exp(u)`, where `tau = R_A^T (dp_B - dp_A) + t x w_A` and `u = w_B - C^T w_A`, with their
-/// second-order terms. Twists and headings count full turns, rotation vectors are followed up to a
-/// full turn: each takes the value nearest to its last one.
+/// `a_i . b_j`, a twist, a heading or an elevation (rad). `J` and `G` come from the derivatives
+/// over `t + tau` and `C exp(u)`, where `tau = R_A^T (dp_B - dp_A) + t x w_A` and
+/// `u = w_B - C^T w_A`, with their second-order terms. Twists and headings count full turns,
+/// rotation vectors are followed up to a full turn: each takes the value nearest to its last one.
 ///
 /// **Parents.** Bodies, and frames of the world.
 ///

@@ -46,6 +46,7 @@ from .errors import (
     SceneError,
     StateError,
     StepError,
+    SweepError,
     UnknownName,
 )
 
@@ -73,6 +74,7 @@ __all__ = [
     "StateError",
     "StepError",
     "StepReport",
+    "SweepError",
     "UnknownName",
     "__version__",
 ]

@@ -100,7 +100,14 @@ const TABLE: &[(&str, Allowed)] = &[
     ),
     (
         "pliant-python",
-        These(&["pliant", "pliant-import", "pliant-scene", "pliant-threads"]),
+        These(&[
+            "pliant",
+            "pliant-cli",
+            "pliant-import",
+            "pliant-scene",
+            "pliant-sweep",
+            "pliant-threads",
+        ]),
     ),
     ("pliant-benches", Anything),
     ("pliant-fuzz-targets", Anything),

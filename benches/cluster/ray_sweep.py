@@ -41,7 +41,7 @@ def on_ray(manifest: Path, kills: bool) -> float:
     from ray.cluster_utils import Cluster
 
     options: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 100 << 20}
-    cluster = Cluster(initialize_head=True, head_node_args={**options, "include_dashboard": False})
+    cluster: Any = Cluster(initialize_head=True, head_node_args={**options, "include_dashboard": False})
     node = cluster.add_node(**options)
     cluster.wait_for_nodes()
     start = time.perf_counter()

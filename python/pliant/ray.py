@@ -14,6 +14,7 @@ import json
 import logging
 import math
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -22,7 +23,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -51,6 +52,8 @@ _MOST_DELAY = 20.0
 #: Signals within so many seconds are one, as of the program.
 _TOGETHER = 1.0
 _INTERRUPTED = 130
+#: Exit code of a worker whose node has ended, which nobody reads.
+_LOST = 1
 
 
 def sweep(
@@ -83,7 +86,7 @@ def sweep(
     if isinstance(work, _Copies):
         with tempfile.TemporaryDirectory(prefix="pliant-") as folder, _inside(work.unpack(Path(folder))):
             open_sweep.check_copies()
-    with _connected(ray, address):
+    with _connected(ray, address), _complaints_of_ray(quiet):
         cluster = _Cluster(ray, work, cpus_per_job, retries)
         limit = in_flight or cluster.room
         engine = _Engine(open_sweep, plan["jobs"], home, cluster, limit, fail_fast)
@@ -118,6 +121,13 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _complaints_of_ray(quiet: bool) -> Iterator[None]:
+    """What Ray prints about nodes and workers goes to standard error, or nowhere; the report is not printed by Python."""
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere if quiet else sys.stderr):
+        yield
 
 
 @contextmanager
@@ -259,6 +269,14 @@ class _Desk:
         self.checkpoints.pop(job, None)
 
 
+@dataclass(frozen=True)
+class _Scratch:
+    """Folder of a task, and the directory of the run in it."""
+
+    folder: Path
+    directory: Path
+
+
 def _run(version: str, job: _Job, work: _Copies | Path, before: _Files, desk: Any) -> tuple[_Failure, _Files]:
     """Run a job: the work of a task. Return why it has no result, and its files if they are copies."""
     if version != __version__:
@@ -267,7 +285,7 @@ def _run(version: str, job: _Job, work: _Copies | Path, before: _Files, desk: An
     if isinstance(work, Path):
         if not work.is_dir():
             raise SweepError(f"this node has no folder {work}, which --shared-folder takes all nodes to have")
-        with _asking(desk, stop, job, None), _inside(work):
+        with _asking(desk, stop, job), _inside(work):
             return _run_job(json.dumps(job), stop), {}
     with tempfile.TemporaryDirectory(prefix="pliant-", ignore_cleanup_errors=True) as folder:
         home = work.unpack(Path(folder))
@@ -278,7 +296,7 @@ def _run(version: str, job: _Job, work: _Copies | Path, before: _Files, desk: An
             before = _load_ray().get(desk.kept.remote(job["id"])) or before
         for name, content in before.items():
             (directory / name).write_bytes(content)
-        with _asking(desk, stop, job, directory), _inside(home):
+        with _asking(desk, stop, job, _Scratch(Path(folder), directory)), _inside(home):
             failure = _run_job(json.dumps(job), stop)
         return failure, _files_in(directory)
 
@@ -305,19 +323,24 @@ def _checkpoint_in(directory: Path) -> _Files:
 
 
 @contextmanager
-def _asking(desk: Any, stop: _Stop, job: _Job, directory: Path | None) -> Iterator[None]:
-    """Ask whether to stop, and hand over new checkpoints of ``directory``, while a job runs."""
+def _asking(desk: Any, stop: _Stop, job: _Job, copies: _Scratch | None = None) -> Iterator[None]:
+    """Ask whether to stop, and hand over new checkpoints of a run in copies, while a job runs."""
     over = threading.Event()
-    sends = directory is not None and _writes_checkpoints(job)
+    node = os.getppid()
 
     def ask() -> None:
         pause, sent = _FIRST_QUESTION, b""
         while not over.wait(pause):
             ray, pause = _load_ray(), _QUESTIONS
+            if os.getppid() != node:
+                # The node has ended, but Ray would wait for the task: another try need not.
+                if copies:
+                    shutil.rmtree(copies.folder, ignore_errors=True)
+                os._exit(_LOST)
             try:
                 if ray.get(desk.is_stopped.remote()):
                     stop.set()
-                files = _checkpoint_in(directory) if sends and directory is not None else {}
+                files = _checkpoint_in(copies.directory) if copies and _writes_checkpoints(job) else {}
                 state = files.get(_CHECKPOINT[0], b"")
                 if state != sent:
                     ray.get(desk.keep.remote(job["id"], files))
@@ -349,10 +372,10 @@ class _Cluster:
         self._room = (0, -math.inf)
 
     def _at_home(self, actor: Any) -> Any:
-        """An actor on the node of this process, if it is one: it ends with this process anyway."""
+        """An actor on the node of this process, which it needs no longer than this process does."""
         strategies = self.ray.util.scheduling_strategies
         node = self.ray.get_runtime_context().get_node_id()
-        here = strategies.NodeAffinitySchedulingStrategy(node, soft=True)
+        here = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
         return actor.options(num_cpus=0, scheduling_strategy=here)
 
     def room(self) -> int:

@@ -231,7 +231,7 @@ def test_scenes_that_are_none_without_what_is_beside_them_are_refused(
 
 
 class Nodes:
-    """Two nodes of one core each on this machine."""
+    """Nodes of one core each on this machine: one and, once it is asked for, a second one."""
 
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
@@ -239,9 +239,11 @@ class Nodes:
         # Small: results are of some kilobytes.
         options = {"num_cpus": 1, "object_store_memory": 80 << 20}
         self.options = options
-        self.cluster: Any = Cluster(initialize_head=True, head_node_args={**options, "include_dashboard": False})
+        # A node is dead after five questions without an answer, 3 s apart by default.
+        system = {"health_check_period_ms": 1000}
+        head = {**options, "include_dashboard": False, "_system_config": system}
+        self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
         self.second: Any = None
-        self.ensure_second()
 
     @property
     def address(self) -> str:
@@ -251,12 +253,21 @@ class Nodes:
         if self.second is None:
             self.second = self.cluster.add_node(**self.options)
 
-    def raylet(self) -> int:
-        """Process of the second node."""
-        return int(self.second.all_processes["raylet"][0].process.pid)
-
     def jobs_of_second(self) -> list[str]:
-        """Jobs that run on the second node: workers are named by their tasks."""
+        """Jobs that run on the second node."""
+        return [title for title in self.workers(self.second) if title.isdigit()]
+
+    def has_desk(self) -> bool:
+        """Whether a driver has begun on the first node."""
+        return "_Desk" in self.workers(self.cluster.head_node)
+
+    @staticmethod
+    def raylet(node: Any) -> int:
+        """Process of a node."""
+        return int(node.all_processes["raylet"][0].process.pid)
+
+    def workers(self, node: Any) -> list[str]:
+        """What runs on a node: its processes are named by their tasks."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -264,18 +275,18 @@ class Nodes:
                 title = (folder / "cmdline").read_text()
             except OSError:
                 continue
-            if parent == self.raylet() and (name := re.match(r"ray::(\d{4})", title)):
+            if parent == self.raylet(node) and (name := re.match(r"ray::(\w+)", title)):
                 found.append(name[1])
         return found
 
     def kill_second(self) -> None:
-        os.kill(self.raylet(), signal.SIGKILL)
+        os.kill(self.raylet(self.second), signal.SIGKILL)
         self.second = None
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
-    """A cluster of two nodes."""
+    """A cluster."""
     pytest.importorskip("ray", reason="the extra pliant[ray] is not installed")
     if not os.path.exists("/proc/self/stat"):
         pytest.skip("looks for workers in /proc")
@@ -310,18 +321,26 @@ def end(driver: subprocess.Popen[str], code: int) -> str:
     return out + err
 
 
+def begin(nodes: Nodes, manifest: Path, *more: str) -> subprocess.Popen[str]:
+    """A driver on the first of two nodes."""
+    nodes.ensure_second()
+    driver = start(nodes, manifest, *more)
+    wait_for(nodes.has_desk, driver)
+    return driver
+
+
 def test_a_node_is_killed_and_the_table_is_that_of_the_local_sweep(
     nodes: Nodes, planned: Callable[..., Path], run: Run, tmp_path: Path
 ) -> None:
-    nodes.ensure_second()
     # Some tenths of a second each, and those that fail at once.
-    values = (*MIXED, "--set", "duration=linspace(300,330,10)", "--result", "state.bob.positions.0")
+    values = (*MIXED, "--set", "duration=linspace(30,40,10)", "--result", "state.bob.positions.0")
     manifest = planned(*values)
-    driver = start(nodes, manifest)
+    driver = begin(nodes, manifest)
     wait_for(lambda: count_results(manifest) >= 6 and nodes.jobs_of_second(), driver)
     nodes.kill_second()
     assert count_results(manifest) < 40
     told = end(driver, 6)
+    assert told.startswith("sweep "), told
     assert "60 were run, 0 had results" in told and "20 ok, 40 failed" in told
     local = run("sweep", "rods.ron", *values, "--out", "local", "-j", "2")
     assert local.returncode == 6
@@ -333,14 +352,32 @@ def test_a_node_is_killed_and_the_table_is_that_of_the_local_sweep(
     assert (manifest.parent / "table.csv").read_bytes() == table
 
 
+def test_a_job_whose_node_is_killed_is_a_row_and_leaves_its_checkpoint(
+    nodes: Nodes, planned: Callable[..., Path]
+) -> None:
+    # Minutes each, of which the second waits for the second node.
+    manifest = planned("--set", "duration=8000,9000", "--checkpoint-every", "100ms")
+    driver = begin(nodes, manifest, "--retries", "0")
+    wait_for(lambda: len(nodes.jobs_of_second()) == 1, driver)
+    (job,) = nodes.jobs_of_second()
+    # Checkpoints are handed over once a second.
+    time.sleep(5)
+    nodes.kill_second()
+    checkpoint = manifest.parent / "jobs" / job / "checkpoint.pliant"
+    wait_for(checkpoint.exists, driver)
+    driver.send_signal(signal.SIGINT)
+    assert f"job {job} failed: its worker or node ended in one try" in end(driver, 130)
+    rows = (manifest.parent / "table.csv").read_text().splitlines()[1:]
+    assert sorted(row.split(",")[3] for row in rows) == ["interrupted", "killed"]
+
+
 def test_an_interrupted_sweep_goes_on_in_a_shared_folder(
     nodes: Nodes, planned: Callable[..., Path], run: Run, tmp_path: Path
 ) -> None:
-    nodes.ensure_second()
-    # The fifth and the sixth job take half a minute each, and end after a step.
-    values = ("--set", "duration=1,2,60000,3", "--set", "mass=1,2", "--checkpoint-every", "200ms")
+    # The fifth and the sixth job take minutes, and end after a step.
+    values = ("--set", "duration=1,2,8000,3", "--set", "mass=1,2", "--checkpoint-every", "200ms")
     manifest = planned(*values)
-    driver = start(nodes, manifest, "--shared-folder")
+    driver = begin(nodes, manifest, "--shared-folder")
     long = [manifest.parent / "jobs" / name for name in ("0005", "0006")]
     wait_for(lambda: all((job / "checkpoint.pliant").exists() for job in long), driver)
     driver.send_signal(signal.SIGINT)
@@ -355,7 +392,7 @@ def test_an_interrupted_sweep_goes_on_in_a_shared_folder(
 
     first = times()
     # Copies go on from there, too.
-    driver = start(nodes, manifest)
+    driver = begin(nodes, manifest)
     wait_for(lambda: {"0005", "0006"} & set(nodes.jobs_of_second()), driver)
     driver.send_signal(signal.SIGINT)
     end(driver, 130)

@@ -22,7 +22,8 @@ import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,8 @@ _MOST_DELAY = 20.0
 #: Signals within so many seconds are one, as of the program.
 _TOGETHER = 1.0
 _INTERRUPTED = 130
+#: Threads that write results, and the most results that wait for them.
+_WRITERS, _MOST_WRITTEN = 8, 64
 #: Exit code of a worker whose node has ended, which nobody reads.
 _LOST = 1
 
@@ -84,8 +87,7 @@ def sweep(
     home = Path(manifest).absolute().parent.resolve()
     work = home if shared_folder else _Copies.of(plan, home)
     if isinstance(work, _Copies):
-        with tempfile.TemporaryDirectory(prefix="pliant-") as folder, _inside(work.unpack(Path(folder))):
-            open_sweep.check_copies()
+        _check(open_sweep, work)
     with _connected(ray, address), _complaints_of_ray(quiet):
         cluster = _Cluster(ray, work, cpus_per_job, retries)
         limit = in_flight or cluster.room
@@ -94,6 +96,16 @@ def sweep(
         with _signals(engine, quiet):
             engine.run()
         return open_sweep.finish(engine.is_stopped)
+
+
+def _check(open_sweep: _Sweep, copies: _Copies) -> None:
+    """Check that jobs can be run where nothing is but copies of the inputs."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="pliant-") as folder, _inside(copies.unpack(Path(folder))):
+            open_sweep.check_copies()
+    except SweepError as error:
+        told = "nodes have copies of the manifest's `inputs` and nothing else; with --shared-folder nothing is copied"
+        raise SweepError(f"{error}\n = help: {told}") from error
 
 
 def _load_ray() -> Any:
@@ -430,27 +442,37 @@ class _Engine:
     jobs: Sequence[_Job]
     home: Path
     cluster: _Cluster
-    limit: Any
+    limit: int | Callable[[], int]
     fail_fast: bool
     is_stopped: bool = False
     #: Whether no further job is to begin.
     is_full: bool = False
+    #: Places of the jobs by their tasks.
     running: dict[Any, int] = field(default_factory=dict)
+    #: Places of the jobs whose files are written, which waits for the disk, with their failures.
+    writing: dict[Future[None], tuple[int, _Failure]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Run all jobs, until it is stopped."""
         waiting = deque(self.sweep.missing)
         told = False
-        while self.running or (waiting and not self.is_stopped and not self.is_full):
-            limit = self.limit if isinstance(self.limit, int) else self.limit()
-            while waiting and len(self.running) < limit and not self.is_stopped and not self.is_full:
-                self.begin(waiting.popleft())
-            if self.is_stopped and not told:
-                self.cluster.desk.stop.remote()
-                told = True
-            for task in self.cluster.ended(list(self.running)):
-                self.end(task, self.running.pop(task))
-            self.sweep.see(None)
+        with ThreadPoolExecutor(_WRITERS) as writers:
+            while self.running or self.writing or (waiting and self.goes_on()):
+                limit = self.limit if isinstance(self.limit, int) else self.limit()
+                while waiting and self.goes_on() and len(self.running) < limit and len(self.writing) < _MOST_WRITTEN:
+                    self.begin(waiting.popleft())
+                if self.is_stopped and not told:
+                    self.cluster.desk.stop.remote()
+                    told = True
+                for task in self.cluster.ended(list(self.running)) if self.running else ():
+                    self.receive(task, self.running.pop(task), writers)
+                done, _ = wait(self.writing, timeout=0 if self.running else _LOOK)
+                for future in done:
+                    self.end(future, *self.writing.pop(future))
+                self.sweep.see(None)
+
+    def goes_on(self) -> bool:
+        return not self.is_stopped and not self.is_full
 
     def begin(self, place: int) -> None:
         job = self.jobs[place]
@@ -458,21 +480,25 @@ class _Engine:
         self.running[self.cluster.submit(job, before)] = place
         self.sweep.see(place)
 
-    def end(self, task: Any, place: int) -> None:
-        job = self.jobs[place]
+    def receive(self, task: Any, place: int, writers: ThreadPoolExecutor) -> None:
+        """Take the result of a task that has ended, and begin to write its files."""
         try:
-            failure, files = self.cluster.result(task, job)
+            failure, files = self.cluster.result(task, self.jobs[place])
         except SweepError as error:
             # What is wrong with one node or with the package there would end all jobs.
             self.is_full = True
             failure, files = ("not_started", str(error)), {}
+        self.writing[writers.submit(self.sweep.receive, place, files)] = (place, failure)
+
+    def end(self, written: Future[None], place: int, failure: _Failure) -> None:
+        """End a job whose files are written."""
         try:
-            self.sweep.receive(place, files)
+            written.result()
         except SweepError as error:
             failure = failure or ("unwritten", str(error).removeprefix("error: "))
         if failure is None and not self.cluster.copies:
             self.wait_for_result(place)
-        if _writes_checkpoints(job):
+        if _writes_checkpoints(job := self.jobs[place]):
             self.cluster.desk.forget.remote(job["id"])
         went_through = self.sweep.end(place, failure)
         self.is_full |= self.fail_fast and not went_through

@@ -219,13 +219,39 @@ def test_copies_keep_the_ways_between_files(tmp_path: Path) -> None:
         cluster._Copies.of({"inputs": [one | {"path": str(tmp_path / "a/scenes/x.ron")}], "jobs": []}, home)
 
 
-def test_scenes_that_are_none_without_what_is_beside_them_are_refused(
-    planned: Callable[..., Path], tmp_path: Path
-) -> None:
-    pytest.importorskip("ray")
-    manifest = planned("--set", "mass=1,2")
+#: A net that is read from a file.
+NET = """(
+    parameters: {"mass": 1, "rest": 1},
+    gravity: (0, -9.81, 0), run: (duration: 0.05, step: 0.01), nodes: [
+    Particles(name: "bob", positions: [(0, 0, 0)], mass: "$mass"),
+], colliders: [Fixed(name: "bowl", shape: Sheet(file: "meshes/bowl.obj")), Points(node: "bob", radius: 0.01)])"""
+
+
+def test_meshes_go_along_and_links_to_them_are_refused(planned: Callable[..., Path], tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="the extra pliant[ray] is not installed")
+    (tmp_path / "meshes").mkdir()
+    mesh = tmp_path / "meshes/bowl.obj"
+    mesh.write_bytes((SCENES / "meshes/bowl.obj").read_bytes())
+    manifest = planned("--set", "mass=1,2", scene=NET)
+    plan = json.loads(manifest.read_text())
+    assert [one["path"] for one in plan["inputs"]] == ["../rods.ron", "../meshes/bowl.obj"]
+    failure, files = task(plan["jobs"][0], manifest)
+    assert failure is None and json.loads(files["result.json"])["status"] == "ok"
+    # The copies have the file that a link leads to, but not the link.
+    (tmp_path / "elsewhere.obj").write_bytes(mesh.read_bytes())
+    mesh.unlink()
+    mesh.symlink_to("../elsewhere.obj")
+    linked = planned("--set", "mass=1,2", scene=NET, name="linked")
+    with pytest.raises(pliant.SweepError, match=r"(?s)bowl\.obj.*--shared-folder"):
+        cluster.sweep(linked)
+
+
+def test_scenes_that_the_manifest_does_not_list_are_refused(planned: Callable[..., Path], tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="the extra pliant[ray] is not installed")
     (tmp_path / "other.ron").write_text(RODS)
-    other = changed(manifest, lambda plan: plan["jobs"][0]["arguments"].__setitem__(1, "../other.ron"))
+    other = changed(
+        planned("--set", "mass=1,2"), lambda plan: plan["jobs"][0]["arguments"].__setitem__(1, "../other.ron")
+    )
     with pytest.raises(pliant.SweepError, match="job `0001` reads a scene that is none of the `inputs`"):
         cluster.sweep(other)
 

@@ -168,11 +168,6 @@ impl OpenSweep {
         &self.manifest
     }
 
-    /// The directory of the manifest.
-    pub fn directory(&self) -> &Path {
-        &self.files.directory
-    }
-
     /// Places in the manifest of the jobs that had no result at the start.
     pub fn missing(&self) -> &[usize] {
         &self.missing
@@ -199,18 +194,20 @@ impl OpenSweep {
         self.watch.see(event);
     }
 
+    /// The directory of a job.
+    pub fn directory_of(&self, place: usize) -> Option<PathBuf> {
+        let job = self.manifest.jobs.get(place)?;
+        Some(self.files.directory.join(&job.directory))
+    }
+
     /// Writes the files of a job that was run elsewhere into its directory, the manifest of the run
-    /// last.
+    /// last. Those of several jobs may be written at the same time.
     ///
     /// # Errors
     /// [`SweepError::Write`] if the directory cannot be had or written.
-    pub fn receive(&mut self, place: usize, files: &BTreeMap<String, Vec<u8>>) -> Result<(), SweepError> {
-        let Some(job) = self.manifest.jobs.get(place) else {
-            return Ok(());
-        };
+    pub fn receive(directory: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), SweepError> {
         if !files.is_empty() {
-            let directory = self.files.directory.join(&job.directory);
-            ResultDirectory::take(&directory)?.receive(files)?;
+            ResultDirectory::take(directory)?.receive(files)?;
         }
         Ok(())
     }

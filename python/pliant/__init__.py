@@ -46,6 +46,7 @@ from .errors import (
     SceneError,
     StateError,
     StepError,
+    SweepError,
     UnknownName,
 )
 from .player import Player
@@ -75,6 +76,7 @@ __all__ = [
     "StateError",
     "StepError",
     "StepReport",
+    "SweepError",
     "UnknownName",
     "__version__",
 ]

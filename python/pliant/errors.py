@@ -15,6 +15,7 @@ __all__ = [
     "SceneError",
     "StateError",
     "StepError",
+    "SweepError",
     "UnknownName",
 ]
 
@@ -76,3 +77,10 @@ class NotConverged(StepError):
 
 class CheckpointError(Error, ValueError):
     """Bytes that are no checkpoint, were cut or changed, or are of another scene; nothing has changed."""
+
+
+class SweepError(Error):
+    """A sweep on a cluster that cannot begin or go on; its text says why, as that of ``pliant sweep`` does."""
+
+    #: Exit code that ``pliant sweep`` has then.
+    code: int = 2

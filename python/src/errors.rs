@@ -65,6 +65,7 @@ static NAME: Class = Class::new("UnknownName");
 static STEP: Class = Class::new("StepError");
 static NOT_CONVERGED: Class = Class::new("NotConverged");
 static CHECKPOINT: Class = Class::new("CheckpointError");
+static SWEEP: Class = Class::new("SweepError");
 
 /// A scene that cannot be used, with its place.
 pub(crate) fn scene(py: Python<'_>, error: &SceneError) -> PyErr {
@@ -110,6 +111,11 @@ fn with_place(py: Python<'_>, text: &str, diagnostic: Option<&Diagnostic>) -> Py
 /// A picture that cannot be drawn.
 pub(crate) fn picture(py: Python<'_>, error: &PlayerError) -> PyErr {
     STATE.raise(py, &error.to_string(), &[])
+}
+
+/// A sweep that cannot begin or end, with the exit code of the program.
+pub(crate) fn sweep(py: Python<'_>, text: &str, code: u8) -> PyErr {
+    SWEEP.raise(py, text, &[("code", Attribute::Count(code.into()))])
 }
 
 /// A complaint about a scene without a place in it.

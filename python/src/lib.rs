@@ -20,6 +20,7 @@ mod node;
 mod pickle;
 mod report;
 mod simulation;
+mod sweep;
 
 #[pyo3::pymodule]
 mod _pliant {
@@ -43,6 +44,8 @@ mod _pliant {
     };
     #[pymodule_export]
     use crate::simulation::Simulation;
+    #[pymodule_export]
+    use crate::sweep::{_Stop, _Sweep, _run_job};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

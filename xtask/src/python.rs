@@ -16,6 +16,7 @@ const TOOLS: &[&str] = &[
     "pytest>=8",
     "mypy>=1.15",
     "gymnasium>=1.1",
+    "ray>=2.40",
 ];
 
 /// The names that an interpreter may have.

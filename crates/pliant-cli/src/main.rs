@@ -1,58 +1,7 @@
-//! The program `pliant`: runs scene files, makes them of robot descriptions, and solves problems
-//! that were dumped.
-//!
-//! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
-//! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
-//! be written or have no place (no step is taken then), 6 jobs of a sweep failed, 130 the run or
-//! the sweep was interrupted.
+//! The program `pliant`.
 
-mod arguments;
-mod check;
-mod import;
-mod interrupt;
-mod progress;
-mod run;
-mod solve;
-mod sweep;
-mod table;
-
-use arguments::{Arguments, Command};
-use clap::Parser;
-use std::io::Write;
 use std::process::ExitCode;
 
-/// A bad scene, problem or argument; clap uses the same.
-const BAD_SCENE: u8 = 2;
-/// A step or a solve did not converge, or constraints contradict each other.
-const NOT_CONVERGED: u8 = 3;
-/// Another numerical failure.
-const FAILED: u8 = 4;
-/// Results could not be written, or their directory not be taken.
-const NOT_WRITTEN: u8 = 5;
-/// A sweep went to its end, and some of its jobs failed.
-const JOBS_FAILED: u8 = 6;
-/// SIGINT or SIGTERM ended the run after a step; 128 + SIGINT, as shells have it.
-const INTERRUPTED: u8 = 130;
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let code = match &arguments.command {
-        Command::Run(run) => run::run(run),
-        Command::Check(check) => check::check(check),
-        Command::Solve(solve) => solve::solve(solve),
-        Command::Sweep(sweep) => sweep::sweep(sweep),
-        Command::Import(import) => import::import(import),
-    };
-    ExitCode::from(code)
-}
-
-/// Writes to standard output; a reader that went away (`| head`) is no error.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// Writes a line to standard error, which may be closed too.
-fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    pliant_cli::program()
 }

@@ -96,10 +96,14 @@ fn message(progress: &Progress<'_>, elapsed: Duration) -> String {
     )
 }
 
+/// The most jobs that a line names.
+const NAMED: usize = 16;
+
 /// Signs of life of a sweep: a live line on a terminal, a line now and then elsewhere, or silence.
 #[derive(Debug)]
-pub(crate) struct JobWatch<'a> {
-    manifest: &'a Manifest,
+pub(crate) struct JobWatch {
+    /// Names of all jobs.
+    ids: Vec<String>,
     bar: Option<ProgressBar>,
     quiet: bool,
     next: Instant,
@@ -108,9 +112,9 @@ pub(crate) struct JobWatch<'a> {
     running: BTreeSet<usize>,
 }
 
-impl<'a> JobWatch<'a> {
+impl JobWatch {
     /// Begins with as many jobs that are done.
-    pub(crate) fn new(quiet: bool, manifest: &'a Manifest, done: usize) -> Self {
+    pub(crate) fn new(quiet: bool, manifest: &Manifest, done: usize) -> Self {
         let live = !quiet && std::io::stderr().is_terminal();
         let bar = live.then(|| {
             let length = Some(manifest.jobs.len() as u64);
@@ -121,7 +125,7 @@ impl<'a> JobWatch<'a> {
             bar
         });
         Self {
-            manifest,
+            ids: manifest.jobs.iter().map(|job| job.id.clone()).collect(),
             bar,
             quiet,
             next: Instant::now() + SPARSE,
@@ -172,7 +176,7 @@ impl<'a> JobWatch<'a> {
     }
 
     fn id(&self, index: usize) -> &str {
-        self.manifest.jobs.get(index).map_or("", |job| &job.id)
+        self.ids.get(index).map_or("", String::as_str)
     }
 
     fn say(&self, text: &str) {
@@ -184,17 +188,17 @@ impl<'a> JobWatch<'a> {
     }
 
     fn show(&mut self) {
-        let running: Vec<&str> = self.running.iter().map(|index| self.id(*index)).collect();
-        let message = format!("{} failed, running {}", self.failed, running.join(" "));
+        let shown = self.running.iter().take(NAMED).map(|index| self.id(*index));
+        let mut running = shown.collect::<Vec<_>>().join(" ");
+        if self.running.len() > NAMED {
+            running.push_str(&format!(" and {} more", self.running.len() - NAMED));
+        }
+        let message = format!("{} failed, running {running}", self.failed);
         if let Some(bar) = &self.bar {
             bar.set_position(self.done as u64);
             bar.set_message(message);
         } else if !self.quiet && Instant::now() >= self.next {
-            complain(&format!(
-                "job {}/{}, {message}",
-                self.done,
-                self.manifest.jobs.len()
-            ));
+            complain(&format!("job {}/{}, {message}", self.done, self.ids.len()));
             self.next = Instant::now() + SPARSE;
         }
     }

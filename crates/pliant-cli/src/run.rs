@@ -17,7 +17,7 @@ use pliant_scene::SceneError;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Entries of the ledger that are changes, not their reasons.
 const ENERGIES: [&str; 2] = ["kinetic", "potential"];
@@ -25,20 +25,29 @@ const ENERGIES: [&str; 2] = ["kinetic", "potential"];
 /// Share of the largest part of what is numerical below which a part is left out.
 const NOTABLE: f64 = 1e-6;
 
+/// Where complaints go: to standard error, or to whoever runs the job.
+type Say<'a> = &'a mut dyn FnMut(&str);
+
 pub(crate) fn run(arguments: &Run) -> u8 {
     // Ahead of the scene, which may take long: a signal in the meantime ends the run after a step.
     let stop = interrupt::requested(arguments.quiet, interrupt::RUN);
     if arguments.stop_at_eof {
         interrupt::watch_input(Arc::clone(&stop));
     }
+    run_until(arguments, &stop, &mut complain)
+}
+
+/// Runs a scene until its end, or until `stop` is set. `say` is told what is wrong. Returns the
+/// exit code.
+pub(crate) fn run_until(arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 {
     let runner = match prepare(arguments) {
         Ok(runner) => runner,
         Err(error) => {
-            complain(&error.to_string());
+            say(&error.to_string());
             return BAD_SCENE;
         }
     };
-    let (runner, directory) = match begin(arguments, runner) {
+    let (runner, directory) = match begin(arguments, runner, say) {
         Ok(begun) => begun,
         Err(code) => return code,
     };
@@ -64,7 +73,7 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         };
         let written = write(&mut directory, &outcome).unwrap_or_else(|error| {
             for one in &error.errors {
-                complain(&format!("error: {one}"));
+                say(&format!("error: {one}"));
             }
             // A failed run matters more than a file that could not be written.
             code = if code == 0 { NOT_WRITTEN } else { code };
@@ -75,7 +84,7 @@ pub(crate) fn run(arguments: &Run) -> u8 {
     let dumped = match dump(arguments, &mut outcome) {
         Ok(dumped) => dumped,
         Err(error) => {
-            complain(&format!("error: {error}"));
+            say(&format!("error: {error}"));
             None
         }
     };
@@ -83,15 +92,15 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         report(&outcome.summary, files.as_ref()).print();
     }
     if let Some(error) = &outcome.error {
-        complain(&format!("error: {error}"));
+        say(&format!("error: {error}"));
     }
     if let Some(error) = &outcome.checkpoint_error {
-        complain(&format!("error: a checkpoint could not be written: {error}"));
+        say(&format!("error: a checkpoint could not be written: {error}"));
         code = if code == 0 { NOT_WRITTEN } else { code };
     }
     if interrupted {
         let (time, duration) = (number(outcome.summary.time), number(outcome.summary.duration));
-        complain(&format!(
+        say(&format!(
             "interrupted at t = {time} s of {duration} s: the results are those up to there{}",
             match outcome.checkpoint.is_empty() {
                 true => "",
@@ -100,7 +109,7 @@ pub(crate) fn run(arguments: &Run) -> u8 {
         ));
     }
     if let Some(path) = dumped {
-        complain(&format!(
+        say(&format!(
             "the failed solve is in {path}; try: pliant solve {path} --all",
             path = path.display()
         ));
@@ -110,25 +119,25 @@ pub(crate) fn run(arguments: &Run) -> u8 {
 
 /// The run with its checkpoints and the directory of its results, or the exit code of why it does
 /// not begin.
-fn begin(arguments: &Run, runner: Runner) -> Result<(Runner, Option<ResultDirectory>), u8> {
+fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Runner, Option<ResultDirectory>), u8> {
     // Ahead of the first step: nobody waits for results that have no place.
     let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
     let directory = directory.transpose().map_err(|error| {
-        complain(&format!("error: {error}"));
+        say(&format!("error: {error}"));
         NOT_WRITTEN
     })?;
     let runner = match &directory {
-        Some(directory) => keep_checkpoints(runner, directory, arguments),
+        Some(directory) => keep_checkpoints(runner, directory, arguments, say),
         None => Ok(runner),
     };
     match runner {
         Ok(runner) => Ok((runner, directory)),
         Err(Refusal::Scene(error)) => {
-            complain(&error.to_string());
+            say(&error.to_string());
             Err(BAD_SCENE)
         }
         Err(Refusal::Checkpoint(error)) => {
-            complain(&format!("error: {error}"));
+            say(&format!("error: {error}"));
             Err(match error {
                 CheckpointError::File(_) => NOT_WRITTEN,
                 _ => BAD_SCENE,
@@ -203,7 +212,12 @@ impl From<CheckpointError> for Refusal {
 }
 
 /// The run with its checkpoints, from the one that is there if it is to go on.
-fn keep_checkpoints(runner: Runner, directory: &ResultDirectory, arguments: &Run) -> Result<Runner, Refusal> {
+fn keep_checkpoints(
+    runner: Runner,
+    directory: &ResultDirectory,
+    arguments: &Run,
+    say: Say<'_>,
+) -> Result<Runner, Refusal> {
     let every = arguments.checkpoint_every;
     if arguments.resume_or_start {
         // A checkpoint that is not whole may have changed the runner: another one begins anew.
@@ -217,7 +231,7 @@ fn keep_checkpoints(runner: Runner, directory: &ResultDirectory, arguments: &Run
     }
     let runner = runner.resume(directory, every)?;
     if !arguments.quiet {
-        complain(&format!(
+        say(&format!(
             "resumed at t = {} s, after {} steps",
             number(runner.simulation().time()),
             runner.steps_taken()

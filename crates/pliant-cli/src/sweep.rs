@@ -1,15 +1,16 @@
 //! `pliant sweep`.
 
-use crate::arguments::{Arguments, Command, Scene, Sweep, SweepPlan};
+use crate::arguments::{Scene, Sweep, SweepPlan};
 use crate::interrupt;
+use crate::job::{check, check_copies};
 use crate::progress::JobWatch;
 use crate::table::Table;
 use crate::{BAD_SCENE, INTERRUPTED, JOBS_FAILED, NOT_WRITTEN, complain};
-use clap::{CommandFactory, FromArgMatches};
+use pliant_run::ResultDirectory;
 use pliant_scene::SceneFile;
 use pliant_sweep::SweepError;
 use pliant_sweep::axis::{Axis, check_names, product};
-use pliant_sweep::execute::{Executor, Failure};
+use pliant_sweep::execute::{Ending, Event, Executor, Failure, FailureKind};
 use pliant_sweep::manifest::{Job, MANIFEST, Manifest, PROGRAM};
 use pliant_sweep::plan::{Common, plan};
 use pliant_sweep::result::{Found, look};
@@ -21,10 +22,13 @@ use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Failed jobs that are named at the end.
 const SHOWN: usize = 5;
+
+/// The scene or the manifest, as tables that would replace it are told.
+const SOURCE: &str = "what the sweep is made from";
 
 pub(crate) fn sweep(arguments: &Sweep) -> u8 {
     match begin(arguments) {
@@ -61,10 +65,189 @@ fn begin(arguments: &Sweep) -> Result<u8, SweepError> {
     if arguments.collect && arguments.manifest.is_none() {
         check_there(&manifest, &directory)?;
     }
-    let files = Files::of(arguments, &manifest, &directory)?;
-    let _lock = files.take()?;
-    let kept = begin_in(arguments, &manifest, &directory)?;
-    run(arguments, &manifest, &files, kept)
+    let plan = &arguments.plan;
+    let mut taken: Vec<(PathBuf, &str)> = Vec::new();
+    taken.extend(
+        plan.list
+            .iter()
+            .map(|list| (list.clone(), "a list of this sweep")),
+    );
+    let sources = plan.scene.iter().chain(&arguments.manifest);
+    taken.extend(sources.map(|file| (file.clone(), SOURCE)));
+    let files = Files::of(&arguments.table, taken, &manifest, directory)?;
+    let lock = files.take()?;
+    let moved = begin_in(arguments, &manifest, &files.directory)?;
+    let mut sweep = OpenSweep::new(manifest, files, lock, moved, arguments.quiet);
+    let mut interrupted = false;
+    if !arguments.collect {
+        sweep.clear()?;
+        let stop = interrupt::requested(arguments.quiet, interrupt::SWEEP);
+        sweep.failures = execute(arguments, &mut sweep, &stop)?;
+        interrupted = stop.load(Ordering::Relaxed);
+    }
+    sweep.finish(interrupted)
+}
+
+/// Where a sweep is told to be, and where its tables go.
+#[derive(Clone, Debug, Default)]
+pub struct SweepOptions {
+    /// The manifest.
+    pub manifest: PathBuf,
+    /// The tables; `table.csv` in the directory of the sweep if there are none.
+    pub tables: Vec<PathBuf>,
+    /// Whether nothing is printed but errors.
+    pub quiet: bool,
+}
+
+/// A sweep of a manifest whose jobs are run by somebody else. Its directory belongs to it while
+/// this value lives.
+#[derive(Debug)]
+pub struct OpenSweep {
+    manifest: Manifest,
+    files: Files,
+    _lock: File,
+    /// Results of other sweeps that were moved.
+    moved: usize,
+    /// Places of the jobs that had no result at the start.
+    missing: Vec<usize>,
+    failures: BTreeMap<usize, Failure>,
+    watch: JobWatch,
+    quiet: bool,
+}
+
+impl OpenSweep {
+    /// Takes the directory of a manifest as `pliant sweep --manifest` does: all is checked ahead of
+    /// the first job, and results are moved to their jobs.
+    ///
+    /// # Errors
+    /// [`SweepError`], with the exit code [`code_of`](Self::code_of).
+    pub fn begin(options: &SweepOptions) -> Result<Self, SweepError> {
+        let manifest = Manifest::load(&options.manifest)?;
+        check(&manifest.jobs)?;
+        let taken = vec![(options.manifest.clone(), SOURCE)];
+        let files = Files::of(&options.tables, taken, &manifest, folder(&options.manifest))?;
+        let lock = files.take()?;
+        check_inputs(&manifest, &files.directory)?;
+        reuse(&files.directory, &manifest)?;
+        let moved = keep(&files.directory, &manifest)?;
+        Ok(Self::new(manifest, files, lock, moved, options.quiet))
+    }
+
+    /// Removes the tables of an earlier sweep, ahead of the first job.
+    ///
+    /// # Errors
+    /// [`SweepError::Write`].
+    pub fn clear(&self) -> Result<(), SweepError> {
+        self.files.clear()
+    }
+
+    fn new(manifest: Manifest, files: Files, lock: File, moved: usize, quiet: bool) -> Self {
+        let is_missing = |job: &Job| matches!(look(&files.directory, job), Found::Missing(_));
+        let all = 0..manifest.jobs.len();
+        let missing: Vec<usize> = all.filter(|k| is_missing(&manifest.jobs[*k])).collect();
+        let watch = JobWatch::new(quiet, &manifest, manifest.jobs.len() - missing.len());
+        Self {
+            manifest,
+            files,
+            _lock: lock,
+            moved,
+            missing,
+            failures: BTreeMap::new(),
+            watch,
+            quiet,
+        }
+    }
+
+    /// The exit code of the program for an error.
+    pub fn code_of(error: &SweepError) -> u8 {
+        code_of(error)
+    }
+
+    /// The manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Places in the manifest of the jobs that had no result at the start.
+    pub fn missing(&self) -> &[usize] {
+        &self.missing
+    }
+
+    /// Checks that the missing jobs can be run where nothing is but copies of the inputs, which are
+    /// at their places from the current directory.
+    ///
+    /// # Errors
+    /// [`SweepError::Setting`] that names the job; [`SweepError::Scene`] if the scene of the first
+    /// one is none there.
+    pub fn check_copies(&self) -> Result<(), SweepError> {
+        check_copies(&self.manifest, &self.missing)
+    }
+
+    /// Whether the result of a job is there.
+    pub fn has_result(&self, place: usize) -> bool {
+        let job = self.manifest.jobs.get(place);
+        job.is_some_and(|job| matches!(look(&self.files.directory, job), Found::Complete(_)))
+    }
+
+    /// Shows that a job begins, or that time passes.
+    pub fn see(&mut self, event: &Event) {
+        self.watch.see(event);
+    }
+
+    /// The directory of a job.
+    pub fn directory_of(&self, place: usize) -> Option<PathBuf> {
+        let job = self.manifest.jobs.get(place)?;
+        Some(self.files.directory.join(&job.directory))
+    }
+
+    /// Writes the files of a job that was run elsewhere into its directory, the manifest of the run
+    /// last. Those of several jobs may be written at the same time.
+    ///
+    /// # Errors
+    /// [`SweepError::Write`] if the directory cannot be had or written.
+    pub fn receive(directory: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<(), SweepError> {
+        if !files.is_empty() {
+            ResultDirectory::take(directory)?.receive(files)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a job: it has the result that is there, or none because of a failure. Returns whether
+    /// its run went through.
+    pub fn end(&mut self, place: usize, failure: Option<Failure>) -> bool {
+        let Some(job) = self.manifest.jobs.get(place) else {
+            return false;
+        };
+        let event = match (look(&self.files.directory, job), failure) {
+            (Found::Complete(result), _) => Event::Complete(place, Ending::of(&result)),
+            (Found::Missing(_), Some(failure)) => Event::Failed(place, failure),
+            (Found::Missing(why), None) => Event::Failed(place, Failure::new(FailureKind::Changed, why)),
+        };
+        self.watch.see(&event);
+        let went_through = matches!(event, Event::Complete(_, Ending::Through));
+        if let Event::Failed(place, failure) = event {
+            self.failures.insert(place, failure);
+        }
+        went_through
+    }
+
+    /// Writes the tables, and reports. Returns the exit code.
+    ///
+    /// # Errors
+    /// [`SweepError::Write`] if a table cannot be written.
+    pub fn finish(&self, interrupted: bool) -> Result<u8, SweepError> {
+        self.watch.end();
+        let results = collect(&self.files.directory, &self.manifest, &self.failures);
+        for table in &self.files.tables {
+            table.write(&results.table)?;
+        }
+        self.files.times.write(&results.seconds)?;
+        if !self.quiet {
+            let kept = self.manifest.jobs.len() - self.missing.len();
+            report(&results, &self.files, kept, self.moved);
+        }
+        Ok(code(&results, interrupted, &self.manifest))
+    }
 }
 
 /// Checks that a directory has this very sweep, which may be asked for other quantities.
@@ -92,11 +275,8 @@ fn check_there(manifest: &Manifest, directory: &Path) -> Result<(), SweepError> 
 fn begin_in(arguments: &Sweep, manifest: &Manifest, directory: &Path) -> Result<usize, SweepError> {
     if arguments.manifest.is_none() {
         manifest.write(directory)?;
-    } else if !arguments.collect
-        && let Some(message) = manifest.changed_input(directory)
-    {
-        let help = Some("make the sweep anew from its scene".to_owned());
-        return Err(SweepError::Setting { message, help });
+    } else if !arguments.collect {
+        check_inputs(manifest, directory)?;
     }
     reuse(directory, manifest)?;
     if arguments.collect {
@@ -105,30 +285,41 @@ fn begin_in(arguments: &Sweep, manifest: &Manifest, directory: &Path) -> Result<
     keep(directory, manifest)
 }
 
+/// Checks that the inputs of a manifest are as they were.
+fn check_inputs(manifest: &Manifest, directory: &Path) -> Result<(), SweepError> {
+    match manifest.changed_input(directory) {
+        None => Ok(()),
+        Some(message) => {
+            let help = Some("make the sweep anew from its scene".to_owned());
+            Err(SweepError::Setting { message, help })
+        }
+    }
+}
+
 /// The files of a sweep.
-struct Files<'a> {
-    directory: &'a Path,
+#[derive(Debug)]
+struct Files {
+    directory: PathBuf,
     tables: Vec<TableFile>,
     times: TableFile,
 }
 
-impl<'a> Files<'a> {
-    /// The files, none of which is one that the sweep reads.
-    fn of(arguments: &Sweep, manifest: &Manifest, directory: &'a Path) -> Result<Self, SweepError> {
+impl Files {
+    /// The files, none of which is one of those that are `taken`, with what they are, or an input.
+    fn of(
+        tables: &[PathBuf],
+        mut taken: Vec<(PathBuf, &str)>,
+        manifest: &Manifest,
+        directory: PathBuf,
+    ) -> Result<Self, SweepError> {
         let own = |name: &str| TableFile::named(&directory.join(name));
-        let given = arguments.table.iter().map(|path| TableFile::named(path));
+        let given = tables.iter().map(|path| TableFile::named(path));
         let mut tables: Vec<TableFile> = given.collect::<Result<_, _>>()?;
         if tables.is_empty() {
             tables.push(own("table.csv")?);
         }
         let times = own("times.csv")?;
-        let mut taken = vec![(times.path.clone(), "the table of times")];
-        for list in &arguments.plan.list {
-            taken.push((list.clone(), "a list of this sweep"));
-        }
-        for file in arguments.plan.scene.iter().chain(&arguments.manifest) {
-            taken.push((file.clone(), "what the sweep is made from"));
-        }
+        taken.push((times.path.clone(), "the table of times"));
         for input in &manifest.inputs {
             taken.push((directory.join(&input.path), "an input of the scene"));
         }
@@ -143,12 +334,12 @@ impl<'a> Files<'a> {
     /// Takes the directory, and checks that all tables can be written: those that are elsewhere
     /// first, so that a directory is not made in vain.
     fn take(&self) -> Result<File, SweepError> {
-        let is_inside = |table: &&TableFile| table.is_inside(self.directory);
+        let is_inside = |table: &&TableFile| table.is_inside(&self.directory);
         let (inside, elsewhere): (Vec<&TableFile>, _) = self.tables.iter().partition(is_inside);
         elsewhere
             .iter()
             .try_for_each(|table| table.check(Content::Results))?;
-        let lock = pliant_sweep::manifest::take(self.directory)?;
+        let lock = pliant_sweep::manifest::take(&self.directory)?;
         inside
             .iter()
             .try_for_each(|table| table.check(Content::Results))?;
@@ -217,79 +408,10 @@ fn points(arguments: &SweepPlan, scene: &SceneFile) -> Result<Axis, SweepError> 
     product(&axes, arguments.max_jobs)
 }
 
-/// Checks that jobs are runs of this program which write into their directories alone.
-fn check(jobs: &[Job]) -> Result<(), SweepError> {
-    // Made once: for each job it would take longer than all the rest.
-    let mut command = Arguments::command();
-    for job in jobs {
-        if let Err(what) = flaw(&mut command, job) {
-            let message = format!("job `{}` {what}", job.id.escape_debug());
-            return Err(SweepError::Setting { message, help: None });
-        }
-    }
-    Ok(())
-}
-
-/// Says why a job is no run that may be started, if it is none.
-fn flaw(command: &mut clap::Command, job: &Job) -> Result<(), String> {
-    if job.program != PROGRAM {
-        let program = job.program.escape_debug();
-        return Err(format!("is of the program `{program}`: only `{PROGRAM}` is run"));
-    }
-    let words = [PROGRAM]
-        .into_iter()
-        .chain(job.arguments.iter().map(String::as_str));
-    let matches = command.try_get_matches_from_mut(words);
-    let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
-    let parsed = parsed.map_err(|error| {
-        let text = error.to_string();
-        let line = text.lines().next().unwrap_or_default();
-        let line = line.trim_start_matches("error: ");
-        format!("has arguments that do not fit: {line}")
-    })?;
-    match parsed.command {
-        Command::Run(run) if run.out.as_deref() != Some(Path::new(&job.directory)) => {
-            Err("must have its `--out` in its directory".to_owned())
-        }
-        Command::Run(run) if run.dump_failed_solve.is_some() => {
-            Err("may write into its directory alone, without `--dump-failed-solve`".to_owned())
-        }
-        Command::Run(_) => Ok(()),
-        _ => Err("must be a `run`".to_owned()),
-    }
-}
-
-fn run(arguments: &Sweep, manifest: &Manifest, files: &Files<'_>, others: usize) -> Result<u8, SweepError> {
-    let directory = files.directory;
-    let is_missing = |job: &Job| matches!(look(directory, job), Found::Missing(_));
-    let all = 0..manifest.jobs.len();
-    let missing: Vec<usize> = all.filter(|k| is_missing(&manifest.jobs[*k])).collect();
-    let kept = manifest.jobs.len() - missing.len();
-    let mut failures = BTreeMap::new();
-    let mut interrupted = false;
-    if !arguments.collect {
-        files.clear()?;
-        let stop = interrupt::requested(arguments.quiet, interrupt::SWEEP);
-        failures = execute(arguments, manifest, directory, &missing, &stop)?;
-        interrupted = stop.load(Ordering::Relaxed);
-    }
-    let results = collect(directory, manifest, &failures);
-    for table in &files.tables {
-        table.write(&results.table)?;
-    }
-    files.times.write(&results.seconds)?;
-    if !arguments.quiet {
-        report(&results, files, kept, others);
-    }
-    Ok(code(&results, interrupted, manifest))
-}
-
 fn execute(
     arguments: &Sweep,
-    manifest: &Manifest,
-    directory: &Path,
-    missing: &[usize],
-    stop: &std::sync::atomic::AtomicBool,
+    sweep: &mut OpenSweep,
+    stop: &AtomicBool,
 ) -> Result<BTreeMap<usize, Failure>, SweepError> {
     let program = std::env::current_exe().map_err(|source| SweepError::Read {
         path: PathBuf::from(PROGRAM),
@@ -297,16 +419,13 @@ fn execute(
     })?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let executor = Executor {
-        directory,
+        directory: &sweep.files.directory,
         program: &program,
         workers: arguments.jobs.unwrap_or_else(cores),
         fail_fast: arguments.fail_fast,
     };
-    let kept = manifest.jobs.len() - missing.len();
-    let mut watch = JobWatch::new(arguments.quiet, manifest, kept);
-    let failures = executor.run(manifest, missing, stop, |event| watch.see(event));
-    watch.end();
-    failures
+    let watch = &mut sweep.watch;
+    executor.run(&sweep.manifest, &sweep.missing, stop, |event| watch.see(event))
 }
 
 /// The exit code, and what there is to say about it.
@@ -345,7 +464,7 @@ fn code(results: &Results, interrupted: bool, manifest: &Manifest) -> u8 {
     if results.unknown.is_empty() { 0 } else { BAD_SCENE }
 }
 
-fn report(results: &Results, files: &Files<'_>, kept: usize, others: usize) {
+fn report(results: &Results, files: &Files, kept: usize, others: usize) {
     let counts = results.counts;
     let (rows, columns) = (results.table.rows.len(), results.table.columns.len());
     let mut table = Table::default();

@@ -5,7 +5,7 @@
 //! it [closes](ResultDirectory::close) the set with `manifest.json`, which lists all of them. Files
 //! that no run of Pliant wrote are left alone, and nothing is written through links.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -284,6 +284,49 @@ impl ResultDirectory {
         Ok(())
     }
 
+    /// Writes the files of a run that was made in another directory, as they were there, in place
+    /// of those of an earlier run; by name, with forward slashes. The manifest, if it is among
+    /// them, is the last; without it, they are a checkpoint, and no result changes.
+    ///
+    /// # Errors
+    /// [`ExportError::Io`] for a name that no file of a run has, before anything is written, and
+    /// for a file that cannot be written; [`ExportError::NoManifest`] if the manifest is none; the
+    /// errors of [`take`](Self::take).
+    pub fn receive(&mut self, files: &BTreeMap<String, Vec<u8>>) -> Result<(), ExportError> {
+        if let Some(name) = files.keys().find(|name| !is_of_a_run(name)) {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "no file of a run has this name");
+            return Err(ExportError::io(&self.path.join(name), source));
+        }
+        if let Some(bytes) = files.get(MANIFEST) {
+            let stranger = |_| ExportError::NoManifest {
+                path: self.path.join(MANIFEST),
+            };
+            let manifest: Manifest = serde_json::from_slice(bytes).map_err(stranger)?;
+            let run = RunInfo {
+                pliant: &manifest.pliant,
+                scene: &manifest.scene,
+                status: &manifest.status,
+            };
+            let names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
+            self.clear(run, &names, &[])?;
+        }
+        // The checkpoint names bytes of its log: neither may stand beside another's.
+        if files.contains_key(CHECKPOINT) {
+            remove(&self.path.join(CHECKPOINT))?;
+        }
+        let order = |name: &str| [CHECKPOINT, MANIFEST].iter().position(|last| *last == name);
+        let mut names: Vec<&String> = files.keys().collect();
+        names.sort_by_key(|name| order(name).map_or(0, |place| place + 1));
+        for name in names {
+            let path = self.path.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(|source| ExportError::io(parent, source))?;
+            }
+            write_atomically(&path, |out| out.write_all(&files[name]))?;
+        }
+        Ok(())
+    }
+
     fn entry(&self, file: &Written) -> ManifestEntry {
         let name = file.path.strip_prefix(&self.path).unwrap_or(&file.path);
         let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
@@ -311,6 +354,14 @@ impl ResultDirectory {
             self.lock.metadata().is_ok()
         }
     }
+}
+
+/// Whether a file of a run has this name, from its directory and with forward slashes.
+fn is_of_a_run(name: &str) -> bool {
+    let frame = name.split_once('/').filter(|(folder, _)| *folder == FRAMES);
+    [MANIFEST, CHECKPOINT, CHECKPOINT_LOG].contains(&name)
+        || RESULTS.contains(&name)
+        || frame.is_some_and(|(_, frame)| is_frame(frame))
 }
 
 /// Opens the lock, which is never written to. Creating and opening are apart: what opens what is

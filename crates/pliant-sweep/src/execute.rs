@@ -1,4 +1,5 @@
-//! The execution of jobs, each as a process of its own.
+//! The execution of jobs: each as a process of its own by [`Executor`], or by whatever command
+//! [`run_job`] is given.
 
 use crate::SweepError;
 use crate::manifest::{Job, Manifest};
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -60,6 +61,20 @@ impl FailureKind {
             Self::Changed => "changed",
         }
     }
+
+    /// The kind of a word that the table has.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let all = [
+            Self::Refused,
+            Self::Unwritten,
+            Self::Killed,
+            Self::Crashed,
+            Self::Interrupted,
+            Self::NotStarted,
+            Self::Changed,
+        ];
+        all.into_iter().find(|kind| kind.word() == word)
+    }
 }
 
 /// Why a job has no result.
@@ -72,7 +87,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+    /// A failure with its sentence.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, message }
     }
@@ -88,7 +104,8 @@ pub enum Ending {
 }
 
 impl Ending {
-    fn of(result: &Value) -> Self {
+    /// The ending that a complete result tells of.
+    pub fn of(result: &Value) -> Self {
         match result["status"].as_str() {
             Some("ok") => Self::Through,
             _ => Self::Failed(result["error"].as_str().unwrap_or_default().to_owned()),
@@ -182,6 +199,98 @@ impl Executor<'_> {
     }
 }
 
+/// How the command of a job ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandEnd {
+    /// The exit code of the program; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// The same in words, such as `exit status: 2`.
+    pub status: String,
+    /// The text that it complained with.
+    pub words: String,
+}
+
+impl CommandEnd {
+    /// The failure that an end other than a result is.
+    fn failure(&self, stop: &AtomicBool) -> Failure {
+        let line = first_line(&self.words);
+        let status = &self.status;
+        match self.code {
+            Some(2) => Failure::new(FailureKind::Refused, line),
+            Some(5) => Failure::new(FailureKind::Unwritten, line),
+            Some(130) => Failure::new(FailureKind::Interrupted, INTERRUPTED),
+            Some(_) => Failure::new(FailureKind::Crashed, format!("{status}: {line}")),
+            None if is_stopped_soon(stop) => Failure::new(FailureKind::Interrupted, INTERRUPTED),
+            None => Failure::new(FailureKind::Killed, format!("ended by a {status}")),
+        }
+    }
+}
+
+/// Whether the sweep is to stop, after a moment: a signal to all processes of a group may end one
+/// of them, which does not answer it yet, ahead of the answer of this one.
+fn is_stopped_soon(stop: &AtomicBool) -> bool {
+    if !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+    stop.load(Ordering::Relaxed)
+}
+
+/// Runs a job of the sweep in `directory` by a command, unless its result is there. Returns how its
+/// run ended, if it has a result. While another process has the directory of the job its end is
+/// waited for, once `waits` was called, or until `stop` is set.
+///
+/// # Errors
+/// [`Failure`] if the job has no result, with why; that of `command` among them.
+pub fn run_job(
+    directory: &Path,
+    job: &Job,
+    stop: &AtomicBool,
+    waits: impl FnOnce(),
+    command: impl FnOnce() -> Result<CommandEnd, Failure>,
+) -> Result<Ending, Failure> {
+    wait_for_directory(&directory.join(&job.directory), stop, waits)?;
+    // Whoever had the directory may have been at this very job.
+    if let Found::Complete(result) = look(directory, job) {
+        return Ok(Ending::of(&result));
+    }
+    let end = command()?;
+    let Some(code @ (0 | 3 | 4)) = end.code else {
+        return Err(end.failure(stop));
+    };
+    match look(directory, job) {
+        Found::Complete(result) => Ok(Ending::of(&result)),
+        // Runs that fail by themselves say so by their code, also if they cannot write it down.
+        Found::Missing(_) if code != 0 && whole(directory, &job.directory, &job.result).is_err() => {
+            Err(Failure::new(FailureKind::Unwritten, first_line(&end.words)))
+        }
+        Found::Missing(why) => Err(Failure::new(FailureKind::Changed, why)),
+    }
+}
+
+/// Waits until no other process writes into the directory of a job: one that an earlier sweep left,
+/// which ends after its present step.
+fn wait_for_directory(directory: &Path, stop: &AtomicBool, waits: impl FnOnce()) -> Result<(), Failure> {
+    let mut waits = Some(waits);
+    loop {
+        match lock(directory) {
+            Ok(_) => return Ok(()),
+            Err(ExportError::Busy { .. }) if stop.load(Ordering::Relaxed) => {
+                return Err(Failure::new(
+                    FailureKind::Interrupted,
+                    "interrupted before it began",
+                ));
+            }
+            Err(ExportError::Busy { .. }) => {
+                if let Some(waits) = waits.take() {
+                    waits();
+                }
+                std::thread::sleep(LOOK);
+            }
+            Err(error) => return Err(Failure::new(FailureKind::Unwritten, error.to_string())),
+        }
+    }
+}
+
 /// The values that the workers share.
 struct Shared<'a> {
     executor: Executor<'a>,
@@ -230,77 +339,18 @@ impl Shared<'_> {
 
     /// Runs a job. Returns how its run ended, if it has a result.
     fn run(&self, index: usize, job: &Job, sender: &Sender<Event>) -> Result<Ending, Failure> {
-        self.wait_for_directory(index, job, sender)?;
-        // Whoever had the directory may have been at this very job.
-        if let Found::Complete(result) = look(self.executor.directory, job) {
-            return Ok(Ending::of(&result));
-        }
-        let (status, words) = self.spawn_and_wait(index, job).map_err(|error| {
-            let program = self.executor.program.display();
-            Failure::new(FailureKind::NotStarted, format!("cannot run {program}: {error}"))
-        })?;
-        let Some(code @ (0 | 3 | 4)) = status.code() else {
-            return Err(self.failure_of(status, &words));
+        let waits = || {
+            let _ = sender.send(Event::Waiting(index));
         };
-        match look(self.executor.directory, job) {
-            Found::Complete(result) => Ok(Ending::of(&result)),
-            // Runs that fail by themselves say so by their code, also if they cannot write it down.
-            Found::Missing(_)
-                if code != 0 && whole(self.executor.directory, &job.directory, &job.result).is_err() =>
-            {
-                Err(Failure::new(FailureKind::Unwritten, first_line(&words)))
-            }
-            Found::Missing(why) => Err(Failure::new(FailureKind::Changed, why)),
-        }
+        run_job(self.executor.directory, job, self.stop, waits, || {
+            self.spawn_and_wait(index, job).map_err(|error| {
+                let program = self.executor.program.display();
+                Failure::new(FailureKind::NotStarted, format!("cannot run {program}: {error}"))
+            })
+        })
     }
 
-    /// The failure that an end other than a result is.
-    fn failure_of(&self, status: ExitStatus, words: &str) -> Failure {
-        let line = first_line(words);
-        match status.code() {
-            Some(2) => Failure::new(FailureKind::Refused, line),
-            Some(5) => Failure::new(FailureKind::Unwritten, line),
-            Some(130) => Failure::new(FailureKind::Interrupted, INTERRUPTED),
-            Some(_) => Failure::new(FailureKind::Crashed, format!("{status}: {line}")),
-            None if self.is_stopped_soon() => Failure::new(FailureKind::Interrupted, INTERRUPTED),
-            None => Failure::new(FailureKind::Killed, format!("ended by a {status}")),
-        }
-    }
-
-    /// Whether the sweep is to stop, after a moment: a signal to all processes of a group may end
-    /// one of them, which does not answer it yet, ahead of the answer of this one.
-    fn is_stopped_soon(&self) -> bool {
-        if !self.is_stopped() {
-            std::thread::sleep(LOOK);
-        }
-        self.is_stopped()
-    }
-
-    /// Waits until no other process writes into the directory of a job: one that an earlier sweep
-    /// left, which ends after its present step.
-    fn wait_for_directory(&self, index: usize, job: &Job, sender: &Sender<Event>) -> Result<(), Failure> {
-        let mut told = false;
-        loop {
-            match lock(&self.executor.directory.join(&job.directory)) {
-                Ok(_) => return Ok(()),
-                Err(ExportError::Busy { .. }) if self.is_stopped() => {
-                    return Err(Failure::new(
-                        FailureKind::Interrupted,
-                        "interrupted before it began",
-                    ));
-                }
-                Err(ExportError::Busy { .. }) => {
-                    if !std::mem::replace(&mut told, true) {
-                        let _ = sender.send(Event::Waiting(index));
-                    }
-                    std::thread::sleep(LOOK);
-                }
-                Err(error) => return Err(Failure::new(FailureKind::Unwritten, error.to_string())),
-            }
-        }
-    }
-
-    fn spawn_and_wait(&self, index: usize, job: &Job) -> std::io::Result<(ExitStatus, String)> {
+    fn spawn_and_wait(&self, index: usize, job: &Job) -> std::io::Result<CommandEnd> {
         let mut child = Command::new(self.executor.program)
             .args(&job.arguments)
             .arg("--stop-at-eof")
@@ -319,7 +369,12 @@ impl Shared<'_> {
         let words = complaints(&mut child);
         let status = child.wait();
         self.inputs().remove(&index);
-        Ok((status?, words))
+        let status = status?;
+        Ok(CommandEnd {
+            code: status.code(),
+            status: status.to_string(),
+            words,
+        })
     }
 }
 

@@ -107,10 +107,12 @@ const TABLE: &[(&str, Allowed)] = &[
         "pliant-python",
         These(&[
             "pliant",
+            "pliant-cli",
             "pliant-import",
             "pliant-output",
             "pliant-run",
             "pliant-scene",
+            "pliant-sweep",
             "pliant-threads",
         ]),
     ),

@@ -5,6 +5,7 @@ use pliant_output::ExportError;
 use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::directory::{MANIFEST, Manifest, ResultDirectory, RunInfo};
 use pliant_output::vtk::{collections, write_vtk};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -354,4 +355,80 @@ mod links {
         assert!(matches!(error, ExportError::Link { .. }), "{error}");
         assert_eq!(names_in(&elsewhere), ["particles_0000.vtu"]);
     }
+}
+
+/// All files of a directory but its lock, by their names.
+fn files_of(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let read = |name: &String| (name.clone(), fs::read(path.join(name)).unwrap());
+    let frames = names_in(&path.join("frames"));
+    let frames = frames.into_iter().map(|name| format!("frames/{name}"));
+    let top = names_in(path)
+        .into_iter()
+        .filter(|name| path.join(name).is_file());
+    let all: Vec<String> = top.chain(frames).filter(|name| !name.contains("lock")).collect();
+    all.iter().map(read).collect()
+}
+
+/// Files of a run elsewhere take the place of those of an earlier run, of which nothing is left.
+#[test]
+fn files_of_another_directory_are_received() {
+    let dir = tempfile::tempdir().unwrap();
+    let (here, there) = (dir.path().join("here"), dir.path().join("there"));
+    run(&here, "joints.csv", b"old", 3).unwrap();
+    run(&there, "energy.csv", b"new", 2).unwrap();
+    fs::write(here.join("notes.txt"), "mine").unwrap();
+    let expected = files_of(&there);
+    ResultDirectory::take(&here).unwrap().receive(&expected).unwrap();
+    let mut found = files_of(&here);
+    assert_eq!(found.remove("notes.txt").as_deref(), Some(&b"mine"[..]));
+    assert_eq!(found, expected);
+    // A checkpoint alone is beside results.
+    let checkpoint = [("checkpoint.pliant", "a"), ("checkpoint.log", "b")];
+    let checkpoint = checkpoint.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+    let checkpoint = BTreeMap::from(checkpoint);
+    ResultDirectory::take(&here)
+        .unwrap()
+        .receive(&checkpoint)
+        .unwrap();
+    let mut both = files_of(&here);
+    assert!(
+        checkpoint
+            .iter()
+            .all(|(name, bytes)| both.remove(name).as_ref() == Some(bytes))
+    );
+    both.remove("notes.txt");
+    assert_eq!(both, expected);
+}
+
+/// Names that no file of a run has, and a manifest that is none, change nothing.
+#[test]
+fn files_of_no_run_are_not_received() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("here");
+    run(&path, "energy.csv", b"old", 1).unwrap();
+    let before = files_of(&path);
+    for name in [
+        "../up.csv",
+        "/up.csv",
+        "notes.txt",
+        "frames/../a",
+        ".pliant.lock",
+        "",
+        "frames/",
+    ] {
+        let files = BTreeMap::from([
+            (name.to_owned(), Vec::new()),
+            ("energy.csv".to_owned(), Vec::new()),
+        ]);
+        let error = ResultDirectory::take(&path).unwrap().receive(&files).unwrap_err();
+        assert!(error.to_string().contains("no file of a run"), "{name}: {error}");
+    }
+    let files = BTreeMap::from([
+        (MANIFEST.to_owned(), b"{}".to_vec()),
+        ("energy.csv".to_owned(), Vec::new()),
+    ]);
+    let error = ResultDirectory::take(&path).unwrap().receive(&files).unwrap_err();
+    assert!(matches!(error, ExportError::NoManifest { .. }), "{error}");
+    assert_eq!(files_of(&path), before);
+    assert_eq!(names_in(dir.path()), ["here"]);
 }

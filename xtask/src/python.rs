@@ -19,7 +19,7 @@ const TOOLS: &[&str] = &[
     "gymnasium>=1.1",
 ];
 
-/// What builds it beside MuJoCo and the packages whose robots both read.
+/// Packages that build it, and MuJoCo.
 const ROBOTS: &[&str] = &["maturin>=1.9,<2", "numpy>=1.23", "mujoco==4.0.0"];
 
 /// Packages of robot descriptions, without the programs that they are for.

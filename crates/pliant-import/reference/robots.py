@@ -561,7 +561,7 @@ def main():
     if unknown := set(wanted) - {r.name for r in ROBOTS}:
         sys.exit(f"no robots: {sorted(unknown)}; there are {[r.name for r in ROBOTS]}")
     columns = ["joints", *BOUNDS]
-    print("| robot | " + " | ".join(columns) + " |\n|---" * (1) + "|---" * len(columns) + "|")
+    print("| robot | " + " | ".join(columns) + " |\n" + "|---" * (1 + len(columns)) + "|")
     exceeded = []
     for robot in ROBOTS:
         if wanted and robot.name not in wanted:

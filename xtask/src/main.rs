@@ -67,6 +67,11 @@ const TASKS: &[Task] = &[
         run: python::run,
     },
     Task {
+        name: "robots",
+        summary: "compare robots that Python packages ship with MuJoCo, which are downloaded  [their names]",
+        run: python::robots,
+    },
+    Task {
         name: "wheel",
         summary: "build a wheel of the Python package  [--dist]",
         run: python::wheel,

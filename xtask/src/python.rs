@@ -1,5 +1,6 @@
-//! `cargo xtask python` and `cargo xtask wheel`: the Python package in `python/`, tested as a user
-//! installs it, and built to be given away.
+//! `cargo xtask python`, `cargo xtask robots` and `cargo xtask wheel`: the Python package in
+//! `python/`, tested as a user installs it, compared with another program on robots that packages
+//! ship, and built to be given away.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,16 @@ const TOOLS: &[&str] = &[
     "ray>=2.40",
 ];
 
+/// Packages that build it, and MuJoCo.
+const ROBOTS: &[&str] = &["maturin>=1.9,<2", "numpy>=1.23", "mujoco==4.0.0"];
+
+/// Packages of robot descriptions, without the programs that they are for.
+const DESCRIPTIONS: &[&str] = &[
+    "example-robot-data==6.0.0",
+    "gymnasium==1.4.0",
+    "gymnasium-robotics==1.4.2",
+];
+
 /// The names that an interpreter may have.
 const INTERPRETERS: [&str; 2] = ["python3", "python"];
 
@@ -33,14 +44,14 @@ struct Environment {
 }
 
 impl Environment {
-    /// Makes the environment, or takes the one of the same Python, and installs the tools that are
-    /// missing.
-    fn prepare() -> Result<Self, Error> {
+    /// Makes the environment of this name, or takes the one of the same Python, and installs the
+    /// tools that are missing.
+    fn prepare(name: &str, tools: &[&str]) -> Result<Self, Error> {
         let (interpreter, version) = interpreter().ok_or(Error::NoPython)?;
         let target = Metadata::of_workspace()?.target_folder;
         let environment = Self {
             root: process::workspace_root()?,
-            folder: target.join("python").join("environment"),
+            folder: target.join("python").join(name),
             target,
         };
         if version_of(environment.program("python")).as_deref() != Some(&version) {
@@ -48,9 +59,9 @@ impl Environment {
             command.args(["-m", "venv", "--clear"]).arg(&environment.folder);
             process::capture(command)?;
         }
-        let mut tools = environment.pip();
-        tools.args(TOOLS);
-        process::capture(tools)?;
+        let mut install = environment.pip();
+        install.args(tools);
+        process::capture(install)?;
         Ok(environment)
     }
 
@@ -106,8 +117,26 @@ fn version_of(interpreter: impl AsRef<Path>) -> Option<String> {
 /// stubs.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches::<0>("python", args, [])?;
-    let environment = Environment::prepare()?;
-    for mut command in commands(&environment)? {
+    let environment = Environment::prepare("environment", TOOLS)?;
+    run_all(&environment, commands(&environment)?)
+}
+
+/// Installs the package beside MuJoCo and compares both on robots that packages ship, all of them
+/// or those that are named.
+pub(crate) fn robots(args: &[String]) -> Result<u8, Error> {
+    let environment = Environment::prepare("robots", ROBOTS)?;
+    let mut descriptions = environment.pip();
+    descriptions.arg("--no-deps").args(DESCRIPTIONS);
+    let mut compare = environment.python();
+    let reference = environment.root.join("crates/pliant-import/reference");
+    compare.arg(reference.join("robots.py")).args(args);
+    let install = install(&environment);
+    run_all(&environment, vec![build()?, install, descriptions, compare])
+}
+
+/// Runs commands up to the first that fails.
+fn run_all(environment: &Environment, commands: Vec<Command>) -> Result<u8, Error> {
+    for mut command in commands {
         println!("$ {}", process::describe(&command));
         // Builds without isolation look for maturin there.
         command.env("PATH", environment.path());
@@ -119,11 +148,23 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
-    // Both in one, so that the package finds its crates compiled.
+/// Builds the program and the package, both in one, so that the package finds its crates compiled.
+fn build() -> Result<Command, Error> {
     let mut build = process::cargo()?;
     build.args(["build", "--release", "--locked"]);
     build.args(["--package", "pliant-cli", "--package", "pliant-python"]);
+    Ok(build)
+}
+
+/// Installs the package as a user does.
+fn install(environment: &Environment) -> Command {
+    let mut install = environment.pip();
+    install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]);
+    install.arg(environment.sources());
+    install
+}
+
+fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
     let mut lock = process::cargo()?;
     lock.args([
         "test",
@@ -134,9 +175,6 @@ fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
         "--test",
         "lock",
     ]);
-    let mut install = environment.pip();
-    install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]);
-    install.arg(environment.sources());
     let mut test = environment.python();
     test.args(["-m", "pytest"])
         .arg(environment.sources().join("tests"));
@@ -146,7 +184,7 @@ fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
     types.args(["-m", "mypy", "--strict", "pliant", "examples", "tests"]);
     let mut stubs = environment.python();
     stubs.args(["-m", "mypy.stubtest", "pliant"]);
-    Ok(vec![build, lock, install, test, types, stubs])
+    Ok(vec![build()?, lock, install(environment), test, types, stubs])
 }
 
 /// The program `pliant` as a release build leaves it.
@@ -159,7 +197,7 @@ fn program(target: &Path) -> PathBuf {
 /// Builds a wheel into `target/wheels`; with `--dist` by the profile of published binaries.
 pub(crate) fn wheel(args: &[String]) -> Result<u8, Error> {
     let [dist] = flags::switches("wheel", args, ["--dist"])?;
-    let environment = Environment::prepare()?;
+    let environment = Environment::prepare("environment", TOOLS)?;
     let mut command = Command::new(environment.program("maturin"));
     command.current_dir(environment.sources());
     command.args([

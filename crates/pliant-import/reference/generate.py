@@ -25,6 +25,7 @@ CASES = [
     ("hopper.xml", {"forth": 0.3, "up": 1.2, "pitch": -0.4, "hip": 0.6, "knee": -0.9}, False),
     ("drives.xml", {}, False),
     ("frames.xml", {}, False),
+    ("legs.xml", {"right_x": -0.2, "right_z": 0.3, "right_y": -0.5, "right_knee": -0.1, "left_knee": -0.7}, False),
     ("shoulder.xml", {"first": 0.5, "second": -0.3, "third": 0.8, "bend": 0.4, "turn": -0.7}, False),
 ]
 

@@ -143,6 +143,33 @@ impl Inertia {
             tensor: about(self) + about(other),
         }
     }
+
+    /// A mass point of at most a share of the mass at a point, and what is left without it. The
+    /// point is so small that a body is left; `None` if nothing can be taken.
+    pub(crate) fn without_point(&self, share: f64, point: Vec3) -> Option<(f64, Self)> {
+        let moments = self.tensor.symmetric_eigenvalues();
+        // How much each may lose for itself, and beside the sum of both others.
+        let spare = moments.min().min(moments.sum() - 2.0 * moments.max());
+        let square = (point - self.centre).norm_squared();
+        let mass = match square {
+            0.0 => share * self.mass,
+            _ => (share * self.mass).min(0.25 * spare / square),
+        };
+        if mass <= 0.0 {
+            return None;
+        }
+        let left = self.mass - mass;
+        let centre = (self.centre * self.mass - point * mass) / left;
+        let tensor = self.tensor + of_point(self.mass, self.centre - centre) - of_point(mass, point - centre);
+        Some((
+            mass,
+            Self {
+                mass: left,
+                centre,
+                tensor,
+            },
+        ))
+    }
 }
 
 /// The inertia of a mass point at an offset (kg m^2).

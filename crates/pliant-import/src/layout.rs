@@ -6,10 +6,14 @@ use crate::robot::{Apart, Attachment, Joint, Link, Motion, Robot};
 use crate::xml::Tree;
 use pliant_dense::{Mat3, Vec3};
 
-/// The mass of a body that stands for a link without mass, as a share of the mass that it carries.
-/// A step does not see it: it is below the residual to which its equations are solved. (Shares
-/// just above that residual cost it many iterations.)
+/// The inertia of a body that stands for a link without mass, as a share of what it carries; of its
+/// mass if it can borrow none. A step does not see it: it is below the residual to which its
+/// equations are solved. (Shares just above that residual cost it many iterations.)
 const LIGHT: f64 = 1e-12;
+
+/// The mass that such a body borrows from the one behind it, as a share of that one's. Between
+/// heavy bodies on the ground, much less leaves contacts and limits too few digits to be solved.
+const BORROWED: f64 = 1e-7;
 
 /// The bodies that the links of a robot become.
 pub(crate) struct Layout {
@@ -230,6 +234,8 @@ fn hold_massless(robot: &mut Robot, tree: &mut Tree) {
 /// Gives bodies without mass, which carry others, a little of it.
 fn lighten(robot: &Robot, tree: &mut Tree, layout: &mut Layout) {
     let mut carried: Vec<Option<Inertia>> = vec![None; robot.links.len()];
+    let mut lightened = vec![false; robot.links.len()];
+    let hinged = hinged(robot, layout);
     for index in (0..robot.links.len()).rev() {
         let link = &robot.links[index];
         let whole = match (layout.inertia[index], carried[index]) {
@@ -250,17 +256,63 @@ fn lighten(robot: &Robot, tree: &mut Tree, layout: &mut Layout) {
         let Some(others) = carried[index] else {
             continue;
         };
-        layout.inertia[index] = Some(Inertia {
+        // A ball whose radius of gyration is that of what it carries.
+        let tensor = Mat3::identity() * (LIGHT * others.tensor.trace() / 3.0);
+        let mut light = Inertia {
             mass: LIGHT * others.mass,
             centre: Vec3::zeros(),
-            // A ball whose radius of gyration is that of what it carries.
-            tensor: Mat3::identity() * (LIGHT * others.tensor.trace() / 3.0),
-        });
+            tensor,
+        };
+        if let Some(next) = hinged[index] {
+            let share = if lightened[next.0] { 0.5 } else { BORROWED };
+            if let Some((mass, centre)) = borrow(layout, index, next, share, 100.0 * light.mass) {
+                light = Inertia { mass, centre, tensor };
+            }
+        }
+        lightened[index] = true;
+        layout.inertia[index] = Some(light);
         if !link.name.contains('/') {
-            let message = "a link without mass moves and carries others: it is written as a light body, of 1e-12 of the mass that it carries";
+            let message = "a link without mass moves and carries others: it is written as a light body, of 1e-12 of what it carries, or with 1e-7 of the mass of the next body, which it takes from it at their joint";
             tree.remark(link.spot, message);
         }
     }
+}
+
+/// By link: a link whose joint with its body leaves a point where it is, and this point in the frame
+/// of that link.
+fn hinged(robot: &Robot, layout: &Layout) -> Vec<Option<(usize, Vec3)>> {
+    let mut out = vec![None; robot.links.len()];
+    for (child, link) in robot.links.iter().enumerate() {
+        if let Some(parent) = link.parent.and_then(|p| layout.owner[p])
+            && let Some((group, _)) = groups_of(link).first()
+            && matches!(
+                group.kind,
+                "Hinge" | "Universal" | "GimbalXyz" | "GimbalXzy" | "Ball"
+            )
+        {
+            out[parent].get_or_insert((child, group.anchor));
+        }
+    }
+    out
+}
+
+/// Mass that a body without mass takes from the one behind it, at a point that no motion of their
+/// joint moves: there it makes no difference to which of both it belongs. Gives the mass, if it is
+/// not less than the `least`, and the point in the frame of the link.
+fn borrow(
+    layout: &mut Layout,
+    index: usize,
+    (child, point): (usize, Vec3),
+    share: f64,
+    least: f64,
+) -> Option<(f64, Vec3)> {
+    let (mass, rest) = layout.inertia[child]?.without_point(share, point)?;
+    if mass < least {
+        return None;
+    }
+    layout.inertia[child] = Some(rest);
+    let frame = layout.start[index].inverse().then(&layout.start[child]);
+    Some((mass, frame.point(point)))
 }
 
 /// The joints of a link in groups; none if it has none.

@@ -159,7 +159,9 @@ fn a_massless_link_that_carries_others_moves() {
     ];
     let made = robot(&parts, &Options::default());
     assert!(remarked(&made, "light body"), "{:?}", made.remarks);
-    assert!(made.scene.contains("mass: 1e-12"), "{}", made.scene);
+    // Of the mass of `b`, so that both have what the file says.
+    assert!(made.scene.contains("mass: 1e-7"), "{}", made.scene);
+    assert!(made.scene.contains("mass: 0.9999999"), "{}", made.scene);
     let mut runner = runner(&made.scene);
     runner.step().unwrap();
 }

@@ -24,6 +24,7 @@ from ._pliant import (
     Batch,
     Body,
     Certificate,
+    Check,
     ContactsReport,
     Energies,
     EquilibriumReport,
@@ -36,10 +37,12 @@ from ._pliant import (
     Simulation,
     StepReport,
     __version__,
+    check,
 )
 from .contacts import CONTACT, ContactState
 from .errors import (
     CheckpointError,
+    ComponentError,
     Error,
     NotConverged,
     RobotWarning,
@@ -54,7 +57,9 @@ __all__ = [
     "Batch",
     "Body",
     "Certificate",
+    "Check",
     "CheckpointError",
+    "ComponentError",
     "ContactState",
     "ContactsReport",
     "Energies",
@@ -75,4 +80,5 @@ __all__ = [
     "StepReport",
     "UnknownName",
     "__version__",
+    "check",
 ]

@@ -8,12 +8,14 @@ from typing import Any, Literal, SupportsFloat, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .components import ForceField, HasPositions
 from .errors import StateError, StepError
 
 __all__ = [
     "Batch",
     "Body",
     "Certificate",
+    "Check",
     "ContactsReport",
     "Energies",
     "EquilibriumReport",
@@ -27,6 +29,7 @@ __all__ = [
     "StepReport",
     "__version__",
     "_unpickled",
+    "check",
 ]
 __version__: str
 
@@ -35,6 +38,7 @@ def _unpickled(name: str, bytes: bytes) -> Any: ...
 _Array: TypeAlias = NDArray[np.float64]
 _Path: TypeAlias = str | PathLike[str]
 _Parameters: TypeAlias = Mapping[str, SupportsFloat | str] | None
+_Derivatives: TypeAlias = Literal["differences", "jax", "torch"]
 _Mask: TypeAlias = Sequence[bool] | NDArray[np.bool_]
 
 @final
@@ -89,6 +93,30 @@ class Model:
         mesh_directories: Sequence[_Path] = ...,
     ) -> Model: ...
     def with_parameters(self, parameters: Mapping[str, SupportsFloat | str]) -> Model: ...
+    def with_force_field(
+        self,
+        name: str,
+        node: str,
+        field: ForceField,
+        *,
+        derivatives: _Derivatives = "differences",
+        coupled: bool = True,
+        difference: float = 1e-4,
+    ) -> Model: ...
+    def with_mapping(
+        self,
+        name: str,
+        parents: str | Sequence[str],
+        mapping: HasPositions,
+        *,
+        derivatives: _Derivatives = "differences",
+        coupled: bool = True,
+        difference: float = 1e-4,
+    ) -> Model: ...
+    def with_constraint(
+        self, name: str, node: str, *, compliance: float = 0.0, relaxation_time: float = 0.0
+    ) -> Model: ...
+    def check(self, name: str) -> Check: ...
     @property
     def title(self) -> str: ...
     @property
@@ -123,6 +151,25 @@ class Model:
     def is_static(self) -> bool: ...
     def __copy__(self) -> Model: ...
     def __deepcopy__(self, _memo: Any, /) -> Model: ...
+
+@final
+class Check:
+    @property
+    def is_good(self) -> bool: ...
+    @property
+    def findings(self) -> tuple[str, ...]: ...
+    @property
+    def worst(self) -> float: ...
+
+def check(
+    component: ForceField | HasPositions,
+    x: ArrayLike,
+    v: ArrayLike | None = None,
+    *,
+    derivatives: _Derivatives = "differences",
+    coupled: bool = True,
+    difference: float = 1e-4,
+) -> Check: ...
 
 @final
 class Batch:

@@ -367,6 +367,7 @@ impl Batch {
     /// Whether the duration of the scene has passed, a truth value for each instance.
     #[getter]
     fn is_done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        simulation::refuse_inside(py)?;
         let list = self.list(py);
         let done = |s: &Py<Simulation>| Ok(s.get().wait()?.is_done());
         let values = py.detach(|| list.iter().map(done).collect::<Result<_, _>>());

@@ -16,8 +16,11 @@ mod joint_space;
 mod lock;
 mod model;
 mod node;
+mod outline;
+mod own;
 mod pickle;
 mod report;
+mod run;
 mod simulation;
 
 #[pyo3::pymodule]
@@ -34,6 +37,8 @@ mod _pliant {
     use crate::model::Model;
     #[pymodule_export]
     use crate::node::Node;
+    #[pymodule_export]
+    use crate::own::{Check, check_component};
     #[pymodule_export]
     use crate::pickle::_unpickled;
     #[pymodule_export]

@@ -9,7 +9,8 @@ use crate::lock::{Broken, FairGuard, FairLock};
 use crate::model::Model;
 use crate::node::Node;
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
-use crate::{contacts, dynamics, errors};
+use crate::run::{Run, Stop};
+use crate::{contacts, dynamics, errors, own};
 use numpy::PyArray2;
 use pliant::model::{ComponentId, NodeId};
 use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
@@ -44,12 +45,13 @@ pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Simulation {
     model: Py<Model>,
-    runner: FairLock<Runner>,
+    runner: FairLock<Run>,
 }
 
 impl Simulation {
     /// The run; waits for other threads that use it, and lets Python go on meanwhile.
-    fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Runner>> {
+    fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Run>> {
+        refuse_inside(py)?;
         let guard = self.runner.lock(|wait| py.detach(wait));
         guard.map_err(|_| errors::broken(py))
     }
@@ -60,19 +62,26 @@ impl Simulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> T + Send,
     ) -> PyResult<T> {
-        let done = py.detach(|| Ok(work(&mut *self.wait()?)));
-        done.map_err(|_: Broken| errors::broken(py))
+        refuse_inside(py)?;
+        let done = py.detach(|| {
+            let mut run = self.wait()?;
+            let done = work(&mut run);
+            Ok(run.failure().map_or(Ok(done), Err))
+        });
+        done.map_err(|_: Broken| errors::broken(py))?
     }
 
     /// The run, for a thread that does not hold Python.
-    pub(crate) fn wait(&self) -> Result<FairGuard<'_, Runner>, Broken> {
+    pub(crate) fn wait(&self) -> Result<FairGuard<'_, Run>, Broken> {
         self.runner.lock(|wait| wait())
     }
 
-    /// Looks at the state. Nothing of Python is made meanwhile, so that no finaliser can wait for
-    /// this lock.
+    /// Looks at the state. Nothing of Python is made meanwhile but by components of one's own, so
+    /// that no finaliser can wait for this lock; in these, it would be refused.
     pub(crate) fn read<T>(&self, py: Python<'_>, look: impl FnOnce(&Motion) -> T) -> PyResult<T> {
-        Ok(look(self.lock(py)?.simulation()))
+        let run = self.lock(py)?;
+        let found = look(run.simulation());
+        run.failure().map_or(Ok(found), Err)
     }
 
     /// Does what is asked of the state; a refusal is a `StateError`.
@@ -90,8 +99,14 @@ impl Simulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> Result<T, Error>,
     ) -> PyResult<T> {
-        let done = work(&mut *self.lock(py)?);
-        done.map_err(|error| errors::state(py, &error))
+        let mut run = self.lock(py)?;
+        let done = work(&mut run);
+        let failure = run.failure();
+        drop(run);
+        match failure {
+            Some(exception) => Err(exception),
+            None => done.map_err(|error| errors::state(py, &error)),
+        }
     }
 
     pub(crate) fn model(&self) -> &Model {
@@ -103,7 +118,7 @@ impl Simulation {
     }
 
     /// A simulation that begins with a run.
-    pub(crate) fn of(model: Py<Model>, runner: Runner) -> Self {
+    pub(crate) fn of(model: Py<Model>, runner: Run) -> Self {
         let runner = FairLock::new(runner);
         Self { model, runner }
     }
@@ -149,11 +164,14 @@ impl Simulation {
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        self.without_python(py, Runner::checkpoint_bytes)?
-            .map_err(|error| errors::checkpoint(py, &error))
+        let bytes = self.without_python(py, Runner::checkpoint_bytes)?;
+        let bytes = bytes.map_err(|error| errors::checkpoint(py, &error))?;
+        Ok(own::sign(self.model().parts(), bytes))
     }
 
     fn take(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        let bytes = own::signed(self.model().parts(), bytes);
+        let bytes = bytes.map_err(|text| errors::checkpoint_text(py, &text))?;
         self.without_python(py, |runner| runner.restore_bytes(bytes))?
             .map_err(|error| errors::checkpoint(py, &error))
     }
@@ -203,6 +221,7 @@ impl Simulation {
     /// ``run`` begins.
     #[pyo3(signature = (duration=None, *, until=None))]
     fn run(&self, py: Python<'_>, duration: Option<f64>, until: Option<f64>) -> PyResult<usize> {
+        refuse_inside(py)?;
         let end = End::new(py, duration, until, self.time(py)?)?;
         if self.model().outline().is_static {
             if let End::At(_) = end {
@@ -217,7 +236,7 @@ impl Simulation {
             // The lock is free while Python asks for signals: a handler may look at the simulation.
             let ended = py.detach(|| run_for_a_while(&self.runner, end, &mut steps));
             let ended = ended.map_err(|_| errors::broken(py))?;
-            if ended.map_err(|error| errors::step(py, &error))? {
+            if ended.map_err(|stop| errors::stop(py, stop))? {
                 return Ok(steps);
             }
             py.check_signals()?;
@@ -226,6 +245,7 @@ impl Simulation {
 
     /// Go back to the initial state; what was set, held and driven is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        refuse_inside(py)?;
         let fresh = self.model().runner(py)?;
         self.runner.replace(fresh, |wait| py.detach(wait));
         Ok(())
@@ -629,13 +649,17 @@ pub(crate) fn check_without_target(py: Python<'_>, name: &str, within: Option<f6
     }
 }
 
+/// Refuses the use of simulations in callables of components, which are called while one is locked.
+pub(crate) fn refuse_inside(py: Python<'_>) -> PyResult<()> {
+    match own::is_inside() {
+        true => Err(errors::inside(py)),
+        false => Ok(()),
+    }
+}
+
 /// Takes steps for a slice of the time of the clock, between which other threads that wait for the
 /// simulation have it; says whether the run has ended.
-fn run_for_a_while(
-    lock: &FairLock<Runner>,
-    end: End,
-    steps: &mut usize,
-) -> Result<Result<bool, Error>, Broken> {
+fn run_for_a_while(lock: &FairLock<Run>, end: End, steps: &mut usize) -> Result<Result<bool, Stop>, Broken> {
     let started = Instant::now();
     loop {
         let mut runner = lock.lock(|wait| wait())?;
@@ -644,8 +668,8 @@ fn run_for_a_while(
                 return Ok(Ok(true));
             }
             let taken = end.step(&mut runner);
-            if let Err(error) = taken {
-                return Ok(Err(error));
+            if let Err(stop) = runner.judge(taken) {
+                return Ok(Err(stop));
             }
             *steps += 1;
             if started.elapsed() >= BETWEEN_SIGNALS {

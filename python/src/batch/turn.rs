@@ -3,7 +3,8 @@
 use crate::end::End;
 use crate::errors;
 use crate::lock::Broken;
-use crate::simulation::{BETWEEN_SIGNALS, Simulation};
+use crate::run::Stop;
+use crate::simulation::{BETWEEN_SIGNALS, Simulation, refuse_inside};
 use pliant::{Error, StepReport};
 use pliant_scene::runner::Runner;
 use pliant_threads::Threads;
@@ -23,7 +24,7 @@ pub(super) enum Goal {
 
 /// Why an instance has stopped before its goal.
 pub(super) enum Stopped {
-    Error(Error),
+    Error(Stop),
     /// A panic while it was used left it half changed.
     Broken,
 }
@@ -62,8 +63,9 @@ impl<'a> Turn<'a> {
             Err(Broken) => return self.stop(Stopped::Broken),
         };
         while !self.is_done {
-            if let Err(error) = self.step(&mut runner) {
-                self.stop(Stopped::Error(error));
+            let taken = self.step(&mut runner);
+            if let Err(stop) = runner.judge(taken) {
+                self.stop(Stopped::Error(stop));
             }
             if runner.is_awaited() || Instant::now() > until {
                 break;
@@ -97,6 +99,7 @@ impl<'a> Turn<'a> {
 
 /// Takes all instances to their goals; signals of Python are asked for now and then.
 pub(super) fn go<'a>(py: Python<'_>, threads: &Threads, mut turns: Vec<Turn<'a>>) -> PyResult<Vec<Turn<'a>>> {
+    refuse_inside(py)?;
     while turns.iter().any(|turn| !turn.is_done) {
         py.detach(|| {
             let until = Instant::now() + BETWEEN_SIGNALS;
@@ -113,7 +116,11 @@ pub(super) fn exceptions(py: Python<'_>, turns: &[Turn<'_>]) -> Vec<(usize, PyEr
     let failed = failed.filter_map(|(instance, turn)| Some((instance, turn.error.as_ref()?)));
     failed
         .map(|(instance, why)| match why {
-            Stopped::Error(error) => (instance, errors::step_of_instance(py, error, instance)),
+            Stopped::Error(Stop::Error(error)) => (instance, errors::step_of_instance(py, error, instance)),
+            Stopped::Error(Stop::Exception(exception)) => {
+                let exception = exception.clone_ref(py);
+                (instance, errors::in_instance(py, exception, instance))
+            }
             Stopped::Broken => (instance, errors::broken(py)),
         })
         .collect()

@@ -1,6 +1,6 @@
 """Classes of the package, which are compiled; ``pliant`` exports them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final, overload
@@ -205,7 +205,13 @@ class Batch:
         which: ArrayLike | None = None,
         return_exceptions: bool = False,
     ) -> tuple[StepReport | StepError | StateError | None, ...]: ...
-    def run(self, duration: float | None = None, *, until: float | None = None) -> NDArray[np.int64]: ...
+    def run(
+        self,
+        duration: float | None = None,
+        *,
+        until: float | None = None,
+        controller: Callable[[Batch], ArrayLike | None] | None = None,
+    ) -> NDArray[np.int64]: ...
     def reset(
         self, which: ArrayLike | None = None, *, parameters: Mapping[str, ArrayLike | Sequence[float | str]] | None = None
     ) -> None: ...
@@ -249,7 +255,13 @@ class Simulation:
     @property
     def model(self) -> Model: ...
     def step(self, h: float | None = None) -> StepReport: ...
-    def run(self, duration: float | None = None, *, until: float | None = None) -> int: ...
+    def run(
+        self,
+        duration: float | None = None,
+        *,
+        until: float | None = None,
+        controller: Callable[[Simulation], ArrayLike | None] | None = None,
+    ) -> int: ...
     def reset(self) -> None: ...
     def settle(
         self,

@@ -8,6 +8,7 @@ mod arrays;
 mod batch;
 mod body;
 mod contacts;
+mod control;
 mod dynamics;
 mod end;
 mod errors;

@@ -9,15 +9,15 @@ use crate::lock::{Broken, FairGuard, FairLock};
 use crate::model::Model;
 use crate::node::Node;
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
-use crate::run::{Run, Stop};
-use crate::{contacts, dynamics, errors, own};
+use crate::run::Run;
+use crate::{contacts, control, dynamics, errors, own};
 use numpy::PyArray2;
 use pliant::model::{ComponentId, NodeId};
 use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
 use pliant_scene::runner::{Runner, Target};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long steps go on before Python is asked whether somebody wants to interrupt.
 pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
@@ -219,30 +219,29 @@ impl Simulation {
     /// Raises :class:`NotConverged` or :class:`StepError`, with the state of the last step that was
     /// taken; a path of equilibria that is stuck leaves that of its last point, where another
     /// ``run`` begins.
-    #[pyo3(signature = (duration=None, *, until=None))]
-    fn run(&self, py: Python<'_>, duration: Option<f64>, until: Option<f64>) -> PyResult<usize> {
-        refuse_inside(py)?;
-        let end = End::new(py, duration, until, self.time(py)?)?;
-        if self.model().outline().is_static {
-            if let End::At(_) = end {
-                let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
-                return Err(errors::state_text(py, text));
+    ///
+    /// A ``controller`` is called with the simulation before each step, to set what acts in it:
+    /// :attr:`tau`, :meth:`drive`, :meth:`set_input`, forces. Forces along coordinates that it
+    /// returns are assigned to :attr:`tau`. Halves of a step have what was set before the whole;
+    /// what it raises ends the run.
+    #[pyo3(signature = (duration=None, *, until=None, controller=None))]
+    fn run(
+        slf: &Bound<'_, Self>,
+        duration: Option<f64>,
+        until: Option<f64>,
+        controller: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let (py, this) = (slf.py(), slf.get());
+        let end = End::new(py, duration, until, this.time(py)?)?;
+        match controller {
+            Some(_) if this.model().outline().is_static => {
+                let text = "this scene asks for equilibria, before which no controller acts";
+                Err(errors::state_text(py, text))
             }
-            let found = self.without_python(py, Runner::find_equilibria)?;
-            return found.map(|()| 0).map_err(|error| errors::step(py, &error));
-        }
-        let mut steps = 0;
-        loop {
-            // The lock is free while Python asks for signals: a handler may look at the simulation.
-            let ended = py.detach(|| run_for_a_while(&self.runner, end, &mut steps));
-            let ended = ended.map_err(|_| errors::broken(py))?;
-            if ended.map_err(|stop| errors::stop(py, stop))? {
-                return Ok(steps);
-            }
-            py.check_signals()?;
+            Some(controller) => control::run(slf, end, controller),
+            None => control::run_alone(py, this, end),
         }
     }
-
     /// Go back to the initial state; what was set, held and driven is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         refuse_inside(py)?;
@@ -654,31 +653,6 @@ pub(crate) fn refuse_inside(py: Python<'_>) -> PyResult<()> {
     match own::is_inside() {
         true => Err(errors::inside(py)),
         false => Ok(()),
-    }
-}
-
-/// Takes steps for a slice of the time of the clock, between which other threads that wait for the
-/// simulation have it; says whether the run has ended.
-fn run_for_a_while(lock: &FairLock<Run>, end: End, steps: &mut usize) -> Result<Result<bool, Stop>, Broken> {
-    let started = Instant::now();
-    loop {
-        let mut runner = lock.lock(|wait| wait())?;
-        loop {
-            if end.is_reached(&runner) {
-                return Ok(Ok(true));
-            }
-            let taken = end.step(&mut runner);
-            if let Err(stop) = runner.judge(taken) {
-                return Ok(Err(stop));
-            }
-            *steps += 1;
-            if started.elapsed() >= BETWEEN_SIGNALS {
-                return Ok(Ok(end.is_reached(&runner)));
-            }
-            if runner.is_awaited() {
-                break;
-            }
-        }
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) enum Goal {
     Steps(usize, Option<f64>),
     /// To the end of a run.
     End(End),
+    /// A step towards the end of a run, if it is not there.
+    StepTo(End),
     /// To the equilibria of a scene of statics.
     Rest,
 }
@@ -84,7 +86,8 @@ impl<'a> Turn<'a> {
             Goal::Steps(_, Some(h)) => Some(runner.step_of(h)?),
             Goal::Steps(_, None) => Some(runner.step()?),
             Goal::End(end) if end.is_reached(runner) => None,
-            Goal::End(end) => Some(end.step(runner)?),
+            Goal::StepTo(end) if self.taken > 0 || end.is_reached(runner) => None,
+            Goal::End(end) | Goal::StepTo(end) => Some(end.step(runner)?),
             Goal::Rest => {
                 runner.find_equilibria()?;
                 None

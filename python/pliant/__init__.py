@@ -51,6 +51,7 @@ from .errors import (
     StepError,
     UnknownName,
 )
+from .scene import Scene
 
 __all__ = [
     "CONTACT",
@@ -72,6 +73,7 @@ __all__ = [
     "Node",
     "NotConverged",
     "RobotWarning",
+    "Scene",
     "SceneError",
     "SettleReport",
     "Simulation",

@@ -65,12 +65,13 @@ def _methods(
     moving = kind == "force_field" and ("damping" in given or _takes_two(given.get("force")))
     if "damping" in given and not _takes_two(given.get("force")):
         raise TypeError(f"{type(component).__name__} has `damping`, but no `force(x, v)` that depends on velocities")
-    found = [(name, method, True) for name, method in given.items()]
-    if derivatives != "differences":
-        tools = _Jax() if derivatives == "jax" else _Torch()
-        made = _forces(given, tools, coupled) if kind == "force_field" else _rates(given, tools, coupled)
-        found += [(name, method, False) for name, method in made.items() if name not in given]
-    return found, moving
+    if derivatives == "differences":
+        return [(name, method, True) for name, method in given.items()], moving
+    tools = _Jax() if derivatives == "jax" else _Torch()
+    made = _forces(given, tools, coupled) if kind == "force_field" else _rates(given, tools, coupled)
+    # What was given is written with the same functions, and wants their arrays in double precision.
+    found = [(name, tools.plain(method), True) for name, method in given.items()]
+    return found + [(name, method, False) for name, method in made.items() if name not in given], moving
 
 
 def _takes_two(force: _Function | None) -> bool:

@@ -45,6 +45,8 @@ class SceneError(Error, ValueError):
     key: str | None = None
     #: Suggestion, one line.
     help: str | None = None
+    #: File and line of the call of a :class:`pliant.Scene` that it is about.
+    call: str | None = None
 
 
 class RobotWarning(UserWarning):

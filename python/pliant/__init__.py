@@ -24,6 +24,7 @@ from ._pliant import (
     Batch,
     Body,
     Certificate,
+    Check,
     ContactsReport,
     Energies,
     EquilibriumReport,
@@ -36,10 +37,12 @@ from ._pliant import (
     Simulation,
     StepReport,
     __version__,
+    check,
 )
 from .contacts import CONTACT, ContactState
 from .errors import (
     CheckpointError,
+    ComponentError,
     Error,
     NotConverged,
     RobotWarning,
@@ -50,13 +53,16 @@ from .errors import (
     UnknownName,
 )
 from .player import Player
+from .scene import Scene
 
 __all__ = [
     "CONTACT",
     "Batch",
     "Body",
     "Certificate",
+    "Check",
     "CheckpointError",
+    "ComponentError",
     "ContactState",
     "ContactsReport",
     "Energies",
@@ -70,6 +76,7 @@ __all__ = [
     "NotConverged",
     "Player",
     "RobotWarning",
+    "Scene",
     "SceneError",
     "SettleReport",
     "Simulation",
@@ -79,4 +86,5 @@ __all__ = [
     "SweepError",
     "UnknownName",
     "__version__",
+    "check",
 ]

@@ -1,6 +1,6 @@
 """Classes of the package, which are compiled; ``pliant`` exports them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final, overload
@@ -8,6 +8,7 @@ from typing import Any, Literal, SupportsFloat, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .components import ForceField, HasPositions
 from .errors import StateError, StepError
 from .player import Player
 
@@ -15,6 +16,7 @@ __all__ = [
     "Batch",
     "Body",
     "Certificate",
+    "Check",
     "ContactsReport",
     "Energies",
     "EquilibriumReport",
@@ -31,6 +33,7 @@ __all__ = [
     "__version__",
     "_run_job",
     "_unpickled",
+    "check",
 ]
 __version__: str
 
@@ -40,6 +43,7 @@ def _run_job(job: str, stop: _Stop) -> tuple[str, str] | None: ...
 _Array: TypeAlias = NDArray[np.float64]
 _Path: TypeAlias = str | PathLike[str]
 _Parameters: TypeAlias = Mapping[str, SupportsFloat | str] | None
+_Derivatives: TypeAlias = Literal["differences", "jax", "torch"]
 _Mask: TypeAlias = Sequence[bool] | NDArray[np.bool_]
 
 @final
@@ -94,6 +98,30 @@ class Model:
         mesh_directories: Sequence[_Path] = ...,
     ) -> Model: ...
     def with_parameters(self, parameters: Mapping[str, SupportsFloat | str]) -> Model: ...
+    def with_force_field(
+        self,
+        name: str,
+        node: str,
+        field: ForceField,
+        *,
+        derivatives: _Derivatives = "differences",
+        coupled: bool = True,
+        difference: float = 1e-4,
+    ) -> Model: ...
+    def with_mapping(
+        self,
+        name: str,
+        parents: str | Sequence[str],
+        mapping: HasPositions,
+        *,
+        derivatives: _Derivatives = "differences",
+        coupled: bool = True,
+        difference: float = 1e-4,
+    ) -> Model: ...
+    def with_constraint(
+        self, name: str, node: str, *, compliance: float = 0.0, relaxation_time: float = 0.0
+    ) -> Model: ...
+    def check(self, name: str) -> Check: ...
     @property
     def title(self) -> str: ...
     @property
@@ -130,6 +158,25 @@ class Model:
     def __deepcopy__(self, _memo: Any, /) -> Model: ...
 
 @final
+class Check:
+    @property
+    def is_good(self) -> bool: ...
+    @property
+    def findings(self) -> tuple[str, ...]: ...
+    @property
+    def worst(self) -> float: ...
+
+def check(
+    component: ForceField | HasPositions,
+    x: ArrayLike,
+    v: ArrayLike | None = None,
+    *,
+    derivatives: _Derivatives = "differences",
+    coupled: bool = True,
+    difference: float = 1e-4,
+) -> Check: ...
+
+@final
 class Batch:
     def __new__(
         cls,
@@ -163,7 +210,13 @@ class Batch:
         which: ArrayLike | None = None,
         return_exceptions: bool = False,
     ) -> tuple[StepReport | StepError | StateError | None, ...]: ...
-    def run(self, duration: float | None = None, *, until: float | None = None) -> NDArray[np.int64]: ...
+    def run(
+        self,
+        duration: float | None = None,
+        *,
+        until: float | None = None,
+        controller: Callable[[Batch], ArrayLike | None] | None = None,
+    ) -> NDArray[np.int64]: ...
     def reset(
         self, which: ArrayLike | None = None, *, parameters: Mapping[str, ArrayLike | Sequence[float | str]] | None = None
     ) -> None: ...
@@ -207,7 +260,13 @@ class Simulation:
     @property
     def model(self) -> Model: ...
     def step(self, h: float | None = None) -> StepReport: ...
-    def run(self, duration: float | None = None, *, until: float | None = None) -> int: ...
+    def run(
+        self,
+        duration: float | None = None,
+        *,
+        until: float | None = None,
+        controller: Callable[[Simulation], ArrayLike | None] | None = None,
+    ) -> int: ...
     def show(self) -> Player: ...
     def reset(self) -> None: ...
     def settle(

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CheckpointError",
+    "ComponentError",
     "Error",
     "NotConverged",
     "RobotWarning",
@@ -45,6 +46,8 @@ class SceneError(Error, ValueError):
     key: str | None = None
     #: Suggestion, one line.
     help: str | None = None
+    #: File and line of the call of a :class:`pliant.Scene` that it is about.
+    call: str | None = None
 
 
 class RobotWarning(UserWarning):
@@ -61,6 +64,17 @@ class UnknownName(Error, KeyError):
     def __str__(self) -> str:
         # A KeyError shows its text in quotes.
         return str(self.args[0]) if self.args else ""
+
+
+class ComponentError(Error, ValueError):
+    """A method of a component of one's own returned what cannot be used; the state is as before the step."""
+
+    #: Name of the component.
+    component: str | None = None
+    #: Node that it acts on or makes.
+    node: str | None = None
+    #: Name of the method.
+    method: str | None = None
 
 
 class StepError(Error):

@@ -105,7 +105,7 @@ pub(crate) fn triple(py: Python<'_>, numbers: &Numbers<'_>, what: &str) -> PyRes
 }
 
 /// A shape as Python writes it.
-fn shape(sizes: &[usize]) -> String {
+pub(crate) fn shape(sizes: &[usize]) -> String {
     match sizes {
         [one] => format!("({one},)"),
         many => {

@@ -1,6 +1,7 @@
 //! `Batch`: simulations of one scene side by side, stepped on several threads.
 
 mod begin;
+mod control;
 mod turn;
 
 use crate::arrays::{self, Numbers, Vector};
@@ -291,34 +292,41 @@ impl Batch {
     /// Steps are those of :meth:`Simulation.run`; in a scene of statics, find equilibria. An
     /// instance that fails keeps the state of its last step, and the others go to their ends; then
     /// the exception of the first is raised, as :meth:`step` does.
-    #[pyo3(signature = (duration=None, *, until=None))]
+    ///
+    /// A ``controller`` is called with the batch before each step of all instances that are not at
+    /// their ends, as that of :meth:`Simulation.run`; with it, the run ends with the first step that
+    /// fails in an instance.
+    #[pyo3(signature = (duration=None, *, until=None, controller=None))]
     fn run<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         duration: Option<f64>,
         until: Option<f64>,
+        controller: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let list = self.list(py);
-        let is_static = self.model.get().outline().is_static;
-        if is_static && (duration.is_some() || until.is_some()) {
-            let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
+        let (py, this) = (slf.py(), slf.get());
+        let list = this.list(py);
+        let is_static = this.model.get().outline().is_static;
+        if is_static && (duration.is_some() || until.is_some() || controller.is_some()) {
+            let text = "this scene asks for equilibria, which have no duration and no controller: `run()` finds them";
             return Err(errors::state_text(py, text));
         }
-        let mut turns = Vec::with_capacity(list.len());
-        for simulation in &list {
-            let simulation = simulation.get();
-            let goal = match is_static {
-                true => Goal::Rest,
-                false => Goal::End(End::new(py, duration, until, simulation.read(py, Motion::time)?)?),
-            };
-            turns.push(Turn::new(simulation, goal));
-        }
-        let turns = go(py, &self.pool.threads(py)?, turns)?;
-        if let Some((_, exception)) = exceptions(py, &turns).into_iter().next() {
-            return Err(exception);
-        }
-        let taken = turns.iter().map(|turn| turn.taken as i64).collect();
-        let array = PyArray1::from_vec(py, taken);
+        let end = |s: &Py<Simulation>| End::new(py, duration, until, s.get().read(py, Motion::time)?);
+        let ends = list.iter().map(end).collect::<PyResult<Vec<_>>>()?;
+        let taken = match controller {
+            Some(controller) => control::run(slf, &list, &ends, controller)?,
+            None => {
+                let turns = list.iter().zip(&ends).map(|(s, end)| {
+                    let goal = if is_static { Goal::Rest } else { Goal::End(*end) };
+                    Turn::new(s.get(), goal)
+                });
+                let turns = go(py, &this.pool.threads(py)?, turns.collect())?;
+                if let Some((_, exception)) = exceptions(py, &turns).into_iter().next() {
+                    return Err(exception);
+                }
+                turns.iter().map(|turn| turn.taken).collect()
+            }
+        };
+        let array = PyArray1::from_vec(py, taken.into_iter().map(|count| count as i64).collect());
         array.readwrite().make_nonwriteable();
         Ok(array)
     }
@@ -367,6 +375,7 @@ impl Batch {
     /// Whether the duration of the scene has passed, a truth value for each instance.
     #[getter]
     fn is_done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        simulation::refuse_inside(py)?;
         let list = self.list(py);
         let done = |s: &Py<Simulation>| Ok(s.get().wait()?.is_done());
         let values = py.detach(|| list.iter().map(done).collect::<Result<_, _>>());

@@ -1,5 +1,7 @@
 //! Errors of the libraries as the exceptions of `pliant/errors.py`.
 
+use crate::own::Title;
+use crate::run::Stop;
 use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
 use pliant_import::ImportError;
@@ -28,6 +30,12 @@ impl Class {
     fn raise(&self, py: Python<'_>, text: &str, attributes: &[(&str, Attribute<'_>)]) -> PyErr {
         self.instance(py, text, attributes)
             .map_or_else(|error| error, PyErr::from_value)
+    }
+
+    /// Whether an exception is of this class.
+    fn is_of(&self, py: Python<'_>, error: &PyErr) -> bool {
+        let class = self.found.import(py, "pliant.errors", self.name);
+        class.is_ok_and(|class| error.is_instance(py, class))
     }
 
     fn instance<'py>(
@@ -64,6 +72,7 @@ static STATE: Class = Class::new("StateError");
 static NAME: Class = Class::new("UnknownName");
 static STEP: Class = Class::new("StepError");
 static NOT_CONVERGED: Class = Class::new("NotConverged");
+static COMPONENT: Class = Class::new("ComponentError");
 static CHECKPOINT: Class = Class::new("CheckpointError");
 static SWEEP: Class = Class::new("SweepError");
 
@@ -128,6 +137,14 @@ pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
     failed(py, error, error.to_string(), Vec::new())
 }
 
+/// A step that was not taken.
+pub(crate) fn stop(py: Python<'_>, stop: Stop) -> PyErr {
+    match stop {
+        Stop::Error(error) => step(py, &error),
+        Stop::Exception(exception) => exception,
+    }
+}
+
 /// A step, or a search for rest, of one instance of a batch that failed.
 pub(crate) fn step_of_instance(py: Python<'_>, error: &Error, instance: usize) -> PyErr {
     let text = format!("instance {instance}: {error}");
@@ -166,6 +183,40 @@ pub(crate) fn state(py: Python<'_>, error: &Error) -> PyErr {
 /// A value of the wrong size or kind.
 pub(crate) fn state_text(py: Python<'_>, text: &str) -> PyErr {
     STATE.raise(py, text, &[])
+}
+
+/// A result of a method of a component of one's own that cannot be used.
+pub(crate) fn component(py: Python<'_>, title: &Title, method: &str, cause: PyErr) -> PyErr {
+    let Title { kind, name, node } = title;
+    // Complaints about shapes and numbers are made for this sentence.
+    let is_own = STATE.is_of(py, &cause);
+    let complaint = match is_own {
+        true => cause.value(py).to_string(),
+        false => format!("must return real numbers ({cause})"),
+    };
+    let on = match name == node {
+        true => String::new(),
+        false => format!(" on `{node}`"),
+    };
+    let text = format!("{kind} `{name}`{on}: `{method}` {complaint}");
+    let attributes = [("component", &name[..]), ("node", node), ("method", method)];
+    let error = COMPONENT.raise(py, &text, &attributes.map(|(k, v)| (k, Attribute::Text(v))));
+    if !is_own {
+        error.set_cause(py, Some(cause));
+    }
+    error
+}
+
+/// A use of a simulation or batch from within a component of one's own.
+pub(crate) fn inside(py: Python<'_>) -> PyErr {
+    let text =
+        "a component of one's own is called in the middle of a step: it cannot use simulations and batches";
+    STATE.raise(py, text, &[])
+}
+
+/// A bare complaint of a checkpoint.
+pub(crate) fn checkpoint_text(py: Python<'_>, text: &str) -> PyErr {
+    CHECKPOINT.raise(py, text, &[])
 }
 
 /// A simulation that was left half way through a step.

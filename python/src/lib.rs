@@ -9,6 +9,7 @@ mod arrays;
 mod batch;
 mod body;
 mod contacts;
+mod control;
 mod dynamics;
 mod end;
 mod errors;
@@ -17,8 +18,11 @@ mod joint_space;
 mod lock;
 mod model;
 mod node;
+mod outline;
+mod own;
 mod pickle;
 mod report;
+mod run;
 mod simulation;
 mod sweep;
 
@@ -36,6 +40,8 @@ mod _pliant {
     use crate::model::Model;
     #[pymodule_export]
     use crate::node::Node;
+    #[pymodule_export]
+    use crate::own::{Check, check_component};
     #[pymodule_export]
     use crate::pickle::_unpickled;
     #[pymodule_export]

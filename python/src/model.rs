@@ -1,9 +1,10 @@
 //! `Model`: a scene that was read and built.
 
 use crate::errors;
-use pliant::model::{ComponentId, JointHandle, JointKind, NodeId, Space};
-use pliant_run::Runner;
-use pliant_scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
+use crate::outline::Outline;
+use crate::own::{self, Check, How, Kind, Part};
+use crate::run::{Built, Refusal, Run, built};
+use pliant_scene::{Format, Number, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyMappingMethods, PyString, PyTuple, PyType};
 use std::collections::BTreeMap;
@@ -47,100 +48,11 @@ pub(crate) struct Model {
     file: Arc<SceneFile>,
     format: Format,
     settings: Settings,
+    /// Components of the user's own, which the scene does not have.
+    parts: Vec<Arc<Part>>,
     outline: Outline,
     /// The scene as it was built to look at it: the first simulation takes it.
-    spare: Mutex<Option<Box<BuiltScene>>>,
-}
-
-/// Names and sizes of a scene.
-#[derive(Debug)]
-pub(crate) struct Outline {
-    pub(crate) title: String,
-    pub(crate) parameters: Vec<(String, f64)>,
-    pub(crate) nodes: Vec<String>,
-    pub(crate) bodies: Vec<String>,
-    masses: Vec<String>,
-    forces: Vec<String>,
-    constraints: Vec<String>,
-    pub(crate) joints: Vec<(String, JointKind, JointHandle)>,
-    pub(crate) colliders: Vec<String>,
-    /// Kind and number of the elements of every node.
-    sizes: Vec<(Space, usize)>,
-    pub(crate) dofs: usize,
-    duration: f64,
-    step: f64,
-    /// Whether `run` finds equilibria.
-    pub(crate) is_static: bool,
-    meshes: u32,
-}
-
-impl Outline {
-    fn of(scene: &BuiltScene) -> Self {
-        let model = &scene.model;
-        let names = |count: usize, id: fn(usize) -> ComponentId| {
-            (0..count)
-                .map(|k| model.component_name(id(k)).to_owned())
-                .collect()
-        };
-        let nodes = model.nodes().iter();
-        let bodies = nodes.clone().filter(|n| n.space == Space::Rigid3);
-        let colliders = scene.world.as_ref().map_or(&[][..], |world| world.colliders());
-        Self {
-            title: scene.title.clone(),
-            parameters: scene.parameters.iter().map(|(n, v)| (n.clone(), *v)).collect(),
-            nodes: nodes.map(|n| n.name.clone()).collect(),
-            bodies: bodies.map(|n| n.name.clone()).collect(),
-            masses: names(model.masses().len(), ComponentId::Mass),
-            forces: names(model.force_fields().len(), ComponentId::ForceField),
-            constraints: names(model.constraints().len(), ComponentId::Constraint),
-            joints: scene.joints.clone(),
-            colliders: colliders.iter().map(|c| c.name.clone()).collect(),
-            sizes: model.nodes().iter().map(|n| (n.space, n.count)).collect(),
-            dofs: model.dof_count(),
-            duration: scene.plan.duration,
-            step: scene.plan.step,
-            is_static: scene.statics.is_some(),
-            meshes: scene.mesh_checksum(),
-        }
-    }
-
-    /// Free coordinates of all joints, one after the other.
-    pub(crate) fn coordinates(&self) -> impl Iterator<Item = NodeId> {
-        let handles = self.joints.iter().map(|(_, _, handle)| handle);
-        handles.flat_map(|handle| handle.coordinates.iter().copied())
-    }
-
-    /// Motors of all joints.
-    pub(crate) fn motors(&self) -> impl Iterator<Item = ComponentId> {
-        let handles = self.joints.iter().map(|(_, _, handle)| handle);
-        handles.flat_map(|handle| handle.motors.iter().copied())
-    }
-
-    /// Their names: that of the joint and that of the coordinate.
-    pub(crate) fn coordinate_names(&self) -> Vec<String> {
-        let of_one = |(name, kind, handle): &(String, JointKind, JointHandle)| {
-            let axes = kind.free_axes().iter().take(handle.coordinates.len());
-            axes.map(|(_, axis)| format!("{name}.{axis}")).collect::<Vec<_>>()
-        };
-        self.joints.iter().flat_map(of_one).collect()
-    }
-
-    /// Whether the nodes, components and joints are those of another scene, by name and size.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let joints = self.joints.iter().map(|(name, kind, _)| (name, kind.name()));
-        let others = other.joints.iter().map(|(name, kind, _)| (name, kind.name()));
-        self.sizes == other.sizes
-            && self.nodes == other.nodes
-            && self.components().eq(other.components())
-            && self.colliders == other.colliders
-            && joints.eq(others)
-    }
-
-    /// Names of masses, force fields and constraints.
-    pub(crate) fn components(&self) -> impl Iterator<Item = &str> + Clone {
-        let all = [&self.masses, &self.forces, &self.constraints];
-        all.into_iter().flatten().map(String::as_str)
-    }
+    spare: Mutex<Option<Box<Built>>>,
 }
 
 impl Model {
@@ -152,72 +64,73 @@ impl Model {
             file,
             format,
             settings,
-            spare: Mutex::new(Some(Box::new(scene))),
+            parts: Vec::new(),
+            spare: Mutex::new(Some(Box::new((scene, Arc::default())))),
         })
     }
 
+    /// Builds the scene with parts that it does not have.
+    fn build_with(
+        file: Arc<SceneFile>,
+        format: Format,
+        settings: Settings,
+        parts: Vec<Arc<Part>>,
+    ) -> Result<Self, Refusal> {
+        let built = built(&file, &settings, &parts)?;
+        Ok(Self {
+            outline: Outline::of(&built.0),
+            file,
+            format,
+            settings,
+            parts,
+            spare: Mutex::new(Some(Box::new(built))),
+        })
+    }
+
+    /// The same model with one more part.
+    fn with_part(&self, py: Python<'_>, part: Part) -> PyResult<Self> {
+        let mut parts = self.parts.clone();
+        parts.push(Arc::new(part));
+        let (file, settings) = (self.file.clone(), self.settings.clone());
+        let model = py.detach(|| Self::build_with(file, self.format, settings, parts));
+        model.map_err(|refusal| refusal.raise(py))
+    }
+
+    pub(crate) fn parts(&self) -> &[Arc<Part>] {
+        &self.parts
+    }
+
     /// A run of the scene in its initial state, which keeps pictures or not.
-    pub(crate) fn runner(&self, py: Python<'_>, record: bool) -> PyResult<Runner> {
+    pub(crate) fn runner(&self, py: Python<'_>, record: bool) -> PyResult<Run> {
         py.detach(|| self.start(record))
             .map_err(|refusal| refusal.raise(py))
     }
 
     /// A run as [`runner`](Self::runner) has it, by a thread that does not hold Python.
-    pub(crate) fn start(&self, record: bool) -> Result<Runner, Refusal> {
+    pub(crate) fn start(&self, record: bool) -> Result<Run, Refusal> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let scene = match spare {
-            Some(scene) => *scene,
-            None => self.file.build(&self.settings)?,
+        let (scene, failures) = match spare {
+            Some(built) => *built,
+            None => built(&self.file, &self.settings, &self.parts)?,
         };
         if scene.mesh_checksum() != self.outline.meshes {
             return Err(Refusal::Meshes);
         }
-        let runner = Runner::new(scene)?;
-        Ok(match record {
-            true => runner,
-            false => runner.without_recording(),
-        })
+        Run::begin(scene, failures, record)
     }
 
     /// The same scene with other values of some parameters.
-    pub(crate) fn with(&self, parameters: Vec<(String, Number)>) -> Result<Self, SceneError> {
+    pub(crate) fn with(&self, parameters: Vec<(String, Number)>) -> Result<Self, Refusal> {
         let mut settings = self.settings.clone();
         for (name, value) in parameters {
             settings.parameters.retain(|(old, _)| *old != name);
             settings.parameters.push((name, value));
         }
-        Self::build(self.file.clone(), self.format, settings)
+        Self::build_with(self.file.clone(), self.format, settings, self.parts.clone())
     }
 
     pub(crate) fn outline(&self) -> &Outline {
         &self.outline
-    }
-}
-
-/// Why a scene does not start.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// A scene that cannot be used.
-    Scene(SceneError),
-    /// A mesh that is another one than that of the model.
-    Meshes,
-}
-
-impl From<SceneError> for Refusal {
-    fn from(error: SceneError) -> Self {
-        Self::Scene(error)
-    }
-}
-
-impl Refusal {
-    pub(crate) fn raise(&self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Scene(error) => errors::scene(py, error),
-            Self::Meshes => {
-                let text = "a mesh that the scene reads has changed since the model was made";
-                errors::scene_text(py, text)
-            }
-        }
     }
 }
 
@@ -448,7 +361,135 @@ impl Model {
     fn with_parameters(&self, py: Python<'_>, parameters: &Bound<'_, PyMapping>) -> PyResult<Self> {
         let values = values(py, parameters)?;
         let model = py.detach(|| self.with(values));
-        model.map_err(|error| errors::scene(py, &error))
+        model.map_err(|refusal| refusal.raise(py))
+    }
+
+    /// Make the same model with a force field of one's own on a node.
+    ///
+    /// ``field`` has ``energy(x)`` (J), ``force(x)`` or ``force(x, v)``, or both, and may have
+    /// ``stiffness(x)`` and ``damping(x, v)``. ``x`` is an array of the positions of the node, shape
+    /// ``(elements, coordinates)`` (m; of bodies a position, then a quaternion), ``v`` one of its
+    /// velocities, of the shape of the force (of bodies six, the angular ones and torques in body
+    /// axes). With an energy, the force at rest is minus its gradient and the energy is in the
+    /// ledger; without, its work is that of a force from outside.
+    ///
+    /// Stiffness is minus the derivative of the force at rest by position, damping that by velocity,
+    /// of shape ``(n, n)`` over all coordinates of the force; their symmetric parts are taken. With
+    /// ``coupled=False`` elements do not act on each other, and the shape is ``(elements, size,
+    /// size)``. What is not given comes from central differences with steps of ``difference`` (m,
+    /// rad; 1e-4 by default; in proportion to coordinates larger than 1), or from automatic
+    /// differentiation: ``derivatives="jax"`` or ``"torch"``. :meth:`check` compares them.
+    ///
+    /// Raises :class:`UnknownName`, :class:`ComponentError`, and whatever the callables raise.
+    ///
+    /// >>> import pliant
+    /// >>> class Spring:
+    /// ...     def energy(self, x):
+    /// ...         return 50 * (x**2).sum()
+    /// >>> stone = {"name": "stone", "positions": [[1, 0, 0]], "mass": 2}
+    /// >>> scene = {"run": {"duration": 1, "step": 0.001}, "nodes": [{"Particles": stone}]}
+    /// >>> model = pliant.Model.from_dict(scene).with_force_field("spring", "stone", Spring())
+    /// >>> simulation = pliant.Simulation(model)
+    /// >>> simulation.run(0.4)
+    /// 400
+    /// >>> simulation.node("stone").positions.round(3)  # cos(sqrt(100/2) 0.4)
+    /// array([[-0.951,  0.   ,  0.   ]])
+    #[pyo3(
+        signature = (name, node, field, *, derivatives="differences", coupled=true, difference=None),
+        text_signature = "($self, name, node, field, *, derivatives='differences', coupled=True, difference=0.0001)"
+    )]
+    fn with_force_field(
+        &self,
+        py: Python<'_>,
+        name: String,
+        node: String,
+        field: &Bound<'_, PyAny>,
+        derivatives: &str,
+        coupled: bool,
+        difference: Option<f64>,
+    ) -> PyResult<Self> {
+        let how = How::new(py, derivatives, coupled, difference)?;
+        self.with_part(py, Part::force_field(name, node, field, how)?)
+    }
+
+    /// Make the same model with a node that a mapping of one's own makes of others, its ``parents``:
+    /// a name or several.
+    ///
+    /// ``mapping`` has ``positions(x)``, which returns those of the node, shape ``(elements,
+    /// coordinates)``: points or scalars, not bodies. It may have ``jacobian(x)``, of shape
+    /// ``(elements, coordinates, dofs)`` over the velocities of the parents, and
+    /// ``geometric_stiffness(x, f)``, the derivative of ``J.T @ f`` for a fixed force of the node,
+    /// of shape ``(dofs, dofs)``. With several parents there are as many arrays ``x``. With
+    /// ``coupled=False`` an element depends on the element in its place alone, ``dofs`` are those of
+    /// one element, and the geometric stiffness has the shape ``(elements, dofs, dofs)``. The rest
+    /// is as in :meth:`with_force_field`.
+    ///
+    /// Force fields of one's own and :meth:`with_constraint` may act on the node.
+    #[pyo3(
+        signature = (name, parents, mapping, *, derivatives="differences", coupled=true, difference=None),
+        text_signature = "($self, name, parents, mapping, *, derivatives='differences', coupled=True, difference=0.0001)"
+    )]
+    fn with_mapping(
+        &self,
+        py: Python<'_>,
+        name: String,
+        parents: &Bound<'_, PyAny>,
+        mapping: &Bound<'_, PyAny>,
+        derivatives: &str,
+        coupled: bool,
+        difference: Option<f64>,
+    ) -> PyResult<Self> {
+        let parents: Vec<String> = match parents.cast::<PyString>() {
+            Ok(one) => vec![one.extract()?],
+            Err(_) => parents.extract()?,
+        };
+        if parents.is_empty() {
+            let text = format!("the mapping `{name}` has no parents");
+            return Err(errors::state_text(py, &text));
+        }
+        let how = How::new(py, derivatives, coupled, difference)?;
+        self.with_part(py, Part::mapping(name, parents, mapping, how)?)
+    }
+
+    /// Make the same model with the coordinates of a node held at zero: exactly with the
+    /// ``compliance`` 0 (m/N, rad/(N m)), else as by springs of it, with a ``relaxation_time`` (s).
+    ///
+    /// The node is one of :meth:`with_mapping` or of the scene, of points or scalars. Raises
+    /// :class:`UnknownName` or :class:`SceneError`.
+    #[pyo3(signature = (name, node, *, compliance=0.0, relaxation_time=0.0))]
+    fn with_constraint(
+        &self,
+        py: Python<'_>,
+        name: String,
+        node: String,
+        compliance: f64,
+        relaxation_time: f64,
+    ) -> PyResult<Self> {
+        let kind = Kind::Constraint {
+            node,
+            compliance,
+            relaxation_time,
+        };
+        self.with_part(py, Part { name, kind })
+    }
+
+    /// Compare the derivatives of a component of one's own with finite differences, at the initial
+    /// state; report in words what is wrong. ``str`` of the report says it all.
+    ///
+    /// Raises :class:`UnknownName` for what is no force field or mapping of one's own, and whatever
+    /// the callables raise.
+    fn check(&self, py: Python<'_>, name: &str) -> PyResult<Check> {
+        let part = self.parts.iter().find(|part| part.name == name);
+        let Some(part) = part else {
+            let all = self.parts.iter().map(|part| part.name.as_str());
+            let kinds = ["component of one's own", "components of one's own"];
+            return Err(errors::name(py, kinds, name, all));
+        };
+        let found = py.detach(|| {
+            let (scene, _) = built(&self.file, &self.settings, &self.parts)?;
+            own::check_in(part, &scene.model)
+        });
+        found.map_err(|refusal| refusal.raise(py))
     }
 
     /// Title of the scene.
@@ -587,6 +628,10 @@ impl Model {
             this.settings.duration,
             this.settings.mesh_directories.clone(),
             this.outline.meshes,
+            this.parts
+                .iter()
+                .map(|part| part.pickled(py))
+                .collect::<PyResult<Vec<_>>>()?,
         );
         Ok((rebuild, arguments.into_pyobject(py)?.into_any()))
     }
@@ -603,18 +648,18 @@ impl Model {
         duration: Option<f64>,
         mesh_directories: Vec<PathBuf>,
         meshes: u32,
+        parts: Vec<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let settings = settings(py, Some(parameters), step, duration, mesh_directories)?;
         let format = notation(py, format)?;
+        let parts = parts.iter().map(|part| Ok(Arc::new(Part::unpickled(part)?)));
+        let parts = parts.collect::<PyResult<Vec<_>>>()?;
         let model = py
             .detach(|| {
-                Self::build(
-                    SceneFile::from_text(&path, text, format)?.into(),
-                    format,
-                    settings,
-                )
+                let file = SceneFile::from_text(&path, text, format)?;
+                Self::build_with(file.into(), format, settings, parts)
             })
-            .map_err(|error| errors::scene(py, &error))?;
+            .map_err(|refusal| refusal.raise(py))?;
         match model.outline.meshes == meshes {
             true => Ok(model),
             false => Err(errors::scene_text(

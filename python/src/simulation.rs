@@ -9,14 +9,15 @@ use crate::lock::{Broken, FairGuard, FairLock};
 use crate::model::Model;
 use crate::node::Node;
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
-use crate::{contacts, dynamics, errors};
+use crate::run::Run;
+use crate::{contacts, control, dynamics, errors, own};
 use numpy::PyArray2;
 use pliant::model::{ComponentId, NodeId};
 use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
 use pliant_run::{Runner, Target};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long steps go on before Python is asked whether somebody wants to interrupt.
 pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
@@ -45,14 +46,15 @@ pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Simulation {
     model: Py<Model>,
-    runner: FairLock<Runner>,
+    runner: FairLock<Run>,
     /// Whether it keeps pictures.
     record: bool,
 }
 
 impl Simulation {
     /// The run; waits for other threads that use it, and lets Python go on meanwhile.
-    fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Runner>> {
+    fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Run>> {
+        refuse_inside(py)?;
         let guard = self.runner.lock(|wait| py.detach(wait));
         guard.map_err(|_| errors::broken(py))
     }
@@ -63,19 +65,26 @@ impl Simulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> T + Send,
     ) -> PyResult<T> {
-        let done = py.detach(|| Ok(work(&mut *self.wait()?)));
-        done.map_err(|_: Broken| errors::broken(py))
+        refuse_inside(py)?;
+        let done = py.detach(|| {
+            let mut run = self.wait()?;
+            let done = work(&mut run);
+            Ok(run.failure().map_or(Ok(done), Err))
+        });
+        done.map_err(|_: Broken| errors::broken(py))?
     }
 
     /// The run, for a thread that does not hold Python.
-    pub(crate) fn wait(&self) -> Result<FairGuard<'_, Runner>, Broken> {
+    pub(crate) fn wait(&self) -> Result<FairGuard<'_, Run>, Broken> {
         self.runner.lock(|wait| wait())
     }
 
-    /// Looks at the state. Nothing of Python is made meanwhile, so that no finaliser can wait for
-    /// this lock.
+    /// Looks at the state. Nothing of Python is made meanwhile but by components of one's own, so
+    /// that no finaliser can wait for this lock; in these, it would be refused.
     pub(crate) fn read<T>(&self, py: Python<'_>, look: impl FnOnce(&Motion) -> T) -> PyResult<T> {
-        Ok(look(self.lock(py)?.simulation()))
+        let run = self.lock(py)?;
+        let found = look(run.simulation());
+        run.failure().map_or(Ok(found), Err)
     }
 
     /// Does what is asked of the state; a refusal is a `StateError`.
@@ -93,8 +102,14 @@ impl Simulation {
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> Result<T, Error>,
     ) -> PyResult<T> {
-        let done = work(&mut *self.lock(py)?);
-        done.map_err(|error| errors::state(py, &error))
+        let mut run = self.lock(py)?;
+        let done = work(&mut run);
+        let failure = run.failure();
+        drop(run);
+        match failure {
+            Some(exception) => Err(exception),
+            None => done.map_err(|error| errors::state(py, &error)),
+        }
     }
 
     pub(crate) fn model(&self) -> &Model {
@@ -106,7 +121,7 @@ impl Simulation {
     }
 
     /// A simulation that begins with a run.
-    pub(crate) fn of(model: Py<Model>, runner: Runner) -> Self {
+    pub(crate) fn of(model: Py<Model>, runner: Run) -> Self {
         let runner = FairLock::new(runner);
         Self {
             model,
@@ -160,11 +175,14 @@ impl Simulation {
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        self.without_python(py, Runner::checkpoint_bytes)?
-            .map_err(|error| errors::checkpoint(py, &error))
+        let bytes = self.without_python(py, Runner::checkpoint_bytes)?;
+        let bytes = bytes.map_err(|error| errors::checkpoint(py, &error))?;
+        Ok(own::sign(self.model().parts(), bytes))
     }
 
     fn take(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        let bytes = own::signed(self.model().parts(), bytes);
+        let bytes = bytes.map_err(|text| errors::checkpoint_text(py, &text))?;
         self.without_python(py, |runner| runner.restore_bytes(bytes))?
             .map_err(|error| errors::checkpoint(py, &error))
     }
@@ -228,31 +246,32 @@ impl Simulation {
     /// Raises :class:`NotConverged` or :class:`StepError`, with the state of the last step that was
     /// taken; a path of equilibria that is stuck leaves that of its last point, where another
     /// ``run`` begins.
-    #[pyo3(signature = (duration=None, *, until=None))]
-    fn run(&self, py: Python<'_>, duration: Option<f64>, until: Option<f64>) -> PyResult<usize> {
-        let end = End::new(py, duration, until, self.time(py)?)?;
-        if self.model().outline().is_static {
-            if let End::At(_) = end {
-                let text = "this scene asks for equilibria, which have no duration: `run()` finds them";
-                return Err(errors::state_text(py, text));
+    ///
+    /// A ``controller`` is called with the simulation before each step, to set what acts in it:
+    /// :attr:`tau`, :meth:`drive`, :meth:`set_input`, forces. Forces along coordinates that it
+    /// returns are assigned to :attr:`tau`. Halves of a step have what was set before the whole;
+    /// what it raises ends the run.
+    #[pyo3(signature = (duration=None, *, until=None, controller=None))]
+    fn run(
+        slf: &Bound<'_, Self>,
+        duration: Option<f64>,
+        until: Option<f64>,
+        controller: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        let (py, this) = (slf.py(), slf.get());
+        let end = End::new(py, duration, until, this.time(py)?)?;
+        match controller {
+            Some(_) if this.model().outline().is_static => {
+                let text = "this scene asks for equilibria, before which no controller acts";
+                Err(errors::state_text(py, text))
             }
-            let found = self.without_python(py, Runner::find_equilibria)?;
-            return found.map(|()| 0).map_err(|error| errors::step(py, &error));
-        }
-        let mut steps = 0;
-        loop {
-            // The lock is free while Python asks for signals: a handler may look at the simulation.
-            let ended = py.detach(|| run_for_a_while(&self.runner, end, &mut steps));
-            let ended = ended.map_err(|_| errors::broken(py))?;
-            if ended.map_err(|error| errors::step(py, &error))? {
-                return Ok(steps);
-            }
-            py.check_signals()?;
+            Some(controller) => control::run(slf, end, controller),
+            None => control::run_alone(py, this, end),
         }
     }
-
     /// Go back to the initial state; what was set, held and driven is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        refuse_inside(py)?;
         let fresh = self.model().runner(py, self.record)?;
         self.runner.replace(fresh, |wait| py.detach(wait));
         Ok(())
@@ -657,31 +676,10 @@ pub(crate) fn check_without_target(py: Python<'_>, name: &str, within: Option<f6
     }
 }
 
-/// Takes steps for a slice of the time of the clock, between which other threads that wait for the
-/// simulation have it; says whether the run has ended.
-fn run_for_a_while(
-    lock: &FairLock<Runner>,
-    end: End,
-    steps: &mut usize,
-) -> Result<Result<bool, Error>, Broken> {
-    let started = Instant::now();
-    loop {
-        let mut runner = lock.lock(|wait| wait())?;
-        loop {
-            if end.is_reached(&runner) {
-                return Ok(Ok(true));
-            }
-            let taken = end.step(&mut runner);
-            if let Err(error) = taken {
-                return Ok(Err(error));
-            }
-            *steps += 1;
-            if started.elapsed() >= BETWEEN_SIGNALS {
-                return Ok(Ok(end.is_reached(&runner)));
-            }
-            if runner.is_awaited() {
-                break;
-            }
-        }
+/// Refuses the use of simulations in callables of components, which are called while one is locked.
+pub(crate) fn refuse_inside(py: Python<'_>) -> PyResult<()> {
+    match own::is_inside() {
+        true => Err(errors::inside(py)),
+        false => Ok(()),
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::arrays::{self, Numbers};
 use crate::errors;
-use crate::model::{self, Model, Refusal};
-use crate::simulation::{BETWEEN_SIGNALS, Simulation};
+use crate::model::{self, Model};
+use crate::run::{Refusal, Run};
+use crate::simulation::{BETWEEN_SIGNALS, Simulation, refuse_inside};
 use numpy::PyUntypedArrayMethods;
-use pliant_run::Runner;
 use pliant_scene::{Number, SceneError};
 use pliant_threads::Threads;
 use pyo3::prelude::*;
@@ -62,7 +62,7 @@ impl Values {
 }
 
 /// A simulation that is to begin: a new model unless it keeps its own, and its run.
-type Beginning = Result<(Option<Model>, Runner), Refusal>;
+type Beginning = Result<(Option<Model>, Run), Refusal>;
 
 /// Begins simulations of models, with values of parameters for each.
 pub(super) fn begin(
@@ -72,6 +72,7 @@ pub(super) fn begin(
     places: &[usize],
     values: &[Values],
 ) -> PyResult<Vec<Py<Simulation>>> {
+    refuse_inside(py)?;
     let one = |index: usize| -> Beginning {
         let model = models[index].get();
         if values.is_empty() {

@@ -3,7 +3,8 @@
 use crate::end::End;
 use crate::errors;
 use crate::lock::Broken;
-use crate::simulation::{BETWEEN_SIGNALS, Simulation};
+use crate::run::Stop;
+use crate::simulation::{BETWEEN_SIGNALS, Simulation, refuse_inside};
 use pliant::{Error, StepReport};
 use pliant_run::Runner;
 use pliant_threads::Threads;
@@ -17,13 +18,15 @@ pub(super) enum Goal {
     Steps(usize, Option<f64>),
     /// To the end of a run.
     End(End),
+    /// A step towards the end of a run, if it is not there.
+    StepTo(End),
     /// To the equilibria of a scene of statics.
     Rest,
 }
 
 /// Why an instance has stopped before its goal.
 pub(super) enum Stopped {
-    Error(Error),
+    Error(Stop),
     /// A panic while it was used left it half changed.
     Broken,
 }
@@ -62,8 +65,9 @@ impl<'a> Turn<'a> {
             Err(Broken) => return self.stop(Stopped::Broken),
         };
         while !self.is_done {
-            if let Err(error) = self.step(&mut runner) {
-                self.stop(Stopped::Error(error));
+            let taken = self.step(&mut runner);
+            if let Err(stop) = runner.judge(taken) {
+                self.stop(Stopped::Error(stop));
             }
             if runner.is_awaited() || Instant::now() > until {
                 break;
@@ -82,7 +86,8 @@ impl<'a> Turn<'a> {
             Goal::Steps(_, Some(h)) => Some(runner.step_of(h)?),
             Goal::Steps(_, None) => Some(runner.step()?),
             Goal::End(end) if end.is_reached(runner) => None,
-            Goal::End(end) => Some(end.step(runner)?),
+            Goal::StepTo(end) if self.taken > 0 || end.is_reached(runner) => None,
+            Goal::End(end) | Goal::StepTo(end) => Some(end.step(runner)?),
             Goal::Rest => {
                 runner.find_equilibria()?;
                 None
@@ -97,6 +102,7 @@ impl<'a> Turn<'a> {
 
 /// Takes all instances to their goals; signals of Python are asked for now and then.
 pub(super) fn go<'a>(py: Python<'_>, threads: &Threads, mut turns: Vec<Turn<'a>>) -> PyResult<Vec<Turn<'a>>> {
+    refuse_inside(py)?;
     while turns.iter().any(|turn| !turn.is_done) {
         py.detach(|| {
             let until = Instant::now() + BETWEEN_SIGNALS;
@@ -113,7 +119,11 @@ pub(super) fn exceptions(py: Python<'_>, turns: &[Turn<'_>]) -> Vec<(usize, PyEr
     let failed = failed.filter_map(|(instance, turn)| Some((instance, turn.error.as_ref()?)));
     failed
         .map(|(instance, why)| match why {
-            Stopped::Error(error) => (instance, errors::step_of_instance(py, error, instance)),
+            Stopped::Error(Stop::Error(error)) => (instance, errors::step_of_instance(py, error, instance)),
+            Stopped::Error(Stop::Exception(exception)) => {
+                let exception = exception.clone_ref(py);
+                (instance, errors::in_instance(py, exception, instance))
+            }
             Stopped::Broken => (instance, errors::broken(py)),
         })
         .collect()

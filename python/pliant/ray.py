@@ -10,6 +10,7 @@ The package ``ray`` is needed: ``pip install ray``, or the extra ``pliant[ray]``
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import logging
 import math
@@ -575,6 +576,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     # Tasks are functions of the module of that name, which nodes import.
-    from pliant.ray import main as run
-
-    sys.exit(run())
+    sys.exit(importlib.import_module("pliant.ray").main())

@@ -397,6 +397,31 @@ def test_a_job_whose_node_is_killed_is_a_row_and_leaves_its_checkpoint(
     assert sorted(row.split(",")[3] for row in rows) == ["interrupted", "killed"]
 
 
+def test_a_shared_folder_has_the_table_of_the_local_sweep(
+    nodes: Nodes, planned: Callable[..., Path], run: Run, tmp_path: Path
+) -> None:
+    values = (*MIXED, "--all-files")
+    manifest = planned(*values)
+    end(start(nodes, manifest, "--shared-folder", "-o", str(tmp_path / "table.csv")), 6)
+    assert run("sweep", "rods.ron", *values, "--out", "local").returncode == 6
+    assert (tmp_path / "table.csv").read_bytes() == (tmp_path / "local/table.csv").read_bytes()
+    assert not (manifest.parent / "table.csv").exists()
+    assert (manifest.parent / "jobs/0001/energy.csv").exists()
+
+
+def test_nodes_with_another_version_end_the_sweep(nodes: Nodes, planned: Callable[..., Path]) -> None:
+    manifest = planned("--set", "mass=linspace(1,2,20)")
+    program = "import sys, pliant.ray as it; it.__version__ = '9.9'; sys.exit(it.main(sys.argv[1:]))"
+    words = [str(manifest), "--address", nodes.address, "--in-flight", "2"]
+    ran = subprocess.run(
+        [sys.executable, "-c", program, *words], cwd=manifest.parent, capture_output=True, text=True, timeout=180
+    )
+    assert ran.returncode == 6, ran.stderr
+    assert f"this node has Pliant {pliant.__version__}, but the driver has 9.9" in ran.stderr
+    rows = (manifest.parent / "table.csv").read_text().splitlines()[1:]
+    assert ",not_started," in rows[0] and sum(",missing," in row for row in rows) >= 16
+
+
 def test_an_interrupted_sweep_goes_on_in_a_shared_folder(
     nodes: Nodes, planned: Callable[..., Path], run: Run, tmp_path: Path
 ) -> None:

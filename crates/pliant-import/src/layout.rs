@@ -15,6 +15,9 @@ const LIGHT: f64 = 1e-12;
 /// heavy bodies on the ground, much less leaves contacts and limits too few digits to be solved.
 const BORROWED: f64 = 1e-7;
 
+/// The share of moments of inertia of such a body if it cannot turn, where they have no effect.
+const STILL: f64 = 1e-7;
+
 /// The bodies that the links of a robot become.
 pub(crate) struct Layout {
     /// By link: the link whose body it is a part of; the world if none.
@@ -236,6 +239,7 @@ fn lighten(robot: &Robot, tree: &mut Tree, layout: &mut Layout) {
     let mut carried: Vec<Option<Inertia>> = vec![None; robot.links.len()];
     let mut lightened = vec![false; robot.links.len()];
     let hinged = hinged(robot, layout);
+    let turning = turning(&robot.links);
     for index in (0..robot.links.len()).rev() {
         let link = &robot.links[index];
         let whole = match (layout.inertia[index], carried[index]) {
@@ -257,7 +261,8 @@ fn lighten(robot: &Robot, tree: &mut Tree, layout: &mut Layout) {
             continue;
         };
         // A ball whose radius of gyration is that of what it carries.
-        let tensor = Mat3::identity() * (LIGHT * others.tensor.trace() / 3.0);
+        let share = if turning[index] { LIGHT } else { STILL };
+        let tensor = Mat3::identity() * (share * others.tensor.trace() / 3.0);
         let mut light = Inertia {
             mass: LIGHT * others.mass,
             centre: Vec3::zeros(),
@@ -276,6 +281,20 @@ fn lighten(robot: &Robot, tree: &mut Tree, layout: &mut Layout) {
             tree.remark(link.spot, message);
         }
     }
+}
+
+/// By link: whether it can turn. One that slides on slides from the world cannot.
+fn turning(links: &[Link]) -> Vec<bool> {
+    let mut out: Vec<bool> = Vec::with_capacity(links.len());
+    for link in links {
+        let own = match &link.attachment {
+            Attachment::Rigid | Attachment::Held => false,
+            Attachment::Free => true,
+            Attachment::Joints(joints) => joints.iter().any(|j| j.motion != Motion::Slider),
+        };
+        out.push(own || link.parent.is_some_and(|p| out[p]));
+    }
+    out
 }
 
 /// By link: a link whose joint with its body leaves a point where it is, and this point in the frame

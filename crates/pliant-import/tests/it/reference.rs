@@ -281,6 +281,16 @@ fn hips_of_three_hinges_hit_the_ground() {
     assert!(pelvis[2] > 0.09, "{pelvis:?}");
 }
 
+/// A slide from the world that carries three hinges, with much damping and dry friction: the body
+/// between cannot turn, and with next to no moments of inertia no first step is found.
+#[test]
+fn a_forearm_slides_and_turns_with_friction() {
+    let mut runner = runner(&imported("wrist.xml", &Options::default()).scene);
+    while runner.simulation().time() < 0.05 {
+        runner.step().unwrap();
+    }
+}
+
 fn mjcf(parts: &str) -> Imported {
     let text = format!("<mujoco>\n{parts}\n</mujoco>");
     import_text(Format::Mjcf, "m.xml", &text, &Options::default()).unwrap_or_else(|e| panic!("{e}"))

@@ -1,9 +1,9 @@
 //! The Python package `pliant`: scenes, their simulations, and the reports of their steps.
 //!
-//! It computes nothing: scenes are read by `pliant-scene` and run by `pliant-run`, so that a scene
-//! has the same bits from Python and from the program. Every class is frozen; a simulation keeps
-//! its run behind a lock, lets other Python threads go on while it steps, and hands out copies of
-//! arrays.
+//! It computes nothing but finite differences of components that users write in Python: scenes are
+//! read by `pliant-scene` and run by `pliant-run`, so that a scene has the same bits from Python and
+//! from the program. Every class is frozen; a simulation keeps its run behind a lock, lets other Python
+//! threads go on while it steps, and hands out copies of arrays.
 
 mod arrays;
 mod batch;

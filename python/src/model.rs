@@ -479,9 +479,10 @@ impl Model {
     /// Raises :class:`UnknownName` for what is no force field or mapping of one's own, and whatever
     /// the callables raise.
     fn check(&self, py: Python<'_>, name: &str) -> PyResult<Check> {
-        let part = self.parts.iter().find(|part| part.name == name);
-        let Some(part) = part else {
-            let all = self.parts.iter().map(|part| part.name.as_str());
+        let is_checked = |part: &&Arc<Part>| !matches!(part.kind, Kind::Constraint { .. });
+        let parts = self.parts.iter().filter(is_checked);
+        let Some(part) = parts.clone().find(|part| part.name == name) else {
+            let all = parts.map(|part| part.name.as_str());
             let kinds = ["component of one's own", "components of one's own"];
             return Err(errors::name(py, kinds, name, all));
         };

@@ -423,6 +423,8 @@ def test_check_tells_what_is_wrong_in_words() -> None:
     found = pliant.check(WrongMapping(), [[1.0, 2.0, 3.0]], coupled=False)
     assert not found.is_good and "`jacobian` is not the derivative of `positions`" in found.findings[0]
     assert pliant.check(GivenParabola(), [[1.0, 2.0, 3.0], [0.5, 0, 0]], coupled=False).is_good
+    with pytest.raises(pliant.UnknownName, match="no component of one's own is called `track`"):
+        on_parabola(Parabola(), 0.0).check("track")
     with pytest.raises(pliant.UnknownName, match="no component of one's own is called `sring`"):
         particles([[1, 0, 0]]).with_force_field("spring", "p", Spring()).check("sring")
 

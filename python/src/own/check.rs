@@ -251,7 +251,7 @@ pub(crate) fn check_in(part: &Part, model: &Model) -> Result<Check, Refusal> {
             let title = part.title("mapping", part.name.clone());
             mapping(title, methods, how, shapes, &x)
         }
-        Kind::Constraint { .. } => Ok(Check::of(&part.title("constraint", String::new()))),
+        Kind::Constraint { node, .. } => Ok(Check::of(&part.title("constraint", node.clone()))),
     }
 }
 

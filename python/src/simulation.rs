@@ -167,10 +167,14 @@ impl Simulation {
         })?;
         let bytes = bytes.map_err(|error| errors::checkpoint(py, &error))?;
         let twin = Self::new(py, self.model.clone_ref(py), self.record)?;
-        twin.take(py, &bytes)?;
-        if let Some(pictures) = pictures {
-            twin.without_python(py, |runner| runner.go_on_recording(pictures))?;
-        }
+        let restored = twin.without_python(py, |runner| {
+            runner.restore_bytes(&bytes)?;
+            if let Some(pictures) = pictures {
+                runner.go_on_recording(pictures);
+            }
+            Ok(())
+        })?;
+        restored.map_err(|error| errors::checkpoint(py, &error))?;
         Ok(twin)
     }
 

@@ -345,8 +345,7 @@ def coordinates(ref, model):
     for coordinate in model.coordinates:
         joint, _, part = coordinate.rpartition(".")
         own = [joint] if joint in ref.dof else joint.split("+")
-        if part == "second_angle":
-            own = own[1:]
+        own = own[{"second_angle": 1, "third_angle": 2}.get(part, 0) :]
         kind = SLIDE if part in ("travel", "x", "y") else HINGE
         fitting = [n for n in own if ref.model.jnt_type[ref.names.index(n)] == kind]
         out[fitting[1 if part == "y" else 0]] = coordinate

@@ -271,14 +271,12 @@ impl Sketch {
     }
 
     fn joint(&mut self, number: usize, child: usize, parent: Option<usize>) {
-        const KINDS: [&str; 15] = [
+        const KINDS: [&str; 13] = [
             "Hinge",
             "Hinge",
             "Slider",
             "Cylindrical",
             "Universal",
-            "GimbalXyz",
-            "GimbalXzy",
             "Ball",
             "Ball",
             "Fixed",
@@ -318,7 +316,6 @@ impl Sketch {
             "Cylindrical" => &["travel", "angle"],
             "Planar" => &["x", "y", "angle"],
             "Universal" => &["first_angle", "second_angle"],
-            "GimbalXyz" | "GimbalXzy" => &["first_angle", "second_angle", "third_angle"],
             _ => &[],
         };
         if !free.is_empty() && self.draw.chance(0.6) {

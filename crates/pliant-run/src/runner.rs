@@ -391,8 +391,8 @@ impl Runner {
     /// found.
     ///
     /// # Errors
-    /// Those of [`Simulation::find_equilibrium`] and [`Simulation::follow`] where there is none. A
-    /// path that is stuck leaves the state of its last point, and the next search begins there.
+    /// The errors of [`Simulation::find_equilibrium`] and [`Simulation::follow`] where there is none.
+    /// A path that is stuck leaves the state of its last point, and the next search begins there.
     pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
         if self.is_done() {
             return Ok(());

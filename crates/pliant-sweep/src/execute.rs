@@ -204,7 +204,7 @@ impl Executor<'_> {
 pub struct CommandEnd {
     /// The exit code of the program; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// The same in words, such as `exit status: 2`.
+    /// The end of the process in words, such as `exit status: 2`.
     pub status: String,
     /// The text that it complained with.
     pub words: String,

@@ -28,8 +28,8 @@ impl Runner {
     /// go on as before).
     ///
     /// # Errors
-    /// Those of [`Simulation::step`] or [`Simulation::step_adaptively`] of a step that cannot be
-    /// taken; the state stays as before it.
+    /// The errors of [`Simulation::step`] or [`Simulation::step_adaptively`] for a step that cannot
+    /// be taken; the state stays as before it.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
         let plan = self.scene.plan;
         self.attempt(|run| match &plan.adaptive {

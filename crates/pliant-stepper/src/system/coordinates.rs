@@ -111,7 +111,7 @@ impl CoordinateDynamics {
 /// factor of the masses with the rows, and a solve for each coordinate.
 ///
 /// # Errors
-/// Those of [`System::accelerations`] where there are none, and
+/// The errors of [`System::accelerations`] where there are none, and
 /// [`Error::CorrectionNotConverged`] where they do not settle to a billionth of the largest.
 pub fn dynamics(
     system: &mut System,
@@ -153,7 +153,7 @@ pub fn dynamics(
 /// tool shows along the rows. What takes no part is as in [`dynamics`].
 ///
 /// # Errors
-/// As [`dynamics`].
+/// The errors of [`dynamics`].
 ///
 /// # Panics
 /// If the Jacobian has another size.

@@ -81,7 +81,7 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
         return None;
     }
     let apart = best.barred > noise || best.axis.is_none_or(|axis| axis.separation > noise);
-    let apart = apart || thin_behind(a, b) || thin_behind(b, a);
+    let apart = apart || thin_behind(a, b) || thin_behind(b, a) || in_one_plane(a, b, noise, &best);
     if apart && !general && !settled(a, b, best.axis.as_ref()) {
         nearest(a, b, noise, &mut best)?;
     }
@@ -194,6 +194,16 @@ fn thin_behind(part: &Part<'_>, other: &Part<'_>) -> bool {
     part.of.is_some_and(|(surface, _)| !surface.two_sided())
         && other.normals.is_empty()
         && other.cylinder.is_none()
+}
+
+/// Whether parts without a volume may lie in one plane: its normal is the only one that crossed
+/// edges and faces give, along which they are not apart however far they are within it.
+fn in_one_plane(a: &Part<'_>, b: &Part<'_>, noise: f64, best: &Best) -> bool {
+    let is_flat = |part: &Part<'_>| part.cylinder.is_none() && part.normals.len() <= 2;
+    // Two lines have no face that an edge goes through.
+    let lines = a.normals.is_empty() && b.normals.is_empty();
+    let touch = best.axis.is_some_and(|axis| axis.separation >= -noise);
+    is_flat(a) && is_flat(b) && (lines || touch)
 }
 
 /// Whether `b` lies wholly behind the face of a triangle `a` with matter behind it.

@@ -1,10 +1,11 @@
 //! Pairs whose gap, normal and points have a formula. Tolerance 1e-12: rounding at lengths of 1 m
 //! is some 1e-15.
 
-use pliant_contact::Shape;
+use pliant_contact::{MeshKind, Shape};
+use pliant_dense::{Vec3, rotation};
 use pliant_model::Pose;
 
-use crate::rig::{Rig, distance as distance3, least_gap, touch};
+use crate::rig::{Random, Rig, distance as distance3, least_gap, touch};
 
 fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::at([x, y, z])
@@ -140,6 +141,92 @@ fn capsules_crossed_parallel_and_end_to_end() {
         1.0,
     );
     near(least_gap(&deep), -0.2);
+}
+
+/// Lines in one plane are apart within it, though its normal, which crossed lines propose, does not
+/// keep them apart: those of planar mechanisms.
+#[test]
+fn capsules_in_one_plane() {
+    let (half, radius) = (0.5, 0.1);
+    let capsule = Shape::capsule(half, radius).unwrap();
+    let mut random = Random(7);
+    let (mut apart, mut crossed) = (0, 0);
+    for _ in 0..1000 {
+        // Each by its middle and the angle of its axis, in a plane through the axis of a frame.
+        let frame = random.pose(1.0);
+        let middles = [(); 2].map(|()| [random.next() * 2.0 - 1.0, random.next() * 2.0 - 1.0]);
+        let angles = [(); 2].map(|()| random.next() * 6.0);
+        let ends = |k: usize| {
+            let ([x, z], angle) = (middles[k], angles[k]);
+            let (dx, dz) = (half * angle.sin(), half * angle.cos());
+            [[x - dx, z - dz], [x + dx, z + dz]]
+        };
+        let pose = |k: usize| {
+            let local = Pose::turned([middles[k][0], 0.0, middles[k][1]], [0.0, 1.0, 0.0], angles[k]);
+            let turned = rotation::rotate(frame.rotation, Vec3::from(local.position));
+            Pose {
+                position: (Vec3::from(frame.position) + turned).into(),
+                rotation: rotation::multiply(frame.rotation, local.rotation),
+            }
+        };
+        let distance = distance_in_plane(ends(0), ends(1));
+        let parts = [0, 1].map(|k| (capsule.clone(), pose(k)));
+        let [a, b] = parts;
+        let found = touch(a, b, 4.0);
+        near(least_gap(&found), distance - 2.0 * radius);
+        let normal = rotation::rotate(frame.rotation, Vec3::y());
+        let across = normal.dot(&Vec3::from(found[0].normal)).abs();
+        match distance > 0.0 {
+            true => near(across, 0.0),
+            false => near(across, 1.0),
+        }
+        apart += usize::from(distance > 0.0);
+        crossed += usize::from(distance == 0.0);
+    }
+    assert!(apart > 300 && crossed > 100, "{apart} {crossed}");
+}
+
+/// A capsule beside a sheet, in its plane: it points at its border, or lies along it.
+#[test]
+fn a_capsule_in_the_plane_of_a_sheet() {
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+    let sheet = || Shape::triangle_mesh(&corners, &[[0, 1, 2], [0, 2, 3]], MeshKind::Surface).unwrap();
+    let capsule = || Shape::capsule(0.2, 0.1).unwrap();
+    for (angle, x) in [(0.0, 1.15), (std::f64::consts::FRAC_PI_2, 1.35)] {
+        // Of an axis along y, turned about z.
+        let lying = rotation::exp(Vec3::x() * std::f64::consts::FRAC_PI_2);
+        let turned = rotation::multiply(rotation::exp(Vec3::z() * angle), lying);
+        let pose = Pose {
+            position: [x, 0.6, 0.0],
+            rotation: turned,
+        };
+        let found = touch((sheet(), at(0.0, 0.0, 0.0)), (capsule(), pose), 0.1);
+        assert!(!found.is_empty());
+        for c in &found {
+            near(c.gap, 0.05);
+            near3(c.normal, [1.0, 0.0, 0.0]);
+        }
+    }
+}
+
+/// Distance of two segments of a plane: none where each has its ends on both sides of the other,
+/// else the least one of an end.
+fn distance_in_plane(p: [[f64; 2]; 2], q: [[f64; 2]; 2]) -> f64 {
+    let side =
+        |[a, b]: [[f64; 2]; 2], c: [f64; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    let splits =
+        |line: [[f64; 2]; 2], other: [[f64; 2]; 2]| side(line, other[0]) * side(line, other[1]) < 0.0;
+    if splits(p, q) && splits(q, p) {
+        return 0.0;
+    }
+    let of_end = |[a, b]: [[f64; 2]; 2], c: [f64; 2]| {
+        let (d, e) = ([b[0] - a[0], b[1] - a[1]], [c[0] - a[0], c[1] - a[1]]);
+        let t = ((d[0] * e[0] + d[1] * e[1]) / (d[0] * d[0] + d[1] * d[1])).clamp(0.0, 1.0);
+        f64::hypot(e[0] - t * d[0], e[1] - t * d[1])
+    };
+    [of_end(p, q[0]), of_end(p, q[1]), of_end(q, p[0]), of_end(q, p[1])]
+        .into_iter()
+        .fold(f64::INFINITY, f64::min)
 }
 
 #[test]

@@ -36,6 +36,38 @@ fn weights(carrier: &Carrier) -> Vec<(usize, f64)> {
     }
 }
 
+/// A triangle points at another, and a segment lies along its side, all in one plane.
+#[test]
+fn parts_in_one_plane_are_apart_within_it() {
+    let points = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.3, -0.02, 0.0],
+        [0.8, -0.6, 0.0],
+        [-0.2, -0.6, 0.0],
+        [-0.03, 0.9, 0.0],
+        [-0.03, 0.1, 0.0],
+    ];
+    let triangle = Shape::soft_triangles(&[[0, 1, 2]], RADIUS).unwrap();
+    let others = [
+        (
+            Shape::soft_triangles(&[[3, 4, 5]], RADIUS).unwrap(),
+            0.02,
+            -Vec3::y(),
+        ),
+        (Shape::soft_segments(&[[6, 7]], RADIUS).unwrap(), 0.03, -Vec3::x()),
+    ];
+    for (other, distance, normal) in others {
+        let found = contacts(&points, &[triangle.clone(), other], None);
+        assert!(!found.is_empty());
+        for c in &found {
+            assert!((c.gap - (distance - 2.0 * RADIUS)).abs() < 1e-15, "{}", c.gap);
+            assert!((Vec3::from(c.normal) - normal).norm() < 1e-12);
+        }
+    }
+}
+
 #[test]
 fn a_corner_over_a_face() {
     let points = [

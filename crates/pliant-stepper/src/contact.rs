@@ -43,14 +43,14 @@ pub use report::{
     SleepReport,
 };
 
-pub(crate) use approach::{Approach, Meeting, any_impact};
+pub(crate) use approach::{Approach, Meeting, any_impact, any_rebound};
 pub(crate) use bounce::{Bounce, take_largest_share};
 pub use detect::Detection;
 pub(crate) use detect::look_ahead;
 pub use detect::{Search, check, predict};
 pub use drag::Drag;
 pub use law::ContactRows;
-pub(crate) use newton::ContactIterate;
+pub(crate) use newton::{ContactIterate, StageMotion};
 pub use observed::Solved;
 pub use observed::{Observation, Observed};
 pub(crate) use turn::Turning;

@@ -5,6 +5,16 @@
 /// is of the size that solves leave, as where all rests.
 const NOISE: f64 = 1e-6;
 
+/// Share of a change of velocity above which an approach is an impact.
+const IMPACT: f64 = 0.1;
+
+/// Share of an approach above which the velocity with which it leaves is that of a rebound.
+const REBOUND: f64 = 0.1;
+
+/// Share of the change of velocity by its own impulse below which an approach is no impact, whatever
+/// other impulses leave of that change: what bears comes in with the third order of the step.
+const LEAST: f64 = 1e-3;
+
 /// A velocity towards the closed side of a contact or a one-sided row at the start of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Approach {
@@ -36,6 +46,14 @@ impl Approach {
         }
     }
 
+    /// As [`with_motion`](Self::with_motion), of one of many contacts that may share a load in
+    /// several ways, where one that bore nothing bears much without an approach: `falls` is taken
+    /// for a share of its change at least.
+    pub(crate) fn with_motion_of_contact(self, stopped: f64, falls: f64) -> Self {
+        let least = LEAST / IMPACT * self.change;
+        self.with_motion(stopped, falls.max(least))
+    }
+
     /// Whether its change is that of an impact: the velocity is a tenth of it or more. The change
     /// by a force over the step is not, and grows with the step. A compliant law takes several
     /// steps for its impact if it is soft; if it stops half of the approach at once, it is as good
@@ -46,7 +64,7 @@ impl Approach {
             change,
             is_hard,
         } = *self;
-        change > 0.0 && velocity > 0.1 * change && (is_hard || change > 0.5 * velocity)
+        change > 0.0 && velocity > IMPACT * change && (is_hard || change > 0.5 * velocity)
     }
 
     /// Whether twice the change would be that of an impact, and half of it would stop a part of the
@@ -60,6 +78,18 @@ impl Approach {
 fn impacts(all: impl Iterator<Item = Approach> + Clone) -> impl Iterator<Item = Approach> {
     let largest = all.clone().fold(0.0f64, |a, one| a.max(one.change));
     all.filter(move |one| one.velocity > NOISE * largest && one.is_impact())
+}
+
+/// Whether a hard law without restitution, which an impulse of the first stage held, throws an
+/// approach back in the second: each comes with the velocity (m/s, rad/s) with which it leaves. The
+/// second predictor took an impulse for a force then, however small it was beside what the impulses
+/// of others made of it.
+pub(crate) fn any_rebound(mut all: impl Iterator<Item = (Approach, f64)> + Clone) -> bool {
+    let largest = all.clone().fold(0.0f64, |a, (one, _)| a.max(one.change));
+    all.any(|(one, leaves)| {
+        let is_noise = one.velocity <= NOISE * largest || one.velocity <= LEAST * one.change;
+        one.is_hard && one.change > 0.0 && !is_noise && leaves > REBOUND * one.velocity
+    })
 }
 
 /// Whether one of these approaches ends in an impact.

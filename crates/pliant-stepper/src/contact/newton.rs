@@ -9,7 +9,7 @@
 //! by no more than the solver says. In the merit they are their natural maps, beyond that
 //! tolerance.
 
-use super::approach::{Approach, Meeting, any_certain_impact, any_impact};
+use super::approach::{Approach, Meeting, any_certain_impact, any_impact, any_rebound};
 use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, OfStage};
 use super::turn::Turned;
@@ -28,12 +28,28 @@ pub(super) struct NewtonRows {
     /// Change of each gap from the start of the step to the predictor of the present stage (m);
     /// empty in methods without stages.
     moved: Vec<f64>,
+    /// Whether each contact bore in the last step.
+    bore: Vec<bool>,
+    /// Rates at which the velocities of the rows change by the accelerations of before (m/s^2,
+    /// rad/s^2 in units of a lever); empty if these are not known.
+    falling: Vec<f64>,
     /// Scale of each contact in the merit: the mean diagonal of its Delassus operator.
     scales: Vec<f64>,
     /// Work in the stages so far, of methods with stages.
     staged: Option<ContactWork>,
     /// The largest residual that a solve may leave where only costly methods go on.
     accuracy: f64,
+}
+
+/// The motion up to the end of a stage, which impulses are to be told from forces in.
+#[derive(Clone, Copy)]
+pub(crate) struct StageMotion<'a> {
+    /// Velocities of the independent coordinates at its end.
+    pub(crate) end: &'a [f64],
+    /// Their accelerations before the step; empty if they are not known.
+    pub(crate) accelerations: &'a [f64],
+    /// Time since the start of the step (s).
+    pub(crate) elapsed: f64,
 }
 
 /// An iterate of Newton's method.
@@ -75,6 +91,10 @@ impl Contacts {
         self.take_laws(base, h, 1.0);
         self.rows
             .extend_with_last(&self.detection.list, memory, h, impulses);
+        let first = impulses.len() - self.rows.tail.rows();
+        let normals = self.rows.first_rows().map(|row| impulses[first + row] != 0.0);
+        self.newton.bore.clear();
+        self.newton.bore.extend(normals);
         self.rows.bounced = false;
         self.observed.report_mut().restitution = 1.0;
         set_options(&mut self.rows.solver, base.options);
@@ -116,16 +136,52 @@ impl Contacts {
         self.take_laws(base, h, 0.0);
     }
 
-    /// Whether one of the impulses of an iterate is that of an impact; behind the rows of the
+    /// Whether one of the impulses at the end of a stage is that of an impact; behind the rows of the
     /// model, of which there are `base_rows`.
-    pub(super) fn has_impact(&self, impulses: &[f64], base_rows: usize, meeting: Meeting) -> bool {
-        any_impact(self.approaches(impulses, base_rows, meeting))
+    pub(super) fn has_impact(
+        &mut self,
+        impulses: &[f64],
+        base_rows: usize,
+        meeting: Meeting,
+        motion: StageMotion<'_>,
+    ) -> bool {
+        if self.detection.list.is_empty() {
+            return false;
+        }
+        let Self { rows, newton, .. } = self;
+        rows.tail.product_into(motion.end, &mut rows.after);
+        newton.falling.clear();
+        if !motion.accelerations.is_empty() {
+            rows.tail.product_into(motion.accelerations, &mut newton.falling);
+        }
+        let all = self.approaches(impulses, base_rows, meeting);
+        let normals = self.rows.first_rows();
+        any_impact(all.zip(normals).zip(&self.newton.bore).map(|((one, row), bore)| {
+            match self.newton.falling.get(row) {
+                Some(rate) if !bore => {
+                    let stopped = self.rows.after[row] + one.velocity;
+                    one.with_motion_of_contact(stopped, motion.elapsed * rate.abs())
+                }
+                _ => one,
+            }
+        }))
     }
 
     /// Whether one of the impulses of an iterate that is no solution yet is that of an impact all
     /// the same, of a contact that did not bear before.
     pub(super) fn has_certain_impact(&self, impulses: &[f64], base_rows: usize) -> bool {
         any_certain_impact(self.approaches(impulses, base_rows, Meeting::Anew))
+    }
+
+    /// Whether a contact that bears by the impulses of the first stage, behind so many rows of the
+    /// model, leaves at the velocities `end` of the second though it came in.
+    pub(super) fn has_rebound(&mut self, first: &[f64], base_rows: usize, end: &[f64]) -> bool {
+        if self.detection.list.is_empty() {
+            return false;
+        }
+        self.rows.tail.product_into(end, &mut self.rows.after);
+        let leaving = self.rows.first_rows().map(|row| self.rows.after[row]);
+        any_rebound(self.approaches(first, base_rows, Meeting::Any).zip(leaving))
     }
 
     /// The approach of every contact.
@@ -135,21 +191,17 @@ impl Contacts {
         base_rows: usize,
         meeting: Meeting,
     ) -> impl Iterator<Item = Approach> + Clone {
-        let rows = self.rows.rows.iter().scan(0, |next, own| {
-            let first = *next;
-            *next += own.count;
-            Some((first, own.count))
-        });
         let Turned { opening, active, .. } = &self.turned;
         let bore = |i: usize| active.get(i).is_some_and(|active| *active);
         let contacts = self.detection.list.contacts().iter().zip(opening);
+        let rows = self.rows.first_rows().zip(&self.rows.rows);
         let all = contacts.zip(rows).zip(&self.newton.scales).enumerate();
-        all.map(move |(i, (((contact, opening), (row, count)), scale))| {
+        all.map(move |(i, (((contact, opening), (row, rows)), scale))| {
             // Of the Delassus operator, which has the joints; of the rough scale without it. Both
             // have the compliance of the normal among their rows.
             let (response, own) = match self.rows.solver.diagonal_block(base_rows + row) {
                 Some(block) => (block[0], 1),
-                None => (*scale, count),
+                None => (*scale, rows.count),
             };
             Approach {
                 velocity: match meeting {

@@ -284,6 +284,15 @@ impl RowSystem {
         }
     }
 
+    /// The row of the normal of each contact.
+    pub(super) fn first_rows(&self) -> impl Iterator<Item = usize> + Clone {
+        self.rows.iter().scan(0, |next, own| {
+            let first = *next;
+            *next += own.count;
+            Some(first)
+        })
+    }
+
     /// The system as last filled.
     pub(super) fn system(&self) -> Option<&KktSystem> {
         self.extended.system()

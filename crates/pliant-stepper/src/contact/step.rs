@@ -7,7 +7,7 @@ use super::rows::RowSystem;
 use super::solve::Unknowns;
 use super::{
     Base, Bounce, ContactFinder, ContactIterate, ContactMemory, ContactOptions, Contacts, FrictionCoupling,
-    Impacts, Meeting, Observation, Restitution, Search, Solved, StoredPair,
+    Impacts, Meeting, Observation, Restitution, Search, Solved, StageMotion, StoredPair,
 };
 use crate::motion::SolverMemory;
 use crate::system::System;
@@ -451,9 +451,24 @@ pub(crate) fn has_taken_impacts(system: &System) -> bool {
     listed(system).is_some_and(|c| c.rows.bounced)
 }
 
-/// Whether one of these impulses of contacts is that of an impact.
-pub(crate) fn has_impact(system: &System, impulses: &[f64], meeting: Meeting) -> bool {
-    listed(system).is_some_and(|c| c.has_impact(impulses, system.model.row_count(), meeting))
+/// Whether one of these impulses of contacts at the end of a stage is that of an impact.
+pub(crate) fn has_impact(
+    system: &mut System,
+    impulses: &[f64],
+    meeting: Meeting,
+    motion: StageMotion<'_>,
+) -> bool {
+    let base_rows = system.model.row_count();
+    let contacts = system.contacts.as_mut();
+    contacts.is_some_and(|c| c.has_impact(impulses, base_rows, meeting, motion))
+}
+
+/// Whether a contact that bears by the impulses of the first stage leaves at the velocities `end` of
+/// the second though it came in.
+pub(crate) fn has_rebound(system: &mut System, first: &[f64], end: &[f64]) -> bool {
+    let base_rows = system.model.row_count();
+    let contacts = system.contacts.as_mut();
+    contacts.is_some_and(|c| c.has_rebound(first, base_rows, end))
 }
 
 /// Whether the impulses of an iterate that is no solution yet have an impact among them all the same.

@@ -298,11 +298,10 @@ impl Contacts {
 
     /// Takes note of the velocities of the normals at the start of the step, of the gathered rows.
     pub(super) fn note_openings(&mut self) {
-        let mut row = 0;
+        let velocity = self.rows.tail.velocity();
         self.turned.opening.clear();
-        for own in &self.rows.rows {
-            self.turned.opening.push(self.rows.tail.velocity()[row]);
-            row += own.count;
-        }
+        self.turned
+            .opening
+            .extend(self.rows.first_rows().map(|row| velocity[row]));
     }
 }

@@ -15,6 +15,10 @@ use pliant_solvers::Status;
 /// Rounding of a force at its bound.
 const AT_BOUND: f64 = 1e-12;
 
+/// The share of the largest coordinate by which a step may move what is at rest, where solvers leave
+/// some of what they are to solve.
+const PLACE_ROUNDING: f64 = 1e-9;
+
 /// Whether a force is at one of its bounds.
 pub(crate) fn is_at_bound(force: f64, (lower, upper): (f64, f64)) -> bool {
     force <= lower + AT_BOUND * lower.abs() || force >= upper - AT_BOUND * upper.abs()
@@ -250,13 +254,28 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
     work
 }
 
+/// A velocity (m/s) beside which what is at rest in a step of length `h` (s) has none: that of a
+/// fall from rest in this time; without gravity, that of a share of its places which is rounding to
+/// the solvers.
+fn speed_of_rest(step: Step<'_>, h: f64) -> f64 {
+    let [x, y, z] = step.system.model.gravity().map(|g| g * h);
+    let falls = x.hypot(y).hypot(z);
+    if falls > 0.0 {
+        return falls;
+    }
+    let nodes = step.system.model.nodes().iter();
+    let places = nodes
+        .filter(|node| node.first_dof().is_some())
+        .flat_map(|node| &step.end.state.positions[node.position_range()]);
+    PLACE_ROUNDING * places.fold(0.0f64, |a, x| a.max(x.abs())) / h
+}
+
 /// The report of a step, whose end may be changed no more.
 pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
     let (system, solved, account) = (step.system, &trace.solved, &mut trace.account);
     let energies = energy::energies(step, true, &mut account.room.first);
     let ledger = account.close(&energies, trace.projected);
-    let fall = system.model.gravity().map(|g| (g * trace.h).powi(2));
-    let fall = 0.5 * system.model.mass_in_space() * fall.iter().sum::<f64>();
+    let fall = 0.5 * system.model.mass_in_space() * speed_of_rest(step, trace.h).powi(2);
     let by_velocity = matches!(system.options.contacts.overlap, Overlap::Rows { .. });
     let turnover = Turnover::of(&ledger, &energies, fall, by_velocity);
     let budget = account.budget(step.start);

@@ -7,6 +7,11 @@ use pliant_model::{ComponentId, NodeKind};
 use pliant_stepper::contact::{StoredPair, step};
 use std::collections::BTreeMap;
 
+/// Attempts at the steps of a trial and their halves, and those for each step beside them, beyond
+/// which none is halved any more: a change that takes more is no remedy.
+const ATTEMPTS: usize = 100;
+const ATTEMPTS_PER_STEP: usize = 4;
+
 /// The part of the certificate of a step that is beyond its tolerance, if the options hold it to
 /// one.
 pub(crate) fn excess(options: &Options, report: &StepReport) -> Option<Excess> {
@@ -185,8 +190,9 @@ fn makes_none(simulation: &mut Simulation, h: f64, parts: u32) -> bool {
         since_start: f64::INFINITY,
         ..Tolerances::default()
     };
+    let mut left = ATTEMPTS + ATTEMPTS_PER_STEP * parts as usize;
     (0..parts).all(|_| {
-        let step = retry::step_as_part(simulation, h);
+        let step = retry::step_as_part(simulation, h, &mut left);
         step.is_ok_and(|report| report.certificate.energy.excess(&tolerances).is_none())
     })
 }

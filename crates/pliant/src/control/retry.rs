@@ -46,7 +46,8 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
         judged: Judged::ToGoOn,
         ..Halvings::of(&simulation.options)
     };
-    let mut result = step_or_halves(simulation, h, halvings, &mut 0);
+    let mut left = MOST_ATTEMPTS;
+    let mut result = step_or_halves(simulation, h, halvings, &mut left);
     if matches!(result, Err(Error::NotCertified { .. })) {
         let more = match halvings.most {
             0 => 0,
@@ -58,7 +59,8 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
             judged: Judged::Finally,
             ..halvings
         };
-        result = step_or_halves(simulation, h, halvings, &mut 0);
+        left = MOST_ATTEMPTS;
+        result = step_or_halves(simulation, h, halvings, &mut left);
     }
     if let (Ok(_), Some(contacts)) = (&result, &mut simulation.system.contacts) {
         contacts.observed.failed = None;
@@ -113,11 +115,16 @@ fn check_driven(simulation: &mut Simulation, h: f64) -> Result<(), Error> {
     }
 }
 
-/// A step in halves as [`step`] takes it, which stands whatever energy it makes.
-pub(crate) fn step_as_part(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {
+/// A step in halves as [`step`] takes it, which stands whatever energy it makes, as long as
+/// attempts are left.
+pub(crate) fn step_as_part(
+    simulation: &mut Simulation,
+    h: f64,
+    left: &mut usize,
+) -> Result<StepReport, Error> {
     let clock = Instant::now();
     let halvings = Halvings::of(&simulation.options);
-    let report = step_or_halves(simulation, h, halvings, &mut 0)?;
+    let report = step_or_halves(simulation, h, halvings, left)?;
     Ok(with_rejected(report, clock))
 }
 
@@ -169,20 +176,19 @@ enum Judged {
 }
 
 /// A step; where its contacts or Newton's method do not converge, or its energy is off, two halves
-/// instead, down to `2^-unsolved` or `2^-most` of it, as long as there are few `attempts` at the
-/// whole, which are counted. If one of them fails, or both together make energy, nothing has
+/// instead, down to `2^-unsolved` or `2^-most` of it, as long as attempts at the whole are `left`,
+/// which are counted. If one of them fails, or both together make energy, nothing has
 /// happened.
 fn step_or_halves(
     simulation: &mut Simulation,
     h: f64,
     halvings: Halvings,
-    attempts: &mut usize,
+    left: &mut usize,
 ) -> Result<StepReport, Error> {
     let end = simulation.motion.time + h;
-    *attempts += 1;
-    let is_one_of_few = *attempts < MOST_ATTEMPTS;
-    let or_halves = is_one_of_few && halvings.taken < halvings.most;
-    let if_unsolved = is_one_of_few && halvings.taken < halvings.unsolved;
+    *left = left.saturating_sub(1);
+    let or_halves = *left > 0 && halvings.taken < halvings.most;
+    let if_unsolved = *left > 0 && halvings.taken < halvings.unsolved;
     let conditions = Conditions {
         or_halves,
         ..Conditions::default()
@@ -198,7 +204,7 @@ fn step_or_halves(
             solved = true;
         }
         Err(error) if takes_fallback(&simulation.options, &error) => {
-            return by_fallback(simulation, h, halvings, attempts);
+            return by_fallback(simulation, h, halvings, left);
         }
         Err(Error::TooMuchWork { .. }) if or_halves => {}
         Err(error) if if_unsolved && may_shorter_solve(&simulation.options, &error) => {
@@ -215,9 +221,9 @@ fn step_or_halves(
         judged: Judged::Never,
         ..halvings
     };
-    let first = step_or_halves(simulation, 0.5 * h, in_parts, attempts);
+    let first = step_or_halves(simulation, 0.5 * h, in_parts, left);
     let result = first.and_then(|first| {
-        let second = step_or_halves(simulation, 0.5 * h, in_parts, attempts)?;
+        let second = step_or_halves(simulation, 0.5 * h, in_parts, left)?;
         Ok(both(&first, &second))
     });
     let go_back = |simulation: &mut Simulation| {
@@ -268,13 +274,13 @@ fn by_fallback(
     simulation: &mut Simulation,
     h: f64,
     halvings: Halvings,
-    attempts: &mut usize,
+    left: &mut usize,
 ) -> Result<StepReport, Error> {
     let Options { contacts, tuning, .. } = &mut simulation.options;
     let (coupling, operations) = (contacts.friction_coupling, tuning.work.contact_operations);
     contacts.friction_coupling = contacts.friction_fallback.unwrap_or(coupling);
     tuning.work.contact_operations = operations.max(WorkLimits::default().contact_operations);
-    let result = step_or_halves(simulation, h, halvings, attempts);
+    let result = step_or_halves(simulation, h, halvings, left);
     let Options { contacts, tuning, .. } = &mut simulation.options;
     contacts.friction_coupling = coupling;
     tuning.work.contact_operations = operations;

@@ -6,6 +6,7 @@ mod energy;
 mod energy_momentum;
 mod failure;
 mod halves;
+mod impacts;
 mod memory;
 pub(crate) mod models;
 mod orders;

@@ -210,7 +210,10 @@ impl Sdirk2 {
             self.advance(system, start, first, end)?;
             solved = self.stage(system, start, end, first.second(), trace)?;
             self.average(end);
-            impact = self.impact(system, start, end, first.h);
+            impact = match self.impact(system, start, end, first.h) {
+                Impact::None if self.rebounds(system, start, end, first.h) => Impact::Real,
+                impact => impact,
+            };
         }
         let status = solved.status;
         Ok(Attempt { status, impact })

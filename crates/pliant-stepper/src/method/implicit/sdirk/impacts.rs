@@ -4,7 +4,7 @@ use super::super::deformations::starts_where_held;
 use super::super::projection::Way;
 use super::Sdirk2;
 use crate::Error;
-use crate::contact::{Approach, Meeting, any_impact, step as contact_step};
+use crate::contact::{Approach, Meeting, StageMotion, any_impact, any_rebound, step as contact_step};
 use crate::motion::Motion;
 use crate::observe::Trace;
 use crate::system::System;
@@ -21,47 +21,89 @@ pub(super) enum Impact {
     Real,
 }
 
+/// Groups of rows that bear on one side only.
+fn one_sided(system: &System) -> impl Iterator<Item = &RowGroup> {
+    let groups = system.model.row_groups().iter();
+    groups.filter(|group| {
+        let bounds = system.model.bounds(group);
+        bounds.is_some_and(|(a, b)| a == 0.0 || b == 0.0)
+    })
+}
+
 impl Sdirk2 {
     /// Whether a one-sided row or a contact stops what came in with a velocity, so that its impulse
     /// in the first stage, or in both, is an impact: that of the forces of `end`, or of the iterate
     /// for contacts, in the time `elapsed` (s) since the start of the step. A compliant contact may
     /// stop half of an approach in one stage and throw it back in the next.
-    pub(super) fn impact(&self, system: &System, start: &Motion, end: &Motion, elapsed: f64) -> Impact {
-        let (model, kkt) = (&system.model, system.assembler.system());
-        let accelerations = &self.expected.accelerations[..];
-        let approach = |group: &RowGroup, k: usize| {
-            let row = group.first_row + k;
-            let motion = system.row_motion.get(row).copied().unwrap_or_default();
-            let place = model.node(group.node).first_velocity + k;
-            let u = start.state.velocities[place] - motion.start.1;
-            let mu = elapsed * end.multipliers[row];
-            let found = Approach {
-                velocity: -u * mu.signum(),
-                change: kkt.row_scale(row) * mu.abs(),
-                is_hard: starts_where_held(system, group, k),
-            };
-            if start.multipliers[row] != 0.0 {
-                return found;
-            }
-            let entries = kkt.j.row_entries(row);
-            let a: f64 = entries
-                .filter_map(|(column, j)| Some(j * accelerations.get(column)?))
-                .sum();
-            let stopped = (end.state.velocities[place] - motion.end.1 - u) * mu.signum();
-            found.with_motion(stopped, elapsed * a.abs())
+    pub(super) fn impact(&self, system: &mut System, start: &Motion, end: &Motion, elapsed: f64) -> Impact {
+        let approaches = |group: &RowGroup| {
+            let rows = 0..group.size * group.count;
+            let (group, system) = (*group, &*system);
+            rows.map(move |k| self.approach(system, (&group, k), start, end, elapsed).0)
         };
-        let row_stops = model.row_groups().iter().any(|group| {
-            let one_sided = model.bounds(group).is_some_and(|(a, b)| a == 0.0 || b == 0.0);
-            one_sided && any_impact((0..group.size * group.count).map(|k| approach(group, k)))
-        });
+        let motion = StageMotion {
+            end: &self.work.iterate.velocity,
+            accelerations: &self.expected.accelerations,
+            elapsed,
+        };
         let impulses = &self.work.iterate.contacts;
-        if row_stops || contact_step::has_impact(system, impulses, Meeting::Anew) {
+        if one_sided(system).any(|group| any_impact(approaches(group)))
+            || contact_step::has_impact(system, impulses, Meeting::Anew, motion)
+        {
             Impact::Real
-        } else if contact_step::has_impact(system, impulses, Meeting::Any) {
+        } else if contact_step::has_impact(system, impulses, Meeting::Any, motion) {
             Impact::OfCurves
         } else {
             Impact::None
         }
+    }
+
+    /// Whether a one-sided row or a contact that stopped what came in in the first stage lets it go
+    /// the other way in the second: its impulse was an impact, whatever part of the velocities it
+    /// seemed to be. The forces of `end` are those of both stages.
+    pub(super) fn rebounds(&self, system: &mut System, start: &Motion, end: &Motion, h: f64) -> bool {
+        let approaches = |group: &RowGroup| {
+            let rows = 0..group.size * group.count;
+            let (group, system) = (*group, &*system);
+            rows.map(move |k| self.approach(system, (&group, k), start, end, h))
+        };
+        let (first, velocity) = (&self.first.contacts, &self.work.iterate.velocity);
+        one_sided(system).any(|group| any_rebound(approaches(group)))
+            || contact_step::has_rebound(system, first, velocity)
+    }
+
+    /// The approach of coordinate `k` of a group of one-sided rows, of which the forces of `end`
+    /// act in the time `elapsed` (s), and the velocity with which it leaves (m/s, rad/s).
+    fn approach(
+        &self,
+        system: &System,
+        (group, k): (&RowGroup, usize),
+        start: &Motion,
+        end: &Motion,
+        elapsed: f64,
+    ) -> (Approach, f64) {
+        let (model, kkt) = (&system.model, system.assembler.system());
+        let accelerations = &self.expected.accelerations[..];
+        let row = group.first_row + k;
+        let motion = system.row_motion.get(row).copied().unwrap_or_default();
+        let place = model.node(group.node).first_velocity + k;
+        let u = start.state.velocities[place] - motion.start.1;
+        let mu = elapsed * end.multipliers[row];
+        let leaves = (end.state.velocities[place] - motion.end.1) * mu.signum();
+        let found = Approach {
+            velocity: -u * mu.signum(),
+            change: kkt.row_scale(row) * mu.abs(),
+            is_hard: starts_where_held(system, group, k),
+        };
+        if start.multipliers[row] != 0.0 {
+            return (found, leaves);
+        }
+        let entries = kkt.j.row_entries(row);
+        let a: f64 = entries
+            .filter_map(|(column, j)| Some(j * accelerations.get(column)?))
+            .sum();
+        let stopped = leaves + found.velocity;
+        (found.with_motion(stopped, elapsed * a.abs()), leaves)
     }
 
     /// The step once more from its start, by the linear step, whose impacts go before it: one after

@@ -149,9 +149,22 @@ impl Reader<'_> {
                 self.taken.insert(element);
                 self.state_of_element(element)?;
                 self.known(element, STATE);
+                if self.tree.number(element, "restScale")?.is_some_and(|s| s != 1.0) {
+                    let at = spot(self.tree, element);
+                    self.tree.remark(
+                        at,
+                        "`restScale` is not taken: things are at rest as they are placed",
+                    );
+                }
             }
             if let Some(mapping) = self.mapping_of(node) {
-                self.taken.insert(mapping);
+                self.take(mapping, MAPPING);
+                for key in ["mapForces", "mapMasses", "mapConstraints"] {
+                    if !self.truth(mapping, key, true) {
+                        let message = format!("`{key}=\"0\"` is not taken: mappings carry everything");
+                        self.tree.remark(spot(self.tree, mapping), message);
+                    }
+                }
             }
         }
         self.own_coordinates()?;
@@ -258,8 +271,43 @@ impl Reader<'_> {
     }
 }
 
+/// Attributes of mappings that are taken, or change nothing but how SOFA solves.
+const MAPPING: &[&str] = &[
+    "input",
+    "output",
+    "object1",
+    "object2",
+    "indices",
+    "indexPairs",
+    "pairs",
+    "restLengths",
+    "computeDistance",
+    "targets",
+    "offsets",
+    "targetPositions",
+    "inverted",
+    "dofs",
+    "set",
+    "offset",
+    "source",
+    "initialPoints",
+    "index",
+    "rigidIndexPerPoint",
+    "globalToLocalCoords",
+    "rotation",
+    "translation",
+    "geometricStiffness",
+    "mapForces",
+    "mapMasses",
+    "mapConstraints",
+    "exact_dlog",
+    "assemble",
+    "method",
+];
+
 /// Attributes of states that are taken, or say nothing about motion.
 const STATE: &[&str] = &[
+    "restScale",
     "position",
     "velocity",
     "rest_position",

@@ -114,7 +114,6 @@ impl Reader<'_> {
                     "restitution",
                     "alpha",
                     "offset",
-                    "mask",
                     "onlyStabilization",
                 ],
             );

@@ -253,7 +253,10 @@ impl Reader<'_> {
             if !solid.holds {
                 self.write_held(state, &held);
             }
-            return Ok(());
+            return match &masses {
+                Some(Masses::Each(list)) => self.mass_damping(state, list),
+                _ => self.mass_damping(state, &vec![f64::NAN; positions.len()]),
+            };
         }
         let masses = match masses {
             Some(Masses::Each(list)) => list,
@@ -317,21 +320,7 @@ impl Reader<'_> {
         positions: &[Vec3],
         topology: Option<&Topology>,
     ) -> Result<Option<Masses>> {
-        let node = self.states[state].node;
-        let mut sources = self.components(node, MASSES);
-        if sources.is_empty() {
-            let whole: Vec<(usize, usize)> = (0..positions.len()).map(|i| (state, i)).collect();
-            let copies: Vec<usize> = self
-                .states
-                .iter()
-                .filter(|s| matches!(&s.kind, Kind::Subset(list) if *list == whole))
-                .map(|s| s.node)
-                .collect();
-            sources = copies
-                .into_iter()
-                .flat_map(|n| self.components(n, MASSES))
-                .collect();
-        }
+        let sources = self.mass_components(state, positions.len());
         let Some(component) = sources.first().copied() else {
             return Ok(None);
         };
@@ -346,10 +335,23 @@ impl Reader<'_> {
                 "rayleighMass",
                 "lumping",
                 "computeMassOnRest",
-                "filename",
             ],
         );
         self.point_masses(component, positions.len(), topology)
+    }
+
+    /// The components with the mass of a state: of its node, or of a copy of it.
+    fn mass_components(&self, state: usize, count: usize) -> Vec<usize> {
+        let own = self.components(self.states[state].node, MASSES);
+        if !own.is_empty() {
+            return own;
+        }
+        let whole: Vec<(usize, usize)> = (0..count).map(|i| (state, i)).collect();
+        let copies = self
+            .states
+            .iter()
+            .filter(|s| matches!(&s.kind, Kind::Subset(list) if *list == whole));
+        copies.flat_map(|s| self.components(s.node, MASSES)).collect()
     }
 
     /// The masses that a component gives to so many points.
@@ -397,14 +399,13 @@ impl Reader<'_> {
 
     /// `rayleighMass` of a mass is a damper on each of its points.
     fn mass_damping(&mut self, state: usize, masses: &[f64]) -> Result<()> {
-        let node = self.states[state].node;
-        for component in self.components(node, MASSES) {
+        for component in self.mass_components(state, masses.len()).into_iter().take(1) {
             let rate = self.tree.not_negative(component, "rayleighMass")?.unwrap_or(0.0);
             if rate == 0.0 {
                 continue;
             }
             if masses.iter().any(|m| *m != masses[0]) {
-                let message = "`rayleighMass` of masses that differ is not taken";
+                let message = "`rayleighMass` of masses that differ, or of a density, is not taken";
                 self.tree.remark(spot(self.tree, component), message);
                 continue;
             }

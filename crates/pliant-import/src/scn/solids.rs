@@ -231,6 +231,13 @@ impl Reader<'_> {
             ],
         );
         let flexible = name == "HookeForceField";
+        for key in ["youngModulus", "poissonRatio"] {
+            let list = self.tree.list(component, key)?.unwrap_or_default();
+            if list.iter().any(|x| *x != list[0]) {
+                let message = format!("`{key}` of a solid is the first of its numbers");
+                self.tree.remark(spot(self.tree, component), message);
+            }
+        }
         let young = self
             .tree
             .list(component, "youngModulus")?

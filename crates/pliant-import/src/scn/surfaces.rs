@@ -110,6 +110,13 @@ impl Reader<'_> {
                 let message = "`group` of a collision model is not taken: what must not meet is for `ignore`";
                 self.tree.remark(spot(self.tree, model), message);
             }
+            if !self.truth(model, "active", true) {
+                self.tree.remark(
+                    spot(self.tree, model),
+                    "a collision model that is not `active` is not taken",
+                );
+                continue;
+            }
             let Some(state) = self.state_above(node)? else {
                 continue;
             };

@@ -277,6 +277,10 @@ impl Reader<'_> {
 
     fn make_topology(&mut self, component: usize) -> Result<Option<Topology>> {
         let name = kind(self.tree, component);
+        if let Some(matrix) = self.tree.attribute(component, "transformation") {
+            let at = matrix.spot;
+            self.tree.remark(at, "`transformation` of a mesh is not taken");
+        }
         let made = match name.as_str() {
             "StringMeshCreator" => self.string(component)?,
             "GridMeshCreator" => self.sheet(component)?,

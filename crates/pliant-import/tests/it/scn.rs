@@ -354,6 +354,39 @@ fn errors_point_at_what_is_wrong() {
 }
 
 #[test]
+fn nothing_of_masses_and_mappings_is_passed_over() {
+    let masses = from_text(
+        "<EulerSolver/><MechanicalObject position=\"0 0 0\"/><UniformMass mass=\"2\" rayleighMass=\"0.5\" filename=\"m\"/>",
+    );
+    assert!(
+        masses.scene.contains("law: Damping(linear: 1)"),
+        "{}",
+        masses.scene
+    );
+    assert!(remarked(&masses, "`filename` of `UniformMass` is not taken"));
+    let solid = from_text(
+        "<EulerSolver/><RegularGrid n=\"2 2 2\"/><MechanicalObject/><HexahedronFEMForceField/>
+         <Node><MechanicalObject position=\"@../.position\"/><IdentityMapping mapForces=\"0\" other=\"1\"/>
+         <UniformMass totalMass=\"8\" rayleighMass=\"0.5\"/></Node>",
+    );
+    assert!(
+        solid.scene.contains("density: 8") && solid.scene.contains("Damping(linear: 0.5)"),
+        "{}",
+        solid.scene
+    );
+    assert!(
+        remarked(&solid, "`mapForces=\"0\"` is not taken"),
+        "{:?}",
+        solid.remarks
+    );
+    assert!(
+        remarked(&solid, "`other` of `IdentityMapping` is not taken"),
+        "{:?}",
+        solid.remarks
+    );
+}
+
+#[test]
 fn links_in_circles_and_to_nothing_end() {
     let circle = from_text(
         "<MeshTopology name=\"a\" position=\"@b.position\"/><MeshTopology name=\"b\" position=\"@a.position\"/>

@@ -162,11 +162,8 @@ impl Reader<'_> {
                 .filter(|n| !n.is_empty())
                 .collect();
             let unnamed = self.graph.nodes[node].name.is_empty() || node == 0;
-            if unnamed && !own.is_empty() {
-                path.insert(0, own);
-            }
-            if path.is_empty() {
-                path.push("state".to_owned());
+            if unnamed {
+                path.insert(0, if own.is_empty() { "state".to_owned() } else { own });
             }
             paths.push((element, path));
         }

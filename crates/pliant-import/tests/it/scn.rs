@@ -430,3 +430,127 @@ fn meshes_are_found_in_share_above_the_file() {
     scene(&one.scene);
     assert!(model("string.scn").is_file());
 }
+
+#[test]
+fn a_target_of_an_inverted_length_is_a_stop() {
+    let stop = from_text(
+        "<EulerSolver/><MechanicalObject name=\"d\" position=\"0 0 0  0 -1 0\"/><UniformMass/><FixedConstraint indices=\"0\"/>
+         <Node name=\"length\"><MechanicalObject template=\"Vec1\"/><EdgeSetTopologyContainer edges=\"0 1\"/>
+         <DistanceMapping/><UniformCompliance compliance=\"1\" isCompliance=\"0\"/>
+         <Node name=\"stop\"><MechanicalObject template=\"Vec1\"/><DifferenceFromTargetMapping targets=\"0.5\" inverted=\"1\"/>
+         <UniformCompliance/><UnilateralConstraint/></Node></Node>",
+    );
+    assert!(
+        stop.scene.contains("rest: 1.5") && stop.scene.contains("bounds: (upper: 0)"),
+        "{}",
+        stop.scene
+    );
+    let runner = after(&stop, 1e-3, 1.0, |_| ());
+    // Weight and spring bring it there in a third of a second.
+    let y = positions(&runner, "d")[4];
+    assert!((y + 1.5).abs() < 1e-9, "{y}");
+}
+
+/// Two bodies, the second 1 m from the first along x, and something in a node below the pose of the
+/// second against the first on a hinge about z.
+fn on_hinge(inside: &str) -> Imported {
+    from_text(&format!(
+        "<EulerSolver/><MechanicalObject template=\"Rigid\" position=\"0 0 0 0 0 0 1  1 0 0 0 0 0 1\"/>
+         <RigidMass mass=\"1\" inertia=\"1 1 1\"/><FixedConstraint/>
+         <Node name=\"frames\"><MechanicalObject template=\"Rigid\"/>
+         <AssembledRigidRigidMapping source=\"0 1 0 0 0 0 0 1  1 0 0 0 0 0 0 1\"/>
+         <Node name=\"j\"><MechanicalObject template=\"Vec6\"/><RigidJointMapping pairs=\"0 1\"/>
+         <Node><MechanicalObject template=\"Vec1\"/><MaskMapping dofs=\"1 1 1 1 1 0\"/><UniformCompliance/></Node>
+         {inside}</Node></Node>"
+    ))
+}
+
+#[test]
+fn controllers_of_a_hinge_are_motors_springs_and_friction() {
+    let free = "<Node><MechanicalObject template=\"Vec1\"/><MaskMapping dofs=\"0 0 0 0 0 1\"/>";
+    for (inside, expected) in [
+        (
+            "<DiagonalCompliance compliance=\"0 0 0 0 0 0.02\" isCompliance=\"0\"/>".to_owned(),
+            "springs: [(compliance: 0.02)],",
+        ),
+        (
+            format!(
+                "{free}<Node><MechanicalObject template=\"Vec1\"/><DifferenceFromTargetMapping targets=\"0.3\"/>
+                 <UniformCompliance compliance=\"0.01\" isCompliance=\"0\"/></Node></Node>"
+            ),
+            "springs: [(compliance: 0.01, rest: 0.3)],",
+        ),
+        (
+            format!(
+                "{free}<Node><MechanicalObject template=\"Vec1\"/><DifferenceFromTargetMapping targets=\"0.3\"/>
+                 <UniformCompliance/></Node></Node>"
+            ),
+            "motors: [Position(target: 0.3)],",
+        ),
+        (
+            format!("{free}<UniformCompliance/><VelocityConstraintValue velocities=\"2\"/></Node>"),
+            "motors: [Velocity(speed: 2)],",
+        ),
+        (
+            // An impulse of 0.05 N m s in a step of 10 ms.
+            format!(
+                "{free}<UniformCompliance/><VelocityConstraintValue velocities=\"0\"/>
+                 <ResistanceConstraint threshold=\"0.05\"/></Node>"
+            ),
+            "friction: [(force: 5)],",
+        ),
+        (
+            format!("{free}<ConstantForceField points=\"0\" forces=\"7\"/></Node>"),
+            "on: \"j.angle\", law: Force([7])",
+        ),
+    ] {
+        let made = on_hinge(&inside);
+        assert!(made.scene.contains("kind: Hinge") && made.scene.contains(expected), "{expected}\n{}", made.scene);
+        let mut runner = runner(&made.scene);
+        runner.step().unwrap_or_else(|e| panic!("{e}\n{}", made.scene));
+    }
+}
+
+#[test]
+fn mappings_of_several_states_and_in_cells_are_built() {
+    let made = from_text(
+        "<EulerSolver/>
+         <Node name=\"a\"><MechanicalObject position=\"0 0 0  1 0 0\"/><UniformMass/><FixedConstraint/></Node>
+         <Node name=\"b\"><MechanicalObject position=\"2 0 0  3 0 0\"/><UniformMass/>
+         <SubsetMapping/></Node>
+         <Node name=\"c\"><MechanicalObject position=\"2 0 0  3 0 0\"/><UniformMass/></Node>
+         <Node name=\"cube\"><RegularGrid n=\"2 2 2\" min=\"0 2 0\" max=\"1 3 1\"/><MechanicalObject/><UniformMass/>
+         <Node name=\"inside\"><MechanicalObject position=\"0.5 2.5 0.5\"/><BarycentricMapping/>
+         <ConstantForceField force=\"0 3 0\"/></Node></Node>
+         <Node name=\"both\"><MechanicalObject/><SubsetMultiMapping input=\"@../a @../c\" indexPairs=\"0 1  1 0\"/>
+         <Node name=\"gap\"><MechanicalObject template=\"Vec1\"/><EdgeSetTopologyContainer edges=\"0 1\"/><DistanceMapping/>
+         <UniformCompliance compliance=\"0.1\"/></Node></Node>
+         <Node name=\"lengths\"><MechanicalObject template=\"Vec1\"/><EdgeSetTopologyContainer edges=\"0 1\"/>
+         <DistanceMultiMapping input=\"@../a @../c\" indexPairs=\"0 1  1 1\"/><UniformCompliance compliance=\"0.1\"/></Node>
+         <Node name=\"vectors\"><MechanicalObject/><DifferenceMultiMapping input=\"@../a @../c\" pairs=\"0 0\"/>
+         <DiagonalCompliance compliance=\"0.1 0.2 0.3\"/></Node>
+         <Node name=\"d\"><MechanicalObject position=\"3 0 0\"/><UniformMass/></Node>
+         <AttachConstraint object1=\"@d\" object2=\"@c\" indices1=\"0\" indices2=\"1\"/>",
+    );
+    for part in [
+        r#"Mapped(name: "both", parents: ["a", "c"], mapping: Subset(elements: [1, ("c", 0)])),"#,
+        r#"Mapped(name: "lengths", parents: ["a", "c"], mapping: Distance(pairs: [(1, ("c", 1))])),"#,
+        r#"Mapped(name: "vectors", parents: ["c", "a"], mapping: Difference(pairs: [(0, ("a", 0))])),"#,
+        "law: Diagonal([0.1, 0.2, 0.3])",
+        r#"Mapped(name: "c/tie", parents: ["c", "d"], mapping: Difference(pairs: [(1, ("d", 0))])),"#,
+        r#"mapping: Barycentric(cells: [[0, 1, 3, 2, 4, 5, 7, 6]], points: [(0.5, 2.5, 0.5)]"#,
+    ] {
+        assert!(made.scene.contains(part), "{part}\n{}", made.scene);
+    }
+    assert!(
+        remarked(&made, "`SubsetMapping` is not taken"),
+        "{:?}",
+        made.remarks
+    );
+    let mut runner = runner(&made.scene);
+    runner.step().unwrap();
+    // 3 N in the middle of eight points of 1 kg that weigh 9.81 N each, by a step of 10 ms.
+    let simulation = runner.simulation();
+    let cube = simulation.velocities(simulation.model().node_named("cube").unwrap());
+    assert!((cube[1] - 0.01 * (3.0 / 8.0 - 9.81)).abs() < 1e-12, "{cube:?}");
+}

@@ -6,11 +6,13 @@
 
 mod data;
 mod forces;
+mod forms;
 mod graph;
 mod joints;
 mod laws;
 mod mappings;
 mod masses;
+mod nodes;
 mod parts;
 mod solids;
 mod springs;
@@ -24,13 +26,18 @@ use crate::numbers::{number, text, tuple};
 use crate::options::Options;
 use crate::write::unused;
 use crate::xml::Tree;
+use forces::Forces;
 use graph::{Graph, kind, spot};
+use joints::Joints;
+use laws::Laws;
+use masses::OwnCoordinates;
 use parts::Parts;
 use pliant_dense::Vec3;
 use states::State;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
+use surfaces::Surfaces;
 use topology::Topology;
 
 type Result<T> = std::result::Result<T, ImportError>;
@@ -39,7 +46,7 @@ type Result<T> = std::result::Result<T, ImportError>;
 const DEEPEST_LINKS: usize = 48;
 
 /// A SOFA scene that is being read.
-struct Reader<'a> {
+struct Input<'a> {
     tree: &'a mut Tree,
     meshes: &'a mut Meshes,
     graph: Graph,
@@ -63,7 +70,7 @@ struct Reader<'a> {
     acting: BTreeMap<(usize, usize), joints::Acting>,
     /// Bodies that are held.
     still: HashSet<(usize, usize)>,
-    /// What is written.
+    /// Lists of the scene that is written.
     parts: Parts,
 }
 
@@ -73,7 +80,7 @@ pub(crate) fn scene(tree: &mut Tree, root: usize, meshes: &mut Meshes, options: 
     let gravity = gravity(tree, root)?;
     let step = step(tree, root)?;
     let graph = Graph::read(tree, root);
-    let mut reader = Reader {
+    let mut reader = Input {
         tree,
         meshes,
         graph,
@@ -99,7 +106,7 @@ pub(crate) fn scene(tree: &mut Tree, root: usize, meshes: &mut Meshes, options: 
     let _ = writeln!(out, "\n    gravity: {},", tuple(gravity.as_slice()));
     // Steps of a second and more are those of scenes that come to rest.
     let duration = if step > 0.2 { 10.0 * step } else { 2.0 };
-    let rayleigh = reader.rayleigh()?;
+    let rayleigh = OwnCoordinates(&mut reader).rayleigh()?;
     let _ = write!(out, "{rayleigh}");
     let run = format!("duration: {}, step: {}", number(duration), number(step));
     let _ = writeln!(out, "\n    run: ({run}),");
@@ -139,7 +146,7 @@ fn step(tree: &Tree, root: usize) -> Result<f64> {
     }
 }
 
-impl Reader<'_> {
+impl Input<'_> {
     fn read(&mut self) -> Result<()> {
         self.nodes_themselves()?;
         self.name_states();
@@ -167,20 +174,20 @@ impl Reader<'_> {
                 }
             }
         }
-        self.own_coordinates()?;
+        OwnCoordinates(self).own_coordinates()?;
         for node in 0..nodes {
-            self.laws(node)?;
+            Laws(self).laws(node)?;
         }
         for node in 0..nodes {
-            self.forces(node)?;
+            Forces(self).forces(node)?;
         }
-        self.write_joints()?;
-        self.surfaces()?;
+        Joints(self).write_joints()?;
+        Surfaces(self).surfaces()?;
         self.rest();
         Ok(())
     }
 
-    /// What nodes say themselves.
+    /// Attributes of nodes themselves.
     fn nodes_themselves(&mut self) -> Result<()> {
         let root = gravity(self.tree, self.graph.nodes[0].element)?;
         for index in 0..self.graph.nodes.len() {
@@ -353,7 +360,7 @@ fn is_for_display(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("show") || name.starts_with("draw")
 }
 
-/// What becomes of components that are not taken.
+/// Sorts of components that are not taken.
 enum Sort {
     /// Part of something that is taken.
     Silent,

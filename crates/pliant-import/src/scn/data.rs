@@ -3,14 +3,14 @@
 use super::graph::{Target, kind, split_data, spot};
 use super::states::Kind;
 use super::topology::{is_loader, is_topology};
-use super::{Reader, Result};
+use super::{Input, Result};
 use crate::xml::Attribute;
 use pliant_dense::Vec3;
 
 /// The longest chain of links.
 const LONGEST_CHAIN: usize = 32;
 
-impl Reader<'_> {
+impl Input<'_> {
     /// The attribute of that name that a component has itself.
     fn attribute(&self, of: usize, name: &str) -> Option<Attribute> {
         self.tree.attribute(of, name).cloned()
@@ -55,7 +55,7 @@ impl Reader<'_> {
         all.copied().find(|c| kind(self.tree, *c) == "MechanicalObject")
     }
 
-    /// What a component has as data of that name.
+    /// Numbers that a component has as data of that name.
     fn output(&mut self, target: usize, data: &str, chain: usize) -> Result<Option<Vec<f64>>> {
         let name = kind(self.tree, target);
         if is_loader(&name) || is_topology(&name) {

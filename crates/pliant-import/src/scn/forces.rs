@@ -1,12 +1,16 @@
 //! Forces, masses on mapped states, springs to places, and ties.
 
 use super::graph::{kind, spot};
+use super::joints::Joints;
+use super::laws::Laws;
 use super::laws::{Holding, Law, Spring};
 use super::masses::Masses;
+use super::masses::OwnCoordinates;
+use super::nodes::Nodes;
 use super::parts::{counts, each};
 use super::springs::Springs;
 use super::states::{Coordinate, End, Kind, Row};
-use super::{Reader, Result};
+use super::{Input, Result};
 use crate::numbers::{number, text, tuple};
 use pliant_dense::Vec3;
 use std::collections::BTreeMap;
@@ -25,21 +29,24 @@ const FIELDS: &[&str] = &[
     "TrianglePressureForceField",
 ];
 
-impl Reader<'_> {
-    /// What acts on the state of a node beside the laws of the Compliant plugin.
+/// Writer of forces, springs and ties.
+pub(super) struct Forces<'r, 'a>(pub(super) &'r mut Input<'a>);
+
+impl Forces<'_, '_> {
+    /// Components that act on the state of a node beside the laws of the Compliant plugin.
     pub(super) fn forces(&mut self, node: usize) -> Result<()> {
-        for component in self.components(node, FIELDS) {
-            if self.taken.contains(&component) {
+        for component in self.0.components(node, FIELDS) {
+            if self.0.taken.contains(&component) {
                 continue;
             }
-            let name = kind(self.tree, component);
-            let state = self.state_above(node)?;
-            let known = state.filter(|s| !matches!(self.states[*s].kind, Kind::Missing));
+            let name = kind(self.0.tree, component);
+            let state = self.0.state_above(node)?;
+            let known = state.filter(|s| !matches!(self.0.states[*s].kind, Kind::Missing));
             match (name.as_str(), known) {
                 ("AttachConstraint" | "BilateralInteractionConstraint", _) => self.tie(component)?,
                 ("SpringForceField" | "StiffSpringForceField", _) => self.springs(component, state)?,
                 // What the state maps has been told.
-                (_, None) => _ = self.taken.insert(component),
+                (_, None) => _ = self.0.taken.insert(component),
                 ("ConstantForceField", Some(state)) => self.constant_force(component, state)?,
                 ("TrianglePressureForceField", Some(state)) => self.pressure(component, state)?,
                 ("PlaneForceField", Some(state)) => self.plane(component, state)?,
@@ -53,21 +60,23 @@ impl Reader<'_> {
 
     /// The name of a component, behind that of its node in the scene.
     pub(super) fn name_on(&mut self, on: &str, component: usize) -> String {
-        let own = self.tree.value(component, "name").map(str::to_owned);
-        let own = own.unwrap_or_else(|| kind(self.tree, component));
-        self.unused(&format!("{on}/{own}"))
+        let own = self.0.tree.value(component, "name").map(str::to_owned);
+        let own = own.unwrap_or_else(|| kind(self.0.tree, component));
+        self.0.unused(&format!("{on}/{own}"))
     }
 
     /// A mass on a mapped state of points.
     fn mass_of_mapped(&mut self, component: usize, state: usize) -> Result<()> {
-        if self.is_independent(state) || !self.is_points(state) || self.count(state) == 0 {
+        if self.0.is_independent(state) || !self.0.is_points(state) || self.0.count(state) == 0 {
             return Ok(());
         }
-        self.take(component, &["mass", "totalMass", "totalmass", "vertexMass"]);
-        let masses = self.point_masses(component, self.count(state), None)?;
+        self.0
+            .take(component, &["mass", "totalMass", "totalmass", "vertexMass"]);
+        let count = self.0.count(state);
+        let masses = OwnCoordinates(self.0).point_masses(component, count, None)?;
         let Some(Masses::Each(list)) = masses else {
-            self.tree.remark(
-                spot(self.tree, component),
+            self.0.tree.remark(
+                spot(self.0.tree, component),
                 "a density on mapped points is not taken",
             );
             return Ok(());
@@ -75,7 +84,7 @@ impl Reader<'_> {
         if list.iter().any(|m| *m <= 0.0) {
             return Ok(());
         }
-        let on = self.node(state);
+        let on = Nodes(self.0).node(state);
         let name = self.name_on(&on, component);
         let entry = format!(
             "(name: {}, on: {}, mass: {}),",
@@ -83,13 +92,13 @@ impl Reader<'_> {
             text(&on),
             each(&list)
         );
-        self.parts.masses.push(entry);
+        self.0.parts.masses.push(entry);
         Ok(())
     }
 
     /// A force on all elements of a state, or on some.
     fn constant_force(&mut self, component: usize, state: usize) -> Result<()> {
-        self.take(
+        self.0.take(
             component,
             &[
                 "points",
@@ -100,27 +109,27 @@ impl Reader<'_> {
                 "indexFromEnd",
             ],
         );
-        let count = self.count(state);
-        let width = match self.states[state].kind {
+        let count = self.0.count(state);
+        let width = match self.0.states[state].kind {
             Kind::Bodies { .. } | Kind::Frames(_) => 6,
-            _ if self.is_points(state) => 3,
+            _ if self.0.is_points(state) => 3,
             Kind::Joint { .. } => 6,
             _ => 1,
         };
-        let key = if self.tree.attribute(component, "indices").is_some() {
+        let key = if self.0.tree.attribute(component, "indices").is_some() {
             "indices"
         } else {
             "points"
         };
-        let given = self.indices(component, key, count)?.filter(|l| !l.is_empty());
+        let given = self.0.indices(component, key, count)?.filter(|l| !l.is_empty());
         let mut elements = given.unwrap_or_else(|| (0..count).collect());
-        if self.truth(component, "indexFromEnd", false) {
+        if self.0.truth(component, "indexFromEnd", false) {
             elements.iter_mut().for_each(|e| *e = count - 1 - *e);
         }
         let mut forces: Vec<Vec<f64>> = Vec::new();
         for key in ["forces", "force", "totalForce"] {
-            let list = self.numbers(component, key)?.unwrap_or_default();
-            self.check_groups(component, key, list.len(), width)?;
+            let list = self.0.numbers(component, key)?.unwrap_or_default();
+            self.0.check_groups(component, key, list.len(), width)?;
             if forces.is_empty() {
                 let share = if key == "totalForce" {
                     elements.len() as f64
@@ -166,7 +175,7 @@ impl Reader<'_> {
     /// A pressure along a direction on triangles in a plane, or of a list: constant forces, as SOFA
     /// has them by default.
     fn pressure(&mut self, component: usize, state: usize) -> Result<()> {
-        self.take(
+        self.0.take(
             component,
             &[
                 "pressure",
@@ -177,27 +186,29 @@ impl Reader<'_> {
                 "useConstantForce",
             ],
         );
-        let pressure = super::topology::triple(self.tree, component, "pressure")?.unwrap_or_default();
-        let normal = super::topology::triple(self.tree, component, "normal")?.unwrap_or_default();
-        let least = self.tree.number(component, "dmin")?.unwrap_or(0.0);
-        let most = self.tree.number(component, "dmax")?.unwrap_or(0.0);
-        let node = self.graph.node_of(component);
-        let mesh = self.topology_above(node)?.map(|(_, mesh)| mesh);
+        let pressure = super::topology::triple(self.0.tree, component, "pressure")?.unwrap_or_default();
+        let normal = super::topology::triple(self.0.tree, component, "normal")?.unwrap_or_default();
+        let least = self.0.tree.number(component, "dmin")?.unwrap_or(0.0);
+        let most = self.0.tree.number(component, "dmax")?.unwrap_or(0.0);
+        let node = self.0.graph.node_of(component);
+        let mesh = self.0.topology_above(node)?.map(|(_, mesh)| mesh);
         let Some(mesh) =
-            mesh.filter(|_| self.is_points(state) && self.truth(component, "useConstantForce", true))
+            mesh.filter(|_| self.0.is_points(state) && self.0.truth(component, "useConstantForce", true))
         else {
             let message = "`TrianglePressureForceField` is taken as constant forces on a mesh alone";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
             return Ok(());
         };
         let triangles = mesh.all_triangles();
-        self.below(component, "name", &triangles.concat(), self.count(state))?;
+        self.0
+            .below(component, "name", &triangles.concat(), self.0.count(state))?;
         let listed = self
+            .0
             .indices(component, "triangleList", triangles.len())?
             .unwrap_or_default();
         let mut forces: BTreeMap<usize, Vec3> = BTreeMap::new();
         for (index, triangle) in triangles.iter().enumerate() {
-            let [a, b, c] = triangle.map(|i| self.start_point(state, i));
+            let [a, b, c] = triangle.map(|i| self.0.start_point(state, i));
             let inside = [a, b, c]
                 .iter()
                 .all(|p| (least..most).contains(&normal.dot(p)) && normal.dot(p) > least);
@@ -210,7 +221,7 @@ impl Reader<'_> {
         }
         if forces.is_empty() {
             let message = "`TrianglePressureForceField` acts on no triangle";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
         }
         let rounded = |f: Vec3| crate::numbers::tidy([f.x, f.y, f.z]).to_vec();
         self.push_forces(component, state, forces.into_iter().map(|(i, f)| (i, rounded(f))));
@@ -218,32 +229,32 @@ impl Reader<'_> {
     }
 
     fn push_force(&mut self, component: usize, state: usize, force: &[f64], elements: &[usize]) {
-        if let Kind::Coordinates { joint, rows } = &self.states[state].kind {
+        if let Kind::Coordinates { joint, rows } = &self.0.states[state].kind {
             let (joint, rows) = (*joint, rows.clone());
             for row in elements.iter().filter_map(|e| rows.get(*e)) {
                 let force = force[0] * row.sign;
-                self.force_on_joint(joint, &Coordinate { sign: 1.0, ..*row }, force);
+                Joints(self.0).force_on_joint(joint, &Coordinate { sign: 1.0, ..*row }, force);
             }
             return;
         }
         if matches!(
-            self.states[state].kind,
+            self.0.states[state].kind,
             Kind::Joint { .. } | Kind::Lengths { negative: true, .. }
         ) {
             let message = "a force along these coordinates is not taken";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
             return;
         }
-        let mut on = self.node(state);
-        if elements.len() != self.count(state) {
-            let part = self.unused(&format!("{on}/loaded"));
+        let mut on = Nodes(self.0).node(state);
+        if elements.len() != self.0.count(state) {
+            let part = self.0.unused(&format!("{on}/loaded"));
             let mapping = format!("Subset(elements: {})", counts(elements));
             let entry = format!(
                 "Mapped(name: {}, parents: [{}], mapping: {mapping}),",
                 text(&part),
                 text(&on)
             );
-            self.parts.nodes.push(entry);
+            self.0.parts.nodes.push(entry);
             on = part;
         }
         let laws = match force {
@@ -264,7 +275,8 @@ impl Reader<'_> {
         };
         for law in laws {
             let name = self.name_on(&on, component);
-            self.parts
+            self.0
+                .parts
                 .forces
                 .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(&on)));
         }
@@ -272,26 +284,26 @@ impl Reader<'_> {
 
     /// A plane that pushes points out with a stiffness.
     fn plane(&mut self, component: usize, state: usize) -> Result<()> {
-        self.take(
+        self.0.take(
             component,
             &["normal", "d", "stiffness", "damping", "bilateral", "maxForce"],
         );
-        let normal = super::topology::triple(self.tree, component, "normal")?.unwrap_or(Vec3::y());
-        if !self.is_points(state) || normal == Vec3::zeros() {
+        let normal = super::topology::triple(self.0.tree, component, "normal")?.unwrap_or(Vec3::y());
+        if !self.0.is_points(state) || normal == Vec3::zeros() {
             let message = "`PlaneForceField` is taken on points, with a normal that is not zero, alone";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
             return Ok(());
         }
-        let d = self.tree.number(component, "d")?.unwrap_or(0.0);
-        let stiffness = self.tree.not_negative(component, "stiffness")?.unwrap_or(500.0);
-        if self.tree.number(component, "damping")?.unwrap_or(5.0) != 0.0 {
+        let d = self.0.tree.number(component, "d")?.unwrap_or(0.0);
+        let stiffness = self.0.tree.not_negative(component, "stiffness")?.unwrap_or(500.0);
+        if self.0.tree.number(component, "damping")?.unwrap_or(5.0) != 0.0 {
             let message =
                 "`damping` of `PlaneForceField`, which grows with the depth (5 by default), is not taken";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
         }
-        if self.tree.number(component, "maxForce")?.unwrap_or(0.0) != 0.0 {
-            self.tree.remark(
-                spot(self.tree, component),
+        if self.0.tree.number(component, "maxForce")?.unwrap_or(0.0) != 0.0 {
+            self.0.tree.remark(
+                spot(self.0.tree, component),
                 "`maxForce` of `PlaneForceField` is not taken",
             );
         }
@@ -305,26 +317,28 @@ impl Reader<'_> {
             direction: normal,
             offset: -d,
         };
-        let rows = (0..self.count(state)).map(row).collect();
-        let curve = if self.truth(component, "bilateral", false) {
+        let rows = (0..self.0.count(state)).map(row).collect();
+        let curve = if self.0.truth(component, "bilateral", false) {
             "Linear"
         } else {
             "CompressionOnly"
         };
-        let label = format!("{}/above plane", self.states[state].name);
+        let label = format!("{}/above plane", self.0.states[state].name);
         let above = self.made(&label, Kind::Projections(rows), state);
         let law = Law::Curve(format!("{curve}({})", number(stiffness)));
         let label = self
+            .0
             .tree
             .value(component, "name")
             .unwrap_or("PlaneForceField")
             .to_owned();
-        self.put(above, &label, &law, spot(self.tree, component))
+        let at = spot(self.0.tree, component);
+        Laws(self.0).put(above, &label, &law, at)
     }
 
     /// Springs that draw points and bodies to where they are at rest.
     fn springs_to_rest(&mut self, component: usize, state: usize) -> Result<()> {
-        self.take(
+        self.0.take(
             component,
             &[
                 "points",
@@ -337,45 +351,47 @@ impl Reader<'_> {
             ],
         );
         if self
+            .0
             .tree
             .value(component, "external_rest_shape")
             .is_some_and(|v| !v.trim().is_empty())
         {
             let message =
                 "`external_rest_shape` of `RestShapeSpringsForceField` is not taken, nor its springs";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
             return Ok(());
         }
-        let count = self.count(state);
-        let key = if self.tree.attribute(component, "indices").is_some() {
+        let count = self.0.count(state);
+        let key = if self.0.tree.attribute(component, "indices").is_some() {
             "indices"
         } else {
             "points"
         };
-        let given = self.indices(component, key, count)?.filter(|l| !l.is_empty());
+        let given = self.0.indices(component, key, count)?.filter(|l| !l.is_empty());
         let elements = given.unwrap_or_else(|| (0..count).collect());
         let kept = self.stiffnesses(component, elements)?;
         if kept.is_empty() {
             return Ok(());
         }
-        if let Kind::Bodies { frames, .. } = self.states[state].kind.clone() {
-            let angular = self.numbers(component, "angularStiffness")?.unwrap_or_default();
+        if let Kind::Bodies { frames, .. } = self.0.states[state].kind.clone() {
+            let angular = self.0.numbers(component, "angularStiffness")?.unwrap_or_default();
             for (element, k) in kept {
                 let about = angular.first().copied().unwrap_or(k);
-                self.bushing(component, state, element, &frames[element], k, about);
+                Joints(self.0).bushing(component, state, element, &frames[element], k, about);
             }
             return Ok(());
         }
-        if !self.is_points(state) {
-            self.tree.remark(
-                spot(self.tree, component),
+        if !self.0.is_points(state) {
+            self.0.tree.remark(
+                spot(self.0.tree, component),
                 "`RestShapeSpringsForceField` is taken on points and bodies alone",
             );
             return Ok(());
         }
-        let pair = |(e, _): &(usize, f64)| (End::Element(state, *e), End::Fixed(self.start_point(state, *e)));
+        let pair =
+            |(e, _): &(usize, f64)| (End::Element(state, *e), End::Fixed(self.0.start_point(state, *e)));
         let pairs = kept.iter().map(pair).collect();
-        let label = format!("{}/from rest", self.states[state].name);
+        let label = format!("{}/from rest", self.0.states[state].name);
         let from_rest = self.made(&label, Kind::Differences(pairs), state);
         let first = kept[0].1;
         let compliances = match kept.iter().all(|(_, k)| *k == first) {
@@ -390,16 +406,19 @@ impl Reader<'_> {
             Holding::default(),
         );
         let label = self
+            .0
             .tree
             .value(component, "name")
             .unwrap_or("RestShapeSpringsForceField")
             .to_owned();
-        self.put(from_rest, &label, &law, spot(self.tree, component))
+        let at = spot(self.0.tree, component);
+        Laws(self.0).put(from_rest, &label, &law, at)
     }
 
     /// Elements with their stiffnesses: one for each, or the first for all. Those without are told.
     fn stiffnesses(&mut self, component: usize, elements: Vec<usize>) -> Result<Vec<(usize, f64)>> {
         let given = self
+            .0
             .numbers(component, "stiffness")?
             .unwrap_or_else(|| vec![100.0]);
         let stiffness = match given.len() == elements.len() {
@@ -408,7 +427,7 @@ impl Reader<'_> {
         };
         if stiffness.iter().any(|k| *k <= 0.0) {
             let message = "springs of `RestShapeSpringsForceField` without stiffness are not taken";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
         }
         let pairs = elements.into_iter().zip(stiffness);
         Ok(pairs.filter(|(_, k)| *k > 0.0).collect())
@@ -416,7 +435,7 @@ impl Reader<'_> {
 
     /// Points of two states that are one.
     fn tie(&mut self, component: usize) -> Result<()> {
-        self.take(
+        self.0.take(
             component,
             &[
                 "object1",
@@ -438,20 +457,20 @@ impl Reader<'_> {
         ];
         let mut sides = Vec::new();
         for (object, indices, point) in ends {
-            let states = self.inputs(component, object)?;
-            let Some(state) = states.first().copied().flatten().filter(|s| self.is_points(*s)) else {
-                let name = kind(self.tree, component);
+            let states = self.0.inputs(component, object)?;
+            let Some(state) = states.first().copied().flatten().filter(|s| self.0.is_points(*s)) else {
+                let name = kind(self.0.tree, component);
                 let message = format!("`{name}` is not taken: it ties points alone");
-                self.tree.remark(spot(self.tree, component), message);
+                self.0.tree.remark(spot(self.0.tree, component), message);
                 return Ok(());
             };
-            let count = self.count(state);
-            let key = if self.tree.attribute(component, indices).is_some() {
+            let count = self.0.count(state);
+            let key = if self.0.tree.attribute(component, indices).is_some() {
                 indices
             } else {
                 point
             };
-            let list = self.indices(component, key, count)?.unwrap_or_default();
+            let list = self.0.indices(component, key, count)?.unwrap_or_default();
             sides.push((state, list));
         }
         let [(first, a), (second, b)] = &sides[..] else {
@@ -465,7 +484,7 @@ impl Reader<'_> {
         if pairs.is_empty() {
             return Ok(());
         }
-        let label = format!("{}/tie", self.states[*second].name);
+        let label = format!("{}/tie", self.0.states[*second].name);
         let gap = self.made(&label, Kind::Differences(pairs), *second);
         let law = Law::Spring(
             Spring {
@@ -474,22 +493,23 @@ impl Reader<'_> {
             },
             Holding::default(),
         );
-        let label = self.tree.value(component, "name").unwrap_or("hard").to_owned();
-        self.put(gap, &label, &law, spot(self.tree, component))
+        let label = self.0.tree.value(component, "name").unwrap_or("hard").to_owned();
+        let at = spot(self.0.tree, component);
+        Laws(self.0).put(gap, &label, &law, at)
     }
 
     /// A state that the file does not have, but a component implies.
     pub(super) fn made(&mut self, label: &str, kind: Kind, like: usize) -> usize {
-        let name = self.unused(label);
-        let super::State { node, spot, .. } = self.states[like];
-        self.states.push(super::State {
+        let name = self.0.unused(label);
+        let super::State { node, spot, .. } = self.0.states[like];
+        self.0.states.push(super::State {
             name,
             node,
             kind,
             spot,
             written: false,
         });
-        self.states.len() - 1
+        self.0.states.len() - 1
     }
 
     /// Springs of one component, as lengths with a stiffness.
@@ -520,7 +540,7 @@ impl Reader<'_> {
                 negative: false,
             };
             let lengths = self.made(&format!("{label} lengths"), kind, like);
-            let at = spot(self.tree, component);
+            let at = spot(self.0.tree, component);
             let compliances: Vec<f64> = list.iter().map(|i| 1.0 / springs.laws[*i].0).collect();
             let same = compliances.iter().all(|c| *c == compliances[0]);
             let compliances = if same { vec![compliances[0]] } else { compliances };
@@ -533,10 +553,10 @@ impl Reader<'_> {
                     true => Law::Curve(format!("TensionOnly({})", number(springs.laws[list[0]].0))),
                     false => Law::Spring(spring, Holding::default()),
                 };
-                self.put(lengths, "stiffness", &law, at)?;
+                Laws(self.0).put(lengths, "stiffness", &law, at)?;
             }
             if damping > 0.0 {
-                self.put(lengths, "damping", &Law::Damper(vec![damping]), at)?;
+                Laws(self.0).put(lengths, "damping", &Law::Damper(vec![damping]), at)?;
             }
         }
         Ok(())

@@ -20,7 +20,7 @@ pub(super) struct Graph {
     owner: HashMap<usize, usize>,
 }
 
-/// What a link leads to.
+/// Node or component that a link leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Node(usize),
@@ -75,7 +75,7 @@ impl Graph {
         std::iter::successors(Some(node), |n| self.nodes[*n].parent)
     }
 
-    /// What a link from a node leads to, without the name of the data: `@../loader`, `@[-1]`, `@.`.
+    /// Target of a link from a component, without the name of the data: `@../loader`, `@[-1]`, `@.`.
     /// The component `from` is that which holds the link.
     pub(super) fn target(&self, tree: &Tree, from: usize, path: &str) -> Option<Target> {
         let path = path.strip_prefix('@').unwrap_or(path);

@@ -2,10 +2,12 @@
 //! are held, sprung, damped, limited or driven. Where the held ones are those of a joint of a
 //! scene, they become that joint; else rows on the coordinates.
 
+use super::forces::Forces;
 use super::laws::{Holding, Law, Spring};
+use super::nodes::Nodes;
 use super::parts::{brackets, each, names};
 use super::states::{Coordinate, Kind, Placed, repeated};
-use super::{Reader, Result};
+use super::{Input, Result};
 use crate::geometry::{Frame, from_axes};
 use crate::numbers::{number, text, tidy, vector};
 use crate::write::{place, rotation};
@@ -14,7 +16,7 @@ use pliant_dense::Vec3;
 use pliant_dense::rotation::rotate;
 use std::fmt::Write as _;
 
-/// What acts on the six coordinates of a joint: three translations, three rotations.
+/// Effects on the six coordinates of a joint: three translations, three rotations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acting {
     spot: Spot,
@@ -41,10 +43,13 @@ struct Found {
 
 const LETTERS: [&str; 3] = ["x", "y", "z"];
 
-impl Reader<'_> {
-    /// What a law on a pose, or on coordinates of one, does to its joints.
+/// Writer of joints.
+pub(super) struct Joints<'r, 'a>(pub(super) &'r mut Input<'a>);
+
+impl Joints<'_, '_> {
+    /// Gives the joints of a pose, or of coordinates of one, what a law on it does.
     pub(super) fn put_on_joint(&mut self, state: usize, label: &str, law: &Law, at: Spot) {
-        let (joint, rows) = match &self.states[state].kind {
+        let (joint, rows) = match &self.0.states[state].kind {
             Kind::Joint { pairs, axes } => {
                 let all = super::mappings::all_coordinates(pairs.len());
                 let rows: Vec<_> = all
@@ -58,14 +63,14 @@ impl Reader<'_> {
             _ => return,
         };
         for (index, row) in rows {
-            let acting = self.acting.entry((joint, row.pair)).or_default();
+            let acting = self.0.acting.entry((joint, row.pair)).or_default();
             acting.spot = at;
             match law {
                 Law::Spring(spring, holding) => acting.hold(index, &row, spring, holding),
                 Law::Damper(list) => acting.dampers[row.axis] += repeated(list, index + 1, 0.0)[index],
                 Law::Curve(_) => {
                     let message = format!("`{label}` on coordinates of a joint is not taken");
-                    self.tree.remark(at, message);
+                    self.0.tree.remark(at, message);
                     return;
                 }
             }
@@ -74,20 +79,20 @@ impl Reader<'_> {
 
     /// A force along a coordinate of a joint.
     pub(super) fn force_on_joint(&mut self, joint: usize, row: &Coordinate, force: f64) {
-        self.acting.entry((joint, row.pair)).or_default().forces[row.axis] += force;
+        self.0.acting.entry((joint, row.pair)).or_default().forces[row.axis] += force;
     }
 
     /// Writes all joints on which something acts.
     pub(super) fn write_joints(&mut self) -> Result<()> {
-        for ((state, pair), acting) in std::mem::take(&mut self.acting) {
-            let Kind::Joint { pairs, .. } = &self.states[state].kind else {
+        for ((state, pair), acting) in std::mem::take(&mut self.0.acting) {
+            let Kind::Joint { pairs, .. } = &self.0.states[state].kind else {
                 continue;
             };
             let (several, sides) = (pairs.len() > 1, pairs[pair]);
             // The name of its state is that of no node, so that one joint may have it.
             let name = match several {
-                true => self.unused(&format!("{} {pair}", self.states[state].name)),
-                false => self.states[state].name.clone(),
+                true => self.0.unused(&format!("{} {pair}", self.0.states[state].name)),
+                false => self.0.states[state].name.clone(),
             };
             self.write_joint(&name, sides, acting);
         }
@@ -96,7 +101,8 @@ impl Reader<'_> {
 
     fn write_joint(&mut self, name: &str, sides: (Placed, Placed), mut acting: Acting) {
         if sides.0.body == sides.1.body {
-            self.tree
+            self.0
+                .tree
                 .remark(acting.spot, "a joint of a body with itself is not taken");
             return;
         }
@@ -121,7 +127,7 @@ impl Reader<'_> {
             acting.held = [None; 6];
             self.write_named(&mut entry, name, found, &mut acting);
             entry.push_str("),");
-            self.parts.joints.push(entry);
+            self.0.parts.joints.push(entry);
         }
         self.write_rest(name, sides, &acting);
     }
@@ -138,7 +144,7 @@ impl Reader<'_> {
             let frame = side.frame.then(&turned);
             match side.body {
                 Some((state, element)) => {
-                    let body = text(&self.states[state].name);
+                    let body = text(&self.0.states[state].name);
                     let pose = format!(
                         "{}{}",
                         place("position", frame.position),
@@ -158,7 +164,7 @@ impl Reader<'_> {
         out
     }
 
-    /// What acts on the coordinates that a joint names; it is taken out of the list.
+    /// Effects on the coordinates that a joint names; they are taken out of the list.
     fn write_named(&mut self, entry: &mut String, joint: &str, found: Found, acting: &mut Acting) {
         let several = matches!(found.kind, "Cylindrical" | "Planar" | "PointOnPlane");
         let on = |name: &str| {
@@ -205,7 +211,7 @@ impl Reader<'_> {
             }
             let force = std::mem::take(&mut acting.forces[axis]);
             if force != 0.0 {
-                let law = self.unused(&format!("{joint}/force"));
+                let law = self.0.unused(&format!("{joint}/force"));
                 let node = format!("{joint}.{name}");
                 let entry = format!(
                     "(name: {}, on: {}, law: Force([{}])),",
@@ -213,7 +219,7 @@ impl Reader<'_> {
                     text(&node),
                     number(force)
                 );
-                self.parts.forces.push(entry);
+                self.0.parts.forces.push(entry);
             }
         }
         for (key, list) in ["springs", "dampers", "motors", "friction", "limits"]
@@ -226,7 +232,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What acts on coordinates that have no name: rows on them.
+    /// Effects on coordinates that have no name: rows on them.
     fn write_rest(&mut self, joint: &str, sides: (Placed, Placed), acting: &Acting) {
         let held: Vec<(usize, f64)> = (0..6).filter_map(|a| Some((a, acting.held[a]?))).collect();
         if !held.is_empty() {
@@ -241,7 +247,7 @@ impl Reader<'_> {
         }
         let springs: Vec<&(usize, f64, f64)> = acting.springs.iter().filter(|s| s.2 == 0.0).collect();
         if springs.len() < acting.springs.len() {
-            self.tree.remark(
+            self.0.tree.remark(
                 acting.spot,
                 "a spring of a joint that is not at rest at zero is not taken here",
             );
@@ -256,7 +262,7 @@ impl Reader<'_> {
             for (limit, bound) in [(lower, "lower"), (upper, "upper")] {
                 if let Some(limit) = limit {
                     let on = self.coordinates(joint, &format!("{bound} limit"), sides, &[axis]);
-                    let name = self.unused(&format!("{on}/stop"));
+                    let name = self.0.unused(&format!("{on}/stop"));
                     let motion = if *limit == 0.0 {
                         String::new()
                     } else {
@@ -267,21 +273,22 @@ impl Reader<'_> {
                         text(&name),
                         text(&on)
                     );
-                    self.parts.constraints.push(entry);
+                    self.0.parts.constraints.push(entry);
                 }
             }
         }
         if !acting.motors.is_empty() || acting.friction.iter().any(|f| *f > 0.0) {
             let message =
                 "motors and dry friction of a joint are taken on coordinates that its kind names alone";
-            self.tree.remark(acting.spot, message);
+            self.0.tree.remark(acting.spot, message);
         }
         let forces: Vec<usize> = (0..6).filter(|a| acting.forces[*a] != 0.0).collect();
         for axis in forces {
             let on = self.coordinates(joint, "loaded", sides, &[axis]);
-            let name = self.unused(&format!("{on}/force"));
+            let name = self.0.unused(&format!("{on}/force"));
             let law = format!("Force([{}])", number(acting.forces[axis]));
-            self.parts
+            self.0
+                .parts
                 .forces
                 .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(&on)));
         }
@@ -291,7 +298,7 @@ impl Reader<'_> {
         let held: [bool; 6] = std::array::from_fn(|a| acting.held[a].is_some());
         let mut left: Vec<usize> = (0..6).filter(|a| acting.dampers[*a] > 0.0 && !held[*a]).collect();
         let about = acting.dampers[3];
-        let still = |p: &Placed| p.body.is_none_or(|b| self.still.contains(&b));
+        let still = |p: &Placed| p.body.is_none_or(|b| self.0.still.contains(&b));
         let moving = match (still(&sides.0), still(&sides.1)) {
             (true, false) => sides.1.body,
             (false, true) => sides.0.body,
@@ -302,20 +309,21 @@ impl Reader<'_> {
             && [3, 4, 5].iter().all(|a| left.contains(a))
         {
             // Against something that stands still, that is a damper of the body for any turn.
-            let mut on = self.states[state].name.clone();
-            if self.count(state) > 1 {
-                let part = self.unused(&format!("{joint}/body"));
+            let mut on = self.0.states[state].name.clone();
+            if self.0.count(state) > 1 {
+                let part = self.0.unused(&format!("{joint}/body"));
                 let mapping = format!("Subset(elements: [{element}])");
-                self.parts.nodes.push(format!(
+                self.0.parts.nodes.push(format!(
                     "Mapped(name: {}, parents: [{}], mapping: {mapping}),",
                     text(&part),
                     text(&on)
                 ));
                 on = part;
             }
-            let name = self.unused(&format!("{joint}/damping"));
+            let name = self.0.unused(&format!("{joint}/damping"));
             let law = format!("Damping(linear: 0, angular: {})", number(about));
-            self.parts
+            self.0
+                .parts
                 .forces
                 .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(&on)));
             left.retain(|a| *a < 3);
@@ -329,9 +337,10 @@ impl Reader<'_> {
                 .collect();
             left.retain(|a| acting.dampers[*a] != damping);
             let on = self.coordinates(joint, "damped", sides, &same);
-            let name = self.unused(&format!("{on}/damping"));
+            let name = self.0.unused(&format!("{on}/damping"));
             let law = format!("Damping(linear: {})", number(damping));
-            self.parts
+            self.0
+                .parts
                 .forces
                 .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(&on)));
         }
@@ -339,24 +348,24 @@ impl Reader<'_> {
 
     /// A spring or hard rows on a node of coordinates.
     fn push_law(&mut self, on: &str, compliances: &[f64], level: &str) {
-        let name = self.unused(&format!("{on}/law"));
+        let name = self.0.unused(&format!("{on}/law"));
         let head = format!("(name: {}, on: {}", text(&name), text(on));
         if compliances.iter().all(|c| *c == 0.0) {
-            self.parts.constraints.push(format!("{head}{level}),"));
+            self.0.parts.constraints.push(format!("{head}{level}),"));
             return;
         }
         let law = match compliances.iter().all(|c| *c == compliances[0]) {
             true => format!("Compliance({})", number(compliances[0])),
             false => format!("Diagonal({})", super::parts::numbers(compliances)),
         };
-        self.parts.forces.push(format!("{head}, law: {law}),"));
+        self.0.parts.forces.push(format!("{head}, law: {law}),"));
     }
 
     /// A node with some coordinates of a joint.
     fn coordinates(&mut self, joint: &str, what: &str, (a, b): (Placed, Placed), axes: &[usize]) -> String {
-        let name = self.unused(&format!("{joint}/{what}"));
+        let name = self.0.unused(&format!("{joint}/{what}"));
         let bodies: Vec<(usize, usize)> = [a.body, b.body].into_iter().flatten().collect();
-        let parents = self.parents(bodies.iter().map(|body| body.0));
+        let parents = Nodes(self.0).parents(bodies.iter().map(|body| body.0));
         let frame = |side: &Placed| {
             let body = side.body.map(|(state, element)| {
                 match parents.iter().position(|(known, _)| *known == state) {
@@ -386,7 +395,7 @@ impl Reader<'_> {
             brackets(&axes)
         );
         let parents = names(parents.iter().map(|(_, n)| n.as_str()));
-        self.parts.nodes.push(format!(
+        self.0.parts.nodes.push(format!(
             "Mapped(name: {}, parents: {parents}, mapping: {mapping}),",
             text(&name)
         ));
@@ -403,15 +412,15 @@ impl Reader<'_> {
         stiffness: f64,
         angular: f64,
     ) {
-        let on = self.states[state].name.clone();
-        let name = self.name_on(&on, component);
+        let on = self.0.states[state].name.clone();
+        let name = Forces(self.0).name_on(&on, component);
         let about = if angular > 0.0 {
             1.0 / angular
         } else {
             f64::INFINITY
         };
         if about.is_infinite() {
-            self.tree.remark(super::spot(self.tree, component), "springs of `RestShapeSpringsForceField` on bodies without `angularStiffness` above zero are not taken");
+            self.0.tree.remark(super::spot(self.0.tree, component), "springs of `RestShapeSpringsForceField` on bodies without `angularStiffness` above zero are not taken");
             return;
         }
         let c = 1.0 / stiffness;
@@ -426,7 +435,8 @@ impl Reader<'_> {
         };
         let sides = self.sides((world, side), 2);
         let kind = format!("Bushing(compliances: ({}))", compliances.join(", "));
-        self.parts
+        self.0
+            .parts
             .joints
             .push(format!("(\n    name: {}, kind: {kind}{sides},\n),", text(&name)));
     }

@@ -2,11 +2,12 @@
 //! nodes that they are on.
 
 use super::graph::{kind, spot};
-use super::parts::{brackets, each, names, numbers, point};
-use super::states::{End, Kind, Placed, Row, repeated};
-use super::{Reader, Result};
+use super::joints::Joints;
+use super::nodes::Nodes;
+use super::parts::{brackets, numbers};
+use super::states::{Kind, repeated};
+use super::{Input, Result};
 use crate::numbers::{number, text};
-use crate::write::{place, rotation};
 use crate::xml::Spot;
 use std::fmt::Write as _;
 
@@ -72,41 +73,44 @@ pub(super) enum Law {
     Curve(String),
 }
 
-impl Reader<'_> {
+/// Writer of laws of the Compliant plugin.
+pub(super) struct Laws<'r, 'a>(pub(super) &'r mut Input<'a>);
+
+impl Laws<'_, '_> {
     /// The laws of a node, on its state.
     pub(super) fn laws(&mut self, node: usize) -> Result<()> {
-        let all = self.components(node, LAWS);
-        let values = self.components(node, VALUES);
+        let all = self.0.components(node, LAWS);
+        let values = self.0.components(node, VALUES);
         if all.is_empty() {
             return Ok(());
         }
         let row = self.row(&values)?;
-        let state = self.state_above(node)?;
+        let state = self.0.state_above(node)?;
         for component in all {
-            let name = kind(self.tree, component);
-            self.taken.insert(component);
+            let name = kind(self.0.tree, component);
+            self.0.taken.insert(component);
             let Some(state) = state else {
                 let message = format!("`{name}` has no state: it is not taken");
-                self.tree.remark(spot(self.tree, component), message);
+                self.0.tree.remark(spot(self.0.tree, component), message);
                 continue;
             };
-            if matches!(self.states[state].kind, Kind::Missing) {
+            if matches!(self.0.states[state].kind, Kind::Missing) {
                 continue;
             }
-            let label = self.tree.value(component, "name").map(str::to_owned);
+            let label = self.0.tree.value(component, "name").map(str::to_owned);
             let label = label.unwrap_or_else(|| name.clone());
             for law in self.law(component, &name, &row)? {
-                self.put(state, &label, &law, spot(self.tree, component))?;
+                self.put(state, &label, &law, spot(self.0.tree, component))?;
             }
         }
         Ok(())
     }
 
-    /// What the components beside a compliance say about its rows.
+    /// Kind of rows of a compliance, by the components beside it.
     fn row(&mut self, values: &[usize]) -> Result<Holding> {
         let mut row = Holding::default();
         for component in values.iter().copied() {
-            self.take(
+            self.0.take(
                 component,
                 &[
                     "velocities",
@@ -117,31 +121,31 @@ impl Reader<'_> {
                     "onlyStabilization",
                 ],
             );
-            match kind(self.tree, component).as_str() {
+            match kind(self.0.tree, component).as_str() {
                 "UnilateralConstraint" => row.pushes = true,
                 "NegativeUnilateralConstraint" => row.pulls = true,
                 "HolonomicConstraintValue" => row.level = Some("Velocity()".to_owned()),
                 "BaumgarteStabilization" => {
-                    let share = self.tree.not_negative(component, "alpha")?.unwrap_or(1.0);
+                    let share = self.0.tree.not_negative(component, "alpha")?.unwrap_or(1.0);
                     if share > 0.0 {
-                        row.level = Some(format!("Baumgarte(rate: {})", number(share / self.step)));
+                        row.level = Some(format!("Baumgarte(rate: {})", number(share / self.0.step)));
                     }
                 }
                 "VelocityConstraintValue" => {
-                    row.velocities = Some(self.numbers(component, "velocities")?.unwrap_or_default());
+                    row.velocities = Some(self.0.numbers(component, "velocities")?.unwrap_or_default());
                 }
                 "ResistanceConstraint" => {
                     // The threshold is that of the impulse of a step.
-                    let impulse = self.tree.not_negative(component, "threshold")?.unwrap_or(0.0);
-                    row.force = Some(impulse / self.step);
+                    let impulse = self.0.tree.not_negative(component, "threshold")?.unwrap_or(0.0);
+                    row.force = Some(impulse / self.0.step);
                 }
                 "Restitution" => {
                     let message = "`Restitution` of a limit is not taken: it stops without bouncing";
-                    self.tree.remark(spot(self.tree, component), message);
+                    self.0.tree.remark(spot(self.0.tree, component), message);
                 }
                 "OffsettedConstraintValue" => {
                     let message = "`OffsettedConstraintValue` is not taken";
-                    self.tree.remark(spot(self.tree, component), message);
+                    self.0.tree.remark(spot(self.0.tree, component), message);
                 }
                 _ => {}
             }
@@ -149,9 +153,9 @@ impl Reader<'_> {
         Ok(row)
     }
 
-    /// What a component does: a spring, a damper, or both.
+    /// Laws of a component: a spring, a damper, or both.
     fn law(&mut self, component: usize, name: &str, row: &Holding) -> Result<Vec<Law>> {
-        self.known(
+        self.0.known(
             component,
             &[
                 "compliance",
@@ -166,20 +170,21 @@ impl Reader<'_> {
                 "implicit",
             ],
         );
-        let values = self.numbers(component, "compliance")?.unwrap_or_default();
+        let values = self.0.numbers(component, "compliance")?.unwrap_or_default();
         if let Some(negative) = values.iter().find(|c| **c < 0.0) {
             let at = self
+                .0
                 .tree
                 .attribute(component, "compliance")
-                .map_or(spot(self.tree, component), |a| a.spot);
-            return self.tree.wrong(
+                .map_or(spot(self.0.tree, component), |a| a.spot);
+            return self.0.tree.wrong(
                 at,
                 format!("`compliance` is {negative}, which is below zero"),
                 None,
             );
         }
-        let stiffness = !self.truth(component, "isCompliance", true);
-        let damping = self.numbers(component, "damping")?.unwrap_or_default();
+        let stiffness = !self.0.truth(component, "isCompliance", true);
+        let damping = self.0.numbers(component, "damping")?.unwrap_or_default();
         let mut out = Vec::new();
         match name {
             "UniformCompliance" | "DiagonalCompliance" => {
@@ -197,14 +202,14 @@ impl Reader<'_> {
             }
             "LinearDiagonalCompliance" => out.extend(self.saturating(component)?),
             "CompliantPenaltyForceField" => {
-                let k = self.tree.not_negative(component, "stiffness")?.unwrap_or(0.0);
+                let k = self.0.tree.not_negative(component, "stiffness")?.unwrap_or(0.0);
                 if k > 0.0 {
                     out.push(Law::Curve(format!("CompressionOnly({})", number(k))));
                 }
             }
             _ => {
-                let given = self.numbers(component, "dampingCoefficient")?;
-                let given = given.or(self.numbers(component, "dampingCoefficients")?);
+                let given = self.0.numbers(component, "dampingCoefficient")?;
+                let given = given.or(self.0.numbers(component, "dampingCoefficients")?);
                 let default = if name.starts_with("UniformV") {
                     vec![0.1]
                 } else {
@@ -226,12 +231,12 @@ impl Reader<'_> {
 
     /// Stiffnesses as compliances.
     fn stiffness(&mut self, component: usize, name: &str) -> Result<Option<Law>> {
-        let given = self.numbers(component, "stiffness")?.unwrap_or_default();
+        let given = self.0.numbers(component, "stiffness")?.unwrap_or_default();
         let compliances = given.iter().map(|k| 1.0 / k);
         let compliances: Vec<f64> = compliances.filter(|c| c.is_finite() && *c > 0.0).collect();
         if compliances.len() != given.len() || given.is_empty() {
             let message = format!("stiffnesses of `{name}` that are not above zero are not taken");
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
             return Ok(None);
         }
         let spring = Spring {
@@ -243,12 +248,16 @@ impl Reader<'_> {
 
     /// A compliance that grows with the error beyond a bound: a force that is at most as there.
     fn saturating(&mut self, component: usize) -> Result<Option<Law>> {
-        let least = self.tree.not_negative(component, "complianceMin")?.unwrap_or(0.0);
-        let error = self.tree.not_negative(component, "errorMin")?.unwrap_or(0.0);
+        let least = self
+            .0
+            .tree
+            .not_negative(component, "complianceMin")?
+            .unwrap_or(0.0);
+        let error = self.0.tree.not_negative(component, "errorMin")?.unwrap_or(0.0);
         if least == 0.0 || error == 0.0 {
             let message =
                 "`LinearDiagonalCompliance` without `complianceMin` and `errorMin` above zero is not taken";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
             return Ok(None);
         }
         let force = error / least;
@@ -260,35 +269,41 @@ impl Reader<'_> {
 
     /// Writes a law on a state.
     pub(super) fn put(&mut self, state: usize, label: &str, law: &Law, at: Spot) -> Result<()> {
-        match &self.states[state].kind {
+        match &self.0.states[state].kind {
             Kind::Joint { .. } | Kind::Coordinates { .. } => {
-                self.put_on_joint(state, label, law, at);
+                Joints(self.0).put_on_joint(state, label, law, at);
                 return Ok(());
             }
             Kind::Bodies { .. } | Kind::Frames(_) => return self.put_on_bodies(state, label, law, at),
             _ => {}
         }
-        if self.count(state) == 0 {
+        if self.0.count(state) == 0 {
             return Ok(());
         }
-        let negative = matches!(self.states[state].kind, Kind::Lengths { negative: true, .. });
-        let on = self.node(state);
-        let name = self.unused(&format!("{on}/{label}"));
+        let negative = matches!(self.0.states[state].kind, Kind::Lengths { negative: true, .. });
+        let on = Nodes(self.0).node(state);
+        let name = self.0.unused(&format!("{on}/{label}"));
         let head = format!("(name: {}, on: {}", text(&name), text(&on));
         match law {
             Law::Spring(spring, row) => self.put_spring(state, &head, spring, row, negative, at),
             Law::Damper(list) => {
                 if list.iter().any(|d| *d != list[0]) {
-                    self.tree
+                    self.0
+                        .tree
                         .remark(at, "damping that differs by coordinate is not taken here");
                     return Ok(());
                 }
-                self.parts
+                self.0
+                    .parts
                     .forces
                     .push(format!("{head}, law: Damping(linear: {})),", number(list[0])));
             }
-            Law::Curve(_) if negative => self.tree.remark(at, "a curve of an inverted length is not taken"),
+            Law::Curve(_) if negative => self
+                .0
+                .tree
+                .remark(at, "a curve of an inverted length is not taken"),
             Law::Curve(curve) => self
+                .0
                 .parts
                 .forces
                 .push(format!("{head}, law: Spring(curve: {curve})),")),
@@ -299,18 +314,19 @@ impl Reader<'_> {
     /// Damping of bodies; they have no springs of their own.
     fn put_on_bodies(&mut self, state: usize, label: &str, law: &Law, at: Spot) -> Result<()> {
         let Law::Damper(list) = law else {
-            self.tree.remark(
+            self.0.tree.remark(
                 at,
                 format!("`{label}` on bodies is not taken: there it is on joints and points"),
             );
             return Ok(());
         };
-        let on = self.node(state);
-        let name = self.unused(&format!("{on}/{label}"));
+        let on = Nodes(self.0).node(state);
+        let name = self.0.unused(&format!("{on}/{label}"));
         let angular = list.get(3).copied().unwrap_or(list[0]);
         let linear = number(list[0]);
         let law = format!("Damping(linear: {linear}, angular: {})", number(angular));
-        self.parts
+        self.0
+            .parts
             .forces
             .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(&on)));
         Ok(())
@@ -325,12 +341,13 @@ impl Reader<'_> {
         negative: bool,
         at: Spot,
     ) {
-        let dimension = if self.is_points(state) || matches!(self.states[state].kind, Kind::Differences(_)) {
-            3
-        } else {
-            1
-        };
-        let rows = self.count(state) * dimension;
+        let dimension =
+            if self.0.is_points(state) || matches!(self.0.states[state].kind, Kind::Differences(_)) {
+                3
+            } else {
+                1
+            };
+        let rows = self.0.count(state) * dimension;
         let all = match &spring.compliances[..] {
             [one] => vec![*one],
             several => repeated(several, rows, 0.0),
@@ -339,7 +356,7 @@ impl Reader<'_> {
         let bounds = bounds(row, negative);
         if all.iter().all(|c| hard(*c)) {
             if spring.stiffness {
-                self.tree.remark(
+                self.0.tree.remark(
                     at,
                     "a stiffness from a compliance of zero is 4.5e15 N/m in SOFA: it is hard here",
                 );
@@ -360,7 +377,7 @@ impl Reader<'_> {
                 format!("Diagonal({}){treatment}", numbers(&all))
             }
         };
-        self.parts.forces.push(format!("{head}, law: {law}{bounds}),"));
+        self.0.parts.forces.push(format!("{head}, law: {law}{bounds}),"));
     }
 
     fn put_hard(&mut self, rows: usize, head: &str, row: &Holding, negative: bool, bounds: &str) {
@@ -381,179 +398,8 @@ impl Reader<'_> {
             };
             let _ = write!(entry, ", level: Velocity(){motion}");
         }
-        self.parts.constraints.push(format!("{entry}),"));
+        self.0.parts.constraints.push(format!("{entry}),"));
     }
-
-    /// The name of a state, whose node is written if it is not yet.
-    pub(super) fn node(&mut self, state: usize) -> String {
-        if !self.states[state].written {
-            self.states[state].written = true;
-            if let Some((parents, mapping)) = self.mapping_text(state) {
-                let name = text(&self.states[state].name);
-                let entry = format!("Mapped(name: {name}, parents: {parents}, mapping: {mapping}),");
-                self.parts.nodes.push(entry);
-            }
-        }
-        self.states[state].name.clone()
-    }
-
-    /// The parents of a mapped state and its mapping, as text. What it maps is written before.
-    fn mapping_text(&mut self, state: usize) -> Option<(String, String)> {
-        match self.states[state].kind.clone() {
-            Kind::Frames(list) => {
-                let parents = self.parents(list.iter().filter_map(|p| p.body).map(|b| b.0));
-                let frames: Vec<String> = list.iter().map(|p| self.frame_text(p, &parents)).collect();
-                Some((
-                    names_of(&parents),
-                    format!("RigidFrames(frames: {})", brackets(&frames)),
-                ))
-            }
-            Kind::Carried(list) => {
-                let parents = self.parents(list.iter().filter_map(|p| p.body).map(|b| b.0));
-                let points = list.iter().filter_map(|p| Some((p.body?, p.frame.position)));
-                let points: Vec<String> = points
-                    .map(|(body, at)| format!("({}, {})", self.element(body, &parents), point(at)))
-                    .collect();
-                Some((
-                    names_of(&parents),
-                    format!("RigidPoints(points: {})", brackets(&points)),
-                ))
-            }
-            Kind::Subset(list) => {
-                let parents = self.parents(list.iter().map(|e| e.0));
-                let elements: Vec<String> = list.iter().map(|e| self.element(*e, &parents)).collect();
-                Some((
-                    names_of(&parents),
-                    format!("Subset(elements: {})", brackets(&elements)),
-                ))
-            }
-            Kind::InCells {
-                state: parent,
-                cells,
-                points,
-            } => {
-                let parents = self.parents([parent].into_iter());
-                let cells: Vec<String> = cells.iter().map(|c| super::parts::counts(c)).collect();
-                let points: Vec<String> = points.iter().map(|p| point(*p)).collect();
-                let (cells, points) = (brackets(&cells), brackets(&points));
-                let mapping = format!("Barycentric(cells: {cells}, points: {points}, outside: Extrapolate)");
-                Some((names_of(&parents), mapping))
-            }
-            Kind::Differences(pairs) => self.pairs_text("Difference", &pairs, String::new()),
-            Kind::Lengths { pairs, rest, .. } => {
-                let start: Vec<f64> = pairs
-                    .iter()
-                    .map(|(a, b)| (self.start_end(*b) - self.start_end(*a)).norm())
-                    .collect();
-                // Without them, rest lengths are those at the start.
-                let rest = match start == rest {
-                    true => String::new(),
-                    false => format!("rest: {}", each(&rest)),
-                };
-                self.pairs_text("Distance", &pairs, rest)
-            }
-            Kind::Projections(rows) => self.rows_text(&rows),
-            _ => None,
-        }
-    }
-
-    fn rows_text(&mut self, rows: &[Row]) -> Option<(String, String)> {
-        let parents = self.parents(rows.iter().map(|r| r.state));
-        let axis = |r: &Row| (0..3).find(|a| r.direction == super::mappings::unit(*a) && r.offset == 0.0);
-        if let Some(axes) = rows.iter().map(axis).collect::<Option<Vec<_>>>()
-            && parents.len() == 1
-        {
-            let list: Vec<String> = rows
-                .iter()
-                .zip(axes)
-                .map(|(r, a)| format!("({}, {a})", r.element))
-                .collect();
-            return Some((
-                names_of(&parents),
-                format!("Mask(coordinates: {})", brackets(&list)),
-            ));
-        }
-        let one = |r: &Row| {
-            format!(
-                "({}, {})",
-                self.element((r.state, r.element), &parents),
-                point(r.direction)
-            )
-        };
-        let list: Vec<String> = rows.iter().map(one).collect();
-        let offsets: Vec<f64> = rows.iter().map(|r| r.offset).collect();
-        let offsets = match offsets.iter().all(|o| *o == 0.0) {
-            true => String::new(),
-            false => format!(", offset: {}", each(&offsets)),
-        };
-        Some((
-            names_of(&parents),
-            format!("Projection(points: {}{offsets})", brackets(&list)),
-        ))
-    }
-
-    fn pairs_text(&mut self, mapping: &str, pairs: &[(End, End)], rest: String) -> Option<(String, String)> {
-        let ends = pairs.iter().flat_map(|(a, b)| [*a, *b]);
-        let states = ends.filter_map(|e| match e {
-            End::Element(state, _) => Some(state),
-            End::Fixed(_) => None,
-        });
-        let parents = self.parents(states);
-        let (first, _) = parents.first()?.clone();
-        let in_order = |(i, (a, b)): (usize, &(End, End))| matches!((a, b), (End::Element(s, x), End::Element(t, y)) if *s == first && *t == first && *x == i && *y == i + 1);
-        let whole = pairs.len() + 1 == self.count(first) && pairs.iter().enumerate().all(in_order);
-        let mut keys = Vec::new();
-        if !whole {
-            let end = |e: &End| match e {
-                End::Element(state, element) => self.element((*state, *element), &parents),
-                End::Fixed(p) => point(*p),
-            };
-            let list: Vec<String> = pairs
-                .iter()
-                .map(|(a, b)| format!("({}, {})", end(a), end(b)))
-                .collect();
-            keys.push(format!("pairs: {}", brackets(&list)));
-        }
-        keys.extend(Some(rest).filter(|r| !r.is_empty()));
-        Some((names_of(&parents), format!("{mapping}({})", keys.join(", "))))
-    }
-
-    /// States, each once, with the names of their nodes, which are written.
-    pub(super) fn parents(&mut self, states: impl Iterator<Item = usize>) -> Vec<(usize, String)> {
-        let mut out: Vec<(usize, String)> = Vec::new();
-        for state in states.collect::<Vec<_>>() {
-            if out.iter().all(|(known, _)| *known != state) {
-                let name = self.node(state);
-                out.push((state, name));
-            }
-        }
-        out
-    }
-
-    /// An element of one of the parents.
-    fn element(&self, (state, element): (usize, usize), parents: &[(usize, String)]) -> String {
-        match parents.iter().position(|(known, _)| *known == state) {
-            Some(0) | None => element.to_string(),
-            Some(index) => format!("({}, {element})", text(&parents[index].1)),
-        }
-    }
-
-    fn frame_text(&self, placed: &Placed, parents: &[(usize, String)]) -> String {
-        let body = placed.body.map(|b| format!("body: {}", self.element(b, parents)));
-        let frame = format!(
-            "{}{}",
-            place("position", placed.frame.position),
-            rotation(placed.frame.rotation)
-        );
-        format!(
-            "({})",
-            format!("{}{frame}", body.unwrap_or_default()).trim_start_matches(", ")
-        )
-    }
-}
-
-fn names_of(parents: &[(usize, String)]) -> String {
-    names(parents.iter().map(|(_, name)| name.as_str()))
 }
 
 /// The key of bounds of a force, with a comma ahead.

@@ -3,17 +3,20 @@
 use super::graph::{kind, spot};
 use super::states::{Coordinate, End, Kind, Placed, Row, Space, repeated, space};
 use super::topology::Topology;
-use super::{Reader, Result};
+use super::{Input, Result};
 use crate::geometry::Frame;
 use pliant_dense::Vec3;
 
-impl Reader<'_> {
+/// Input of mapped states.
+pub(super) struct Mappings<'r, 'a>(pub(super) &'r mut Input<'a>);
+
+impl Mappings<'_, '_> {
     /// The state of an element, which a mapping of its node makes.
     pub(super) fn mapped(&mut self, mapping: usize, element: usize) -> Result<Kind> {
-        let name = kind(self.tree, mapping);
-        let parents = self.inputs(
+        let name = kind(self.0.tree, mapping);
+        let parents = self.0.inputs(
             mapping,
-            if self.tree.value(mapping, "object1").is_some() {
+            if self.0.tree.value(mapping, "object1").is_some() {
                 "object1"
             } else {
                 "input"
@@ -26,7 +29,7 @@ impl Reader<'_> {
         }
         if known
             .iter()
-            .any(|p| matches!(self.states[*p].kind, Kind::Missing))
+            .any(|p| matches!(self.0.states[*p].kind, Kind::Missing))
         {
             // What it maps has been told.
             return Ok(Kind::Missing);
@@ -43,13 +46,13 @@ impl Reader<'_> {
 
     fn lost(&mut self, mapping: usize, name: &str, why: &str) {
         let message = format!("`{name}` is not taken, nor what is on its state: {why}");
-        self.tree.remark(spot(self.tree, mapping), message);
+        self.0.tree.remark(spot(self.0.tree, mapping), message);
     }
 
     /// Whether a mapping is one from points to the strains of finite elements.
     fn is_of_solid(&self, mapping: usize, element: usize) -> bool {
-        let strains = |name| space(self.tree.value(element, name)) == Space::Other;
-        strains("template") && space(self.tree.value(mapping, "template")) == Space::Other
+        let strains = |name| space(self.0.tree.value(element, name)) == Space::Other;
+        strains("template") && space(self.0.tree.value(mapping, "template")) == Space::Other
     }
 
     fn make_mapped(
@@ -90,17 +93,17 @@ impl Reader<'_> {
         let [parent] = parents else {
             return None;
         };
-        match &self.states[*parent].kind {
-            Kind::Bodies { .. } | Kind::Frames(_) => self.placed(*parent).map(Kind::Frames),
+        match &self.0.states[*parent].kind {
+            Kind::Bodies { .. } | Kind::Frames(_) => self.0.placed(*parent).map(Kind::Frames),
             Kind::Joint { pairs, .. } => Some(Kind::Coordinates {
                 joint: *parent,
                 rows: all_coordinates(pairs.len()),
             }),
             Kind::Lengths { .. } | Kind::Projections(_) | Kind::Coordinates { .. } => {
-                Some(self.states[*parent].kind.clone())
+                Some(self.0.states[*parent].kind.clone())
             }
-            _ if self.is_points(*parent) => Some(Kind::Subset(
-                (0..self.count(*parent)).map(|i| (*parent, i)).collect(),
+            _ if self.0.is_points(*parent) => Some(Kind::Subset(
+                (0..self.0.count(*parent)).map(|i| (*parent, i)).collect(),
             )),
             _ => None,
         }
@@ -108,31 +111,32 @@ impl Reader<'_> {
 
     /// Points within the cells of others; those of the parent itself are a copy of it.
     fn in_cells(&mut self, mapping: usize, element: usize, parent: usize) -> Result<Option<Kind>> {
-        if !self.is_points(parent) {
+        if !self.0.is_points(parent) {
             return Ok(None);
         }
-        let node = self.graph.node_of(mapping);
-        let own = match self.points(element, "position")? {
+        let node = self.0.graph.node_of(mapping);
+        let own = match self.0.points(element, "position")? {
             Some(points) => Some(points),
-            None => match self.topology_component(node) {
-                Some(component) => self.topology(component)?.map(|t| t.points.clone()),
+            None => match self.0.topology_component(node) {
+                Some(component) => self.0.topology(component)?.map(|t| t.points.clone()),
                 None => None,
             },
         };
-        let moved = super::topology::placement(self.tree, element)?;
+        let moved = super::topology::placement(self.0.tree, element)?;
         let points: Vec<Vec3> = own.unwrap_or_default().iter().map(|p| moved.point(*p)).collect();
-        if points == self.start_points(parent) {
+        if points == self.0.start_points(parent) {
             return Ok(self.identity(&[parent]));
         }
-        let above = self.states[parent].node;
-        let Some((_, mesh)) = self.topology_above(above)? else {
+        let above = self.0.states[parent].node;
+        let Some((_, mesh)) = self.0.topology_above(above)? else {
             return Ok(None);
         };
         let cells = volumes_or_less(&mesh);
         if points.is_empty() || cells.is_empty() {
             return Ok(None);
         }
-        self.below(mapping, "input", &cells.concat(), self.count(parent))?;
+        self.0
+            .below(mapping, "input", &cells.concat(), self.0.count(parent))?;
         Ok(Some(Kind::InCells {
             state: parent,
             cells,
@@ -141,7 +145,7 @@ impl Reader<'_> {
     }
 
     fn subset(&mut self, mapping: usize, parent: usize) -> Result<Option<Kind>> {
-        let indices = self.indices(mapping, "indices", self.count(parent))?;
+        let indices = self.0.indices(mapping, "indices", self.0.count(parent))?;
         let Some(indices) = indices else {
             return Ok(None);
         };
@@ -149,7 +153,7 @@ impl Reader<'_> {
     }
 
     fn subset_of_several(&mut self, mapping: usize, parents: &[usize]) -> Result<Option<Kind>> {
-        let pairs = self.cells::<2>(mapping, "indexPairs")?.unwrap_or_default();
+        let pairs = self.0.cells::<2>(mapping, "indexPairs")?.unwrap_or_default();
         let picked = self.of_parents(mapping, "indexPairs", &pairs, parents)?;
         Ok(self.pick(&picked))
     }
@@ -164,9 +168,9 @@ impl Reader<'_> {
     ) -> Result<Vec<(usize, usize)>> {
         let mut out = Vec::new();
         for [parent, element] in pairs {
-            self.below(mapping, key, &[*parent], parents.len())?;
+            self.0.below(mapping, key, &[*parent], parents.len())?;
             let state = parents[*parent];
-            self.below(mapping, key, &[*element], self.count(state))?;
+            self.0.below(mapping, key, &[*element], self.0.count(state))?;
             out.push((state, *element));
         }
         Ok(out)
@@ -174,10 +178,10 @@ impl Reader<'_> {
 
     /// Elements of states of points, or of bodies.
     fn pick(&self, picked: &[(usize, usize)]) -> Option<Kind> {
-        if picked.iter().all(|(state, _)| self.is_points(*state)) {
+        if picked.iter().all(|(state, _)| self.0.is_points(*state)) {
             return Some(Kind::Subset(picked.to_vec()));
         }
-        let frame = |(state, element): &(usize, usize)| self.placed(*state).map(|list| list[*element]);
+        let frame = |(state, element): &(usize, usize)| self.0.placed(*state).map(|list| list[*element]);
         picked
             .iter()
             .map(frame)
@@ -186,37 +190,38 @@ impl Reader<'_> {
     }
 
     fn carried(&mut self, mapping: usize, element: usize, parent: usize) -> Result<Option<Kind>> {
-        let Some(frames) = self.placed(parent) else {
+        let Some(frames) = self.0.placed(parent) else {
             return Ok(None);
         };
-        let node = self.graph.node_of(mapping);
-        let given = match self.points(mapping, "initialPoints")? {
+        let node = self.0.graph.node_of(mapping);
+        let given = match self.0.points(mapping, "initialPoints")? {
             Some(points) => Some(points),
-            None => self.points(element, "position")?,
+            None => self.0.points(element, "position")?,
         };
-        let topology = self.topology_component(node);
+        let topology = self.0.topology_component(node);
         let given = given.filter(|p| p.len() > 1 || topology.is_none());
         let points = match (given, topology) {
             (Some(points), _) => points,
-            (None, Some(component)) => match self.topology(component)? {
+            (None, Some(component)) => match self.0.topology(component)? {
                 Some(mesh) => mesh.points.clone(),
                 None => return Ok(Some(Kind::Carried(Vec::new()))),
             },
             (None, None) => vec![Vec3::zeros()],
         };
-        let moved = super::topology::placement(self.tree, element)?;
+        let moved = super::topology::placement(self.0.tree, element)?;
         let one = self
+            .0
             .indices(mapping, "index", frames.len())?
             .unwrap_or_else(|| vec![0]);
-        let each = self.indices(mapping, "rigidIndexPerPoint", frames.len())?;
+        let each = self.0.indices(mapping, "rigidIndexPerPoint", frames.len())?;
         let bodies = repeated(&each.unwrap_or(one), points.len(), 0);
-        let global = self.truth(mapping, "globalToLocalCoords", false);
+        let global = self.0.truth(mapping, "globalToLocalCoords", false);
         let mut out = Vec::new();
         for (point, body) in points.iter().zip(bodies) {
             let frame = frames[body];
             let point = moved.point(*point);
             let local = match global {
-                true => self.start_frame(&frame).inverse().point(point),
+                true => self.0.start_frame(&frame).inverse().point(point),
                 false => point,
             };
             out.push(Placed {
@@ -229,16 +234,16 @@ impl Reader<'_> {
 
     /// Frames at offsets: an index and a frame each.
     fn rigid_frames(&mut self, mapping: usize, parent: usize) -> Result<Option<Kind>> {
-        let Some(frames) = self.placed(parent) else {
+        let Some(frames) = self.0.placed(parent) else {
             return Ok(None);
         };
-        let list = self.numbers(mapping, "source")?.unwrap_or_default();
-        self.check_groups(mapping, "source", list.len(), 8)?;
+        let list = self.0.numbers(mapping, "source")?.unwrap_or_default();
+        self.0.check_groups(mapping, "source", list.len(), 8)?;
         let mut out = Vec::new();
         for eight in list.chunks_exact(8) {
-            let index = self.whole(mapping, "source", &eight[..1])?;
-            self.below(mapping, "source", &index, frames.len())?;
-            let inner = self.frame(mapping, "source", &eight[1..])?;
+            let index = self.0.whole(mapping, "source", &eight[..1])?;
+            self.0.below(mapping, "source", &index, frames.len())?;
+            let inner = self.0.frame(mapping, "source", &eight[1..])?;
             let outer = frames[index[0]];
             out.push(Placed {
                 body: outer.body,
@@ -249,24 +254,26 @@ impl Reader<'_> {
     }
 
     fn old_rigid_frames(&mut self, mapping: usize, element: usize, parent: usize) -> Result<Option<Kind>> {
-        let Some(frames) = self.placed(parent) else {
+        let Some(frames) = self.0.placed(parent) else {
             return Ok(None);
         };
-        let inner = match self.frames(mapping, "initialPoints")? {
+        let inner = match self.0.frames(mapping, "initialPoints")? {
             Some(inner) => inner,
             None => self
+                .0
                 .frames(element, "position")?
                 .unwrap_or_else(|| vec![Frame::IDENTITY]),
         };
         let index = self
+            .0
             .indices(mapping, "index", frames.len())?
             .unwrap_or_else(|| vec![0]);
         let outer = repeated(&index, inner.len(), 0);
-        let global = self.truth(mapping, "globalToLocalCoords", false);
+        let global = self.0.truth(mapping, "globalToLocalCoords", false);
         let place = |(inner, outer): (&Frame, usize)| {
             let outer = frames[outer];
             let local = match global {
-                true => self.start_frame(&outer).inverse().then(inner),
+                true => self.0.start_frame(&outer).inverse().then(inner),
                 false => *inner,
             };
             Placed {
@@ -279,25 +286,26 @@ impl Reader<'_> {
 
     /// Lengths of the edges of the node.
     fn distances(&mut self, mapping: usize, parents: &[usize]) -> Result<Option<Kind>> {
-        let node = self.graph.node_of(mapping);
-        let Some((component, mesh)) = self.topology_above(node)? else {
+        let node = self.0.graph.node_of(mapping);
+        let Some((component, mesh)) = self.0.topology_above(node)? else {
             return Ok(None);
         };
         let edges = mesh.all_edges();
-        let ends: Vec<(usize, usize)> = match self.cells::<2>(mapping, "indexPairs")? {
+        let ends: Vec<(usize, usize)> = match self.0.cells::<2>(mapping, "indexPairs")? {
             Some(pairs) => self.of_parents(mapping, "indexPairs", &pairs, parents)?,
-            None => (0..self.count(parents[0])).map(|i| (parents[0], i)).collect(),
+            None => (0..self.0.count(parents[0])).map(|i| (parents[0], i)).collect(),
         };
-        self.below(component, "edges", &edges.concat(), ends.len())?;
+        self.0.below(component, "edges", &edges.concat(), ends.len())?;
         if !ends.iter().all(|(state, _)| self.has_places(*state)) {
             return Ok(None);
         }
         let end = |i: usize| End::Element(ends[i].0, ends[i].1);
         let pairs: Vec<(End, End)> = edges.iter().map(|[a, b]| (end(*a), end(*b))).collect();
         let given = self
+            .0
             .numbers(mapping, "restLengths")?
             .filter(|r| r.len() == pairs.len());
-        let zero = self.truth(mapping, "computeDistance", false);
+        let zero = self.0.truth(mapping, "computeDistance", false);
         Ok(Some(self.lengths(
             pairs,
             given.or_else(|| zero.then(|| vec![0.0; edges.len()])),
@@ -306,12 +314,12 @@ impl Reader<'_> {
 
     /// Whether the elements of a state have places that an end may be.
     fn has_places(&self, state: usize) -> bool {
-        self.is_points(state) || matches!(self.states[state].kind, Kind::Differences(_))
+        self.0.is_points(state) || matches!(self.0.states[state].kind, Kind::Differences(_))
     }
 
     /// Lengths with their rest lengths, by default those at the start.
     fn lengths(&self, pairs: Vec<(End, End)>, rest: Option<Vec<f64>>) -> Kind {
-        let length = |(a, b): &(End, End)| (self.start_end(*b) - self.start_end(*a)).norm();
+        let length = |(a, b): &(End, End)| (self.0.start_end(*b) - self.0.start_end(*a)).norm();
         Kind::Lengths {
             rest: rest.unwrap_or_else(|| pairs.iter().map(length).collect()),
             pairs,
@@ -321,16 +329,18 @@ impl Reader<'_> {
 
     fn safe_distances(&mut self, mapping: usize, parent: usize) -> Result<Option<Kind>> {
         let Some(pairs) = self
+            .0
             .cells::<2>(mapping, "pairs")?
             .filter(|_| self.has_places(parent))
         else {
             return Ok(None);
         };
-        self.below(mapping, "pairs", &pairs.concat(), self.count(parent))?;
+        self.0
+            .below(mapping, "pairs", &pairs.concat(), self.0.count(parent))?;
         let ends = pairs
             .iter()
             .map(|[a, b]| (End::Element(parent, *a), End::Element(parent, *b)));
-        let given = self.numbers(mapping, "restLengths")?;
+        let given = self.0.numbers(mapping, "restLengths")?;
         let rest = given.map(|r| repeated(&r, pairs.len(), 0.0));
         Ok(Some(self.lengths(ends.collect(), rest)))
     }
@@ -342,10 +352,10 @@ impl Reader<'_> {
         }
         let mut targets = Vec::new();
         for key in ["targetPositions", "targets"] {
-            targets.extend(self.points(mapping, key)?.unwrap_or_default());
+            targets.extend(self.0.points(mapping, key)?.unwrap_or_default());
         }
-        let indices = self.indices(mapping, "indices", self.count(parent))?;
-        let indices = indices.unwrap_or_else(|| (0..self.count(parent)).collect());
+        let indices = self.0.indices(mapping, "indices", self.0.count(parent))?;
+        let indices = indices.unwrap_or_else(|| (0..self.0.count(parent)).collect());
         if targets.is_empty() {
             return Ok(None);
         }
@@ -354,7 +364,7 @@ impl Reader<'_> {
             .iter()
             .zip(&indices)
             .map(|(t, i)| (End::Fixed(*t), End::Element(parent, *i)));
-        let given = self.numbers(mapping, "restLengths")?;
+        let given = self.0.numbers(mapping, "restLengths")?;
         let rest = given.map(|r| repeated(&r, indices.len(), 0.0));
         Ok(Some(self.lengths(ends.collect(), rest)))
     }
@@ -363,15 +373,15 @@ impl Reader<'_> {
     fn differences(&mut self, mapping: usize, parents: &[usize]) -> Result<Option<Kind>> {
         let first = parents[0];
         let second = parents.get(1).copied().unwrap_or(first);
-        let Some(pairs) = self.cells::<2>(mapping, "pairs")? else {
+        let Some(pairs) = self.0.cells::<2>(mapping, "pairs")? else {
             return Ok(None);
         };
         if ![first, second].iter().all(|s| self.has_places(*s)) {
             return Ok(None);
         }
         for [a, b] in &pairs {
-            self.below(mapping, "pairs", &[*a], self.count(first))?;
-            self.below(mapping, "pairs", &[*b], self.count(second))?;
+            self.0.below(mapping, "pairs", &[*a], self.0.count(first))?;
+            self.0.below(mapping, "pairs", &[*b], self.0.count(second))?;
         }
         let ends = pairs
             .iter()
@@ -381,19 +391,19 @@ impl Reader<'_> {
 
     /// A state less targets, or targets less the state.
     fn less_targets(&mut self, mapping: usize, parent: usize) -> Result<Option<Kind>> {
-        let inverted = self.truth(mapping, "inverted", false);
-        let count = self.count(parent);
-        let indices = self.indices(mapping, "indices", count)?;
+        let inverted = self.0.truth(mapping, "inverted", false);
+        let count = self.0.count(parent);
+        let indices = self.0.indices(mapping, "indices", count)?;
         let indices = indices.unwrap_or_else(|| (0..count).collect());
-        let key = if self.tree.attribute(mapping, "targets").is_some() {
+        let key = if self.0.tree.attribute(mapping, "targets").is_some() {
             "targets"
         } else {
             "offsets"
         };
         if self.has_places(parent) {
-            let targets = self.points(mapping, key)?.filter(|t| !t.is_empty());
+            let targets = self.0.points(mapping, key)?.filter(|t| !t.is_empty());
             let targets =
-                targets.unwrap_or_else(|| indices.iter().map(|i| self.start_point(parent, *i)).collect());
+                targets.unwrap_or_else(|| indices.iter().map(|i| self.0.start_point(parent, *i)).collect());
             let targets = repeated(&targets, indices.len(), Vec3::zeros());
             let pair = |(i, t): (&usize, &Vec3)| match (End::Element(parent, *i), End::Fixed(*t)) {
                 (element, target) if inverted => (target, element),
@@ -403,13 +413,13 @@ impl Reader<'_> {
                 indices.iter().zip(&targets).map(pair).collect(),
             )));
         }
-        let given = self.numbers(mapping, key)?.filter(|t| !t.is_empty());
-        let starts = self.start_values(parent);
+        let given = self.0.numbers(mapping, key)?.filter(|t| !t.is_empty());
+        let starts = self.0.start_values(parent);
         let targets = match given {
             Some(targets) => repeated(&targets, indices.len(), 0.0),
             None => indices.iter().filter_map(|i| starts.get(*i).copied()).collect(),
         };
-        if let Kind::Joint { pairs, .. } = &self.states[parent].kind {
+        if let Kind::Joint { pairs, .. } = &self.0.states[parent].kind {
             let mut rows = all_coordinates(pairs.len());
             let targets = repeated(&targets, rows.len(), 0.0);
             rows.iter_mut()
@@ -417,14 +427,14 @@ impl Reader<'_> {
                 .for_each(|(row, t)| shift(row, t, inverted));
             return Ok(Some(Kind::Coordinates { joint: parent, rows }));
         }
-        Ok(shifted(&self.states[parent].kind, &indices, &targets, inverted))
+        Ok(shifted(&self.0.states[parent].kind, &indices, &targets, inverted))
     }
 
     fn mask(&mut self, mapping: usize, parent: usize) -> Result<Option<Kind>> {
-        let list = self.numbers(mapping, "dofs")?.unwrap_or_default();
-        if let Kind::Joint { pairs, .. } = &self.states[parent].kind {
+        let list = self.0.numbers(mapping, "dofs")?.unwrap_or_default();
+        if let Kind::Joint { pairs, .. } = &self.0.states[parent].kind {
             let pairs = pairs.len();
-            self.check_groups(mapping, "dofs", list.len(), 6)?;
+            self.0.check_groups(mapping, "dofs", list.len(), 6)?;
             let masks: Vec<&[f64]> = list.chunks_exact(6).collect();
             let masks = repeated(&masks, pairs, &[]);
             let rows = masks.iter().enumerate().flat_map(|(pair, mask)| {
@@ -439,9 +449,9 @@ impl Reader<'_> {
         if !self.has_places(parent) {
             return Ok(None);
         }
-        self.check_groups(mapping, "dofs", list.len(), 3)?;
+        self.0.check_groups(mapping, "dofs", list.len(), 3)?;
         let masks: Vec<&[f64]> = list.chunks_exact(3).collect();
-        let masks = repeated(&masks, self.count(parent), &[]);
+        let masks = repeated(&masks, self.0.count(parent), &[]);
         let mut rows = Vec::new();
         for (element, mask) in masks.iter().enumerate() {
             for axis in (0..mask.len()).filter(|a| mask[*a] != 0.0) {
@@ -458,19 +468,19 @@ impl Reader<'_> {
 
     /// Scalar products with directions, less offsets.
     fn projection(&mut self, mapping: usize, parent: usize) -> Result<Option<Kind>> {
-        let list = self.numbers(mapping, "set")?.unwrap_or_default();
-        let offsets = self.numbers(mapping, "offset")?.unwrap_or_default();
-        let joint = matches!(self.states[parent].kind, Kind::Joint { .. });
+        let list = self.0.numbers(mapping, "set")?.unwrap_or_default();
+        let offsets = self.0.numbers(mapping, "offset")?.unwrap_or_default();
+        let joint = matches!(self.0.states[parent].kind, Kind::Joint { .. });
         let each = if joint { 7 } else { 4 };
         if !joint && !self.has_places(parent) {
             return Ok(None);
         }
-        self.check_groups(mapping, "set", list.len(), each)?;
+        self.0.check_groups(mapping, "set", list.len(), each)?;
         let offsets = repeated(&offsets, list.len() / each, 0.0);
         let (mut rows, mut coordinates) = (Vec::new(), Vec::new());
         for (part, offset) in list.chunks_exact(each).zip(offsets) {
-            let index = self.whole(mapping, "set", &part[..1])?;
-            self.below(mapping, "set", &index, self.count(parent))?;
+            let index = self.0.whole(mapping, "set", &part[..1])?;
+            self.0.below(mapping, "set", &index, self.0.count(parent))?;
             let direction = &part[1..];
             if joint {
                 // A row along one coordinate is one of the joint's.
@@ -506,16 +516,16 @@ impl Reader<'_> {
 
     /// Joints between bodies: the second of a pair against the first.
     fn joint(&mut self, mapping: usize, parents: &[usize]) -> Result<Option<Kind>> {
-        let first = self.placed(parents[0]);
-        let second = self.placed(parents.get(1).copied().unwrap_or(parents[0]));
+        let first = self.0.placed(parents[0]);
+        let second = self.0.placed(parents.get(1).copied().unwrap_or(parents[0]));
         let (Some(first), Some(second)) = (first, second) else {
             return Ok(None);
         };
-        let list = self.cells::<2>(mapping, "pairs")?.unwrap_or_default();
+        let list = self.0.cells::<2>(mapping, "pairs")?.unwrap_or_default();
         let mut pairs = Vec::new();
         for [a, b] in list {
-            self.below(mapping, "pairs", &[a], first.len())?;
-            self.below(mapping, "pairs", &[b], second.len())?;
+            self.0.below(mapping, "pairs", &[a], first.len())?;
+            self.0.below(mapping, "pairs", &[b], second.len())?;
             pairs.push((first[a], second[b]));
         }
         let axes = self.joint_axes(mapping);
@@ -524,10 +534,10 @@ impl Reader<'_> {
 
     /// Joints between the world and bodies.
     fn joint_to_world(&mut self, mapping: usize, parent: usize) -> Result<Option<Kind>> {
-        let Some(bodies) = self.placed(parent) else {
+        let Some(bodies) = self.0.placed(parent) else {
             return Ok(None);
         };
-        let targets = self.frames(mapping, "targets")?.unwrap_or_default();
+        let targets = self.0.frames(mapping, "targets")?.unwrap_or_default();
         let targets = repeated(&targets, bodies.len(), Frame::IDENTITY);
         let world = |frame| Placed { body: None, frame };
         let pairs = targets.into_iter().map(world).zip(bodies).collect();
@@ -536,8 +546,8 @@ impl Reader<'_> {
     }
 
     fn joint_axes(&self, mapping: usize) -> [bool; 6] {
-        let translation = self.truth(mapping, "translation", true);
-        let rotation = self.truth(mapping, "rotation", true);
+        let translation = self.0.truth(mapping, "translation", true);
+        let rotation = self.0.truth(mapping, "rotation", true);
         std::array::from_fn(|axis| if axis < 3 { translation } else { rotation })
     }
 }

@@ -2,9 +2,10 @@
 
 use super::graph::{kind, spot};
 use super::parts::{brackets, counts, each, point};
+use super::solids::Solids;
 use super::states::{Kind, repeated};
 use super::topology::Topology;
-use super::{Reader, Result, is_integrator};
+use super::{Input, Result, is_integrator};
 use crate::geometry::Frame;
 use crate::numbers::{number, text, tidy, tuple};
 use crate::write::{place, rotation};
@@ -28,7 +29,7 @@ pub(super) enum Masses {
     Density(f64),
 }
 
-/// What a state does not move.
+/// Coordinates of a state that are held.
 #[derive(Default)]
 struct Held {
     /// Elements that are held altogether.
@@ -39,39 +40,44 @@ struct Held {
     partly: Vec<(Vec<usize>, Vec<&'static str>)>,
 }
 
-impl Reader<'_> {
+/// Writer of nodes with coordinates of their own.
+pub(super) struct OwnCoordinates<'r, 'a>(pub(super) &'r mut Input<'a>);
+
+impl OwnCoordinates<'_, '_> {
     /// Writes all states with coordinates of their own.
     pub(super) fn own_coordinates(&mut self) -> Result<()> {
-        let nodes = 0..self.graph.nodes.len();
+        let nodes = 0..self.0.graph.nodes.len();
         let any_solver = nodes.clone().any(|n| self.has_solver(n));
         if !any_solver {
-            self.tree
+            self.0
+                .tree
                 .remark_all("no node has a solver, so that nothing moves in SOFA: here it does");
         }
-        for state in 0..self.states.len() {
-            if !self.is_independent(state) {
+        for state in 0..self.0.states.len() {
+            if !self.0.is_independent(state) {
                 continue;
             }
             let moves = !any_solver
                 || self
+                    .0
                     .graph
-                    .upwards(self.states[state].node)
+                    .upwards(self.0.states[state].node)
                     .any(|n| self.has_solver(n));
             let mut held = self.held(state)?;
             if !moves {
-                let at = self.states[state].spot;
-                self.tree.remark(
+                let at = self.0.states[state].spot;
+                self.0.tree.remark(
                     at,
                     "no solver is above this state, so that it does not move in SOFA: it is held",
                 );
                 held = Held {
-                    elements: (0..self.count(state)).collect(),
+                    elements: (0..self.0.count(state)).collect(),
                     ..Held::default()
                 };
             }
-            self.states[state].written = true;
-            self.still.extend(held.elements.iter().map(|e| (state, *e)));
-            match self.states[state].kind.clone() {
+            self.0.states[state].written = true;
+            self.0.still.extend(held.elements.iter().map(|e| (state, *e)));
+            match self.0.states[state].kind.clone() {
                 Kind::Points {
                     positions,
                     velocities,
@@ -91,18 +97,23 @@ impl Reader<'_> {
     }
 
     fn has_solver(&self, node: usize) -> bool {
-        let all = self.graph.nodes[node].components.iter();
-        all.copied().any(|c| is_integrator(&kind(self.tree, c)))
+        let all = self.0.graph.nodes[node].components.iter();
+        all.copied().any(|c| is_integrator(&kind(self.0.tree, c)))
     }
 
     /// Damping in proportion to masses and stiffnesses, if all solvers have the same.
     pub(super) fn rayleigh(&mut self) -> Result<String> {
         let mut all = Vec::new();
-        for node in 0..self.graph.nodes.len() {
-            for component in self.graph.nodes[node].components.clone() {
-                if is_integrator(&kind(self.tree, component)) {
-                    let mass = self.tree.not_negative(component, "rayleighMass")?.unwrap_or(0.0);
+        for node in 0..self.0.graph.nodes.len() {
+            for component in self.0.graph.nodes[node].components.clone() {
+                if is_integrator(&kind(self.0.tree, component)) {
+                    let mass = self
+                        .0
+                        .tree
+                        .not_negative(component, "rayleighMass")?
+                        .unwrap_or(0.0);
                     let stiffness = self
+                        .0
                         .tree
                         .not_negative(component, "rayleighStiffness")?
                         .unwrap_or(0.0);
@@ -115,7 +126,7 @@ impl Reader<'_> {
         };
         if all.iter().any(|(_, other)| *other != common) {
             let message = "solvers with different Rayleigh damping: it is not taken";
-            self.tree.remark(spot(self.tree, first), message);
+            self.0.tree.remark(spot(self.0.tree, first), message);
             return Ok(String::new());
         }
         match common {
@@ -128,7 +139,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a state does not move, by the components of its node.
+    /// Coordinates that are held by the components of the node of a state.
     fn held(&mut self, state: usize) -> Result<Held> {
         const KINDS: &[&str] = &[
             "FixedConstraint",
@@ -137,12 +148,12 @@ impl Reader<'_> {
             "PartialFixedConstraint",
             "PartialFixedProjectiveConstraint",
         ];
-        let node = self.states[state].node;
-        let count = self.count(state);
+        let node = self.0.states[state].node;
+        let count = self.0.count(state);
         let mut out = Held::default();
         let mut by_number = false;
-        for component in self.components(node, KINDS) {
-            self.take(
+        for component in self.0.components(node, KINDS) {
+            self.0.take(
                 component,
                 &[
                     "indices",
@@ -152,33 +163,39 @@ impl Reader<'_> {
                     "activate_projectVelocity",
                 ],
             );
-            let name = kind(self.tree, component);
+            let name = kind(self.0.tree, component);
             let roi = match name.as_str() {
                 "BoxConstraint" => Some(component),
                 _ => self.roi_of(component),
             };
-            if self.truth(component, "fixAll", false) {
+            if self.0.truth(component, "fixAll", false) {
                 by_number = true;
                 out.elements.extend(0..count);
                 continue;
             }
             let indices = match (name.as_str(), roi) {
                 ("BoxConstraint", _) => self
+                    .0
                     .inside_boxes(component)?
                     .into_iter()
                     .map(|(i, _)| i)
                     .collect(),
                 _ => self
+                    .0
                     .indices(component, "indices", count)?
                     .unwrap_or_else(|| vec![0]),
             };
-            self.below(component, "indices", &indices, count)?;
+            self.0.below(component, "indices", &indices, count)?;
             if indices.is_empty() {
-                let at = spot(self.tree, component);
-                self.tree.remark(at, format!("`{name}` holds nothing"));
+                let at = spot(self.0.tree, component);
+                self.0.tree.remark(at, format!("`{name}` holds nothing"));
             }
             if name.starts_with("Partial") {
-                let six = self.tree.list(component, "fixedDirections")?.unwrap_or_default();
+                let six = self
+                    .0
+                    .tree
+                    .list(component, "fixedDirections")?
+                    .unwrap_or_default();
                 let axes = ["x", "y", "z", "rx", "ry", "rz"];
                 let axes = axes
                     .into_iter()
@@ -189,7 +206,7 @@ impl Reader<'_> {
                 continue;
             }
             match roi {
-                Some(roi) => out.boxes.extend(self.boxes(roi)?),
+                Some(roi) => out.boxes.extend(self.0.boxes(roi)?),
                 None => by_number = true,
             }
             out.elements.extend(indices);
@@ -204,22 +221,22 @@ impl Reader<'_> {
 
     /// The component with boxes that the indices of another one are from.
     fn roi_of(&self, component: usize) -> Option<usize> {
-        let link = self.tree.value(component, "indices")?;
+        let link = self.0.tree.value(component, "indices")?;
         let (path, _) = super::graph::split_data(link.trim().strip_prefix('@').map(|_| link.trim())?);
-        match self.graph.target(self.tree, component, path)? {
-            super::graph::Target::Component(target) if kind(self.tree, target) == "BoxROI" => Some(target),
+        match self.0.graph.target(self.0.tree, component, path)? {
+            super::graph::Target::Component(target) if kind(self.0.tree, target) == "BoxROI" => Some(target),
             _ => None,
         }
     }
 
     fn write_held(&mut self, state: usize, held: &Held) {
-        let name = text(&self.states[state].name);
-        let count = self.count(state);
+        let name = text(&self.0.states[state].name);
+        let count = self.0.count(state);
         if held.elements.len() == count {
-            self.parts.fixed.push(format!("(node: {name}),"));
+            self.0.parts.fixed.push(format!("(node: {name}),"));
         } else if !held.elements.is_empty() {
             let entry = format!("(node: {name}, elements: {}),", counts(&held.elements));
-            self.parts.fixed.push(entry);
+            self.0.parts.fixed.push(entry);
         }
         for (elements, axes) in &held.partly {
             let which = match elements.len() == count {
@@ -228,7 +245,7 @@ impl Reader<'_> {
             };
             if !axes.is_empty() {
                 let entry = format!("(node: {name}{which}, axes: [{}]),", axes.join(", "));
-                self.parts.fixed.push(entry);
+                self.0.parts.fixed.push(entry);
             }
         }
     }
@@ -242,14 +259,17 @@ impl Reader<'_> {
         held: Held,
     ) -> Result<()> {
         if positions.is_empty() {
-            self.tree
-                .remark(self.states[state].spot, "a state without points is not taken");
-            self.states[state].kind = Kind::Missing;
+            self.0
+                .tree
+                .remark(self.0.states[state].spot, "a state without points is not taken");
+            self.0.states[state].kind = Kind::Missing;
             return Ok(());
         }
         let masses = self.masses_of_points(state, positions, topology.as_deref())?;
-        if let Some(solid) = self.solid(state, masses.as_ref(), velocities, &held.boxes, &held.elements)? {
-            self.parts.nodes.push(solid.entry);
+        if let Some(solid) =
+            Solids(self.0).solid(state, masses.as_ref(), velocities, &held.boxes, &held.elements)?
+        {
+            self.0.parts.nodes.push(solid.entry);
             if !solid.holds {
                 self.write_held(state, &held);
             }
@@ -267,7 +287,7 @@ impl Reader<'_> {
             }
         };
         let masses = self.above_zero(state, masses);
-        let mut entry = format!("Particles(name: {}, ", text(&self.states[state].name));
+        let mut entry = format!("Particles(name: {}, ", text(&self.0.states[state].name));
         match line(positions) {
             Some((a, b)) => {
                 let n = positions.len();
@@ -285,15 +305,16 @@ impl Reader<'_> {
             let _ = write!(entry, ", velocities: {}", brackets(&list));
         }
         let _ = write!(entry, ", mass: {}),", each(&masses));
-        self.parts.nodes.push(entry);
+        self.0.parts.nodes.push(entry);
         self.write_held(state, &held);
         self.mass_damping(state, &masses)
     }
 
     fn tell_massless(&mut self, state: usize, held: bool) {
         if !held {
-            let at = self.states[state].spot;
-            self.tree
+            let at = self.0.states[state].spot;
+            self.0
+                .tree
                 .remark(at, "a state without a mass: each element has 1 kg");
         }
     }
@@ -306,7 +327,7 @@ impl Reader<'_> {
         }
         let least = if largest > 0.0 { 1e-6 * largest } else { 1.0 };
         let message = format!("masses that are not above zero are {} kg", number(least));
-        self.tree.remark(self.states[state].spot, message);
+        self.0.tree.remark(self.0.states[state].spot, message);
         masses
             .into_iter()
             .map(|m| if m > 0.0 { m } else { least })
@@ -324,7 +345,7 @@ impl Reader<'_> {
         let Some(component) = sources.first().copied() else {
             return Ok(None);
         };
-        self.take(
+        self.0.take(
             component,
             &[
                 "mass",
@@ -342,16 +363,17 @@ impl Reader<'_> {
 
     /// The components with the mass of a state: of its node, or of a copy of it.
     fn mass_components(&self, state: usize, count: usize) -> Vec<usize> {
-        let own = self.components(self.states[state].node, MASSES);
+        let own = self.0.components(self.0.states[state].node, MASSES);
         if !own.is_empty() {
             return own;
         }
         let whole: Vec<(usize, usize)> = (0..count).map(|i| (state, i)).collect();
         let copies = self
+            .0
             .states
             .iter()
             .filter(|s| matches!(&s.kind, Kind::Subset(list) if *list == whole));
-        copies.flat_map(|s| self.components(s.node, MASSES)).collect()
+        copies.flat_map(|s| self.0.components(s.node, MASSES)).collect()
     }
 
     /// The masses that a component gives to so many points.
@@ -361,17 +383,17 @@ impl Reader<'_> {
         count: usize,
         topology: Option<&Topology>,
     ) -> Result<Option<Masses>> {
-        let total = match self.tree.number(component, "totalMass")? {
+        let total = match self.0.tree.number(component, "totalMass")? {
             Some(total) => Some(total),
-            None => self.tree.number(component, "totalmass")?,
+            None => self.0.tree.number(component, "totalmass")?,
         };
         let total = total.filter(|t| *t > 0.0);
-        let listed = match self.numbers(component, "mass")? {
+        let listed = match self.0.numbers(component, "mass")? {
             Some(list) => Some(list),
-            None => self.numbers(component, "vertexMass")?,
+            None => self.0.numbers(component, "vertexMass")?,
         };
         let listed = listed.filter(|l| !l.is_empty());
-        if kind(self.tree, component) == "UniformMass" {
+        if kind(self.0.tree, component) == "UniformMass" {
             let one = match total {
                 Some(total) => total / count as f64,
                 // What is negative counts as if it were not there.
@@ -384,6 +406,7 @@ impl Reader<'_> {
             return Ok(Some(Masses::Each(repeated(&list, count, 1.0))));
         }
         let density = self
+            .0
             .numbers(component, "massDensity")?
             .and_then(|l| l.first().copied())
             .unwrap_or(1.0);
@@ -400,19 +423,24 @@ impl Reader<'_> {
     /// `rayleighMass` of a mass is a damper on each of its points.
     fn mass_damping(&mut self, state: usize, masses: &[f64]) -> Result<()> {
         for component in self.mass_components(state, masses.len()).into_iter().take(1) {
-            let rate = self.tree.not_negative(component, "rayleighMass")?.unwrap_or(0.0);
+            let rate = self
+                .0
+                .tree
+                .not_negative(component, "rayleighMass")?
+                .unwrap_or(0.0);
             if rate == 0.0 {
                 continue;
             }
             if masses.iter().any(|m| *m != masses[0]) {
                 let message = "`rayleighMass` of masses that differ, or of a density, is not taken";
-                self.tree.remark(spot(self.tree, component), message);
+                self.0.tree.remark(spot(self.0.tree, component), message);
                 continue;
             }
-            let on = self.states[state].name.clone();
-            let name = self.unused(&format!("{on}/rayleighMass"));
+            let on = self.0.states[state].name.clone();
+            let name = self.0.unused(&format!("{on}/rayleighMass"));
             let law = format!("Damping(linear: {})", number(rate * masses[0]));
-            self.parts
+            self.0
+                .parts
                 .forces
                 .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(&on)));
         }
@@ -421,14 +449,14 @@ impl Reader<'_> {
 
     fn write_scalars(&mut self, state: usize, values: &[f64], velocities: &[f64], held: Held) -> Result<()> {
         if values.is_empty() {
-            self.states[state].kind = Kind::Missing;
+            self.0.states[state].kind = Kind::Missing;
             return Ok(());
         }
-        let node = self.states[state].node;
-        let component = self.components(node, MASSES).first().copied();
+        let node = self.0.states[state].node;
+        let component = self.0.components(node, MASSES).first().copied();
         let masses = match component {
             Some(component) => {
-                self.take(component, &["mass", "totalMass", "totalmass"]);
+                self.0.take(component, &["mass", "totalMass", "totalmass"]);
                 match self.point_masses(component, values.len(), None)? {
                     Some(Masses::Each(list)) => list,
                     _ => vec![1.0; values.len()],
@@ -440,13 +468,13 @@ impl Reader<'_> {
             }
         };
         let masses = self.above_zero(state, masses);
-        let name = text(&self.states[state].name);
+        let name = text(&self.0.states[state].name);
         let mut entry = format!("Scalars(name: {name}, values: {}", super::parts::numbers(values));
         if velocities.iter().any(|v| *v != 0.0) {
             let _ = write!(entry, ", velocities: {}", super::parts::numbers(velocities));
         }
         let _ = write!(entry, ", mass: {}),", each(&masses));
-        self.parts.nodes.push(entry);
+        self.0.parts.nodes.push(entry);
         self.write_held(state, &held);
         Ok(())
     }
@@ -459,11 +487,11 @@ impl Reader<'_> {
         held: Held,
     ) -> Result<()> {
         if frames.is_empty() {
-            self.states[state].kind = Kind::Missing;
+            self.0.states[state].kind = Kind::Missing;
             return Ok(());
         }
-        let node = self.states[state].node;
-        let component = self.components(node, MASSES).first().copied();
+        let node = self.0.states[state].node;
+        let component = self.0.components(node, MASSES).first().copied();
         let inertias = match component {
             Some(component) => self.inertias(component, frames.len())?,
             None => {
@@ -474,7 +502,7 @@ impl Reader<'_> {
         let bodies = frames.iter().zip(velocities).zip(inertias);
         let bodies = bodies.map(|((frame, velocity), (mass, inertia))| body(frame, velocity, mass, inertia));
         let bodies: Vec<String> = bodies.collect();
-        let name = text(&self.states[state].name);
+        let name = text(&self.0.states[state].name);
         let entry = match &bodies[..] {
             [one] => format!("Bodies(name: {name}, bodies: [{one}]),"),
             several => {
@@ -482,14 +510,14 @@ impl Reader<'_> {
                 format!("Bodies(name: {name}, bodies: [\n{}]),", lines.concat())
             }
         };
-        self.parts.nodes.push(entry);
+        self.0.parts.nodes.push(entry);
         self.write_held(state, &held);
         Ok(())
     }
 
     /// Masses and tensors of bodies.
     fn inertias(&mut self, component: usize, count: usize) -> Result<Vec<(f64, Mat3)>> {
-        self.take(
+        self.0.take(
             component,
             &[
                 "mass",
@@ -500,12 +528,12 @@ impl Reader<'_> {
                 "vertexMass",
             ],
         );
-        let mass = match self.numbers(component, "mass")? {
+        let mass = match self.0.numbers(component, "mass")? {
             Some(list) => list,
-            None => self.numbers(component, "vertexMass")?.unwrap_or_default(),
+            None => self.0.numbers(component, "vertexMass")?.unwrap_or_default(),
         };
-        if kind(self.tree, component) == "RigidMass" {
-            let inertia = self.points(component, "inertia")?.unwrap_or_default();
+        if kind(self.0.tree, component) == "RigidMass" {
+            let inertia = self.0.points(component, "inertia")?.unwrap_or_default();
             let mass = repeated(&mass, count, 1.0);
             let inertia = repeated(&inertia, count, Vec3::repeat(1.0));
             return self.sensible(
@@ -513,9 +541,9 @@ impl Reader<'_> {
                 mass.into_iter().zip(inertia.iter().map(Mat3::from_diagonal)),
             );
         }
-        let total = match self.tree.number(component, "totalMass")? {
+        let total = match self.0.tree.number(component, "totalMass")? {
             Some(total) => Some(total),
-            None => self.tree.number(component, "totalmass")?,
+            None => self.0.tree.number(component, "totalmass")?,
         };
         // A mass, a volume, and a tensor per mass, which by default is that of one kg m^2 per kg.
         let per_mass = match mass.get(2..11) {
@@ -537,7 +565,7 @@ impl Reader<'_> {
             return Ok(all);
         }
         let message = "masses and moments of inertia of bodies must be above zero".to_owned();
-        self.tree.wrong(spot(self.tree, component), message, None)
+        self.0.tree.wrong(spot(self.0.tree, component), message, None)
     }
 }
 

@@ -5,7 +5,7 @@ use super::graph::{kind, spot};
 use super::masses::Masses;
 use super::states::Kind;
 use super::topology::{Source, Topology};
-use super::{Reader, Result};
+use super::{Input, Result};
 use crate::numbers::{number, text};
 use crate::write::{place, rotation};
 use pliant_dense::Vec3;
@@ -51,7 +51,10 @@ struct Law {
     component: usize,
 }
 
-impl Reader<'_> {
+/// Writer of solids.
+pub(super) struct Solids<'r, 'a>(pub(super) &'r mut Input<'a>);
+
+impl Solids<'_, '_> {
     /// The solid of a state of points, if finite elements act on it and a scene can say their mesh.
     pub(super) fn solid(
         &mut self,
@@ -66,16 +69,16 @@ impl Reader<'_> {
         };
         let Kind::Points {
             topology, placement, ..
-        } = self.states[state].kind.clone()
+        } = self.0.states[state].kind.clone()
         else {
             return Ok(None);
         };
         let lost = |reader: &mut Self, why: &str| {
-            let message = format!("`{}` is not taken: {why}", kind(reader.tree, law.component));
-            reader.tree.remark(spot(reader.tree, law.component), message);
+            let message = format!("`{}` is not taken: {why}", kind(reader.0.tree, law.component));
+            reader.0.tree.remark(spot(reader.0.tree, law.component), message);
             Ok(None)
         };
-        let (Some(own), Some(mesh)) = (topology, self.topology_above(law.node)?.map(|(_, m)| m)) else {
+        let (Some(own), Some(mesh)) = (topology, self.0.topology_above(law.node)?.map(|(_, m)| m)) else {
             return lost(self, "its points are not those of a mesh");
         };
         let Some(placement) = placement else {
@@ -94,7 +97,7 @@ impl Reader<'_> {
         let at = frame.point(origin * placement.uniform().unwrap_or(1.0));
         let mut entry = format!(
             "Solid(\n    name: {}, shape: {shape}",
-            text(&self.states[state].name)
+            text(&self.0.states[state].name)
         );
         if law.tetrahedra && matches!(own.source, Source::Grid { .. }) {
             entry.push_str(", elements: Tetrahedra");
@@ -144,7 +147,7 @@ impl Reader<'_> {
                 Some((shape, *least))
             }
             Source::File(path) => {
-                let file = text(&self.meshes.path_from_scene(path));
+                let file = text(&self.0.meshes.path_from_scene(path));
                 let scale = match scale {
                     1.0 => String::new(),
                     scale => format!(", scale: {}", number(scale)),
@@ -161,7 +164,7 @@ impl Reader<'_> {
             Masses::Density(density) => *density,
             Masses::Each(list) => {
                 // The mesh may lie elsewhere than the points, but is of the same form.
-                let Kind::Points { positions, .. } = &self.states[state].kind else {
+                let Kind::Points { positions, .. } = &self.0.states[state].kind else {
                     return None;
                 };
                 let mut mesh = (**mesh).clone();
@@ -170,8 +173,8 @@ impl Reader<'_> {
                 }
                 mesh.points.clone_from(positions);
                 let volume = mesh.volume();
-                let at = self.states[state].spot;
-                self.tree.remark(
+                let at = self.0.states[state].spot;
+                self.0.tree.remark(
                     at,
                     "the mass of a solid is that of SOFA, but spread by volume and not by vertices",
                 );
@@ -183,18 +186,18 @@ impl Reader<'_> {
 
     /// The law of elasticity on a state: in its node, or in one below that has no other one.
     fn law_of_solid(&mut self, state: usize) -> Result<Option<Law>> {
-        let top = self.states[state].node;
+        let top = self.0.states[state].node;
         let mut found = None;
-        for node in 0..self.graph.nodes.len() {
-            let below = self.graph.upwards(node).any(|n| n == top);
+        for node in 0..self.0.graph.nodes.len() {
+            let below = self.0.graph.upwards(node).any(|n| n == top);
             if !below || !self.is_of(node, top) {
                 continue;
             }
-            for component in self.components(node, FIELDS) {
+            for component in self.0.components(node, FIELDS) {
                 if found.is_some() {
                     let message = "a second law of elasticity on the same points is not taken";
-                    self.tree.remark(spot(self.tree, component), message);
-                    self.taken.insert(component);
+                    self.0.tree.remark(spot(self.0.tree, component), message);
+                    self.0.taken.insert(component);
                     continue;
                 }
                 found = Some(self.elasticity(component, node)?);
@@ -205,17 +208,18 @@ impl Reader<'_> {
 
     /// Whether everything between a node and one above it is strains of the points there.
     fn is_of(&self, node: usize, top: usize) -> bool {
-        self.graph.upwards(node).take_while(|n| *n != top).all(|n| {
-            self.state_element(n).is_none()
+        self.0.graph.upwards(node).take_while(|n| *n != top).all(|n| {
+            self.0.state_element(n).is_none()
                 || self
+                    .0
                     .mapping_of(n)
-                    .is_some_and(|m| STRAINS.contains(&kind(self.tree, m).as_str()))
+                    .is_some_and(|m| STRAINS.contains(&kind(self.0.tree, m).as_str()))
         })
     }
 
     fn elasticity(&mut self, component: usize, node: usize) -> Result<Law> {
-        let name = kind(self.tree, component);
-        self.take(
+        let name = kind(self.0.tree, component);
+        self.0.take(
             component,
             &[
                 "youngModulus",
@@ -232,52 +236,57 @@ impl Reader<'_> {
         );
         let flexible = name == "HookeForceField";
         for key in ["youngModulus", "poissonRatio"] {
-            let list = self.tree.list(component, key)?.unwrap_or_default();
+            let list = self.0.tree.list(component, key)?.unwrap_or_default();
             if list.iter().any(|x| *x != list[0]) {
                 let message = format!("`{key}` of a solid is the first of its numbers");
-                self.tree.remark(spot(self.tree, component), message);
+                self.0.tree.remark(spot(self.0.tree, component), message);
             }
         }
         let young = self
+            .0
             .tree
             .list(component, "youngModulus")?
             .and_then(|l| l.first().copied());
         let poisson = self
+            .0
             .tree
             .list(component, "poissonRatio")?
             .and_then(|l| l.first().copied());
         let strain = match flexible {
-            true => self.mapping_of(node),
+            true => self.0.mapping_of(node),
             false => Some(component),
         };
         let method = strain
-            .and_then(|s| self.tree.value(s, "method"))
+            .and_then(|s| self.0.tree.value(s, "method"))
             .unwrap_or_default()
             .to_owned();
-        let strain_kind = strain.map(|s| kind(self.tree, s)).unwrap_or_default();
+        let strain_kind = strain.map(|s| kind(self.0.tree, s)).unwrap_or_default();
         let material = match (strain_kind.as_str(), method.as_str()) {
             ("GreenStrainMapping", _) => "StVenantKirchhoff",
             ("CauchyStrainMapping", _) | (_, "small") => "Linear",
             _ => "Corotational",
         };
         if self
+            .0
             .tree
             .list(component, "viscosity")?
             .is_some_and(|l| l.iter().any(|v| *v != 0.0))
         {
             let at = self
+                .0
                 .tree
                 .attribute(component, "viscosity")
-                .map_or(spot(self.tree, component), |a| a.spot);
-            self.tree.remark(at, "`viscosity` of strains is not taken: damping of solids here is the stiffness times a time (relaxation_time)");
+                .map_or(spot(self.0.tree, component), |a| a.spot);
+            self.0.tree.remark(at, "`viscosity` of strains is not taken: damping of solids here is the stiffness times a time (relaxation_time)");
         }
         let tetrahedra = name.contains("Tetra") || flexible && self.has_tetrahedra(node)?;
         Ok(Law {
             material,
             young: young.unwrap_or(5000.0),
             poisson: poisson.unwrap_or(if flexible { 0.0 } else { 0.45 }),
-            compliance: self.truth(component, "isCompliance", false) && material != "Linear",
+            compliance: self.0.truth(component, "isCompliance", false) && material != "Linear",
             relaxation_time: self
+                .0
                 .tree
                 .not_negative(component, "rayleighStiffness")?
                 .unwrap_or(0.0),
@@ -288,9 +297,9 @@ impl Reader<'_> {
     }
 
     fn has_tetrahedra(&mut self, node: usize) -> Result<bool> {
-        let above = self.topology_above(node)?;
+        let above = self.0.topology_above(node)?;
         Ok(above.is_some_and(|(component, mesh)| {
-            let of_tetrahedra = kind(self.tree, component).starts_with("Tetra");
+            let of_tetrahedra = kind(self.0.tree, component).starts_with("Tetra");
             of_tetrahedra || mesh.hexahedra.is_empty() && !mesh.tetrahedra.is_empty()
         }))
     }

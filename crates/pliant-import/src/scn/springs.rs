@@ -1,9 +1,10 @@
 //! Springs between points: lists of springs, and springs along the edges of meshes.
 
+use super::Result;
+use super::forces::Forces;
 use super::graph::{kind, spot};
 use super::states::{End, Kind};
 use super::topology::Topology;
-use super::{Reader, Result};
 use std::collections::HashSet;
 
 /// Springs along lengths.
@@ -16,40 +17,42 @@ pub(super) struct Springs {
     pub(super) tension_only: bool,
 }
 
-impl Reader<'_> {
+impl Forces<'_, '_> {
     /// Springs one by one: two indices, stiffness, damping, length at rest.
     pub(super) fn springs(&mut self, component: usize, own: Option<usize>) -> Result<()> {
-        self.take(
+        self.0.take(
             component,
             &["spring", "object1", "object2", "stiffness", "damping"],
         );
         let side = |reader: &mut Self, key: &str| -> Result<Option<usize>> {
-            match reader.tree.value(component, key).is_some() {
-                true => Ok(reader.inputs(component, key)?.first().copied().flatten()),
+            match reader.0.tree.value(component, key).is_some() {
+                true => Ok(reader.0.inputs(component, key)?.first().copied().flatten()),
                 false => Ok(own),
             }
         };
         let (first, second) = (side(self, "object1")?, side(self, "object2")?);
-        let fine = |s: Option<usize>| s.filter(|s| self.is_points(*s));
+        let fine = |s: Option<usize>| s.filter(|s| self.0.is_points(*s));
         let (Some(first), Some(second)) = (fine(first), fine(second)) else {
-            let name = kind(self.tree, component);
+            let name = kind(self.0.tree, component);
             let missing = [first, second]
                 .iter()
                 .flatten()
-                .any(|s| matches!(self.states[*s].kind, Kind::Missing));
+                .any(|s| matches!(self.0.states[*s].kind, Kind::Missing));
             if !missing {
                 let message = format!("`{name}` is not taken: its springs are not between points");
-                self.tree.remark(spot(self.tree, component), message);
+                self.0.tree.remark(spot(self.0.tree, component), message);
             }
             return Ok(());
         };
-        let list = self.numbers(component, "spring")?.unwrap_or_default();
-        self.check_groups(component, "spring", list.len(), 5)?;
+        let list = self.0.numbers(component, "spring")?.unwrap_or_default();
+        self.0.check_groups(component, "spring", list.len(), 5)?;
         let mut springs = Springs::default();
         for five in list.chunks_exact(5) {
-            let ends = self.whole(component, "spring", &five[..2])?;
-            self.below(component, "spring", &ends[..1], self.count(first))?;
-            self.below(component, "spring", &ends[1..], self.count(second))?;
+            let ends = self.0.whole(component, "spring", &five[..2])?;
+            self.0
+                .below(component, "spring", &ends[..1], self.0.count(first))?;
+            self.0
+                .below(component, "spring", &ends[1..], self.0.count(second))?;
             springs
                 .pairs
                 .push((End::Element(first, ends[0]), End::Element(second, ends[1])));
@@ -60,8 +63,13 @@ impl Reader<'_> {
         if springs.pairs.is_empty() {
             return Ok(());
         }
-        let label = self.tree.value(component, "name").unwrap_or("springs").to_owned();
-        let label = format!("{}/{label}", self.states[first].name);
+        let label = self
+            .0
+            .tree
+            .value(component, "name")
+            .unwrap_or("springs")
+            .to_owned();
+        let label = format!("{}/{label}", self.0.states[first].name);
         self.put_springs(component, &label, first, springs)
     }
 
@@ -71,14 +79,14 @@ impl Reader<'_> {
             return Ok(());
         }
         let message = "stiffness, damping and length at rest of springs must not be below zero".to_owned();
-        self.tree.wrong(spot(self.tree, component), message, None)
+        self.0.tree.wrong(spot(self.0.tree, component), message, None)
     }
 
     /// Springs between all corners of the cells of the mesh of a node. Their stiffness is that of
     /// the file over the length at rest: a force per strain.
     pub(super) fn springs_of_mesh(&mut self, component: usize, state: usize) -> Result<()> {
         const KINDS: [&str; 5] = ["lines", "triangles", "quads", "tetrahedra", "cubes"];
-        self.take(
+        self.0.take(
             component,
             &[
                 "linesStiffness",
@@ -96,21 +104,21 @@ impl Reader<'_> {
                 "damping",
             ],
         );
-        let node = self.graph.node_of(component);
-        let Some((_, mesh)) = self.topology_above(node)?.filter(|_| self.is_points(state)) else {
+        let node = self.0.graph.node_of(component);
+        let Some((_, mesh)) = self.0.topology_above(node)?.filter(|_| self.0.is_points(state)) else {
             let message = "`MeshSpringForceField` has no mesh: it is not taken";
-            self.tree.remark(spot(self.tree, component), message);
+            self.0.tree.remark(spot(self.0.tree, component), message);
             return Ok(());
         };
         let cells = cells_of(&mesh);
         let mut springs = Springs {
-            tension_only: self.truth(component, "noCompression", false),
+            tension_only: self.0.truth(component, "noCompression", false),
             ..Springs::default()
         };
         let mut known = HashSet::new();
         for (name, cells) in KINDS.iter().zip(&cells) {
             let of = |what: &str| {
-                let own = self.tree.not_negative(component, &format!("{name}{what}"))?;
+                let own = self.0.tree.not_negative(component, &format!("{name}{what}"))?;
                 Ok(own.unwrap_or(0.0))
             };
             let (stiffness, damping) = (of("Stiffness")?, of("Damping")?);
@@ -123,8 +131,8 @@ impl Reader<'_> {
                         if !known.insert((*a.min(b), *a.max(b))) {
                             continue;
                         }
-                        self.below(component, "name", &[*a, *b], self.count(state))?;
-                        let length = (self.start_point(state, *b) - self.start_point(state, *a)).norm();
+                        self.0.below(component, "name", &[*a, *b], self.0.count(state))?;
+                        let length = (self.0.start_point(state, *b) - self.0.start_point(state, *a)).norm();
                         if length > 0.0 {
                             springs
                                 .pairs
@@ -142,8 +150,13 @@ impl Reader<'_> {
         if springs.pairs.is_empty() {
             return Ok(());
         }
-        let label = self.tree.value(component, "name").unwrap_or("springs").to_owned();
-        let label = format!("{}/{label}", self.states[state].name);
+        let label = self
+            .0
+            .tree
+            .value(component, "name")
+            .unwrap_or("springs")
+            .to_owned();
+        let label = format!("{}/{label}", self.0.states[state].name);
         self.put_springs(component, &label, state, springs)
     }
 }

@@ -1,8 +1,9 @@
 //! States of a SOFA scene: what has coordinates, of its own or mapped.
 
 use super::graph::{Target, kind, spot};
+use super::mappings::Mappings;
 use super::topology::{Placement, Topology, placement};
-use super::{DEEPEST_LINKS, Reader, Result};
+use super::{DEEPEST_LINKS, Input, Result};
 use crate::geometry::Frame;
 use crate::xml::Spot;
 use pliant_dense::Vec3;
@@ -144,7 +145,7 @@ pub(super) fn is_mapping(kind: &str) -> bool {
     kind.ends_with("Mapping") && !kind.ends_with("TopologicalMapping")
 }
 
-impl Reader<'_> {
+impl Input<'_> {
     /// Gives every `MechanicalObject` a name in the scene: that of its node, with as much of the
     /// path before it as makes it the only one.
     pub(super) fn name_states(&mut self) {
@@ -205,7 +206,7 @@ impl Reader<'_> {
         let node = self.graph.node_of(element);
         self.depth += 1;
         let kind = match self.mapping_of(node) {
-            Some(mapping) => self.mapped(mapping, element)?,
+            Some(mapping) => Mappings(self).mapped(mapping, element)?,
             None => self.independent(element, node)?,
         };
         self.depth -= 1;

@@ -1,10 +1,12 @@
 //! Collision models and contacts.
 
+use super::forms::{as_box, is_closed, is_convex};
 use super::graph::{kind, spot};
+use super::nodes::Nodes;
 use super::parts::{brackets, counts, point};
 use super::states::{Kind, Placed, repeated};
-use super::topology::{Source, Topology, placement};
-use super::{Reader, Result};
+use super::topology::{Source, placement};
+use super::{Input, Result};
 use crate::geometry::{Frame, from_z};
 use crate::numbers::{number, text, tuple};
 use crate::write::{place, rotation};
@@ -58,14 +60,18 @@ struct Response {
 /// A surface, by friction and restitution.
 type Surface = (f64, f64);
 
-impl Reader<'_> {
+/// Writer of what collides.
+pub(super) struct Surfaces<'r, 'a>(pub(super) &'r mut Input<'a>);
+
+impl Surfaces<'_, '_> {
     /// Writes what collides, and the surfaces.
     pub(super) fn surfaces(&mut self) -> Result<()> {
-        let nodes = 0..self.graph.nodes.len();
+        let nodes = 0..self.0.graph.nodes.len();
         let models: Vec<(usize, usize)> = nodes
             .flat_map(|n| {
                 let kinds = [SPHERES, BOXES, TRIANGLES, LINES, POINTS].concat();
-                self.components(n, &kinds)
+                self.0
+                    .components(n, &kinds)
                     .into_iter()
                     .map(move |c| (n, c))
                     .collect::<Vec<_>>()
@@ -76,10 +82,10 @@ impl Reader<'_> {
         }
         let Some(response) = self.response()? else {
             for (_, model) in &models {
-                self.taken.insert(*model);
+                self.0.taken.insert(*model);
             }
-            let at = spot(self.tree, models[0].1);
-            self.tree.remark(
+            let at = spot(self.0.tree, models[0].1);
+            self.0.tree.remark(
                 at,
                 "nothing collides in SOFA without a `DefaultContactManager`: here neither",
             );
@@ -87,7 +93,7 @@ impl Reader<'_> {
         };
         let mut known: Vec<Surface> = Vec::new();
         for (node, model) in models {
-            self.take(
+            self.0.take(
                 model,
                 &[
                     "radius",
@@ -106,25 +112,26 @@ impl Reader<'_> {
                     "active",
                 ],
             );
-            if self.tree.attribute(model, "group").is_some() {
+            if self.0.tree.attribute(model, "group").is_some() {
                 let message = "`group` of a collision model is not taken: what must not meet is for `ignore`";
-                self.tree.remark(spot(self.tree, model), message);
+                self.0.tree.remark(spot(self.0.tree, model), message);
             }
-            if !self.truth(model, "active", true) {
-                self.tree.remark(
-                    spot(self.tree, model),
+            if !self.0.truth(model, "active", true) {
+                self.0.tree.remark(
+                    spot(self.0.tree, model),
                     "a collision model that is not `active` is not taken",
                 );
                 continue;
             }
-            let Some(state) = self.state_above(node)? else {
+            let Some(state) = self.0.state_above(node)? else {
                 continue;
             };
-            if matches!(self.states[state].kind, Kind::Missing) || self.count(state) == 0 {
+            if matches!(self.0.states[state].kind, Kind::Missing) || self.0.count(state) == 0 {
                 continue;
             }
-            let friction = self.tree.not_negative(model, "contactFriction")?.unwrap_or(0.0);
+            let friction = self.0.tree.not_negative(model, "contactFriction")?.unwrap_or(0.0);
             let restitution = self
+                .0
                 .tree
                 .not_negative(model, "contactRestitution")?
                 .unwrap_or(0.0);
@@ -144,19 +151,20 @@ impl Reader<'_> {
     fn response(&mut self) -> Result<Option<Response>> {
         let mut manager = None;
         let mut out = Response::default();
-        for node in 0..self.graph.nodes.len() {
-            for component in self.graph.nodes[node].components.clone() {
-                let name = kind(self.tree, component);
+        for node in 0..self.0.graph.nodes.len() {
+            for component in self.0.graph.nodes[node].components.clone() {
+                let name = kind(self.0.tree, component);
                 if name.ends_with("ContactManager") || name == "CollisionResponse" {
                     manager = Some(component);
                 } else if name.ends_with("Intersection") && name != "DiscreteIntersection" {
                     out.distance = self
+                        .0
                         .tree
                         .not_negative(component, "contactDistance")?
                         .unwrap_or(0.5);
                     if out.distance > 0.0 {
                         let message = "surfaces touch here; SOFA keeps them `contactDistance` apart";
-                        self.tree.remark(spot(self.tree, component), message);
+                        self.0.tree.remark(spot(self.0.tree, component), message);
                     }
                 }
             }
@@ -164,8 +172,8 @@ impl Reader<'_> {
         let Some(manager) = manager else {
             return Ok(None);
         };
-        self.taken.insert(manager);
-        let value = |key: &str| self.tree.value(manager, key).map(str::to_owned);
+        self.0.taken.insert(manager);
+        let value = |key: &str| self.0.tree.value(manager, key).map(str::to_owned);
         let response = value("response").unwrap_or_else(|| "default".to_owned());
         let given = value("responseParams").unwrap_or_default();
         let (numbers, method) = params(&given);
@@ -173,7 +181,7 @@ impl Reader<'_> {
         Ok(Some(out))
     }
 
-    /// What a response and its parameters mean for surfaces.
+    /// Sets the surfaces that a response and its parameters mean.
     fn respond(
         &mut self,
         manager: usize,
@@ -182,7 +190,7 @@ impl Reader<'_> {
         mut numbers: HashMap<&str, f64>,
         out: &mut Response,
     ) {
-        let at = spot(self.tree, manager);
+        let at = spot(self.0.tree, manager);
         let mut param = |key: &str| numbers.remove(key).filter(|x| *x >= 0.0);
         out.restitution = param("restitution").filter(|e| *e > 0.0).map(|e| e.min(1.0));
         out.compliance = param("compliance").unwrap_or(0.0);
@@ -212,7 +220,7 @@ impl Reader<'_> {
             other => {
                 out.friction = Some(0.0);
                 let message = format!("contacts of `{other}` are hard and without friction here");
-                self.tree.remark(at, message);
+                self.0.tree.remark(at, message);
             }
         }
         for key in [
@@ -225,13 +233,15 @@ impl Reader<'_> {
         ] {
             let value = numbers.remove(key).unwrap_or(0.0);
             if key == "damping" && value != 0.0 {
-                self.tree.remark(at, "`damping` of contacts is not taken");
+                self.0.tree.remark(at, "`damping` of contacts is not taken");
             }
         }
         let mut others: Vec<&str> = numbers.into_keys().filter(|k| *k != "mu").collect();
         others.sort_unstable();
         for key in others {
-            self.tree.remark(at, format!("`{key}` of contacts is not taken"));
+            self.0
+                .tree
+                .remark(at, format!("`{key}` of contacts is not taken"));
         }
     }
 
@@ -244,7 +254,7 @@ impl Reader<'_> {
         material: &str,
         response: &Response,
     ) -> Result<()> {
-        let name = kind(self.tree, model);
+        let name = kind(self.0.tree, model);
         let name = name.as_str();
         if SPHERES.contains(&name) {
             return self.spheres(model, state, material);
@@ -252,14 +262,14 @@ impl Reader<'_> {
         if BOXES.contains(&name) {
             return self.boxes_on_bodies(model, state, material);
         }
-        let before = |kinds: &[&str]| !self.components(node, kinds).is_empty();
+        let before = |kinds: &[&str]| !self.0.components(node, kinds).is_empty();
         let inside_other = POINTS.contains(&name) && (before(LINES) || before(TRIANGLES))
             || LINES.contains(&name) && before(TRIANGLES);
         if inside_other {
             // Edges and corners of triangles collide with them.
             return Ok(());
         }
-        if let Kind::Carried(list) = self.states[state].kind.clone() {
+        if let Kind::Carried(list) = self.0.states[state].kind.clone() {
             if LINES.contains(&name) {
                 return self.lines_on_bodies(node, model, state, &list, material);
             }
@@ -277,9 +287,9 @@ impl Reader<'_> {
         material: &str,
         response: &Response,
     ) -> Result<()> {
-        let name = kind(self.tree, model);
+        let name = kind(self.0.tree, model);
         let name = name.as_str();
-        let radius = match self.tree.not_negative(model, "proximity")? {
+        let radius = match self.0.tree.not_negative(model, "proximity")? {
             Some(proximity) if proximity > 0.0 => proximity,
             _ => response.distance / 2.0,
         };
@@ -289,19 +299,19 @@ impl Reader<'_> {
             1e-3 * self.extent(state)
         };
         let message = format!("surfaces of points are {} m thick on each side", number(radius));
-        self.tree.remark(spot(self.tree, model), message);
-        let on = self.node(state);
-        let label = self.unused(&format!("{on}/surface"));
+        self.0.tree.remark(spot(self.0.tree, model), message);
+        let on = Nodes(self.0).node(state);
+        let label = self.0.unused(&format!("{on}/surface"));
         let mut keys = format!(
             "name: {}, node: {}, radius: {}",
             text(&label),
             text(&on),
             number(radius)
         );
-        let (_, mesh) = match self.topology_above(node)? {
+        let (_, mesh) = match self.0.topology_above(node)? {
             Some(found) => found,
             None if POINTS.contains(&name) => {
-                self.parts.colliders.push(format!("Points({keys}{material}),"));
+                self.0.parts.colliders.push(format!("Points({keys}{material}),"));
                 return Ok(());
             }
             None => return Ok(()),
@@ -311,31 +321,33 @@ impl Reader<'_> {
             if triangles.is_empty() {
                 return Ok(());
             }
-            self.below(model, "name", &triangles.concat(), self.count(state))?;
+            self.0
+                .below(model, "name", &triangles.concat(), self.0.count(state))?;
             let list: Vec<String> = triangles
                 .iter()
                 .map(|[a, b, c]| format!("({a}, {b}, {c})"))
                 .collect();
             keys += &format!(", triangles: {}", brackets(&list));
-            if self.truth(model, "selfCollision", false) {
+            if self.0.truth(model, "selfCollision", false) {
                 keys += ", self_contact: 2";
             }
-            self.parts.colliders.push(format!("Cloth({keys}{material}),"));
+            self.0.parts.colliders.push(format!("Cloth({keys}{material}),"));
         } else if LINES.contains(&name) {
             let edges = mesh.all_edges();
-            self.below(model, "name", &edges.concat(), self.count(state))?;
+            self.0
+                .below(model, "name", &edges.concat(), self.0.count(state))?;
             let list: Vec<String> = edges.iter().map(|[a, b]| format!("({a}, {b})")).collect();
             keys += &format!(", segments: {}", brackets(&list));
-            self.parts.colliders.push(format!("Cable({keys}{material}),"));
+            self.0.parts.colliders.push(format!("Cable({keys}{material}),"));
         } else {
-            self.parts.colliders.push(format!("Points({keys}{material}),"));
+            self.0.parts.colliders.push(format!("Points({keys}{material}),"));
         }
         Ok(())
     }
 
     /// The largest distance between two corners of the box around the points of a state.
     fn extent(&self, state: usize) -> f64 {
-        let points = self.start_points(state);
+        let points = self.0.start_points(state);
         let first = points.first().copied().unwrap_or_default();
         let (least, most) = points
             .iter()
@@ -345,23 +357,23 @@ impl Reader<'_> {
 
     /// The frames of a state on bodies, or none.
     fn on_bodies(&self, state: usize) -> Option<Vec<Placed>> {
-        match &self.states[state].kind {
+        match &self.0.states[state].kind {
             Kind::Carried(list) => Some(list.clone()),
-            _ => self.placed(state),
+            _ => self.0.placed(state),
         }
     }
 
     fn spheres(&mut self, model: usize, state: usize, material: &str) -> Result<()> {
-        let count = self.count(state);
-        let default = self.tree.not_negative(model, "radius")?.unwrap_or(1.0);
-        let listed = self.numbers(model, "listRadius")?.unwrap_or_default();
+        let count = self.0.count(state);
+        let default = self.0.tree.not_negative(model, "radius")?.unwrap_or(1.0);
+        let listed = self.0.numbers(model, "listRadius")?.unwrap_or_default();
         let radii: Vec<f64> = match listed.len() == count {
             true => listed,
             false => vec![default; count],
         };
         if radii.iter().any(|r| *r <= 0.0) {
             let message = "balls without a radius do not collide";
-            self.tree.remark(spot(self.tree, model), message);
+            self.0.tree.remark(spot(self.0.tree, model), message);
             return Ok(());
         }
         if let Some(frames) = self.on_bodies(state) {
@@ -376,10 +388,10 @@ impl Reader<'_> {
             }
             return Ok(());
         }
-        if !self.is_points(state) {
+        if !self.0.is_points(state) {
             return Ok(());
         }
-        let own = if self.truth(model, "selfCollision", false) {
+        let own = if self.0.truth(model, "selfCollision", false) {
             ", self_contact: true"
         } else {
             ""
@@ -395,15 +407,16 @@ impl Reader<'_> {
                 true => String::new(),
                 false => format!(", elements: {}", counts(&elements)),
             };
-            let on = self.node(state);
-            let label = self.unused(&format!("{on}/surface"));
+            let on = Nodes(self.0).node(state);
+            let label = self.0.unused(&format!("{on}/surface"));
             let keys = format!(
                 "name: {}, node: {}, radius: {}{which}",
                 text(&label),
                 text(&on),
                 number(*radius)
             );
-            self.parts
+            self.0
+                .parts
                 .colliders
                 .push(format!("Points({keys}{own}{material}),"));
         }
@@ -413,11 +426,11 @@ impl Reader<'_> {
     fn boxes_on_bodies(&mut self, model: usize, state: usize, material: &str) -> Result<()> {
         let Some(frames) = self.on_bodies(state) else {
             let message = "boxes collide on bodies alone";
-            self.tree.remark(spot(self.tree, model), message);
+            self.0.tree.remark(spot(self.0.tree, model), message);
             return Ok(());
         };
-        let default = self.tree.not_negative(model, "defaultExtent")?.unwrap_or(1.0);
-        let extents = self.points(model, "extents")?.unwrap_or_default();
+        let default = self.0.tree.not_negative(model, "defaultExtent")?.unwrap_or(1.0);
+        let extents = self.0.points(model, "extents")?.unwrap_or_default();
         let extents = match extents.len() == frames.len() || extents.len() == 1 {
             true => repeated(&extents, frames.len(), Vec3::repeat(default)),
             false => vec![Vec3::repeat(default); frames.len()],
@@ -436,8 +449,8 @@ impl Reader<'_> {
             return;
         };
         let frame = placed.frame.then(inner);
-        let label = self.unused(&format!("{}/surface", self.states[state].name));
-        let body = format!("({}, {element})", text(&self.states[owner].name));
+        let label = self.0.unused(&format!("{}/surface", self.0.states[state].name));
+        let body = format!("({}, {element})", text(&self.0.states[owner].name));
         let pose = format!(
             "{}{}",
             place("position", frame.position),
@@ -447,7 +460,7 @@ impl Reader<'_> {
             "Body(name: {}, body: {body}, shape: {shape}{pose}{material}),",
             text(&label)
         );
-        self.parts.colliders.push(entry);
+        self.0.parts.colliders.push(entry);
     }
 
     /// Lines with a thickness, as capsules on the bodies that carry them.
@@ -460,16 +473,17 @@ impl Reader<'_> {
         material: &str,
     ) -> Result<()> {
         let edges = self
+            .0
             .topology_above(node)?
             .map(|(_, mesh)| mesh.all_edges())
             .unwrap_or_default();
-        let radius = self.tree.not_negative(model, "proximity")?.unwrap_or(0.0);
+        let radius = self.0.tree.not_negative(model, "proximity")?.unwrap_or(0.0);
         if radius == 0.0 {
             let message = "lines without `proximity` do not collide on bodies";
-            self.tree.remark(spot(self.tree, model), message);
+            self.0.tree.remark(spot(self.0.tree, model), message);
             return Ok(());
         }
-        self.below(model, "name", &edges.concat(), list.len())?;
+        self.0.below(model, "name", &edges.concat(), list.len())?;
         for [a, b] in edges {
             let along = list[b].frame.position - list[a].frame.position;
             let length = along.norm();
@@ -499,11 +513,11 @@ impl Reader<'_> {
         list: &[Placed],
         material: &str,
     ) -> Result<()> {
-        let mesh = self.topology_above(node)?.map(|(_, m)| m);
+        let mesh = self.0.topology_above(node)?.map(|(_, m)| m);
         let same = list.iter().all(|p| p.body == list[0].body);
         let Some(mesh) = mesh.filter(|m| same && m.points.len() == list.len()) else {
             let message = "a mesh on several bodies, or without a file, does not collide";
-            self.tree.remark(spot(self.tree, model), message);
+            self.0.tree.remark(spot(self.0.tree, model), message);
             return Ok(());
         };
         let points: Vec<Vec3> = list.iter().map(|p| p.frame.position).collect();
@@ -519,7 +533,7 @@ impl Reader<'_> {
         let triangles = mesh.all_triangles();
         if triangles.is_empty() {
             let message = "a mesh without triangles does not collide";
-            self.tree.remark(spot(self.tree, model), message);
+            self.0.tree.remark(spot(self.0.tree, model), message);
             return Ok(());
         }
         let convex = is_convex(&points, &triangles);
@@ -529,23 +543,23 @@ impl Reader<'_> {
             self.body_collider(state, &whole, &Frame::IDENTITY, &shape, material);
             return Ok(());
         }
-        let element = self.state_element(self.states[state].node);
+        let element = self.0.state_element(self.0.states[state].node);
         let own = match element {
-            Some(element) => placement(self.tree, element)?,
+            Some(element) => placement(self.0.tree, element)?,
             None => super::topology::Placement::NONE,
         };
         let outer = self.frame_of_parent(state)?;
         let (Source::File(path), Some(all)) = (&mesh.source, own.after(&mesh.placement)) else {
             let message = "a mesh that is not convex collides if it is that of a file alone";
-            self.tree.remark(spot(self.tree, model), message);
+            self.0.tree.remark(spot(self.0.tree, model), message);
             return Ok(());
         };
         let Some(scale) = all.uniform() else {
             let message = "a mesh with different scales that is not convex does not collide";
-            self.tree.remark(spot(self.tree, model), message);
+            self.0.tree.remark(spot(self.0.tree, model), message);
             return Ok(());
         };
-        let file = text(&self.meshes.path_from_scene(path));
+        let file = text(&self.0.meshes.path_from_scene(path));
         let kind = match (convex, is_closed(&mesh, &triangles)) {
             (true, _) => "Hull",
             (false, true) => "Surface",
@@ -567,12 +581,12 @@ impl Reader<'_> {
 
     /// The frame, on its body, of what carries a state.
     fn frame_of_parent(&mut self, state: usize) -> Result<Frame> {
-        let Some(mapping) = self.mapping_of(self.states[state].node) else {
+        let Some(mapping) = self.0.mapping_of(self.0.states[state].node) else {
             return Ok(Frame::IDENTITY);
         };
-        let parent = self.inputs(mapping, "input")?.first().copied().flatten();
-        let index = self.tree.number(mapping, "index")?.unwrap_or(0.0) as usize;
-        let frames = parent.and_then(|p| self.placed(p));
+        let parent = self.0.inputs(mapping, "input")?.first().copied().flatten();
+        let index = self.0.tree.number(mapping, "index")?.unwrap_or(0.0) as usize;
+        let frames = parent.and_then(|p| self.0.placed(p));
         Ok(frames
             .and_then(|f| f.get(index).map(|p| p.frame))
             .unwrap_or(Frame::IDENTITY))
@@ -600,10 +614,10 @@ impl Reader<'_> {
             if let Some(viscous) = response.viscous {
                 entry += &format!(", viscous_friction: {}", number(viscous));
             }
-            self.parts.materials.push(format!("{entry}{compliance}),"));
+            self.0.parts.materials.push(format!("{entry}{compliance}),"));
         }
         if response.friction.is_none() && !known.is_empty() {
-            self.parts.friction_rule = response.rule;
+            self.0.parts.friction_rule = response.rule;
         }
         let products = response.restitution.is_none() && known.iter().any(|s| s.1 > 0.0)
             || drag && known.iter().any(|s| s.0 > 0.0);
@@ -638,7 +652,7 @@ impl Reader<'_> {
                         entry += &format!(", {key}: {}", number(value));
                     }
                 }
-                self.parts.pairs.push(format!("{entry}),"));
+                self.0.parts.pairs.push(format!("{entry}),"));
             }
         }
     }
@@ -667,79 +681,4 @@ fn surface_name(index: usize) -> String {
         0 => "surface".to_owned(),
         index => format!("surface {}", index + 1),
     }
-}
-
-/// Size and centre of points that are the corners of a box along the axes.
-fn as_box(points: &[Vec3]) -> Option<(Vec3, Vec3)> {
-    /// Share of the size that corners in files are off.
-    const OFF: f64 = 1e-5;
-    let first = *points.first()?;
-    let (least, most) = points
-        .iter()
-        .fold((first, first), |(a, b), p| (a.inf(p), b.sup(p)));
-    let size = most - least;
-    let mut seen = [false; 8];
-    for p in points {
-        let mut corner = 0;
-        for axis in 0..3 {
-            let share = (p[axis] - least[axis]) / size[axis];
-            if share.is_nan() || (share > OFF && share < 1.0 - OFF) {
-                return None;
-            }
-            corner += usize::from(share > 0.5) << axis;
-        }
-        seen[corner] = true;
-    }
-    // What is off is rounding of the file.
-    let round = |v: Vec3| v.map(|x| format!("{x:.5e}").parse().unwrap_or(x));
-    seen.iter()
-        .all(|s| *s)
-        .then(|| (round(size), (least + most) / 2.0))
-        .map(|(size, centre)| {
-            let near = |x: f64, y: f64| if (x - y).abs() < OFF { x } else { y };
-            let centre = Vec3::from_fn(|i, _| near((centre[i] * 1e4).round() / 1e4, centre[i]));
-            (size, centre)
-        })
-}
-
-/// Whether all points lie on one side of each triangle.
-fn is_convex(points: &[Vec3], triangles: &[[usize; 3]]) -> bool {
-    const MOST: usize = 4_000_000;
-    if triangles.is_empty() || triangles.len() * points.len() > MOST {
-        return false;
-    }
-    let size = points.iter().map(|p| (p - points[0]).norm()).fold(0.0, f64::max);
-    triangles.iter().all(|[a, b, c]| {
-        let (a, b, c) = (points[*a], points[*b], points[*c]);
-        let normal = (b - a).cross(&(c - a));
-        let tolerance = 1e-6 * size * normal.norm();
-        let (mut least, mut most) = (0.0f64, 0.0f64);
-        for p in points {
-            let height = normal.dot(&(p - a));
-            least = least.min(height);
-            most = most.max(height);
-        }
-        least >= -tolerance || most <= tolerance
-    })
-}
-
-/// Whether each side of a triangle is that of one other, in the other direction.
-fn is_closed(mesh: &Topology, triangles: &[[usize; 3]]) -> bool {
-    let mut sides = HashMap::new();
-    for [a, b, c] in triangles {
-        for side in [(*a, *b), (*b, *c), (*c, *a)] {
-            *sides.entry(side).or_insert(0) += 1;
-        }
-    }
-    let volume: f64 = triangles
-        .iter()
-        .filter_map(|[a, b, c]| {
-            let at = |i: &usize| mesh.points.get(*i);
-            Some(at(a)?.dot(&at(b)?.cross(at(c)?)))
-        })
-        .sum();
-    volume > 0.0
-        && sides
-            .iter()
-            .all(|((a, b), n)| *n == 1 && sides.get(&(*b, *a)) == Some(&1))
 }

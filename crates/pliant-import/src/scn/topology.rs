@@ -1,7 +1,7 @@
 //! Meshes of a SOFA scene: loaders, makers, grids and containers.
 
 use super::graph::{Target, kind, spot};
-use super::{DEEPEST_LINKS, Reader, Result};
+use super::{DEEPEST_LINKS, Input, Result};
 use crate::geometry::{Frame, roll_pitch_yaw};
 use crate::xml::Tree;
 use pliant_dense::Vec3;
@@ -238,7 +238,7 @@ pub(super) fn placement(tree: &Tree, of: usize) -> Result<Placement> {
     })
 }
 
-impl Reader<'_> {
+impl Input<'_> {
     /// The mesh of a component; none if it has none, or it is not taken.
     pub(super) fn topology(&mut self, component: usize) -> Result<Option<Rc<Topology>>> {
         if let Some(known) = self.topologies.get(&component) {

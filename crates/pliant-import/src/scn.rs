@@ -149,6 +149,7 @@ fn step(tree: &Tree, root: usize) -> Result<f64> {
 impl Input<'_> {
     fn read(&mut self) -> Result<()> {
         self.nodes_themselves()?;
+        self.forget_linked_placements();
         self.name_states();
         let nodes = self.graph.nodes.len();
         for node in 0..nodes {
@@ -211,6 +212,33 @@ impl Input<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Remarks on places that are links, which are left out.
+    fn forget_linked_placements(&mut self) {
+        const KEYS: [&str; 6] = [
+            "translation",
+            "rotation",
+            "scale",
+            "scale3d",
+            "translation2",
+            "rotation2",
+        ];
+        for node in 0..self.graph.nodes.len() {
+            for component in self.graph.nodes[node].components.clone() {
+                for key in KEYS {
+                    let linked = self
+                        .tree
+                        .attribute(component, key)
+                        .filter(|a| a.value.starts_with('@'));
+                    if let Some(at) = linked.map(|a| a.spot) {
+                        self.tree
+                            .remark(at, format!("`{key}` that is a link is not taken"));
+                        self.tree.forget(component, key);
+                    }
+                }
+            }
+        }
     }
 
     /// A name that nothing has yet.

@@ -223,9 +223,17 @@ fn flat_points(points: &[Vec3]) -> Vec<f64> {
     points.iter().flat_map(|p| [p.x, p.y, p.z]).collect()
 }
 
-/// An attribute with ranges of indices such as `0-9` spread out, as newer versions write them.
+/// An attribute with the brackets of matrices taken out, and ranges of indices such as `0-9` spread
+/// out, as newer versions write them.
 fn spread(attribute: &Attribute) -> Attribute {
     const MOST: usize = 1_000_000;
+    if attribute.value.contains('[') {
+        // Matrices are written `[1 0 0,0 1 0,0 0 1]`.
+        return Attribute {
+            value: attribute.value.replace(['[', ']', ','], " "),
+            ..attribute.clone()
+        };
+    }
     if (attribute.name != "indices" && attribute.name != "points") || !attribute.value.contains('-') {
         return attribute.clone();
     }

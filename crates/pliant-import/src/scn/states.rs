@@ -303,7 +303,10 @@ impl Input<'_> {
         {
             topology = Some(loader);
         }
-        let said = topology.is_some() || self.tree.value(element, "position").is_some();
+        let said = topology.is_some()
+            || self.tree.value(element, "position").is_some()
+            || self.tree.value(element, "filename").is_some()
+            || self.has_other_points(node);
         let topology = match topology {
             Some(component) => self.topology(component)?,
             None => None,
@@ -337,6 +340,16 @@ impl Input<'_> {
             velocities,
             topology,
             placement,
+        })
+    }
+
+    /// Whether a component of a node has points in a way that is not taken, such as a sparse grid.
+    fn has_other_points(&self, node: usize) -> bool {
+        let all = self.graph.nodes[node].components.iter();
+        all.map(|c| kind(self.tree, *c)).any(|name| {
+            let known = super::topology::is_topology(&name) || super::topology::is_loader(&name);
+            let ends = ["Topology", "Grid", "Container", "Ramification", "Driver"];
+            !known && (name.contains("Grid") || ends.iter().any(|end| name.ends_with(end)))
         })
     }
 

@@ -357,13 +357,18 @@ impl Input<'_> {
         let n = match self.tree.attribute(component, "n") {
             Some(_) => self.counts(component, "n", 2)?,
             None => {
-                let mut n = [1; 3];
+                let mut n = [2; 3];
                 for (to, name) in n.iter_mut().zip(["nx", "ny", "nz"]) {
-                    [*to] = self.counts(component, name, 1)?;
+                    [*to] = self.counts(component, name, 2)?;
                 }
                 n
             }
         };
+        for key in ["cellWidth", "p0"] {
+            if let Some(at) = self.tree.attribute(component, key).map(|a| a.spot) {
+                self.tree.remark(at, format!("`{key}` of a grid is not taken"));
+            }
+        }
         if n.iter().product::<usize>() > MOST_POINTS {
             let message = format!("a grid has more than {MOST_POINTS} points");
             return self.tree.wrong(spot(self.tree, component), message, None);

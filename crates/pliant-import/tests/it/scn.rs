@@ -240,6 +240,25 @@ fn defaults_are_those_of_sofa() {
     );
     let part = "mass: 2, inertia: (0.2, 0.4, 0.5), products: (0.02, 0, 0)";
     assert!(tensor.scene.contains(part), "{}", tensor.scene);
+    // SOFA writes matrices with brackets; a grid is one cell.
+    let tensor = from_text(
+        "<EulerSolver/><MechanicalObject template=\"Rigid\"/><UniformMass mass=\"2 1 [0.1 0 0,0 0.2 0,0 0 0.25]\"/>
+         <Node name=\"grid\"><RegularGridTopology/><MechanicalObject/><UniformMass/></Node>
+         <Node name=\"sparse\"><SparseGrid n=\"2 2 2\"/><MechanicalObject/><UniformMass/></Node>",
+    );
+    assert!(
+        tensor.scene.contains("mass: 2, inertia: (0.2, 0.4, 0.5)"),
+        "{}",
+        tensor.scene
+    );
+    assert!(
+        tensor
+            .scene
+            .contains("(0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 1, 1)"),
+        "{}",
+        tensor.scene
+    );
+    assert!(!tensor.scene.contains("sparse") && remarked(&tensor, "its points are not known"));
     // Hard without a number, and the first point without indices.
     let hard = from_text(
         "<EulerSolver/><MechanicalObject position=\"0 0 0  1 0 0\"/><UniformMass totalMass=\"1\"/><FixedConstraint/>

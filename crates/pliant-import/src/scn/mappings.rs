@@ -63,11 +63,17 @@ impl Mappings<'_, '_> {
         parents: &[usize],
     ) -> Result<Option<Kind>> {
         let parent = parents[0];
+        // Bodies on a state of points are their centres.
+        let points = space(self.0.tree.value(element, "template")) == Space::Points;
+        let centres = |kind: Kind| match kind {
+            Kind::Frames(list) if points => Kind::Carried(list),
+            kind => kind,
+        };
         Ok(match name {
-            "IdentityMapping" | "IdentityMultiMapping" => self.identity(parents),
+            "IdentityMapping" | "IdentityMultiMapping" => self.identity(parents).map(centres),
             "LinearMapping" | "BarycentricMapping" => self.in_cells(mapping, element, parent)?,
-            "SubsetMapping" => self.subset(mapping, parent)?,
-            "SubsetMultiMapping" => self.subset_of_several(mapping, parents)?,
+            "SubsetMapping" => self.subset(mapping, parent)?.map(centres),
+            "SubsetMultiMapping" => self.subset_of_several(mapping, parents)?.map(centres),
             "RigidMapping" => self.carried(mapping, element, parent)?,
             "AssembledRigidRigidMapping" => self.rigid_frames(mapping, parent)?,
             "RigidRigidMapping" => self.old_rigid_frames(mapping, element, parent)?,

@@ -275,7 +275,7 @@ impl Input<'_> {
     fn independent(&mut self, element: usize, node: usize) -> Result<Kind> {
         match space(self.tree.value(element, "template")) {
             Space::Points => self.particles(element, node),
-            Space::Rigid => self.bodies(element),
+            Space::Rigid => self.bodies(element, node),
             Space::Scalars => {
                 let values = self.numbers(element, "position")?.unwrap_or_else(|| vec![0.0]);
                 let velocities = self.numbers(element, "velocity")?.unwrap_or_default();
@@ -291,18 +291,22 @@ impl Input<'_> {
         }
     }
 
+    /// The component with the mesh that gives a state its points: its `src`, or one of its node.
+    fn source_of(&self, element: usize, node: usize) -> Option<usize> {
+        let link = self.tree.value(element, "src");
+        match link.and_then(|link| self.graph.target(self.tree, element, link)) {
+            Some(Target::Component(loader)) => Some(loader),
+            _ => self.topology_component(node),
+        }
+    }
+
     fn particles(&mut self, element: usize, node: usize) -> Result<Kind> {
-        let mut topology = self.topology_component(node);
+        let topology = self.source_of(element, node);
         let given = match self.points(element, "position")? {
             Some(points) if points.len() > 1 || topology.is_none() => Some(points),
             Some(_) => None,
             None => self.points(element, "rest_position")?,
         };
-        if let Some(link) = self.tree.value(element, "src").map(str::to_owned)
-            && let Some(Target::Component(loader)) = self.graph.target(self.tree, element, &link)
-        {
-            topology = Some(loader);
-        }
         let said = topology.is_some()
             || self.tree.value(element, "position").is_some()
             || self.tree.value(element, "filename").is_some()
@@ -353,10 +357,23 @@ impl Input<'_> {
         })
     }
 
-    fn bodies(&mut self, element: usize) -> Result<Kind> {
-        let frames = self
-            .frames(element, "position")?
-            .unwrap_or_else(|| vec![Frame::IDENTITY]);
+    fn bodies(&mut self, element: usize, node: usize) -> Result<Kind> {
+        let frames = match self.frames(element, "position")? {
+            Some(frames) => frames,
+            None => match self.source_of(element, node) {
+                // Bodies at the points of a mesh have the axes of the world.
+                Some(component) => match self.topology(component)? {
+                    Some(mesh) => mesh.points.iter().map(|p| Frame::at(*p)).collect(),
+                    None => Vec::new(),
+                },
+                None => vec![Frame::IDENTITY],
+            },
+        };
+        if frames.is_empty() {
+            let message = "a state is not taken, nor what is on it: its bodies are not known";
+            self.tree.remark(spot(self.tree, element), message);
+            return Ok(Kind::Missing);
+        }
         let moved = placement(self.tree, element)?;
         let frames: Vec<Frame> = frames
             .iter()

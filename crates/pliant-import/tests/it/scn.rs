@@ -259,6 +259,21 @@ fn defaults_are_those_of_sofa() {
         tensor.scene
     );
     assert!(!tensor.scene.contains("sparse") && remarked(&tensor, "its points are not known"));
+    // Bodies at the points of a mesh; as points they are their centres.
+    let mesh = from_text(
+        "<EulerSolver/><StringMeshCreator name=\"m\" resolution=\"2\"/><MechanicalObject template=\"Rigid\" src=\"@m\"/>
+         <UniformMass/><Node name=\"centres\"><MechanicalObject/><SubsetMapping indices=\"1\"/><UniformMass/></Node>",
+    );
+    assert!(
+        mesh.scene.contains("(position: (1, 0, 0), mass: 1"),
+        "{}",
+        mesh.scene
+    );
+    assert!(
+        mesh.scene.contains("RigidPoints(points: [(1, (0, 0, 0))])"),
+        "{}",
+        mesh.scene
+    );
     // Hard without a number, and the first point without indices.
     let hard = from_text(
         "<EulerSolver/><MechanicalObject position=\"0 0 0  1 0 0\"/><UniformMass totalMass=\"1\"/><FixedConstraint/>

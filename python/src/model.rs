@@ -259,7 +259,7 @@ impl Model {
         .map_err(|error| errors::scene(py, &error))
     }
 
-    /// Import a robot from a URDF or MJCF file.
+    /// Import a robot from a URDF or MJCF file, or a scene of SOFA (``.scn``).
     ///
     /// Parts that are taken in another way or not at all are in one :class:`RobotWarning`, with file and
     /// line, and in the first lines of :attr:`text`. ``floating`` lets the base of a URDF robot move,

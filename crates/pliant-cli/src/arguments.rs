@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Solve(Solve),
     /// Run a scene many times over values of its parameters, with the results in one table.
     Sweep(Sweep),
-    /// Turn a robot description (URDF, MJCF) into a scene.
+    /// Turn a robot description (URDF, MJCF) or a scene of SOFA (SCN) into a scene.
     Import(Import),
 }
 
@@ -178,7 +178,7 @@ pub(crate) struct Solve {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The robot description, a .urdf or .xml file
+    /// The robot description, a .urdf or .xml file, or a scene of SOFA, .scn
     #[arg(value_name = "FILE")]
     pub(crate) path: PathBuf,
     /// The scene to write, a .ron file [default: <name of the file>.ron]
@@ -187,7 +187,7 @@ pub(crate) struct Import {
     /// Write over a scene that is there
     #[arg(long)]
     pub(crate) force: bool,
-    /// Let package://NAME/ stand for a directory; may be repeated
+    /// Let package://NAME/ stand for a directory (`share`: of SOFA's meshes); may be repeated
     #[arg(long, value_name = "NAME=DIR", value_parser = package)]
     pub(crate) package: Vec<(String, PathBuf)>,
     /// Let the base of a URDF robot move, which is fixed to the world otherwise

@@ -1,7 +1,7 @@
-//! Robot descriptions to scene files.
+//! Robot descriptions and scenes of SOFA to scene files.
 //!
-//! [`import_file`] reads a URDF or MJCF file and writes a scene in RON that people can read and
-//! edit, with the names of the robot's file. Nothing is passed over untold: what the scene does
+//! [`import_file`] reads a URDF, MJCF or SCN file and writes a scene in RON that people can read and
+//! edit, with the names of the file. Nothing is passed over untold: what the scene does
 //! not have of the file is a list of [`Remark`]s with file and line. Files that are broken are
 //! errors with a line and a caret, as of scenes. The crate never prints.
 //!
@@ -39,6 +39,7 @@ mod numbers;
 mod options;
 mod remark;
 mod robot;
+mod scn;
 mod start;
 mod urdf;
 mod write;
@@ -55,13 +56,15 @@ use std::path::{Path, PathBuf};
 use write::Surroundings;
 use xml::{LARGEST_FILE, Tree};
 
-/// The format of a robot description.
+/// The format of a robot description, or of another program's scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// URDF, of ROS.
     Urdf,
     /// MJCF, of MuJoCo.
     Mjcf,
+    /// SCN, of SOFA.
+    Scn,
 }
 
 /// A scene and what was not taken into it.
@@ -120,6 +123,7 @@ impl Format {
         match self {
             Self::Urdf => "URDF",
             Self::Mjcf => "MJCF",
+            Self::Scn => "a scene of SOFA",
         }
     }
 }
@@ -148,11 +152,13 @@ fn format_of(tree: &Tree, root: usize) -> Result<Format, ImportError> {
     match element.tag.as_str() {
         "robot" => Ok(Format::Urdf),
         "mujoco" => Ok(Format::Mjcf),
+        "Node" => Ok(Format::Scn),
         other => {
-            let message = format!("`{other}` is neither a robot of URDF nor a model of MJCF");
-            let help =
-                "URDF begins with `<robot`, MJCF with `<mujoco`; files of xacro must be expanded first"
-                    .to_owned();
+            let message =
+                format!("`{other}` is neither a robot of URDF, nor a model of MJCF, nor a scene of SOFA");
+            let help = "URDF begins with `<robot`, MJCF with `<mujoco`, SOFA's .scn with `<Node`; \
+                        files of xacro must be expanded first"
+                .to_owned();
             Err(ImportError::Format(tree.diagnostic(
                 element.spot,
                 message,
@@ -171,24 +177,18 @@ fn finish(
     options: &Options,
 ) -> Result<Imported, ImportError> {
     let mut meshes = Meshes::new(directory, options);
-    let mut robot: Robot = match format {
-        Format::Urdf => urdf::robot(&mut tree, root, options, &mut meshes)?,
-        Format::Mjcf => mjcf::robot(&mut tree, root, directory, &mut meshes)?,
+    let scene = match format {
+        Format::Scn => scn::scene(&mut tree, root, &mut meshes, options)?,
+        Format::Urdf => {
+            let robot = urdf::robot(&mut tree, root, options, &mut meshes)?;
+            robot_scene(&mut tree, robot, options, options.self_collision)?
+        }
+        Format::Mjcf => {
+            let robot = mjcf::robot(&mut tree, root, directory, &mut meshes)?;
+            tell_of_other_formats(&mut tree, options);
+            robot_scene(&mut tree, robot, options, true)?
+        }
     };
-    if format == Format::Mjcf {
-        tell_of_other_formats(&mut tree, options);
-    }
-    start::set(&mut robot, &mut tree, options)?;
-    layout::split_chains(&mut robot, &mut tree);
-    let layout = layout::arrange(&mut robot, &mut tree);
-    let around = Surroundings {
-        self_collision: options.self_collision || format == Format::Mjcf,
-        ground: options.ground,
-    };
-    if !around.self_collision {
-        tree.remark_all("links of the robot do not collide with each other (--self-collision lets them)");
-    }
-    let scene = write::scene(&robot, &layout, &mut tree, around);
     if !all_finite(&scene) {
         let message = "numbers of the file are so large that what comes of them is not finite".to_owned();
         return tree.wrong(tree.elements[root].spot, message, None);
@@ -200,6 +200,26 @@ fn finish(
         remarks,
         mesh_directories: meshes.outside.into_iter().collect(),
     })
+}
+
+/// The scene of a robot.
+fn robot_scene(
+    tree: &mut Tree,
+    mut robot: Robot,
+    options: &Options,
+    self_collision: bool,
+) -> Result<String, ImportError> {
+    start::set(&mut robot, tree, options)?;
+    layout::split_chains(&mut robot, tree);
+    let layout = layout::arrange(&mut robot, tree);
+    let around = Surroundings {
+        self_collision,
+        ground: options.ground,
+    };
+    if !around.self_collision {
+        tree.remark_all("links of the robot do not collide with each other (--self-collision lets them)");
+    }
+    Ok(write::scene(&robot, &layout, tree, around))
 }
 
 /// Remarks on wishes that are for URDF alone.

@@ -1,4 +1,4 @@
-//! Mesh files of robots: where they are, and whether they have a hull.
+//! Mesh files of robots and scenes: where they are, and whether they have a hull.
 
 use crate::options::Options;
 use crate::robot::Shape;
@@ -81,6 +81,21 @@ impl Meshes {
         }
     }
 
+    /// A mesh file of a SOFA scene, which may be in a directory `share` above it; a remark if it
+    /// cannot be read.
+    pub(crate) fn read_shared(
+        &mut self,
+        tree: &mut Tree,
+        spot: Spot,
+        name: &str,
+    ) -> Option<(PathBuf, Rc<Mesh>)> {
+        let beside = self.directory.as_ref().is_some_and(|d| d.join(name).is_file());
+        match beside || self.directory.is_none() {
+            true => self.read(tree, spot, name),
+            false => self.read(tree, spot, &format!("package://share/{name}")),
+        }
+    }
+
     /// The path of a mesh file, or why there is none.
     fn find(&self, name: &str) -> Result<PathBuf, String> {
         let Some(directory) = &self.directory else {
@@ -129,7 +144,7 @@ impl Meshes {
     }
 
     /// The path of a file as the scene names it.
-    fn path_from_scene(&mut self, path: &Path) -> String {
+    pub(crate) fn path_from_scene(&mut self, path: &Path) -> String {
         let Some(scene) = &self.scene_directory else {
             return path.display().to_string();
         };

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 /// Wishes for an import beside the file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Directories of packages, by the names that `package://name/...` has in URDF.
+    /// Directories of packages, by the names that `package://name/...` has in URDF; that named
+    /// `share` is the one of the meshes of SOFA's scenes.
     pub packages: Vec<(String, PathBuf)>,
     /// Whether the base of a URDF robot moves freely; it is fixed to the world otherwise.
     pub floating: bool,

@@ -101,7 +101,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
 }
 
 /// A list of a scene, if it has entries.
-fn list(out: &mut String, key: &str, entries: &[String]) {
+pub(crate) fn list(out: &mut String, key: &str, entries: &[String]) {
     if entries.is_empty() && key != "nodes" {
         return;
     }
@@ -115,7 +115,11 @@ fn list(out: &mut String, key: &str, entries: &[String]) {
 }
 
 /// A name that nothing has yet: that which is wanted, or with a number behind it.
-fn unused(taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>, wanted: &str) -> String {
+pub(crate) fn unused(
+    taken: &mut HashSet<String>,
+    counts: &mut HashMap<String, usize>,
+    wanted: &str,
+) -> String {
     let mut name = wanted.to_owned();
     while !taken.insert(name.clone()) {
         let count = counts.entry(wanted.to_owned()).or_insert(1);
@@ -126,7 +130,7 @@ fn unused(taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>, want
 }
 
 /// A rotation as a key, with a comma ahead; empty if it is none.
-fn rotation(q: Quaternion) -> String {
+pub(crate) fn rotation(q: Quaternion) -> String {
     let q = tidy(if q[0] < 0.0 { q.map(|c| -c) } else { q });
     if q[1..] == [0.0; 3] {
         return String::new();
@@ -135,7 +139,7 @@ fn rotation(q: Quaternion) -> String {
 }
 
 /// A position as a key, with a comma ahead; empty at the origin.
-fn place(key: &str, at: Vec3) -> String {
+pub(crate) fn place(key: &str, at: Vec3) -> String {
     match position(at) {
         [0.0, 0.0, 0.0] => String::new(),
         at => format!(", {key}: {}", tuple(&at)),

@@ -271,6 +271,11 @@ impl Tree {
         self.elements[of].defaults = Some(defaults);
     }
 
+    /// Leaves out an attribute that an element has itself.
+    pub(crate) fn forget(&mut self, of: usize, name: &str) {
+        self.elements[of].attributes.retain(|a| a.name != name);
+    }
+
     /// The value of an attribute.
     pub(crate) fn value(&self, of: usize, name: &str) -> Option<&str> {
         self.attribute(of, name).map(|a| a.value.as_str())

@@ -1,4 +1,4 @@
-//! Mesh readers: Gmsh MSH (2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes and
+//! Mesh readers: Gmsh MSH (1, 2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes and
 //! surfaces; Wavefront OBJ, STL and PLY for surfaces. Text and binary, where a format has both.
 //!
 //! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of
@@ -22,6 +22,7 @@ mod elements;
 mod error;
 mod file;
 mod msh;
+mod msh1;
 mod msh2;
 mod msh4;
 mod obj;

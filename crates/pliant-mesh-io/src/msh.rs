@@ -1,4 +1,5 @@
-//! Gmsh MSH: sections, header and names; the numbers are read by `msh2` and `msh4`.
+//! Gmsh MSH: sections, header and names; the numbers are read by `msh1`, `msh2` and
+//! `msh4`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,9 +8,10 @@ use super::builder::{Builder, MAX_GROUPS_PER_CELL, within};
 use super::cursor::{Cursor, Encoding, place};
 use super::elements::{Kind, MOST_NODES, gmsh_order};
 use super::error::{MeshError, excerpt};
-use super::{Mesh, msh2, msh4};
+use super::{Mesh, msh1, msh2, msh4};
 
-/// Reads a Gmsh mesh file of version 2.2 or 4.1, ASCII or binary of either byte order.
+/// Reads a Gmsh mesh file of version 2.2 or 4.1, ASCII or binary of either byte order, or of version
+/// 1, which has `$NOD` and `$ELM` alone.
 ///
 /// Nodes keep the file's order; their tags need not be contiguous. Points, lines, triangles,
 /// quadrangles (as two triangles) of first order and the volumes of
@@ -25,6 +27,14 @@ pub fn parse_msh(bytes: &[u8]) -> Result<Mesh, MeshError> {
     let mut position = 0;
     let header = match next_section(bytes, &mut position, Encoding::Text)? {
         Some(section) if section.name == b"MeshFormat" => read_header(bytes, &section)?,
+        Some(section) if is_of_version_one(section.name) => {
+            position = 0;
+            Header {
+                version: Version::One,
+                encoding: Encoding::Text,
+                size_bytes: 8,
+            }
+        }
         section => {
             let found = section.map_or_else(|| "an empty file".to_owned(), |section| excerpt(section.name));
             let place = place(bytes, 0, Encoding::Text);
@@ -49,24 +59,27 @@ pub fn parse_msh(bytes: &[u8]) -> Result<Mesh, MeshError> {
         sections.push(section);
     }
     // Read in the order of need, whatever their order in the file.
-    let four = header.version == Version::Four;
     let mut msh = Msh {
-        seen: (!four).then(HashMap::new),
+        seen: (header.version != Version::Four).then(HashMap::new),
         ..Msh::default()
     };
-    for wanted in ["PhysicalNames", "Entities", "Nodes", "Elements"] {
+    for wanted in ["PhysicalNames", "Entities", "NOD", "Nodes", "ELM", "Elements"] {
         for section in sections
             .iter()
             .filter(|section| section.name == wanted.as_bytes())
         {
             let mut cursor = Cursor::new(bytes, section.body.clone(), header.encoding, header.size_bytes);
-            match (wanted, four) {
-                ("PhysicalNames", _) => read_physical_names(&mut cursor, &mut msh)?,
-                ("Entities", true) => msh4::read_entities(&mut cursor, &mut msh)?,
-                ("Nodes", true) => msh4::read_nodes(&mut cursor, &mut msh)?,
-                ("Nodes", false) => msh2::read_nodes(&mut cursor, &mut msh)?,
-                ("Elements", true) => msh4::read_elements(&mut cursor, &mut msh)?,
-                ("Elements", false) => msh2::read_elements(&mut cursor, &mut msh)?,
+            match (wanted, header.version) {
+                ("PhysicalNames", Version::Two | Version::Four) => {
+                    read_physical_names(&mut cursor, &mut msh)?;
+                }
+                ("Entities", Version::Four) => msh4::read_entities(&mut cursor, &mut msh)?,
+                ("Nodes", Version::Four) => msh4::read_nodes(&mut cursor, &mut msh)?,
+                ("Elements", Version::Four) => msh4::read_elements(&mut cursor, &mut msh)?,
+                // The first version has the same lines of nodes as the second.
+                ("Nodes", Version::Two) | ("NOD", Version::One) => msh2::read_nodes(&mut cursor, &mut msh)?,
+                ("Elements", Version::Two) => msh2::read_elements(&mut cursor, &mut msh)?,
+                ("ELM", Version::One) => msh1::read_elements(&mut cursor, &mut msh)?,
                 _ => continue,
             }
             cursor.finish(wanted)?;
@@ -109,7 +122,8 @@ fn next_section<'a>(
     };
     let behind = start.saturating_add(line.len()).saturating_add(1);
     let body = behind.min(bytes.len());
-    let mark = [b"$End", name].concat();
+    let end: &[u8; 4] = if is_of_version_one(name) { b"$END" } else { b"$End" };
+    let mark = [end, name].concat();
     let is_end = |at: &usize| {
         let tail = &bytes[*at..];
         tail.starts_with(&mark) && tail.get(mark.len()).is_none_or(u8::is_ascii_whitespace)
@@ -128,8 +142,14 @@ fn next_section<'a>(
     }))
 }
 
+/// Whether a section is one of version 1, which has no header.
+fn is_of_version_one(name: &[u8]) -> bool {
+    matches!(name, b"NOD" | b"ELM")
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
+    One,
     Two,
     Four,
 }

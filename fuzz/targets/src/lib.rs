@@ -33,12 +33,16 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 21] = [
     plain("checkpoint", checkpoint),
     plain("expression", expression),
     Target {
         seeds: &[("crates/pliant-import/tests/models", "xml")],
         ..plain("import_mjcf", import_mjcf)
+    },
+    Target {
+        seeds: &[("crates/pliant-import/tests/models", "scn")],
+        ..plain("import_scn", import_scn)
     },
     Target {
         seeds: &[("crates/pliant-import/tests/models", "urdf")],
@@ -164,6 +168,11 @@ pub fn import_urdf(data: &[u8]) {
 /// A model in MJCF: read, and the scene that comes of it is one.
 pub fn import_mjcf(data: &[u8]) {
     import(pliant_import::Format::Mjcf, data);
+}
+
+/// A scene of SOFA: read, and the scene that comes of it is one.
+pub fn import_scn(data: &[u8]) {
+    import(pliant_import::Format::Scn, data);
 }
 
 fn import(format: pliant_import::Format, data: &[u8]) {

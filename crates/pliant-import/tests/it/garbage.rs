@@ -9,6 +9,11 @@ fn cut_and_changed_files_return() {
         (Format::Urdf, include_str!("../models/arm.urdf")),
         (Format::Mjcf, include_str!("../models/hopper.xml")),
         (Format::Mjcf, include_str!("../models/shoulder.xml")),
+        (Format::Scn, include_str!("../models/string.scn")),
+        (Format::Scn, include_str!("../models/mechanism.scn")),
+        (Format::Scn, include_str!("../models/fields.scn")),
+        (Format::Scn, include_str!("../models/bar.scn")),
+        (Format::Scn, include_str!("../models/bumps.scn")),
     ] {
         let options = Options {
             self_collision: true,

@@ -1,5 +1,5 @@
-//! Tests of imports, against numbers of MuJoCo (`reference.json`, made by `reference/generate.py`)
-//! and against what files say.
+//! Tests of imports, against numbers of MuJoCo (`reference.json`, made by `reference/generate.py`),
+//! equations of motion (`sofa.json`, made by `reference/sofa.py`) and what files say.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +10,7 @@ mod errors;
 mod garbage;
 mod mjcf;
 mod reference;
+mod scn;
 mod urdf;
 
 use pliant_import::{Imported, Options, import_file};

@@ -382,3 +382,29 @@ fn binary_headers_are_checked() {
             .contains("at most 1 elements")
     );
 }
+
+/// The first version: no header, two sections, the number of nodes behind two tags.
+#[test]
+fn version_1_is_read() {
+    let nodes = "$NOD\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n7 0 0 1\n$ENDNOD\n";
+    let cells = "$ELM\n2\n1 4 5 1 4 1 2 3 7\n2 2 0 1 3 1 2 3\n$ENDELM\n";
+    let mesh = parse_msh(format!("{nodes}{cells}").as_bytes()).unwrap();
+    assert_eq!(mesh.vertices[3], [0.0, 0.0, 1.0]);
+    assert_eq!(
+        (&mesh.tetrahedra[..], &mesh.triangles[..]),
+        (&[[0, 1, 2, 3]][..], &[[0, 1, 2]][..])
+    );
+    assert!((volume(&mesh) - 1.0 / 6.0).abs() < 1e-15);
+    assert_eq!(mesh.group("physical_3d_5").unwrap().tetrahedra, [0]);
+    for (text, told) in [
+        (
+            format!("{nodes}$ELM\n1\n1 4 5 1 3 1 2 3 7\n$ENDELM\n"),
+            "expected 4 nodes",
+        ),
+        (format!("{nodes}$ELM\n1\n1 4 5 1 4 1 2 3 9\n$ENDELM\n"), "9"),
+        (nodes.replace("$ENDNOD", "$EndNOD"), "$ENDNOD"),
+    ] {
+        let error = msh_error(text.as_bytes()).to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}

@@ -294,8 +294,8 @@ impl Batch {
     /// the exception of the first is raised, as :meth:`step` does.
     ///
     /// A ``controller`` is called with the batch before each step of all instances that are not at
-    /// their ends, as that of :meth:`Simulation.run`; with it, the run ends with the first step that
-    /// fails in an instance.
+    /// their ends, as that of :meth:`Simulation.run`; with it, the run ends with the first step
+    /// that fails in an instance.
     #[pyo3(signature = (duration=None, *, until=None, controller=None))]
     fn run<'py>(
         slf: &Bound<'py, Self>,

@@ -1,6 +1,7 @@
 //! Errors of the libraries as the exceptions of `pliant/errors.py`.
 
 use crate::own::Title;
+use crate::path::Path;
 use crate::run::Stop;
 use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
@@ -51,6 +52,7 @@ impl Class {
                 Attribute::Text(text) => instance.setattr(*name, *text)?,
                 Attribute::Count(count) => instance.setattr(*name, *count)?,
                 Attribute::Number(number) => instance.setattr(*name, *number)?,
+                Attribute::Path(path) => instance.setattr(*name, path.clone_ref(py))?,
                 Attribute::Report(report) => {
                     instance.setattr(*name, crate::report::StepReport::from(*report))?;
                 }
@@ -65,6 +67,7 @@ enum Attribute<'a> {
     Count(usize),
     Number(f64),
     Report(&'a StepReport),
+    Path(Py<Path>),
 }
 
 static SCENE: Class = Class::new("SceneError");
@@ -135,6 +138,16 @@ pub(crate) fn scene_text(py: Python<'_>, text: &str) -> PyErr {
 /// A step or a search for rest that failed.
 pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
     failed(py, error, error.to_string(), Vec::new())
+}
+
+/// A path of equilibria that does not go on, with the points that it has.
+pub(crate) fn stuck(py: Python<'_>, error: &Error, path: Py<Path>) -> PyErr {
+    failed(
+        py,
+        error,
+        error.to_string(),
+        vec![("path", Attribute::Path(path))],
+    )
 }
 
 /// A step that was not taken.

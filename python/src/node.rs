@@ -4,9 +4,9 @@ use crate::arrays::{self, Numbers};
 use crate::simulation::Simulation;
 use crate::{dynamics, errors};
 use numpy::{PyArray2, PyArray3, PyArrayDyn};
-use pliant::Simulation as Motion;
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Space, State};
+use pliant::{Error, Simulation as Motion};
 use pyo3::prelude::*;
 
 /// Quantity of the elements of a node.
@@ -202,18 +202,34 @@ impl Node {
         elements: std::ops::Range<usize>,
         values: &[f64],
     ) -> PyResult<()> {
-        if !self.is_independent {
-            let text = format!(
-                "`{}` is mapped: it follows from other nodes, set these",
-                self.name
-            );
-            return Err(errors::state_text(py, &text));
+        self.check_independent(py)?;
+        let simulation = self.simulation.get();
+        simulation.set(py, |simulation| self.set(simulation, quantity, elements, values))
+    }
+
+    /// Sets a quantity of some elements in a simulation of this scene.
+    pub(crate) fn set(
+        &self,
+        simulation: &mut Motion,
+        quantity: Quantity,
+        elements: std::ops::Range<usize>,
+        values: &[f64],
+    ) -> Result<(), Error> {
+        let mut state = simulation.state().clone();
+        self.write(simulation, &mut state, quantity, elements, values);
+        simulation.set_state(&state)
+    }
+
+    /// Refuses to set what follows from other nodes.
+    pub(crate) fn check_independent(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_independent {
+            return Ok(());
         }
-        self.simulation.get().set(py, |simulation| {
-            let mut state = simulation.state().clone();
-            self.write(simulation, &mut state, quantity, elements, values);
-            simulation.set_state(&state)
-        })
+        let text = format!(
+            "`{}` is mapped: it follows from other nodes, set these",
+            self.name
+        );
+        Err(errors::state_text(py, &text))
     }
 
     fn set_all(&self, py: Python<'_>, quantity: Quantity, numbers: &Numbers<'_>) -> PyResult<()> {

@@ -548,7 +548,7 @@ impl Simulation {
 
     /// Return the present moment as bytes: state, memories of the solvers, what is held and pushed,
     /// and the sums so far.
-    fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    pub(crate) fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.bytes(py)?))
     }
 
@@ -557,7 +557,7 @@ impl Simulation {
     ///
     /// ``checkpoint`` is ``bytes`` or anything that holds them, such as a ``bytearray`` or a
     /// ``memoryview``. Raises :class:`CheckpointError`; then nothing has changed.
-    fn restore(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub(crate) fn restore(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(bytes) = checkpoint.cast::<PyBytes>() {
             return self.take(py, bytes.as_bytes());
         }

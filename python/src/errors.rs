@@ -7,6 +7,7 @@ use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
 use pliant_import::ImportError;
 use pliant_output::player::PlayerError;
+use pliant_output::raster::RasterError;
 use pliant_run::{CheckpointError, is_unsolved};
 use pliant_scene::{Diagnostic, SceneError, hint};
 use pyo3::prelude::*;
@@ -122,6 +123,11 @@ fn with_place(py: Python<'_>, text: &str, diagnostic: Option<&Diagnostic>) -> Py
 
 /// A picture that cannot be drawn.
 pub(crate) fn picture(py: Python<'_>, error: &PlayerError) -> PyErr {
+    STATE.raise(py, &error.to_string(), &[])
+}
+
+/// A picture that is none.
+pub(crate) fn pixels(py: Python<'_>, error: &RasterError) -> PyErr {
     STATE.raise(py, &error.to_string(), &[])
 }
 

@@ -24,6 +24,7 @@ mod outline;
 mod own;
 mod path;
 mod pickle;
+mod picture;
 mod report;
 mod run;
 mod simulation;

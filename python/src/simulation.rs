@@ -14,8 +14,8 @@ use crate::node::Node;
 use crate::path::{Path, Wishes};
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::run::Run;
-use crate::{contacts, control, dynamics, errors, own};
-use numpy::PyArray2;
+use crate::{contacts, control, dynamics, errors, own, picture};
+use numpy::{PyArray2, PyArray3};
 use pliant::{Equilibrium, Settle, Simulation as Motion, StaticMethod};
 use pliant_run::{Runner, Target};
 use pyo3::prelude::*;
@@ -86,6 +86,46 @@ impl Simulation {
         let page = self.without_python(py, Runner::player)?;
         let page = page.map_err(|error| errors::picture(py, &error))?;
         py.import("pliant.player")?.getattr("Player")?.call1((page,))
+    }
+
+    /// Draw the present moment by the processor alone: an array of 8-bit numbers of shape
+    /// ``(height, width, 3)``, red, green and blue, not to be written.
+    ///
+    /// ``eye`` and ``target`` (m) are where the camera is and what is in the middle of the picture,
+    /// whose angle of view is 34 degrees from top to bottom; without them all bodies and points fit
+    /// (:meth:`camera`), so that the picture goes along with what moves. It has the bodies, lines,
+    /// surfaces and points of the player, without its floor, shadows and forces. Raises
+    /// :class:`StateError` for cameras that look nowhere, and beyond four million pixels.
+    #[pyo3(signature = (width=640, height=480, *, eye=None, target=None))]
+    fn picture<'py>(
+        &self,
+        py: Python<'py>,
+        width: usize,
+        height: usize,
+        eye: Option<Numbers<'_>>,
+        target: Option<Numbers<'_>>,
+    ) -> PyResult<Bound<'py, PyArray3<u8>>> {
+        let size = [width, height];
+        let view = picture::view(py, eye.as_ref(), target.as_ref())?;
+        let pixels = self.without_python(py, |runner| picture::pixels(runner, view, size))?;
+        picture::array(py, &pixels.map_err(|error| errors::pixels(py, &error))?, size)
+    }
+
+    /// Return ``eye`` and ``target`` (m) of a camera that sees the present moment whole in a picture of
+    /// this size: two arrays of shape ``(3,)``, for :meth:`picture` from one place while things move.
+    #[pyo3(signature = (width=640, height=480))]
+    fn camera<'py>(
+        &self,
+        py: Python<'py>,
+        width: usize,
+        height: usize,
+    ) -> PyResult<(Vector<'py>, Vector<'py>)> {
+        let camera = self.without_python(py, |runner| picture::fitted(runner, [width, height]))?;
+        let camera = camera.map_err(|error| errors::pixels(py, &error))?;
+        Ok((
+            arrays::vector(py, &camera.eye),
+            arrays::vector(py, &camera.target),
+        ))
     }
 
     /// Model that is simulated.

@@ -88,6 +88,22 @@ pub(crate) fn scene(py: Python<'_>, error: &SceneError) -> PyErr {
     }
 }
 
+/// Options of the import that are arguments here, in the order in which they are looked for.
+const OPTIONS: [(&str, &str); 4] = [
+    ("--floating", "`floating=True`"),
+    ("--self-collision", "`self_collision=True`"),
+    ("--package ", "`packages`: "),
+    ("--at", "`position`"),
+];
+
+/// A sentence of the import with the names of arguments in the place of options.
+pub(crate) fn with_arguments(text: &str) -> String {
+    let all = OPTIONS.iter();
+    all.fold(text.to_owned(), |text, (option, argument)| {
+        text.replace(option, argument)
+    })
+}
+
 /// A robot that cannot be imported, with its place in the file.
 pub(crate) fn import(py: Python<'_>, error: &ImportError) -> PyErr {
     match error {

@@ -303,7 +303,8 @@ impl Model {
         });
         let model = model.map_err(|error| errors::scene(py, &error))?;
         if !imported.remarks.is_empty() {
-            let remarks = imported.remarks.iter().map(ToString::to_string);
+            let remarks = imported.remarks.iter();
+            let remarks = remarks.map(|remark| errors::with_arguments(&remark.to_string()));
             let text = remarks.collect::<Vec<_>>().join("\n");
             let class = py.import("pliant.errors")?.getattr("RobotWarning")?;
             PyErr::warn(py, &class, &CString::new(text)?, 1)?;

@@ -16,8 +16,8 @@ True
 array([[ 0.    , -0.0981,  0.    ]])
 
 All numbers are in SI units, all axes are those of the world unless a name says otherwise, and
-quaternions are ``(w, x, y, z)``. Arrays are copies that cannot be written: what is set is set by
-assigning a whole property. A step that was not solved raises :class:`NotConverged`.
+quaternions are ``(w, x, y, z)``. Arrays are copies that cannot be written, but for those of
+:attr:`Simulation.live`, which follow the state: what is set is set by assigning a whole property. A step that was not solved raises :class:`NotConverged`.
 """
 
 from ._pliant import (
@@ -26,13 +26,16 @@ from ._pliant import (
     Certificate,
     Check,
     ContactsReport,
+    CriticalPoint,
     Energies,
     EquilibriumReport,
     Joint,
     Ledger,
+    Live,
     Model,
     Momentum,
     Node,
+    Path,
     SettleReport,
     Simulation,
     StepReport,
@@ -65,15 +68,18 @@ __all__ = [
     "ComponentError",
     "ContactState",
     "ContactsReport",
+    "CriticalPoint",
     "Energies",
     "EquilibriumReport",
     "Error",
     "Joint",
     "Ledger",
+    "Live",
     "Model",
     "Momentum",
     "Node",
     "NotConverged",
+    "Path",
     "Player",
     "RobotWarning",
     "Scene",

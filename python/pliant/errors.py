@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._pliant import StepReport
+    from ._pliant import Path, StepReport
 
 __all__ = [
     "CheckpointError",
@@ -84,6 +84,8 @@ class StepError(Error):
     time: float | None = None
     #: Report of the step that was not taken, where there is one.
     report: StepReport | None = None
+    #: Path of equilibria up to where it is stuck, of :meth:`pliant.Simulation.follow`.
+    path: Path | None = None
 
 class NotConverged(StepError):
     """A step or an equilibrium that has no answer within the accuracy asked for, or none was found."""

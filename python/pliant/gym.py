@@ -45,6 +45,11 @@ class Task(ABC):
     observation_space: gymnasium.spaces.Box
     #: Steps of the scene for one action.
     steps_per_action: int = 1
+    #: Width and height of the pictures of ``render``, in pixels.
+    picture_size: tuple[int, int] = (640, 480)
+    #: Places of the camera and of the middle of the picture (m); without, the first picture of an instance
+    #: has everything in it, and the others are from there, too.
+    camera: tuple[Sequence[float], Sequence[float]] | None = None
 
     def parameters(self, random: np.random.Generator) -> Mapping[str, float]:
         """Parameters of the scene for one episode of one instance, drawn from its own generator."""
@@ -65,6 +70,35 @@ class Task(ABC):
     def is_terminated(self, batch: Batch) -> _Truth:
         """Whether the episodes have come to their natural ends, shape ``(n,)``."""
         return np.zeros(len(batch), dtype=np.bool_)
+
+
+def _metadata(task: Task) -> dict[str, Any]:
+    """Metadata of an environment: pictures are as many per second as there are actions."""
+    return {"render_modes": ["rgb_array"], "render_fps": 1 / (task.model.step * task.steps_per_action)}
+
+
+def _check_mode(mode: str | None) -> str | None:
+    if mode not in (None, "rgb_array"):
+        raise StateError(f"the mode of rendering is \"rgb_array\", not {mode!r}: windows are not opened")
+    return mode
+
+
+class _Pictures:
+    """Pictures of instances, each from a place of its own."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.cameras: dict[int, tuple[Any, Any]] = {}
+
+    def draw(self, batch: Batch, instance: int) -> NDArray[np.uint8]:
+        """Draw an instance as it is."""
+        width, height = self.task.picture_size
+        simulation = batch[instance]
+        if instance not in self.cameras:
+            self.cameras[instance] = self.task.camera or simulation.camera(width, height)
+        eye, target = self.cameras[instance]
+        # A copy: what others draw into it is theirs.
+        return simulation.picture(width, height, eye=eye, target=target).copy()
 
 
 class _Episodes:
@@ -132,14 +166,25 @@ class SceneEnv(gymnasium.Env[_Array, _Array]):
     """Environment of one instance of a task.
 
     A step that fails raises :class:`pliant.StepError`; with ``failures="truncate"`` it ends the
-    episode, and ``info["failure"]`` has its text.
+    episode, and ``info["failure"]`` has its text. With ``render_mode="rgb_array"``, :meth:`render`
+    returns pictures (:meth:`pliant.Simulation.picture`), of the ``picture_size`` of the task and from
+    its ``camera``.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}
 
-    def __init__(self, task: Task, *, failures: Literal["raise", "truncate"] = "raise") -> None:
+    def __init__(
+        self,
+        task: Task,
+        *,
+        failures: Literal["raise", "truncate"] = "raise",
+        render_mode: Literal["rgb_array"] | None = None,
+    ) -> None:
         self._episodes = _Episodes(task, 1, 1, failures)
+        self._pictures = _Pictures(task)
         self.task = task
+        self.metadata = _metadata(task)
+        self.render_mode = _check_mode(render_mode)
         self.action_space = cast("gymnasium.Space[_Array]", task.action_space)
         self.observation_space = cast("gymnasium.Space[_Array]", task.observation_space)
 
@@ -166,13 +211,18 @@ class SceneEnv(gymnasium.Env[_Array, _Array]):
         return episodes.observe()[0], float(episodes.rewards(actions)[0]), terminated, truncated, info
 
 
+    def render(self) -> NDArray[np.uint8] | None:
+        """Draw the present moment: an array of shape ``(height, width, 3)``; ``None`` without a mode of rendering."""
+        return None if self.render_mode is None else self._pictures.draw(self.batch, 0)
+
+
 class SceneVectorEnv(VectorEnv[_Array, _Array, Any]):
     """Environment of many instances of a task, stepped side by side on ``threads`` threads.
 
     An episode that has ended begins anew at the next step, whose action it does not take, or as
     ``autoreset_mode`` says. A step that fails raises :class:`pliant.StepError` once all others are
     taken; with ``failures="truncate"`` it ends the episode of its instance, and
-    ``infos["failure"]`` has its text.
+    ``infos["failure"]`` has its text. Pictures are those of :class:`SceneEnv`, one for each instance.
     """
 
     def __init__(
@@ -183,12 +233,15 @@ class SceneVectorEnv(VectorEnv[_Array, _Array, Any]):
         threads: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         failures: Literal["raise", "truncate"] = "raise",
+        render_mode: Literal["rgb_array"] | None = None,
     ) -> None:
         self._episodes = _Episodes(task, num_envs, threads, failures)
+        self._pictures = _Pictures(task)
+        self.render_mode = _check_mode(render_mode)
         self.task = task
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**_metadata(task), "autoreset_mode": self.autoreset_mode}
         self.single_action_space = task.action_space
         self.single_observation_space = task.observation_space
         self.action_space = self._episodes.actions
@@ -244,6 +297,12 @@ class SceneVectorEnv(VectorEnv[_Array, _Array, Any]):
         for i, info in own.items():
             infos = self._add_info(infos, info, i)
         return observations, rewards, terminated, truncated, infos
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Draw every instance: arrays of shape ``(height, width, 3)``; ``None`` without a mode of rendering."""
+        if self.render_mode is None:
+            return None
+        return tuple(self._pictures.draw(self.batch, i) for i in range(self.num_envs))
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         """Seeds of all instances: those that follow a number, or those of a list."""

@@ -2,6 +2,9 @@
 
 mod begin;
 mod control;
+mod places;
+mod pool;
+mod set;
 mod turn;
 
 use crate::arrays::{self, Numbers, Vector};
@@ -14,11 +17,12 @@ use crate::report::StepReport;
 use crate::simulation::{self, Simulation};
 use crate::{dynamics, errors};
 use begin::{Values, begin};
-use numpy::{PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use places::{for_each, named, places};
 use pliant::Simulation as Motion;
 use pliant_run::Target;
-use pliant_threads::Threads;
-use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
+use pool::Pool;
+use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple, PyType};
@@ -58,68 +62,6 @@ pub(crate) struct Batch {
     model: Py<Model>,
     pool: Pool,
     instances: Mutex<Vec<Py<Simulation>>>,
-}
-
-/// The most threads.
-const MOST_THREADS: usize = 1024;
-
-/// Threads of a process. One that was forked has none of those of the process before it.
-#[derive(Debug)]
-struct Pool {
-    count: usize,
-    started: Mutex<(u32, Threads)>,
-}
-
-impl Pool {
-    /// As many as a user wants, or as there are cores.
-    fn new(py: Python<'_>, count: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let count = match count {
-            Some(count) => arrays::count(py, count, "threads of a batch", (1, MOST_THREADS))?,
-            None => cores().min(MOST_THREADS),
-        };
-        Self::of(py, count)
-    }
-
-    fn of(py: Python<'_>, count: usize) -> PyResult<Self> {
-        let threads = Threads::new(count).map_err(|error| errors::state_text(py, &error.to_string()))?;
-        Ok(Self {
-            count,
-            started: Mutex::new((std::process::id(), threads)),
-        })
-    }
-
-    /// The threads of this process.
-    fn threads(&self, py: Python<'_>) -> PyResult<Threads> {
-        let started = self.started.lock_py_attached(py);
-        let mut started = started.unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
-        if started.0 != process {
-            let new = Threads::new(self.count);
-            let new = new.map_err(|error| errors::state_text(py, &error.to_string()))?;
-            let old = std::mem::replace(&mut *started, (process, new));
-            // Its threads are not there to be told that they are no longer wanted.
-            std::mem::forget(old);
-        }
-        Ok(started.1.clone())
-    }
-}
-
-/// Numbers for each instance: of the shape `()`, `(n,)` or `(n, width)`.
-fn for_each(
-    py: Python<'_>,
-    numbers: &Numbers<'_>,
-    what: &str,
-    [count, width]: [usize; 2],
-) -> PyResult<Vec<f64>> {
-    match numbers.shape() {
-        [] => Ok(vec![arrays::values(py, numbers, what, &[])?[0]; count * width]),
-        [_] => {
-            let list = arrays::values(py, numbers, what, &[count])?;
-            Ok(list.iter().flat_map(|x| vec![*x; width]).collect())
-        }
-        _ => arrays::values(py, numbers, what, &[count, width]),
-    }
 }
 
 impl Batch {
@@ -294,8 +236,8 @@ impl Batch {
     /// the exception of the first is raised, as :meth:`step` does.
     ///
     /// A ``controller`` is called with the batch before each step of all instances that are not at
-    /// their ends, as that of :meth:`Simulation.run`; with it, the run ends with the first step that
-    /// fails in an instance.
+    /// their ends, as that of :meth:`Simulation.run`; with it, the run ends with the first step
+    /// that fails in an instance.
     #[pyo3(signature = (duration=None, *, until=None, controller=None))]
     fn run<'py>(
         slf: &Bound<'py, Self>,
@@ -345,10 +287,7 @@ impl Batch {
         parameters: Option<&Bound<'_, PyMapping>>,
     ) -> PyResult<()> {
         let list = self.list(py);
-        let places = match which {
-            None => (0..list.len()).collect(),
-            Some(which) => places(which, list.len())?,
-        };
+        let places = named(which, list.len())?;
         let values = Values::read(py, parameters, places.len())?;
         let model = |place: &usize| list[*place].get().model_handle(py);
         let models: Vec<_> = places.iter().map(model).collect();
@@ -462,6 +401,134 @@ impl Batch {
             simulation.set(py, |s| s.set_force(node.id, element, force))?;
         }
         Ok(())
+    }
+
+    /// Set the positions of the elements of an independent node (m), of bodies those of their centres
+    /// of mass, in all instances or in those that ``which`` names, as assigning
+    /// :attr:`Node.positions` does: of the shape ``(elements, coordinates)`` for all of them, or of
+    /// ``(instances, elements, coordinates)``. What is refused for one is done in none.
+    #[pyo3(signature = (node, values, which=None))]
+    fn set_positions(
+        &self,
+        py: Python<'_>,
+        node: &str,
+        values: Numbers<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::elements(py, self, node, Quantity::Positions, &values, which)
+    }
+
+    /// Set the unit quaternions ``(w, x, y, z)`` of the bodies of a node, as :meth:`set_positions`
+    /// does positions; their angular velocities in world axes stay.
+    #[pyo3(signature = (node, values, which=None))]
+    fn set_orientations(
+        &self,
+        py: Python<'_>,
+        node: &str,
+        values: Numbers<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::elements(py, self, node, Quantity::Orientations, &values, which)
+    }
+
+    /// Set the velocities of the elements of an independent node (m/s), as :meth:`set_positions`
+    /// does positions.
+    #[pyo3(signature = (node, values, which=None))]
+    fn set_velocities(
+        &self,
+        py: Python<'_>,
+        node: &str,
+        values: Numbers<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::elements(py, self, node, Quantity::Velocities, &values, which)
+    }
+
+    /// Set the angular velocities of the bodies of a node in world axes (rad/s), as
+    /// :meth:`set_positions` does positions.
+    #[pyo3(signature = (node, values, which=None))]
+    fn set_angular_velocities(
+        &self,
+        py: Python<'_>,
+        node: &str,
+        values: Numbers<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::elements(py, self, node, Quantity::AngularVelocities, &values, which)
+    }
+
+    /// Fix chosen coordinates of one element of an independent node from now on, as
+    /// :meth:`Node.hold` does, in all instances or in those that ``which`` names. Velocities are zero
+    /// by default; they have the shape ``(coordinates,)`` for all of these instances, or
+    /// ``(instances, coordinates)``.
+    #[pyo3(signature = (node, coordinates, velocity=None, *, element=0, which=None))]
+    fn hold(
+        &self,
+        py: Python<'_>,
+        node: &str,
+        coordinates: Vec<bool>,
+        velocity: Option<Numbers<'_>>,
+        element: i64,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::hold(py, self, (node, element), &coordinates, velocity.as_ref(), which)
+    }
+
+    /// Free chosen coordinates of one element, in all instances or in those that ``which`` names;
+    /// they keep their velocities.
+    #[pyo3(signature = (node, coordinates, *, element=0, which=None))]
+    fn release(
+        &self,
+        py: Python<'_>,
+        node: &str,
+        coordinates: Vec<bool>,
+        element: i64,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::release(py, self, (node, element), &coordinates, which)
+    }
+
+    /// Multipliers of a constraint or of a compliant force field over the last step, shape
+    /// ``(n, rows)`` (N, N m), as :meth:`Simulation.reaction`.
+    fn reaction<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let list = self.list(py);
+        let id = list[0].get().component(py, name)?;
+        let width = list[0].get().read(py, |s| s.reaction(id).len())?;
+        self.rows(py, width, |simulation| simulation.reaction(id).to_vec())
+    }
+
+    /// Forces of a constraint or force field on the coordinates of its node, shape ``(n, numbers)``
+    /// (N, N m), as :meth:`Simulation.force`.
+    fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let list = self.list(py);
+        let id = list[0].get().component(py, name)?;
+        let width = list[0].get().read(py, |s| s.force(id).len())?;
+        self.rows(py, width, |simulation| simulation.force(id))
+    }
+
+    /// Sums of the contacts of the bodies of a node over the last step, shape ``(n, elements, 6)``:
+    /// mean force (N), then torque about the centre of mass (N m), in world axes.
+    fn contact_forces<'py>(&self, py: Python<'py>, node: &str) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        set::contact_forces(py, self, node)
+    }
+
+    /// Return the present moments of the instances, a tuple of :meth:`Simulation.checkpoint`.
+    fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let list = self.list(py);
+        let moments = list.iter().map(|s| s.get().checkpoint(py));
+        PyTuple::new(py, moments.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Go to the moments of checkpoints, in all instances or in those that ``which`` names: one
+    /// checkpoint for each of these. Raises :class:`CheckpointError`; then nothing has changed.
+    #[pyo3(signature = (checkpoints, which=None))]
+    fn restore(
+        &self,
+        py: Python<'_>,
+        checkpoints: Vec<Bound<'_, PyAny>>,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::restore(py, self, &checkpoints, which)
     }
 
     /// Drive the coordinates of a constraint or compliance, such as a motor, as
@@ -615,53 +682,4 @@ impl Batch {
             self.pool.count
         )
     }
-}
-
-/// Places that `which` names: a truth value for each instance, or places, each once.
-fn places(which: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<usize>> {
-    let py = which.py();
-    let numpy = py.import("numpy")?;
-    let array = match numpy.call_method1("atleast_1d", (which,)) {
-        Err(error) if error.is_instance_of::<PyValueError>(py) => {
-            let text = "instances are named by a list of one dimension";
-            return Err(errors::state_text(py, text));
-        }
-        array => array?,
-    };
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    let array = match kind.as_str() {
-        "b" => {
-            let shape: Vec<usize> = array.getattr("shape")?.extract()?;
-            if shape != [count] {
-                let text = format!("the truth values of a batch of {count} must have the shape ({count},)");
-                return Err(errors::state_text(py, &text));
-            }
-            numpy.call_method1("flatnonzero", (array,))?
-        }
-        _ => array,
-    };
-    let Ok(list) = array.extract::<Vec<i64>>() else {
-        // An empty list is one of numbers.
-        if array.len()? == 0 {
-            return Ok(Vec::new());
-        }
-        let text = "instances are named by whole numbers or by a truth value for each";
-        return Err(errors::state_text(py, text));
-    };
-    let mut taken = vec![false; count];
-    let mut places = Vec::with_capacity(list.len());
-    for wanted in list {
-        let place = if wanted < 0 { wanted + count as i64 } else { wanted };
-        let place = usize::try_from(place).ok().filter(|place| *place < count);
-        let Some(place) = place else {
-            let text = format!("a batch of {count} has no instance {wanted}");
-            return Err(errors::state_text(py, &text));
-        };
-        if std::mem::replace(&mut taken[place], true) {
-            let text = format!("instance {wanted} is named twice");
-            return Err(errors::state_text(py, &text));
-        }
-        places.push(place);
-    }
-    Ok(places)
 }

@@ -111,9 +111,9 @@ impl Body {
         self.set(py, AngularVelocities, &value)
     }
 
-    /// Set the force from outside, in place of the one before, until it is set again: a force at the
-    /// centre of mass in world axes (N), and a torque in body axes (N m), which turns with the body;
-    /// without one it is zero.
+    /// Set the force from outside, in place of the one before, until it is set again: a force at
+    /// the centre of mass in world axes (N), and a torque in body axes (N m), which turns with the
+    /// body; without one it is zero.
     #[pyo3(signature = (force, torque=None))]
     fn set_force(&self, py: Python<'_>, force: Numbers<'_>, torque: Option<Numbers<'_>>) -> PyResult<()> {
         let name = &self.node.name;

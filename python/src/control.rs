@@ -1,10 +1,10 @@
-//! Runs to an end, alone or with a controller: a callable that sets what acts in a step before it is
-//! taken.
+//! Runs to an end, alone or with a controller: a callable that sets what acts in a step before it
+//! is taken.
 
 use crate::end::End;
 use crate::errors;
-use crate::lock::Broken;
-use crate::run::Stop;
+use crate::lock::{Broken, FairGuard};
+use crate::run::{Run, Stop};
 use crate::simulation::{BETWEEN_SIGNALS, Simulation, refuse_inside};
 use pliant_run::Runner;
 use pyo3::prelude::*;
@@ -25,6 +25,7 @@ pub(crate) fn run_alone(py: Python<'_>, simulation: &Simulation, end: End) -> Py
     loop {
         // The lock is free while Python asks for signals: a handler may look at the simulation.
         let ended = py.detach(|| run_for_a_while(simulation, end, &mut steps));
+        simulation.mirror().show(py)?;
         let ended = ended.map_err(|_| errors::broken(py))?;
         if ended.map_err(|stop| errors::stop(py, stop))? {
             return Ok(steps);
@@ -43,21 +44,35 @@ fn run_for_a_while(
     let started = Instant::now();
     loop {
         let mut runner = simulation.wait()?;
-        loop {
-            if end.is_reached(&runner) {
-                return Ok(Ok(true));
-            }
-            let taken = end.step(&mut runner);
-            if let Err(stop) = runner.judge(taken) {
-                return Ok(Err(stop));
-            }
-            *steps += 1;
-            if started.elapsed() >= BETWEEN_SIGNALS {
-                return Ok(Ok(end.is_reached(&runner)));
-            }
-            if runner.is_awaited() {
-                break;
-            }
+        let ended = run_in_a_turn(&mut runner, end, steps, started);
+        simulation.gather(&runner);
+        if let Some(ended) = ended {
+            return Ok(ended);
+        }
+    }
+}
+
+/// Takes steps until the end, the time is up, or somebody waits, for whom there is no answer.
+fn run_in_a_turn(
+    runner: &mut FairGuard<'_, Run>,
+    end: End,
+    steps: &mut usize,
+    started: Instant,
+) -> Option<Result<bool, Stop>> {
+    loop {
+        if end.is_reached(runner) {
+            return Some(Ok(true));
+        }
+        let taken = end.step(runner);
+        if let Err(stop) = runner.judge(taken) {
+            return Some(Err(stop));
+        }
+        *steps += 1;
+        if started.elapsed() >= BETWEEN_SIGNALS {
+            return Some(Ok(end.is_reached(runner)));
+        }
+        if runner.is_awaited() {
+            return None;
         }
     }
 }

@@ -69,6 +69,14 @@ pub(crate) fn velocities(simulation: &Simulation) -> Vec<f64> {
     places(simulation.model()).into_iter().map(|k| all[k]).collect()
 }
 
+/// Copies the velocities of all degrees of freedom.
+pub(crate) fn read_velocities(simulation: &Simulation, out: &mut [f64]) {
+    let all = &simulation.state().velocities;
+    for (number, place) in out.iter_mut().zip(places(simulation.model())) {
+        *number = all[place];
+    }
+}
+
 /// Fills a matrix column by column: `each` gets the velocities of all nodes that a unit velocity of
 /// a degree of freedom makes, and writes them by row.
 fn columns(

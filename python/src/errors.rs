@@ -1,11 +1,13 @@
 //! Errors of the libraries as the exceptions of `pliant/errors.py`.
 
 use crate::own::Title;
+use crate::path::Path;
 use crate::run::Stop;
 use pliant::archive::ArchiveError;
 use pliant::{Error, StepReport};
 use pliant_import::ImportError;
 use pliant_output::player::PlayerError;
+use pliant_output::raster::RasterError;
 use pliant_run::{CheckpointError, is_unsolved};
 use pliant_scene::{Diagnostic, SceneError, hint};
 use pyo3::prelude::*;
@@ -51,6 +53,7 @@ impl Class {
                 Attribute::Text(text) => instance.setattr(*name, *text)?,
                 Attribute::Count(count) => instance.setattr(*name, *count)?,
                 Attribute::Number(number) => instance.setattr(*name, *number)?,
+                Attribute::Path(path) => instance.setattr(*name, path.clone_ref(py))?,
                 Attribute::Report(report) => {
                     instance.setattr(*name, crate::report::StepReport::from(*report))?;
                 }
@@ -65,6 +68,7 @@ enum Attribute<'a> {
     Count(usize),
     Number(f64),
     Report(&'a StepReport),
+    Path(Py<Path>),
 }
 
 static SCENE: Class = Class::new("SceneError");
@@ -82,6 +86,22 @@ pub(crate) fn scene(py: Python<'_>, error: &SceneError) -> PyErr {
         SceneError::Setting { message, help } => setting(py, &error.to_string(), message, help.as_deref()),
         error => with_place(py, &error.to_string(), error.diagnostic()),
     }
+}
+
+/// Options of the import that are arguments here, in the order in which they are looked for.
+const OPTIONS: [(&str, &str); 4] = [
+    ("--floating", "`floating=True`"),
+    ("--self-collision", "`self_collision=True`"),
+    ("--package ", "`packages`: "),
+    ("--at", "`position`"),
+];
+
+/// A sentence of the import with the names of arguments in the place of options.
+pub(crate) fn with_arguments(text: &str) -> String {
+    let all = OPTIONS.iter();
+    all.fold(text.to_owned(), |text, (option, argument)| {
+        text.replace(option, argument)
+    })
 }
 
 /// A robot that cannot be imported, with its place in the file.
@@ -122,6 +142,11 @@ pub(crate) fn picture(py: Python<'_>, error: &PlayerError) -> PyErr {
     STATE.raise(py, &error.to_string(), &[])
 }
 
+/// A picture that is none.
+pub(crate) fn pixels(py: Python<'_>, error: &RasterError) -> PyErr {
+    STATE.raise(py, &error.to_string(), &[])
+}
+
 /// A sweep that cannot begin or end, with the exit code of the program.
 pub(crate) fn sweep(py: Python<'_>, text: &str, code: u8) -> PyErr {
     SWEEP.raise(py, text, &[("code", Attribute::Count(code.into()))])
@@ -135,6 +160,16 @@ pub(crate) fn scene_text(py: Python<'_>, text: &str) -> PyErr {
 /// A step or a search for rest that failed.
 pub(crate) fn step(py: Python<'_>, error: &Error) -> PyErr {
     failed(py, error, error.to_string(), Vec::new())
+}
+
+/// A path of equilibria that does not go on, with the points that it has.
+pub(crate) fn stuck(py: Python<'_>, error: &Error, path: Py<Path>) -> PyErr {
+    failed(
+        py,
+        error,
+        error.to_string(),
+        vec![("path", Attribute::Path(path))],
+    )
 }
 
 /// A step that was not taken.

@@ -10,7 +10,7 @@ use pliant::{CoordinateDynamics, Error, Simulation};
 use pyo3::prelude::*;
 
 /// A quantity of every coordinate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Part {
     /// m, rad.
     Position,
@@ -23,12 +23,23 @@ pub(crate) enum Part {
 /// One number for each coordinate.
 pub(crate) fn read(simulation: &Simulation, model: &Model, part: Part) -> Vec<f64> {
     let nodes = model.outline().coordinates();
-    let one = |node| match part {
+    nodes.map(|node| one(simulation, node, part)).collect()
+}
+
+/// Copies one number for each coordinate.
+pub(crate) fn read_into(simulation: &Simulation, model: &Model, part: Part, out: &mut [f64]) {
+    let nodes = model.outline().coordinates();
+    for (number, node) in out.iter_mut().zip(nodes) {
+        *number = one(simulation, node, part);
+    }
+}
+
+fn one(simulation: &Simulation, node: NodeId, part: Part) -> f64 {
+    match part {
         Part::Position => simulation.positions(node)[0],
         Part::Velocity => simulation.velocities(node)[0],
         Part::Force => simulation.external_forces(node)[0],
-    };
-    nodes.map(one).collect()
+    }
 }
 
 /// Sets the forces from outside, one number for each coordinate.

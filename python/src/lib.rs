@@ -1,9 +1,10 @@
 //! The Python package `pliant`: scenes, their simulations, and the reports of their steps.
 //!
 //! It computes nothing but finite differences of components that users write in Python: scenes are
-//! read by `pliant-scene` and run by `pliant-run`, so that a scene has the same bits from Python and
-//! from the program. Every class is frozen; a simulation keeps its run behind a lock, lets other Python
-//! threads go on while it steps, and hands out copies of arrays.
+//! read by `pliant-scene` and run by `pliant-run`, so that a scene has the same bits from Python
+//! and from the program. Every class is frozen; a simulation keeps its run behind a lock, lets
+//! other Python threads go on while it steps, and hands out copies of arrays, or arrays that it
+//! writes anew.
 
 mod arrays;
 mod batch;
@@ -15,12 +16,15 @@ mod end;
 mod errors;
 mod joint;
 mod joint_space;
+mod live;
 mod lock;
 mod model;
 mod node;
 mod outline;
 mod own;
+mod path;
 mod pickle;
+mod picture;
 mod report;
 mod run;
 mod simulation;
@@ -37,11 +41,15 @@ mod _pliant {
     #[pymodule_export]
     use crate::joint::Joint;
     #[pymodule_export]
+    use crate::live::Live;
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::node::Node;
     #[pymodule_export]
     use crate::own::{Check, check_component};
+    #[pymodule_export]
+    use crate::path::{CriticalPoint, Path};
     #[pymodule_export]
     use crate::pickle::_unpickled;
     #[pymodule_export]

@@ -4,13 +4,13 @@ use crate::arrays::{self, Numbers};
 use crate::simulation::Simulation;
 use crate::{dynamics, errors};
 use numpy::{PyArray2, PyArray3, PyArrayDyn};
-use pliant::Simulation as Motion;
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Space, State};
+use pliant::{Error, Simulation as Motion};
 use pyo3::prelude::*;
 
 /// Quantity of the elements of a node.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quantity {
     Positions,
     Orientations,
@@ -119,30 +119,7 @@ impl Node {
         elements: std::ops::Range<usize>,
         out: &mut [f64],
     ) {
-        let positions = simulation.positions(self.id);
-        let velocities = simulation.velocities(self.id);
-        let size = self.space.position_size();
-        if !self.holds_bodies() {
-            let source = if quantity == Positions {
-                positions
-            } else {
-                velocities
-            };
-            out.copy_from_slice(&source[elements.start * size..elements.end * size]);
-            return;
-        }
-        for (element, out) in elements.zip(out.chunks_exact_mut(quantity.of_bodies())) {
-            let (x, v) = (&positions[element * 7..][..7], &velocities[element * 6..][..6]);
-            match quantity {
-                Positions => out.copy_from_slice(&x[..3]),
-                Orientations => out.copy_from_slice(&x[3..]),
-                Velocities => out.copy_from_slice(&v[..3]),
-                AngularVelocities => {
-                    let turned = rotation::rotate([x[3], x[4], x[5], x[6]], Vec3::new(v[3], v[4], v[5]));
-                    out.copy_from_slice(turned.as_slice());
-                }
-            }
-        }
+        read(simulation, self.id, quantity, elements, out);
     }
 
     /// Writes a quantity of some elements into a state.
@@ -225,18 +202,34 @@ impl Node {
         elements: std::ops::Range<usize>,
         values: &[f64],
     ) -> PyResult<()> {
-        if !self.is_independent {
-            let text = format!(
-                "`{}` is mapped: it follows from other nodes, set these",
-                self.name
-            );
-            return Err(errors::state_text(py, &text));
+        self.check_independent(py)?;
+        let simulation = self.simulation.get();
+        simulation.set(py, |simulation| self.set(simulation, quantity, elements, values))
+    }
+
+    /// Sets a quantity of some elements in a simulation of this scene.
+    pub(crate) fn set(
+        &self,
+        simulation: &mut Motion,
+        quantity: Quantity,
+        elements: std::ops::Range<usize>,
+        values: &[f64],
+    ) -> Result<(), Error> {
+        let mut state = simulation.state().clone();
+        self.write(simulation, &mut state, quantity, elements, values);
+        simulation.set_state(&state)
+    }
+
+    /// Refuses to set what follows from other nodes.
+    pub(crate) fn check_independent(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_independent {
+            return Ok(());
         }
-        self.simulation.get().set(py, |simulation| {
-            let mut state = simulation.state().clone();
-            self.write(simulation, &mut state, quantity, elements, values);
-            simulation.set_state(&state)
-        })
+        let text = format!(
+            "`{}` is mapped: it follows from other nodes, set these",
+            self.name
+        );
+        Err(errors::state_text(py, &text))
     }
 
     fn set_all(&self, py: Python<'_>, quantity: Quantity, numbers: &Numbers<'_>) -> PyResult<()> {
@@ -346,9 +339,9 @@ impl Node {
         self.read_into(out, AngularVelocities)
     }
 
-    /// Set the force from outside on one element, in place of the one before, until it is set again:
-    /// one number for each coordinate (N); of bodies six, a force in world axes, then a torque in
-    /// body axes (N m). Mapped nodes take forces, too.
+    /// Set the force from outside on one element, in place of the one before, until it is set
+    /// again: one number for each coordinate (N); of bodies six, a force in world axes, then a
+    /// torque in body axes (N m). Mapped nodes take forces, too.
     #[pyo3(signature = (force, element=0))]
     fn set_force(&self, py: Python<'_>, force: Numbers<'_>, element: i64) -> PyResult<()> {
         let element = self.place(py, element)?;
@@ -402,6 +395,40 @@ impl Node {
 
     fn __repr__(&self) -> String {
         format!("<pliant.Node {:?}: {} {}>", self.name, self.count, self.space)
+    }
+}
+
+/// Copies a quantity of some elements of a node, which must have it.
+pub(crate) fn read(
+    simulation: &Motion,
+    id: NodeId,
+    quantity: Quantity,
+    elements: std::ops::Range<usize>,
+    out: &mut [f64],
+) {
+    let (positions, velocities) = (simulation.positions(id), simulation.velocities(id));
+    let space = simulation.model().node(id).space;
+    if space != Space::Rigid3 {
+        let source = if quantity == Positions {
+            positions
+        } else {
+            velocities
+        };
+        let size = space.position_size();
+        out.copy_from_slice(&source[elements.start * size..elements.end * size]);
+        return;
+    }
+    for (element, out) in elements.zip(out.chunks_exact_mut(quantity.of_bodies())) {
+        let (x, v) = (&positions[element * 7..][..7], &velocities[element * 6..][..6]);
+        match quantity {
+            Positions => out.copy_from_slice(&x[..3]),
+            Orientations => out.copy_from_slice(&x[3..]),
+            Velocities => out.copy_from_slice(&v[..3]),
+            AngularVelocities => {
+                let turned = rotation::rotate([x[3], x[4], x[5], x[6]], Vec3::new(v[3], v[4], v[5]));
+                out.copy_from_slice(turned.as_slice());
+            }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Names and sizes of a scene.
 
+use pliant::Continuation;
 use pliant::model::{ComponentId, JointHandle, JointKind, NodeId, Space};
-use pliant_scene::BuiltScene;
+use pliant_scene::{BuiltScene, StaticsPlan};
 
 /// Names and sizes of a scene.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Outline {
     pub(crate) step: f64,
     /// Whether `run` finds equilibria.
     pub(crate) is_static: bool,
+    /// Path that a scene of statics asks for.
+    pub(crate) path: Option<Continuation>,
     pub(crate) meshes: u32,
 }
 
@@ -51,6 +54,10 @@ impl Outline {
             duration: scene.plan.duration,
             step: scene.plan.step,
             is_static: scene.statics.is_some(),
+            path: match &scene.statics {
+                Some(StaticsPlan::Path(how)) => Some(how.clone()),
+                _ => None,
+            },
             meshes: scene.mesh_checksum(),
         }
     }

@@ -2,8 +2,8 @@
 //! hold mapped nodes.
 //!
 //! A model keeps what was added as [`Part`]s, and every simulation gets components of its own from
-//! them, with one place for the first exception of its callables. Once there is one, components give
-//! no more numbers, so that the step cannot stand, and the exception is raised in its place.
+//! them, with one place for the first exception of its callables. Once there is one, components
+//! give no more numbers, so that the step cannot stand, and the exception is raised in its place.
 
 mod call;
 mod check;

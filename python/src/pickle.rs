@@ -1,6 +1,7 @@
 //! Pickles of reports: the name of a class, and its values as an archive, to the bit.
 
 use crate::errors;
+use crate::path::{CriticalPoint, Path};
 use crate::report::{
     Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,
 };
@@ -44,7 +45,21 @@ pub(crate) fn _unpickled<'py>(py: Python<'py>, name: &str, bytes: &[u8]) -> PyRe
         "StepReport" => made::<StepReport>(py, bytes),
         "SettleReport" => made::<SettleReport>(py, bytes),
         "EquilibriumReport" => made::<EquilibriumReport>(py, bytes),
+        "CriticalPoint" => made::<CriticalPoint>(py, bytes),
+        "Path" => path(py, bytes),
         other => Err(PyValueError::new_err(format!("no report is called `{other}`"))),
+    }
+}
+
+fn path<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let path: Path =
+        archive::from_bytes(KIND, VERSION, bytes).map_err(|error| errors::archive(py, &error))?;
+    match path.is_sound() {
+        true => path.into_bound_py_any(py),
+        false => Err(errors::checkpoint_text(
+            py,
+            "the numbers of a pickled path do not go together",
+        )),
     }
 }
 

@@ -42,7 +42,8 @@ impl Run {
         Ok(Self { runner, failures })
     }
 
-    /// Returns what a step came to; an exception of a callable stands in the place of everything else.
+    /// Returns what a step came to; an exception of a callable stands in the place of everything
+    /// else.
     pub(crate) fn judge<T>(&self, taken: Result<T, Error>) -> Result<T, Stop> {
         match (self.failure(), taken) {
             (Some(exception), _) => Err(Stop::Exception(exception)),

@@ -1,19 +1,22 @@
 //! `Simulation`: a scene in motion, behind a lock.
 
+mod access;
+
 use crate::arrays::{self, Numbers, Vector};
 use crate::body::Body;
 use crate::end::End;
 use crate::joint::Joint;
 use crate::joint_space::{self, Dynamics, Part};
-use crate::lock::{Broken, FairGuard, FairLock};
+use crate::live::{Live, Mirror};
+use crate::lock::FairLock;
 use crate::model::Model;
 use crate::node::Node;
+use crate::path::{Path, Wishes};
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::run::Run;
-use crate::{contacts, control, dynamics, errors, own};
-use numpy::PyArray2;
-use pliant::model::{ComponentId, NodeId};
-use pliant::{Equilibrium, Error, Settle, Simulation as Motion, StaticMethod};
+use crate::{contacts, control, dynamics, errors, own, picture};
+use numpy::{PyArray2, PyArray3};
+use pliant::{Equilibrium, Settle, Simulation as Motion, StaticMethod};
 use pliant_run::{Runner, Target};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -26,10 +29,10 @@ pub(crate) const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 ///
 /// Steps are those of the program: timed holds, motors, inputs, events and steps that choose their
 /// length are as the scene says, and the results have the same bits. With ``record=True`` pictures
-/// are kept, which :meth:`show` plays; memory then grows with the steps. Other threads of Python go on
-/// during a step; threads that use one simulation have it in turns, in the order in which they come,
-/// and between the steps of :meth:`run`. ``copy.copy`` and ``pickle`` make another simulation that
-/// goes on to the same bits.
+/// are kept, which :meth:`show` plays; memory then grows with the steps. Other threads of Python go
+/// on during a step; threads that use one simulation have it in turns, in the order in which they
+/// come, and between the steps of :meth:`run`. ``copy.copy`` and ``pickle`` make another simulation
+/// that goes on to the same bits.
 ///
 /// >>> import pliant
 /// >>> model = pliant.Model.from_string('''(
@@ -49,147 +52,8 @@ pub(crate) struct Simulation {
     runner: FairLock<Run>,
     /// Whether it keeps pictures.
     record: bool,
-}
-
-impl Simulation {
-    /// The run; waits for other threads that use it, and lets Python go on meanwhile.
-    fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Run>> {
-        refuse_inside(py)?;
-        let guard = self.runner.lock(|wait| py.detach(wait));
-        guard.map_err(|_| errors::broken(py))
-    }
-
-    /// Does what may take long while other threads of Python go on.
-    pub(crate) fn without_python<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Runner) -> T + Send,
-    ) -> PyResult<T> {
-        refuse_inside(py)?;
-        let done = py.detach(|| {
-            let mut run = self.wait()?;
-            let done = work(&mut run);
-            Ok(run.failure().map_or(Ok(done), Err))
-        });
-        done.map_err(|_: Broken| errors::broken(py))?
-    }
-
-    /// The run, for a thread that does not hold Python.
-    pub(crate) fn wait(&self) -> Result<FairGuard<'_, Run>, Broken> {
-        self.runner.lock(|wait| wait())
-    }
-
-    /// Looks at the state. Nothing of Python is made meanwhile but by components of one's own, so
-    /// that no finaliser can wait for this lock; in these, it would be refused.
-    pub(crate) fn read<T>(&self, py: Python<'_>, look: impl FnOnce(&Motion) -> T) -> PyResult<T> {
-        let run = self.lock(py)?;
-        let found = look(run.simulation());
-        run.failure().map_or(Ok(found), Err)
-    }
-
-    /// Does what is asked of the state; a refusal is a `StateError`.
-    pub(crate) fn set<T>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Motion) -> Result<T, Error>,
-    ) -> PyResult<T> {
-        self.change(py, |runner| work(runner.simulation_mut()))
-    }
-
-    /// Does what is asked of the run; a refusal is a `StateError`.
-    pub(crate) fn change<T>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Runner) -> Result<T, Error>,
-    ) -> PyResult<T> {
-        let mut run = self.lock(py)?;
-        let done = work(&mut run);
-        let failure = run.failure();
-        drop(run);
-        match failure {
-            Some(exception) => Err(exception),
-            None => done.map_err(|error| errors::state(py, &error)),
-        }
-    }
-
-    pub(crate) fn model(&self) -> &Model {
-        self.model.get()
-    }
-
-    pub(crate) fn model_handle(&self, py: Python<'_>) -> Py<Model> {
-        self.model.clone_ref(py)
-    }
-
-    /// A simulation that begins with a run.
-    pub(crate) fn of(model: Py<Model>, runner: Run) -> Self {
-        let runner = FairLock::new(runner);
-        Self {
-            model,
-            runner,
-            record: false,
-        }
-    }
-
-    /// Number of coordinates of a component that can be driven.
-    pub(crate) fn rows_of(&self, py: Python<'_>, id: ComponentId) -> PyResult<usize> {
-        self.read(py, |simulation| {
-            let mut groups = simulation.problem().row_groups().iter();
-            groups.find(|g| g.component == id).map_or(1, |g| g.size * g.count)
-        })
-    }
-
-    fn coordinates<'py>(&self, py: Python<'py>, part: Part) -> PyResult<Vector<'py>> {
-        let values = self.read(py, |s| joint_space::read(s, self.model(), part))?;
-        Ok(arrays::vector(py, &values))
-    }
-
-    pub(crate) fn node_id(&self, py: Python<'_>, name: &str) -> PyResult<NodeId> {
-        let found = self.read(py, |simulation| simulation.model().node_named(name))?;
-        found.ok_or_else(|| {
-            let all = self.model().outline().nodes.iter().map(String::as_str);
-            errors::name(py, ["node", "nodes"], name, all)
-        })
-    }
-
-    pub(crate) fn component(&self, py: Python<'_>, name: &str) -> PyResult<ComponentId> {
-        let found = self.read(py, |simulation| simulation.model().component_named(name))?;
-        found.ok_or_else(|| {
-            let all = self.model().outline().components();
-            errors::name(py, ["component", "components"], name, all)
-        })
-    }
-
-    /// Another simulation at the same moment.
-    pub(crate) fn twin(&self, py: Python<'_>) -> PyResult<Self> {
-        let (bytes, pictures) = self.without_python(py, |runner| {
-            let pictures = self.record.then(|| runner.recording().clone());
-            (runner.checkpoint_bytes(), pictures)
-        })?;
-        let bytes = bytes.map_err(|error| errors::checkpoint(py, &error))?;
-        let twin = Self::new(py, self.model.clone_ref(py), self.record)?;
-        let restored = twin.without_python(py, |runner| {
-            runner.restore_bytes(&bytes)?;
-            if let Some(pictures) = pictures {
-                runner.go_on_recording(pictures);
-            }
-            Ok(())
-        })?;
-        restored.map_err(|error| errors::checkpoint(py, &error))?;
-        Ok(twin)
-    }
-
-    fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        let bytes = self.without_python(py, Runner::checkpoint_bytes)?;
-        let bytes = bytes.map_err(|error| errors::checkpoint(py, &error))?;
-        Ok(own::sign(self.model().parts(), bytes))
-    }
-
-    fn take(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        let bytes = own::signed(self.model().parts(), bytes);
-        let bytes = bytes.map_err(|text| errors::checkpoint_text(py, &text))?;
-        self.without_python(py, |runner| runner.restore_bytes(bytes))?
-            .map_err(|error| errors::checkpoint(py, &error))
-    }
+    /// Arrays that follow its state.
+    mirror: Mirror,
 }
 
 #[pymethods]
@@ -202,7 +66,15 @@ impl Simulation {
             model,
             runner,
             record,
+            mirror: Mirror::default(),
         })
+    }
+
+    /// Arrays that follow the state: each is the same array every time, with the numbers after the
+    /// last step or whatever changed them.
+    #[getter]
+    fn live(slf: &Bound<'_, Self>) -> Live {
+        Live::new(slf.clone().unbind())
     }
 
     /// Show the pictures kept so far, and the present moment, as the program's player.
@@ -214,6 +86,46 @@ impl Simulation {
         let page = self.without_python(py, Runner::player)?;
         let page = page.map_err(|error| errors::picture(py, &error))?;
         py.import("pliant.player")?.getattr("Player")?.call1((page,))
+    }
+
+    /// Draw the present moment by the processor alone: an array of 8-bit numbers of shape
+    /// ``(height, width, 3)``, red, green and blue, not to be written.
+    ///
+    /// ``eye`` and ``target`` (m) are where the camera is and what is in the middle of the picture,
+    /// whose angle of view is 34 degrees from top to bottom; without them all bodies and points fit
+    /// (:meth:`camera`), so that the picture goes along with what moves. It has the bodies, lines,
+    /// surfaces and points of the player, without its floor, shadows and forces. Raises
+    /// :class:`StateError` for cameras that look nowhere, and beyond four million pixels.
+    #[pyo3(signature = (width=640, height=480, *, eye=None, target=None))]
+    fn picture<'py>(
+        &self,
+        py: Python<'py>,
+        width: usize,
+        height: usize,
+        eye: Option<Numbers<'_>>,
+        target: Option<Numbers<'_>>,
+    ) -> PyResult<Bound<'py, PyArray3<u8>>> {
+        let size = [width, height];
+        let view = picture::view(py, eye.as_ref(), target.as_ref())?;
+        let pixels = self.without_python(py, |runner| picture::pixels(runner, view, size))?;
+        picture::array(py, &pixels.map_err(|error| errors::pixels(py, &error))?, size)
+    }
+
+    /// Return ``eye`` and ``target`` (m) of a camera that sees the present moment whole in a picture of
+    /// this size: two arrays of shape ``(3,)``, for :meth:`picture` from one place while things move.
+    #[pyo3(signature = (width=640, height=480))]
+    fn camera<'py>(
+        &self,
+        py: Python<'py>,
+        width: usize,
+        height: usize,
+    ) -> PyResult<(Vector<'py>, Vector<'py>)> {
+        let camera = self.without_python(py, |runner| picture::fitted(runner, [width, height]))?;
+        let camera = camera.map_err(|error| errors::pixels(py, &error))?;
+        Ok((
+            arrays::vector(py, &camera.eye),
+            arrays::vector(py, &camera.target),
+        ))
     }
 
     /// Model that is simulated.
@@ -245,10 +157,10 @@ impl Simulation {
     /// how many.
     ///
     /// Steps are those of :meth:`step`; the last one is shorter if need be. At the end of the scene
-    /// there are none left. In a scene of statics, find its equilibria, once; then there are neither
-    /// a duration nor steps. ``KeyboardInterrupt`` ends a run after the step that it falls in.
-    /// Raises :class:`NotConverged` or :class:`StepError`, with the state of the last step that was
-    /// taken; a path of equilibria that is stuck leaves that of its last point, where another
+    /// there are none left. In a scene of statics, find its equilibria, once; then there are
+    /// neither a duration nor steps. ``KeyboardInterrupt`` ends a run after the step that it falls
+    /// in. Raises :class:`NotConverged` or :class:`StepError`, with the state of the last step that
+    /// was taken; a path of equilibria that is stuck leaves that of its last point, where another
     /// ``run`` begins.
     ///
     /// A ``controller`` is called with the simulation before each step, to set what acts in it:
@@ -278,7 +190,10 @@ impl Simulation {
         refuse_inside(py)?;
         let fresh = self.model().runner(py, self.record)?;
         self.runner.replace(fresh, |wait| py.detach(wait));
-        Ok(())
+        let run = self.lock(py)?;
+        self.gather(&run);
+        drop(run);
+        self.mirror.show(py)
     }
 
     /// Come to rest near the present state by pseudo-static steps of length ``h`` (s), each of
@@ -351,14 +266,71 @@ impl Simulation {
             .map_err(|error| errors::step(py, &error))
     }
 
+    /// Follow a path of equilibria over a load factor, from the equilibrium near the present
+    /// positions at the factor ``start`` to the factor ``end``; return its points as a
+    /// :class:`Path`. The state is then that of the last one, velocities are zero, and time stands
+    /// still.
+    ///
+    /// The factor scales ``loads``, names of force fields (their forces) and of driven constraints
+    /// (their motion), ``gravity``, and the ``forces`` that were set from outside; all other loads
+    /// stay whole. What is not given is that of the scene's ``statics``, if they are a path, which
+    /// is then the one of :meth:`run`; loads are given together or not at all. Else a path goes
+    /// from 0 to 1, with a first ``step`` of the factor of 0.05, a ``largest_step`` of 0.1,
+    /// ``"ArcLength"`` as ``control`` (``"Load"`` ends at limit points), at most 1000 points, a
+    /// ``tolerance`` of 1e-10 as of :meth:`equilibrium`, and critical points that ``locate`` finds
+    /// by bisection.
+    ///
+    /// It is not interrupted, and neither :meth:`summary` nor :attr:`is_done` knows of it. Raises
+    /// :class:`NotConverged` where no step is short enough to go on: the state is that of the last
+    /// point, and ``path`` of the exception has the points. Of the first point, the state is then
+    /// as before. Raises :class:`StateError` and :class:`StepError` for what has no meaning at
+    /// rest.
+    #[pyo3(
+        signature = (
+            loads=None, *, gravity=None, forces=None, start=None, end=None, step=None,
+            largest_step=None, control=None, max_points=None, tolerance=None, locate=None
+        )
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn follow(
+        &self,
+        py: Python<'_>,
+        loads: Option<Vec<String>>,
+        gravity: Option<bool>,
+        forces: Option<bool>,
+        start: Option<f64>,
+        end: Option<f64>,
+        step: Option<f64>,
+        largest_step: Option<f64>,
+        control: Option<String>,
+        max_points: Option<Bound<'_, PyAny>>,
+        tolerance: Option<f64>,
+        locate: Option<bool>,
+    ) -> PyResult<Path> {
+        let wishes = Wishes {
+            loads,
+            gravity,
+            forces,
+            start,
+            end,
+            step,
+            largest_step,
+            control,
+            max_points,
+            tolerance,
+            locate,
+        };
+        Path::follow(py, self, wishes)
+    }
+
     /// Time (s).
     #[getter]
     fn time(&self, py: Python<'_>) -> PyResult<f64> {
         self.read(py, Motion::time)
     }
 
-    /// Number of steps that :meth:`step` and :meth:`run` took since the start, as the summary counts
-    /// them.
+    /// Number of steps that :meth:`step` and :meth:`run` took since the start, as the summary
+    /// counts them.
     #[getter]
     fn steps(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.lock(py)?.steps_taken())
@@ -601,8 +573,8 @@ impl Simulation {
         Ok(arrays::vector(py, &found.forces_for(py, self, &accelerations)?))
     }
 
-    /// Accelerations along the rows of a ``jacobian`` of shape ``(rows, dofs)`` by unit forces along
-    /// them, ``J @ inv(M) @ J.T`` of the motions that hard rows allow, shape ``(rows, rows)``
+    /// Accelerations along the rows of a ``jacobian`` of shape ``(rows, dofs)`` by unit forces
+    /// along them, ``J @ inv(M) @ J.T`` of the motions that hard rows allow, shape ``(rows, rows)``
     /// (1/kg, 1/(kg m^2)). Its inverse is the inertia that a tool shows.
     fn mobility<'py>(&self, py: Python<'py>, jacobian: Numbers<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         joint_space::mobility(py, self, &jacobian)
@@ -616,7 +588,7 @@ impl Simulation {
 
     /// Return the present moment as bytes: state, memories of the solvers, what is held and pushed,
     /// and the sums so far.
-    fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    pub(crate) fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.bytes(py)?))
     }
 
@@ -625,7 +597,7 @@ impl Simulation {
     ///
     /// ``checkpoint`` is ``bytes`` or anything that holds them, such as a ``bytearray`` or a
     /// ``memoryview``. Raises :class:`CheckpointError`; then nothing has changed.
-    fn restore(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub(crate) fn restore(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(bytes) = checkpoint.cast::<PyBytes>() {
             return self.take(py, bytes.as_bytes());
         }

@@ -41,6 +41,58 @@ def test_gymnasium_takes_the_environments(name: str) -> None:
     check_env(SceneEnv(short(example(name)[TASKS[name]], 0.2)), skip_render_check=True)
 
 
+@pytest.mark.filterwarnings("ignore:.*A Box observation space")
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", TASKS)
+def test_gymnasium_takes_their_pictures(name: str) -> None:
+    make = example(name)[TASKS[name]]
+    own = f"pliant-tests/{TASKS[name]}-v0"
+    gymnasium.register(id=own, entry_point=lambda **keys: SceneEnv(short(make, 0.2), **keys))
+    try:
+        env = gymnasium.make(own, render_mode="rgb_array")
+        check_env(env.unwrapped)
+        env.reset(seed=1)
+        first = env.render()
+        env.step(env.action_space.sample())
+        assert isinstance(first, np.ndarray) and first.shape == (480, 640, 3) and first.dtype == np.uint8
+        # Something is drawn, and it moves before a camera that stays.
+        second = env.render()
+        assert isinstance(second, np.ndarray) and 100 < (first != first[0, 0]).any(axis=2).sum()
+        assert (first != second).any() and (first[0, 0] == second[0, 0]).all()
+    finally:
+        del gymnasium.registry[own]
+
+
+def test_pictures_of_many_are_those_of_each_alone() -> None:
+    task = short(example("cart_pole")["CartPole"], 0.2)
+    task.picture_size = (60, 40)
+    many = SceneVectorEnv(task, 3, render_mode="rgb_array")
+    many.reset(seed=7)
+    many.step(np.ones((3, *task.action_space.shape)))
+    pictures = many.render()
+    assert pictures is not None and [p.shape for p in pictures] == [(40, 60, 3)] * 3
+    one = SceneEnv(task, render_mode="rgb_array")
+    one.reset(seed=9)
+    one.step(np.ones(task.action_space.shape))
+    alone = one.render()
+    assert alone is not None and (pictures[2] == alone).all()
+    # From the place that the task names: far away there is less to see.
+    task.camera = ((0, 0, 300), (0, 0, 0))
+    far = SceneEnv(task, render_mode="rgb_array")
+    far.reset(seed=9)
+    distant = far.render()
+    assert distant is not None and (distant != distant[0, 0]).sum() < (alone != alone[0, 0]).sum()
+    assert 1 / many.metadata["render_fps"] == pytest.approx(task.model.step * task.steps_per_action)
+
+
+def test_environments_without_a_mode_of_rendering_draw_nothing() -> None:
+    task = short(example("cart_pole")["CartPole"], 0.2)
+    assert SceneEnv(task).render() is None and SceneVectorEnv(task, 2).render() is None
+    for make in (SceneEnv, lambda task, **keys: SceneVectorEnv(task, 2, **keys)):
+        with pytest.raises(pliant.StateError, match="not 'human': windows are not opened"):
+            make(task, render_mode="human")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_episodes_side_by_side_have_the_bits_of_episodes_alone(name: str, threads: int) -> None:

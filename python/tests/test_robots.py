@@ -65,3 +65,14 @@ def test_what_is_told_of_a_robot(tmp_path: Path) -> None:
     assert raised.value.line == 2 and raised.value.key is not None and "heavy" in str(raised.value)
     with pytest.raises(pliant.SceneError, match="cannot read"):
         pliant.Model.from_robot(tmp_path / "none.urdf")
+
+
+def test_what_is_told_has_the_names_of_arguments() -> None:
+    with pytest.warns(pliant.RobotWarning) as told:
+        pliant.Model.from_robot(MODELS / "arm.urdf")
+    text = str(told[0].message)
+    assert "(`floating=True` lets it move)" in text and "(`self_collision=True` lets them)" in text
+    assert "--" not in text
+    with pytest.warns(pliant.RobotWarning, match="`floating=True` is for URDF") as told:
+        pliant.Model.from_robot(sorted(MODELS.glob("*.xml"))[0], floating=True, position=(0, 0, 1))
+    assert "`position` is for URDF" in str(told[0].message)

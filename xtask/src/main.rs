@@ -16,6 +16,7 @@ mod examples;
 mod flags;
 mod fuzz;
 mod generate;
+mod keys;
 mod metadata;
 mod metrics;
 mod player;
@@ -48,7 +49,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "tidy",
-        summary: "layering, sizes, words, comments, source rules, documents, manifests, licences, generated files, catalogue",
+        summary: "layering, sizes, words, comments, source rules, documents, manifests, licences, generated files, catalogue, keys",
         run: tidy::run,
     },
     Task {
@@ -100,6 +101,11 @@ const TASKS: &[Task] = &[
         name: "catalogue",
         summary: "write docs/catalogue.md from the documentation of the components",
         run: catalogue::run,
+    },
+    Task {
+        name: "keys",
+        summary: "write python/pliant/keys.py, the keys of the calls of pliant.Scene, from the schema of scenes",
+        run: keys::run,
     },
     Task {
         name: "reflow",

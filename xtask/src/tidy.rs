@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::metadata::Metadata;
 use crate::shapes::{Shapes, shapes};
 use crate::sources::Sources;
-use crate::{catalogue, flags, generate};
+use crate::{catalogue, flags, generate, keys};
 use allowed::ALLOWED_FOR_NOW;
 
 /// The input of the checks, read once.
@@ -92,6 +92,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("fields", |project| shape::fields(&project.shapes)),
     ("spread", |project| shape::spread(&project.shapes)),
     ("catalogue", |project| catalogue::check(&project.sources)),
+    ("keys", |project| keys::check(&project.sources)),
 ];
 
 /// Runs every check; the exit code is 1 if one of them found a problem.

@@ -52,6 +52,7 @@ use pliant::{Checkpoint, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
 use pliant_output::player::{PlayerError, player_html};
+use pliant_output::raster::{Camera, RasterError, draw};
 use pliant_output::recording::{Frame, LEDGER, Recording, Sample};
 use pliant_scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use std::ops::ControlFlow;
@@ -473,6 +474,27 @@ impl Runner {
         let page = player_html(&self.recording, self.scene.up);
         self.recording.frames.truncate(kept);
         page
+    }
+
+    /// Returns the camera that sees all of the present moment in a picture of this width over height,
+    /// from where the [player](Self::player) first sees it.
+    pub fn camera(&self, aspect: f64) -> Camera {
+        let frame = self.frame(Sample::default());
+        Camera::fitted(&self.recording, &frame, self.scene.up, aspect)
+    }
+
+    /// Draws the present moment as pixels: red, green and blue of each, row by row from the upper
+    /// left, of a picture of this width and height.
+    ///
+    /// # Errors
+    /// [`RasterError`] for sizes and cameras that make no picture.
+    pub fn pixels(&self, camera: &Camera, size: [usize; 2]) -> Result<Vec<u8>, RasterError> {
+        draw(&self.recording, &self.frame(Sample::default()), camera, size)
+    }
+
+    /// Direction that is up in pictures, against gravity.
+    pub fn up(&self) -> [f64; 3] {
+        self.scene.up
     }
 
     /// The picture of the present state.

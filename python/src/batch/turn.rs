@@ -73,6 +73,7 @@ impl<'a> Turn<'a> {
                 break;
             }
         }
+        self.simulation.gather(&runner);
     }
 
     fn stop(&mut self, why: Stopped) {
@@ -108,6 +109,9 @@ pub(super) fn go<'a>(py: Python<'_>, threads: &Threads, mut turns: Vec<Turn<'a>>
             let until = Instant::now() + BETWEEN_SIGNALS;
             threads.for_each(&mut turns, |turn| turn.go_on(until));
         });
+        for turn in &turns {
+            turn.simulation.mirror().show(py)?;
+        }
         py.check_signals()?;
     }
     Ok(turns)

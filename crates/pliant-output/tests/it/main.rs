@@ -11,6 +11,7 @@ use pliant_output::recording::{BodyTrack, Frame, LEDGER, PointGroup, Recording, 
 mod directory;
 mod names;
 mod plot;
+mod raster;
 mod vtk;
 
 fn names_in(dir: &Path) -> Vec<String> {

@@ -221,8 +221,8 @@ impl Model {
 
     /// Read a scene from a text in the notation ``"ron"`` or ``"json"``.
     ///
-    /// Meshes are read in ``directory`` (the present one by default) and below; ``name`` is that of a
-    /// file there, for messages. The other arguments are those of :meth:`from_file`. Raises
+    /// Meshes are read in ``directory`` (the present one by default) and below; ``name`` is that of
+    /// a file there, for messages. The other arguments are those of :meth:`from_file`. Raises
     /// :class:`SceneError`.
     #[classmethod]
     #[pyo3(signature = (
@@ -259,14 +259,15 @@ impl Model {
         .map_err(|error| errors::scene(py, &error))
     }
 
-    /// Import a robot from a URDF or MJCF file.
+    /// Import a robot from a URDF or MJCF file, or an OpenSim model.
     ///
-    /// Parts that are taken in another way or not at all are in one :class:`RobotWarning`, with file and
-    /// line, and in the first lines of :attr:`text`. ``floating`` lets the base of a URDF robot move,
-    /// ``position`` (m) is where it starts, ``self_collision`` lets its links collide with each other
-    /// (MJCF says these things itself); ``ground`` adds the plane z = 0; ``start`` has coordinates of
-    /// joints (m, rad), ``packages`` the directories of ``package://`` names. The other arguments are
-    /// those of :meth:`from_file`. Raises :class:`SceneError`.
+    /// Parts that are taken in another way or not at all are in one :class:`RobotWarning`, with
+    /// file and line, and in the first lines of :attr:`text`. ``floating`` lets the base of a URDF
+    /// robot move, ``position`` (m) is where it starts, ``self_collision`` lets its links collide
+    /// with each other (the others say these things themselves); ``ground`` adds the plane z = 0,
+    /// y = 0 of OpenSim; ``start`` has coordinates of joints (m, rad), ``packages`` the directories
+    /// of ``package://`` names. The other arguments are those of :meth:`from_file`. Raises
+    /// :class:`SceneError`.
     #[classmethod]
     #[pyo3(signature = (
         path, *, floating=false, position=[0.0; 3], self_collision=false, ground=false, start=None, packages=None,
@@ -315,8 +316,8 @@ impl Model {
     ///
     /// Numbers and arrays of NumPy are numbers and lists. Errors show their place in the JSON text
     /// of the dictionary, with two blanks for a level. The arguments are those of
-    /// :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or ``ValueError`` for what
-    /// JSON does not take.
+    /// :meth:`from_string`. Raises :class:`SceneError`, and ``TypeError`` or ``ValueError`` for
+    /// what JSON does not take.
     ///
     /// >>> import pliant
     /// >>> stone = {"name": "stone", "positions": [[0, 0, 0]], "mass": 2}
@@ -367,18 +368,19 @@ impl Model {
     /// Make the same model with a force field of one's own on a node.
     ///
     /// ``field`` has ``energy(x)`` (J), ``force(x)`` or ``force(x, v)``, or both, and may have
-    /// ``stiffness(x)`` and ``damping(x, v)``. ``x`` is an array of the positions of the node, shape
-    /// ``(elements, coordinates)`` (m; of bodies a position, then a quaternion), ``v`` one of its
-    /// velocities, of the shape of the force (of bodies six, the angular ones and torques in body
-    /// axes). With an energy, the force at rest is minus its gradient and the energy is in the
+    /// ``stiffness(x)`` and ``damping(x, v)``. ``x`` is an array of the positions of the node,
+    /// shape ``(elements, coordinates)`` (m; of bodies a position, then a quaternion), ``v`` one of
+    /// its velocities, of the shape of the force (of bodies six, the angular ones and torques in
+    /// body axes). With an energy, the force at rest is minus its gradient and the energy is in the
     /// ledger; without, its work is that of a force from outside.
     ///
-    /// Stiffness is minus the derivative of the force at rest by position, damping that by velocity,
-    /// of shape ``(n, n)`` over all coordinates of the force; their symmetric parts are taken. With
-    /// ``coupled=False`` elements do not act on each other, and the shape is ``(elements, size,
-    /// size)``. What is not given comes from central differences with steps of ``difference`` (m,
-    /// rad; 1e-4 by default; in proportion to coordinates larger than 1), or from automatic
-    /// differentiation: ``derivatives="jax"`` or ``"torch"``. :meth:`check` compares them.
+    /// Stiffness is minus the derivative of the force at rest by position, damping that by
+    /// velocity, of shape ``(n, n)`` over all coordinates of the force; their symmetric parts are
+    /// taken. With ``coupled=False`` elements do not act on each other, and the shape is
+    /// ``(elements, size, size)``. What is not given comes from central differences with steps of
+    /// ``difference`` (m, rad; 1e-4 by default; in proportion to coordinates larger than 1), or
+    /// from automatic differentiation: ``derivatives="jax"`` or ``"torch"``. :meth:`check` compares
+    /// them.
     ///
     /// Raises :class:`UnknownName`, :class:`ComponentError`, and whatever the callables raise.
     ///
@@ -412,17 +414,17 @@ impl Model {
         self.with_part(py, Part::force_field(name, node, field, how)?)
     }
 
-    /// Make the same model with a node that a mapping of one's own makes of others, its ``parents``:
-    /// a name or several.
+    /// Make the same model with a node that a mapping of one's own makes of others, its
+    /// ``parents``: a name or several.
     ///
     /// ``mapping`` has ``positions(x)``, which returns those of the node, shape ``(elements,
     /// coordinates)``: points or scalars, not bodies. It may have ``jacobian(x)``, of shape
     /// ``(elements, coordinates, dofs)`` over the velocities of the parents, and
     /// ``geometric_stiffness(x, f)``, the derivative of ``J.T @ f`` for a fixed force of the node,
     /// of shape ``(dofs, dofs)``. With several parents there are as many arrays ``x``. With
-    /// ``coupled=False`` an element depends on the element in its place alone, ``dofs`` are those of
-    /// one element, and the geometric stiffness has the shape ``(elements, dofs, dofs)``. The rest
-    /// is as in :meth:`with_force_field`.
+    /// ``coupled=False`` an element depends on the element in its place alone, ``dofs`` are those
+    /// of one element, and the geometric stiffness has the shape ``(elements, dofs, dofs)``. The
+    /// rest is as in :meth:`with_force_field`.
     ///
     /// Force fields of one's own and :meth:`with_constraint` may act on the node.
     #[pyo3(

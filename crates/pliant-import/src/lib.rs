@@ -1,8 +1,8 @@
 //! Robot descriptions to scene files.
 //!
-//! [`import_file`] reads a URDF or MJCF file and writes a scene in RON that people can read and
-//! edit, with the names of the robot's file. Nothing is passed over untold: what the scene does
-//! not have of the file is a list of [`Remark`]s with file and line. Files that are broken are
+//! [`import_file`] reads a URDF, MJCF or OpenSim file and writes a scene in RON that people can
+//! read and edit, with the names of the robot's file. Nothing is passed over untold: what the scene
+//! does not have of the file is a list of [`Remark`]s with file and line. Files that are broken are
 //! errors with a line and a caret, as of scenes. The crate never prints.
 //!
 //! ```
@@ -37,6 +37,7 @@ mod meshes;
 mod mjcf;
 mod numbers;
 mod options;
+mod osim;
 mod remark;
 mod robot;
 mod start;
@@ -62,6 +63,8 @@ pub enum Format {
     Urdf,
     /// MJCF, of MuJoCo.
     Mjcf,
+    /// OpenSim models.
+    OpenSim,
 }
 
 /// A scene and what was not taken into it.
@@ -115,11 +118,20 @@ pub fn import_text(
 }
 
 impl Format {
+    /// The direction upwards that files of the format take for granted.
+    fn up(self) -> [f64; 3] {
+        match self {
+            Self::Urdf | Self::Mjcf => [0.0, 0.0, 1.0],
+            Self::OpenSim => [0.0, 1.0, 0.0],
+        }
+    }
+
     /// The name of the format.
     pub fn name(self) -> &'static str {
         match self {
             Self::Urdf => "URDF",
             Self::Mjcf => "MJCF",
+            Self::OpenSim => "OpenSim",
         }
     }
 }
@@ -148,10 +160,11 @@ fn format_of(tree: &Tree, root: usize) -> Result<Format, ImportError> {
     match element.tag.as_str() {
         "robot" => Ok(Format::Urdf),
         "mujoco" => Ok(Format::Mjcf),
+        "OpenSimDocument" => Ok(Format::OpenSim),
         other => {
-            let message = format!("`{other}` is neither a robot of URDF nor a model of MJCF");
+            let message = format!("`{other}` is neither a robot of URDF nor a model of MJCF or OpenSim");
             let help =
-                "URDF begins with `<robot`, MJCF with `<mujoco`; files of xacro must be expanded first"
+                "URDF begins with `<robot`, MJCF with `<mujoco`, OpenSim with `<OpenSimDocument`; files of xacro must be expanded first"
                     .to_owned();
             Err(ImportError::Format(tree.diagnostic(
                 element.spot,
@@ -174,16 +187,17 @@ fn finish(
     let mut robot: Robot = match format {
         Format::Urdf => urdf::robot(&mut tree, root, options, &mut meshes)?,
         Format::Mjcf => mjcf::robot(&mut tree, root, directory, &mut meshes)?,
+        Format::OpenSim => osim::robot(&mut tree, root)?,
     };
-    if format == Format::Mjcf {
+    if format != Format::Urdf {
         tell_of_other_formats(&mut tree, options);
     }
     start::set(&mut robot, &mut tree, options)?;
     layout::split_chains(&mut robot, &mut tree);
     let layout = layout::arrange(&mut robot, &mut tree);
     let around = Surroundings {
-        self_collision: options.self_collision || format == Format::Mjcf,
-        ground: options.ground,
+        self_collision: options.self_collision || format != Format::Urdf,
+        ground: options.ground.then_some(format.up()),
     };
     if !around.self_collision {
         tree.remark_all("links of the robot do not collide with each other (--self-collision lets them)");

@@ -41,6 +41,10 @@ pub const TARGETS: [Target; 20] = [
         ..plain("import_mjcf", import_mjcf)
     },
     Target {
+        seeds: &[("crates/pliant-import/tests/models", "osim")],
+        ..plain("import_osim", import_osim)
+    },
+    Target {
         seeds: &[("crates/pliant-import/tests/models", "urdf")],
         ..plain("import_urdf", import_urdf)
     },
@@ -164,6 +168,11 @@ pub fn import_urdf(data: &[u8]) {
 /// A model in MJCF: read, and the scene that comes of it is one.
 pub fn import_mjcf(data: &[u8]) {
     import(pliant_import::Format::Mjcf, data);
+}
+
+/// An OpenSim model: read, and the scene that comes of it is one.
+pub fn import_osim(data: &[u8]) {
+    import(pliant_import::Format::OpenSim, data);
 }
 
 fn import(format: pliant_import::Format, data: &[u8]) {

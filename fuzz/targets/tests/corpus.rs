@@ -73,6 +73,7 @@ replays!(
     checkpoint,
     expression,
     import_mjcf,
+    import_osim,
     import_urdf,
     manifest,
     matrix_market,

@@ -33,7 +33,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 21] = [
     plain("checkpoint", checkpoint),
     plain("expression", expression),
     Target {

@@ -10,6 +10,9 @@ use pliant_dense::Vec3;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
+/// The most points of a rope of a scene.
+const MOST_POINTS: usize = 1000;
+
 /// Points in links, or in the world.
 type Course = Vec<(Option<usize>, Vec3)>;
 
@@ -82,6 +85,11 @@ pub(super) fn read_path(reader: &mut ModelReader<'_>, of: usize) -> Result<Optio
 /// A line and what acts along it.
 pub(super) fn add_line(reader: &mut ModelReader<'_>, of: usize, name: String, points: Course, effect: Along) {
     let spot = reader.spot(of);
+    if points.len() > MOST_POINTS {
+        let message = format!("a line through more than {MOST_POINTS} points is not taken");
+        reader.tree.remark(spot, message);
+        return;
+    }
     reader.robot.extras.lines.push(Line {
         name,
         points,

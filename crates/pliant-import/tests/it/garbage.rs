@@ -21,7 +21,7 @@ fn cut_and_changed_files_return() {
             let _ = import_text(format, "x", text, &options);
         };
         // Longer files at fewer places.
-        let rare = 1 + text.len() / 4000;
+        let rare = 1 + text.len() / 2000;
         for end in (0..text.len()).step_by(7 * rare) {
             try_out(&text[..end]);
         }

@@ -259,14 +259,15 @@ impl Model {
         .map_err(|error| errors::scene(py, &error))
     }
 
-    /// Import a robot from a URDF or MJCF file, or a scene of SOFA (``.scn``).
+    /// Import a robot from a URDF or MJCF file, an OpenSim model, or a scene of SOFA (``.scn``).
     ///
     /// Parts that are taken in another way or not at all are in one :class:`RobotWarning`, with
     /// file and line, and in the first lines of :attr:`text`. ``floating`` lets the base of a URDF
     /// robot move, ``position`` (m) is where it starts, ``self_collision`` lets its links collide
-    /// with each other (MJCF says these things itself); ``ground`` adds the plane z = 0; ``start``
-    /// has coordinates of joints (m, rad), ``packages`` the directories of ``package://`` names.
-    /// The other arguments are those of :meth:`from_file`. Raises :class:`SceneError`.
+    /// with each other (the others say these things themselves); ``ground`` adds the plane z = 0,
+    /// y = 0 of OpenSim; ``start`` has coordinates of joints (m, rad), ``packages`` the directories
+    /// of ``package://`` names. The other arguments are those of :meth:`from_file`. Raises
+    /// :class:`SceneError`.
     #[classmethod]
     #[pyo3(signature = (
         path, *, floating=false, position=[0.0; 3], self_collision=false, ground=false, start=None, packages=None,

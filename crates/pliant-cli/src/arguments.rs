@@ -178,7 +178,7 @@ pub(crate) struct Solve {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The robot description, a .urdf or .xml file, or a scene of SOFA, .scn
+    /// The robot description, a .urdf, .xml or .osim file, or a scene of SOFA, .scn
     #[arg(value_name = "FILE")]
     pub(crate) path: PathBuf,
     /// The scene to write, a .ron file [default: <name of the file>.ron]
@@ -199,10 +199,10 @@ pub(crate) struct Import {
     /// Let the links of a URDF robot collide with each other, but for those that a joint joins
     #[arg(long)]
     pub(crate) self_collision: bool,
-    /// Add a plane at z = 0 that everything collides with
+    /// Add a plane at z = 0 (y = 0 of OpenSim) that everything collides with
     #[arg(long)]
     pub(crate) ground: bool,
-    /// Start a joint at this coordinate, in m or rad; may be repeated
+    /// Start a joint, or a coordinate of OpenSim, at this value in m or rad; may be repeated
     #[arg(long, value_name = "JOINT=VALUE", value_parser = coordinate, allow_hyphen_values = true)]
     pub(crate) start: Vec<(String, f64)>,
     /// Print nothing but errors

@@ -26,6 +26,8 @@ pub(crate) struct Layout {
     pub(crate) offset: Vec<Frame>,
     /// By link: its frame in the world at the start.
     pub(crate) start: Vec<Frame>,
+    /// By link: velocity of its origin and angular velocity at the start, in the world.
+    pub(crate) velocity: Vec<[Vec3; 2]>,
     /// By link: the inertia of its body in its frame, if it is the owner of one.
     pub(crate) inertia: Vec<Option<Inertia>>,
 }
@@ -52,6 +54,7 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
                     attachment: Attachment::Joints(own),
                     inertia: None,
                     colliders: Vec::new(),
+                    drift: [Vec3::zeros(); 2],
                     spot: link.spot,
                 });
                 parent = Some(robot.links.len() - 1);
@@ -73,6 +76,16 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     }
     for pair in &mut apart {
         pair.links = (number[pair.links.0], number[pair.links.1]);
+    }
+    let extras = &mut robot.extras;
+    for point in &mut extras.points {
+        point.link = number[point.link];
+    }
+    for pull in &mut extras.pulls {
+        pull.link = number[pull.link];
+    }
+    for (link, _) in extras.lines.iter_mut().flat_map(|line| &mut line.points) {
+        *link = link.map(|link| number[link]);
     }
     for closure in &mut robot.closures {
         for side in [&mut closure.a.0, &mut closure.b.0] {
@@ -119,6 +132,38 @@ pub(crate) fn starts(links: &[Link]) -> Vec<Frame> {
     start
 }
 
+/// Velocities of the origins of links and angular velocities at the start, in the world.
+fn velocities(links: &[Link], start: &[Frame]) -> Vec<[Vec3; 2]> {
+    let mut out: Vec<[Vec3; 2]> = Vec::with_capacity(links.len());
+    for (index, link) in links.iter().enumerate() {
+        let outer = link.parent.map_or(Frame::IDENTITY, |p| start[p]);
+        let origin = start[index].position;
+        let [mut linear, mut angular] = link.drift.map(|v| outer.vector(v));
+        if let Some(parent) = link.parent {
+            let [v, w] = out[parent];
+            linear += v + w.cross(&(origin - outer.position));
+            angular += w;
+        }
+        let mut frame = outer.then(&link.frame);
+        if let Attachment::Joints(joints) = &link.attachment {
+            for joint in joints {
+                let axis = frame.vector(joint.axis) * joint.speed;
+                match joint.motion {
+                    Motion::Slider => linear += axis,
+                    Motion::Hinge => {
+                        angular += axis;
+                        linear += axis.cross(&(origin - frame.point(joint.anchor)));
+                    }
+                    Motion::Ball | Motion::Planar => {}
+                }
+                frame = frame.then(&moved(joint));
+            }
+        }
+        out.push([linear, angular]);
+    }
+    out
+}
+
 /// Parts links into bodies. Links that would move without mass are held where they are.
 pub(crate) fn arrange(robot: &mut Robot, tree: &mut Tree) -> Layout {
     let start = starts(&robot.links);
@@ -128,6 +173,7 @@ pub(crate) fn arrange(robot: &mut Robot, tree: &mut Tree) -> Layout {
         owner: Vec::with_capacity(count),
         offset: Vec::with_capacity(count),
         inertia: vec![None; count],
+        velocity: velocities(&robot.links, &start),
         start,
     };
     for (index, link) in robot.links.iter().enumerate() {
@@ -297,8 +343,8 @@ fn turning(links: &[Link]) -> Vec<bool> {
     out
 }
 
-/// By link: a link whose joint with its body leaves a point where it is, and this point in the frame
-/// of that link.
+/// By link: a link whose joint with its body leaves a point where it is, and this point in the
+/// frame of that link.
 fn hinged(robot: &Robot, layout: &Layout) -> Vec<Option<(usize, Vec3)>> {
     let mut out = vec![None; robot.links.len()];
     for (child, link) in robot.links.iter().enumerate() {

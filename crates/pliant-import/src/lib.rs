@@ -1,7 +1,7 @@
 //! Robot descriptions and scenes of SOFA to scene files.
 //!
-//! [`import_file`] reads a URDF, MJCF or SCN file and writes a scene in RON that people can read and
-//! edit, with the names of the file. Nothing is passed over untold: what the scene does
+//! [`import_file`] reads a URDF, MJCF, OpenSim or SCN file and writes a scene in RON that people can
+//! read and edit, with the names of the file. Nothing is passed over untold: what the scene does
 //! not have of the file is a list of [`Remark`]s with file and line. Files that are broken are
 //! errors with a line and a caret, as of scenes. The crate never prints.
 //!
@@ -37,6 +37,7 @@ mod meshes;
 mod mjcf;
 mod numbers;
 mod options;
+mod osim;
 mod remark;
 mod robot;
 mod scn;
@@ -65,6 +66,8 @@ pub enum Format {
     Mjcf,
     /// SCN, of SOFA.
     Scn,
+    /// OpenSim models.
+    OpenSim,
 }
 
 /// A scene and what was not taken into it.
@@ -118,12 +121,21 @@ pub fn import_text(
 }
 
 impl Format {
+    /// The direction upwards that files of the format take for granted.
+    fn up(self) -> [f64; 3] {
+        match self {
+            Self::Urdf | Self::Mjcf => [0.0, 0.0, 1.0],
+            Self::OpenSim | Self::Scn => [0.0, 1.0, 0.0],
+        }
+    }
+
     /// The name of the format.
     pub fn name(self) -> &'static str {
         match self {
             Self::Urdf => "URDF",
             Self::Mjcf => "MJCF",
             Self::Scn => "a scene of SOFA",
+            Self::OpenSim => "OpenSim",
         }
     }
 }
@@ -153,11 +165,14 @@ fn format_of(tree: &Tree, root: usize) -> Result<Format, ImportError> {
         "robot" => Ok(Format::Urdf),
         "mujoco" => Ok(Format::Mjcf),
         "Node" => Ok(Format::Scn),
+        "OpenSimDocument" => Ok(Format::OpenSim),
         other => {
-            let message =
-                format!("`{other}` is neither a robot of URDF, nor a model of MJCF, nor a scene of SOFA");
-            let help = "URDF begins with `<robot`, MJCF with `<mujoco`, SOFA's .scn with `<Node`; \
-                        files of xacro must be expanded first"
+            let message = format!(
+                "`{other}` is neither a robot of URDF, nor a model of MJCF or OpenSim, nor a scene of SOFA"
+            );
+            let help = "URDF begins with `<robot`, MJCF with `<mujoco`, OpenSim with \
+                        `<OpenSimDocument`, SOFA's .scn with `<Node`; files of xacro must be expanded \
+                        first"
                 .to_owned();
             Err(ImportError::Format(tree.diagnostic(
                 element.spot,
@@ -181,12 +196,17 @@ fn finish(
         Format::Scn => scn::scene(&mut tree, root, &mut meshes, options)?,
         Format::Urdf => {
             let robot = urdf::robot(&mut tree, root, options, &mut meshes)?;
-            robot_scene(&mut tree, robot, options, options.self_collision)?
+            robot_scene(&mut tree, robot, format, options)?
         }
         Format::Mjcf => {
             let robot = mjcf::robot(&mut tree, root, directory, &mut meshes)?;
             tell_of_other_formats(&mut tree, options);
-            robot_scene(&mut tree, robot, options, true)?
+            robot_scene(&mut tree, robot, format, options)?
+        }
+        Format::OpenSim => {
+            let robot = osim::robot(&mut tree, root)?;
+            tell_of_other_formats(&mut tree, options);
+            robot_scene(&mut tree, robot, format, options)?
         }
     };
     if !all_finite(&scene) {
@@ -206,15 +226,15 @@ fn finish(
 fn robot_scene(
     tree: &mut Tree,
     mut robot: Robot,
+    format: Format,
     options: &Options,
-    self_collision: bool,
 ) -> Result<String, ImportError> {
     start::set(&mut robot, tree, options)?;
     layout::split_chains(&mut robot, tree);
     let layout = layout::arrange(&mut robot, tree);
     let around = Surroundings {
-        self_collision,
-        ground: options.ground,
+        self_collision: options.self_collision || format != Format::Urdf,
+        ground: options.ground.then_some(format.up()),
     };
     if !around.self_collision {
         tree.remark_all("links of the robot do not collide with each other (--self-collision lets them)");

@@ -11,7 +11,7 @@ mod settings;
 
 use crate::error::ImportError;
 use crate::meshes::Meshes;
-use crate::robot::{Link, Material, Robot};
+use crate::robot::{Extras, Link, Material, Robot};
 use crate::xml::{Spot, Tree};
 use settings::Settings;
 use std::collections::{HashMap, HashSet};
@@ -101,6 +101,7 @@ pub(crate) fn robot(
         apart: Vec::new(),
         base_is_robot: false,
         friction_rule: Some("Maximum"),
+        extras: Extras::default(),
     };
     reader.read_contact(root, &mut robot)?;
     reader.read_equality(root, &mut robot)?;

@@ -15,7 +15,7 @@ pub struct Options {
     /// Whether the links of a URDF robot collide with each other; those that a joint joins never
     /// do. (MJCF says by itself what collides.)
     pub self_collision: bool,
-    /// Whether there is a plane at z = 0 that everything collides with.
+    /// Whether there is a plane at z = 0 (y = 0 of OpenSim) that everything collides with.
     pub ground: bool,
     /// Coordinates of joints at the start, in m and rad, by the names of the joints; others start
     /// at zero, or at their nearest limit.

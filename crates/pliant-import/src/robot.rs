@@ -1,4 +1,4 @@
-//! Robots as both readers leave them: links in a tree, what joins them, and what they collide with.
+//! Robots as the readers leave them: links in a tree, what joins them, and what they collide with.
 
 use crate::geometry::{Frame, Inertia};
 use crate::xml::Spot;
@@ -28,6 +28,131 @@ pub(crate) struct Robot {
     pub(crate) base_is_robot: bool,
     /// The rule by which materials combine.
     pub(crate) friction_rule: Option<&'static str>,
+    pub(crate) extras: Extras,
+}
+
+/// Parts that only some formats have.
+#[derive(Default)]
+pub(crate) struct Extras {
+    pub(crate) scalars: Vec<Scalar>,
+    pub(crate) curves: Vec<CurveRow>,
+    pub(crate) points: Vec<Point>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) pulls: Vec<Pull>,
+}
+
+/// A coordinate without a joint of its own: joints follow it along curves.
+pub(crate) struct Scalar {
+    pub(crate) name: String,
+    /// Its value at the start (m, rad), and its rate.
+    pub(crate) start: f64,
+    pub(crate) speed: f64,
+}
+
+/// A row `first - y(second)` that is held at zero, between coordinates of joints.
+pub(crate) struct CurveRow {
+    pub(crate) name: String,
+    /// Names of the joints.
+    pub(crate) first: String,
+    pub(crate) second: String,
+    pub(crate) shape: Shape1,
+    pub(crate) spot: Spot,
+}
+
+/// A curve over one coordinate.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape1 {
+    /// Rising x, y and slope: cubic between them, straight beyond.
+    Knots(Vec<[f64; 3]>),
+    /// Coefficients, the constant first.
+    Polynomial(Vec<f64>),
+}
+
+impl Shape1 {
+    /// Value and slope.
+    pub(crate) fn at(&self, x: f64) -> (f64, f64) {
+        let knots = match self {
+            Self::Polynomial(list) => {
+                let next = |(sum, slope): (f64, f64), c: &f64| (sum * x + c, slope * x + sum);
+                return list.iter().rev().fold((0.0, 0.0), next);
+            }
+            Self::Knots(knots) => knots,
+        };
+        let behind = knots.partition_point(|knot| knot[0] <= x);
+        let before = behind.checked_sub(1).map(|i| knots[i]);
+        match (before, knots.get(behind)) {
+            (Some([a, y, slope]), Some([b, z, end])) => {
+                let (width, u) = (b - a, x - a);
+                let mean = (z - y) / width;
+                let square = (3.0 * mean - 2.0 * slope - end) / width;
+                let cube = (slope + end - 2.0 * mean) / (width * width);
+                let value = y + u * (slope + u * (square + u * cube));
+                (value, slope + u * (2.0 * square + 3.0 * u * cube))
+            }
+            (Some([a, y, slope]), None) => (y + (x - a) * slope, slope),
+            (None, Some([b, z, end])) => (z + (x - b) * end, *end),
+            (None, None) => (0.0, 0.0),
+        }
+    }
+
+    /// The curve over a coordinate that is `x` times this one, with values that are `y` times
+    /// these; both are not zero, and `x` is positive.
+    pub(crate) fn scaled(&self, x: f64, y: f64) -> Self {
+        match self {
+            Self::Knots(knots) => {
+                let scaled = knots.iter().map(|[a, b, slope]| [a * x, b * y, slope * y / x]);
+                Self::Knots(scaled.collect())
+            }
+            Self::Polynomial(list) => {
+                let mut power = y;
+                let scaled = list.iter().map(|c| {
+                    let own = c * power;
+                    power /= x;
+                    own
+                });
+                Self::Polynomial(scaled.collect())
+            }
+        }
+    }
+}
+
+/// A point on a link that has a name.
+pub(crate) struct Point {
+    pub(crate) name: String,
+    pub(crate) link: usize,
+    /// Its place in the frame of the link.
+    pub(crate) place: Vec3,
+    pub(crate) spot: Spot,
+}
+
+/// A line through points that are fixed in links, or in the world, and what acts along it.
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(Option<usize>, Vec3)>,
+    pub(crate) effect: Along,
+    pub(crate) spot: Spot,
+}
+
+/// An effect along a line.
+pub(crate) enum Along {
+    /// Nothing: its length is there.
+    Nothing,
+    /// A pull of so many newtons per unit of the parameter of its name.
+    Pull(f64),
+    /// A spring: stiffness (N/m), length at rest (m), and whether it only pulls.
+    Spring { stiffness: f64, rest: f64, slack: bool },
+}
+
+/// A force or torque on a link by the parameter of its name.
+pub(crate) struct Pull {
+    pub(crate) name: String,
+    pub(crate) link: usize,
+    /// The point where a force acts, in the frame of the link; none of a torque.
+    pub(crate) point: Option<Vec3>,
+    /// Force or torque per unit of the parameter.
+    pub(crate) vector: Vec3,
+    /// Whether the vector is in the axes of the world instead of those of the link.
+    pub(crate) in_world: bool,
 }
 
 impl Robot {
@@ -67,6 +192,9 @@ pub(crate) struct Link {
     /// Its inertia in its frame; none if it has no mass.
     pub(crate) inertia: Option<Inertia>,
     pub(crate) colliders: Vec<Collider>,
+    /// Velocity of its origin (m/s) and angular velocity (rad/s) at the start against its parent,
+    /// in the axes of that, beside those of its joints.
+    pub(crate) drift: [Vec3; 2],
     pub(crate) spot: Spot,
 }
 
@@ -106,10 +234,16 @@ pub(crate) struct Joint {
     pub(crate) axis: Vec3,
     /// The coordinate at the start of the scene (m, rad).
     pub(crate) start: f64,
+    /// Its rate at the start (m/s, rad/s).
+    pub(crate) speed: f64,
+    /// The coordinate of the scene per that of the file.
+    pub(crate) scale: f64,
     /// The coordinate that the file has where the scene has zero.
     pub(crate) reference: f64,
     /// The coordinate of the file where springs over the joint are at rest.
     pub(crate) rest: f64,
+    /// Whether it has no name of its own in the file, because it follows another one.
+    pub(crate) follows: bool,
     pub(crate) effects: Effects,
     pub(crate) spot: Spot,
 }
@@ -119,6 +253,8 @@ pub(crate) struct Joint {
 pub(crate) struct Effects {
     pub(crate) lower: Option<f64>,
     pub(crate) upper: Option<f64>,
+    /// A range that the file has and does not enforce.
+    pub(crate) range: Option<[f64; 2]>,
     /// N m s/rad, N s/m.
     pub(crate) damping: f64,
     /// Largest dry friction (N, N m).
@@ -128,11 +264,21 @@ pub(crate) struct Effects {
     /// Stiffness and the coordinate at rest.
     pub(crate) spring: Option<(f64, f64)>,
     pub(crate) motors: Vec<Motor>,
+    /// Springs along curves, as of limits that give way.
+    pub(crate) stops: Vec<Stop>,
     /// Force or torque that it applies, as a number in the scene.
     pub(crate) forces: Vec<Force>,
     /// Largest force and velocity that the file allows.
     pub(crate) effort: Option<f64>,
     pub(crate) velocity: Option<f64>,
+}
+
+/// A spring along a curve.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    pub(crate) name: String,
+    /// Tension (N, N m) over the coordinate, which rises.
+    pub(crate) table: Vec<(f64, f64)>,
 }
 
 /// A servo of position.
@@ -216,8 +362,8 @@ pub(crate) struct Gear {
 /// A joint between links that the tree does not have.
 pub(crate) struct Closure {
     pub(crate) name: String,
-    /// Whether it holds rotations as well.
-    pub(crate) weld: bool,
+    /// The kind of joint of the scene language.
+    pub(crate) kind: &'static str,
     /// Its sides: a link (the world if none) and the frame in it.
     pub(crate) a: (Option<usize>, Frame),
     pub(crate) b: (Option<usize>, Frame),

@@ -4,7 +4,7 @@ use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, roll_pitch_yaw};
 use crate::meshes::Meshes;
 use crate::options::Options;
-use crate::robot::{Apart, Attachment, Collider, Effects, Gear, Joint, Link, Motion, Robot, Shape};
+use crate::robot::{Apart, Attachment, Collider, Effects, Extras, Gear, Joint, Link, Motion, Robot, Shape};
 use crate::xml::Tree;
 use pliant_dense::{Mat3, Vec3};
 use pliant_scene::hint;
@@ -65,6 +65,7 @@ pub(crate) fn robot(tree: &mut Tree, root: usize, options: &Options, meshes: &mu
         apart: Vec::new(),
         base_is_robot: true,
         friction_rule: None,
+        extras: Extras::default(),
     };
     let base_name = tree.value(elements[base], "name").unwrap_or_default().to_owned();
     let spot = tree.elements[elements[base]].spot;
@@ -276,6 +277,7 @@ fn link(tree: &mut Tree, element: usize, meshes: &mut Meshes) -> Result<Link> {
         attachment: Attachment::Rigid,
         inertia: inertia(tree, element)?,
         colliders,
+        drift: [Vec3::zeros(); 2],
         spot: tree.elements[element].spot,
         name,
     })
@@ -465,8 +467,11 @@ fn joint(tree: &mut Tree, edge: &Edge, robot: &mut Robot) -> Result<(Frame, Atta
         anchor: Vec3::zeros(),
         axis: axis(tree, element)?,
         start: 0.0,
+        speed: 0.0,
+        scale: 1.0,
         reference: 0.0,
         rest: 0.0,
+        follows: false,
         effects: effects(tree, element, &kind.value)?,
         spot,
     };

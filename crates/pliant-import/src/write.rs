@@ -2,11 +2,12 @@
 
 mod colliders;
 mod effects;
+mod extras;
 mod joints;
 
 use crate::geometry::Frame;
 use crate::layout::Layout;
-use crate::numbers::{number, position, text, tidy, tuple};
+use crate::numbers::{number, position, text, tidy, tuple, vector};
 use crate::robot::{Attachment, Robot};
 use crate::xml::Tree;
 use pliant_dense::Vec3;
@@ -18,7 +19,8 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     pub(crate) self_collision: bool,
-    pub(crate) ground: bool,
+    /// The direction away from the ground, if there is one.
+    pub(crate) ground: Option<[f64; 3]>,
 }
 
 /// The parts of a scene on their way to text.
@@ -40,6 +42,7 @@ pub(crate) struct Writer<'a> {
     tendons: Vec<String>,
     masses: Vec<String>,
     forces: Vec<String>,
+    rows: Vec<String>,
     ignored: Vec<String>,
 }
 
@@ -59,16 +62,23 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
         tendons: Vec::new(),
         masses: Vec::new(),
         forces: Vec::new(),
+        rows: Vec::new(),
         ignored: Vec::new(),
     };
     writer.name_links();
+    let scalars = extras::write_scalars(&mut writer);
     writer.write_joints();
     writer.write_closures();
     writer.write_gears();
+    extras::write_curves(&mut writer);
     writer.write_tendons();
+    extras::write_points(&mut writer);
+    extras::write_lines(&mut writer);
+    extras::write_pulls(&mut writer);
     let (materials, colliders) = writer.colliders(around);
     let mut nodes = writer.bodies();
     nodes.extend(writer.frames());
+    nodes.extend(scalars);
     nodes.append(&mut writer.tendons);
 
     let mut out = String::from("(\n");
@@ -87,6 +97,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     list(&mut out, "gears", &writer.gears);
     list(&mut out, "masses", &writer.masses);
     list(&mut out, "force_fields", &writer.forces);
+    list(&mut out, "constraints", &writer.rows);
     list(&mut out, "fixed", &writer.held());
     list(&mut out, "materials", &materials);
     if let Some(rule) = robot.friction_rule
@@ -175,6 +186,20 @@ impl Writer<'_> {
         }
     }
 
+    /// The velocities of a body at the start as keys; none at rest.
+    fn velocity(&self, owner: usize, centre: Vec3) -> Option<String> {
+        let [linear, angular] = self.layout.velocity[owner];
+        if linear == Vec3::zeros() && angular == Vec3::zeros() {
+            return None;
+        }
+        let linear = linear + angular.cross(&(centre - self.layout.start[owner].position));
+        Some(format!(
+            ", velocity: {}, angular_velocity: {}",
+            vector(linear),
+            vector(angular)
+        ))
+    }
+
     /// A frame of a link in the axes of its body, from its centre of mass; of the world if it is
     /// part of it.
     fn in_body(&self, link: Option<usize>, frame: &Frame) -> (Option<usize>, Frame) {
@@ -212,6 +237,9 @@ impl Writer<'_> {
             let mut inside = format!("{}{}", place("position", pose.position), rotation(pose.rotation));
             let _ = write!(inside, ", mass: {}", number(inertia.mass));
             let _ = write!(inside, ", inertia: {}", tuple(&all[..3]));
+            if let Some(velocity) = self.velocity(index, pose.position) {
+                inside += &velocity;
+            }
             if all[3..] != [0.0; 3] {
                 let _ = write!(inside, ", products: {}", tuple(&all[3..]));
             }

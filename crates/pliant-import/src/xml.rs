@@ -50,6 +50,8 @@ pub(crate) struct Element {
     /// Attributes of its class, where it has none of that name itself. One list for all elements
     /// of a tag and a class: copies could be many.
     defaults: Option<Rc<[Attribute]>>,
+    /// The text inside, if there is any, with the tag as its name.
+    pub(crate) text: Option<Attribute>,
     pub(crate) children: Vec<usize>,
     pub(crate) spot: Spot,
 }
@@ -95,10 +97,12 @@ impl Tree {
             nodes_limit: u32::try_from(4 * left + 16).unwrap_or(u32::MAX),
             ..roxmltree::ParsingOptions::default()
         };
-        let document = match roxmltree::Document::parse_with_options(text, options) {
-            Ok(document) => document,
-            Err(error) => return Err(self.broken(file, &error)),
-        };
+        let loose = crate::osim::well_formed(text);
+        let document =
+            match roxmltree::Document::parse_with_options(loose.as_deref().unwrap_or(text), options) {
+                Ok(document) => document,
+                Err(error) => return Err(self.broken(file, &error)),
+            };
         let root = self.elements.len();
         let mut index = HashMap::new();
         for node in document.descendants().filter(roxmltree::Node::is_element) {
@@ -264,6 +268,11 @@ impl Tree {
     /// Attributes that stand in the element itself.
     pub(crate) fn own_attributes(&self, of: usize) -> &[Attribute] {
         &self.elements[of].attributes
+    }
+
+    /// Adds an attribute to an element.
+    pub(crate) fn add_attribute(&mut self, of: usize, attribute: Attribute) {
+        self.elements[of].attributes.push(attribute);
     }
 
     /// Gives an element the attributes of a class.
@@ -442,9 +451,26 @@ fn element(file: usize, node: &roxmltree::Node<'_, '_>) -> Element {
             })
             .collect(),
         defaults: None,
+        text: text(node).map(|(value, range)| Attribute {
+            name: tag.to_owned(),
+            value,
+            spot: spot(range),
+        }),
         children: Vec::new(),
         spot: spot(start..start + 1 + tag.len()),
     }
+}
+
+/// The first text of an element that is not empty, without spaces around it, and where it stands.
+fn text(node: &roxmltree::Node<'_, '_>) -> Option<(String, Range<usize>)> {
+    let parts = node.children().filter(roxmltree::Node::is_text);
+    let mut parts = parts.filter_map(|part| Some((part.text()?, part.range())));
+    let (whole, range) = parts.find(|(text, _)| !text.trim().is_empty())?;
+    let value = whole.trim();
+    let start = range.start + (whole.len() - whole.trim_start().len());
+    // References such as `&lt;` are longer in the file than what they stand for.
+    let end = (start + value.len()).min(range.end);
+    Some((value.to_owned(), start.min(end)..end))
 }
 
 /// Bytes of a tag up to its `>`, which may stand in quotes before, and how many attributes it has.

@@ -59,6 +59,7 @@ fields! {
     Curvature = "the curvature factor",
     CurveExtensions = "an extension of the curve",
     CurveForces = "a force of the curve",
+    CurvePoints = "a point of the curve",
     CylinderLength = "the length of a cylinder",
     CylinderRadius = "the radius of a cylinder",
     Damping = "the damping",

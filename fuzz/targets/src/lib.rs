@@ -33,7 +33,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 21] = [
+pub const TARGETS: [Target; 22] = [
     plain("checkpoint", checkpoint),
     plain("expression", expression),
     Target {
@@ -43,6 +43,10 @@ pub const TARGETS: [Target; 21] = [
     Target {
         seeds: &[("crates/pliant-import/tests/models", "scn")],
         ..plain("import_scn", import_scn)
+    },
+    Target {
+        seeds: &[("crates/pliant-import/tests/models", "osim")],
+        ..plain("import_osim", import_osim)
     },
     Target {
         seeds: &[("crates/pliant-import/tests/models", "urdf")],
@@ -173,6 +177,11 @@ pub fn import_mjcf(data: &[u8]) {
 /// A scene of SOFA: read, and the scene that comes of it is one.
 pub fn import_scn(data: &[u8]) {
     import(pliant_import::Format::Scn, data);
+}
+
+/// An OpenSim model: read, and the scene that comes of it is one.
+pub fn import_osim(data: &[u8]) {
+    import(pliant_import::Format::OpenSim, data);
 }
 
 fn import(format: pliant_import::Format, data: &[u8]) {

@@ -73,6 +73,7 @@ replays!(
     checkpoint,
     expression,
     import_mjcf,
+    import_osim,
     import_scn,
     import_urdf,
     manifest,

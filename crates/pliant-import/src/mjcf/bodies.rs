@@ -61,6 +61,7 @@ impl Reader<'_> {
                     attachment: Attachment::Rigid,
                     inertia: None,
                     colliders: content.colliders,
+                    drift: [Vec3::zeros(); 2],
                     spot: self.spot(world),
                 });
             }
@@ -149,6 +150,7 @@ impl Reader<'_> {
             attachment,
             inertia,
             colliders: content.colliders,
+            drift: [Vec3::zeros(); 2],
             spot: self.spot(of),
         });
         Ok((number, content.bodies))
@@ -340,8 +342,11 @@ impl Reader<'_> {
             anchor: outer.point(anchor),
             axis: outer.vector((axis / size).normalize()),
             start: 0.0,
+            speed: 0.0,
+            scale: 1.0,
             reference,
             rest,
+            follows: false,
             effects,
             spot,
         });

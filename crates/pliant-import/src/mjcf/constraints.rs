@@ -191,7 +191,7 @@ impl Reader<'_> {
         };
         robot.closures.push(Closure {
             name,
-            weld,
+            kind: if weld { "Fixed" } else { "Ball" },
             a: (a, inside),
             b: (b, of_b.inverse().then(&of_a.then(&inside))),
         });

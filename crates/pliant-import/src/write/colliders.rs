@@ -29,8 +29,8 @@ impl Writer<'_> {
         }
         let kinds = self.kinds();
         let mut out = Vec::new();
-        if around.ground {
-            out.push("Fixed(name: \"ground\", shape: Plane(0, 0, 1)),".to_owned());
+        if let Some(up) = around.ground {
+            out.push(format!("Fixed(name: \"ground\", shape: Plane{}),", tuple(&up)));
         }
         for (index, link) in robot.links.iter().enumerate() {
             for (collider, name) in link.colliders.iter().zip(&names[index]) {
@@ -119,7 +119,7 @@ impl Writer<'_> {
             .filter(|other| meet(kinds[own], kinds[*other]))
             .map(|other| text(&format!("kind {}", other + 1)))
             .collect();
-        if around.ground {
+        if around.ground.is_some() {
             with.push(text("default"));
         }
         format!(

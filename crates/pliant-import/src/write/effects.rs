@@ -2,7 +2,7 @@
 
 use super::Writer;
 use crate::groups::Group;
-use crate::numbers::{number, text};
+use crate::numbers::{number, text, tuple};
 use crate::robot::{Effects, Joint, Tendon};
 use crate::xml::Spot;
 use std::fmt::Write as _;
@@ -62,6 +62,13 @@ impl Writer<'_> {
                 let bounds: Vec<String> = bounds.into_iter().flatten().collect();
                 lists[4].1.push(format!("({on}{})", bounds.join(", ")));
             }
+            if let Some([lower, upper]) = effects.range {
+                notes.push(format!(
+                    "limits: [({on}lower: {}, upper: {})],",
+                    number(lower),
+                    number(upper)
+                ));
+            }
             if let Some(effort) = effects.effort {
                 let target = number(joint.start);
                 let mut note = format!(
@@ -104,6 +111,11 @@ impl Writer<'_> {
                 text(node)
             ));
         }
+        for stop in &effects.stops {
+            let points: Vec<String> = stop.table.iter().map(|(x, t)| tuple(&[*x, *t])).collect();
+            let law = format!("Spring(curve: Table([{}]))", points.join(", "));
+            self.force(&stop.name, node, &law);
+        }
         for force in &effects.forces {
             let parameter = self.parameter(&force.name, force.control);
             let name = self.name(&force.name);
@@ -136,7 +148,7 @@ impl Writer<'_> {
     }
 
     /// A parameter of the scene, by a name that expressions can use.
-    fn parameter(&mut self, wanted: &str, value: f64) -> String {
+    pub(super) fn parameter(&mut self, wanted: &str, value: f64) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut base: String = wanted.chars().map(plain).collect();
         // Single letters have meanings of their own in expressions, and names do not begin with
@@ -218,7 +230,7 @@ impl Writer<'_> {
         }
     }
 
-    fn force(&mut self, name: &str, on: &str, law: &str) {
+    pub(super) fn force(&mut self, name: &str, on: &str, law: &str) {
         let name = self.name(name);
         self.forces
             .push(format!("(name: {}, on: {}, law: {law}),", text(&name), text(on)));

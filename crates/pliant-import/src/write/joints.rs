@@ -10,6 +10,18 @@ use pliant_dense::Vec3;
 use pliant_dense::rotation::rotate;
 use std::fmt::Write as _;
 
+/// The names of joints that are one of the scene; those that follow others have none of their own.
+fn joined_names(joints: &[Joint]) -> String {
+    let join = |followers: bool| {
+        let own = joints.iter().filter(|j| followers || !j.follows);
+        own.map(|j| j.name.as_str()).collect::<Vec<_>>().join("+")
+    };
+    match join(false) {
+        name if name.is_empty() => join(true),
+        name => name,
+    }
+}
+
 impl Writer<'_> {
     pub(super) fn write_joints(&mut self) {
         let robot = self.robot;
@@ -21,8 +33,7 @@ impl Writer<'_> {
     }
 
     fn write_joint(&mut self, link: usize, group: &Group, joints: &[Joint]) {
-        let wanted: Vec<&str> = joints.iter().map(|j| j.name.as_str()).collect();
-        let wanted = wanted.join("+");
+        let wanted = joined_names(joints);
         let name = self.joint_name(&wanted);
         if name != wanted {
             let message = format!("the name `{wanted}` is used twice: the joint is `{name}`");
@@ -114,9 +125,8 @@ impl Writer<'_> {
 
     pub(super) fn write_closures(&mut self) {
         let robot = self.robot;
-        for Closure { name, weld, a, b } in &robot.closures {
+        for Closure { name, kind, a, b } in &robot.closures {
             let name = self.joint_name(name);
-            let kind = if *weld { "Fixed" } else { "Ball" };
             let mut entry = format!("(name: {}, kind: {kind}, collide: true", text(&name));
             for (key, (link, frame)) in [("a", a), ("b", b)] {
                 let (owner, inner) = self.in_body(*link, frame);

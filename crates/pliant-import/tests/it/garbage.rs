@@ -2,7 +2,8 @@
 
 use pliant_import::{Format, Options, import_text};
 
-/// Files cut at every seventh byte, and with every fifth one changed to a few others.
+/// Files cut at every seventh byte, and with every fifth one changed to a few others; of longer
+/// ones at fewer.
 #[test]
 fn cut_and_changed_files_return() {
     for (format, text) in [
@@ -14,6 +15,8 @@ fn cut_and_changed_files_return() {
         (Format::Scn, include_str!("../models/fields.scn")),
         (Format::Scn, include_str!("../models/bar.scn")),
         (Format::Scn, include_str!("../models/bumps.scn")),
+        (Format::OpenSim, include_str!("../models/arm.osim")),
+        (Format::OpenSim, include_str!("../models/leg.osim")),
     ] {
         let options = Options {
             self_collision: true,
@@ -22,10 +25,12 @@ fn cut_and_changed_files_return() {
         let try_out = |text: &str| {
             let _ = import_text(format, "x", text, &options);
         };
-        for end in (0..text.len()).step_by(7) {
+        // Longer files at fewer places.
+        let rare = 1 + text.len() / 2000;
+        for end in (0..text.len()).step_by(7 * rare) {
             try_out(&text[..end]);
         }
-        for at in (0..text.len()).step_by(5) {
+        for at in (0..text.len()).step_by(5 * rare) {
             for other in ["<", ">", "\"", "9e9", "-", "", " "] {
                 try_out(&format!("{}{other}{}", &text[..at], &text[at + 1..]));
             }

@@ -9,6 +9,7 @@
 mod errors;
 mod garbage;
 mod mjcf;
+mod osim;
 mod reference;
 mod scn;
 mod urdf;

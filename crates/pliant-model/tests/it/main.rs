@@ -9,6 +9,7 @@ mod bad_laws;
 mod body_tools;
 mod chords;
 mod components;
+mod curves;
 mod embedded_points;
 mod first_mappings_exactly;
 mod force_fields;

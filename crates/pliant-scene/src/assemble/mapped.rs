@@ -1,6 +1,7 @@
 //! Mapped nodes.
 
 mod bodies;
+mod curve;
 mod points;
 
 use super::ends::ParentList;
@@ -57,6 +58,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
         Spec::Mask(mask) => add_mask(builder, &parents, mask),
         Spec::Projection(projection) => add_projection(builder, &parents, projection),
         Spec::Quadratic(quadratic) => add_quadratic(builder, &parents, quadratic),
+        Spec::Curve(curve) => curve::add(builder, &parents, curve),
         Spec::BeamStrain(_)
         | Spec::Gear(_)
         | Spec::JointCoordinates(_)

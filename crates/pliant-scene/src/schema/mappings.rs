@@ -18,6 +18,7 @@ pub use points::{
     SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
 };
 
+use super::{EndSpec, Number};
 use serde::Deserialize;
 
 /// A function of other nodes.
@@ -62,6 +63,8 @@ pub enum Mapping {
     CentreOfMass(CentreOfMassSpec),
     /// Vectors along the axis of bending of chains.
     CurvatureBinormal(ChainsSpec),
+    /// Scalars along a smooth curve over others.
+    Curve(CurveMappingSpec),
     /// Angles between triangles less rest angles.
     DihedralAngle(DihedralSpec),
     /// Scalar products.
@@ -100,4 +103,22 @@ pub enum Mapping {
     Volume(VolumeSpec),
     /// Lengths wound on drums.
     Winch(WinchSpec),
+}
+
+/// Scalars along a smooth curve over others: exactly one of `points` and `polynomial`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Curve", deny_unknown_fields)]
+pub struct CurveMappingSpec {
+    /// The elements; all of the first parent by default.
+    #[serde(default)]
+    pub elements: Option<Vec<EndSpec>>,
+    /// Points of a cubic spline, rising in the first number.
+    #[serde(default)]
+    pub points: Option<Vec<(Number, Number)>>,
+    /// Slopes at the points; those of a natural spline by default.
+    #[serde(default)]
+    pub slopes: Option<Vec<Number>>,
+    /// Coefficients of a polynomial, the constant first.
+    #[serde(default)]
+    pub polynomial: Option<Vec<Number>>,
 }

@@ -1,0 +1,259 @@
+//! Parts that only some formats have: scalars, rows along curves, points, lines, forces on links.
+
+use super::Writer;
+use crate::geometry::Frame;
+use crate::numbers::{number, position, text, tidy, tuple, vector};
+use crate::robot::{Along, CurveRow, Line, Point, Pull, Shape1};
+use pliant_dense::Vec3;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// The mass of a scalar, as a share of that of all bodies (times 1 m^2, if it is an angle): below
+/// what a step sees.
+const LIGHT: f64 = 1e-12;
+
+/// Coordinates without joints.
+pub(super) fn write_scalars(writer: &mut Writer<'_>) -> Vec<String> {
+    let robot = writer.robot;
+    let whole: f64 = writer.layout.inertia.iter().flatten().map(|i| i.mass).sum();
+    let mut out = Vec::new();
+    for scalar in &robot.extras.scalars {
+        let name = writer.name(&scalar.name);
+        writer.names.insert(format!("{name}.mass"));
+        writer.coordinates.insert(scalar.name.clone(), name.clone());
+        let (value, mass) = (number(scalar.start), number(LIGHT * whole));
+        let speed = match scalar.speed {
+            0.0 => String::new(),
+            speed => format!(", velocities: [{}]", number(speed)),
+        };
+        out.push(format!(
+            "Scalars(name: {}, values: [{value}]{speed}, mass: {mass}),",
+            text(&name)
+        ));
+    }
+    if !out.is_empty() {
+        out.insert(0, "// Coordinates that joints follow along curves.".to_owned());
+    }
+    out
+}
+
+/// Rows along curves.
+pub(super) fn write_curves(writer: &mut Writer<'_>) {
+    let robot = writer.robot;
+    for CurveRow {
+        name,
+        first,
+        second,
+        shape,
+        spot,
+    } in &robot.extras.curves
+    {
+        let nodes = (
+            writer.coordinates.get(first).cloned(),
+            writer.coordinates.get(second).cloned(),
+        );
+        let (Some(first), Some(second)) = nodes else {
+            let message = "a row between coordinates, one of which is left out, is left out as well";
+            writer.tree.remark(*spot, message);
+            continue;
+        };
+        let curve = writer.name(&format!("{name}.curve"));
+        let name = writer.name(name);
+        writer.tendons.push(format!(
+            "Mapped(name: {}, parents: [{}], mapping: Curve({})),",
+            text(&curve),
+            text(&second),
+            curve_of(shape)
+        ));
+        writer.tendons.push(format!(
+            "Mapped(name: {}, parents: [{}, {}], mapping: Difference(pairs: [(0, ({}, 0))])),",
+            text(&name),
+            text(&first),
+            text(&curve),
+            text(&curve)
+        ));
+        let row = writer.name(&format!("{name}.force"));
+        writer
+            .rows
+            .push(format!("(name: {}, on: {}),", text(&row), text(&name)));
+    }
+}
+
+/// Points that have names, each a node.
+pub(super) fn write_points(writer: &mut Writer<'_>) {
+    let robot = writer.robot;
+    for Point {
+        name,
+        link,
+        place,
+        spot,
+    } in &robot.extras.points
+    {
+        match point_node(writer, name, *link, *place) {
+            Some(_) => {}
+            None => writer.tree.remark(*spot, "markers in the ground are not taken"),
+        }
+    }
+}
+
+/// A node of one point of a link, by its name; none in the world.
+fn point_node(writer: &mut Writer<'_>, wanted: &str, link: usize, place: Vec3) -> Option<String> {
+    let (owner, frame) = writer.in_body(Some(link), &Frame::at(place));
+    let owner = owner?;
+    let name = writer.name(wanted);
+    writer.tendons.push(format!(
+        "Mapped(name: {}, parents: [{}], mapping: RigidPoints(points: [(0, {})])),",
+        text(&name),
+        text(&writer.links[owner]),
+        tuple(&position(frame.position))
+    ));
+    Some(name)
+}
+
+/// Lines through points, and what acts along them.
+pub(super) fn write_lines(writer: &mut Writer<'_>) {
+    let robot = writer.robot;
+    for Line {
+        name,
+        points,
+        effect,
+        spot,
+    } in &robot.extras.lines
+    {
+        let bodies: Vec<_> = points
+            .iter()
+            .map(|(link, place)| writer.in_body(*link, &Frame::at(*place)))
+            .collect();
+        if bodies.windows(2).all(|pair| pair[0].0 == pair[1].0) {
+            let message = "a line that stays in one body has no effect, and is left out";
+            writer.tree.remark(*spot, message);
+            continue;
+        }
+        let line = writer.name(name);
+        // The points of each body are a node, in the order in which the line comes by.
+        let mut nodes: Vec<(usize, String, Vec<String>)> = Vec::new();
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let mut ends = Vec::with_capacity(points.len());
+        for (owner, frame) in &bodies {
+            let place = tuple(&position(frame.position));
+            let Some(owner) = owner else {
+                ends.push(place);
+                continue;
+            };
+            let next = nodes.len();
+            let index = *numbers.entry(*owner).or_insert(next);
+            if index == next {
+                let name = writer.name(&format!("{line} on {}", writer.links[*owner]));
+                nodes.push((*owner, name, Vec::new()));
+            }
+            let (_, node, places) = &mut nodes[index];
+            ends.push(format!("({}, {})", text(node), places.len()));
+            places.push(format!("(0, {place})"));
+        }
+        for (owner, node, places) in &nodes {
+            writer.tendons.push(format!(
+                "Mapped(name: {}, parents: [{}], mapping: RigidPoints(points: [{}])),",
+                text(node),
+                text(&writer.links[*owner]),
+                places.join(", ")
+            ));
+        }
+        let parents: Vec<String> = nodes.iter().map(|(_, node, _)| text(node)).collect();
+        writer.tendons.push(format!(
+            "Mapped(name: {}, parents: [{}], mapping: Rope(ropes: [(points: [{}], rest: 0)])),",
+            text(&line),
+            parents.join(", "),
+            ends.join(", ")
+        ));
+        act_along(writer, &line, name, effect);
+    }
+}
+
+fn act_along(writer: &mut Writer<'_>, line: &str, name: &str, effect: &Along) {
+    match effect {
+        Along::Nothing => {}
+        Along::Pull(gear) => {
+            let parameter = writer.parameter(name, 0.0);
+            let law = format!("Force([\"{} * ${parameter}\"])", number(-gear));
+            writer.force(&format!("{line}.pull"), line, &law);
+        }
+        Along::Spring {
+            stiffness,
+            rest,
+            slack,
+        } => {
+            let kind = if *slack { "TensionOnly" } else { "Linear" };
+            let law = format!(
+                "Spring(curve: {kind}({}), rest: {})",
+                number(*stiffness),
+                number(*rest)
+            );
+            writer.force(&format!("{line}.spring"), line, &law);
+        }
+    }
+}
+
+/// Forces and torques on links, by parameters.
+pub(super) fn write_pulls(writer: &mut Writer<'_>) {
+    let robot = writer.robot;
+    let mut parameters: HashMap<&str, String> = HashMap::new();
+    for Pull {
+        name,
+        link,
+        point,
+        vector: axis,
+        in_world,
+    } in &robot.extras.pulls
+    {
+        let (owner, frame) = writer.in_body(Some(*link), &Frame::at(point.unwrap_or_default()));
+        let Some(owner) = owner else {
+            continue;
+        };
+        if !parameters.contains_key(name.as_str()) {
+            parameters.insert(name, writer.parameter(name, 0.0));
+        }
+        let parameter = parameters.get(name.as_str()).cloned().unwrap_or_default();
+        let axis = if *in_world { *axis } else { frame.vector(*axis) };
+        let times: Vec<String> = tidy([axis.x, axis.y, axis.z])
+            .iter()
+            .map(|x| {
+                if *x == 0.0 {
+                    "0".to_owned()
+                } else {
+                    format!("\"{} * ${parameter}\"", number(*x))
+                }
+            })
+            .collect();
+        let times = times.join(", ");
+        let body = writer.links[owner].clone();
+        let (node, law) = match (point, in_world) {
+            (None, true) => (body, format!("Torque([{times}])")),
+            (None, false) => (body, format!("BodyForce(torque: ({times}))")),
+            (Some(_), false) => (
+                body,
+                format!("BodyForce(point: {}, force: ({times}))", vector(frame.position)),
+            ),
+            (Some(place), true) => match point_node(writer, &format!("{name} point"), *link, *place) {
+                Some(node) => (node, format!("Force([{times}])")),
+                None => continue,
+            },
+        };
+        writer.force(name, &node, &law);
+    }
+}
+
+/// The keys of a curve.
+fn curve_of(shape: &Shape1) -> String {
+    let list = |numbers: Vec<f64>| numbers.into_iter().map(number).collect::<Vec<_>>().join(", ");
+    match shape {
+        Shape1::Polynomial(coefficients) => format!("polynomial: [{}]", list(coefficients.clone())),
+        Shape1::Knots(knots) => {
+            let mut points = String::new();
+            for [x, y, _] in knots {
+                let _ = write!(points, "{}, ", tuple(&[*x, *y]));
+            }
+            let slopes = list(knots.iter().map(|knot| knot[2]).collect());
+            format!("points: [{}], slopes: [{slopes}]", points.trim_end_matches(", "))
+        }
+    }
+}

@@ -151,13 +151,15 @@ impl Mapping for Curve {
                 if knots.is_empty() {
                     return Err(points::degenerate(name, 0, "it has no points"));
                 }
-                for knot in knots {
-                    for value in [knot.x, knot.y, knot.slope] {
-                        check_finite(name, Field::CurvePoints, value)?;
-                    }
+                for value in knots.iter().flat_map(|knot| [knot.x, knot.y]) {
+                    check_finite(name, Field::CurvePoints, value)?;
                 }
                 if knots.windows(2).any(|pair| pair[0].x >= pair[1].x) {
                     return Err(points::degenerate(name, 0, "its points do not rise in x"));
+                }
+                // Slopes of a spline through points that do not rise are no numbers.
+                for knot in knots {
+                    check_finite(name, Field::CurvePoints, knot.slope)?;
                 }
             }
             Law::Polynomial(coefficients) => {

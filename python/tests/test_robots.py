@@ -1,4 +1,4 @@
-"""Robots from URDF and MJCF: the scenes that the program imports, and what is told of them."""
+"""Robots from URDF and MJCF, OpenSim models and scenes of SOFA: the scenes that the program imports, and what is told of them."""
 
 import pickle
 import subprocess
@@ -13,7 +13,10 @@ import pliant
 MODELS = ROOT / "crates" / "pliant-import" / "tests" / "models"
 
 
-@pytest.mark.parametrize("path", sorted(MODELS.glob("*.*ml")) + sorted(MODELS.glob("*.urdf")), ids=lambda p: p.name)
+FILES = [path for ending in ("xml", "urdf", "osim", "scn") for path in sorted(MODELS.glob(f"*.{ending}"))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
 def test_a_robot_is_the_scene_that_the_program_writes(path: Path, program: str, tmp_path: Path) -> None:
     scene = tmp_path / "robot.ron"
     subprocess.run([program, "import", str(path), "-o", str(scene)], check=True, capture_output=True)

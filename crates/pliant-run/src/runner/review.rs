@@ -244,7 +244,8 @@ impl Watch {
 
     /// Whether more energy came from nowhere than a good run has.
     fn is_growth(&self) -> bool {
-        let (turned_over, noise) = (self.energy.turned_over(), NOISE * self.energy.size);
+        let turned_over = self.energy.turned_over();
+        let noise = NOISE * self.energy.size.max(self.energy.fall);
         let stays = self.energy.made > GROWTH * turned_over + noise;
         let passes = self.most_made > PASSING_GROWTH * turned_over + noise;
         // What flies off because of it falls far, and then turns over much.

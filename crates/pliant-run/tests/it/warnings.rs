@@ -60,6 +60,34 @@ fn scenes_of_the_repository_have_no_warnings() {
     assert!(count >= 48, "{count}");
 }
 
+/// Two bodies hang on springs without a load and without gravity: rounding strains the springs by
+/// 1e-16, and what comes of 1e-65 J is neither an error nor worth a warning.
+#[test]
+fn rest_without_gravity_is_rest() {
+    let turned = "rotation: Axis(around: (0, 1, 0), degrees: 90)";
+    let text = format!(
+        "(run: (duration: 0.1, step: 0.01),
+        nodes: [
+            Bodies(name: \"trunk\", bodies: [(position: (0, 0, 0.781), mass: 5, shape: Box(0.9, 0.1, 0.1), {turned})]),
+            Bodies(name: \"thigh\", bodies: [(position: (-0.469, 0, 0.649), mass: 1.3, shape: Box(0.1, 0.1, 0.27))]),
+            Bodies(name: \"foot\", bodies: [(position: (-0.4865, 0, 0.417), mass: 0.7, shape: Box(0.1, 0.1, 0.1), {turned})]),
+        ],
+        joints: [
+            (name: \"hip\", kind: Hinge, a: Body(\"trunk\", 0), b: Body(\"thigh\", 0), at: (-0.469, 0, 0.781),
+                axis: (0, 1, 0), springs: [(compliance: 0.01)]),
+            (name: \"knee\", kind: Hinge, a: Body(\"thigh\", 0), b: Body(\"foot\", 0), at: (-0.469, 0, 0.517),
+                axis: (0, 1, 0), springs: [(compliance: 0.01)]),
+        ])"
+    );
+    let outcome = ran(&text);
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    assert!(
+        outcome.summary.warnings.is_empty(),
+        "{:?}",
+        outcome.summary.warnings
+    );
+}
+
 const LIMIT: &str = "(run: (duration: 0.1, step: 0.01),
     nodes: [Bodies(name: \"bd\", bodies: [(position: (1, 0, 0), shape: Sphere(0.1), mass: 1)])],
     joints: [(name: \"j\", kind: Slider, b: Body(\"bd\", 0), limits: [(lower: 0.5)])])";

@@ -417,7 +417,12 @@ mod tests {
     #[test]
     fn stops_set_in_along_a_smooth_step() {
         let table = stop_table([-1.0, 2.0], [10.0, 100.0], 0.4);
-        let at = |x: f64| table.iter().find(|(own, _)| (own - x).abs() < 1e-12).unwrap().1;
+        let at = |x: f64| {
+            let point = table.iter().find(|(own, _)| (own - x).abs() < 1e-12);
+            point
+                .expect("the table has a point at each place that is asked for")
+                .1
+        };
         for (x, tension) in [
             (2.0, 0.0),
             (2.2, 50.0 * 0.2),

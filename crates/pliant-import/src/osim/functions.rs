@@ -24,7 +24,7 @@ impl Function {
         }
     }
 
-    /// The same function with its values times a factor.
+    /// Multiplies the values of the function by a factor.
     fn times(self, factor: f64) -> Self {
         match self {
             Self::Constant(y) => Self::Constant(y * factor),

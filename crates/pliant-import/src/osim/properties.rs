@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn names_and_comments_become_those_of_xml() {
         let text = "<OpenSimDocument><!-- a -- b --><A::B x=\"1::2\">c::d - e</A::B></OpenSimDocument>";
-        let made = well_formed(text).unwrap();
+        let made = well_formed(text).expect("the text has the root of OpenSim");
         assert_eq!(made.len(), text.len());
         assert_eq!(
             made,

@@ -512,14 +512,11 @@ impl Forces<'_, '_> {
         self.0.states.len() - 1
     }
 
-    /// Springs of one component, as lengths with a stiffness.
-    pub(super) fn put_springs(
-        &mut self,
-        component: usize,
-        label: &str,
-        like: usize,
-        springs: Springs,
-    ) -> Result<()> {
+    /// Writes the springs of one component, as lengths with a stiffness, named as it behind the
+    /// state `like`.
+    pub(super) fn put_springs(&mut self, component: usize, like: usize, springs: Springs) -> Result<()> {
+        let own = self.0.tree.value(component, "name").unwrap_or("springs");
+        let label = format!("{}/{own}", self.0.states[like].name);
         // Those of one stiffness and damping are one node.
         let mut groups: Vec<((f64, f64), Vec<usize>)> = Vec::new();
         for (i, law) in springs.laws.iter().enumerate() {

@@ -23,9 +23,9 @@ const MASSES: &[&str] = &[
 
 /// The masses of particles.
 pub(super) enum Masses {
-    /// One for each (kg).
+    /// The mass of each particle (kg).
     Each(Vec<f64>),
-    /// Of the cells of their mesh (kg/m^3).
+    /// The density of the cells of the mesh whose corners the particles are (kg/m^3).
     Density(f64),
 }
 

@@ -63,14 +63,7 @@ impl Forces<'_, '_> {
         if springs.pairs.is_empty() {
             return Ok(());
         }
-        let label = self
-            .0
-            .tree
-            .value(component, "name")
-            .unwrap_or("springs")
-            .to_owned();
-        let label = format!("{}/{label}", self.0.states[first].name);
-        self.put_springs(component, &label, first, springs)
+        self.put_springs(component, first, springs)
     }
 
     fn check_springs(&self, component: usize, springs: &Springs) -> Result<()> {
@@ -150,14 +143,7 @@ impl Forces<'_, '_> {
         if springs.pairs.is_empty() {
             return Ok(());
         }
-        let label = self
-            .0
-            .tree
-            .value(component, "name")
-            .unwrap_or("springs")
-            .to_owned();
-        let label = format!("{}/{label}", self.0.states[state].name);
-        self.put_springs(component, &label, state, springs)
+        self.put_springs(component, state, springs)
     }
 }
 

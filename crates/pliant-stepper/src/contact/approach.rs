@@ -46,9 +46,10 @@ impl Approach {
         }
     }
 
-    /// As [`with_motion`](Self::with_motion), of one of many contacts that may share a load in
-    /// several ways, where one that bore nothing bears much without an approach: `falls` is taken
-    /// for a share of its change at least.
+    /// The bound of [`with_motion`](Self::with_motion) for a contact, whose change is no less than a
+    /// share of the one that its own impulse makes. Where many contacts share a load in several
+    /// ways, one that bore nothing before may take a large impulse without an approach, and what is
+    /// stopped there is noise.
     pub(crate) fn with_motion_of_contact(self, stopped: f64, falls: f64) -> Self {
         let least = LEAST / IMPACT * self.change;
         self.with_motion(stopped, falls.max(least))

@@ -36,10 +36,9 @@ impl Sdirk2 {
     /// for contacts, in the time `elapsed` (s) since the start of the step. A compliant contact may
     /// stop half of an approach in one stage and throw it back in the next.
     pub(super) fn impact(&self, system: &mut System, start: &Motion, end: &Motion, elapsed: f64) -> Impact {
-        let approaches = |group: &RowGroup| {
-            let rows = 0..group.size * group.count;
-            let (group, system) = (*group, &*system);
-            rows.map(move |k| self.approach(system, (&group, k), start, end, elapsed).0)
+        let stops = |group| {
+            let approaches = self.approaches(system, group, start, end, elapsed);
+            any_impact(approaches.map(|(one, _)| one))
         };
         let motion = StageMotion {
             end: &self.work.iterate.velocity,
@@ -47,9 +46,7 @@ impl Sdirk2 {
             elapsed,
         };
         let impulses = &self.work.iterate.contacts;
-        if one_sided(system).any(|group| any_impact(approaches(group)))
-            || contact_step::has_impact(system, impulses, Meeting::Anew, motion)
-        {
+        if one_sided(system).any(stops) || contact_step::has_impact(system, impulses, Meeting::Anew, motion) {
             Impact::Real
         } else if contact_step::has_impact(system, impulses, Meeting::Any, motion) {
             Impact::OfCurves
@@ -62,14 +59,23 @@ impl Sdirk2 {
     /// the other way in the second: its impulse was an impact, whatever part of the velocities it
     /// seemed to be. The forces of `end` are those of both stages.
     pub(super) fn rebounds(&self, system: &mut System, start: &Motion, end: &Motion, h: f64) -> bool {
-        let approaches = |group: &RowGroup| {
-            let rows = 0..group.size * group.count;
-            let (group, system) = (*group, &*system);
-            rows.map(move |k| self.approach(system, (&group, k), start, end, h))
-        };
+        let lets_go = |group| any_rebound(self.approaches(system, group, start, end, h));
         let (first, velocity) = (&self.first.contacts, &self.work.iterate.velocity);
-        one_sided(system).any(|group| any_rebound(approaches(group)))
-            || contact_step::has_rebound(system, first, velocity)
+        one_sided(system).any(lets_go) || contact_step::has_rebound(system, first, velocity)
+    }
+
+    /// The approach of each coordinate of a group of one-sided rows, of which the forces of `end`
+    /// act in the time `elapsed` (s), and the velocity with which it leaves (m/s, rad/s).
+    fn approaches<'a>(
+        &'a self,
+        system: &'a System,
+        group: &'a RowGroup,
+        start: &'a Motion,
+        end: &'a Motion,
+        elapsed: f64,
+    ) -> impl Iterator<Item = (Approach, f64)> + Clone + 'a {
+        let rows = 0..group.size * group.count;
+        rows.map(move |k| self.approach(system, group, k, start, end, elapsed))
     }
 
     /// The approach of coordinate `k` of a group of one-sided rows, of which the forces of `end`
@@ -77,7 +83,8 @@ impl Sdirk2 {
     fn approach(
         &self,
         system: &System,
-        (group, k): (&RowGroup, usize),
+        group: &RowGroup,
+        k: usize,
         start: &Motion,
         end: &Motion,
         elapsed: f64,

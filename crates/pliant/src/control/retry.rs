@@ -423,8 +423,48 @@ mod tests {
     use super::*;
     use crate::contact::OverlapReport;
     use crate::{NewtonReport, Timings};
-    use pliant_model::{Mass, Model};
+    use pliant_model::{At, ForceField, Mass, Model, Treatment};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
+
+    /// A force that is another one at each evaluation, so that no step has a solution; it counts
+    /// them.
+    #[derive(Clone, Debug, Default)]
+    struct Erratic(Arc<AtomicUsize>);
+
+    impl ForceField for Erratic {
+        fn add_force(&self, _: At<'_>, f: &mut [f64]) {
+            let count = self.0.fetch_add(1, Ordering::Relaxed);
+            f[0] += if count.is_multiple_of(2) { 1e6 } else { -1e6 };
+        }
+    }
+
+    /// Evaluations of a step without a solution that has so many attempts left, of which none is
+    /// in the end.
+    fn evaluations(attempts: usize) -> usize {
+        let mut model = Model::new();
+        let particle = model.add_particles("particle", &[[0.0; 3]]).unwrap();
+        model.add_mass("mass", particle, Mass::Uniform(1.0)).unwrap();
+        let erratic = Erratic::default();
+        let count = Arc::clone(&erratic.0);
+        model
+            .add_force_field("erratic", particle, erratic, Treatment::Stiffness)
+            .unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        let (start, mut left) = (count.load(Ordering::Relaxed), attempts);
+        assert!(step_as_part(&mut simulation, 0.01, &mut left).is_err());
+        assert_eq!(left, attempts.saturating_sub(17), "{attempts}");
+        count.load(Ordering::Relaxed) - start
+    }
+
+    /// A step that has no solution is halved to its end, sixteen times, unless fewer attempts are
+    /// left: then it ends with them, and with a like share of the work.
+    #[test]
+    fn attempts_that_are_left_bound_a_step() {
+        let (few, many) = (evaluations(4), evaluations(MOST_ATTEMPTS));
+        assert!(3 * few < many, "{few} {many}");
+    }
 
     /// A report whose every number is `k` times one that no other has.
     fn report(k: usize) -> StepReport {

@@ -136,17 +136,17 @@ impl Contacts {
         self.take_laws(base, h, 0.0);
     }
 
-    /// Whether one of the impulses at the end of a stage is that of an impact; behind the rows of the
-    /// model, of which there are `base_rows`.
-    pub(super) fn has_impact(
+    /// The contacts among which one of the impulses at the end of a stage is that of an impact, the
+    /// fewest; none if there is none. Impulses are behind the rows of the model, of which there are
+    /// `base_rows`.
+    pub(super) fn find_impact(
         &mut self,
         impulses: &[f64],
         base_rows: usize,
-        meeting: Meeting,
         motion: StageMotion<'_>,
-    ) -> bool {
+    ) -> Option<Meeting> {
         if self.detection.list.is_empty() {
-            return false;
+            return None;
         }
         let Self { rows, newton, .. } = self;
         rows.tail.product_into(motion.end, &mut rows.after);
@@ -154,17 +154,18 @@ impl Contacts {
         if !motion.accelerations.is_empty() {
             rows.tail.product_into(motion.accelerations, &mut newton.falling);
         }
-        let all = self.approaches(impulses, base_rows, meeting);
-        let normals = self.rows.first_rows();
-        any_impact(all.zip(normals).zip(&self.newton.bore).map(|((one, row), bore)| {
-            match self.newton.falling.get(row) {
-                Some(rate) if !bore => {
-                    let stopped = self.rows.after[row] + one.velocity;
-                    one.with_motion_of_contact(stopped, motion.elapsed * rate.abs())
-                }
-                _ => one,
+        let bounded = |((one, row), bore): ((Approach, usize), &bool)| match self.newton.falling.get(row) {
+            Some(rate) if !bore => {
+                let stopped = self.rows.after[row] + one.velocity;
+                one.with_motion_of_contact(stopped, motion.elapsed * rate.abs())
             }
-        }))
+            _ => one,
+        };
+        [Meeting::Anew, Meeting::Any].into_iter().find(|meeting| {
+            let all = self.approaches(impulses, base_rows, *meeting);
+            let all = all.zip(self.rows.first_rows()).zip(&self.newton.bore);
+            any_impact(all.map(bounded))
+        })
     }
 
     /// Whether one of the impulses of an iterate that is no solution yet is that of an impact all

@@ -451,16 +451,11 @@ pub(crate) fn has_taken_impacts(system: &System) -> bool {
     listed(system).is_some_and(|c| c.rows.bounced)
 }
 
-/// Whether one of these impulses of contacts at the end of a stage is that of an impact.
-pub(crate) fn has_impact(
-    system: &mut System,
-    impulses: &[f64],
-    meeting: Meeting,
-    motion: StageMotion<'_>,
-) -> bool {
+/// The contacts among which one of these impulses at the end of a stage is that of an impact.
+pub(crate) fn find_impact(system: &mut System, impulses: &[f64], motion: StageMotion<'_>) -> Option<Meeting> {
     let base_rows = system.model.row_count();
-    let contacts = system.contacts.as_mut();
-    contacts.is_some_and(|c| c.has_impact(impulses, base_rows, meeting, motion))
+    let contacts = system.contacts.as_mut()?;
+    contacts.find_impact(impulses, base_rows, motion)
 }
 
 /// Whether a contact that bears by the impulses of the first stage leaves at the velocities `end` of

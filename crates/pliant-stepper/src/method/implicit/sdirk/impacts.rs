@@ -46,12 +46,13 @@ impl Sdirk2 {
             elapsed,
         };
         let impulses = &self.work.iterate.contacts;
-        if one_sided(system).any(stops) || contact_step::has_impact(system, impulses, Meeting::Anew, motion) {
-            Impact::Real
-        } else if contact_step::has_impact(system, impulses, Meeting::Any, motion) {
-            Impact::OfCurves
-        } else {
-            Impact::None
+        if one_sided(system).any(stops) {
+            return Impact::Real;
+        }
+        match contact_step::find_impact(system, impulses, motion) {
+            Some(Meeting::Anew) => Impact::Real,
+            Some(Meeting::Any) => Impact::OfCurves,
+            None => Impact::None,
         }
     }
 

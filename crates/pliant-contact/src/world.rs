@@ -267,6 +267,7 @@ impl World {
         self.memory.next_serial = memory.next_serial;
         self.memory.entries.clone_from(&memory.entries);
         self.contacts.clear();
+        self.work.searched_again = true;
         Ok(())
     }
 
@@ -386,6 +387,28 @@ impl World {
         self.work.kept = kept;
         self.work.searched_again = true;
         found.map(|()| &self.contacts[..])
+    }
+
+    /// Takes the contacts that an [`update`](Self::update) with these positions and velocities
+    /// found, which are in the memory, for those of the last update: what
+    /// [`find_missed`](Self::find_missed) and [`find_entered`](Self::find_entered) leave out depends
+    /// on its velocities, and not on the searches between. Cost: a pass over all colliders, without
+    /// a search.
+    ///
+    /// # Errors
+    /// [`ContactError`] as of [`update`](Self::update), for bad numbers and colliders.
+    pub fn resume(
+        &mut self,
+        model: &Model,
+        positions: &[f64],
+        velocities: &[f64],
+        horizon: f64,
+    ) -> Result<(), ContactError> {
+        crate::error::not_negative("the horizon", horizon)?;
+        self.pieces
+            .place(&self.colliders, model, positions, velocities, horizon)?;
+        self.work.searched_again = false;
+        Ok(())
     }
 
     /// Pairs of pieces that may meet, sorted.

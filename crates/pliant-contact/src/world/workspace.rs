@@ -28,7 +28,7 @@ pub(super) struct Workspace {
     pub(super) turned: Vec<f64>,
     /// Positions where a step ends, and the way there.
     pub(super) end: [Vec<f64>; 2],
-    /// The pieces do not have the velocities of the last update any more.
+    /// The pieces do not have the velocities of the last update any more, nor those of the memory.
     pub(super) searched_again: bool,
     /// Tests of the present search.
     pub(super) tests: Tests,

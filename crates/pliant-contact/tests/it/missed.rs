@@ -318,3 +318,43 @@ fn corners_that_a_turning_body_brings_in_are_found_at_the_end() {
         assert_eq!((again, rig.world.memory()), (0, &memory));
     }
 }
+
+/// Contacts that come from a memory are those of the last search, whatever was searched since: what
+/// moves as it was predicted to is not searched again, what does not is found.
+#[test]
+fn contacts_of_a_memory_are_those_of_the_last_search() {
+    let mut rig = Rig::new(&[
+        (plate(), Pose::default()),
+        (Shape::ball(0.05).unwrap(), Pose::at([0.0, 0.0, 0.5])),
+    ]);
+    let falling = [-60.0, -60.0].map(|v| [0.0, 0.0, v, 0.0, 0.0, 0.0]);
+    rig.state.velocities.copy_from_slice(falling.as_flattened());
+    assert!(rig.contacts(H).is_empty());
+    let memory = rig.world.memory().clone();
+    // A search of bodies that stand, which are predicted to keep their distance, too.
+    rig.state.velocities.fill(0.0);
+    assert!(rig.contacts(H).is_empty());
+    rig.world.set_memory(memory.clone()).unwrap();
+    rig.state.velocities.copy_from_slice(falling.as_flattened());
+    let Rig {
+        model, world, state, ..
+    } = &mut rig;
+    world
+        .resume(model, &state.positions, &state.velocities, H)
+        .unwrap();
+    assert_eq!((world.memory(), world.contacts().len()), (&memory, 0));
+    // The searches count their tests anew.
+    let tests = world.tests();
+    world.set_most_tests(0);
+    let (x, v) = (&state.positions, &state.velocities);
+    assert!(world.find_missed(model, x, v, H).unwrap().is_empty());
+    assert!(world.find_entered(model, x, v, H).unwrap().is_empty());
+    assert_eq!(world.tests(), tests);
+    world.set_most_tests(u64::MAX);
+    assert_eq!(again(&mut rig, &[0.0, -1.0]).len(), 1);
+    let (x, v) = (&rig.state.positions, &mut rig.state.velocities);
+    v[2] = f64::NAN;
+    rig.world.resume(&rig.model, x, v, H).unwrap_err();
+    v[2] = 0.0;
+    rig.world.resume(&rig.model, x, v, -H).unwrap_err();
+}

@@ -457,6 +457,13 @@ fn a_failed_stage_leaves_nothing_behind() {
     judge_seed(81, false, 60).unwrap();
 }
 
+/// A step whose contacts come from a checkpoint looks for missed ones as the step did that had
+/// found them at the end of the one before: the replay is the same to the bit.
+#[test]
+fn contacts_of_a_checkpoint_are_those_of_the_last_search() {
+    judge_seed(905, false, 60).unwrap();
+}
+
 #[test]
 fn a_seed_is_always_the_same_scene() {
     for wild in [false, true] {

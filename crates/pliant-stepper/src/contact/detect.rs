@@ -161,6 +161,13 @@ impl ContactSource {
         })
     }
 
+    /// Goes on from the contacts of a state that a search over `h` (s) found.
+    fn resume(&mut self, search: Search<'_>, h: f64) -> Result<(), Error> {
+        let system = search.assembler.system();
+        predict(search.model, search.state, system, h, &mut self.predicted);
+        self.finder.resume(search.model, &self.predicted, h)
+    }
+
     /// Takes note of the memory of the finder.
     pub(super) fn save(&mut self, memory: &mut ContactMemory) {
         self.searched = false;
@@ -237,6 +244,7 @@ impl Detection {
             self.horizon = None;
             self.guards.aside.clear();
             if let Some(horizon) = memory.horizon.filter(|horizon| *horizon >= h) {
+                self.source.resume(search, horizon)?;
                 self.list.clone_from(&memory.list);
                 self.horizon = Some(horizon);
             } else {

@@ -31,6 +31,18 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         out: &mut ContactList,
     ) -> Result<(), Error>;
 
+    /// Takes the contacts that a search of this state over `horizon` (s) listed, which the memory
+    /// has, for those of the last search: what [`find_missed`](Self::find_missed) and
+    /// [`find_entered`](Self::find_entered) leave out may depend on it, and not on what was
+    /// searched since. A finder whose memory is all that these know of the last search leaves this
+    /// out.
+    ///
+    /// # Errors
+    /// Whatever keeps it from knowing.
+    fn resume(&mut self, _model: &Model, _state: &State, _horizon: f64) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Lists, into an empty list, the contacts of a state that the motion may come to, as
     /// [`find`](Self::find) does. They are named by the memory of the last search, and the memory
     /// stays as it is.

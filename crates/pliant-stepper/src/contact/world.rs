@@ -109,6 +109,10 @@ impl ContactFinder for World {
         Ok(())
     }
 
+    fn resume(&mut self, model: &Model, state: &State, horizon: f64) -> Result<(), Error> {
+        Ok(self.resume(model, &state.positions, &state.velocities, horizon)?)
+    }
+
     fn look(
         &mut self,
         model: &Model,

@@ -450,6 +450,15 @@ fn a_lock_is_named_where_work_runs_out() {
     assert_eq!(kind, "Locked", "{text}");
 }
 
+/// A straight cable between two fixed points locks, also where rounding leaves its rows a
+/// contradiction of 2e-12 m.
+#[test]
+fn a_lock_is_named_where_rounding_contradicts() {
+    let ending = judge_seed(52, true, 2).unwrap();
+    let [kind, text] = ending.failure.unwrap();
+    assert_eq!(kind, "Locked", "{text}");
+}
+
 /// A step that fails between its stages leaves no work of contacts behind: the replay from a
 /// checkpoint is the same to the bit.
 #[test]

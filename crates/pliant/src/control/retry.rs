@@ -17,6 +17,9 @@ const UNTIL_LOCKED: usize = 4;
 /// step whose halves have no solution either is locked.
 const MOST_RADII: f64 = 100.0;
 
+/// Positions that are closer (m, rad) than what a solve leaves of them are together.
+const ROUNDING: f64 = 1e-9;
+
 /// A step that makes energy is halved so much more often before it is an error.
 const MORE_HALVINGS: usize = 4;
 
@@ -75,9 +78,11 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
     );
     if is_unsolved {
         simulation.keep_failed_system();
-        if finds_positions {
-            check_locks(simulation, h, MOST_RADII)?;
-        }
+    }
+    if finds_positions && (is_unsolved || result.as_ref().is_err_and(contradicts_by_rounding)) {
+        check_locks(simulation, h, MOST_RADII)?;
+    }
+    if is_unsolved {
         check_driven(simulation, h)?;
     }
     if let (true, Err(Error::NotConverged { turning, .. })) = (finds_positions, &mut result) {
@@ -87,6 +92,12 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
         *turning = found.map(|(row, angle)| (system.model.describe_row(row), angle));
     }
     result
+}
+
+/// Whether rows contradict each other by no more than the rounding of positions, as those do that
+/// lock.
+fn contradicts_by_rounding(error: &Error) -> bool {
+    matches!(error, Error::Incompatible { apart, unit: "m" | "rad", .. } if *apart < ROUNDING)
 }
 
 /// Whether hard rows lock what forces begin in a step of length `h` (s) that has no solution, or

@@ -51,6 +51,8 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
     table.row("nodes", nodes.to_string());
     table.row("dofs", format!("{dofs}, {fixed} fixed at the start"));
     table.row("rows", rows.to_string());
+    let gravity = runner.simulation().problem().gravity();
+    table.row("gravity", describe_gravity(gravity));
     table.row(
         "entries",
         format!("{w_entries} of W (lower triangle), {j_entries} of J"),
@@ -80,4 +82,12 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
     };
     table.row("status", good);
     Ok(table)
+}
+
+/// Gravity (m/s^2) in words; without it, what a scene that lost its `gravity` would show late.
+fn describe_gravity(gravity: [f64; 3]) -> String {
+    match gravity {
+        [0.0, 0.0, 0.0] => "none: nothing has weight".to_owned(),
+        [x, y, z] => format!("({x}, {y}, {z}) m/s^2"),
+    }
 }

@@ -222,6 +222,20 @@ fn check_prints_sizes() {
     );
 }
 
+/// Gravity is named, and so is that there is none: a scene that lost its `gravity` would just float.
+#[test]
+fn check_names_gravity() {
+    let dir = tempfile::tempdir().unwrap();
+    let net = scene("net.ron");
+    let ran = pliant(dir.path(), &["check", net.to_str().unwrap()]);
+    assert!(out(&ran).contains("(0, -9.81, 0) m/s^2"), "{}", out(&ran));
+    let free = r#"(nodes: [Particles(name: "p", positions: [(0, 0, 0)], mass: 1)])"#;
+    let free = write(dir.path(), "free.ron", free);
+    let ran = pliant(dir.path(), &["check", &free]);
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    assert!(out(&ran).contains("none: nothing has weight"), "{}", out(&ran));
+}
+
 #[test]
 fn mistakes_have_code_2_and_a_caret() {
     let dir = tempfile::tempdir().unwrap();

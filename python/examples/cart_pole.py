@@ -55,14 +55,14 @@ class CartPole(Task):
         batch.tau = tau
 
     def observe(self, batch: pliant.Batch) -> NDArray[np.float64]:
-        q, qd = batch.q, batch.qd
+        q, qd = batch.live.q, batch.live.qd
         return np.stack([q[:, 0], qd[:, 0], q[:, 1], qd[:, 1]], axis=1)
 
     def reward(self, batch: pliant.Batch, actions: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.ones(len(batch))
 
     def is_terminated(self, batch: pliant.Batch) -> NDArray[np.bool_]:
-        q = batch.q
+        q = batch.live.q
         return np.asarray((np.abs(q[:, 0]) > 2.4) | (np.abs(q[:, 1]) > np.radians(12)))
 
 

@@ -17,11 +17,12 @@ array([[ 0.    , -0.0981,  0.    ]])
 
 All numbers are in SI units, all axes are those of the world unless a name says otherwise, and
 quaternions are ``(w, x, y, z)``. Arrays are copies that cannot be written, but for those of
-:attr:`Simulation.live`, which follow the state: what is set is set by assigning a whole property. A step that was not solved raises :class:`NotConverged`.
+:attr:`Simulation.live` and :attr:`Batch.live`, which follow the state: what is set is set by assigning a whole property. A step that was not solved raises :class:`NotConverged`.
 """
 
 from ._pliant import (
     Batch,
+    BatchLive,
     Body,
     Certificate,
     Check,
@@ -61,6 +62,7 @@ from .scene import Scene
 __all__ = [
     "CONTACT",
     "Batch",
+    "BatchLive",
     "Body",
     "Certificate",
     "Check",

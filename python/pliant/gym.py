@@ -61,7 +61,7 @@ class Task(ABC):
 
     @abstractmethod
     def observe(self, batch: Batch) -> _Array:
-        """Observations, shape ``(n, *observation_space.shape)``."""
+        """Observations, shape ``(n, *observation_space.shape)``; they are copied, so that they may be live arrays."""
 
     @abstractmethod
     def reward(self, batch: Batch, actions: _Array) -> _Array:

@@ -1,7 +1,9 @@
 //! `Batch`: simulations of one scene side by side, stepped on several threads.
 
+mod access;
 mod begin;
 mod control;
+mod live;
 mod places;
 mod pool;
 mod set;
@@ -10,14 +12,15 @@ mod turn;
 use crate::arrays::{self, Numbers, Vector};
 use crate::end::End;
 use crate::joint_space::{self, Part};
+use crate::live::Table;
 use crate::lock::Broken;
 use crate::model::Model;
-use crate::node::{Node, Quantity};
+use crate::node::Quantity;
 use crate::report::StepReport;
 use crate::simulation::{self, Simulation};
 use crate::{dynamics, errors};
 use begin::{Values, begin};
-use numpy::{PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use places::{for_each, named, places};
 use pliant::Simulation as Motion;
 use pliant_run::Target;
@@ -26,8 +29,10 @@ use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyTuple, PyType};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use turn::{Goal, Turn, exceptions, go};
+
+pub(crate) use live::BatchLive;
 
 /// The most instances.
 const MOST: usize = 1_000_000;
@@ -62,71 +67,8 @@ pub(crate) struct Batch {
     model: Py<Model>,
     pool: Pool,
     instances: Mutex<Vec<Py<Simulation>>>,
-}
-
-impl Batch {
-    fn list(&self, py: Python<'_>) -> Vec<Py<Simulation>> {
-        let list = self.instances.lock_py_attached(py);
-        let list = list.unwrap_or_else(PoisonError::into_inner);
-        list.iter().map(|s| s.clone_ref(py)).collect()
-    }
-
-    /// One number of each instance.
-    fn numbers<'py>(&self, py: Python<'py>, read: impl Fn(&Motion) -> f64) -> PyResult<Vector<'py>> {
-        let list = self.list(py);
-        let values = list.iter().map(|s| s.get().read(py, &read));
-        Ok(arrays::vector(py, &values.collect::<PyResult<Vec<_>>>()?))
-    }
-
-    /// A row of numbers of each instance.
-    fn rows<'py>(
-        &self,
-        py: Python<'py>,
-        width: usize,
-        read: impl Fn(&Motion) -> Vec<f64>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let list = self.list(py);
-        arrays::matrix(py, [list.len(), width], |out| {
-            for (row, simulation) in list.iter().enumerate() {
-                let values = simulation.get().read(py, &read)?;
-                out[row * width..][..width].copy_from_slice(&values);
-            }
-            Ok(())
-        })
-    }
-
-    fn joint_space<'py>(&self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let model = self.model.get();
-        let width = model.outline().coordinates().count();
-        self.rows(py, width, |simulation| joint_space::read(simulation, model, part))
-    }
-
-    /// A quantity of all elements of a node in each instance.
-    fn elements<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        quantity: Quantity,
-    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-        let list = self.list(py);
-        let node = self.node(py, &list, name)?;
-        let (count, size) = (node.count(), node.size(py, quantity)?);
-        let mut values = vec![0.0; list.len() * count * size];
-        for (simulation, out) in list.iter().zip(values.chunks_exact_mut((count * size).max(1))) {
-            simulation.get().read(py, |simulation| {
-                node.read(simulation, quantity, 0..count, out);
-            })?;
-        }
-        let array = PyArray::from_vec(py, values).reshape([list.len(), count, size])?;
-        array.readwrite().make_nonwriteable();
-        Ok(array)
-    }
-
-    /// A node as the first instance has it; all have the same.
-    fn node(&self, py: Python<'_>, list: &[Py<Simulation>], name: &str) -> PyResult<Node> {
-        let first = list[0].bind(py);
-        Node::new(first, first.get().node_id(py, name)?)
-    }
+    /// Arrays that follow the instances.
+    table: Arc<Table>,
 }
 
 #[pymethods]
@@ -150,6 +92,7 @@ impl Batch {
             model,
             pool,
             instances: Mutex::new(instances),
+            table: Arc::default(),
         })
     }
 
@@ -157,6 +100,13 @@ impl Batch {
     #[getter(model)]
     fn model_of(&self, py: Python<'_>) -> Py<Model> {
         self.model.clone_ref(py)
+    }
+
+    /// Arrays that follow the states of the instances: each is the same array every time, with the
+    /// numbers after the last step or whatever changed them.
+    #[getter]
+    fn live(slf: &Bound<'_, Self>) -> BatchLive {
+        BatchLive::new(slf.clone().unbind())
     }
 
     /// Number of threads.
@@ -211,7 +161,7 @@ impl Batch {
             goals[place] = Goal::Steps(steps, h);
         }
         let turns = list.iter().zip(goals).map(|(s, goal)| Turn::new(s.get(), goal));
-        let turns = go(py, &self.pool.threads(py)?, turns.collect())?;
+        let turns = go(py, self, turns.collect())?;
         let mut exceptions = exceptions(py, &turns);
         if !return_exceptions && !exceptions.is_empty() {
             return Err(exceptions.swap_remove(0).1);
@@ -261,7 +211,7 @@ impl Batch {
                     let goal = if is_static { Goal::Rest } else { Goal::End(*end) };
                     Turn::new(s.get(), goal)
                 });
-                let turns = go(py, &this.pool.threads(py)?, turns.collect())?;
+                let turns = go(py, this, turns.collect())?;
                 if let Some((_, exception)) = exceptions(py, &turns).into_iter().next() {
                     return Err(exception);
                 }
@@ -292,17 +242,15 @@ impl Batch {
         let model = |place: &usize| list[*place].get().model_handle(py);
         let models: Vec<_> = places.iter().map(model).collect();
         let fresh = begin(py, &self.pool.threads(py)?, &models, &places, &values)?;
-        let guard = self.instances.lock_py_attached(py);
-        let mut guard = guard.unwrap_or_else(PoisonError::into_inner);
-        let old: Vec<_> = places
-            .iter()
-            .zip(fresh)
-            .map(|(place, new)| std::mem::replace(&mut guard[*place], new))
-            .collect();
-        // Finalisers may look at the batch: the lock is free again.
-        drop(guard);
-        drop(old);
-        Ok(())
+        let fresh = places.into_iter().zip(fresh).collect();
+        // Finalisers of those before may look at the batch: nothing is locked when they go.
+        let old = self.table.replace(py, fresh, |fresh| {
+            let guard = self.instances.lock_py_attached(py);
+            let mut guard = guard.unwrap_or_else(PoisonError::into_inner);
+            let put = |(place, new)| std::mem::replace(&mut guard[place], new);
+            fresh.into_iter().map(put).collect()
+        });
+        old.map(drop)
     }
 
     /// Times of the instances (s), shape ``(n,)``.
@@ -350,17 +298,19 @@ impl Batch {
         let model = self.model.get();
         let width = model.outline().coordinates().count();
         let values = arrays::values(py, &values, "the forces along coordinates", &[list.len(), width])?;
-        for (simulation, forces) in list.iter().zip(values.chunks_exact(width.max(1))) {
-            let simulation = simulation.get();
-            simulation.set(py, |s| joint_space::push(s, model, forces))?;
-        }
-        Ok(())
+        let mut pairs = list.iter().zip(values.chunks_exact(width.max(1)));
+        self.changing(py, &list, || {
+            pairs.try_for_each(|(simulation, forces)| {
+                let simulation = simulation.get();
+                simulation.set_unseen(py, |s| joint_space::push(s, model, forces))
+            })
+        })
     }
 
     /// Velocities of all degrees of freedom, shape ``(n, dofs)``, as :attr:`Simulation.velocities`.
     #[getter]
     fn dof_velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.rows(py, self.model.get().outline().dofs, dynamics::velocities)
+        self.rows(py, dynamics::velocities)
     }
 
     /// Positions of the elements of a node, shape ``(n, elements, coordinates)`` (m); of bodies
@@ -396,11 +346,13 @@ impl Batch {
         let width = node.velocity_size();
         let what = format!("the forces on `{}`", node.name);
         let values = arrays::values(py, &force, &what, &[list.len(), width])?;
-        for (simulation, force) in list.iter().zip(values.chunks_exact(width)) {
-            let simulation = simulation.get();
-            simulation.set(py, |s| s.set_force(node.id, element, force))?;
-        }
-        Ok(())
+        let mut pairs = list.iter().zip(values.chunks_exact(width));
+        self.changing(py, &list, || {
+            pairs.try_for_each(|(simulation, force)| {
+                let simulation = simulation.get();
+                simulation.set_unseen(py, |s| s.set_force(node.id, element, force))
+            })
+        })
     }
 
     /// Set the positions of the elements of an independent node (m), of bodies those of their centres
@@ -489,12 +441,12 @@ impl Batch {
     }
 
     /// Multipliers of a constraint or of a compliant force field over the last step, shape
-    /// ``(n, rows)`` (N, N m), as :meth:`Simulation.reaction`.
+    /// ``(n, rows)`` (N, N m), as :meth:`Simulation.reaction`; NaN in the rows of instances in which
+    /// a force field has none, where it has some in others.
     fn reaction<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let list = self.list(py);
         let id = list[0].get().component(py, name)?;
-        let width = list[0].get().read(py, |s| s.reaction(id).len())?;
-        self.rows(py, width, |simulation| simulation.reaction(id).to_vec())
+        self.rows(py, |simulation| simulation.reaction(id).to_vec())
     }
 
     /// Forces of a constraint or force field on the coordinates of its node, shape ``(n, numbers)``
@@ -502,8 +454,7 @@ impl Batch {
     fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let list = self.list(py);
         let id = list[0].get().component(py, name)?;
-        let width = list[0].get().read(py, |s| s.force(id).len())?;
-        self.rows(py, width, |simulation| simulation.force(id))
+        self.rows(py, |simulation| simulation.force(id))
     }
 
     /// Sums of the contacts of the bodies of a node over the last step, shape ``(n, elements, 6)``:
@@ -548,7 +499,9 @@ impl Batch {
         if position.is_none() && velocity.is_none() {
             simulation::check_without_target(py, name, within)?;
             let mut all = list.iter().map(Py::get);
-            return all.try_for_each(|s| s.change(py, |runner| runner.end_drive(id)));
+            return self.changing(py, &list, || {
+                all.try_for_each(|s| s.change_unseen(py, |runner| runner.end_drive(id)))
+            });
         }
         let rows = list[0].get().rows_of(py, id)?;
         let shape = [list.len(), rows];
@@ -559,25 +512,20 @@ impl Batch {
         };
         let positions = read(position, "positions")?;
         let velocities = read(velocity, "velocities")?.unwrap_or_else(|| vec![0.0; list.len() * rows]);
-        // All are asked first, so that a refusal leaves all as they are.
-        for asks in [true, false] {
-            for (place, simulation) in list.iter().enumerate() {
-                let own = place * rows..(place + 1) * rows;
-                let done = simulation.get().change(py, |runner| {
-                    let to = Target {
-                        positions: positions.as_ref().map(|all| &all[own.clone()]),
-                        velocities: &velocities[own],
-                        within: within.unwrap_or(runner.plan().step),
-                    };
-                    match asks {
-                        true => runner.check_drive(id, to),
-                        false => runner.drive(id, to),
-                    }
-                });
-                done.map_err(|error| errors::in_instance(py, error, place))?;
-            }
-        }
-        Ok(())
+        self.changing_all(py, &list, |asks, place, simulation| {
+            let own = place * rows..(place + 1) * rows;
+            simulation.change_unseen(py, |runner| {
+                let to = Target {
+                    positions: positions.as_ref().map(|all| &all[own.clone()]),
+                    velocities: &velocities[own],
+                    within: within.unwrap_or(runner.plan().step),
+                };
+                match asks {
+                    true => runner.check_drive(id, to),
+                    false => runner.drive(id, to),
+                }
+            })
+        })
     }
 
     /// Set an input of a force field, such as the activation of a muscle, until it is set again:
@@ -596,17 +544,12 @@ impl Batch {
         let what = format!("inputs of `{name}`, counted from 0");
         let input = input.map_or(Ok(0), |input| arrays::count(py, input, &what, (0, usize::MAX)))?;
         let values = arrays::one_or_each(py, &value, &format!("the inputs of `{name}`"), list.len())?;
-        // All are asked first, so that a refusal leaves all as they are.
-        for asks in [true, false] {
-            for (place, (simulation, value)) in list.iter().zip(&values).enumerate() {
-                let done = simulation.get().set(py, |s| match asks {
-                    true => Ok(s.problem().check_input(id, input, *value)?),
-                    false => s.set_input(id, input, *value),
-                });
-                done.map_err(|error| errors::in_instance(py, error, place))?;
-            }
-        }
-        Ok(())
+        self.changing_all(py, &list, |asks, place, simulation| {
+            simulation.set_unseen(py, |s| match asks {
+                true => Ok(s.problem().check_input(id, input, values[place])?),
+                false => s.set_input(id, input, values[place]),
+            })
+        })
     }
 
     #[classmethod]
@@ -627,6 +570,7 @@ impl Batch {
             pool: Pool::new(py, Some(threads))?,
             model,
             instances: Mutex::new(instances),
+            table: Arc::default(),
         })
     }
 
@@ -646,6 +590,7 @@ impl Batch {
             model: self.model.clone_ref(py),
             pool: Pool::of(py, self.pool.count)?,
             instances: Mutex::new(instances),
+            table: Arc::default(),
         })
     }
 

@@ -35,7 +35,7 @@ mod _pliant {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::batch::Batch;
+    use crate::batch::{Batch, BatchLive};
     #[pymodule_export]
     use crate::body::Body;
     #[pymodule_export]

@@ -1,136 +1,82 @@
-//! `Live`: arrays that a simulation writes anew whenever its state changes.
+//! `Live`: arrays that a simulation writes anew whenever its state changes, and `BatchLive`, those
+//! of a batch.
 //!
 //! Numbers go two ways: whoever has changed the state copies them out of it into the [`Mirror`]
 //! while the simulation is still locked, without Python; whoever holds Python then copies the
-//! newest ones into the arrays. So arrays never go back in time, and nobody waits for Python with a
-//! lock.
+//! newest ones into the arrays of all [`Table`]s that show the simulation. So arrays never go back
+//! in time, and nobody waits for Python with a lock of a simulation.
 
-use crate::dynamics;
-use crate::errors;
-use crate::joint_space::{self, Part};
+mod mirror;
+mod table;
+
+use crate::joint_space::Part;
 use crate::model::Model;
-use crate::node::{self, Node, Quantity};
+use crate::node::{Node, Quantity};
 use crate::simulation::Simulation;
-use numpy::{PyArray1, PyArrayMethods};
 use pliant::Simulation as Motion;
-use pliant::model::{ComponentId, NodeId};
+use pliant::model::ComponentId;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Kind of the numbers of an array.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Source {
-    Coordinates(Part),
-    Velocities,
-    Elements(NodeId, Quantity),
-    /// Forces from outside on all elements of a node.
-    Forces(NodeId),
-    Reaction(ComponentId),
+pub(crate) use mirror::{Mirror, Source, copy_or_not_a_number};
+pub(crate) use table::Table;
+
+/// Kind of the numbers that an array shows of a simulation, and its shape there.
+pub(crate) type Wish = (Source, Vec<usize>);
+
+/// A quantity of all free coordinates.
+pub(crate) fn coordinates(model: &Model, part: Part) -> Wish {
+    let count = model.outline().coordinates().count();
+    (Source::Coordinates(part), vec![count])
 }
 
-impl Source {
-    fn read(self, motion: &Motion, model: &Model, out: &mut [f64]) {
-        match self {
-            Self::Coordinates(part) => joint_space::read_into(motion, model, part, out),
-            Self::Velocities => dynamics::read_velocities(motion, out),
-            Self::Elements(id, quantity) => {
-                let count = motion.model().node(id).count;
-                node::read(motion, id, quantity, 0..count, out);
-            }
-            Self::Forces(id) => out.copy_from_slice(motion.external_forces(id)),
-            Self::Reaction(id) => out.copy_from_slice(motion.reaction(id)),
-        }
-    }
+/// Velocities of all degrees of freedom.
+pub(crate) fn dof_velocities(model: &Model) -> Wish {
+    (Source::Velocities, vec![model.outline().dofs])
 }
 
-/// An array and its numbers.
-#[derive(Debug)]
-struct Entry {
-    source: Source,
-    numbers: Vec<f64>,
-    /// The memory, which only this module writes.
-    memory: Py<PyArray1<f64>>,
-    /// A view of it that cannot be written: what users have.
-    view: Py<PyAny>,
+/// A quantity of the elements of a node.
+pub(crate) fn elements(
+    py: Python<'_>,
+    simulation: &Py<Simulation>,
+    name: &str,
+    quantity: Quantity,
+) -> PyResult<Wish> {
+    let node = node(py, simulation, name)?;
+    let shape = vec![node.count(), node.size(py, quantity)?];
+    Ok((Source::Elements(node.id, quantity), shape))
 }
 
-#[derive(Debug, Default)]
-struct Entries {
-    list: Vec<Entry>,
-    /// Whether the numbers are newer than the arrays.
-    are_newer: bool,
+fn node(py: Python<'_>, simulation: &Py<Simulation>, name: &str) -> PyResult<Node> {
+    let simulation = simulation.bind(py);
+    Node::new(simulation, simulation.get().node_id(py, name)?)
 }
 
-/// The live arrays of a simulation.
-#[derive(Debug, Default)]
-pub(crate) struct Mirror {
-    /// Whether there are any: else a step costs nothing more.
-    is_used: AtomicBool,
-    entries: Mutex<Entries>,
+/// Forces from outside on the elements of a node.
+pub(crate) fn forces(py: Python<'_>, simulation: &Py<Simulation>, name: &str) -> PyResult<Wish> {
+    let node = node(py, simulation, name)?;
+    Ok((Source::Forces(node.id), vec![node.count(), node.velocity_size()]))
 }
 
-impl Mirror {
-    /// Copies the numbers out of a simulation that has changed, which is locked.
-    pub(crate) fn gather(&self, motion: &Motion, model: &Model) {
-        if !self.is_used.load(Ordering::Acquire) {
-            return;
-        }
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        for entry in &mut entries.list {
-            entry.source.read(motion, model, &mut entry.numbers);
-        }
-        entries.are_newer = true;
+/// Multipliers of a component, as many as any of the simulations may have of it.
+pub(crate) fn reaction(py: Python<'_>, simulations: &[Py<Simulation>], name: &str) -> PyResult<Wish> {
+    let id = simulations[0].get().component(py, name)?;
+    let mut most = 0;
+    for simulation in simulations {
+        most = most.max(simulation.get().read(py, |motion| rows(motion, id))?);
     }
-
-    /// Copies the newest numbers into the arrays.
-    pub(crate) fn show(&self, py: Python<'_>) -> PyResult<()> {
-        if !self.is_used.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let mut entries = self.entries(py);
-        if !std::mem::take(&mut entries.are_newer) {
-            return Ok(());
-        }
-        entries.list.iter().try_for_each(|entry| entry.show(py))
-    }
-
-    fn entries(&self, py: Python<'_>) -> MutexGuard<'_, Entries> {
-        let entries = self.entries.lock_py_attached(py);
-        entries.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn find(&self, py: Python<'_>, source: Source) -> Option<Py<PyAny>> {
-        let entries = self.entries(py);
-        let found = entries.list.iter().find(|entry| entry.source == source);
-        found.map(|entry| entry.view.clone_ref(py))
-    }
+    Ok((Source::Reaction(id), vec![most]))
 }
 
-impl Entry {
-    fn new(py: Python<'_>, source: Source, shape: &[usize]) -> PyResult<Self> {
-        let count = shape.iter().product();
-        let memory = PyArray1::zeros(py, [count], false);
-        let view = memory.reshape(shape.to_vec())?;
-        view.readwrite().make_nonwriteable();
-        Ok(Self {
-            source,
-            numbers: vec![0.0; count],
-            memory: memory.unbind(),
-            view: view.into_any().unbind(),
-        })
-    }
-
-    fn show(&self, py: Python<'_>) -> PyResult<()> {
-        let memory = self.memory.bind(py);
-        match memory.try_readwrite() {
-            Ok(mut place) => place.as_slice_mut()?.copy_from_slice(&self.numbers),
-            // Somebody reads it for a call that this is a part of, such as one that sets forces.
-            Err(_) => PyArray1::from_slice(py, &self.numbers).copy_to(memory)?,
+/// Number of multipliers of a component; of a force field that has some in some steps, those.
+fn rows(motion: &Motion, id: ComponentId) -> usize {
+    if let ComponentId::ForceField(place) = id {
+        let model = motion.model();
+        let field = &model.force_fields()[place];
+        if field.component.automatic {
+            return model.node(field.node).velocity_range().len();
         }
-        Ok(())
     }
+    motion.reaction(id).len()
 }
 
 /// Live arrays of a simulation: each is the same array every time it is asked for, and has the
@@ -162,52 +108,17 @@ impl Live {
         Self { simulation }
     }
 
-    /// The array of a source, which is made when it is first asked for.
-    fn array(
-        &self,
-        py: Python<'_>,
-        source: Source,
-        shape: impl FnOnce() -> PyResult<Vec<usize>>,
-    ) -> PyResult<Py<PyAny>> {
-        let simulation = self.simulation.get();
-        let mirror = simulation.mirror();
-        if let Some(found) = mirror.find(py, source) {
-            return Ok(found);
-        }
-        let entry = Entry::new(py, source, &shape()?)?;
-        mirror.is_used.store(true, Ordering::Release);
-        simulation.read(py, |motion| {
-            let mut entries = mirror.entries.lock().unwrap_or_else(PoisonError::into_inner);
-            // Another thread may have been faster.
-            if entries.list.iter().all(|other| other.source != source) {
-                entries.list.push(entry);
-            }
-            drop(entries);
-            mirror.gather(motion, simulation.model());
-        })?;
-        mirror.show(py)?;
-        let found = mirror.find(py, source);
-        found.ok_or_else(|| errors::state_text(py, "there is no such array"))
+    fn model(&self) -> &Model {
+        self.simulation.get().model()
     }
 
-    fn coordinates(&self, py: Python<'_>, part: Part) -> PyResult<Py<PyAny>> {
-        self.array(py, Source::Coordinates(part), || {
-            Ok(vec![
-                self.simulation.get().model().outline().coordinates().count(),
-            ])
-        })
-    }
-
-    fn node(&self, py: Python<'_>, name: &str) -> PyResult<Node> {
-        let simulation = self.simulation.bind(py);
-        Node::new(simulation, simulation.get().node_id(py, name)?)
+    fn array(&self, py: Python<'_>, (source, shape): Wish) -> PyResult<Py<PyAny>> {
+        let table = self.simulation.get().mirror().own();
+        table.array(py, source, (1, &shape), || vec![self.simulation.clone_ref(py)])
     }
 
     fn elements(&self, py: Python<'_>, name: &str, quantity: Quantity) -> PyResult<Py<PyAny>> {
-        let node = self.node(py, name)?;
-        self.array(py, Source::Elements(node.id, quantity), || {
-            Ok(vec![node.count(), node.size(py, quantity)?])
-        })
+        self.array(py, elements(py, &self.simulation, name, quantity)?)
     }
 }
 
@@ -216,27 +127,26 @@ impl Live {
     /// Free coordinates of all joints (m, rad), shape ``(coordinates,)``, as :attr:`Simulation.q`.
     #[getter]
     fn q(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.coordinates(py, Part::Position)
+        self.array(py, coordinates(self.model(), Part::Position))
     }
 
     /// Velocities of the free coordinates of all joints (m/s, rad/s), shape ``(coordinates,)``.
     #[getter]
     fn qd(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.coordinates(py, Part::Velocity)
+        self.array(py, coordinates(self.model(), Part::Velocity))
     }
 
     /// Forces from outside along the free coordinates of all joints (N, N m), shape
     /// ``(coordinates,)``.
     #[getter]
     fn tau(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.coordinates(py, Part::Force)
+        self.array(py, coordinates(self.model(), Part::Force))
     }
 
     /// Velocities of all degrees of freedom, shape ``(dofs,)``, as :attr:`Simulation.velocities`.
     #[getter]
     fn dof_velocities(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let dofs = self.simulation.get().model().outline().dofs;
-        self.array(py, Source::Velocities, || Ok(vec![dofs]))
+        self.array(py, dof_velocities(self.model()))
     }
 
     /// Positions of the elements of a node, shape ``(elements, coordinates)`` (m); of bodies those
@@ -265,22 +175,19 @@ impl Live {
     /// :meth:`Node.set_force` sets them; of bodies a force in world axes, then a torque in body
     /// axes (N m).
     fn forces(&self, py: Python<'_>, node: &str) -> PyResult<Py<PyAny>> {
-        let node = self.node(py, node)?;
-        let shape = vec![node.count(), node.velocity_size()];
-        self.array(py, Source::Forces(node.id), || Ok(shape))
+        self.array(py, forces(py, &self.simulation, node)?)
     }
 
     /// Multipliers of a constraint or of a compliant force field over the last step, shape
-    /// ``(rows,)`` (N, N m), as :meth:`Simulation.reaction`.
+    /// ``(rows,)`` (N, N m), as :meth:`Simulation.reaction`. NaN of a force field of treatment
+    /// ``Auto`` while it has none.
     fn reaction(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
-        let simulation = self.simulation.get();
-        let id = simulation.component(py, name)?;
-        let rows = simulation.read(py, |motion| motion.reaction(id).len())?;
-        self.array(py, Source::Reaction(id), || Ok(vec![rows]))
+        let simulation = std::slice::from_ref(&self.simulation);
+        self.array(py, reaction(py, simulation, name)?)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        let count = self.simulation.get().mirror().entries(py).list.len();
+    fn __repr__(&self) -> String {
+        let count = self.simulation.get().mirror().own().count();
         format!("<pliant.Live: {count} arrays>")
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Batch;
 use super::turn::{Goal, Turn, exceptions, go};
-use crate::control;
 use crate::end::End;
-use crate::simulation::Simulation;
+use crate::lock::Broken;
+use crate::simulation::{Simulation, refuse_inside};
+use crate::{control, errors};
 use pyo3::prelude::*;
 
 /// Takes steps in all instances to their ends, one by one, and calls a controller before each;
@@ -15,21 +16,13 @@ pub(super) fn run(
     ends: &[End],
     controller: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<usize>> {
-    let (py, threads) = (batch.py(), batch.get().pool.threads(batch.py())?);
+    let py = batch.py();
     let mut taken = vec![0; list.len()];
-    loop {
-        let mut going = false;
-        for (simulation, end) in list.iter().zip(ends) {
-            let simulation = simulation.get();
-            going |= !simulation.without_python(py, |runner| end.is_reached(runner))?;
-        }
-        if !going {
-            return Ok(taken);
-        }
+    while is_going(py, list, ends)? {
         control::call(controller, batch.as_any())?;
         let turns = list.iter().zip(ends);
         let turns = turns.map(|(s, end)| Turn::new(s.get(), Goal::StepTo(*end)));
-        let turns = go(py, &threads, turns.collect())?;
+        let turns = go(py, batch.get(), turns.collect())?;
         for (sum, turn) in taken.iter_mut().zip(&turns) {
             *sum += turn.taken;
         }
@@ -37,4 +30,19 @@ pub(super) fn run(
             return Err(exception);
         }
     }
+    Ok(taken)
+}
+
+/// Whether an instance is not at its end.
+fn is_going(py: Python<'_>, list: &[Py<Simulation>], ends: &[End]) -> PyResult<bool> {
+    refuse_inside(py)?;
+    let found = py.detach(|| {
+        for (simulation, end) in list.iter().zip(ends) {
+            if !end.is_reached(&*simulation.get().wait()?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    });
+    found.map_err(|_: Broken| errors::broken(py))
 }

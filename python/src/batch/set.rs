@@ -11,25 +11,38 @@ use pliant::{Error, Simulation as Motion};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Instances that are named, with their places.
-struct Named {
+/// Instances of a batch that are named, with their places.
+struct Named<'a> {
+    batch: &'a Batch,
     list: Vec<(usize, Py<Simulation>)>,
 }
 
-impl Named {
-    fn of(py: Python<'_>, batch: &Batch, which: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+impl<'a> Named<'a> {
+    fn of(py: Python<'_>, batch: &'a Batch, which: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let all = batch.list(py);
         let places = named(which, all.len())?;
         let list = places.into_iter().map(|place| (place, all[place].clone_ref(py)));
-        Ok(Self { list: list.collect() })
+        let list = list.collect();
+        Ok(Self { batch, list })
     }
 
     /// Does something in each, which gets its place in the list; where one refuses, those before it
     /// go back.
     fn set(&self, py: Python<'_>, work: impl Fn(usize, &mut Motion) -> Result<(), Error>) -> PyResult<()> {
+        let done = self.set_unseen(py, work);
+        let mirrors = self.list.iter().map(|(_, s)| s.get().mirror());
+        self.batch.show(py, mirrors)?;
+        done
+    }
+
+    fn set_unseen(
+        &self,
+        py: Python<'_>,
+        work: impl Fn(usize, &mut Motion) -> Result<(), Error>,
+    ) -> PyResult<()> {
         let mut before = Vec::with_capacity(self.list.len());
         for (index, (place, simulation)) in self.list.iter().enumerate() {
-            let done = simulation.get().set(py, |motion| {
+            let done = simulation.get().set_unseen(py, |motion| {
                 let start = motion.checkpoint();
                 work(index, motion)?;
                 Ok(start)
@@ -38,7 +51,7 @@ impl Named {
                 Ok(start) => before.push(start),
                 Err(error) => {
                     for ((_, simulation), start) in self.list.iter().zip(&before) {
-                        simulation.get().set(py, |motion| motion.restore(start))?;
+                        simulation.get().set_unseen(py, |motion| motion.restore(start))?;
                     }
                     return Err(errors::in_instance(py, error, *place));
                 }

@@ -1,5 +1,6 @@
 //! Instances of a batch on their way, several at the same time.
 
+use super::Batch;
 use crate::end::End;
 use crate::errors;
 use crate::lock::Broken;
@@ -7,7 +8,6 @@ use crate::run::Stop;
 use crate::simulation::{BETWEEN_SIGNALS, Simulation, refuse_inside};
 use pliant::{Error, StepReport};
 use pliant_run::Runner;
-use pliant_threads::Threads;
 use pyo3::prelude::*;
 use std::time::Instant;
 
@@ -101,17 +101,16 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Takes all instances to their goals; signals of Python are asked for now and then.
-pub(super) fn go<'a>(py: Python<'_>, threads: &Threads, mut turns: Vec<Turn<'a>>) -> PyResult<Vec<Turn<'a>>> {
+/// Takes all instances of a batch to their goals; signals of Python are asked for now and then.
+pub(super) fn go<'a>(py: Python<'_>, batch: &Batch, mut turns: Vec<Turn<'a>>) -> PyResult<Vec<Turn<'a>>> {
     refuse_inside(py)?;
+    let threads = batch.pool.threads(py)?;
     while turns.iter().any(|turn| !turn.is_done) {
         py.detach(|| {
             let until = Instant::now() + BETWEEN_SIGNALS;
             threads.for_each(&mut turns, |turn| turn.go_on(until));
         });
-        for turn in &turns {
-            turn.simulation.mirror().show(py)?;
-        }
+        batch.show(py, turns.iter().map(|turn| turn.simulation.mirror()))?;
         py.check_signals()?;
     }
     Ok(turns)

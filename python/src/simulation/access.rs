@@ -60,8 +60,29 @@ impl Simulation {
         self.change(py, |runner| work(runner.simulation_mut()))
     }
 
+    /// Does what [`set`](Self::set) does and leaves live arrays as they are.
+    pub(crate) fn set_unseen<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Motion) -> Result<T, Error>,
+    ) -> PyResult<T> {
+        self.change_unseen(py, |runner| work(runner.simulation_mut()))
+    }
+
     /// Does what is asked of the run; a refusal is a `StateError`.
     pub(crate) fn change<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Runner) -> Result<T, Error>,
+    ) -> PyResult<T> {
+        let done = self.change_unseen(py, work);
+        self.mirror.show(py)?;
+        done
+    }
+
+    /// Does what [`change`](Self::change) does and leaves live arrays as they are, for whoever
+    /// changes many simulations and then shows all of them.
+    pub(crate) fn change_unseen<T>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> Result<T, Error>,
@@ -71,7 +92,6 @@ impl Simulation {
         self.gather(&run);
         let failure = run.failure();
         drop(run);
-        self.mirror.show(py)?;
         match failure {
             Some(exception) => Err(exception),
             None => done.map_err(|error| errors::state(py, &error)),

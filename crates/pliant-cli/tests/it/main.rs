@@ -229,7 +229,8 @@ fn check_names_gravity() {
     let net = scene("net.ron");
     let ran = pliant(dir.path(), &["check", net.to_str().unwrap()]);
     assert!(out(&ran).contains("(0, -9.81, 0) m/s^2"), "{}", out(&ran));
-    let free = r#"(nodes: [Particles(name: "p", positions: [(0, 0, 0)], mass: 1)])"#;
+    let free =
+        r#"(run: (duration: 1, step: 0.1), nodes: [Particles(name: "p", positions: [(0, 0, 0)], mass: 1)])"#;
     let free = write(dir.path(), "free.ron", free);
     let ran = pliant(dir.path(), &["check", &free]);
     assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));

@@ -2,6 +2,7 @@
 
 use super::line_search::Watch;
 use super::{Factor, Goal, Iteration};
+use crate::contact::step::Way;
 use crate::contact::{Bounce, ContactIterate, step, take_largest_share};
 use crate::observe::{Clash, Residuals};
 use crate::report::{NewtonReport, Timings};
@@ -45,6 +46,41 @@ pub(crate) enum Tangent {
     Shifted,
 }
 
+/// State of the iteration between its iterates.
+#[derive(Debug, Default)]
+struct Course {
+    newton: NewtonReport,
+    /// The report of the last solve; none before the first.
+    last: Option<SolveReport>,
+    /// Whether a matrix was not that of the equations.
+    clamped: bool,
+    watch: Watch,
+    /// The share of its terms that an equation may miss, once the first iterate is measured.
+    goal: Option<f64>,
+    /// Whether the matrices are those of an earlier iterate, and of how many steps before.
+    stale: bool,
+    age: usize,
+    /// The residual of the iterate before, as a share of its terms.
+    before: f64,
+    /// Whether the last direction was mixed with those before it.
+    was_mixed: bool,
+    /// The way on which missed contacts are still to be looked for.
+    way: Option<Way>,
+}
+
+/// An iterate as measured.
+#[derive(Clone, Copy, Debug)]
+struct Iterate {
+    residual: KktResidual,
+    /// Whether the residual fell by too little since the iterate before.
+    is_slow: bool,
+    goal: f64,
+    /// Whether its contacts were solved to what is asked for in the end.
+    is_accurate: bool,
+    /// Whether it solves the equations.
+    done: bool,
+}
+
 impl Iteration<'_> {
     /// Newton's method; where contacts that bounce make energy by different coefficients, or have
     /// no solution in a step that is not halved any further, once more with the largest common
@@ -72,168 +108,223 @@ impl Iteration<'_> {
         &mut self,
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
-        let mut newton = NewtonReport::default();
-        let mut last: Option<SolveReport> = None;
-        let mut clamped = false;
+        let mut course = self.begin_course()?;
+        loop {
+            let at = self.reach_iterate(&mut course, timings)?;
+            if let Some(report) = self.conclude(&mut course, at)? {
+                return Ok((report, course.newton, course.clamped));
+            }
+            let tangent = self.make_matrices(&mut course, timings)?;
+            let mut solved = self.find_direction(&mut course, timings)?;
+            let clock = Instant::now();
+            let found = self.take_direction(&mut course, at, tangent)?;
+            if let Some(way) = course.way.take() {
+                step::look_for_missed_early(self.system, self.start, self.end, way)?;
+            }
+            if course.newton.iterations == 1 && self.shows_impact() {
+                solved.status = Status::Stagnated;
+                return Ok((solved, course.newton, course.clamped));
+            }
+            // A direction of old matrices that leads nowhere is tried with new ones.
+            let lost = course.stale && !found;
+            let serves = tangent != Tangent::Shifted && !lost;
+            course.stale = self.origin.factor != Factor::EveryIteration && serves;
+            timings.update += clock.elapsed();
+            // Until the residual says otherwise.
+            solved.status = match found || lost {
+                true => Status::Converged,
+                false => Status::Stagnated,
+            };
+            solved.residual = KktResidual::default();
+            course.last = Some(solved);
+        }
+    }
+
+    /// Goes to the first iterate.
+    fn begin_course(&mut self) -> Result<Course, Error> {
+        let mut course = Course {
+            before: f64::INFINITY,
+            way: self.origin.way,
+            ..Course::default()
+        };
         self.work.mixing.leaves_laws = false;
         if self.predict() {
-            newton.iterations += 1;
+            course.newton.iterations += 1;
         } else {
             self.guess()?;
         }
         self.find_residual()?;
-        let mut watch = Watch::default();
-        let mut weighed = false;
-        let mut goal = None;
         self.work.mixing.mixer.restart();
-        let (mut stale, mut age, mut before) = (false, 0, f64::INFINITY);
-        let (mut was_mixed, mut way) = (false, self.origin.way);
-        loop {
+        Ok(course)
+    }
+
+    /// Fills the matrices at an iterate unless the last ones still serve, and measures what it
+    /// misses.
+    fn reach_iterate(&mut self, course: &mut Course, timings: &mut Timings) -> Result<Iterate, Error> {
+        let fill = |iteration: &mut Self, timings: &mut Timings| {
             let clock = Instant::now();
-            if !stale {
-                self.fill_newton(false);
-            }
+            iteration.fill_newton(false);
             timings.fill += clock.elapsed();
-            if !weighed {
-                weighed = true;
-                self.weigh();
-                self.work
-                    .mixing
-                    .contraction
-                    .begin(&self.system.model, self.system.assembler.system());
-                let at = self.work.contact_iterate();
-                step::weigh_newton(self.system, self.start, self.scheme, at)?;
-                let merit = self.merit();
-                self.keep_best(&mut watch, merit);
-            }
-            let mut measured = self.measure();
-            if stale && measured.relative > SLOW * before && age >= LEAST_AGE {
-                let clock = Instant::now();
-                stale = false;
-                self.fill_newton(false);
-                timings.fill += clock.elapsed();
-                measured = self.measure();
-            }
-            let is_slow = measured.relative > SLOW * before;
-            before = measured.relative;
-            let settled = !self.system.in_contact() || self.work.iterate.whole;
-            let goal = *goal.get_or_insert_with(|| self.origin.goal(measured.relative));
-            let close = measured.relative <= LARGEST_RESIDUAL && self.is_close();
-            let ends = settled && (measured.relative <= goal || close);
-            let is_accurate = step::is_accurate(self.system);
-            let done = ends && is_accurate;
-            let allowed = match ends {
-                true => 0.0,
-                false => LOOSEST.min(LOOSE * measured.relative),
-            };
-            step::set_accuracy(self.system, allowed);
-            if let Some(mut report) = last {
-                report.residual = measured;
-                report.status = if done {
-                    Status::Converged
-                } else if newton.iterations >= self.system.options.tuning.newton.iterations {
-                    Status::MaxIterations
-                } else {
-                    report.status
-                };
-                if done || report.status != Status::Converged {
-                    if !done {
-                        self.return_to_best()?;
-                        report.residual = self.measure();
-                        let settled = !self.system.in_contact() || self.work.iterate.whole;
-                        let settled = settled && is_accurate;
-                        let relative = report.residual.relative;
-                        let good = goal < self.origin.tolerance && relative <= self.origin.tolerance;
-                        let stands = relative <= LARGEST_RESIDUAL && self.ends_at_rounding();
-                        if settled && (good || stands) {
-                            report.status = Status::Converged;
-                        } else if self.ends_the_step() {
-                            self.check_compatibility()?;
-                        }
-                    }
-                    if report.status == Status::Converged && matches!(self.origin.goal, Goal::Rounding) {
-                        report.residual = self.polish(stale, &mut newton)?;
-                    }
-                    return Ok((report, newton, clamped));
-                }
-            }
-            let clock = Instant::now();
-            age = if stale { age + 1 } else { 0 };
-            let mut tangent = Tangent::Exact;
-            if stale {
-                self.fill_right_hand_sides(true);
-            } else {
-                tangent = self.prepare_newton()?;
-                clamped |= tangent != Tangent::Exact;
-            }
-            let shifted = tangent == Tangent::Shifted;
-            timings.factor += clock.elapsed();
-            let clock = Instant::now();
-            let mut solved = self.solve_newton()?;
-            timings.solve += clock.elapsed();
-            newton.iterations += 1;
-            let part = match solved.bounds.changes {
-                0 => WorkPart::Newton,
-                _ => WorkPart::ActiveSet,
-            };
-            self.system.check_factorisations(part, self.start.time)?;
-            let clock = Instant::now();
-            self.work.mixing.contraction.take(&self.system.solution.x);
-            if let Some(deformations) = self.origin.deformations {
-                let s = &mut *self.work;
-                let reach = s.relation.displacement_gain;
-                s.loads
-                    .extrapolate(deformations, self.system, &self.end.state, reach);
-            }
-            // A matrix that is not that of the equations leaves out as much in every step.
-            let is_mixed = match tangent {
-                _ if self.origin.factor == Factor::Kept => true,
-                Tangent::Clamped => is_slow && measured.relative > goal,
-                _ => false,
-            };
-            self.work.mixing.leaves_laws = is_mixed && self.system.in_contact();
-            if is_mixed {
-                let (s, solution) = (&mut *self.work, &mut self.system.solution);
-                let beside = [&mut s.contact_impulses[..], s.loads.next_mut()];
-                let anew = match self.origin.factor {
-                    Factor::Kept => !stale,
-                    Factor::EveryIteration => !was_mixed,
-                };
-                s.mixing.mix(anew, &s.iterate.velocity, solution, beside);
-            }
-            was_mixed = is_mixed;
-            let found = done
-                || match shifted {
-                    true => self.leave(&mut watch)?,
-                    false => self.search(&mut watch, &mut newton)?,
-                };
-            if !(found && self.work.iterate.whole) {
-                self.work.mixing.contraction.forget();
-            }
-            if self.origin.deformations.is_some() {
-                self.work.loads.go();
-            }
-            if let Some(way) = way.take() {
-                step::look_for_missed_early(self.system, self.start, self.end, way)?;
-            }
-            if newton.iterations == 1 && self.shows_impact() {
-                solved.status = Status::Stagnated;
-                return Ok((solved, newton, clamped));
-            }
-            // A direction of old matrices that leads nowhere is tried with new ones.
-            let lost = stale && !found;
-            let found = found || lost;
-            stale = self.origin.factor != Factor::EveryIteration && !lost && !shifted;
-            timings.update += clock.elapsed();
-            // Until the residual says otherwise.
-            solved.status = if found {
-                Status::Converged
-            } else {
-                Status::Stagnated
-            };
-            solved.residual = KktResidual::default();
-            last = Some(solved);
+        };
+        if !course.stale {
+            fill(self, timings);
         }
+        if course.last.is_none() {
+            self.weigh_course(course)?;
+        }
+        let mut residual = self.measure();
+        if course.stale && residual.relative > SLOW * course.before && course.age >= LEAST_AGE {
+            course.stale = false;
+            fill(self, timings);
+            residual = self.measure();
+        }
+        let is_slow = residual.relative > SLOW * course.before;
+        course.before = residual.relative;
+        let goal = *course
+            .goal
+            .get_or_insert_with(|| self.origin.goal(residual.relative));
+        let close = residual.relative <= LARGEST_RESIDUAL && self.is_close();
+        let ends = self.is_settled() && (residual.relative <= goal || close);
+        let is_accurate = step::is_accurate(self.system);
+        let allowed = match ends {
+            true => 0.0,
+            false => LOOSEST.min(LOOSE * residual.relative),
+        };
+        step::set_accuracy(self.system, allowed);
+        Ok(Iterate {
+            residual,
+            is_slow,
+            goal,
+            is_accurate,
+            done: ends && is_accurate,
+        })
+    }
+
+    /// Takes the weights of the merit and of the contacts from the filled system, and the first
+    /// iterate for the best one.
+    fn weigh_course(&mut self, course: &mut Course) -> Result<(), Error> {
+        self.weigh();
+        let System { model, assembler, .. } = &*self.system;
+        self.work.mixing.contraction.begin(model, assembler.system());
+        let at = self.work.contact_iterate();
+        step::weigh_newton(self.system, self.start, self.scheme, at)?;
+        let merit = self.merit();
+        self.keep_best(&mut course.watch, merit);
+        Ok(())
+    }
+
+    /// Whether the contacts of the iterate are those of a whole step of the iteration.
+    fn is_settled(&self) -> bool {
+        !self.system.in_contact() || self.work.iterate.whole
+    }
+
+    /// The report of the iteration if it ends at an iterate: because that solves the equations, or
+    /// because no step leads on, at the best iterate then.
+    fn conclude(&mut self, course: &mut Course, at: Iterate) -> Result<Option<SolveReport>, Error> {
+        let Some(mut report) = course.last else {
+            return Ok(None);
+        };
+        report.residual = at.residual;
+        if at.done {
+            report.status = Status::Converged;
+        } else if course.newton.iterations >= self.system.options.tuning.newton.iterations {
+            report.status = Status::MaxIterations;
+        } else if report.status == Status::Converged {
+            return Ok(None);
+        }
+        if !at.done {
+            self.return_to_best()?;
+            report.residual = self.measure();
+            let relative = report.residual.relative;
+            let good = at.goal < self.origin.tolerance && relative <= self.origin.tolerance;
+            let stands = relative <= LARGEST_RESIDUAL && self.ends_at_rounding();
+            if self.is_settled() && at.is_accurate && (good || stands) {
+                report.status = Status::Converged;
+            } else if self.ends_the_step() {
+                self.check_compatibility()?;
+            }
+        }
+        if report.status == Status::Converged && matches!(self.origin.goal, Goal::Rounding) {
+            report.residual = self.polish(course.stale, &mut course.newton)?;
+        }
+        Ok(Some(report))
+    }
+
+    /// Factors the matrices of the iterate, unless the last ones still serve, and fills the
+    /// right-hand sides.
+    fn make_matrices(&mut self, course: &mut Course, timings: &mut Timings) -> Result<Tangent, Error> {
+        let clock = Instant::now();
+        let tangent = if course.stale {
+            course.age += 1;
+            self.fill_right_hand_sides(true);
+            Tangent::Exact
+        } else {
+            course.age = 0;
+            self.prepare_newton()?
+        };
+        course.clamped |= tangent != Tangent::Exact;
+        timings.factor += clock.elapsed();
+        Ok(tangent)
+    }
+
+    /// Solves for the change of the iterate, and counts it.
+    fn find_direction(&mut self, course: &mut Course, timings: &mut Timings) -> Result<SolveReport, Error> {
+        let clock = Instant::now();
+        let solved = self.solve_newton()?;
+        timings.solve += clock.elapsed();
+        course.newton.iterations += 1;
+        let part = match solved.bounds.changes {
+            0 => WorkPart::Newton,
+            _ => WorkPart::ActiveSet,
+        };
+        self.system.check_factorisations(part, self.start.time)?;
+        Ok(solved)
+    }
+
+    /// Goes to the next iterate, as far along the direction that was found as pays; false where it
+    /// does not. An iterate that solves the equations is left as it is.
+    fn take_direction(&mut self, course: &mut Course, at: Iterate, tangent: Tangent) -> Result<bool, Error> {
+        self.work.mixing.contraction.take(&self.system.solution.x);
+        if let Some(deformations) = self.origin.deformations {
+            let s = &mut *self.work;
+            let reach = s.relation.displacement_gain;
+            s.loads
+                .extrapolate(deformations, self.system, &self.end.state, reach);
+        }
+        self.mix(course, at, tangent);
+        let found = at.done
+            || match tangent {
+                Tangent::Shifted => self.leave(&mut course.watch)?,
+                _ => self.search(&mut course.watch, &mut course.newton)?,
+            };
+        if !(found && self.work.iterate.whole) {
+            self.work.mixing.contraction.forget();
+        }
+        if self.origin.deformations.is_some() {
+            self.work.loads.go();
+        }
+        Ok(found)
+    }
+
+    /// Mixes the direction with those before it, where its matrix is not that of the equations and
+    /// leaves out as much in every step.
+    fn mix(&mut self, course: &mut Course, at: Iterate, tangent: Tangent) {
+        let is_mixed = match tangent {
+            _ if self.origin.factor == Factor::Kept => true,
+            Tangent::Clamped => at.is_slow && at.residual.relative > at.goal,
+            _ => false,
+        };
+        self.work.mixing.leaves_laws = is_mixed && self.system.in_contact();
+        if is_mixed {
+            let (s, solution) = (&mut *self.work, &mut self.system.solution);
+            let beside = [&mut s.contact_impulses[..], s.loads.next_mut()];
+            let anew = match self.origin.factor {
+                Factor::Kept => !course.stale,
+                Factor::EveryIteration => !course.was_mixed,
+            };
+            s.mixing.mix(anew, &s.iterate.velocity, solution, beside);
+        }
+        course.was_mixed = is_mixed;
     }
 
     /// Whether the iterate shows an impact, for which the step is taken in another way.

@@ -8,6 +8,8 @@ mod drives;
 mod geoms;
 mod keys;
 mod settings;
+mod sites;
+mod tendons;
 
 use crate::error::ImportError;
 use crate::meshes::Meshes;
@@ -41,6 +43,10 @@ struct Reader<'a> {
     bodies: HashMap<String, usize>,
     /// Joints by name: their link, and their number in it; that of free ones is zero.
     joints: HashMap<String, (usize, usize)>,
+    /// Sites by name.
+    sites: sites::Sites,
+    /// Tendons by name: their number, or none if they are not taken.
+    tendons: HashMap<String, Option<usize>>,
     /// Joints that follow another one.
     followers: HashSet<String>,
     /// Joints in the order of the file, which is that of coordinates.
@@ -83,6 +89,8 @@ pub(crate) fn robot(
         numbers: HashMap::new(),
         bodies: HashMap::new(),
         joints: HashMap::new(),
+        sites: sites::Sites::default(),
+        tendons: HashMap::new(),
         followers: HashSet::new(),
         order: Vec::new(),
         has_inertial: false,
@@ -101,11 +109,14 @@ pub(crate) fn robot(
         apart: Vec::new(),
         base_is_robot: false,
         friction_rule: Some("Maximum"),
-        extras: Extras::default(),
+        extras: Extras {
+            sites: reader.sites.take(),
+            ..Extras::default()
+        },
     };
     reader.read_contact(root, &mut robot)?;
     reader.read_equality(root, &mut robot)?;
-    reader.read_tendons(root, &mut robot)?;
+    tendons::read_tendons(&mut reader, root, &mut robot)?;
     let actuators = actuators::read_actuators(&mut reader, root, &mut robot)?;
     keys::read_keys(&mut reader, root, &mut robot, &actuators)?;
     Ok(robot)

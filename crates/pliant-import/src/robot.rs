@@ -37,6 +37,7 @@ pub(crate) struct Extras {
     pub(crate) scalars: Vec<Scalar>,
     pub(crate) curves: Vec<CurveRow>,
     pub(crate) points: Vec<Point>,
+    pub(crate) sites: Vec<Site>,
     pub(crate) lines: Vec<Line>,
     pub(crate) pulls: Vec<Pull>,
 }
@@ -122,6 +123,15 @@ pub(crate) struct Point {
     pub(crate) link: usize,
     /// Its place in the frame of the link.
     pub(crate) place: Vec3,
+    pub(crate) spot: Spot,
+}
+
+/// A frame on a link, or in the world, that has a name.
+pub(crate) struct Site {
+    pub(crate) name: String,
+    pub(crate) link: Option<usize>,
+    /// Its place and axes in the frame of the link.
+    pub(crate) frame: Frame,
     pub(crate) spot: Spot,
 }
 
@@ -369,13 +379,33 @@ pub(crate) struct Closure {
     pub(crate) b: (Option<usize>, Frame),
 }
 
-/// A sum of coordinates of joints, and what acts on it.
+/// A length that coordinates of joints or the places of links make, and what acts on it.
 pub(crate) struct Tendon {
     pub(crate) name: String,
-    /// Name of a joint, factor.
-    pub(crate) terms: Vec<(String, f64)>,
-    /// Part of its length that the coordinates of the scene do not have.
-    pub(crate) offset: f64,
+    pub(crate) course: Course,
     pub(crate) effects: Effects,
+    /// Lengths between which its spring has no force, if they are two.
+    pub(crate) slack: Option<[f64; 2]>,
     pub(crate) spot: Spot,
+}
+
+/// The length of a tendon.
+pub(crate) enum Course {
+    /// A sum of coordinates of joints.
+    Sum {
+        /// Name of a joint, factor.
+        terms: Vec<(String, f64)>,
+        /// Part of its length that the coordinates of the scene do not have.
+        offset: f64,
+    },
+    /// A sum of lines through points.
+    Lines(Vec<Branch>),
+}
+
+/// A line through points that are fixed in links, or in the world.
+#[derive(Clone)]
+pub(crate) struct Branch {
+    pub(crate) points: Vec<(Option<usize>, Vec3)>,
+    /// Part of its length that counts.
+    pub(crate) share: f64,
 }

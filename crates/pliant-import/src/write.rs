@@ -4,6 +4,8 @@ mod colliders;
 mod effects;
 mod extras;
 mod joints;
+mod lines;
+mod tendons;
 
 use crate::geometry::Frame;
 use crate::layout::Layout;
@@ -71,15 +73,17 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     writer.write_closures();
     writer.write_gears();
     extras::write_curves(&mut writer);
-    writer.write_tendons();
+    tendons::write_tendons(&mut writer);
     extras::write_points(&mut writer);
-    extras::write_lines(&mut writer);
+    lines::write_lines(&mut writer);
     extras::write_pulls(&mut writer);
+    let sites = extras::write_sites(&mut writer);
     let (materials, colliders) = writer.colliders(around);
     let mut nodes = writer.bodies();
     nodes.extend(writer.frames());
     nodes.extend(scalars);
     nodes.append(&mut writer.tendons);
+    nodes.extend(sites);
 
     let mut out = String::from("(\n");
     let _ = writeln!(out, "    title: {},", text(&robot.title));

@@ -3,6 +3,7 @@
 use super::Reader;
 use super::keys::Coordinate;
 use super::settings::{PLACE, bounds};
+use super::sites::read_site;
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
 use crate::robot::{Attachment, Effects, Joint, Link, Motion};
@@ -34,6 +35,8 @@ struct Content {
     /// Inertia of the geoms.
     inertia: Option<Inertia>,
     colliders: Vec<crate::robot::Collider>,
+    /// Elements of sites, and the frames they are in.
+    sites: Vec<(usize, Frame)>,
     /// Elements of bodies, and the frames they are in.
     bodies: Vec<(usize, Frame)>,
 }
@@ -52,6 +55,9 @@ impl Reader<'_> {
             }
             if let Some((of, _)) = content.inertial {
                 self.tree.remark(self.spot(of), "the world has no inertia");
+            }
+            for (site, outer) in &content.sites {
+                read_site(self, *site, outer, None)?;
             }
             if !content.colliders.is_empty() {
                 self.links.push(Link {
@@ -134,6 +140,9 @@ impl Reader<'_> {
             (_, None) => content.inertia,
         };
         let inertia = self.bounded(inertia, own.position);
+        for (site, outer) in &content.sites {
+            read_site(self, *site, outer, Some(number))?;
+        }
         if content.free && (parent.is_some() || !content.joints.is_empty()) {
             let message = format!("`{name}` has a free joint beside others, or inside of another body");
             return self.tree.wrong(self.spot(of), message, None);
@@ -207,9 +216,8 @@ impl Reader<'_> {
                 }
                 "inertial" if content.inertial.is_none() => content.inertial = Some((child, outer)),
                 "inertial" => self.tree.remark(spot, "a second `inertial` is not taken"),
-                "site" | "camera" | "light" => {
-                    self.tree.remark(spot, "sites, cameras and lights are not taken");
-                }
+                "site" => content.sites.push((child, outer)),
+                "camera" | "light" => self.tree.remark(spot, "cameras and lights are not taken"),
                 _ => {}
             }
         }

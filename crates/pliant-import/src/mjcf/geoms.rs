@@ -91,8 +91,8 @@ impl Reader<'_> {
         Ok(Geom { inertia, collider })
     }
 
-    /// Sizes and frame of a geom; of one between two points, from these.
-    fn size_and_frame(&mut self, of: usize) -> Result<(Vec<f64>, Frame)> {
+    /// Sizes and frame of a geom or a site; of one between two points, from these.
+    pub(super) fn size_and_frame(&mut self, of: usize) -> Result<(Vec<f64>, Frame)> {
         let mut size = self.tree.list(of, "size")?.unwrap_or_default();
         let mut frame = self.settings.frame(self.tree, of)?;
         if let Some([a, b, c, d, e, f]) = self.tree.numbers::<6>(of, "fromto")? {

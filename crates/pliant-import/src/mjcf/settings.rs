@@ -83,7 +83,9 @@ pub(super) fn bounds(
         }
         _ => {}
     }
-    Ok(numbers.filter(|_| said.unwrap_or(auto)))
+    // Unless the file says that it does, a range without anything between limits nothing.
+    let empty = said.is_none() && numbers.is_some_and(|[lower, upper]| lower == upper);
+    Ok(numbers.filter(|_| said.unwrap_or(auto) && !empty))
 }
 
 impl Settings {

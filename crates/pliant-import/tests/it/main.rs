@@ -12,6 +12,7 @@ mod mjcf;
 mod osim;
 mod reference;
 mod scn;
+mod tendons;
 mod urdf;
 
 use pliant_import::{Imported, Options, import_file};

@@ -284,7 +284,7 @@ fn broken_models_are_errors_with_a_caret() {
 fn what_is_not_taken_is_told() {
     let made = import(
         "<sensor/><option solver=\"CG\"/><worldbody><light/><body name=\"b\" gravcomp=\"1\"><joint name=\"j\"/><geom size=\"1\" solref=\"1 1\"/></body></worldbody>
-         <tendon><spatial/></tendon><actuator><muscle joint=\"j\"/></actuator><keyframe><key qpos=\"1\"/></keyframe>",
+         <tendon><thread/></tendon><actuator><muscle joint=\"j\"/></actuator><keyframe><key qpos=\"1\"/></keyframe>",
     );
     for expected in [
         "`sensor` in `mujoco`",
@@ -292,7 +292,7 @@ fn what_is_not_taken_is_told() {
         "lights are not taken",
         "`gravcomp` of `body`",
         "`solref` of `geom`",
-        "`spatial` in `tendon`",
+        "`thread` in `tendon`",
         "actuator `muscle`",
         "keyframes other than `home`",
     ] {

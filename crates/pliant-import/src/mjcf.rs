@@ -7,6 +7,7 @@ mod defaults;
 mod drives;
 mod geoms;
 mod keys;
+mod rows;
 mod settings;
 mod sites;
 mod tendons;
@@ -106,6 +107,7 @@ pub(crate) fn robot(
         gears: Vec::new(),
         closures: Vec::new(),
         tendons: Vec::new(),
+        tendon_rows: Vec::new(),
         apart: Vec::new(),
         base_is_robot: false,
         friction_rule: Some("Maximum"),
@@ -117,6 +119,7 @@ pub(crate) fn robot(
     reader.read_contact(root, &mut robot)?;
     reader.read_equality(root, &mut robot)?;
     tendons::read_tendons(&mut reader, root, &mut robot)?;
+    rows::read_tendon_rows(&mut reader, root, &mut robot)?;
     let actuators = actuators::read_actuators(&mut reader, root, &mut robot)?;
     keys::read_keys(&mut reader, root, &mut robot, &actuators)?;
     Ok(robot)

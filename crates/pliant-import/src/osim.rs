@@ -85,6 +85,7 @@ pub(crate) fn robot(tree: &mut Tree, root: usize) -> Result<Robot> {
             gears: Vec::new(),
             closures: Vec::new(),
             tendons: Vec::new(),
+            tendon_rows: Vec::new(),
             apart: Vec::new(),
             base_is_robot: false,
             friction_rule: None,

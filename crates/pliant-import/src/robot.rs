@@ -21,6 +21,8 @@ pub(crate) struct Robot {
     pub(crate) closures: Vec<Closure>,
     /// Springs, limits and motors of tendons.
     pub(crate) tendons: Vec<Tendon>,
+    /// Rows that hold lengths of tendons.
+    pub(crate) tendon_rows: Vec<TendonRow>,
     /// Pairs of links that do not collide.
     pub(crate) apart: Vec<Apart>,
     /// Whether what stands in the world is a part of the robot, with which its neighbours do not
@@ -408,4 +410,16 @@ pub(crate) struct Branch {
     pub(crate) points: Vec<(Option<usize>, Vec3)>,
     /// Part of its length that counts.
     pub(crate) share: f64,
+}
+
+/// A row that holds the length of a tendon, by that of another one if there is one: what they are
+/// more than at the coordinates of the file.
+pub(crate) struct TendonRow {
+    pub(crate) name: String,
+    /// Numbers of tendons, and their lengths at the coordinates of the file.
+    pub(crate) first: (usize, f64),
+    pub(crate) second: Option<(usize, f64)>,
+    /// Coefficients of the first over the second, the constant first.
+    pub(crate) polynomial: [f64; 5],
+    pub(crate) spot: Spot,
 }

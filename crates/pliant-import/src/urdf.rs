@@ -62,6 +62,7 @@ pub(crate) fn robot(tree: &mut Tree, root: usize, options: &Options, meshes: &mu
         gears: Vec::new(),
         closures: Vec::new(),
         tendons: Vec::new(),
+        tendon_rows: Vec::new(),
         apart: Vec::new(),
         base_is_robot: true,
         friction_rule: None,

@@ -87,7 +87,8 @@ impl Reader<'_> {
         // Where bodies are at the coordinates of the file: rows let joints start elsewhere.
         let zero = starts(&robot.links);
         for section in self.tree.all(root, "equality") {
-            self.tree.expect(section, &[], &["connect", "weld", "joint"]);
+            self.tree
+                .expect(section, &[], &["connect", "weld", "joint", "tendon"]);
             for of in self.tree.elements[section].children.clone() {
                 let spot = self.spot(of);
                 if truth(self.tree, of, "active")? == Some(false) {
@@ -98,6 +99,7 @@ impl Reader<'_> {
                 match self.tree.elements[of].tag.as_str() {
                     "joint" => self.read_gear(of, robot)?,
                     "connect" | "weld" => self.read_closure(of, &zero, robot)?,
+                    // Rows of tendons are read behind these.
                     _ => {}
                 }
             }

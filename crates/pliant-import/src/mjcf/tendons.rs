@@ -168,16 +168,27 @@ fn read_path(reader: &mut Reader<'_>, of: usize, frames: &[Frame]) -> Result<Opt
         reader.tree.remark(reader.spot(of), message);
         return Ok(None);
     }
+    let course = Course::Lines(branches);
+    let at_rest = length(&course, frames);
+    Ok(Some((course, at_rest)))
+}
+
+/// The length of a course where links are at these frames; of a sum, where the coordinates of the
+/// scene are zero.
+pub(super) fn length(course: &Course, frames: &[Frame]) -> f64 {
+    let branches = match course {
+        Course::Sum { offset, .. } => return *offset,
+        Course::Lines(branches) => branches,
+    };
     let at = |(link, place): &(Option<usize>, Vec3)| link.map_or(*place, |l| frames[l].point(*place));
-    let length = |branch: &Branch| {
-        let points = branch.points.windows(2);
+    let lengths = branches.iter().map(|branch| {
+        let pairs = branch.points.windows(2);
         branch.share
-            * points
+            * pairs
                 .map(|pair| (at(&pair[1]) - at(&pair[0])).norm())
                 .sum::<f64>()
-    };
-    let at_rest = branches.iter().map(length).sum();
-    Ok(Some((Course::Lines(branches), at_rest)))
+    });
+    lengths.sum()
 }
 
 fn divisor(reader: &mut Reader<'_>, pulley: usize) -> Result<f64> {

@@ -3,7 +3,7 @@
 use super::Writer;
 use super::lines::{Course as Points, course, is_still, write_ropes};
 use crate::numbers::{number, text};
-use crate::robot::{Branch, Course, Effects, Motor, Tendon};
+use crate::robot::{Branch, Course, Effects, Motor, Tendon, TendonRow};
 use crate::xml::Spot;
 
 /// Points of neighbours on a line that are no further apart (m) are one, or the line has no
@@ -12,15 +12,69 @@ const SAME: f64 = 1e-12;
 
 pub(super) fn write_tendons(writer: &mut Writer<'_>) {
     let robot = writer.robot;
+    let mut nodes = Vec::with_capacity(robot.tendons.len());
     for tendon in &robot.tendons {
         let node = match &tendon.course {
             Course::Sum { terms, offset } => write_sum(writer, tendon, terms, *offset),
             Course::Lines(branches) => write_branches(writer, tendon, branches),
         };
-        if let Some(node) = node {
-            act_on_tendon(writer, &node, tendon);
+        if let Some(node) = &node {
+            act_on_tendon(writer, node, tendon);
+        }
+        nodes.push(node);
+    }
+    for row in &robot.tendon_rows {
+        let first = nodes[row.first.0].as_deref().map(|node| (node, row.first.1));
+        let second = row.second.map(|(number, rest)| (nodes[number].as_deref(), rest));
+        match (first, second) {
+            (Some((node, rest)), None) => hold_length(writer, row, node, rest),
+            (Some(first), Some((Some(node), rest))) => follow_length(writer, row, first, (node, rest)),
+            _ => {
+                let message = "a row of a tendon that is left out is left out as well";
+                writer.tree.remark(row.spot, message);
+            }
         }
     }
+}
+
+/// A row that holds a length.
+fn hold_length(writer: &mut Writer<'_>, row: &TendonRow, node: &str, rest: f64) {
+    let name = writer.name(&format!("{}.force", row.name));
+    let length = number(rest + row.polynomial[0]);
+    let entry = format!("(name: {}, on: {}, motion: {length}),", text(&name), text(node));
+    writer.rows.push(entry);
+}
+
+/// A row that holds one length by another one.
+fn follow_length(writer: &mut Writer<'_>, row: &TendonRow, first: (&str, f64), second: (&str, f64)) {
+    let [constant, slope, curve @ ..] = row.polynomial;
+    let name = writer.name(&row.name);
+    let (other, factor, offset) = if curve == [0.0; 3] {
+        (second.0.to_owned(), -slope, slope * second.1 - constant)
+    } else {
+        let argument = writer.name(&format!("{name}.argument"));
+        let entries = [entry(&format!("({}, 0)", text(second.0)), 1.0)];
+        write_affine(writer, &argument, &[text(second.0)], -second.1, &entries);
+        let node = writer.name(&format!("{name}.curve"));
+        let coefficients: Vec<String> = row.polynomial.iter().map(|c| number(*c)).collect();
+        writer.tendons.push(format!(
+            "Mapped(name: {}, parents: [{}], mapping: Curve(polynomial: [{}])),",
+            text(&node),
+            text(&argument),
+            coefficients.join(", ")
+        ));
+        (node, -1.0, 0.0)
+    };
+    let parents = [text(first.0), text(&other)];
+    let entries = [
+        entry(&format!("({}, 0)", parents[0]), 1.0),
+        entry(&format!("({}, 0)", parents[1]), factor),
+    ];
+    write_affine(writer, &name, &parents, offset - first.1, &entries);
+    let force = writer.name(&format!("{name}.force"));
+    writer
+        .rows
+        .push(format!("(name: {}, on: {}),", text(&force), text(&name)));
 }
 
 /// A name for a tendon, with a remark if it is not its own.

@@ -72,7 +72,8 @@ fn sites_and_lengths_are_those_of_the_reference() {
 }
 
 /// A leash from above and a string stop what falls, two slides carry each other by the lower limit
-/// of a sum, and a sum with dry friction holds what is lighter.
+/// of a sum, a sum with dry friction holds what is lighter, a length follows another one along a
+/// parabola, and one is held.
 #[test]
 fn limits_and_friction_hold_where_the_reference_rests() {
     let made = imported("leashes.xml", &Options::default());
@@ -129,9 +130,38 @@ fn ropes_have_what_acts_on_them() {
 }
 
 #[test]
+fn lengths_follow_lengths() {
+    let tendons = "<tendon><spatial name=\"rope\"><site site=\"hook\"/><site site=\"s\"/></spatial><fixed name=\"sum\"><joint joint=\"j\" coef=\"2\"/></fixed></tendon>";
+    let rows = "<equality><tendon name=\"row\" tendon1=\"sum\" tendon2=\"rope\" polycoef=\"0.5 -3\"/><tendon tendon1=\"rope\" polycoef=\"0.25\"/><tendon tendon1=\"rope\" tendon2=\"sum\" active=\"false\"/></equality>";
+    let made = import(&format!("{tendons}{rows}"));
+    // The rope is sqrt(5) m long in the file: sum - 0 = 0.5 - 3 (rope - sqrt(5)).
+    let root = 5.0f64.sqrt();
+    for expected in [
+        format!(
+            "Mapped(name: \"row\", parents: [\"sum\", \"rope\"], mapping: Affine(dimension: 1, offset: [{}], entries: [(to: (0, 0), from: (\"sum\", 0), value: 1), (to: (0, 0), from: (\"rope\", 0), value: 3)])),",
+            -3.0 * root - 0.5
+        ),
+        "(name: \"row.force\", on: \"row\"),".to_owned(),
+        format!(
+            "(name: \"rope length.force\", on: \"rope\", motion: {}),",
+            root + 0.25
+        ),
+    ] {
+        assert!(made.scene.contains(&expected), "{expected}\n{}", made.scene);
+    }
+    assert!(remarked(&made, "a constraint that is not active is not taken"));
+    assert_eq!(made.scene.matches(".force\"").count(), 2, "{}", made.scene);
+    runner(&made.scene);
+}
+
+#[test]
 fn what_has_no_length_to_act_on_is_told() {
-    let wrap = "<tendon>\n<spatial name=\"rope\"><site site=\"hook\"/>\n<geom geom=\"g\"/><site site=\"t\"/></spatial></tendon><actuator>\n<motor tendon=\"rope\"/></actuator>";
+    let wrap = "<tendon>\n<spatial name=\"rope\"><site site=\"hook\"/>\n<geom geom=\"g\"/><site site=\"t\"/></spatial></tendon><actuator>\n<motor tendon=\"rope\"/></actuator><equality>\n<tendon tendon1=\"rope\"/></equality>";
     let made = import(wrap);
+    assert!(remarked(
+        &made,
+        "a row of a tendon that is not taken is not taken (m.xml:7)"
+    ));
     assert!(
         remarked(&made, "wraps around a geom is not taken (m.xml:5)"),
         "{:?}",
@@ -149,6 +179,12 @@ fn what_has_no_length_to_act_on_is_told() {
         assert!(remarked(&made, expected), "{:?}", made.remarks);
         assert!(!made.scene.contains("rope"), "{}", made.scene);
     }
+    let row = "<equality>\n<tendon tendon1=\"rope\"/></equality>";
+    let made = import(&(spatial("", "s same") + row));
+    assert!(remarked(
+        &made,
+        "a row of a tendon that is left out is left out as well (m.xml:4)"
+    ));
     let made = import("<worldbody>\n<site/></worldbody>");
     assert!(
         remarked(&made, "sites without a name are pictures only (m.xml:4)"),
@@ -164,6 +200,7 @@ fn what_has_no_length_to_act_on_is_told() {
 #[test]
 fn broken_tendons_are_errors_with_a_caret() {
     let on_rope = |actuator: &str| format!("{}<actuator>{actuator}</actuator>", spatial("", "hook s"));
+    let row = |row: &str| format!("{}<equality><tendon {row}/></equality>", spatial("", "hook s"));
     for (parts, expected) in [
         (spatial("", "hook sa"), "there is no site `sa`"),
         (spatial("", "hook tuoching"), "did you mean `touching`?"),
@@ -225,6 +262,21 @@ fn broken_tendons_are_errors_with_a_caret() {
             "the tendon `rope` is there twice",
         ),
         (on_rope("<motor tendon=\"rop\"/>"), "did you mean `rope`?"),
+        (row("tendon1=\"rop\""), "did you mean `rope`?"),
+        (row("tendon2=\"rope\""), "`tendon` has no `tendon1`"),
+        (
+            row("tendon1=\"rope\" tendon2=\"none\""),
+            "there is no tendon `none`",
+        ),
+        (
+            row("tendon1=\"rope\" tendon2=\"rope\""),
+            "the tendon `rope` cannot follow itself",
+        ),
+        (
+            row("tendon1=\"rope\" polycoef=\"1 2 3 4 5 6\""),
+            "6 numbers where 5 are expected at most",
+        ),
+        (row("tendon1=\"rope\" active=\"yes\""), "`active` cannot be `yes`"),
         (
             "<worldbody><site name=\"s\"/></worldbody>".to_owned(),
             "the site `s` is there twice",

@@ -77,6 +77,9 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     for pair in &mut apart {
         pair.links = (number[pair.links.0], number[pair.links.1]);
     }
+    for (link, _) in robot.pairs.iter_mut().flat_map(|pair| &mut pair.colliders) {
+        *link = number[*link];
+    }
     let extras = &mut robot.extras;
     for point in &mut extras.points {
         point.link = number[point.link];

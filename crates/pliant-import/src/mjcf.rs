@@ -7,6 +7,7 @@ mod defaults;
 mod drives;
 mod geoms;
 mod keys;
+mod pairs;
 mod rows;
 mod settings;
 mod sites;
@@ -46,6 +47,8 @@ struct Reader<'a> {
     joints: HashMap<String, (usize, usize)>,
     /// Sites by name.
     sites: sites::Sites,
+    /// Geoms that pairs name.
+    geoms: pairs::Geoms,
     /// Tendons by name: their number, or none if they are not taken.
     tendons: HashMap<String, Option<usize>>,
     /// Joints that follow another one.
@@ -80,6 +83,7 @@ pub(crate) fn robot(
     tree.expect(root, &["model"], &sections);
     let title = tree.value(root, "model").unwrap_or("model").to_owned();
     let settings = Settings::read(tree, root)?;
+    let geoms = pairs::Geoms::of_pairs(tree, root);
     let mut reader = Reader {
         tree,
         meshes,
@@ -91,6 +95,7 @@ pub(crate) fn robot(
         bodies: HashMap::new(),
         joints: HashMap::new(),
         sites: sites::Sites::default(),
+        geoms,
         tendons: HashMap::new(),
         followers: HashSet::new(),
         order: Vec::new(),
@@ -108,6 +113,8 @@ pub(crate) fn robot(
         closures: Vec::new(),
         tendons: Vec::new(),
         tendon_rows: Vec::new(),
+        pairs: Vec::new(),
+        material_pairs: Vec::new(),
         apart: Vec::new(),
         base_is_robot: false,
         friction_rule: Some("Maximum"),
@@ -117,6 +124,7 @@ pub(crate) fn robot(
         },
     };
     reader.read_contact(root, &mut robot)?;
+    pairs::read_pairs(&mut reader, root, &mut robot)?;
     reader.read_equality(root, &mut robot)?;
     tendons::read_tendons(&mut reader, root, &mut robot)?;
     rows::read_tendon_rows(&mut reader, root, &mut robot)?;

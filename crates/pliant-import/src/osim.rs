@@ -86,6 +86,8 @@ pub(crate) fn robot(tree: &mut Tree, root: usize) -> Result<Robot> {
             closures: Vec::new(),
             tendons: Vec::new(),
             tendon_rows: Vec::new(),
+            pairs: Vec::new(),
+            material_pairs: Vec::new(),
             apart: Vec::new(),
             base_is_robot: false,
             friction_rule: None,

@@ -25,6 +25,10 @@ pub(crate) struct Robot {
     pub(crate) tendon_rows: Vec<TendonRow>,
     /// Pairs of links that do not collide.
     pub(crate) apart: Vec<Apart>,
+    /// Pairs of colliders that meet all the same.
+    pub(crate) pairs: Vec<Pair>,
+    /// Coefficients of two materials together where they are not by the rule.
+    pub(crate) material_pairs: Vec<([usize; 2], Material)>,
     /// Whether what stands in the world is a part of the robot, with which its neighbours do not
     /// collide.
     pub(crate) base_is_robot: bool,
@@ -191,6 +195,13 @@ pub(crate) struct Apart {
     pub(crate) links: (usize, usize),
     /// Whether all links of their bodies are meant.
     pub(crate) whole_bodies: bool,
+}
+
+/// Two colliders that meet, whatever else keeps them apart.
+pub(crate) struct Pair {
+    /// Link and number of each.
+    pub(crate) colliders: [(usize, usize); 2],
+    pub(crate) spot: Spot,
 }
 
 /// A link, or a body of MJCF.

@@ -63,6 +63,8 @@ pub(crate) fn robot(tree: &mut Tree, root: usize, options: &Options, meshes: &mu
         closures: Vec::new(),
         tendons: Vec::new(),
         tendon_rows: Vec::new(),
+        pairs: Vec::new(),
+        material_pairs: Vec::new(),
         apart: Vec::new(),
         base_is_robot: true,
         friction_rule: None,

@@ -14,7 +14,7 @@ use crate::robot::{Attachment, Robot};
 use crate::xml::Tree;
 use pliant_dense::Vec3;
 use pliant_dense::rotation::Quaternion;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Whether links of one robot collide, and whether there is ground.
@@ -38,6 +38,8 @@ pub(crate) struct Writer<'a> {
     links: Vec<String>,
     /// By joint of the file, by its name: the node of its coordinate in the scene.
     coordinates: HashMap<String, String>,
+    /// Links, the parent first, of which colliders meet though a joint joins their bodies.
+    meeting: BTreeSet<(usize, usize)>,
     parameters: BTreeMap<String, String>,
     joints: Vec<String>,
     gears: Vec<String>,
@@ -58,6 +60,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
         counts: HashMap::new(),
         links: Vec::new(),
         coordinates: HashMap::new(),
+        meeting: BTreeSet::new(),
         parameters: BTreeMap::new(),
         joints: Vec::new(),
         gears: Vec::new(),
@@ -69,6 +72,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     };
     writer.name_links();
     let scalars = extras::write_scalars(&mut writer);
+    writer.find_meeting();
     writer.write_joints();
     writer.write_closures();
     writer.write_gears();
@@ -104,6 +108,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     list(&mut out, "constraints", &writer.rows);
     list(&mut out, "fixed", &writer.held());
     list(&mut out, "materials", &materials);
+    list(&mut out, "material_pairs", &writer.material_pairs());
     if let Some(rule) = robot.friction_rule
         && !materials.is_empty()
     {

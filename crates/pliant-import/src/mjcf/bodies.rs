@@ -2,6 +2,7 @@
 
 use super::Reader;
 use super::keys::Coordinate;
+use super::pairs::place_geom;
 use super::settings::{PLACE, bounds};
 use super::sites::read_site;
 use crate::error::ImportError;
@@ -197,6 +198,8 @@ impl Reader<'_> {
             match self.tree.elements[child].tag.as_str() {
                 "geom" => {
                     let geom = self.geom(child, &outer, body)?;
+                    let place = (self.links.len(), content.colliders.len());
+                    place_geom(self, child, geom.collider.is_some().then_some(place))?;
                     content.colliders.extend(geom.collider);
                     content.inertia = match (content.inertia, geom.inertia) {
                         (Some(sum), Some(part)) => Some(sum.with(&part)),

@@ -64,7 +64,8 @@ impl Reader<'_> {
     pub(super) fn read_contact(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
         let world = robot.links.iter().position(|l| l.name == "world");
         for section in self.tree.all(root, "contact") {
-            self.tree.expect(section, &[], &["exclude"]);
+            // Pairs are read behind these.
+            self.tree.expect(section, &[], &["exclude", "pair"]);
             for of in self.tree.all(section, "exclude") {
                 self.tree.expect(of, &["name", "class", "body1", "body2"], &[]);
                 let (a, b) = (

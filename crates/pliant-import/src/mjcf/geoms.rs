@@ -184,7 +184,7 @@ impl Reader<'_> {
                 .remark(name.spot, "a mesh without a file is not taken, nor its mass");
             return Ok(None);
         };
-        let colliding = self.bits(of)? != (0, 0);
+        let colliding = self.bits(of)? != (0, 0) || self.is_paired(of);
         let Some((_, mesh)) = self.meshes.read(self.tree, file_spot, &file) else {
             return Ok(None);
         };
@@ -213,6 +213,11 @@ impl Reader<'_> {
         }))
     }
 
+    /// Whether a pair names a geom.
+    fn is_paired(&self, of: usize) -> bool {
+        self.geoms.is_paired(self.tree.value(of, "name"))
+    }
+
     /// Type and affinity of a geom.
     fn bits(&self, of: usize) -> Result<(u32, u32)> {
         let bit =
@@ -231,7 +236,7 @@ impl Reader<'_> {
         let Some(shape) = shape else {
             return Ok(None);
         };
-        if bits == (0, 0) || !self.settings.contacts {
+        if (bits == (0, 0) && !self.is_paired(of)) || !self.settings.contacts {
             self.tree.remark(
                 self.tree.elements[of].spot,
                 "a geom that collides with nothing is a picture only",

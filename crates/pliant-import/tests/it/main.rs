@@ -10,6 +10,7 @@ mod errors;
 mod garbage;
 mod mjcf;
 mod osim;
+mod pairs;
 mod reference;
 mod scn;
 mod tendons;

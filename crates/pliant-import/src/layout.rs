@@ -90,6 +90,9 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     for pull in &mut extras.pulls {
         pull.link = number[pull.link];
     }
+    for lift in &mut extras.lifts {
+        lift.link = number[lift.link];
+    }
     for (link, _) in extras.lines.iter_mut().flat_map(|line| &mut line.points) {
         *link = link.map(|link| number[link]);
     }

@@ -15,7 +15,7 @@ mod tendons;
 
 use crate::error::ImportError;
 use crate::meshes::Meshes;
-use crate::robot::{Extras, Link, Material, Robot};
+use crate::robot::{Extras, Lift, Link, Robot};
 use crate::xml::{Spot, Tree};
 use settings::Settings;
 use std::collections::{HashMap, HashSet};
@@ -38,15 +38,15 @@ struct Reader<'a> {
     settings: Settings,
     assets: HashMap<String, Asset>,
     links: Vec<Link>,
-    materials: Vec<Material>,
-    /// Numbers of the materials, by the bits of what they say.
-    numbers: HashMap<[u64; 3], usize>,
+    materials: geoms::Materials,
     /// Bodies by name.
     bodies: HashMap<String, usize>,
     /// Joints by name: their link, and their number in it; that of free ones is zero.
     joints: HashMap<String, (usize, usize)>,
     /// Sites by name.
     sites: sites::Sites,
+    /// Forces against the weight of bodies.
+    lifts: Vec<Lift>,
     /// Geoms that pairs name.
     geoms: pairs::Geoms,
     /// Tendons by name: their number, or none if they are not taken.
@@ -90,11 +90,11 @@ pub(crate) fn robot(
         settings,
         assets: HashMap::new(),
         links: Vec::new(),
-        materials: Vec::new(),
-        numbers: HashMap::new(),
+        materials: geoms::Materials::default(),
         bodies: HashMap::new(),
         joints: HashMap::new(),
         sites: sites::Sites::default(),
+        lifts: Vec::new(),
         geoms,
         tendons: HashMap::new(),
         followers: HashSet::new(),
@@ -108,7 +108,7 @@ pub(crate) fn robot(
         gravity: reader.settings.gravity(),
         step: reader.settings.step,
         links: std::mem::take(&mut reader.links),
-        materials: std::mem::take(&mut reader.materials),
+        materials: std::mem::take(&mut reader.materials.list),
         gears: Vec::new(),
         closures: Vec::new(),
         tendons: Vec::new(),
@@ -120,6 +120,7 @@ pub(crate) fn robot(
         friction_rule: Some("Maximum"),
         extras: Extras {
             sites: reader.sites.take(),
+            lifts: std::mem::take(&mut reader.lifts),
             ..Extras::default()
         },
     };

@@ -46,6 +46,7 @@ pub(crate) struct Extras {
     pub(crate) sites: Vec<Site>,
     pub(crate) lines: Vec<Line>,
     pub(crate) pulls: Vec<Pull>,
+    pub(crate) lifts: Vec<Lift>,
 }
 
 /// A coordinate without a joint of its own: joints follow it along curves.
@@ -169,6 +170,13 @@ pub(crate) struct Pull {
     pub(crate) vector: Vec3,
     /// Whether the vector is in the axes of the world instead of those of the link.
     pub(crate) in_world: bool,
+}
+
+/// A constant force at the centre of mass of a link against its weight.
+pub(crate) struct Lift {
+    pub(crate) link: usize,
+    /// Part of the weight that it takes.
+    pub(crate) share: f64,
 }
 
 impl Robot {

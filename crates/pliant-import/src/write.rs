@@ -81,6 +81,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     extras::write_points(&mut writer);
     lines::write_lines(&mut writer);
     extras::write_pulls(&mut writer);
+    extras::write_lifts(&mut writer);
     let sites = extras::write_sites(&mut writer);
     let (materials, colliders) = writer.colliders(around);
     let mut nodes = writer.bodies();

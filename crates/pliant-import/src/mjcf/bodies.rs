@@ -7,7 +7,7 @@ use super::settings::{PLACE, bounds};
 use super::sites::read_site;
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
-use crate::robot::{Attachment, Effects, Joint, Link, Motion};
+use crate::robot::{Attachment, Effects, Joint, Lift, Link, Motion};
 use crate::xml::Spot;
 use pliant_dense::{Mat3, Vec3};
 
@@ -115,7 +115,7 @@ impl Reader<'_> {
     ) -> Result<(usize, Vec<(usize, Frame)>)> {
         self.tree.expect(
             of,
-            &[&["name", "class", "childclass"][..], &PLACE].concat(),
+            &[&["name", "class", "childclass", "gravcomp"][..], &PLACE].concat(),
             &PARTS,
         );
         let number = self.links.len();
@@ -128,6 +128,9 @@ impl Reader<'_> {
             return self
                 .tree
                 .wrong(spot, format!("the body `{name}` is there twice"), None);
+        }
+        if let Some(share) = self.tree.number(of, "gravcomp")?.filter(|share| *share != 0.0) {
+            self.lifts.push(Lift { link: number, share });
         }
         let own = self.settings.frame(self.tree, of)?;
         let frame = outer.then(&own);

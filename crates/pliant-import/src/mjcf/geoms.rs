@@ -8,6 +8,7 @@ use crate::robot::{Collider, Material, Shape};
 use crate::xml::Spot;
 use pliant_dense::{Mat3, Vec3};
 use pliant_mesh_io::Mesh;
+use std::collections::HashMap;
 use std::f64::consts::PI;
 
 type Result<T> = std::result::Result<T, ImportError>;
@@ -31,6 +32,14 @@ const KNOWN: [&str; 15] = [
     "material",
     "group",
 ];
+
+/// Different materials of geoms.
+#[derive(Default)]
+pub(super) struct Materials {
+    pub(super) list: Vec<Material>,
+    /// Their numbers, by the bits of what they say.
+    numbers: HashMap<[u64; 3], usize>,
+}
 
 /// A geom in the frame of its body.
 pub(super) struct Geom {
@@ -276,9 +285,10 @@ impl Reader<'_> {
             rolling: if directions < 6.0 { 0.0 } else { entry(2, 0.0001) },
         };
         let bits = [material.friction, material.torsional, material.rolling].map(f64::to_bits);
-        Ok(*self.numbers.entry(bits).or_insert_with(|| {
-            self.materials.push(material);
-            self.materials.len() - 1
+        let Materials { list, numbers } = &mut self.materials;
+        Ok(*numbers.entry(bits).or_insert_with(|| {
+            list.push(material);
+            list.len() - 1
         }))
     }
 

@@ -3,7 +3,7 @@
 use super::{Writer, place, rotation};
 use crate::geometry::Frame;
 use crate::numbers::{number, position, text, tidy, tuple, vector};
-use crate::robot::{CurveRow, Point, Pull, Shape1, Site};
+use crate::robot::{CurveRow, Lift, Point, Pull, Shape1, Site};
 use pliant_dense::Vec3;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -196,6 +196,31 @@ pub(super) fn write_pulls(writer: &mut Writer<'_>) {
             },
         };
         writer.force(name, &node, &law);
+    }
+}
+
+/// Constant forces against weights. What stands still has none.
+pub(super) fn write_lifts(writer: &mut Writer<'_>) {
+    let robot = writer.robot;
+    for Lift { link, share } in &robot.extras.lifts {
+        let Some(inertia) = robot.links[*link].inertia else {
+            continue;
+        };
+        let force = robot.gravity.map(|g| -share * inertia.mass * g);
+        let (owner, at) = writer.in_body(Some(*link), &Frame::at(inertia.centre));
+        let Some(owner) = owner.filter(|_| force != [0.0; 3]) else {
+            continue;
+        };
+        // The centre of the whole body needs no point of its own.
+        let name = format!("{}.gravcomp", writer.links[*link]);
+        let node = match at.position == Vec3::zeros() {
+            true => Some(writer.links[owner].clone()),
+            false => point_node(writer, &format!("{name} point"), *link, inertia.centre),
+        };
+        if let Some(node) = node {
+            let law = format!("Force([{}])", force.map(number).join(", "));
+            writer.force(&name, &node, &law);
+        }
     }
 }
 

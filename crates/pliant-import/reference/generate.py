@@ -29,6 +29,7 @@ CASES = [
     ("tendons.xml", {"shoulder": 0.0, "elbow": 0.2}, False),
     ("tendons.xml", {"shoulder": 0.4, "elbow": -0.7}, False),
     ("winch.xml", {}, False),
+    ("spokes.xml", {"hub+0-0": 0.2, "tip+1-0": -0.3, "tip+2-1": 0.5, "last": 0.1}, False),
     ("floats.xml", {"turn": 0.3, "lift": -0.2, "roll": 0.4, "grip": 0.01}, False),
     ("shoulder.xml", {"first": 0.5, "second": -0.3, "third": 0.8, "bend": 0.4, "turn": -0.7}, False),
 ]

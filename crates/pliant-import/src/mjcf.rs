@@ -8,6 +8,7 @@ mod drives;
 mod geoms;
 mod keys;
 mod pairs;
+mod replicate;
 mod rows;
 mod settings;
 mod sites;
@@ -67,6 +68,8 @@ pub(crate) fn robot(
     meshes: &mut Meshes,
 ) -> Result<Robot> {
     defaults::include(tree, root, directory)?;
+    let settings = Settings::read(tree, root)?;
+    replicate::expand(tree, root, &settings)?;
     defaults::apply(tree, root)?;
     let sections = [
         "compiler",
@@ -82,7 +85,6 @@ pub(crate) fn robot(
     ];
     tree.expect(root, &["model"], &sections);
     let title = tree.value(root, "model").unwrap_or("model").to_owned();
-    let settings = Settings::read(tree, root)?;
     let geoms = pairs::Geoms::of_pairs(tree, root);
     let mut reader = Reader {
         tree,

@@ -258,7 +258,8 @@ impl Settings {
         Ok(frame)
     }
 
-    fn euler(&self, angles: [f64; 3]) -> [f64; 4] {
+    /// The rotation of Euler angles.
+    pub(super) fn euler(&self, angles: [f64; 3]) -> [f64; 4] {
         let mut rotation = Frame::IDENTITY.rotation;
         for (axis, angle) in self.sequence.iter().zip(angles) {
             let around = match axis.to_ascii_lowercase() {

@@ -12,6 +12,7 @@ fn cut_and_changed_files_return() {
         (Format::Mjcf, include_str!("../models/shoulder.xml")),
         (Format::Mjcf, include_str!("../models/winch.xml")),
         (Format::Mjcf, include_str!("../models/pairs.xml")),
+        (Format::Mjcf, include_str!("../models/spokes.xml")),
         (Format::Mjcf, include_str!("../models/floats.xml")),
         (Format::Mjcf, include_str!("../models/leashes.xml")),
         (Format::Scn, include_str!("../models/string.scn")),

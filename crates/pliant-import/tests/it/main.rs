@@ -12,6 +12,7 @@ mod mjcf;
 mod osim;
 mod pairs;
 mod reference;
+mod replicate;
 mod scn;
 mod tendons;
 mod urdf;

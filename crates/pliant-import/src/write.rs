@@ -14,7 +14,7 @@ use crate::robot::{Attachment, Robot};
 use crate::xml::Tree;
 use pliant_dense::Vec3;
 use pliant_dense::rotation::Quaternion;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Whether links of one robot collide, and whether there is ground.
@@ -38,8 +38,8 @@ pub(crate) struct Writer<'a> {
     links: Vec<String>,
     /// By joint of the file, by its name: the node of its coordinate in the scene.
     coordinates: HashMap<String, String>,
-    /// Links, the parent first, of which colliders meet though a joint joins their bodies.
-    meeting: BTreeSet<(usize, usize)>,
+    /// Links of which colliders meet those of the body that a joint joins theirs to, which is behind.
+    meeting: BTreeMap<usize, usize>,
     parameters: BTreeMap<String, String>,
     joints: Vec<String>,
     gears: Vec<String>,
@@ -60,7 +60,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
         counts: HashMap::new(),
         links: Vec::new(),
         coordinates: HashMap::new(),
-        meeting: BTreeSet::new(),
+        meeting: BTreeMap::new(),
         parameters: BTreeMap::new(),
         joints: Vec::new(),
         gears: Vec::new(),

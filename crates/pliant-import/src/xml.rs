@@ -294,10 +294,11 @@ impl Tree {
         self.elements[of].attributes.iter_mut().for_each(change);
     }
 
-    /// How many elements stand in sections of that tag, without those inside of them.
+    /// How many elements stand in sections of that tag, with those inside of them.
     pub(crate) fn elements_in(&self, of: usize, section: &str) -> usize {
         let sections = self.all(of, section);
-        sections.iter().map(|s| self.elements[*s].children.len()).sum()
+        let parts = sections.iter().flat_map(|s| &self.elements[*s].children);
+        parts.map(|part| 1 + self.elements[*part].children.len()).sum()
     }
 
     /// Adds an attribute to an element.

@@ -15,6 +15,8 @@ const EQUAL: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
 pub(super) fn read_tendon_rows(reader: &mut Reader<'_>, root: usize, robot: &mut Robot) -> Result<()> {
     // Lengths count from those at the coordinates of the file.
     let frames = places(&robot.links, |_| 0.0);
+    let tendons = robot.tendons.iter();
+    let lengths: Vec<f64> = tendons.map(|tendon| length(&tendon.course, &frames)).collect();
     for section in reader.tree.all(root, "equality") {
         for of in reader.tree.all(section, "tendon") {
             if truth(reader.tree, of, "active")? == Some(false) {
@@ -47,7 +49,7 @@ pub(super) fn read_tendon_rows(reader: &mut Reader<'_>, root: usize, robot: &mut
                 reader.tree.remark(spot, message);
                 continue;
             };
-            let at_zero = |number: usize| (number, length(&robot.tendons[number].course, &frames));
+            let at_zero = |number: usize| (number, lengths[number]);
             robot.tendon_rows.push(TendonRow {
                 name: own,
                 first: at_zero(first),

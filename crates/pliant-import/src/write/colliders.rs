@@ -100,9 +100,9 @@ impl Writer<'_> {
             let parent = |link: usize| robot.links[link].parent.and_then(|p| self.layout.owner[p]);
             if let (Some(a), Some(b)) = (a, b) {
                 if parent(b) == Some(a) {
-                    self.meeting.insert((a, b));
+                    self.meeting.insert(b, a);
                 } else if parent(a) == Some(b) {
-                    self.meeting.insert((b, a));
+                    self.meeting.insert(a, b);
                 }
             }
         }

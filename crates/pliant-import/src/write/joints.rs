@@ -52,7 +52,7 @@ impl Writer<'_> {
         };
         let mut entry = format!("({note}\n    name: {}, kind: {}", text(&name), group.kind);
         entry += &self.sides(link, group, joints);
-        if self.meeting.iter().any(|(_, child)| *child == link) {
+        if self.meeting.contains_key(&link) {
             entry.push_str(", collide: true");
         }
         entry.push_str(",\n");

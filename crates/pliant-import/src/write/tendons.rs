@@ -5,6 +5,7 @@ use super::lines::{Course as Points, course, is_still, write_ropes};
 use crate::numbers::{number, text};
 use crate::robot::{Branch, Course, Effects, Motor, Tendon, TendonRow};
 use crate::xml::Spot;
+use std::collections::HashSet;
 
 /// Points of neighbours on a line that are no further apart (m) are one, or the line has no
 /// direction between them.
@@ -106,13 +107,9 @@ fn write_sum(
         return None;
     }
     let name = tendon_name(writer, tendon);
-    let mut parents: Vec<String> = Vec::new();
-    for (node, _) in &found {
-        let node = text(node);
-        if !parents.contains(&node) {
-            parents.push(node);
-        }
-    }
+    let mut seen = HashSet::new();
+    let nodes = found.iter().map(|(node, _)| text(node));
+    let parents: Vec<String> = nodes.filter(|node| seen.insert(node.clone())).collect();
     let entries: Vec<String> = found
         .iter()
         .map(|(node, factor)| entry(&format!("({}, 0)", text(node)), *factor))

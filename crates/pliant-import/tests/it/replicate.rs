@@ -187,3 +187,18 @@ fn copies_of_copies_are_bounded() {
     let shown = shown.map(|made| made.scene).unwrap_err();
     assert!(shown.contains("more than 1000000 elements"), "{shown}");
 }
+
+/// Every `replicate` looks at all that may refer to it: how often together is bounded as well.
+#[test]
+fn looks_for_references_are_bounded() {
+    let copies = "<replicate count=\"1\"><geom size=\"1\"/></replicate>".repeat(4000);
+    let excluded = "<exclude body1=\"world\" body2=\"world\"/>".repeat(3000);
+    let shown = try_import(&format!(
+        "<worldbody>{copies}</worldbody><contact>{excluded}</contact>"
+    ));
+    let shown = shown.map(|made| made.scene).unwrap_err();
+    assert!(
+        shown.contains("too many `replicate` beside so many rows, tendons and actuators"),
+        "{shown}"
+    );
+}

@@ -160,11 +160,13 @@ def matrix(q):
 
 
 def plain_scene(text, step, quick):
-    """A scene without limits, friction, gears, contacts, closures and motors, and with forces of zero."""
+    """A scene without limits, friction, gears, rows, contacts, closures and motors, and with forces of zero."""
     text = re.sub(r'\n        ("[A-Za-z0-9_]+"): [^,]*,(?=\n)', r"\n        \1: 0,", text)
     text = re.sub(r"\n +(limits|friction|motors): \[.*\],(?=\n)", "", text)
-    text = re.sub(r"\n    (colliders|ignore|gears): \[\n(?:        .*\n)*    \],\n", "\n", text)
+    text = re.sub(r"\n    (colliders|ignore|gears|constraints): \[\n(?:        .*\n)*    \],\n", "\n", text)
     text = re.sub(r"\n *\(name: .*, kind: (Fixed|Ball), collide: true, .*(?=\n)", "", text)
+    # Servos of tendons.
+    text = re.sub(r"\n *\(name: .*, law: Compliance\(.*, motion: .*(?=\n)", "", text)
     # The fourth-order method takes no inertias of drives; the default is of second order.
     how = f"step: {step}, integrator: Rattle4" if quick else f"step: {step / 4}"
     run = f"run: (duration: {DURATION}, {how}),"

@@ -26,6 +26,11 @@ CASES = [
     ("drives.xml", {}, False),
     ("frames.xml", {}, False),
     ("legs.xml", {"right_x": -0.2, "right_z": 0.3, "right_y": -0.5, "right_knee": -0.1, "left_knee": -0.7}, False),
+    ("tendons.xml", {"shoulder": 0.0, "elbow": 0.2}, False),
+    ("tendons.xml", {"shoulder": 0.4, "elbow": -0.7}, False),
+    ("winch.xml", {}, False),
+    ("spokes.xml", {"hub+0-0": 0.2, "tip+1-0": -0.3, "tip+2-1": 0.5, "last": 0.1}, False),
+    ("floats.xml", {"turn": 0.3, "lift": -0.2, "roll": 0.4, "grip": 0.01}, False),
     ("shoulder.xml", {"first": 0.5, "second": -0.3, "third": 0.8, "bend": 0.4, "turn": -0.7}, False),
 ]
 
@@ -112,8 +117,16 @@ def case(name, start, free):
     mujoco.mj_forward(model, data)
     flags = mujoco.mjtDisableBit
     model.opt.disableflags |= flags.mjDSBL_CONTACT | flags.mjDSBL_LIMIT | flags.mjDSBL_FRICTIONLOSS
-    found = {"bodies": show(compare.bodies(model, data)), "dynamics": dynamics(model, data)}
+    found = {"bodies": show(compare.bodies(model, data)), "dynamics": dynamics(model, data), **named(model, data)}
     return {"file": name, "start": start, "floating": free, **found, "end": show(compare.fall(model, data))}
+
+
+def named(model, data):
+    """Places and axes of sites on bodies that move, and lengths of tendons."""
+    sites = [i for i in range(model.nsite) if compare.owner(model, model.site_bodyid[i])]
+    place = {model.site(i).name: [*data.site_xpos[i], *data.site_xmat[i]] for i in sites}
+    lengths = {model.tendon(i).name: data.ten_length[i] for i in range(model.ntendon)}
+    return {"sites": place, "tendons": lengths}
 
 
 def dynamics(model, data):
@@ -179,11 +192,23 @@ def rest():
     return list(data.qpos)
 
 
+def still(name):
+    """Where bodies rest: after six seconds, in which all have come to rest."""
+    model = mujoco.MjModel.from_xml_path(str(MODELS / name))
+    model.opt.timestep = 5e-4
+    data = mujoco.MjData(model)
+    while data.time < 6:
+        mujoco.mj_step(model, data)
+    centres = {n: list(b[1]) for n, b in compare.bodies(model, data).items()}
+    return {"speed": np.abs(data.qvel).max(), "centres": centres}
+
+
 def main():
     cases = [case(*c) for c in CASES]
     out = {"mujoco": mujoco.__version__, "duration": compare.DURATION, "cases": cases, "rest": rest()}
     out["masses"] = [masses(*m) for m in MASSES]
     out["actuators"] = [actuator(*a) for a in ACTUATORS]
+    out["still"] = {name: still(name) for name in ("leashes.xml", "pairs.xml")}
     text = json.dumps(out, indent=1, default=float)
     (HERE.parent / "tests" / "it" / "reference.json").write_text(text + "\n")
 

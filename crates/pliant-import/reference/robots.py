@@ -326,7 +326,7 @@ def imported(robot, **options):
 
 
 def without(text, *keys):
-    """A scene without lists of its joints and of its own."""
+    """A scene without lists of its joints and of its own; `constraints` of robots are limits and friction of tendons."""
     for key in keys:
         text = re.sub(rf"\n +{key}: \[.*\],(?=\n)", "", text)
         text = re.sub(rf"\n    {key}: \[\n(?:        .*\n)*    \],\n", "\n", text)
@@ -415,7 +415,7 @@ def axes(ref, sim):
 
 
 def dynamics(ref, robot, text):
-    text = without(text, "limits", "friction", "motors", "colliders", "ignore")
+    text = without(text, "limits", "friction", "motors", "constraints", "colliders", "ignore")
     out, count = {"joints": len(ref.dof)}, len(ref.independent)
     for held in (True, False) if ref.base else (True,):
         sim = simulation(robot, text)
@@ -453,7 +453,7 @@ def joints_of(ref, sim):
 
 
 def fall(ref, robot, text):
-    keys = ["limits", "friction", "motors", "colliders", "ignore"] + ["dampers"] * robot.undamped
+    keys = ["limits", "friction", "motors", "constraints", "colliders", "ignore"] + ["dampers"] * robot.undamped
     # The fourth-order method takes no inertias of drives.
     drives = "\n    masses: [" in text
     method = "step: 0.0005" if drives else "step: 0.001, integrator: Rattle4"

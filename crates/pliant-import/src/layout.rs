@@ -2,7 +2,7 @@
 
 use crate::geometry::{Frame, Inertia, symmetric, turn};
 use crate::groups::{Group, groups};
-use crate::robot::{Apart, Attachment, Joint, Link, Motion, Robot};
+use crate::robot::{Apart, Attachment, Course, Joint, Link, Motion, Robot};
 use crate::xml::Tree;
 use pliant_dense::{Mat3, Vec3};
 
@@ -77,15 +77,32 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     for pair in &mut apart {
         pair.links = (number[pair.links.0], number[pair.links.1]);
     }
+    for (link, _) in robot.pairs.iter_mut().flat_map(|pair| &mut pair.colliders) {
+        *link = number[*link];
+    }
     let extras = &mut robot.extras;
     for point in &mut extras.points {
         point.link = number[point.link];
     }
+    for site in &mut extras.sites {
+        site.link = site.link.map(|link| number[link]);
+    }
     for pull in &mut extras.pulls {
         pull.link = number[pull.link];
     }
+    for lift in &mut extras.lifts {
+        lift.link = number[lift.link];
+    }
     for (link, _) in extras.lines.iter_mut().flat_map(|line| &mut line.points) {
         *link = link.map(|link| number[link]);
+    }
+    for tendon in &mut robot.tendons {
+        let Course::Lines(branches) = &mut tendon.course else {
+            continue;
+        };
+        for (link, _) in branches.iter_mut().flat_map(|branch| &mut branch.points) {
+            *link = link.map(|link| number[link]);
+        }
     }
     for closure in &mut robot.closures {
         for side in [&mut closure.a.0, &mut closure.b.0] {
@@ -95,12 +112,12 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     robot.apart.extend(apart);
 }
 
-/// The motion of a joint against its place at zero, in the frame of its link.
-fn moved(joint: &Joint) -> Frame {
+/// The motion of a joint by its coordinate against its place at zero, in the frame of its link.
+fn moved(joint: &Joint, coordinate: f64) -> Frame {
     match joint.motion {
-        Motion::Slider => Frame::at(joint.axis * joint.start),
-        Motion::Hinge if joint.start != 0.0 => {
-            let rotation = turn(joint.axis, joint.start);
+        Motion::Slider => Frame::at(joint.axis * coordinate),
+        Motion::Hinge if coordinate != 0.0 => {
+            let rotation = turn(joint.axis, coordinate);
             let turned = Frame::turned(rotation);
             Frame {
                 position: joint.anchor - turned.vector(joint.anchor),
@@ -111,25 +128,31 @@ fn moved(joint: &Joint) -> Frame {
     }
 }
 
-/// The motion of all joints of a link against its place at zero.
-fn displacement(link: &Link) -> Frame {
+/// The motion of all joints of a link against its place at zero, by their coordinates.
+fn displacement(link: &Link, coordinate: impl Fn(&Joint) -> f64) -> Frame {
+    let add = |at: Frame, joint: &Joint| at.then(&moved(joint, coordinate(joint)));
     match &link.attachment {
-        Attachment::Joints(joints) => joints.iter().fold(Frame::IDENTITY, |at, j| at.then(&moved(j))),
+        Attachment::Joints(joints) => joints.iter().fold(Frame::IDENTITY, add),
         _ => Frame::IDENTITY,
     }
 }
 
 /// Where links are at the start.
 pub(crate) fn starts(links: &[Link]) -> Vec<Frame> {
-    let mut start: Vec<Frame> = Vec::with_capacity(links.len());
+    places(links, |joint| joint.start)
+}
+
+/// Where links are at these coordinates of joints.
+pub(crate) fn places(links: &[Link], coordinate: impl Fn(&Joint) -> f64) -> Vec<Frame> {
+    let mut places: Vec<Frame> = Vec::with_capacity(links.len());
     for link in links {
-        let frame = link.frame.then(&displacement(link));
-        start.push(match link.parent {
-            Some(parent) => start[parent].then(&frame),
+        let frame = link.frame.then(&displacement(link, &coordinate));
+        places.push(match link.parent {
+            Some(parent) => places[parent].then(&frame),
             None => frame,
         });
     }
-    start
+    places
 }
 
 /// Velocities of the origins of links and angular velocities at the start, in the world.
@@ -156,7 +179,7 @@ fn velocities(links: &[Link], start: &[Frame]) -> Vec<[Vec3; 2]> {
                     }
                     Motion::Ball | Motion::Planar => {}
                 }
-                frame = frame.then(&moved(joint));
+                frame = frame.then(&moved(joint, joint.start));
             }
         }
         out.push([linear, angular]);
@@ -269,7 +292,7 @@ fn hold_massless(robot: &mut Robot, tree: &mut Tree) {
                 _ => "a link without mass, at the end of a joint, does not move: its joint is left out",
             };
             tree.remark(link.spot, message);
-            link.frame = link.frame.then(&displacement(link));
+            link.frame = link.frame.then(&displacement(link, |joint| joint.start));
             link.attachment = Attachment::Rigid;
         }
         if let Some(parent) = link.parent {

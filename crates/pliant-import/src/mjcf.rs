@@ -7,11 +7,16 @@ mod defaults;
 mod drives;
 mod geoms;
 mod keys;
+mod pairs;
+mod replicate;
+mod rows;
 mod settings;
+mod sites;
+mod tendons;
 
 use crate::error::ImportError;
 use crate::meshes::Meshes;
-use crate::robot::{Extras, Link, Material, Robot};
+use crate::robot::{Extras, Lift, Link, Robot};
 use crate::xml::{Spot, Tree};
 use settings::Settings;
 use std::collections::{HashMap, HashSet};
@@ -34,13 +39,19 @@ struct Reader<'a> {
     settings: Settings,
     assets: HashMap<String, Asset>,
     links: Vec<Link>,
-    materials: Vec<Material>,
-    /// Numbers of the materials, by the bits of what they say.
-    numbers: HashMap<[u64; 3], usize>,
+    materials: geoms::Materials,
     /// Bodies by name.
     bodies: HashMap<String, usize>,
     /// Joints by name: their link, and their number in it; that of free ones is zero.
     joints: HashMap<String, (usize, usize)>,
+    /// Sites by name.
+    sites: sites::Sites,
+    /// Forces against the weight of bodies.
+    lifts: Vec<Lift>,
+    /// Geoms that pairs name.
+    geoms: pairs::Geoms,
+    /// Tendons by name: their number, or none if they are not taken.
+    tendons: HashMap<String, Option<usize>>,
     /// Joints that follow another one.
     followers: HashSet<String>,
     /// Joints in the order of the file, which is that of coordinates.
@@ -57,6 +68,8 @@ pub(crate) fn robot(
     meshes: &mut Meshes,
 ) -> Result<Robot> {
     defaults::include(tree, root, directory)?;
+    let settings = Settings::read(tree, root)?;
+    replicate::expand(tree, root, &settings)?;
     defaults::apply(tree, root)?;
     let sections = [
         "compiler",
@@ -72,17 +85,20 @@ pub(crate) fn robot(
     ];
     tree.expect(root, &["model"], &sections);
     let title = tree.value(root, "model").unwrap_or("model").to_owned();
-    let settings = Settings::read(tree, root)?;
+    let geoms = pairs::Geoms::of_pairs(tree, root);
     let mut reader = Reader {
         tree,
         meshes,
         settings,
         assets: HashMap::new(),
         links: Vec::new(),
-        materials: Vec::new(),
-        numbers: HashMap::new(),
+        materials: geoms::Materials::default(),
         bodies: HashMap::new(),
         joints: HashMap::new(),
+        sites: sites::Sites::default(),
+        lifts: Vec::new(),
+        geoms,
+        tendons: HashMap::new(),
         followers: HashSet::new(),
         order: Vec::new(),
         has_inertial: false,
@@ -94,18 +110,27 @@ pub(crate) fn robot(
         gravity: reader.settings.gravity(),
         step: reader.settings.step,
         links: std::mem::take(&mut reader.links),
-        materials: std::mem::take(&mut reader.materials),
+        materials: std::mem::take(&mut reader.materials.list),
         gears: Vec::new(),
         closures: Vec::new(),
         tendons: Vec::new(),
+        tendon_rows: Vec::new(),
+        pairs: Vec::new(),
+        material_pairs: Vec::new(),
         apart: Vec::new(),
         base_is_robot: false,
         friction_rule: Some("Maximum"),
-        extras: Extras::default(),
+        extras: Extras {
+            sites: reader.sites.take(),
+            lifts: std::mem::take(&mut reader.lifts),
+            ..Extras::default()
+        },
     };
     reader.read_contact(root, &mut robot)?;
+    pairs::read_pairs(&mut reader, root, &mut robot)?;
     reader.read_equality(root, &mut robot)?;
-    reader.read_tendons(root, &mut robot)?;
+    tendons::read_tendons(&mut reader, root, &mut robot)?;
+    rows::read_tendon_rows(&mut reader, root, &mut robot)?;
     let actuators = actuators::read_actuators(&mut reader, root, &mut robot)?;
     keys::read_keys(&mut reader, root, &mut robot, &actuators)?;
     Ok(robot)

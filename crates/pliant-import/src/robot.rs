@@ -21,8 +21,14 @@ pub(crate) struct Robot {
     pub(crate) closures: Vec<Closure>,
     /// Springs, limits and motors of tendons.
     pub(crate) tendons: Vec<Tendon>,
+    /// Rows that hold lengths of tendons.
+    pub(crate) tendon_rows: Vec<TendonRow>,
     /// Pairs of links that do not collide.
     pub(crate) apart: Vec<Apart>,
+    /// Pairs of colliders that meet all the same.
+    pub(crate) pairs: Vec<Pair>,
+    /// Coefficients of two materials together where they are not by the rule.
+    pub(crate) material_pairs: Vec<([usize; 2], Material)>,
     /// Whether what stands in the world is a part of the robot, with which its neighbours do not
     /// collide.
     pub(crate) base_is_robot: bool,
@@ -37,8 +43,10 @@ pub(crate) struct Extras {
     pub(crate) scalars: Vec<Scalar>,
     pub(crate) curves: Vec<CurveRow>,
     pub(crate) points: Vec<Point>,
+    pub(crate) sites: Vec<Site>,
     pub(crate) lines: Vec<Line>,
     pub(crate) pulls: Vec<Pull>,
+    pub(crate) lifts: Vec<Lift>,
 }
 
 /// A coordinate without a joint of its own: joints follow it along curves.
@@ -125,6 +133,15 @@ pub(crate) struct Point {
     pub(crate) spot: Spot,
 }
 
+/// A frame on a link, or in the world, that has a name.
+pub(crate) struct Site {
+    pub(crate) name: String,
+    pub(crate) link: Option<usize>,
+    /// Its place and axes in the frame of the link.
+    pub(crate) frame: Frame,
+    pub(crate) spot: Spot,
+}
+
 /// A line through points that are fixed in links, or in the world, and what acts along it.
 pub(crate) struct Line {
     pub(crate) name: String,
@@ -155,6 +172,13 @@ pub(crate) struct Pull {
     pub(crate) in_world: bool,
 }
 
+/// A constant force at the centre of mass of a link against its weight.
+pub(crate) struct Lift {
+    pub(crate) link: usize,
+    /// Part of the weight that it takes.
+    pub(crate) share: f64,
+}
+
 impl Robot {
     /// All joints of the tree.
     pub(crate) fn joints(&self) -> impl Iterator<Item = &Joint> {
@@ -179,6 +203,13 @@ pub(crate) struct Apart {
     pub(crate) links: (usize, usize),
     /// Whether all links of their bodies are meant.
     pub(crate) whole_bodies: bool,
+}
+
+/// Two colliders that meet, whatever else keeps them apart.
+pub(crate) struct Pair {
+    /// Link and number of each.
+    pub(crate) colliders: [(usize, usize); 2],
+    pub(crate) spot: Spot,
 }
 
 /// A link, or a body of MJCF.
@@ -369,13 +400,45 @@ pub(crate) struct Closure {
     pub(crate) b: (Option<usize>, Frame),
 }
 
-/// A sum of coordinates of joints, and what acts on it.
+/// A length that coordinates of joints or the places of links make, and what acts on it.
 pub(crate) struct Tendon {
     pub(crate) name: String,
-    /// Name of a joint, factor.
-    pub(crate) terms: Vec<(String, f64)>,
-    /// Part of its length that the coordinates of the scene do not have.
-    pub(crate) offset: f64,
+    pub(crate) course: Course,
     pub(crate) effects: Effects,
+    /// Lengths between which its spring has no force, if they are two.
+    pub(crate) slack: Option<[f64; 2]>,
+    pub(crate) spot: Spot,
+}
+
+/// The length of a tendon.
+pub(crate) enum Course {
+    /// A sum of coordinates of joints.
+    Sum {
+        /// Name of a joint, factor.
+        terms: Vec<(String, f64)>,
+        /// Part of its length that the coordinates of the scene do not have.
+        offset: f64,
+    },
+    /// A sum of lines through points.
+    Lines(Vec<Branch>),
+}
+
+/// A line through points that are fixed in links, or in the world.
+#[derive(Clone)]
+pub(crate) struct Branch {
+    pub(crate) points: Vec<(Option<usize>, Vec3)>,
+    /// Part of its length that counts.
+    pub(crate) share: f64,
+}
+
+/// A row that holds the length of a tendon, by that of another one if there is one: what they are
+/// more than at the coordinates of the file.
+pub(crate) struct TendonRow {
+    pub(crate) name: String,
+    /// Numbers of tendons, and their lengths at the coordinates of the file.
+    pub(crate) first: (usize, f64),
+    pub(crate) second: Option<(usize, f64)>,
+    /// Coefficients of the first over the second, the constant first.
+    pub(crate) polynomial: [f64; 5],
     pub(crate) spot: Spot,
 }

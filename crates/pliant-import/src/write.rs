@@ -4,6 +4,8 @@ mod colliders;
 mod effects;
 mod extras;
 mod joints;
+mod lines;
+mod tendons;
 
 use crate::geometry::Frame;
 use crate::layout::Layout;
@@ -36,6 +38,8 @@ pub(crate) struct Writer<'a> {
     links: Vec<String>,
     /// By joint of the file, by its name: the node of its coordinate in the scene.
     coordinates: HashMap<String, String>,
+    /// Links of which colliders meet those of the body that a joint joins theirs to, which is behind.
+    meeting: BTreeMap<usize, usize>,
     parameters: BTreeMap<String, String>,
     joints: Vec<String>,
     gears: Vec<String>,
@@ -56,6 +60,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
         counts: HashMap::new(),
         links: Vec::new(),
         coordinates: HashMap::new(),
+        meeting: BTreeMap::new(),
         parameters: BTreeMap::new(),
         joints: Vec::new(),
         gears: Vec::new(),
@@ -67,19 +72,23 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     };
     writer.name_links();
     let scalars = extras::write_scalars(&mut writer);
+    writer.find_meeting();
     writer.write_joints();
     writer.write_closures();
     writer.write_gears();
     extras::write_curves(&mut writer);
-    writer.write_tendons();
+    tendons::write_tendons(&mut writer);
     extras::write_points(&mut writer);
-    extras::write_lines(&mut writer);
+    lines::write_lines(&mut writer);
     extras::write_pulls(&mut writer);
+    extras::write_lifts(&mut writer);
+    let sites = extras::write_sites(&mut writer);
     let (materials, colliders) = writer.colliders(around);
     let mut nodes = writer.bodies();
     nodes.extend(writer.frames());
     nodes.extend(scalars);
     nodes.append(&mut writer.tendons);
+    nodes.extend(sites);
 
     let mut out = String::from("(\n");
     let _ = writeln!(out, "    title: {},", text(&robot.title));
@@ -100,6 +109,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     list(&mut out, "constraints", &writer.rows);
     list(&mut out, "fixed", &writer.held());
     list(&mut out, "materials", &materials);
+    list(&mut out, "material_pairs", &writer.material_pairs());
     if let Some(rule) = robot.friction_rule
         && !materials.is_empty()
     {

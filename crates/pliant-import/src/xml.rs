@@ -270,6 +270,37 @@ impl Tree {
         &self.elements[of].attributes
     }
 
+    /// Adds an element that nothing has inside yet.
+    pub(crate) fn add_element(&mut self, tag: &str, spot: Spot) -> usize {
+        self.elements.push(Element {
+            tag: tag.to_owned(),
+            attributes: Vec::new(),
+            defaults: None,
+            text: None,
+            children: Vec::new(),
+            spot,
+        });
+        self.elements.len() - 1
+    }
+
+    /// Adds a copy of an element that nothing has inside yet; those inside it are the same.
+    pub(crate) fn copy_element(&mut self, of: usize) -> usize {
+        self.elements.push(self.elements[of].clone());
+        self.elements.len() - 1
+    }
+
+    /// Changes attributes that an element has itself.
+    pub(crate) fn rename(&mut self, of: usize, change: impl FnMut(&mut Attribute)) {
+        self.elements[of].attributes.iter_mut().for_each(change);
+    }
+
+    /// How many elements stand in sections of that tag, with those inside of them.
+    pub(crate) fn elements_in(&self, of: usize, section: &str) -> usize {
+        let sections = self.all(of, section);
+        let parts = sections.iter().flat_map(|s| &self.elements[*s].children);
+        parts.map(|part| 1 + self.elements[*part].children.len()).sum()
+    }
+
     /// Adds an attribute to an element.
     pub(crate) fn add_attribute(&mut self, of: usize, attribute: Attribute) {
         self.elements[of].attributes.push(attribute);

@@ -5,9 +5,9 @@ use super::constraints::joint_at;
 use super::defaults::ACTUATORS;
 use super::drives::LAW;
 use super::settings::bounds;
+use super::tendons::tendon;
 use crate::error::ImportError;
 use crate::robot::{Effects, Force, Motor, Robot};
-use std::collections::HashMap;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
@@ -40,10 +40,6 @@ pub(super) fn read_actuators(
     robot: &mut Robot,
 ) -> Result<Vec<Option<String>>> {
     let mut names = Vec::new();
-    let mut tendons = HashMap::new();
-    for (number, tendon) in robot.tendons.iter().enumerate() {
-        tendons.entry(tendon.name.clone()).or_insert(number);
-    }
     for section in reader.tree.all(root, "actuator") {
         reader.tree.expect(section, &[], &ACTUATORS);
         for of in reader.tree.elements[section].children.clone() {
@@ -51,7 +47,7 @@ pub(super) fn read_actuators(
                 Some(name) if !name.is_empty() => name.to_owned(),
                 _ => format!("actuator {}", names.len() + 1),
             };
-            let refused = read_actuator(reader, of, &name, robot, &tendons)?;
+            let refused = read_actuator(reader, of, &name, robot)?;
             names.push(refused.is_none().then_some(name));
             if let Some(why) = refused {
                 let spot = reader.spot(of);
@@ -68,7 +64,6 @@ fn read_actuator(
     of: usize,
     name: &str,
     robot: &mut Robot,
-    tendons: &HashMap<String, usize>,
 ) -> Result<Option<String>> {
     reader.tree.expect(of, &[&KNOWN[..], &LAW].concat(), &[]);
     let spot = reader.spot(of);
@@ -95,10 +90,12 @@ fn read_actuator(
             None => return Ok(Some("an actuator of a free joint is not taken".to_owned())),
         }
     } else if let Some(attribute) = reader.tree.attribute(of, "tendon") {
-        let tendon = tendons.get(&attribute.value);
-        match tendon.and_then(|number| robot.tendons.get_mut(*number)) {
-            Some(tendon) if law.stiffness == 0.0 => (&mut tendon.effects, 0.0),
-            _ => return Ok(Some("an actuator of this tendon is not taken".to_owned())),
+        let number = tendon(reader, attribute)?;
+        match number.and_then(|number| robot.tendons.get_mut(number)) {
+            Some(tendon) => (&mut tendon.effects, 0.0),
+            None => {
+                return Ok(Some("an actuator of this tendon is not taken".to_owned()));
+            }
         }
     } else {
         let why = "an actuator on neither a joint nor a tendon is not taken";

@@ -2,10 +2,12 @@
 
 use super::Reader;
 use super::keys::Coordinate;
+use super::pairs::place_geom;
 use super::settings::{PLACE, bounds};
+use super::sites::read_site;
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
-use crate::robot::{Attachment, Effects, Joint, Link, Motion};
+use crate::robot::{Attachment, Effects, Joint, Lift, Link, Motion};
 use crate::xml::Spot;
 use pliant_dense::{Mat3, Vec3};
 
@@ -34,6 +36,8 @@ struct Content {
     /// Inertia of the geoms.
     inertia: Option<Inertia>,
     colliders: Vec<crate::robot::Collider>,
+    /// Elements of sites, and the frames they are in.
+    sites: Vec<(usize, Frame)>,
     /// Elements of bodies, and the frames they are in.
     bodies: Vec<(usize, Frame)>,
 }
@@ -52,6 +56,9 @@ impl Reader<'_> {
             }
             if let Some((of, _)) = content.inertial {
                 self.tree.remark(self.spot(of), "the world has no inertia");
+            }
+            for (site, outer) in &content.sites {
+                read_site(self, *site, outer, None)?;
             }
             if !content.colliders.is_empty() {
                 self.links.push(Link {
@@ -108,7 +115,7 @@ impl Reader<'_> {
     ) -> Result<(usize, Vec<(usize, Frame)>)> {
         self.tree.expect(
             of,
-            &[&["name", "class", "childclass"][..], &PLACE].concat(),
+            &[&["name", "class", "childclass", "gravcomp"][..], &PLACE].concat(),
             &PARTS,
         );
         let number = self.links.len();
@@ -122,6 +129,9 @@ impl Reader<'_> {
                 .tree
                 .wrong(spot, format!("the body `{name}` is there twice"), None);
         }
+        if let Some(share) = self.tree.number(of, "gravcomp")?.filter(|share| *share != 0.0) {
+            self.lifts.push(Lift { link: number, share });
+        }
         let own = self.settings.frame(self.tree, of)?;
         let frame = outer.then(&own);
         let mut content = Content::default();
@@ -134,6 +144,9 @@ impl Reader<'_> {
             (_, None) => content.inertia,
         };
         let inertia = self.bounded(inertia, own.position);
+        for (site, outer) in &content.sites {
+            read_site(self, *site, outer, Some(number))?;
+        }
         if content.free && (parent.is_some() || !content.joints.is_empty()) {
             let message = format!("`{name}` has a free joint beside others, or inside of another body");
             return self.tree.wrong(self.spot(of), message, None);
@@ -188,6 +201,8 @@ impl Reader<'_> {
             match self.tree.elements[child].tag.as_str() {
                 "geom" => {
                     let geom = self.geom(child, &outer, body)?;
+                    let place = (self.links.len(), content.colliders.len());
+                    place_geom(self, child, geom.collider.is_some().then_some(place))?;
                     content.colliders.extend(geom.collider);
                     content.inertia = match (content.inertia, geom.inertia) {
                         (Some(sum), Some(part)) => Some(sum.with(&part)),
@@ -207,9 +222,8 @@ impl Reader<'_> {
                 }
                 "inertial" if content.inertial.is_none() => content.inertial = Some((child, outer)),
                 "inertial" => self.tree.remark(spot, "a second `inertial` is not taken"),
-                "site" | "camera" | "light" => {
-                    self.tree.remark(spot, "sites, cameras and lights are not taken");
-                }
+                "site" => content.sites.push((child, outer)),
+                "camera" | "light" => self.tree.remark(spot, "cameras and lights are not taken"),
                 _ => {}
             }
         }

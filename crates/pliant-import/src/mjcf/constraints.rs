@@ -1,11 +1,11 @@
-//! Pairs that do not collide, rows between bodies and coordinates, tendons.
+//! Pairs that do not collide, rows between bodies and coordinates.
 
 use super::Reader;
 use super::settings::truth;
 use crate::error::ImportError;
 use crate::geometry::Frame;
 use crate::layout::starts;
-use crate::robot::{Apart, Attachment, Closure, Gear, Joint, Motion, Robot, Tendon};
+use crate::robot::{Apart, Attachment, Closure, Gear, Joint, Motion, Robot};
 use crate::xml::Attribute;
 use pliant_dense::Vec3;
 
@@ -40,7 +40,7 @@ impl Reader<'_> {
     }
 
     /// The joint that an attribute names, if it has one coordinate.
-    fn single<'a>(&self, robot: &'a Robot, name: &Attribute) -> Result<Option<&'a Joint>> {
+    pub(super) fn single<'a>(&self, robot: &'a Robot, name: &Attribute) -> Result<Option<&'a Joint>> {
         let (link, number) = self.joint_place(name)?;
         let joint = match robot.links.get(link).map(|l| &l.attachment) {
             Some(Attachment::Joints(joints)) => joints.get(number),
@@ -64,7 +64,8 @@ impl Reader<'_> {
     pub(super) fn read_contact(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
         let world = robot.links.iter().position(|l| l.name == "world");
         for section in self.tree.all(root, "contact") {
-            self.tree.expect(section, &[], &["exclude"]);
+            // Pairs are read behind these.
+            self.tree.expect(section, &[], &["exclude", "pair"]);
             for of in self.tree.all(section, "exclude") {
                 self.tree.expect(of, &["name", "class", "body1", "body2"], &[]);
                 let (a, b) = (
@@ -87,7 +88,8 @@ impl Reader<'_> {
         // Where bodies are at the coordinates of the file: rows let joints start elsewhere.
         let zero = starts(&robot.links);
         for section in self.tree.all(root, "equality") {
-            self.tree.expect(section, &[], &["connect", "weld", "joint"]);
+            self.tree
+                .expect(section, &[], &["connect", "weld", "joint", "tendon"]);
             for of in self.tree.elements[section].children.clone() {
                 let spot = self.spot(of);
                 if truth(self.tree, of, "active")? == Some(false) {
@@ -98,6 +100,7 @@ impl Reader<'_> {
                 match self.tree.elements[of].tag.as_str() {
                     "joint" => self.read_gear(of, robot)?,
                     "connect" | "weld" => self.read_closure(of, &zero, robot)?,
+                    // Rows of tendons are read behind these.
                     _ => {}
                 }
             }
@@ -194,70 +197,6 @@ impl Reader<'_> {
             kind: if weld { "Fixed" } else { "Ball" },
             a: (a, inside),
             b: (b, of_b.inverse().then(&of_a.then(&inside))),
-        });
-        Ok(())
-    }
-
-    pub(super) fn read_tendons(&mut self, root: usize, robot: &mut Robot) -> Result<()> {
-        for section in self.tree.all(root, "tendon") {
-            self.tree.expect(section, &[], &["fixed"]);
-            for of in self.tree.all(section, "fixed") {
-                self.read_tendon(of, robot)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_tendon(&mut self, of: usize, robot: &mut Robot) -> Result<()> {
-        let known = [
-            "name",
-            "class",
-            "stiffness",
-            "damping",
-            "range",
-            "limited",
-            "frictionloss",
-            "armature",
-            "springlength",
-            "group",
-            "rgba",
-            "width",
-        ];
-        self.tree.expect(of, &known, &["joint"]);
-        let spot = self.spot(of);
-        let mut terms = Vec::new();
-        let (mut offset, mut at_rest) = (0.0, 0.0);
-        for term in self.tree.all(of, "joint") {
-            self.tree.expect(term, &["joint", "coef"], &[]);
-            let name = self.tree.needed(term, "joint")?.clone();
-            let factor = self.tree.number(term, "coef")?.unwrap_or_default();
-            let Some(joint) = self.single(robot, &name)? else {
-                let message = "a tendon over a joint that is neither a hinge nor a slide is not taken";
-                self.tree.remark(spot, message);
-                return Ok(());
-            };
-            offset += factor * joint.reference;
-            at_rest += factor * joint.rest;
-            terms.push((joint.name.clone(), factor));
-        }
-        let mut effects = self.effects(of, Motion::Slider, 1.0, 0.0)?;
-        let length = self.tree.list(of, "springlength")?.unwrap_or_default();
-        if length.len() > 1 && length[0] != length[1] {
-            self.tree
-                .remark(spot, "a tendon with a range of rest lengths has the first");
-        }
-        let rest = length.first().copied().filter(|x| *x >= 0.0).unwrap_or(at_rest);
-        effects.spring = effects.spring.map(|(stiffness, _)| (stiffness, rest));
-        let name = match self.tree.value(of, "name") {
-            Some(name) if !name.is_empty() => name.to_owned(),
-            _ => format!("tendon {}", robot.tendons.len() + 1),
-        };
-        robot.tendons.push(Tendon {
-            name,
-            terms,
-            offset,
-            effects,
-            spot,
         });
         Ok(())
     }

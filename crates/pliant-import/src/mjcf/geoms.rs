@@ -8,6 +8,7 @@ use crate::robot::{Collider, Material, Shape};
 use crate::xml::Spot;
 use pliant_dense::{Mat3, Vec3};
 use pliant_mesh_io::Mesh;
+use std::collections::HashMap;
 use std::f64::consts::PI;
 
 type Result<T> = std::result::Result<T, ImportError>;
@@ -31,6 +32,14 @@ const KNOWN: [&str; 15] = [
     "material",
     "group",
 ];
+
+/// Different materials of geoms.
+#[derive(Default)]
+pub(super) struct Materials {
+    pub(super) list: Vec<Material>,
+    /// Their numbers, by the bits of what they say.
+    numbers: HashMap<[u64; 3], usize>,
+}
 
 /// A geom in the frame of its body.
 pub(super) struct Geom {
@@ -91,8 +100,8 @@ impl Reader<'_> {
         Ok(Geom { inertia, collider })
     }
 
-    /// Sizes and frame of a geom; of one between two points, from these.
-    fn size_and_frame(&mut self, of: usize) -> Result<(Vec<f64>, Frame)> {
+    /// Sizes and frame of a geom or a site; of one between two points, from these.
+    pub(super) fn size_and_frame(&mut self, of: usize) -> Result<(Vec<f64>, Frame)> {
         let mut size = self.tree.list(of, "size")?.unwrap_or_default();
         let mut frame = self.settings.frame(self.tree, of)?;
         if let Some([a, b, c, d, e, f]) = self.tree.numbers::<6>(of, "fromto")? {
@@ -184,7 +193,7 @@ impl Reader<'_> {
                 .remark(name.spot, "a mesh without a file is not taken, nor its mass");
             return Ok(None);
         };
-        let colliding = self.bits(of)? != (0, 0);
+        let colliding = self.bits(of)? != (0, 0) || self.is_paired(of);
         let Some((_, mesh)) = self.meshes.read(self.tree, file_spot, &file) else {
             return Ok(None);
         };
@@ -213,6 +222,11 @@ impl Reader<'_> {
         }))
     }
 
+    /// Whether a pair names a geom.
+    fn is_paired(&self, of: usize) -> bool {
+        self.geoms.is_paired(self.tree.value(of, "name"))
+    }
+
     /// Type and affinity of a geom.
     fn bits(&self, of: usize) -> Result<(u32, u32)> {
         let bit =
@@ -231,7 +245,7 @@ impl Reader<'_> {
         let Some(shape) = shape else {
             return Ok(None);
         };
-        if bits == (0, 0) || !self.settings.contacts {
+        if (bits == (0, 0) && !self.is_paired(of)) || !self.settings.contacts {
             self.tree.remark(
                 self.tree.elements[of].spot,
                 "a geom that collides with nothing is a picture only",
@@ -271,9 +285,10 @@ impl Reader<'_> {
             rolling: if directions < 6.0 { 0.0 } else { entry(2, 0.0001) },
         };
         let bits = [material.friction, material.torsional, material.rolling].map(f64::to_bits);
-        Ok(*self.numbers.entry(bits).or_insert_with(|| {
-            self.materials.push(material);
-            self.materials.len() - 1
+        let Materials { list, numbers } = &mut self.materials;
+        Ok(*numbers.entry(bits).or_insert_with(|| {
+            list.push(material);
+            list.len() - 1
         }))
     }
 

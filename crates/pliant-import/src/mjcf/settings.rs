@@ -83,7 +83,9 @@ pub(super) fn bounds(
         }
         _ => {}
     }
-    Ok(numbers.filter(|_| said.unwrap_or(auto)))
+    // Unless the file says that it does, a range without anything between limits nothing.
+    let empty = said.is_none() && numbers.is_some_and(|[lower, upper]| lower == upper);
+    Ok(numbers.filter(|_| said.unwrap_or(auto) && !empty))
 }
 
 impl Settings {
@@ -256,7 +258,8 @@ impl Settings {
         Ok(frame)
     }
 
-    fn euler(&self, angles: [f64; 3]) -> [f64; 4] {
+    /// The rotation of Euler angles.
+    pub(super) fn euler(&self, angles: [f64; 3]) -> [f64; 4] {
         let mut rotation = Frame::IDENTITY.rotation;
         for (axis, angle) in self.sequence.iter().zip(angles) {
             let around = match axis.to_ascii_lowercase() {

@@ -2,9 +2,9 @@
 
 use super::{Surroundings, Writer, place, rotation, unused};
 use crate::numbers::{number, text, tuple, vector};
-use crate::robot::{Apart, Collider, Shape};
+use crate::robot::{Apart, Collider, Material, Robot, Shape};
 use pliant_dense::Vec3;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// The most groups of colliders of a scene, beside its own `default`.
@@ -27,13 +27,13 @@ impl Writer<'_> {
                     .collect(),
             );
         }
-        let kinds = self.kinds();
+        let kinds = Kinds::of(self);
         let mut out = Vec::new();
         if let Some(up) = around.ground {
             out.push(format!("Fixed(name: \"ground\", shape: Plane{}),", tuple(&up)));
         }
         for (index, link) in robot.links.iter().enumerate() {
-            for (collider, name) in link.colliders.iter().zip(&names[index]) {
+            for (which, (collider, name)) in link.colliders.iter().zip(&names[index]).enumerate() {
                 let (owner, frame) = self.in_body(Some(index), &collider.frame);
                 let mut entry = match owner {
                     Some(owner) => {
@@ -61,7 +61,7 @@ impl Writer<'_> {
                 if let Some(material) = collider.material {
                     let _ = write!(entry, ", material: \"surface {}\"", material + 1);
                 }
-                entry += &self.group(&kinds, collider, around);
+                entry += &kinds.groups(collider, (index, which), around);
                 entry.push_str("),");
                 out.push(entry);
             }
@@ -71,62 +71,41 @@ impl Writer<'_> {
             self.ignore(&names);
         }
         let materials = robot.materials.iter().enumerate().map(|(index, material)| {
-            let mut entry = format!(
-                "(name: \"surface {}\", friction: {}",
-                index + 1,
-                number(material.friction)
-            );
-            for (key, x) in [
-                ("torsional_friction", material.torsional),
-                ("rolling_friction", material.rolling),
-            ] {
-                if x > 0.0 {
-                    let _ = write!(entry, ", {key}: {}", number(x));
-                }
-            }
-            entry + "),"
+            let name = format!("name: \"surface {}\"", index + 1);
+            format!("({name}, {}),", coefficients(material))
         });
         (materials.collect(), out)
     }
 
-    /// The different pairs of bits, if they keep any two colliders apart.
-    fn kinds(&mut self) -> Vec<(u32, u32)> {
-        let all = self.robot.links.iter().flat_map(|l| &l.colliders);
-        let kinds: BTreeSet<(u32, u32)> = all.map(|c| c.bits).collect();
-        let kinds: Vec<(u32, u32)> = kinds.into_iter().collect();
-        // Before kinds are compared in pairs, of which there could be many.
-        if kinds.len() > MOST_GROUPS {
-            let message =
-                format!("more than {MOST_GROUPS} kinds of contype and conaffinity: all of them collide");
-            self.tree.remark_all(message);
-            return Vec::new();
-        }
-        if kinds.iter().all(|a| kinds.iter().all(|b| meet(*a, *b))) {
-            return Vec::new();
-        }
-        kinds
+    /// Coefficients of materials together that are not by the rule.
+    pub(super) fn material_pairs(&self) -> Vec<String> {
+        let pairs = self.robot.material_pairs.iter();
+        let entries = pairs.map(|([a, b], material)| {
+            let between = format!("between: (\"surface {}\", \"surface {}\")", a + 1, b + 1);
+            format!("({between}, {}),", coefficients(material))
+        });
+        entries.collect()
     }
 
-    /// Groups of a collider, with a comma ahead.
-    fn group(&self, kinds: &[(u32, u32)], collider: &Collider, around: Surroundings) -> String {
-        if !around.self_collision {
-            return ", groups: [\"robot\"], collides_with: [\"default\"]".to_owned();
+    /// Links whose bodies a joint joins, and colliders of which meet all the same; remarks on pairs
+    /// within one body.
+    pub(super) fn find_meeting(&mut self) {
+        let robot = self.robot;
+        for pair in &robot.pairs {
+            let [a, b] = pair.colliders.map(|(link, _)| self.layout.owner[link]);
+            if a == b {
+                let message = "a pair of geoms of one body has no effect";
+                self.tree.remark(pair.spot, message);
+            }
+            let parent = |link: usize| robot.links[link].parent.and_then(|p| self.layout.owner[p]);
+            if let (Some(a), Some(b)) = (a, b) {
+                if parent(b) == Some(a) {
+                    self.meeting.insert(b, a);
+                } else if parent(a) == Some(b) {
+                    self.meeting.insert(a, b);
+                }
+            }
         }
-        let Some(own) = kinds.iter().position(|k| *k == collider.bits) else {
-            return String::new();
-        };
-        let mut with: Vec<String> = (0..kinds.len())
-            .filter(|other| meet(kinds[own], kinds[*other]))
-            .map(|other| text(&format!("kind {}", other + 1)))
-            .collect();
-        if around.ground.is_some() {
-            with.push(text("default"));
-        }
-        format!(
-            ", groups: [\"kind {}\"], collides_with: [{}]",
-            own + 1,
-            with.join(", ")
-        )
     }
 
     /// Pairs of colliders on links that do not meet, and on different bodies.
@@ -137,7 +116,14 @@ impl Writer<'_> {
             bodies.entry(*owner).or_default().push(link);
         }
         let mut seen = HashSet::new();
-        for apart in &robot.apart {
+        let met = met(robot);
+        // What a joint joins meets but for all others of both bodies.
+        let joined = self.meeting.iter().map(|(a, b)| Apart {
+            links: (*a, *b),
+            whole_bodies: true,
+        });
+        let joined: Vec<Apart> = joined.collect();
+        for apart in robot.apart.iter().chain(&joined) {
             let (firsts, seconds) = (
                 self.parts(&bodies, apart, apart.links.0),
                 self.parts(&bodies, apart, apart.links.1),
@@ -146,10 +132,13 @@ impl Writer<'_> {
                 if self.layout.owner[first] == self.layout.owner[second] {
                     continue;
                 }
-                for (first, second) in names[first]
-                    .iter()
-                    .flat_map(|a| names[second].iter().map(move |b| (a, b)))
-                {
+                let colliders = names[first].iter().enumerate();
+                let pairs = colliders.flat_map(|a| names[second].iter().enumerate().map(move |b| (a, b)));
+                for ((i, one), (k, other)) in pairs {
+                    let pair = ((first, i), (second, k));
+                    if met.contains(&(pair.0.min(pair.1), pair.0.max(pair.1))) {
+                        continue;
+                    }
                     if seen.len() >= MOST_PAIRS {
                         let message = format!(
                             "only the first {MOST_PAIRS} pairs of colliders that do not meet are taken"
@@ -157,8 +146,8 @@ impl Writer<'_> {
                         self.tree.remark_all(message);
                         return;
                     }
-                    if seen.insert((first, second)) {
-                        self.ignored.push(format!("({}, {}),", text(first), text(second)));
+                    if seen.insert((one, other)) {
+                        self.ignored.push(format!("({}, {}),", text(one), text(other)));
                     }
                 }
             }
@@ -178,9 +167,142 @@ impl Writer<'_> {
     }
 }
 
+/// Pairs of colliders that meet all the same, the lower place first.
+fn met(robot: &Robot) -> BTreeSet<(Place, Place)> {
+    let pairs = robot.pairs.iter().map(|pair| pair.colliders);
+    pairs.map(|[a, b]| (a.min(b), a.max(b))).collect()
+}
+
+/// Coefficients of friction as keys.
+fn coefficients(material: &Material) -> String {
+    let mut out = format!("friction: {}", number(material.friction));
+    for (key, x) in [
+        ("torsional_friction", material.torsional),
+        ("rolling_friction", material.rolling),
+    ] {
+        if x > 0.0 {
+            let _ = write!(out, ", {key}: {}", number(x));
+        }
+    }
+    out
+}
+
 /// Whether MJCF lets colliders of these types and affinities meet.
 fn meet(a: (u32, u32), b: (u32, u32)) -> bool {
     a.0 & b.1 != 0 || b.0 & a.1 != 0
+}
+
+/// A collider: its link, and its number there.
+type Place = (usize, usize);
+/// Bits of colliders, and the number of what they meet all the same; none if it is nothing more.
+type Kind = (u32, u32, Option<usize>);
+
+/// Kinds of colliders, of which each is a group of the scene.
+struct Kinds {
+    /// The different ones; empty if all colliders meet.
+    list: Vec<Kind>,
+    /// Numbers of colliders that meet others than their bits say.
+    paired: HashMap<Place, usize>,
+    /// Such numbers that meet.
+    linked: BTreeSet<(usize, usize)>,
+}
+
+impl Kinds {
+    fn of(writer: &mut Writer<'_>) -> Self {
+        let robot = writer.robot;
+        let mut kinds = Self::with_pairs(robot);
+        let mut list = kinds.different(robot);
+        // Before kinds are compared in pairs, of which there could be many.
+        if list.len() > MOST_GROUPS && !kinds.paired.is_empty() {
+            for pair in &robot.pairs {
+                let message = format!(
+                    "more than {MOST_GROUPS} kinds of contype, conaffinity and pairs: pairs that contype and conaffinity keep apart are not taken"
+                );
+                writer.tree.remark(pair.spot, message);
+            }
+            kinds.paired.clear();
+            list = kinds.different(robot);
+        }
+        if list.len() > MOST_GROUPS {
+            let message =
+                format!("more than {MOST_GROUPS} kinds of contype and conaffinity: all of them collide");
+            writer.tree.remark_all(message);
+            return kinds;
+        }
+        if !list.iter().all(|a| list.iter().all(|b| kinds.meet(*a, *b))) {
+            kinds.list = list;
+        }
+        kinds
+    }
+
+    /// Pairs that bits keep apart, without a list of kinds.
+    fn with_pairs(robot: &Robot) -> Self {
+        let bits = |(link, number): Place| robot.links[link].colliders[number].bits;
+        let mut partners: BTreeMap<Place, BTreeSet<Place>> = BTreeMap::new();
+        for [a, b] in robot.pairs.iter().map(|pair| pair.colliders) {
+            if !meet(bits(a), bits(b)) {
+                partners.entry(a).or_default().insert(b);
+                partners.entry(b).or_default().insert(a);
+            }
+        }
+        // Those with the same partners are alike.
+        let mut numbers: HashMap<&BTreeSet<Place>, usize> = HashMap::new();
+        let mut paired = HashMap::new();
+        for (place, set) in &partners {
+            let next = numbers.len();
+            paired.insert(*place, *numbers.entry(set).or_insert(next));
+        }
+        let mut linked = BTreeSet::new();
+        for (place, set) in &partners {
+            linked.extend(set.iter().map(|other| (paired[place], paired[other])));
+        }
+        Self {
+            list: Vec::new(),
+            paired,
+            linked,
+        }
+    }
+
+    fn kind(&self, collider: &Collider, place: Place) -> Kind {
+        (collider.bits.0, collider.bits.1, self.paired.get(&place).copied())
+    }
+
+    fn different(&self, robot: &Robot) -> Vec<Kind> {
+        let mut kinds = BTreeSet::new();
+        for (index, link) in robot.links.iter().enumerate() {
+            let colliders = link.colliders.iter().enumerate();
+            kinds.extend(colliders.map(|(which, collider)| self.kind(collider, (index, which))));
+        }
+        kinds.into_iter().collect()
+    }
+
+    fn meet(&self, a: Kind, b: Kind) -> bool {
+        let linked = |a: Option<usize>, b: Option<usize>| Some((a?, b?));
+        meet((a.0, a.1), (b.0, b.1)) || linked(a.2, b.2).is_some_and(|pair| self.linked.contains(&pair))
+    }
+
+    /// Groups of a collider, with a comma ahead.
+    fn groups(&self, collider: &Collider, place: Place, around: Surroundings) -> String {
+        if !around.self_collision {
+            return ", groups: [\"robot\"], collides_with: [\"default\"]".to_owned();
+        }
+        let kind = self.kind(collider, place);
+        let Some(own) = self.list.iter().position(|k| *k == kind) else {
+            return String::new();
+        };
+        let mut with: Vec<String> = (0..self.list.len())
+            .filter(|other| self.meet(kind, self.list[*other]))
+            .map(|other| text(&format!("kind {}", other + 1)))
+            .collect();
+        if around.ground.is_some() {
+            with.push(text("default"));
+        }
+        format!(
+            ", groups: [\"kind {}\"], collides_with: [{}]",
+            own + 1,
+            with.join(", ")
+        )
+    }
 }
 
 fn shape(shape: &Shape) -> String {

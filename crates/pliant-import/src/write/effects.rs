@@ -1,9 +1,9 @@
-//! Effects on the coordinates of joints and on tendons.
+//! Effects on the coordinates of joints.
 
 use super::Writer;
 use crate::groups::Group;
 use crate::numbers::{number, text, tuple};
-use crate::robot::{Effects, Joint, Tendon};
+use crate::robot::{Effects, Joint};
 use crate::xml::Spot;
 use std::fmt::Write as _;
 
@@ -101,7 +101,7 @@ impl Writer<'_> {
     }
 
     /// Inertias and forces that act on the node of a coordinate or a tendon.
-    fn act(&mut self, node: &str, name: &str, effects: &Effects) {
+    pub(super) fn act(&mut self, node: &str, name: &str, effects: &Effects) {
         if effects.armature > 0.0 {
             let name = self.name(&format!("{name}.armature"));
             let mass = number(effects.armature);
@@ -164,70 +164,6 @@ impl Writer<'_> {
         }
         self.parameters.insert(name.clone(), number(value));
         name
-    }
-
-    pub(super) fn write_tendons(&mut self) {
-        let robot = self.robot;
-        for Tendon {
-            name,
-            terms,
-            offset,
-            effects,
-            spot,
-        } in &robot.tendons
-        {
-            let found: Vec<(String, f64)> = terms
-                .iter()
-                .filter_map(|(joint, factor)| Some((self.coordinates.get(joint)?.clone(), *factor)))
-                .collect();
-            if found.len() < terms.len() {
-                self.tree.remark(
-                    *spot,
-                    "a tendon over a joint that is left out is left out as well",
-                );
-                continue;
-            }
-            let name = self.name(name);
-            let parents: Vec<String> = found.iter().map(|(node, _)| text(node)).collect();
-            let entries: Vec<String> = found
-                .iter()
-                .map(|(node, factor)| {
-                    format!(
-                        "(to: (0, 0), from: ({}, 0), value: {})",
-                        text(node),
-                        number(*factor)
-                    )
-                })
-                .collect();
-            let offset = number(*offset);
-            self.tendons.push(format!(
-                "Mapped(name: {}, parents: [{}], mapping: Affine(dimension: 1, offset: [{offset}], entries: [{}])),",
-                text(&name),
-                parents.join(", "),
-                entries.join(", ")
-            ));
-            if let Some((stiffness, rest)) = effects.spring {
-                let law = format!(
-                    "Spring(curve: Linear({}), rest: {})",
-                    number(stiffness),
-                    number(rest)
-                );
-                self.force(&format!("{name}.spring"), &name, &law);
-            }
-            if effects.damping > 0.0 {
-                let law = format!("Damping(linear: {})", number(effects.damping));
-                self.force(&format!("{name}.damper"), &name, &law);
-            }
-            self.act(&name, &name, effects);
-            let rest = Effects {
-                damping: 0.0,
-                spring: None,
-                armature: 0.0,
-                forces: Vec::new(),
-                ..effects.clone()
-            };
-            self.refuse(&rest, *spot, "of a tendon");
-        }
     }
 
     pub(super) fn force(&mut self, name: &str, on: &str, law: &str) {

@@ -1,9 +1,9 @@
-//! Parts that only some formats have: scalars, rows along curves, points, lines, forces on links.
+//! Parts that only some formats have: scalars, rows along curves, points, forces on links.
 
-use super::Writer;
+use super::{Writer, place, rotation};
 use crate::geometry::Frame;
 use crate::numbers::{number, position, text, tidy, tuple, vector};
-use crate::robot::{Along, CurveRow, Line, Point, Pull, Shape1};
+use crate::robot::{CurveRow, Lift, Point, Pull, Shape1, Site};
 use pliant_dense::Vec3;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -110,87 +110,44 @@ fn point_node(writer: &mut Writer<'_>, wanted: &str, link: usize, place: Vec3) -
     Some(name)
 }
 
-/// Lines through points, and what acts along them.
-pub(super) fn write_lines(writer: &mut Writer<'_>) {
+/// Frames on bodies that have names, each a node.
+pub(super) fn write_sites(writer: &mut Writer<'_>) -> Vec<String> {
     let robot = writer.robot;
-    for Line {
-        name,
-        points,
-        effect,
+    let mut out = Vec::new();
+    for Site {
+        name: wanted,
+        link,
+        frame,
         spot,
-    } in &robot.extras.lines
+    } in &robot.extras.sites
     {
-        let bodies: Vec<_> = points
-            .iter()
-            .map(|(link, place)| writer.in_body(*link, &Frame::at(*place)))
-            .collect();
-        if bodies.windows(2).all(|pair| pair[0].0 == pair[1].0) {
-            let message = "a line that stays in one body has no effect, and is left out";
+        let (owner, frame) = writer.in_body(*link, frame);
+        let Some(owner) = owner else {
+            let message = "a site that stands in the world is no node";
             writer.tree.remark(*spot, message);
             continue;
+        };
+        let name = writer.name(wanted);
+        if name != *wanted {
+            let message = format!("the name `{wanted}` is used twice: the site is `{name}`");
+            writer.tree.remark(*spot, message);
         }
-        let line = writer.name(name);
-        // The points of each body are a node, in the order in which the line comes by.
-        let mut nodes: Vec<(usize, String, Vec<String>)> = Vec::new();
-        let mut numbers: HashMap<usize, usize> = HashMap::new();
-        let mut ends = Vec::with_capacity(points.len());
-        for (owner, frame) in &bodies {
-            let place = tuple(&position(frame.position));
-            let Some(owner) = owner else {
-                ends.push(place);
-                continue;
-            };
-            let next = nodes.len();
-            let index = *numbers.entry(*owner).or_insert(next);
-            if index == next {
-                let name = writer.name(&format!("{line} on {}", writer.links[*owner]));
-                nodes.push((*owner, name, Vec::new()));
-            }
-            let (_, node, places) = &mut nodes[index];
-            ends.push(format!("({}, {})", text(node), places.len()));
-            places.push(format!("(0, {place})"));
-        }
-        for (owner, node, places) in &nodes {
-            writer.tendons.push(format!(
-                "Mapped(name: {}, parents: [{}], mapping: RigidPoints(points: [{}])),",
-                text(node),
-                text(&writer.links[*owner]),
-                places.join(", ")
-            ));
-        }
-        let parents: Vec<String> = nodes.iter().map(|(_, node, _)| text(node)).collect();
-        writer.tendons.push(format!(
-            "Mapped(name: {}, parents: [{}], mapping: Rope(ropes: [(points: [{}], rest: 0)])),",
-            text(&line),
-            parents.join(", "),
-            ends.join(", ")
+        let inside = format!(
+            "body: 0{}{}",
+            place("position", frame.position),
+            rotation(frame.rotation)
+        );
+        out.push(format!(
+            "Mapped(name: {}, parents: [{}], mapping: RigidFrames(frames: [({})])),",
+            text(&name),
+            text(&writer.links[owner]),
+            inside
         ));
-        act_along(writer, &line, name, effect);
     }
-}
-
-fn act_along(writer: &mut Writer<'_>, line: &str, name: &str, effect: &Along) {
-    match effect {
-        Along::Nothing => {}
-        Along::Pull(gear) => {
-            let parameter = writer.parameter(name, 0.0);
-            let law = format!("Force([\"{} * ${parameter}\"])", number(-gear));
-            writer.force(&format!("{line}.pull"), line, &law);
-        }
-        Along::Spring {
-            stiffness,
-            rest,
-            slack,
-        } => {
-            let kind = if *slack { "TensionOnly" } else { "Linear" };
-            let law = format!(
-                "Spring(curve: {kind}({}), rest: {})",
-                number(*stiffness),
-                number(*rest)
-            );
-            writer.force(&format!("{line}.spring"), line, &law);
-        }
+    if !out.is_empty() {
+        out.insert(0, "// Sites.".to_owned());
     }
+    out
 }
 
 /// Forces and torques on links, by parameters.
@@ -239,6 +196,31 @@ pub(super) fn write_pulls(writer: &mut Writer<'_>) {
             },
         };
         writer.force(name, &node, &law);
+    }
+}
+
+/// Constant forces against weights. What stands still has none.
+pub(super) fn write_lifts(writer: &mut Writer<'_>) {
+    let robot = writer.robot;
+    for Lift { link, share } in &robot.extras.lifts {
+        let Some(inertia) = robot.links[*link].inertia else {
+            continue;
+        };
+        let force = robot.gravity.map(|g| -share * inertia.mass * g);
+        let (owner, at) = writer.in_body(Some(*link), &Frame::at(inertia.centre));
+        let Some(owner) = owner.filter(|_| force != [0.0; 3]) else {
+            continue;
+        };
+        // The centre of the whole body needs no point of its own.
+        let name = format!("{}.gravcomp", writer.links[*link]);
+        let node = match at.position == Vec3::zeros() {
+            true => Some(writer.links[owner].clone()),
+            false => point_node(writer, &format!("{name} point"), *link, inertia.centre),
+        };
+        if let Some(node) = node {
+            let law = format!("Force([{}])", force.map(number).join(", "));
+            writer.force(&name, &node, &law);
+        }
     }
 }
 

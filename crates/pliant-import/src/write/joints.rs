@@ -52,6 +52,9 @@ impl Writer<'_> {
         };
         let mut entry = format!("({note}\n    name: {}, kind: {}", text(&name), group.kind);
         entry += &self.sides(link, group, joints);
+        if self.meeting.contains_key(&link) {
+            entry.push_str(", collide: true");
+        }
         entry.push_str(",\n");
         self.write_effects(&mut entry, &name, group, joints);
         entry.push_str("),");

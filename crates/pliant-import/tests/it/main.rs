@@ -10,8 +10,11 @@ mod errors;
 mod garbage;
 mod mjcf;
 mod osim;
+mod pairs;
 mod reference;
+mod replicate;
 mod scn;
+mod tendons;
 mod urdf;
 
 use pliant_import::{Imported, Options, import_file};

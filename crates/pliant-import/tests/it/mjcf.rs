@@ -283,16 +283,16 @@ fn broken_models_are_errors_with_a_caret() {
 #[test]
 fn what_is_not_taken_is_told() {
     let made = import(
-        "<sensor/><option solver=\"CG\"/><worldbody><light/><body name=\"b\" gravcomp=\"1\"><joint name=\"j\"/><geom size=\"1\" solref=\"1 1\"/></body></worldbody>
-         <tendon><spatial/></tendon><actuator><muscle joint=\"j\"/></actuator><keyframe><key qpos=\"1\"/></keyframe>",
+        "<sensor/><option solver=\"CG\"/><worldbody><light/><body name=\"b\" gravcomb=\"1\"><joint name=\"j\"/><geom size=\"1\" solref=\"1 1\"/></body></worldbody>
+         <tendon><thread/></tendon><actuator><muscle joint=\"j\"/></actuator><keyframe><key qpos=\"1\"/></keyframe>",
     );
     for expected in [
         "`sensor` in `mujoco`",
         "`solver` of `option`",
         "lights are not taken",
-        "`gravcomp` of `body`",
+        "`gravcomb` of `body`",
         "`solref` of `geom`",
-        "`spatial` in `tendon`",
+        "`thread` in `tendon`",
         "actuator `muscle`",
         "keyframes other than `home`",
     ] {
@@ -319,6 +319,31 @@ fn what_falls_comes_to_rest_on_the_ground() {
     for (index, expected) in rest.iter().enumerate() {
         assert!((at[index] - expected.as_f64().unwrap()).abs() < 1.2e-4, "{at:?}");
     }
+}
+
+/// The force is that of the file's own body: what is welded on it has its own, what stands in the
+/// world none. Accelerations and motion are compared in `reference.rs`.
+#[test]
+fn weight_is_carried_where_gravcomp_says() {
+    let model = |option: &str| {
+        import(&format!(
+            "{option}<worldbody><body gravcomp=\"1\"><geom size=\"1\" mass=\"3\"/></body><body name=\"a\" gravcomp=\"0.5\"><freejoint/><geom size=\"1\" mass=\"2\"/><body name=\"b\" pos=\"1 0 0\"><geom size=\"1\" mass=\"4\"/></body></body></worldbody>"
+        ))
+    };
+    let made = model("<option gravity=\"0 0 -10\"/>");
+    for expected in [
+        // The centre of mass of both is at 2/3.
+        "Mapped(name: \"a.gravcomp point\", parents: [\"a\"], mapping: RigidPoints(points: [(0, (-0.66666666666667, 0, 0))])),",
+        "(name: \"a.gravcomp\", on: \"a.gravcomp point\", law: Force([0, 0, 10])),",
+    ] {
+        assert!(made.scene.contains(expected), "{expected}\n{}", made.scene);
+    }
+    assert_eq!(made.scene.matches("law: Force").count(), 1, "{}", made.scene);
+    runner(&made.scene);
+    let made = model("<option><flag gravity=\"disable\"/></option>");
+    assert!(!made.scene.contains("law: Force"), "{}", made.scene);
+    let shown = error("<worldbody><body gravcomp=\"x\"/></worldbody>");
+    assert!(shown.contains("`gravcomp` has `x` where a number") && shown.contains("m.xml:2:"));
 }
 
 /// A joint in a frame stands before one behind the frame.

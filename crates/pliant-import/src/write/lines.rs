@@ -1,0 +1,113 @@
+//! Lines through points of bodies, and what acts along them.
+
+use super::Writer;
+use crate::geometry::Frame;
+use crate::numbers::{number, position, text, tuple};
+use crate::robot::{Along, Line};
+use pliant_dense::Vec3;
+use std::collections::HashMap;
+
+/// Points of a line in the bodies that have them, in the world if none.
+pub(super) type Course = Vec<(Option<usize>, Frame)>;
+
+/// Lines through points, and what acts along them.
+pub(super) fn write_lines(writer: &mut Writer<'_>) {
+    let robot = writer.robot;
+    for Line {
+        name,
+        points,
+        effect,
+        spot,
+    } in &robot.extras.lines
+    {
+        let course = course(writer, points);
+        if is_still(&course) {
+            let message = "a line that stays in one body has no effect, and is left out";
+            writer.tree.remark(*spot, message);
+            continue;
+        }
+        let line = writer.name(name);
+        write_ropes(writer, &line, &line, &[course]);
+        act_along(writer, &line, name, effect);
+    }
+}
+
+/// Points of links in the bodies of these.
+pub(super) fn course(writer: &Writer<'_>, points: &[(Option<usize>, Vec3)]) -> Course {
+    let points = points.iter();
+    let points = points.map(|(link, place)| writer.in_body(*link, &Frame::at(*place)));
+    points.collect()
+}
+
+/// Whether all points of a line are in one body.
+pub(super) fn is_still(course: &Course) -> bool {
+    course.windows(2).all(|pair| pair[0].0 == pair[1].0)
+}
+
+/// Writes the node of ropes through these points, with a node of points on each body, which are
+/// named by what the ropes are of.
+pub(super) fn write_ropes(writer: &mut Writer<'_>, node: &str, of: &str, courses: &[Course]) {
+    // The points of each body are a node, in the order in which the lines come by.
+    let mut nodes: Vec<(usize, String, Vec<String>)> = Vec::new();
+    let mut numbers: HashMap<usize, usize> = HashMap::new();
+    let mut ropes = Vec::with_capacity(courses.len());
+    for course in courses {
+        let mut ends = Vec::with_capacity(course.len());
+        for (owner, frame) in course {
+            let place = tuple(&position(frame.position));
+            let Some(owner) = owner else {
+                ends.push(place);
+                continue;
+            };
+            let next = nodes.len();
+            let index = *numbers.entry(*owner).or_insert(next);
+            if index == next {
+                let name = writer.name(&format!("{of} on {}", writer.links[*owner]));
+                nodes.push((*owner, name, Vec::new()));
+            }
+            let (_, node, places) = &mut nodes[index];
+            ends.push(format!("({}, {})", text(node), places.len()));
+            places.push(format!("(0, {place})"));
+        }
+        ropes.push(format!("(points: [{}], rest: 0)", ends.join(", ")));
+    }
+    for (owner, node, places) in &nodes {
+        writer.tendons.push(format!(
+            "Mapped(name: {}, parents: [{}], mapping: RigidPoints(points: [{}])),",
+            text(node),
+            text(&writer.links[*owner]),
+            places.join(", ")
+        ));
+    }
+    let parents: Vec<String> = nodes.iter().map(|(_, node, _)| text(node)).collect();
+    writer.tendons.push(format!(
+        "Mapped(name: {}, parents: [{}], mapping: Rope(ropes: [{}])),",
+        text(node),
+        parents.join(", "),
+        ropes.join(", ")
+    ));
+}
+
+fn act_along(writer: &mut Writer<'_>, line: &str, name: &str, effect: &Along) {
+    match effect {
+        Along::Nothing => {}
+        Along::Pull(gear) => {
+            let parameter = writer.parameter(name, 0.0);
+            let law = format!("Force([\"{} * ${parameter}\"])", number(-gear));
+            writer.force(&format!("{line}.pull"), line, &law);
+        }
+        Along::Spring {
+            stiffness,
+            rest,
+            slack,
+        } => {
+            let kind = if *slack { "TensionOnly" } else { "Linear" };
+            let law = format!(
+                "Spring(curve: {kind}({}), rest: {})",
+                number(*stiffness),
+                number(*rest)
+            );
+            writer.force(&format!("{line}.spring"), line, &law);
+        }
+    }
+}

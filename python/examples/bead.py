@@ -28,7 +28,10 @@ class AboveCycloid:
         """Parameter of the place on the curve, by Newton's method."""
         t = x / (2 * R)
         for _ in range(50):
-            t = t - (R * (t + np.sin(t)) - x) / (R * (1 + np.cos(t)))
+            change = (R * (t + np.sin(t)) - x) / (R * (1 + np.cos(t)))
+            t = t - change
+            if np.abs(change).max() < 1e-15:
+                break
         return t
 
 

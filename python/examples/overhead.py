@@ -4,7 +4,7 @@ from time import perf_counter
 
 import pliant
 
-STEPS = 100_000
+STEPS = 20_000
 model = pliant.Model.from_string(
     """(
     gravity: (0, -10, 0),

@@ -57,6 +57,17 @@ pub(crate) fn capture(mut command: Command) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// Runs a command and returns its exit code, and what it printed on both outputs.
+pub(crate) fn collect(mut command: Command) -> Result<(u8, String), Error> {
+    let output = command.output().map_err(|source| Error::Start {
+        command: describe(&command),
+        source,
+    })?;
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    Ok((exit_code(output.status), printed))
+}
+
 /// Runs the program of the benches package in release mode, with features of that package, and
 /// passes its exit code through.
 pub(crate) fn run_bench_program(features: &[&str], args: &[String]) -> Result<u8, Error> {
@@ -122,6 +133,10 @@ mod tests {
         let mut command = cargo().unwrap();
         command.arg("--no-such-flag").stderr(std::process::Stdio::null());
         assert_ne!(run(command).ok(), Some(0));
+        let mut command = cargo().unwrap();
+        command.arg("--no-such-flag");
+        let (code, printed) = collect(command).unwrap();
+        assert!(code != 0 && printed.contains("--no-such-flag"), "{printed}");
         let error = run(Command::new("no-such-program-here")).unwrap_err();
         assert!(error.to_string().contains("`no-such-program-here`"), "{error}");
     }

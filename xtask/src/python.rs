@@ -15,6 +15,7 @@ const TOOLS: &[&str] = &[
     "maturin>=1.9,<2",
     "numpy>=1.23",
     "pytest>=8",
+    "pytest-xdist>=3.6",
     "mypy>=1.15",
     "gymnasium>=1.1",
     "ray>=2.40",
@@ -60,7 +61,8 @@ impl Environment {
             process::capture(command)?;
         }
         let mut install = environment.pip();
-        install.args(tools);
+        // Most of their modules are never imported.
+        install.arg("--no-compile").args(tools);
         process::capture(install)?;
         Ok(environment)
     }
@@ -113,12 +115,25 @@ fn version_of(interpreter: impl AsRef<Path>) -> Option<String> {
 }
 
 /// Installs the package into an environment of its own and runs its tests, the examples and
-/// doctests among them, with the program to compare with; then checks its types and those of its
-/// stubs.
+/// doctests among them, with the program to compare with; checks its types and those of its stubs
+/// beside that.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches::<0>("python", args, [])?;
     let environment = Environment::prepare("environment", TOOLS)?;
-    run_all(&environment, commands(&environment)?)
+    let lock = lock(&environment);
+    let code = run_all(
+        &environment,
+        vec![build()?, compile_lock(&lock, &environment), Command::new(&lock)],
+    )?;
+    if code != 0 {
+        return Ok(code);
+    }
+    // The last crate takes one core for a minute.
+    let code = run_beside(&environment, install(&environment), types(&environment))?;
+    if code != 0 {
+        return Ok(code);
+    }
+    run_beside(&environment, test(&environment), stubs(&environment))
 }
 
 /// Installs the package beside MuJoCo and compares both on robots that packages ship, all of them
@@ -137,9 +152,7 @@ pub(crate) fn robots(args: &[String]) -> Result<u8, Error> {
 /// Runs commands up to the first that fails.
 fn run_all(environment: &Environment, commands: Vec<Command>) -> Result<u8, Error> {
     for mut command in commands {
-        println!("$ {}", process::describe(&command));
-        // Builds without isolation look for maturin there.
-        command.env("PATH", environment.path());
+        announce(environment, &mut command);
         let code = process::run(command)?;
         if code != 0 {
             return Ok(code);
@@ -148,10 +161,35 @@ fn run_all(environment: &Environment, commands: Vec<Command>) -> Result<u8, Erro
     Ok(0)
 }
 
-/// Builds the program and the package, both in one, so that the package finds its crates compiled.
+/// Runs two commands at the same time; what the second one prints is shown when both have ended.
+/// Returns the exit code of one that fails.
+fn run_beside(environment: &Environment, mut first: Command, mut second: Command) -> Result<u8, Error> {
+    let name = process::describe(&second);
+    announce(environment, &mut second);
+    announce(environment, &mut first);
+    let (code, other) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| process::collect(second));
+        (process::run(first), other.join())
+    });
+    let (other, printed) = other.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    print!("`{name}` printed:\n{printed}");
+    Ok(match code? {
+        0 => other,
+        code => code,
+    })
+}
+
+/// Shows a command, and lets builds without isolation find maturin.
+fn announce(environment: &Environment, command: &mut Command) {
+    println!("$ {}", process::describe(command));
+    command.env("PATH", environment.path());
+}
+
+/// Builds the program, with the crates compiled as the package takes them; the package itself is
+/// left to maturin, which compiles it with settings of its own.
 fn build() -> Result<Command, Error> {
     let mut build = process::cargo()?;
-    build.args(["build", "--release", "--locked"]);
+    build.args(["build", "--release", "--locked", "--bin", "pliant"]);
     build.args(["--package", "pliant-cli", "--package", "pliant-python"]);
     Ok(build)
 }
@@ -164,27 +202,45 @@ fn install(environment: &Environment) -> Command {
     install
 }
 
-fn commands(environment: &Environment) -> Result<Vec<Command>, Error> {
-    let mut lock = process::cargo()?;
-    lock.args([
-        "test",
-        "--release",
-        "--locked",
-        "--package",
-        "pliant-python",
-        "--test",
-        "lock",
-    ]);
+/// The place of the program that tests the lock of simulations.
+fn lock(environment: &Environment) -> PathBuf {
+    let name = format!("lock{}", std::env::consts::EXE_SUFFIX);
+    environment.folder.with_file_name(name)
+}
+
+/// Compiles it alone: it takes nothing of the package, whose dependencies cargo would compile
+/// again with other settings than those of maturin.
+fn compile_lock(program: &Path, environment: &Environment) -> Command {
+    let mut compile = Command::new("rustc");
+    compile.args(["--test", "--edition", "2024", "-O", "-o"]);
+    compile.arg(program);
+    compile.arg(environment.sources().join("tests").join("lock.rs"));
+    compile
+}
+
+/// Tests of the package on two workers, which take files one by one: those of a file share what it
+/// starts, such as a cluster of Ray, whose tests wait for a large part of their time.
+fn test(environment: &Environment) -> Command {
     let mut test = environment.python();
-    test.args(["-m", "pytest"])
-        .arg(environment.sources().join("tests"));
+    test.args(["-m", "pytest", "-n", "2", "--dist", "loadfile"]);
+    test.arg(environment.sources().join("tests"));
     test.env("PLIANT_PROGRAM", program(&environment.target));
+    test
+}
+
+/// A check of types, which takes the sources and not what is installed.
+fn types(environment: &Environment) -> Command {
     let mut types = environment.python();
     types.current_dir(environment.sources());
     types.args(["-m", "mypy", "--strict", "pliant", "examples", "tests"]);
+    types
+}
+
+/// A check that the stubs are those of what is installed.
+fn stubs(environment: &Environment) -> Command {
     let mut stubs = environment.python();
     stubs.args(["-m", "mypy.stubtest", "pliant"]);
-    Ok(vec![build()?, lock, install(environment), test, types, stubs])
+    stubs
 }
 
 /// The program `pliant` as a release build leaves it.

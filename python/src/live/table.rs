@@ -132,12 +132,8 @@ impl Table {
         }
         let sheets = self.sheets(py);
         let memories = sheets.iter().map(|sheet| sheet.memory.bind(py));
-        let mut borrowed: Vec<Option<PyReadwriteArray2<'_, f64>>> =
+        let mut places: Vec<Option<PyReadwriteArray2<'_, f64>>> =
             memories.map(|memory| memory.try_readwrite().ok()).collect();
-        let mut places: Vec<Option<&mut [f64]>> = borrowed
-            .iter_mut()
-            .map(|array| array.as_mut().and_then(|array| array.as_slice_mut().ok()))
-            .collect();
         // What numpy is to write, which may let other threads go on: then nothing is locked but the
         // arrays.
         let mut late: Vec<(&Sheet, usize, Vec<f64>)> = Vec::new();
@@ -150,14 +146,14 @@ impl Table {
                 let Some(found) = numbers.of(sheet.source) else {
                     continue;
                 };
-                match place {
+                let all = place.as_mut().and_then(|array| array.as_slice_mut().ok());
+                match all {
                     Some(all) => copy_or_not_a_number(found, &mut all[row * sheet.width..][..sheet.width]),
                     None => late.push((sheet, row, found.to_vec())),
                 }
             }
         }
         drop(places);
-        drop(borrowed);
         let mut late = late.iter();
         late.try_for_each(|(sheet, row, numbers)| sheet.write_beside_readers(py, *row, numbers))
     }

@@ -99,13 +99,14 @@ impl Mirror {
         if !self.is_used.load(Ordering::Acquire) {
             return Ok(());
         }
-        let mut next = 0;
-        loop {
-            let table = self.numbers().rows.get(next).map(|(table, _)| table.clone());
-            let Some(table) = table else { return Ok(()) };
-            table.show(py, [self])?;
-            next += 1;
+        // From the last one on, so that none is left out if another one ends to show this meanwhile.
+        let mut left = self.numbers().rows.len();
+        while left > 0 {
+            left -= 1;
+            let table = self.numbers().rows.get(left).map(|(table, _)| table.clone());
+            table.map_or(Ok(()), |table| table.show(py, [self]))?;
         }
+        Ok(())
     }
 
     /// The arrays of the simulation alone.

@@ -111,9 +111,10 @@ pub enum Error {
     },
     /// The residual stayed above the tolerance.
     #[error(
-        "the step from t = {t} s did not converge: relative residual {:.2e}, allowed {tolerance:e}; the equation of {what} is missed most{}",
+        "the step from t = {t} s did not converge: relative residual {:.2e}, allowed {tolerance:e}; the equation of {what} is missed most{}{}",
         .report.residual.relative,
         turned(turning.as_ref()),
+        tried(remedy.as_ref()),
         t = instant(*time)
     )]
     NotConverged {
@@ -126,6 +127,8 @@ pub enum Error {
         /// The row, in words, whose direction turns most in the step, and by how much (rad), if it
         /// is a radian or more.
         turning: Option<(String, f64)>,
+        /// A change with which the time of this step was gone through, in words.
+        remedy: Option<String>,
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
@@ -153,8 +156,9 @@ pub enum Error {
     },
     /// Contacts and friction stayed above their tolerance.
     #[error(
-        "contacts did not converge at t = {t} s: residual {:.2e}, allowed {accuracy:e}; {contact} misses its law most",
+        "contacts did not converge at t = {t} s: residual {:.2e}, allowed {accuracy:e}; {contact} misses its law most{}",
         .report.contacts.residual,
+        tried(remedy.as_ref()),
         t = instant(*time)
     )]
     ContactsNotConverged {
@@ -164,6 +168,8 @@ pub enum Error {
         time: f64,
         /// Residual allowed.
         accuracy: f64,
+        /// A change with which the time of this step was gone through, in words.
+        remedy: Option<String>,
         /// The report of the step that was not taken.
         report: Box<StepReport>,
     },
@@ -261,7 +267,8 @@ pub enum Error {
     /// The linear solve of a position correction (stabilisation), or of the accelerations on hard
     /// rows, ended above the tolerance.
     #[error(
-        "the correction of the hard rows at t = {t} s did not converge (relative residual {residual:.2e}); the largest violation is {violation:.2e}, of {what}",
+        "the correction of the hard rows at t = {t} s did not converge (relative residual {residual:.2e}); the largest violation is {violation:.2e}, of {what}{}",
+        tried(remedy.as_ref()),
         t = instant(*time)
     )]
     CorrectionNotConverged {
@@ -273,6 +280,8 @@ pub enum Error {
         time: f64,
         /// Relative residual reached.
         residual: f64,
+        /// A change with which the time of this step was gone through, in words.
+        remedy: Option<String>,
     },
     /// The implicit equation of a spinning body has no solution near: the step is too long for the
     /// spin.
@@ -433,6 +442,11 @@ fn turned(turning: Option<&(String, f64)>) -> String {
              that is pulled into its pulley does"
         )
     })
+}
+
+/// A change that was tried and helps.
+fn tried(remedy: Option<&String>) -> String {
+    remedy.map_or_else(String::new, |remedy| format!("; {remedy}"))
 }
 
 /// The method that takes all that another one does not, in words.

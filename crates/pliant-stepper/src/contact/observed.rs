@@ -385,6 +385,7 @@ impl Observed {
             contact,
             time: held.time,
             accuracy: held.accuracy,
+            remedy: None,
             report: Box::new(*report),
         })
     }

@@ -50,6 +50,7 @@ pub(crate) fn correction_error(system: &System, state: &State, time: f64, residu
         violation: worst.map_or(0.0, |(_, violation)| violation),
         time,
         residual,
+        remedy: None,
     }
 }
 
@@ -381,6 +382,7 @@ pub fn check(step: Step<'_>, trace: &Trace, report: &StepReport) -> Result<(), E
                 options.newton_tolerance()
             },
             turning: None,
+            remedy: None,
             report: Box::new(*report),
         }),
     }

@@ -1,7 +1,7 @@
 //! Steps that are solved, and whose energy is off: the error, with a remedy that was tried.
 
 use super::retry;
-use crate::contact::FrictionCoupling;
+use crate::contact::{ContactOptions, FrictionCoupling};
 use crate::{EnergyPart, Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances};
 use pliant_model::{ComponentId, NodeKind};
 use pliant_stepper::contact::{StoredPair, step};
@@ -135,52 +135,143 @@ fn most_energetic(simulation: &mut Simulation) -> String {
     most.1
 }
 
+/// A change that is tried on the next seconds from the present motion.
+struct Trial {
+    options: Options,
+    /// Steps in which they are gone through.
+    parts: u32,
+    /// The change in words, and whether that is a plural.
+    words: (String, bool),
+}
+
+impl Trial {
+    /// As the simulation goes, in shorter steps than `h` (s).
+    fn shorter(options: &Options, h: f64, parts: u32) -> Self {
+        Self {
+            options: options.clone(),
+            parts,
+            words: (format!("steps of {} s", rounded(h / f64::from(parts))), true),
+        }
+    }
+
+    /// By the default method and its options.
+    fn by_stages(options: &Options) -> Self {
+        Self {
+            options: Options {
+                integrator: Integrator::Sdirk2,
+                contacts: options.contacts,
+                linear: options.linear,
+                bounded_rows: options.bounded_rows,
+                tuning: options.tuning.clone(),
+                ..Options::default()
+            },
+            parts: 1,
+            words: ("`integrator: Sdirk2`".to_owned(), false),
+        }
+    }
+
+    /// In steps of the same length with other laws of friction.
+    fn by_contacts(options: &Options, contacts: ContactOptions, words: &str) -> Self {
+        Self {
+            options: Options {
+                contacts,
+                ..options.clone()
+            },
+            parts: 1,
+            words: (words.to_owned(), false),
+        }
+    }
+
+    /// What it does, in words, for one change and for several.
+    fn which(&self, does: &str, do_so: &str) -> String {
+        let (words, several) = &self.words;
+        format!("{words} {} (tried)", if *several { do_so } else { does })
+    }
+}
+
 /// A change with which the next `h` (s) from the present motion make no energy, in words, if one of
 /// those that are tried does. The motion is the same afterwards.
 ///
 /// # Errors
 /// Those of going back to the present motion.
 fn remedy(simulation: &mut Simulation, h: f64) -> Result<Option<String>, Error> {
+    let options = &simulation.options;
+    let mut trials = Vec::new();
+    if options.contacts.friction_coupling != FrictionCoupling::Exact && simulation.system.contacts.is_some() {
+        let exact = ContactOptions {
+            friction_coupling: FrictionCoupling::Exact,
+            ..options.contacts
+        };
+        trials.push(Trial::by_contacts(options, exact, "`friction_coupling: Exact`"));
+    }
+    if options.integrator != Integrator::Sdirk2 {
+        trials.push(Trial::by_stages(options));
+    }
+    trials.extend([10, 100].map(|parts| Trial::shorter(options, h, parts)));
+    let found = first_good(simulation, trials, |simulation, parts| {
+        makes_none(simulation, h / f64::from(parts), parts)
+    })?;
+    Ok(found.map(|trial| trial.which("makes less", "make less")))
+}
+
+/// A change with which the next `h` (s) from the present motion have a solution, in words, if one
+/// of those that are tried has; `of_contacts` if it is contacts that have none. The motion is the
+/// same afterwards. Cost: where things collide up to some ten steps, else some hundred.
+///
+/// # Errors
+/// Those of going back to the present motion.
+pub(crate) fn solving_remedy(
+    simulation: &mut Simulation,
+    h: f64,
+    of_contacts: bool,
+) -> Result<Option<String>, Error> {
+    let options = &simulation.options;
+    let mut trials = Vec::new();
+    if options.integrator != Integrator::Sdirk2 {
+        trials.push(Trial::by_stages(options));
+    }
+    trials.push(Trial::shorter(options, h, 10));
+    if simulation.system.contacts.is_none() {
+        trials.push(Trial::shorter(options, h, 100));
+    }
+    let has_others = options.contacts.couplings() == [FrictionCoupling::Exact; 2];
+    if of_contacts && has_others {
+        let lagged = ContactOptions {
+            friction_fallback: Some(FrictionCoupling::Lagged),
+            ..options.contacts
+        };
+        trials.push(Trial::by_contacts(options, lagged, "`friction_fallback: Lagged`"));
+    }
+    let found = first_good(simulation, trials, |simulation, parts| {
+        let mut left = parts as usize;
+        let step = h / f64::from(parts);
+        (0..parts).all(|_| retry::step_as_part(simulation, step, &mut left).is_ok())
+    })?;
+    Ok(found.map(|trial| trial.which("has a solution", "have a solution")))
+}
+
+/// The first trial that is good from the present motion, which is the same afterwards.
+///
+/// # Errors
+/// Those of going back to the present motion.
+fn first_good(
+    simulation: &mut Simulation,
+    trials: Vec<Trial>,
+    mut is_good: impl FnMut(&mut Simulation, u32) -> bool,
+) -> Result<Option<Trial>, Error> {
     let (before, options) = (simulation.checkpoint(), simulation.options.clone());
     let steps = simulation.counters().steps;
-    let by_stages = Options {
-        integrator: Integrator::Sdirk2,
-        ..Options {
-            contacts: options.contacts,
-            linear: options.linear,
-            bounded_rows: options.bounded_rows,
-            tuning: options.tuning.clone(),
-            ..Options::default()
-        }
-    };
-    let shorter = |parts: u32| {
-        let words = format!("steps of {} s make less (tried)", rounded(h / f64::from(parts)));
-        (options.clone(), parts, words)
-    };
-    let words = "`integrator: Sdirk2` makes less (tried)".to_owned();
-    let mut trials = vec![shorter(10), shorter(100)];
-    if options.integrator != Integrator::Sdirk2 {
-        trials.insert(0, (by_stages, 1, words));
-    }
-    if options.contacts.friction_coupling != FrictionCoupling::Exact && simulation.system.contacts.is_some() {
-        let mut exact = options.clone();
-        exact.contacts.friction_coupling = FrictionCoupling::Exact;
-        let words = "`friction_coupling: Exact` makes less (tried)".to_owned();
-        trials.insert(0, (exact, 1, words));
-    }
-    let mut found = None;
-    for (changed, parts, words) in trials {
-        simulation.options = changed;
-        let good = makes_none(simulation, h / f64::from(parts), parts);
-        simulation.options = options.clone();
+    for trial in trials {
+        simulation.options.clone_from(&trial.options);
+        let good = is_good(simulation, trial.parts);
+        simulation.options.clone_from(&options);
         simulation.restore(&before)?;
         simulation.system.set_steps(steps);
         if good {
-            found = Some(words);
-            break;
+            return Ok(Some(trial));
         }
     }
-    Ok(found)
+    Ok(None)
 }
 
 /// Whether so many steps of length `h` (s) from the present motion are solved and none makes

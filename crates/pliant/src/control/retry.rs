@@ -91,7 +91,28 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
         let found = find_turning(system, motion, h).unwrap_or_default();
         *turning = found.map(|(row, angle)| (system.model.describe_row(row), angle));
     }
+    if let Err(error) = &mut result {
+        name_remedy(simulation, h, error)?;
+    }
     result
+}
+
+/// Adds to the error of a step of length `h` (s) without a solution a change with which it has one,
+/// if one of those that are tried does.
+///
+/// # Errors
+/// Those of going back to the present motion.
+fn name_remedy(simulation: &mut Simulation, h: f64, error: &mut Error) -> Result<(), Error> {
+    let of_contacts = matches!(error, Error::ContactsNotConverged { .. });
+    let (Error::NotConverged { remedy, .. }
+    | Error::ContactsNotConverged { remedy, .. }
+    | Error::CorrectionNotConverged { remedy, .. }) = error
+    else {
+        return Ok(());
+    };
+    *remedy =
+        simulation.beside_the_failure(|simulation| certify::solving_remedy(simulation, h, of_contacts))?;
+    Ok(())
 }
 
 /// Whether rows contradict each other by no more than the rounding of positions, as those do that

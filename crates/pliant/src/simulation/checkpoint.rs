@@ -69,6 +69,23 @@ impl Simulation {
             .get_or_insert_with(|| Box::new(present.clone()));
     }
 
+    /// Does something that takes steps of its own and goes back to the present motion; the systems
+    /// of the step that failed stay to be looked at.
+    pub(crate) fn beside_the_failure<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let failed = self.before.failed.take();
+        let of_contacts = self
+            .system
+            .contacts
+            .as_mut()
+            .and_then(|c| c.observed.failed.take());
+        let out = act(self);
+        self.before.failed = failed;
+        if let Some(contacts) = &mut self.system.contacts {
+            contacts.observed.failed = of_contacts;
+        }
+        out
+    }
+
     /// The present motion, as plain values.
     pub fn checkpoint(&self) -> Checkpoint {
         let mut out = Checkpoint::default();

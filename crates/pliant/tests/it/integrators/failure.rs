@@ -40,6 +40,48 @@ fn a_step_without_solution_is_an_error_and_changes_nothing() {
     assert_eq!(s.time(), 0.0);
 }
 
+/// The error of a step without a solution names a change with which it has one: another method,
+/// else shorter steps. Both were tried, and the simulation goes on as one that did not fail.
+#[test]
+fn a_change_that_helps_is_named() {
+    let mut s = fast();
+    s.options.tuning.newton.halvings = 0;
+    let Err(error @ Error::NotConverged { .. }) = s.step(0.1) else {
+        panic!("there is no solution");
+    };
+    let words = error.to_string();
+    assert!(
+        words.ends_with("; `integrator: Sdirk2` has a solution (tried)"),
+        "{words}"
+    );
+    let mut other = fast();
+    other.options.integrator = Integrator::Sdirk2;
+    other.step(0.1).unwrap();
+
+    let mut s = fast();
+    s.options.integrator = Integrator::Sdirk2;
+    s.options.tuning.newton = NewtonOptions {
+        iterations: 3,
+        halvings: 0,
+        stage_halvings: 0,
+        ..NewtonOptions::default()
+    };
+    let mut same = Simulation::with_options(pendulum(), s.options.clone()).unwrap();
+    same.restore(&s.checkpoint()).unwrap();
+    let Err(Error::NotConverged {
+        remedy: Some(remedy), ..
+    }) = s.step(0.1)
+    else {
+        panic!("three iterations are too few");
+    };
+    assert_eq!(remedy, "steps of 0.01 s have a solution (tried)");
+    for _ in 0..10 {
+        s.step(0.01).unwrap();
+        same.step(0.01).unwrap();
+    }
+    assert_eq!(s.state(), same.state());
+}
+
 #[test]
 fn halves_of_the_step_have_a_solution() {
     let mut s = fast();

@@ -182,7 +182,7 @@ impl Trial {
         }
     }
 
-    /// What it does, in words, for one change and for several.
+    /// The change and its effect in words, for one change and for several.
     fn which(&self, does: &str, do_so: &str) -> String {
         let (words, several) = &self.words;
         format!("{words} {} (tried)", if *several { do_so } else { does })

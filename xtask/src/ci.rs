@@ -55,12 +55,14 @@ fn steps() -> Result<Vec<Step>, Error> {
         "-D",
         "warnings",
     ];
+    // With the whole workspace, as the tests before it: for some packages alone, whose dependencies
+    // have other features, nearly all would be compiled again.
     let parquet = [
         "test",
-        "--package",
-        "pliant-cli",
-        "--package",
-        "pliant-sweep",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--tests",
         "--features",
         PARQUET,
         "--locked",

@@ -1,15 +1,25 @@
 //! `cargo xtask examples`: runs every example of the crates; each of them asserts what it shows.
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::error::Error;
+use crate::metadata::Metadata;
 use crate::process;
 
 /// Runs all examples in the test profile, one after the other; the exit code is that of the first
-/// failure.
+/// failure. They are built at once and with the whole workspace, as by its tests: for packages one
+/// by one, whose dependencies have other features, these would be compiled again.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     crate::flags::switches::<0>("examples", args, [])?;
+    let mut build = process::cargo()?;
+    build.args(["build", "--quiet", "--locked", "--workspace", "--examples"]);
+    let code = process::run(build)?;
+    if code != 0 {
+        return Ok(code);
+    }
     let root = process::workspace_root()?;
+    let built = Metadata::of_workspace()?.target_folder.join("debug/examples");
     for package in sorted(&root.join("crates"))? {
         let folder = root.join("crates").join(&package).join("examples");
         if !folder.is_dir() {
@@ -20,17 +30,8 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
                 continue;
             };
             println!("example {name} of {package}");
-            let mut command = process::cargo()?;
-            command.args([
-                "run",
-                "--quiet",
-                "--locked",
-                "--package",
-                &package,
-                "--example",
-                name,
-            ]);
-            let code = process::run(command)?;
+            let program = built.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+            let code = process::run(Command::new(program))?;
             if code != 0 {
                 return Ok(code);
             }

@@ -288,16 +288,10 @@ impl Writer<'_> {
             let (Some(owner), frame) = self.in_body(Some(index), &Frame::IDENTITY) else {
                 continue;
             };
-            let inside = format!(
-                "body: 0{}{}",
-                place("position", frame.position),
-                rotation(frame.rotation)
-            );
-            out.push(format!(
-                "Mapped(name: {}, parents: [{}], mapping: RigidFrames(frames: [({})])),",
-                text(&self.links[index]),
-                text(&self.links[owner]),
-                inside
+            out.push(extras::rigid_frame(
+                &self.links[index],
+                &self.links[owner],
+                &frame,
             ));
         }
         if !out.is_empty() {

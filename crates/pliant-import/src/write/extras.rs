@@ -110,6 +110,17 @@ fn point_node(writer: &mut Writer<'_>, wanted: &str, link: usize, place: Vec3) -
     Some(name)
 }
 
+/// The node of a frame that rides on the body of another node.
+pub(super) fn rigid_frame(name: &str, owner: &str, frame: &Frame) -> String {
+    format!(
+        "Mapped(name: {}, parents: [{}], mapping: RigidFrames(frames: [(body: 0{}{})])),",
+        text(name),
+        text(owner),
+        place("position", frame.position),
+        rotation(frame.rotation)
+    )
+}
+
 /// Frames on bodies that have names, each a node.
 pub(super) fn write_sites(writer: &mut Writer<'_>) -> Vec<String> {
     let robot = writer.robot;
@@ -132,17 +143,7 @@ pub(super) fn write_sites(writer: &mut Writer<'_>) -> Vec<String> {
             let message = format!("the name `{wanted}` is used twice: the site is `{name}`");
             writer.tree.remark(*spot, message);
         }
-        let inside = format!(
-            "body: 0{}{}",
-            place("position", frame.position),
-            rotation(frame.rotation)
-        );
-        out.push(format!(
-            "Mapped(name: {}, parents: [{}], mapping: RigidFrames(frames: [({})])),",
-            text(&name),
-            text(&writer.links[owner]),
-            inside
-        ));
+        out.push(rigid_frame(&name, &writer.links[owner], &frame));
     }
     if !out.is_empty() {
         out.insert(0, "// Sites.".to_owned());

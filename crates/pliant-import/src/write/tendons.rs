@@ -11,6 +11,13 @@ use std::collections::HashSet;
 /// direction between them.
 const SAME: f64 = 1e-12;
 
+/// The node of a length, and its value where rows of lengths count it as zero (m).
+#[derive(Clone, Copy)]
+struct Length<'a> {
+    node: &'a str,
+    rest: f64,
+}
+
 pub(super) fn write_tendons(writer: &mut Writer<'_>) {
     let robot = writer.robot;
     let mut nodes = Vec::with_capacity(robot.tendons.len());
@@ -25,11 +32,13 @@ pub(super) fn write_tendons(writer: &mut Writer<'_>) {
         nodes.push(node);
     }
     for row in &robot.tendon_rows {
-        let first = nodes[row.first.0].as_deref().map(|node| (node, row.first.1));
-        let second = row.second.map(|(number, rest)| (nodes[number].as_deref(), rest));
-        match (first, second) {
-            (Some((node, rest)), None) => hold_length(writer, row, node, rest),
-            (Some(first), Some((Some(node), rest))) => follow_length(writer, row, first, (node, rest)),
+        let length = |(number, rest): (usize, f64)| {
+            let node: Option<&str> = nodes[number].as_deref();
+            node.map(|node| Length { node, rest })
+        };
+        match (length(row.first), row.second.map(length)) {
+            (Some(first), None) => hold_length(writer, row, first),
+            (Some(first), Some(Some(second))) => follow_length(writer, row, first, second),
             _ => {
                 let message = "a row of a tendon that is left out is left out as well";
                 writer.tree.remark(row.spot, message);
@@ -39,23 +48,27 @@ pub(super) fn write_tendons(writer: &mut Writer<'_>) {
 }
 
 /// A row that holds a length.
-fn hold_length(writer: &mut Writer<'_>, row: &TendonRow, node: &str, rest: f64) {
+fn hold_length(writer: &mut Writer<'_>, row: &TendonRow, of: Length<'_>) {
     let name = writer.name(&format!("{}.force", row.name));
-    let length = number(rest + row.polynomial[0]);
-    let entry = format!("(name: {}, on: {}, motion: {length}),", text(&name), text(node));
+    let length = number(of.rest + row.polynomial[0]);
+    let entry = format!(
+        "(name: {}, on: {}, motion: {length}),",
+        text(&name),
+        text(of.node)
+    );
     writer.rows.push(entry);
 }
 
 /// A row that holds one length by another one.
-fn follow_length(writer: &mut Writer<'_>, row: &TendonRow, first: (&str, f64), second: (&str, f64)) {
+fn follow_length(writer: &mut Writer<'_>, row: &TendonRow, first: Length<'_>, second: Length<'_>) {
     let [constant, slope, curve @ ..] = row.polynomial;
     let name = writer.name(&row.name);
     let (other, factor, offset) = if curve == [0.0; 3] {
-        (second.0.to_owned(), -slope, slope * second.1 - constant)
+        (second.node.to_owned(), -slope, slope * second.rest - constant)
     } else {
         let argument = writer.name(&format!("{name}.argument"));
-        let entries = [entry(&format!("({}, 0)", text(second.0)), 1.0)];
-        write_affine(writer, &argument, &[text(second.0)], -second.1, &entries);
+        let entries = [entry(&format!("({}, 0)", text(second.node)), 1.0)];
+        write_affine(writer, &argument, &[text(second.node)], -second.rest, &entries);
         let node = writer.name(&format!("{name}.curve"));
         let coefficients: Vec<String> = row.polynomial.iter().map(|c| number(*c)).collect();
         writer.tendons.push(format!(
@@ -66,12 +79,12 @@ fn follow_length(writer: &mut Writer<'_>, row: &TendonRow, first: (&str, f64), s
         ));
         (node, -1.0, 0.0)
     };
-    let parents = [text(first.0), text(&other)];
+    let parents = [text(first.node), text(&other)];
     let entries = [
         entry(&format!("({}, 0)", parents[0]), 1.0),
         entry(&format!("({}, 0)", parents[1]), factor),
     ];
-    write_affine(writer, &name, &parents, offset - first.1, &entries);
+    write_affine(writer, &name, &parents, offset - first.rest, &entries);
     let force = writer.name(&format!("{name}.force"));
     writer
         .rows

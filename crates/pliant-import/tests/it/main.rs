@@ -17,7 +17,7 @@ mod scn;
 mod tendons;
 mod urdf;
 
-use pliant_import::{Imported, Options, import_file};
+use pliant_import::{Imported, Options, import_file, import_text};
 use pliant_run::Runner;
 use pliant_scene::{Format, SceneFile, Settings};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,13 @@ fn model(name: &str) -> PathBuf {
 /// Imports a model of the tests.
 fn imported(name: &str, options: &Options) -> Imported {
     import_file(&model(name), options).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Imports the parts of an MJCF file, which begin in its second line; the error in words.
+fn import_mjcf(parts: &str) -> Result<Imported, String> {
+    let text = format!("<mujoco model=\"m\">\n{parts}\n</mujoco>");
+    let made = import_text(pliant_import::Format::Mjcf, "m.xml", &text, &Options::default());
+    made.map_err(|e| e.to_string())
 }
 
 /// A scene as it was written.

@@ -1,18 +1,15 @@
 //! Parts of MJCF and the parts of a scene that they become.
 
-use crate::{imported, remarked, runner};
+use crate::{import_mjcf, imported, remarked, runner};
 use pliant_import::{Format, Imported, Options, import_file, import_text};
 
-/// A model of these parts, a line each, within `mujoco`.
+/// A model of these parts, a line each.
 fn import(parts: &str) -> Imported {
-    let text = format!("<mujoco model=\"m\">\n{parts}\n</mujoco>");
-    import_text(Format::Mjcf, "m.xml", &text, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+    import_mjcf(parts).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn error(parts: &str) -> String {
-    let text = format!("<mujoco model=\"m\">\n{parts}\n</mujoco>");
-    let error = import_text(Format::Mjcf, "m.xml", &text, &Options::default());
-    error.unwrap_err().to_string()
+    import_mjcf(parts).unwrap_err()
 }
 
 /// A body with a joint of these attributes.

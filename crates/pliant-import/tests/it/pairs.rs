@@ -1,15 +1,14 @@
 //! Pairs of geoms of MJCF, against MuJoCo where they rest and a closed form where they slide.
 
 use crate::reference::at_rest;
-use crate::{remarked, runner};
-use pliant_import::{Format, Imported, Options, import_text};
+use crate::{import_mjcf, remarked, runner};
+use pliant_import::Imported;
 
 /// Bodies, line 2 of a file.
 const BODIES: &str = "<worldbody><geom name=\"floor\" type=\"plane\" size=\"5 5 1\"/><body name=\"a\" pos=\"0 0 0.1\"><freejoint/><geom name=\"a\" type=\"box\" size=\"0.2 0.2 0.1\"/><geom name=\"knob\" size=\"0.1\" pos=\"0 0 0.2\"/></body><body name=\"b\" pos=\"2 0 0.1\"><freejoint/><geom name=\"b\" type=\"box\" size=\"0.2 0.2 0.1\"/><geom name=\"round\" type=\"ellipsoid\" size=\"0.1 0.1 0.2\"/></body></worldbody>";
 
 fn try_import(parts: &str) -> Result<Imported, String> {
-    let text = format!("<mujoco>\n{BODIES}\n{parts}\n</mujoco>");
-    import_text(Format::Mjcf, "m.xml", &text, &Options::default()).map_err(|e| e.to_string())
+    import_mjcf(&format!("{BODIES}\n{parts}"))
 }
 
 fn pair(attributes: &str) -> Imported {

@@ -1,9 +1,9 @@
 //! Mass properties, places and motion of the models as MuJoCo has them.
 
-use crate::{imported, runner, scene};
+use crate::{import_mjcf, imported, runner, scene};
 use pliant::dense::rotation::matrix;
 use pliant::dense::{Mat3, Vec3};
-use pliant_import::{Format, Imported, Options, import_text};
+use pliant_import::{Imported, Options};
 use pliant_run::Runner;
 use pliant_scene::schema::{Body, Node, Rotation, Triple};
 use pliant_scene::{Number, SceneFile, Settings};
@@ -321,8 +321,7 @@ fn a_forearm_slides_and_turns_with_friction() {
 }
 
 fn mjcf(parts: &str) -> Imported {
-    let text = format!("<mujoco>\n{parts}\n</mujoco>");
-    import_text(Format::Mjcf, "m.xml", &text, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+    import_mjcf(parts).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Masses by `inertiafromgeom`, `boundmass`, `boundinertia` and `settotalmass`.

@@ -1,16 +1,11 @@
 //! Parts of MJCF that are there several times; places and motion are compared with MuJoCo in
 //! `reference.rs` and `tendons.rs`.
 
-use crate::{imported, remarked, runner};
-use pliant_import::{Format, Imported, Options, import_text};
-
-fn try_import(parts: &str) -> Result<Imported, String> {
-    let text = format!("<mujoco>\n{parts}\n</mujoco>");
-    import_text(Format::Mjcf, "m.xml", &text, &Options::default()).map_err(|e| e.to_string())
-}
+use crate::{import_mjcf, imported, remarked, runner};
+use pliant_import::{Imported, Options};
 
 fn import(parts: &str) -> Imported {
-    try_import(parts).unwrap_or_else(|e| panic!("{e}"))
+    import_mjcf(parts).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A `replicate` of a body with a joint, beside another body, with what comes behind.
@@ -170,7 +165,7 @@ fn broken_copies_are_errors_with_a_caret() {
             "the body `b1` is there twice",
         ),
     ] {
-        let shown = try_import(&parts).map(|made| made.scene).unwrap_err();
+        let shown = import_mjcf(&parts).map(|made| made.scene).unwrap_err();
         assert!(
             shown.contains(expected) && shown.contains("m.xml:2:") && shown.contains('^'),
             "{expected}:\n{shown}"
@@ -183,7 +178,7 @@ fn broken_copies_are_errors_with_a_caret() {
 fn copies_of_copies_are_bounded() {
     let open = "<replicate count=\"100\" offset=\"0 0 1\">".repeat(8);
     let close = "</replicate>".repeat(8);
-    let shown = try_import(&format!("<worldbody>{open}<geom size=\"1\"/>{close}</worldbody>"));
+    let shown = import_mjcf(&format!("<worldbody>{open}<geom size=\"1\"/>{close}</worldbody>"));
     let shown = shown.map(|made| made.scene).unwrap_err();
     assert!(shown.contains("more than 1000000 elements"), "{shown}");
 }
@@ -193,7 +188,7 @@ fn copies_of_copies_are_bounded() {
 fn looks_for_references_are_bounded() {
     let copies = "<replicate count=\"1\"><geom size=\"1\"/></replicate>".repeat(4000);
     let excluded = "<exclude body1=\"world\" body2=\"world\"/>".repeat(3000);
-    let shown = try_import(&format!(
+    let shown = import_mjcf(&format!(
         "<worldbody>{copies}</worldbody><contact>{excluded}</contact>"
     ));
     let shown = shown.map(|made| made.scene).unwrap_err();

@@ -2,10 +2,10 @@
 //! `reference/generate.py`); their motion is compared in `reference.rs`.
 
 use crate::reference::{at_rest, list, options, reference, rows};
-use crate::{imported, remarked, runner};
+use crate::{import_mjcf, imported, remarked, runner};
 use pliant::Simulation;
 use pliant::dense::rotation::matrix;
-use pliant_import::{Format, Imported, Options, import_text};
+use pliant_import::Imported;
 
 /// Places of sites and lengths of tendons: rounding of some dozen operations, and the 15 digits
 /// that scenes have.
@@ -14,8 +14,7 @@ const START: f64 = 1e-12;
 const BODIES: &str = "<worldbody><site name=\"hook\" pos=\"0 0 2\"/><body name=\"a\"><joint name=\"j\" axis=\"0 1 0\"/><geom name=\"g\" size=\"0.1\" pos=\"0.5 0 0\"/><site name=\"s\" pos=\"1 0 0\"/><site name=\"same\" pos=\"1 0 0\"/></body><body name=\"b\" pos=\"1 0 0\"><freejoint/><geom name=\"h\" size=\"0.1\"/><site name=\"t\" pos=\"0 0 -0.5\"/><site name=\"touching\"/></body></worldbody>";
 
 fn try_import(parts: &str) -> Result<Imported, String> {
-    let text = format!("<mujoco>\n{BODIES}\n{parts}\n</mujoco>");
-    import_text(Format::Mjcf, "m.xml", &text, &Options::default()).map_err(|e| e.to_string())
+    import_mjcf(&format!("{BODIES}\n{parts}"))
 }
 
 fn import(parts: &str) -> Imported {

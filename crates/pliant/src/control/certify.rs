@@ -145,7 +145,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// As the simulation goes, in shorter steps than `h` (s).
+    /// The method and options of the simulation, with `h` (s) gone through in so many steps.
     fn shorter(options: &Options, h: f64, parts: u32) -> Self {
         Self {
             options: options.clone(),
@@ -193,7 +193,7 @@ impl Trial {
 /// those that are tried does. The motion is the same afterwards.
 ///
 /// # Errors
-/// Those of going back to the present motion.
+/// Errors of going back to the present motion.
 fn remedy(simulation: &mut Simulation, h: f64) -> Result<Option<String>, Error> {
     let options = &simulation.options;
     let mut trials = Vec::new();
@@ -219,7 +219,7 @@ fn remedy(simulation: &mut Simulation, h: f64) -> Result<Option<String>, Error> 
 /// same afterwards. Cost: where things collide up to some ten steps, else some hundred.
 ///
 /// # Errors
-/// Those of going back to the present motion.
+/// Errors of going back to the present motion.
 pub(crate) fn solving_remedy(
     simulation: &mut Simulation,
     h: f64,
@@ -253,7 +253,7 @@ pub(crate) fn solving_remedy(
 /// The first trial that is good from the present motion, which is the same afterwards.
 ///
 /// # Errors
-/// Those of going back to the present motion.
+/// Errors of going back to the present motion.
 fn first_good(
     simulation: &mut Simulation,
     trials: Vec<Trial>,

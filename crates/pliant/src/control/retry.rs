@@ -101,7 +101,7 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
 /// if one of those that are tried does.
 ///
 /// # Errors
-/// Those of going back to the present motion.
+/// Errors of going back to the present motion.
 fn name_remedy(simulation: &mut Simulation, h: f64, error: &mut Error) -> Result<(), Error> {
     let of_contacts = matches!(error, Error::ContactsNotConverged { .. });
     let (Error::NotConverged { remedy, .. }

@@ -119,9 +119,20 @@ fn a_step_is_what_its_halves_are() {
     let (mut s, particles) = trap(0.004, 0);
     let before = s.checkpoint();
     let error = s.step(H).unwrap_err();
-    assert!(matches!(error, Error::ContactsNotConverged { .. }), "{error}");
+    let Error::ContactsNotConverged { remedy, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        remedy.as_deref(),
+        Some("steps of 0.001 s have a solution (tried)")
+    );
     let after = s.checkpoint();
     assert_eq!((after.time, &after.state), (before.time, &before.state));
+    // The problem to be looked at is that of the step, which closes 10 of 7.5 mm, and none of what
+    // was tried behind it.
+    let problem = s.contact_problem().unwrap();
+    assert_eq!(problem.size(), 1);
+    assert!((problem.b()[0] + 0.25).abs() < 1e-12, "{:?}", problem.b());
 
     let (mut halves, other) = trap(0.004, 1);
     let report = halves.step(H).unwrap();

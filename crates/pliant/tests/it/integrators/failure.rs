@@ -82,6 +82,27 @@ fn a_change_that_helps_is_named() {
     assert_eq!(s.state(), same.state());
 }
 
+/// A change is named only if it was tried and helps: where the default method has no solution
+/// either, shorter steps are, and nothing where no step converges within one iteration.
+#[test]
+fn a_change_that_does_not_help_is_not_named() {
+    for (iterations, expected) in [(3, Some("steps of 0.001 s have a solution (tried)")), (1, None)] {
+        let mut s = fast();
+        s.options.tuning.newton = NewtonOptions {
+            iterations,
+            halvings: 0,
+            stage_halvings: 0,
+            ..NewtonOptions::default()
+        };
+        let before = s.checkpoint();
+        let Err(Error::NotConverged { remedy, .. }) = s.step(0.1) else {
+            panic!("there is no solution");
+        };
+        assert_eq!(remedy.as_deref(), expected, "{iterations} iterations");
+        assert_eq!(s.checkpoint(), before);
+    }
+}
+
 #[test]
 fn halves_of_the_step_have_a_solution() {
     let mut s = fast();

@@ -183,7 +183,7 @@ impl Trial {
     }
 
     /// The change and its effect in words, for one change and for several.
-    fn which(&self, does: &str, do_so: &str) -> String {
+    fn describe(&self, does: &str, do_so: &str) -> String {
         let (words, several) = &self.words;
         format!("{words} {} (tried)", if *several { do_so } else { does })
     }
@@ -211,7 +211,7 @@ fn remedy(simulation: &mut Simulation, h: f64) -> Result<Option<String>, Error> 
     let found = first_good(simulation, trials, |simulation, parts| {
         makes_none(simulation, h / f64::from(parts), parts)
     })?;
-    Ok(found.map(|trial| trial.which("makes less", "make less")))
+    Ok(found.map(|trial| trial.describe("makes less", "make less")))
 }
 
 /// A change with which the next `h` (s) from the present motion have a solution, in words, if one
@@ -247,7 +247,7 @@ pub(crate) fn solving_remedy(
         let step = h / f64::from(parts);
         (0..parts).all(|_| retry::step_as_part(simulation, step, &mut left).is_ok())
     })?;
-    Ok(found.map(|trial| trial.which("has a solution", "have a solution")))
+    Ok(found.map(|trial| trial.describe("has a solution", "have a solution")))
 }
 
 /// The first trial that is good from the present motion, which is the same afterwards.

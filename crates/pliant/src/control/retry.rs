@@ -110,8 +110,8 @@ fn name_remedy(simulation: &mut Simulation, h: f64, error: &mut Error) -> Result
     else {
         return Ok(());
     };
-    *remedy =
-        simulation.beside_the_failure(|simulation| certify::solving_remedy(simulation, h, of_contacts))?;
+    *remedy = simulation
+        .keeping_failed_systems(|simulation| certify::solving_remedy(simulation, h, of_contacts))?;
     Ok(())
 }
 

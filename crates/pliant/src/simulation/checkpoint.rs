@@ -69,9 +69,9 @@ impl Simulation {
             .get_or_insert_with(|| Box::new(present.clone()));
     }
 
-    /// Does something that takes steps of its own and goes back to the present motion; the systems
-    /// of the step that failed stay to be looked at.
-    pub(crate) fn beside_the_failure<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+    /// Calls a function that takes steps of its own and goes back to the present motion, and keeps
+    /// the linear system and the contact problem of the step that failed to be looked at.
+    pub(crate) fn keeping_failed_systems<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let failed = self.before.failed.take();
         let of_contacts = self
             .system

@@ -178,6 +178,13 @@ impl Assembler {
         columns.iter().map(|c| c.dof)
     }
 
+    /// Whether something acts on a node, by its number: it is independent, has a mass, a force
+    /// field, a constraint or contacts, or such a node hangs on it. The system is made of these
+    /// alone, but for the geometric stiffness of forces from outside on others.
+    pub fn acts_on(&self, node: usize) -> bool {
+        self.plan.acting[node]
+    }
+
     /// Fills `W`, `J`, `R`, `c` and `b` of one step. `evaluation` must be up to date with
     /// `input.state`. Allocates nothing.
     pub fn fill(

@@ -62,6 +62,8 @@ pub(crate) struct Plan {
     /// For each site, for each scalar row of its columns, for each column run up to that row: a
     /// slot of `W`.
     slots: Vec<u32>,
+    /// The nodes on which something acts, and those that they hang on.
+    pub(crate) acting: Vec<bool>,
 }
 
 impl Plan {
@@ -113,6 +115,7 @@ impl Plan {
         for node in transient {
             wanted[node.index()] = true;
         }
+        let acting = acting(problem, transient);
         let mut jacobians = Jacobians::plan(problem, evaluation, &wanted);
 
         let with_sites = |n: &NodeSites| !n.bundled && !n.is_empty();
@@ -206,6 +209,7 @@ impl Plan {
                 coupled,
                 bundles,
                 slots,
+                acting,
             },
             system,
         ))
@@ -234,6 +238,29 @@ impl Plan {
             }
         }
     }
+}
+
+/// The nodes that are independent or on which a component or a transient row acts, and those that
+/// they hang on.
+fn acting(problem: &Problem, transient: &[NodeId]) -> Vec<bool> {
+    let mut acting: Vec<bool> = problem.nodes().iter().map(|n| n.first_dof().is_some()).collect();
+    let masses = problem.masses().iter().map(|a| a.node);
+    let fields = problem.force_fields().iter().map(|a| a.node);
+    let constraints = problem.constraints().iter().map(|a| a.node);
+    for node in masses
+        .chain(fields)
+        .chain(constraints)
+        .chain(transient.iter().copied())
+    {
+        acting[node.index()] = true;
+    }
+    // Parents come first in the arena.
+    for (index, node) in problem.nodes().iter().enumerate().rev() {
+        if let (NodeKind::Mapped { parents, .. }, true) = (&node.kind, acting[index]) {
+            parents.iter().for_each(|p| acting[p.index()] = true);
+        }
+    }
+    acting
 }
 
 /// Adds the first numbers: as many as particles have, mostly, known to the compiler.

@@ -341,6 +341,21 @@ impl Evaluation {
     /// [`ModelError::Degenerate`] where a mapping is not defined, [`ModelError::State`] for a state
     /// of another model.
     pub fn propagate(&mut self, model: &Model, state: &mut State) -> Result<(), ModelError> {
+        self.propagate_among(model, state, |_| true)
+    }
+
+    /// As [`propagate`](Self::propagate) for the nodes of which `asked` is true, by their numbers.
+    /// What these hang on must be placed: asked for as well, or by an earlier call for this state.
+    /// Positions, velocities and Jacobians of the others stay as they are.
+    ///
+    /// # Errors
+    /// As [`propagate`](Self::propagate).
+    pub fn propagate_among(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        asked: impl Fn(usize) -> bool,
+    ) -> Result<(), ModelError> {
         let sizes = model
             .nodes()
             .last()
@@ -362,7 +377,7 @@ impl Evaluation {
             let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
             };
-            let Some(jacobian) = &mut self.jacobians[index] else {
+            let (Some(jacobian), true) = (&mut self.jacobians[index], asked(index)) else {
                 continue;
             };
             // Parents come first in the arena, so their numbers lie before the child's.

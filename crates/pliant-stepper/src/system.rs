@@ -374,6 +374,47 @@ impl System {
         Ok(())
     }
 
+    /// As [`propagate`](Self::propagate), for the nodes alone on which something acts, or which
+    /// such nodes hang on: all that the equations of a step need. Sites, free coordinates of joints
+    /// and whatever else is only looked at stay behind until
+    /// [`propagate_idle`](Self::propagate_idle).
+    ///
+    /// # Errors
+    /// As [`propagate`](Self::propagate).
+    pub(crate) fn propagate_acting(&mut self, motion: &mut Motion) -> Result<(), Error> {
+        let every = self.idle_forces(motion);
+        let assembler = &self.assembler;
+        self.evaluation
+            .propagate_among(&self.model, &mut motion.state, |n| every || assembler.acts_on(n))?;
+        Ok(())
+    }
+
+    /// Places the nodes that [`propagate_acting`](Self::propagate_acting) left behind.
+    ///
+    /// # Errors
+    /// As [`propagate`](Self::propagate).
+    pub(crate) fn propagate_idle(&mut self, motion: &mut Motion) -> Result<(), Error> {
+        if self.idle_forces(motion) {
+            return Ok(());
+        }
+        let assembler = &self.assembler;
+        self.evaluation
+            .propagate_among(&self.model, &mut motion.state, |n| !assembler.acts_on(n))?;
+        Ok(())
+    }
+
+    /// Whether a force from outside acts on a node on which nothing else acts.
+    fn idle_forces(&self, motion: &Motion) -> bool {
+        let forces = &motion.controls.external;
+        let mut idle = self
+            .model
+            .nodes()
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| !self.assembler.acts_on(*n));
+        idle.any(|(_, node)| forces[node.velocity_range()].iter().any(|f| *f != 0.0))
+    }
+
     /// Moves what force fields with a memory remember on to the present positions, `elapsed`
     /// seconds after what they remember. Returns the energy that they dissipated (J).
     pub fn advance_memory(&mut self, state: &mut State, elapsed: f64) -> f64 {

@@ -41,7 +41,8 @@ pub struct Simulation {
     /// Findings of the present step.
     pub(crate) trace: Trace,
     pub(crate) scheme: Scheme,
-    pub(crate) methods: Methods,
+    /// The methods with their scratch; `None` while one of them takes a step.
+    pub(crate) methods: Option<Box<Methods>>,
     pub(crate) adaptive: AdaptiveWorkspace,
 }
 
@@ -69,7 +70,7 @@ impl Simulation {
             system,
             trace: Trace::default(),
             scheme: Scheme::implicit_euler(1.0),
-            methods: Methods::default(),
+            methods: None,
             adaptive: AdaptiveWorkspace::default(),
         };
         let motion = &mut simulation.motion;
@@ -380,9 +381,9 @@ impl Simulation {
 
     /// One try of a step by the method of the options, from the motion at its start.
     pub(crate) fn try_at_once(&mut self, h: f64) -> Result<StepReport, Error> {
-        let mut methods = std::mem::take(&mut self.methods);
+        let mut methods = self.methods.take().unwrap_or_default();
         let taken = self.take_step(methods.chosen(&self.options.integrator), h);
-        self.methods = methods;
+        self.methods = Some(methods);
         taken
     }
 

@@ -240,6 +240,7 @@ impl JointAxis {
         Ok(match self {
             Self::Translation(i) => (unit(i), Vec3::zeros()),
             Self::Rotation(i) => (Vec3::zeros(), inverse.row(i).transpose()),
+            Self::Misalignment(i, j) => (Vec3::zeros(), unit(j).cross(&c.row(i).transpose())),
             _ => (
                 Vec3::zeros(),
                 self.jet(q, c)?.map_or_else(Vec3::zeros, |jet| jet.gradient),

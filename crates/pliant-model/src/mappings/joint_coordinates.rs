@@ -166,7 +166,10 @@ impl Mapping for JointCoordinates {
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
         for (e, joint) in self.joints.iter().enumerate() {
             let at = self.at(e, &parents, self.last(e, &parents))?;
-            let inverse = inverse_right_jacobian(at.r);
+            let inverse = match joint.axes.iter().any(|axis| axis.is_rotation()) {
+                true => inverse_right_jacobian(at.r),
+                false => Mat3::identity(),
+            };
             for (k, axis) in joint.axes.iter().enumerate() {
                 let (tau, u) = axis
                     .gradient(at.relative.c, &at.c, &inverse)

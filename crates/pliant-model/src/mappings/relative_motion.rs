@@ -118,12 +118,20 @@ impl Relative {
 
     /// Writes the row of `J` of a function with gradient `(tau, u)` over the bodies that move.
     pub(super) fn write_row(&self, tau: Vec3, u: Vec3, row: &mut [f64]) {
-        let (g, w) = (self.ea * tau, self.eb * u);
-        let (force, gb) = (self.ra * g, self.b.transpose() * g);
-        let parts = [
-            [-force, g.cross(&self.s) - self.b * w],
-            [force, self.ob.cross(&gb) + w],
-        ];
+        let mut parts = [[Vec3::zeros(); 2]; 2];
+        // Most coordinates depend on one of the two.
+        if u != Vec3::zeros() {
+            let w = self.eb * u;
+            parts = [[Vec3::zeros(), -(self.b * w)], [Vec3::zeros(), w]];
+        }
+        if tau != Vec3::zeros() {
+            let g = self.ea * tau;
+            let (force, gb) = (self.ra * g, self.b.transpose() * g);
+            let [a, b] = &mut parts;
+            (a[0], b[0]) = (-force, force);
+            a[1] += g.cross(&self.s);
+            b[1] += self.ob.cross(&gb);
+        }
         let moving = parts.iter().zip(self.moves).filter(|(_, moves)| *moves);
         for ((part, _), out) in moving.zip(row.as_chunks_mut::<6>().0) {
             out[..3].copy_from_slice(part[0].as_slice());

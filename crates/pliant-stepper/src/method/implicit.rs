@@ -364,7 +364,8 @@ impl Iteration<'_> {
         self.place()
     }
 
-    /// Puts the state where the velocities of the iterate lead.
+    /// Puts the state where the velocities of the iterate lead. Nodes on which nothing acts follow
+    /// at the end of the iteration.
     fn place(&mut self) -> Result<(), Error> {
         let s = &mut *self.work;
         s.displacement.clone_from(&s.relation.displacement);
@@ -388,9 +389,11 @@ impl Iteration<'_> {
             }
         };
         self.system
-            .place(from, &s.iterate.velocity, displacement, Some(held), state)?;
+            .place_independent(from, &s.iterate.velocity, displacement, Some(held), state);
+        self.system.propagate_acting(self.end)?;
         if let Some(deformations) = deformations {
-            deformations.put(&self.system.model, s.relation.displacement_gain, state);
+            let reach = s.relation.displacement_gain;
+            deformations.put(&self.system.model, reach, &mut self.end.state);
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ fn approach(iteration: &mut Iteration<'_>) -> Result<bool, Error> {
     };
     let (mut first, mut violation) = (None, f64::INFINITY);
     for _ in 0..SOLVES {
-        iteration.system.propagate(&mut iteration.end.state)?;
+        iteration.system.propagate_acting(iteration.end)?;
         let now = fill(iteration.system, &scheme, iteration.end)?;
         first.get_or_insert(now);
         let pays = now < PAYS * violation;

@@ -108,6 +108,13 @@ impl Iteration<'_> {
         &mut self,
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport, bool), Error> {
+        let found = self.run_course(timings)?;
+        self.system.propagate_idle(self.end)?;
+        Ok(found)
+    }
+
+    /// Newton's method, in which nodes on which nothing acts stay behind.
+    fn run_course(&mut self, timings: &mut Timings) -> Result<(SolveReport, NewtonReport, bool), Error> {
         let mut course = self.begin_course()?;
         loop {
             let at = self.reach_iterate(&mut course, timings)?;

@@ -196,7 +196,7 @@ impl Projection {
         if way.linear {
             self.rates.extend_from_slice(&end.state.velocities);
         }
-        system.propagate(&mut end.state)?;
+        system.propagate_acting(end)?;
         system.evaluate_forces(end, way.h)?;
         self.classify(system, way, end, mu);
         let scheme = way.scheme();
@@ -214,7 +214,7 @@ impl Projection {
                 node.space
                     .retract(&mut end.state.positions[node.position_range()], step);
             }
-            system.propagate(&mut end.state)?;
+            system.propagate_acting(end)?;
             system.check_factorisations(WorkPart::Stabilisation, start.time)?;
             let now = self.violation(system, end);
             // What a new factor does not decrease is rounding: the report has it.
@@ -258,7 +258,7 @@ impl Projection {
             _ => false,
         };
         if !self.rows.iter().any(holds) {
-            return Ok(());
+            return system.propagate_idle(end);
         }
         loop {
             if anew {

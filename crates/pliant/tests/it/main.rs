@@ -22,6 +22,7 @@ mod geometry;
 mod gyroscopics;
 mod heavy_cable;
 mod history;
+mod idle_nodes;
 mod integrators;
 mod known_defects;
 mod ledger;

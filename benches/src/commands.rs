@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
+mod contact_growth;
 mod contact_precision;
 mod contact_profile;
 mod contact_scenes;

@@ -1,6 +1,7 @@
 //! Scenes of many contacts, to be run by this library and by others, and one judge of the states
 //! that they reach.
 
+pub mod mujoco;
 #[cfg(feature = "peers")]
 pub mod peer;
 
@@ -89,6 +90,22 @@ impl Heap {
         }
         Self {
             bodies,
+            fixed: Vec::new(),
+            friction: 0.5,
+        }
+    }
+
+    /// Cubes of 0.2 m and 1 kg on each other, the highest of so many times their mass.
+    pub fn tower(count: usize, ratio: f64) -> Self {
+        let side = 0.2;
+        let cube = |k: usize| Piece {
+            form: Form::Cuboid([0.5 * side; 3]),
+            mass: if k + 1 == count { ratio } else { 1.0 },
+            at: [0.0, 0.0, side * (k as f64 + 0.5)],
+            turn: 0.0,
+        };
+        Self {
+            bodies: (0..count).map(cube).collect(),
             fixed: Vec::new(),
             friction: 0.5,
         }

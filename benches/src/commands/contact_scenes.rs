@@ -1,14 +1,15 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
-//! `cargo xtask bench contact-scenes [--peers] [--quick] [--split] [--exact] [--lagged] [--convex]
-//! [--fallback=OPERATIONS] [--steps=N] [--profile [--accuracy=X]] [--precision] [scene ...]`: of
-//! the couplings of friction those that are named, else all for what falls and Coulomb's law for
-//! what stands; the first `N` steps of each scene, else all.
+//! `cargo xtask bench contact-scenes [--peers] [--mujoco=PYTHON] [--quick] [--split] [--exact]
+//! [--lagged] [--convex] [--fallback=OPERATIONS] [--sdirk2] [--steps=N] [--profile [--accuracy=X]]
+//! [--precision] [--growth] [scene ...]`: of the couplings of friction those that are named, else
+//! all for what falls and Coulomb's law for what stands; the first `N` steps of each scene, else
+//! all.
 
-use super::{Ended, contact_precision, contact_profile};
+use super::{Ended, contact_growth, contact_precision, contact_profile};
 use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
-use pliant_benches::heaps::{Heap, Judge, moment, speed};
+use pliant_benches::heaps::{Heap, Judge, moment, mujoco, speed};
 use pliant_benches::timing::clock;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -36,7 +37,7 @@ const fn scene(name: &'static str, make: fn() -> Heap, steps: usize, stands: boo
     }
 }
 
-pub(super) const SCENES: [Scene; 9] = [
+pub(super) const SCENES: [Scene; 13] = [
     scene("pyramid10", || Heap::pyramid(4), 120, true, true),
     scene("pyramid55", || Heap::pyramid(10), 120, true, true),
     scene("pyramid210", || Heap::pyramid(20), 60, true, false),
@@ -46,6 +47,10 @@ pub(super) const SCENES: [Scene; 9] = [
     scene("balls200", || Heap::balls(200), 120, false, true),
     scene("balls2000", || Heap::balls(2000), 120, false, false),
     scene("cards15", || Heap::cards(3), 120, true, true),
+    scene("tower10", || Heap::tower(10, 1.0), 120, true, false),
+    scene("tower10-heavy", || Heap::tower(10, 1000.0), 120, true, false),
+    scene("tower30", || Heap::tower(30, 1.0), 120, true, false),
+    scene("tower30-heavy", || Heap::tower(30, 1000.0), 120, true, false),
 ];
 
 /// Figures of a run.
@@ -147,8 +152,17 @@ fn simulate(
 
 /// A run by a coupling of friction; by `Lagged` where that takes more than so many operations of
 /// contacts in a step, if there is a bound.
-fn ours(scene: &Scene, coupling: FrictionCoupling, bound: Option<u64>, split: bool) -> Result<Row, Error> {
-    let mut options = Options::theta();
+fn ours(
+    scene: &Scene,
+    coupling: FrictionCoupling,
+    bound: Option<u64>,
+    split: bool,
+    integrator: &Integrator,
+) -> Result<Row, Error> {
+    let mut options = Options {
+        integrator: integrator.clone(),
+        ..Options::theta()
+    };
     options.contacts.friction_coupling = coupling;
     if let Some(operations) = bound {
         options.contacts.friction_fallback = Some(FrictionCoupling::Lagged);
@@ -234,6 +248,25 @@ fn peers(_: &Scene) -> Result<(), Error> {
     Ok(())
 }
 
+/// The scene in MuJoCo, by a Python that has it.
+fn in_mujoco(scene: &Scene, python: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let setting = |name, steps, stiff| mujoco::Setting { name, steps, stiff };
+    for setting in [
+        setting("mujoco, default", 1, false),
+        setting("mujoco, 10 steps, stiff", 10, true),
+    ] {
+        let heap = (scene.make)();
+        let mut moments = mujoco::run(python, &heap, setting, scene.steps)?.into_iter();
+        let row = simulate(scene, setting.name, |row| {
+            let (time, moment) = moments.next().unwrap_or_default();
+            row.time += Duration::from_secs_f64(time);
+            Ok(moment)
+        })?;
+        row.print(scene);
+    }
+    Ok(())
+}
+
 pub(super) fn run(arguments: &[String]) -> Ended {
     let (flags, names): (Vec<_>, Vec<_>) = arguments.iter().partition(|w| w.starts_with("--"));
     let has = |flag: &str| flags.iter().any(|f| *f == flag);
@@ -249,6 +282,9 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         Some(operations) => Some(operations.parse::<f64>()? as u64),
         None => None,
     };
+    if has("--growth") {
+        return contact_growth::run(&integrator);
+    }
     if has("--precision") {
         return contact_precision::run(&names, most, &integrator);
     }
@@ -287,10 +323,13 @@ pub(super) fn run(arguments: &[String]) -> Ended {
                 let default = coupling == FrictionCoupling::Exact || !scene.stands;
                 let chosen = if named { asked } else { default };
                 if chosen {
-                    ours(&scene, coupling, bound, has("--split"))?;
+                    ours(&scene, coupling, bound, has("--split"), &integrator)?;
                 }
             }
             peers(&scene)?;
+            if let Some(python) = flags.iter().find_map(|f| f.strip_prefix("--mujoco=")) {
+                in_mujoco(&scene, python)?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

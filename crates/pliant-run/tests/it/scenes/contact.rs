@@ -465,6 +465,32 @@ fn a_gripper_lifts_by_friction() {
     }
 }
 
+/// Where a trotting quadruped has walked to after four seconds, and how high its trunk is after the
+/// first, against MuJoCo 4.0 with the same servos, at steps of 10 us and contacts of 50 us
+/// (`benches/reference/quadruped.py`): 2.28 m, of 2.23 and 2.13 m with steps and contacts of five
+/// and twenty times as long. A half and a quarter of the step here lead to 2.33 m.
+#[test]
+fn a_quadruped_trots_as_far_as_in_mujoco() {
+    const FAR: f64 = 2.2814;
+    const HEIGHTS: [f64; 2] = [0.3277, 0.3715];
+    let mut run = super::runner(&edited("quadruped", &[]), &[], None);
+    while !run.is_done() {
+        run.step().unwrap_or_else(|e| panic!("{e}"));
+        let [_, _, height] = body(&run, "trunk", 0).0;
+        let [low, high] = HEIGHTS;
+        // What the last change of MuJoCo's step changed in them, twice.
+        let near = low - 0.013..high + 0.013;
+        assert!(
+            run.simulation().time() < 1.0 || near.contains(&height),
+            "{height}"
+        );
+    }
+    let [far, aside, _] = body(&run, "trunk", 0).0;
+    // MuJoCo's place still changes by 2.4 % where its step and contacts are five times as short.
+    assert!((far / FAR - 1.0).abs() < 0.05, "{far}");
+    assert!(aside.abs() < 0.1, "{aside}");
+}
+
 /// Mass of a soft ball of the bowl, 200 kg/m^3 in 32 hexahedra: a cone over a bilinear face whose
 /// corners lie on the sphere has the mean of the volumes over the two ways to cut that into
 /// triangles, `(1/sqrt 6 + 1/sqrt 6)/6` and `(1/2 + 1/(2 sqrt 3))/6` of the cube of the radius, and

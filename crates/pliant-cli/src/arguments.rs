@@ -67,6 +67,13 @@ pub(crate) struct Run {
     /// `pliant solve` or a report
     #[arg(long, value_name = "DIR")]
     pub(crate) dump_failed_solve: Option<PathBuf>,
+    /// Print all numbers of the run, and what each is
+    #[arg(long, short, conflicts_with_all = ["quiet", "json"])]
+    pub(crate) verbose: bool,
+    /// Print lines of JSON instead of words: how far the run is, ten times in a second, and at its end
+    /// the numbers of `result.json`
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) json: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,

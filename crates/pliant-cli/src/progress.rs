@@ -1,6 +1,7 @@
 //! Signs of life during a run, on standard error.
 
 use crate::complain;
+use crate::run::lines;
 use crate::table::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pliant_run::Progress;
@@ -18,8 +19,17 @@ pub(crate) enum Watch {
         bar: ProgressBar,
         next: Instant,
         started: Instant,
+        /// The steps that had been taken when it began.
+        from: Option<usize>,
     },
     Sparse {
+        next: Instant,
+        started: Instant,
+        /// The steps that had been taken when it began.
+        from: Option<usize>,
+    },
+    /// Lines of JSON on standard output.
+    Lines {
         next: Instant,
         started: Instant,
     },
@@ -40,6 +50,7 @@ impl Watch {
             return Self::Sparse {
                 next: started + SPARSE,
                 started,
+                from: None,
             };
         }
         let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr_with_hz(10));
@@ -50,19 +61,41 @@ impl Watch {
             bar,
             next: started,
             started,
+            from: None,
+        }
+    }
+
+    /// Lines of JSON on standard output.
+    pub(crate) fn lines() -> Self {
+        let started = Instant::now();
+        Self::Lines {
+            next: started,
+            started,
         }
     }
 
     pub(crate) fn step(&mut self, progress: &Progress<'_>) {
         let now = Instant::now();
+        if let Self::Live { from, .. } | Self::Sparse { from, .. } = self {
+            from.get_or_insert(progress.step.saturating_sub(1));
+        }
         match self {
-            Self::Live { bar, next, started } if now >= *next => {
+            Self::Live {
+                bar,
+                next,
+                started,
+                from,
+            } if now >= *next => {
                 bar.set_position(progress.step as u64);
-                bar.set_message(message(progress, now - *started));
+                bar.set_message(message(progress, now - *started, *from));
                 *next = now + LIVE;
             }
-            Self::Sparse { next, started } if now >= *next => {
-                let message = message(progress, now - *started);
+            Self::Lines { next, started } if now >= *next => {
+                crate::print(&lines::progress(progress, (now - *started).as_secs_f64()));
+                *next = now + LIVE;
+            }
+            Self::Sparse { next, started, from } if now >= *next => {
+                let message = message(progress, now - *started, *from);
                 let (step, steps, taken) = (progress.step, progress.steps, progress.taken);
                 complain(&if taken == step {
                     format!("step {step}/{steps} {message}")
@@ -84,16 +117,28 @@ impl Watch {
     }
 }
 
-fn message(progress: &Progress<'_>, elapsed: Duration) -> String {
+/// How far a run is, after `elapsed`, that began behind `from` steps.
+fn message(progress: &Progress<'_>, elapsed: Duration, from: Option<usize>) -> String {
     let report = progress.report;
-    let rate = progress.taken as f64 / elapsed.as_secs_f64().max(1e-9);
+    let taken = progress.step - from.unwrap_or(0).min(progress.step);
+    let each = elapsed.as_secs_f64() / taken.max(1) as f64;
+    let left = each * progress.steps.saturating_sub(progress.step) as f64;
     format!(
-        "t = {} s, energy {} J, residual {:.0e}, {} steps/s",
+        "t = {} s, energy {} J, residual {:.0e}, {} left",
         number(report.time),
         number(report.energies.total()),
         report.residual.relative,
-        number(rate.round()),
+        about(left),
     )
+}
+
+/// A time that is left, for people.
+fn about(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
 }
 
 /// The most jobs that a line names.

@@ -30,6 +30,23 @@ impl Table {
         text
     }
 
+    /// Prints the table, and below it the meanings of those rows that it has.
+    pub(crate) fn print_with_legend(&self, legend: &[(&'static str, &'static str)]) {
+        let mut meanings = Self::default();
+        for (name, meaning) in legend {
+            if self.rows.iter().any(|row| row.0 == *name) {
+                meanings.row(*name, *meaning);
+            }
+        }
+        let colour = is_colour_welcome();
+        let text = format!(
+            "{}\nThe numbers:\n{}",
+            self.render(colour),
+            meanings.render(colour)
+        );
+        crate::print(&text);
+    }
+
     pub(crate) fn print(&self) {
         crate::print(&self.render(is_colour_welcome()));
     }
@@ -75,6 +92,23 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
+/// A number for people where its size is all that matters: three digits.
+pub(crate) fn short(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    if !(1e-3..1e5).contains(&size) {
+        return format!("{x:.1e}");
+    }
+    let digits = (2 - size.log10().floor() as i32).clamp(0, 5) as usize;
+    let text = format!("{x:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// Three numbers for people.
 pub(crate) fn triple(x: [f64; 3]) -> String {
     format!("({}, {}, {})", number(x[0]), number(x[1]), number(x[2]))
@@ -98,6 +132,18 @@ mod tests {
             assert_eq!(number(x), text);
         }
         assert_eq!(number(f64::NAN), "NaN");
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (43.9368, "43.9"),
+            (-0.012345, "-0.0123"),
+            (1234.5, "1234"),
+            (1e-9, "1.0e-9"),
+            (9.9996, "10"),
+        ];
+        for (x, text) in cases {
+            assert_eq!(short(x), text);
+        }
     }
 
     #[test]

@@ -403,7 +403,7 @@ fn signals_end_a_run_after_a_step_with_its_results() {
         let ended = run.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(130), "{}", err(&ended));
         assert!(err(&ended).contains("interrupted at t = "), "{}", err(&ended));
-        assert!(out(&ended).contains("status      interrupted"), "{}", out(&ended));
+        assert!(out(&ended).contains("status     interrupted"), "{}", out(&ended));
         let result = check_set(&dir.path().join("results"));
         assert_eq!(result["status"], "interrupted");
         assert!(result["steps"].as_u64().unwrap() > 0);
@@ -424,6 +424,6 @@ fn two_signals_at_once_are_one() {
         .args(["--duration", "80000", "--out", "results"])
         .output()
         .unwrap();
-    assert!(out(&ended).contains("status      interrupted"), "{}", err(&ended));
+    assert!(out(&ended).contains("status     interrupted"), "{}", err(&ended));
     check_set(&dir.path().join("results"));
 }

@@ -72,7 +72,7 @@ fn statics_are_reported_as_statics() {
     assert_eq!(rest.status.code(), Some(0), "{}", err(&rest));
     let table = out(&rest);
     assert!(
-        table.contains("1 point, ") && table.contains("potential"),
+        table.contains("1 point, ") && table.contains("equations solved to"),
         "{table}"
     );
     assert!(!table.contains("steps") && !table.contains("momentum"), "{table}");
@@ -84,7 +84,7 @@ fn statics_are_reported_as_statics() {
     assert_eq!(failed.status.code(), Some(3), "{}", err(&failed));
     let table = out(&failed);
     assert!(table.contains("end: none"), "{table}");
-    assert!(!table.contains("steps") && !table.contains("residual"), "{table}");
+    assert!(!table.contains("steps") && !table.contains("accuracy"), "{table}");
     let spring = of("check", &WEIGHT.replace("HOW", "statics: (loads: [\"spring\"])"));
     assert_eq!(spring.status.code(), Some(2));
     assert!(
@@ -166,18 +166,18 @@ fn a_run_writes_its_results_and_a_report() {
     );
     assert_eq!((ran.status.code(), err(&ran).as_str()), (Some(0), ""));
     let report = out(&ran);
-    for word in [
-        "scene",
-        "Pendulum",
-        "residual",
-        "violation",
-        "energy",
-        "momentum",
-        "out/pendulum",
-        "status",
+    for words in [
+        "scene      Pendulum",
+        "simulated  1 s in ",
+        "100 steps of 0.01 s",
+        "energy     0 J at the start",
+        "accuracy   equations solved to ",
+        "results    open out/pendulum/play.html in a browser",
+        "status     ok",
     ] {
-        assert!(report.contains(word), "{word}: {report}");
+        assert!(report.contains(words), "{words}: {report}");
     }
+    assert_eq!(report.lines().count(), 6, "{report}");
     assert!(!report.contains('\u{1b}'), "no colour where there is no terminal");
     let files = dir.path().join("out/pendulum");
     let json: serde_json::Value =
@@ -278,6 +278,12 @@ fn halvings_of_the_linear_step_are_told() {
     ])";
     let file = write(dir.path(), "top.ron", text);
     let ran = pliant(dir.path(), &["run", &file, "--no-files"]);
+    assert!(
+        out(&ran).contains("1 step of 0.1 s, in 3 halves"),
+        "{}",
+        out(&ran)
+    );
+    let ran = pliant(dir.path(), &["run", &file, "--no-files", "--verbose"]);
     assert_eq!(ran.status.code(), Some(0), "{}{}", out(&ran), err(&ran));
     let table = out(&ran);
     let row = table.lines().find(|line| line.starts_with("halvings"));
@@ -479,6 +485,87 @@ fn the_version_is_printed() {
     assert!(out(&ran).starts_with("pliant "));
 }
 
+/// Every row of `--verbose` has a line that says what it is.
+#[test]
+fn verbose_has_all_numbers_and_what_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["pendulum.ron", "stack.ron", "snap_through.ron", "governor.ron"] {
+        let file = scene(name);
+        let words = [
+            "run",
+            file.to_str().unwrap(),
+            "--no-files",
+            "--verbose",
+            "--duration",
+            "0.05",
+        ];
+        let most = if name == "snap_through.ron" { 4 } else { 6 };
+        let ran = pliant(dir.path(), &words[..most]);
+        assert_eq!(ran.status.code(), Some(0), "{name}: {}", err(&ran));
+        let text = out(&ran);
+        let (numbers, meanings) = text.split_once("\nThe numbers:\n").unwrap();
+        // The names of rows end where two blanks begin; rows of the kind before have none.
+        let names = |text: &str| -> Vec<String> {
+            let name = |line: &str| line.split("  ").next().unwrap_or("").to_owned();
+            text.lines().map(name).filter(|name| !name.is_empty()).collect()
+        };
+        let known = names(meanings);
+        let plain = ["scene", "files", "warnings", "status", "at the end", "limit"];
+        for name in names(numbers)
+            .iter()
+            .filter(|name| !plain.contains(&name.as_str()))
+        {
+            assert!(known.contains(name), "{name}: {text}");
+        }
+    }
+}
+
+/// Lines of JSON: how far it is, then what `result.json` has but states and reactions.
+#[test]
+fn json_lines_are_for_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = scene("pendulum.ron");
+    let words = ["run", file.to_str().unwrap(), "--json", "--duration", "0.5"];
+    let ran = pliant(dir.path(), &words);
+    assert_eq!((ran.status.code(), err(&ran).as_str()), (Some(0), ""));
+    let text = out(&ran);
+    let lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let (end, before) = lines.split_last().unwrap();
+    assert!(
+        !before.is_empty()
+            && before
+                .iter()
+                .all(|line| line["kind"] == "progress" && line["steps"] == 50)
+    );
+    assert_eq!(
+        (&end["kind"], &end["status"], &end["steps"]),
+        (&"end".into(), &"ok".into(), &50.into())
+    );
+    let result = std::fs::read(dir.path().join("out/pendulum/result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_slice(&result).unwrap();
+    assert_eq!(
+        (&end["energy_end"], &end["ledger"]),
+        (&result["energy_end"], &result["ledger"])
+    );
+    assert!(
+        end["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|name| name == "out/pendulum/play.html"),
+        "{end}"
+    );
+    assert!(end.get("state").is_none() && result.get("state").is_some());
+    for flags in [
+        ["--quiet", "--json"],
+        ["--verbose", "--json"],
+        ["--quiet", "--verbose"],
+    ] {
+        let refused = pliant(dir.path(), &["run", file.to_str().unwrap(), flags[0], flags[1]]);
+        assert_eq!(refused.status.code(), Some(2), "{flags:?}");
+    }
+}
+
 #[test]
 fn check_warns_and_refuses_what_the_first_step_would() {
     let dir = tempfile::tempdir().unwrap();
@@ -499,5 +586,9 @@ fn check_warns_and_refuses_what_the_first_step_would() {
     assert!(err(&checked).starts_with("warning: `j.lower limit 0`, element 0 starts 0.5 m outside"));
     assert!(out(&checked).contains("the scene can be run, with 1 warning"));
     let ran = pliant(dir.path(), &["run", &file, "--no-files", "--duration", "0.01"]);
-    assert!(out(&ran).contains("warnings"), "{}", out(&ran));
+    assert!(
+        out(&ran).contains("\nwarning    `j.lower limit 0`"),
+        "{}",
+        out(&ran)
+    );
 }

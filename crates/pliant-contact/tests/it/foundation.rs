@@ -71,6 +71,17 @@ fn angle_iron() -> Solid {
     (points, triangles)
 }
 
+/// A thin tetrahedron, whose edges and corners are sharper than a right angle.
+fn spike() -> Solid {
+    let points = vec![
+        [-0.02, 0.0, 0.0],
+        [0.04, 0.03, 0.0],
+        [0.04, -0.03, 0.0],
+        [0.1, 0.01, 0.8],
+    ];
+    (points, vec![[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])
+}
+
 fn mesh(solid: &Solid) -> Shape {
     Shape::triangle_mesh(&solid.0, &solid.1, MeshKind::Solid).unwrap()
 }
@@ -114,13 +125,15 @@ fn signed((points, triangles): &Solid, pose: &Pose, p: [f64; 3]) -> f64 {
 #[test]
 fn columns_have_the_distance_from_all_triangles() {
     let (first, second) = (angle_iron(), (crate_points([0.3; 3]), crate_triangles()));
+    let spike = spike();
     let mut random = Random(5);
     let (mut listed, mut deep) = (0, 0);
     for case in 0..400 {
-        let solids = match case % 3 {
+        let solids = match case % 4 {
             0 => [&first, &first],
             1 => [&first, &second],
-            _ => [&second, &first],
+            2 => [&second, &first],
+            _ => [&spike, &first],
         };
         let poses = [random.pose(0.3), random.pose(0.3)];
         let margin = 0.05;
@@ -305,19 +318,79 @@ fn pairs_with_columns_may_overlap() {
         crate_mesh([0.2, 0.2, 0.1], MeshKind::Solid),
     ];
     let at = [Pose::default(), Pose::at([0.03, 0.05, 0.25])];
-    let (model, bodies, mut world, state) = pair(boxes, at, 1e-3);
+    let (model, _, mut world, state) = pair(boxes, at, 1e-3);
     world.check_thickness().unwrap();
     world
         .check_apart(&model, &state.positions, &state.velocities)
         .unwrap();
-    let mut end = state.positions.clone();
-    end[model.node(bodies).position_range()][9] -= 0.1;
-    let way = StraightWay {
-        start: &state.positions,
-        end: &end,
-        velocities: &state.velocities,
-        horizon: 1.0,
+    // A sheet from above a box into it; without a foundation it would be stopped.
+    for foundation in [0.0, 1e-8] {
+        let mut model = Model::new();
+        let points = [[-0.05, 0.0, 0.15], [0.05, 0.0, 0.15], [0.0, 0.05, 0.15]];
+        let sheet = model.add_particles("sheet", &points).unwrap();
+        let mut world = World::new();
+        let material = Material {
+            foundation,
+            ..Material::default()
+        };
+        let material = world.add_material(material).unwrap();
+        let soft = Shape::soft_triangles(&[[0, 1, 2]], 0.01).unwrap();
+        let soft = Collider::new("sheet", soft, Placement::Points(sheet)).with_material(material);
+        world.add(soft).unwrap();
+        let rigid = crate_mesh([0.2, 0.2, 0.1], MeshKind::Solid);
+        world
+            .add(Collider::new("box", rigid, Placement::Fixed(Pose::default())))
+            .unwrap();
+        let state = model.initial_state().unwrap();
+        let down = |x: &f64| if *x == 0.15 { 0.05 } else { *x };
+        let end: Vec<f64> = state.positions.iter().map(down).collect();
+        let velocities: Vec<f64> = end.iter().zip(&state.positions).map(|(e, s)| e - s).collect();
+        let way = StraightWay {
+            start: &state.positions,
+            end: &end,
+            velocities: &velocities,
+            horizon: 1.0,
+        };
+        let crossed = world.find_crossed(&model, way).unwrap();
+        assert_eq!(crossed.contacts.is_empty(), foundation > 0.0);
+    }
+}
+
+/// Columns keep their names while they move in the other mesh, those of either mesh though their
+/// points have the same numbers.
+#[test]
+fn columns_keep_their_names() {
+    let iron = angle_iron();
+    let poses = [
+        Pose::turned([0.1, 0.0, 0.5], [1.0, 2.0, 0.5], 0.4),
+        Pose::default(),
+    ];
+    let (model, bodies, mut world, mut state) = pair([mesh(&iron), mesh(&iron)], poses, 0.4);
+    // Which mesh has the column, and where it stands on it.
+    let column = |c: &Contact| {
+        let places = [&c.a, &c.b].map(|side| match side.carrier {
+            Carrier::Body { local, .. } => Vec3::from(local),
+            _ => panic!("{c:?}"),
+        });
+        let own = |k: usize| {
+            let on = |p: &[f64; 3]| (Vec3::from(*p) - places[k]).norm() < 1e-12;
+            iron.0.iter().position(on).map(|point| (k, point))
+        };
+        (own(0), own(1))
     };
-    let crossed = world.find_crossed(&model, way).unwrap();
-    assert!(crossed.contacts.is_empty() && crossed.listed.is_none());
+    let mut names = std::collections::BTreeMap::new();
+    let mut seen = [0, 0];
+    for _ in 0..30 {
+        for c in update(&model, &mut world, &state) {
+            let of = column(&c);
+            let kept: &mut (Option<_>, Option<_>) = names.entry(c.key).or_insert(of);
+            assert!(
+                kept.0 == of.0 && of.0.is_some() || kept.1 == of.1 && of.1.is_some(),
+                "{kept:?} {of:?}"
+            );
+            seen[usize::from(of.1.is_some())] += 1;
+        }
+        state.positions[model.node(bodies).position_range()][2] -= 0.003;
+    }
+    assert!(seen.iter().all(|n| *n > 100), "{seen:?}");
 }

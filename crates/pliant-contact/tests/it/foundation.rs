@@ -102,7 +102,8 @@ fn from_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> f64 {
     }
 }
 
-/// The part of all directions that a triangle takes up from a point (Van Oosterom and Strackee 1983).
+/// The part of all directions that a triangle takes up from a point (Van Oosterom and Strackee
+/// 1983).
 fn solid_angle(p: Vec3, corners: [Vec3; 3]) -> f64 {
     let [a, b, c] = corners.map(|x| x - p);
     let [i, j, k] = [a, b, c].map(|x| x.norm());
@@ -310,7 +311,7 @@ fn searches_end_and_say_so() {
     );
 }
 
-/// What presses by columns may pass through each other where surfaces may not.
+/// Surfaces that press by columns may pass through each other where others may not.
 #[test]
 fn pairs_with_columns_may_overlap() {
     let boxes = [

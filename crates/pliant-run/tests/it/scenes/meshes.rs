@@ -177,9 +177,9 @@ fn a_surface_must_fit_into_its_solid() {
     assert!(build("", &part).unwrap_err().to_string().contains("outside"));
 }
 
-/// Columns of a rigid mesh and of the surface of a solid bear the weight of what lies on both, 0.5 kg,
-/// and the ground that of both, with 200 kg/m^3 of 0.24 x 0.2 x 0.06 m more. The pressure on either
-/// side of the patch adds up to it, too.
+/// Columns of a rigid mesh and of the surface of a solid bear the weight of what lies on both, 0.5
+/// kg, and the ground that of both, with 200 kg/m^3 of 0.24 x 0.2 x 0.06 m more. The pressure on
+/// either side of the patch adds up to it, too.
 #[test]
 fn a_bunny_rests_on_a_cushion() {
     let mut run = runner(&edited("bunny_on_cushion", &[]), &[], None);

@@ -2,7 +2,8 @@
 //! all kinds of garbage.
 
 use pliant_contact::{
-    Carrier, Collider, Contact, ContactError, Material, MeshKind, Placement, Shape, StraightWay, World,
+    Carrier, Collider, Contact, ContactError, DistanceField, Material, MeshKind, Placement, Shape,
+    StraightWay, World,
 };
 use pliant_dense::{Vec3, rotation};
 use pliant_model::{Model, NodeId, Pose, State};
@@ -394,4 +395,75 @@ fn columns_keep_their_names() {
         state.positions[model.node(bodies).position_range()][2] -= 0.003;
     }
     assert!(seen.iter().all(|n| *n > 100), "{seen:?}");
+}
+
+/// Points of a soft sheet are columns on a field that is level and no distance, three times as
+/// steep, as on a half space: with their weights, without others. Beyond the grid there is nothing.
+#[test]
+fn soft_columns_stand_on_fields() {
+    let points = [
+        [0.0, 0.0, -0.01],
+        [0.1, 0.0, -0.02],
+        [0.0, 0.1, 0.004],
+        [5.0, 0.0, -0.01],
+    ];
+    let at = |shape: Shape| {
+        let mut model = Model::new();
+        let node = model.add_particles("sheet", &points).unwrap();
+        let mut world = World::new();
+        let foundation = Material {
+            foundation: 1e-8,
+            ..Material::default()
+        };
+        let material = world.add_material(foundation).unwrap();
+        world
+            .add(Collider::new("ground", shape, Placement::Fixed(Pose::default())))
+            .unwrap();
+        let soft = Shape::soft_triangles(&[[0, 1, 2], [0, 2, 3]], 0.005).unwrap();
+        let soft = Collider::new("sheet", soft, Placement::Points(node)).with_material(material);
+        world.add(soft).unwrap();
+        let state = model.initial_state().unwrap();
+        update(&model, &mut world, &state)
+    };
+    let field = DistanceField::sampled([-0.3; 3], [0.3; 3], 0.05, |p| 3.0 * p[2]).unwrap();
+    let found = at(Shape::distance_field(field));
+    let exact = at(Shape::half_space([0.0, 0.0, 1.0]).unwrap());
+    assert_eq!((found.len(), exact.len()), (3, 4));
+    for (c, e) in found.iter().zip(&exact) {
+        assert!(
+            (c.gap - e.gap).abs() < 1e-14 && (c.normal[2] - 1.0).abs() < 1e-14,
+            "{c:?} {e:?}"
+        );
+        assert_eq!(c.material, e.material);
+        assert_eq!(c.b.carrier, e.b.carrier);
+        assert!((Vec3::from(c.b.point) - Vec3::from(e.b.point)).norm() < 1e-14);
+    }
+}
+
+/// Meshes at random places in fields with waves, edges and holes: contacts of finite numbers.
+#[test]
+fn columns_on_any_field_are_finite() {
+    let mut random = Random(23);
+    let iron = angle_iron();
+    let mut count = 0;
+    for case in 0..60 {
+        let formula = |p: [f64; 3]| match case % 3 {
+            0 => p[2] - 0.1 * (9.0 * p[0]).sin() * (7.0 * p[1]).cos(),
+            1 => p[0].abs().max(p[1].abs()).max(p[2].abs()) - 0.4,
+            _ => (p[0].hypot(p[1]) - 0.4).hypot(p[2]) - 0.15,
+        };
+        let field = DistanceField::sampled([-0.8; 3], [0.8; 3], 0.08, formula).unwrap();
+        let poses = [random.pose(0.4), random.pose(0.1)];
+        let (model, _, mut world, state) = pair([mesh(&iron), Shape::distance_field(field)], poses, 0.02);
+        let found = update(&model, &mut world, &state);
+        count += found.len();
+        for c in &found {
+            assert!(
+                aligned(c) && c.gap.is_finite() && c.gap <= 0.02 && c.gap > -0.8,
+                "{c:?}"
+            );
+            assert!((Vec3::from(c.normal).norm() - 1.0).abs() < 1e-12 && c.material.compliance > 0.0);
+        }
+    }
+    assert!(count > 200, "{count}");
 }

@@ -187,14 +187,61 @@ impl Bvh {
         square: impl Fn(usize) -> f64,
     ) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
+        let visits = |bounds: f64, best: Option<(f64, usize)>| best.is_none_or(|b| bounds < b.0);
+        self.approach(boxes, point, stack, &mut best, visits, |k, best| {
+            let found = square(k);
+            if best.is_none_or(|b| found < b.0) {
+                *best = Some((found, k));
+            }
+        });
+        best.map(|b| b.1)
+    }
+
+    /// The entry at the least distance from a point, by the square of its distance; the lowest one
+    /// of equals, however the boxes stood when the tree was built.
+    pub(crate) fn lowest_nearest(
+        &self,
+        boxes: &[Aabb],
+        point: Vec3,
+        stack: &mut Vec<u32>,
+        square: impl Fn(usize) -> f64,
+    ) -> Option<usize> {
+        let mut best: Option<(f64, usize)> = None;
+        // Boxes may be farther than what is in them by rounding.
+        let visits = |bounds: f64, best: Option<(f64, usize)>| {
+            best.is_none_or(|(least, _)| {
+                let distance = least.sqrt();
+                let rounding = 1e-14 * (point.amax() + distance);
+                bounds <= least + rounding * (distance + rounding)
+            })
+        };
+        self.approach(boxes, point, stack, &mut best, visits, |k, best| {
+            let found = (square(k), k);
+            if best.is_none_or(|b| found.0 < b.0 || found.0 == b.0 && k < b.1) {
+                *best = Some(found);
+            }
+        });
+        best.map(|b| b.1)
+    }
+
+    /// Looks at the entries of boxes that are near enough to a point, nearer ones first, by the
+    /// square of their distance and the best of those that were looked at.
+    fn approach<T: Copy>(
+        &self,
+        boxes: &[Aabb],
+        point: Vec3,
+        stack: &mut Vec<u32>,
+        best: &mut T,
+        visits: impl Fn(f64, T) -> bool,
+        mut look: impl FnMut(usize, &mut T),
+    ) {
         stack.clear();
         if !self.nodes.is_empty() {
             stack.push(0);
         }
         while let Some(k) = stack.pop() {
             let node = &self.nodes[k as usize];
-            let nearer = |bounds: &Aabb| best.is_none_or(|b| bounds.square_from(point) < b.0);
-            if !nearer(&node.bounds) {
+            if !visits(node.bounds.square_from(point), *best) {
                 continue;
             }
             let first = node.first as usize;
@@ -205,16 +252,12 @@ impl Bvh {
                 stack.extend(if first_near { pair } else { [pair[1], pair[0]] });
             } else {
                 for &i in &self.order[first..first + node.count as usize] {
-                    if best.is_none_or(|b| boxes[i as usize].square_from(point) < b.0) {
-                        let found = square(i as usize);
-                        if best.is_none_or(|b| found < b.0) {
-                            best = Some((found, i as usize));
-                        }
+                    if visits(boxes[i as usize].square_from(point), *best) {
+                        look(i as usize, best);
                     }
                 }
             }
         }
-        best.map(|b| b.1)
     }
 }
 

@@ -185,10 +185,10 @@ pub enum ContactError {
         /// Tests that a search may take.
         limit: u64,
     },
-    /// Two colliders may meet whose materials have an elastic foundation, and of which not just one
-    /// has the columns of it.
+    /// Two colliders may meet whose materials have an elastic foundation, and of which none has
+    /// columns, or nothing to press them on.
     #[error(
-        "`foundation` of the materials of `{}` and `{}` needs a mesh of triangles on one side and a half space or convex shapes on the other: {reason}",
+        "`foundation` of the materials of `{}` and `{}` needs a mesh of triangles on one side, and on the other a half space, convex shapes, a distance field or a mesh with an inside: {reason}",
         .between[0], .between[1]
     )]
     Foundation {

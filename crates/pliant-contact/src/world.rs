@@ -344,8 +344,9 @@ impl World {
     /// # Errors
     /// [`ContactError`] if the horizon or a position or velocity that matters is not a finite
     /// number, or a collider refers to what the model does not have; [`ContactError::Foundation`]
-    /// if two colliders may meet whose materials have a foundation and of which not just one is a
-    /// mesh of triangles; [`ContactError::TooManyTests`]. Then the memory is as it was.
+    /// if two colliders may meet whose materials have a foundation and of which none is a mesh of
+    /// triangles, or nothing to press it on; [`ContactError::TooManyTests`]. Then the memory is as
+    /// it was.
     pub fn update(
         &mut self,
         model: &Model,
@@ -391,9 +392,9 @@ impl World {
 
     /// Takes the contacts that an [`update`](Self::update) with these positions and velocities
     /// found, which are in the memory, for those of the last update: what
-    /// [`find_missed`](Self::find_missed) and [`find_entered`](Self::find_entered) leave out depends
-    /// on its velocities, and not on the searches between. Cost: a pass over all colliders, without
-    /// a search.
+    /// [`find_missed`](Self::find_missed) and [`find_entered`](Self::find_entered) leave out
+    /// depends on its velocities, and not on the searches between. Cost: a pass over all colliders,
+    /// without a search.
     ///
     /// # Errors
     /// [`ContactError`] as of [`update`](Self::update), for bad numbers and colliders.

@@ -50,7 +50,8 @@ pub(crate) fn on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> [f64; 3] {
         return [0.0, 1.0, 0.0];
     }
     let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+    // Sides without length are left to the others.
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 && d1 - d3 > 0.0 {
         let v = d1 / (d1 - d3);
         return [1.0 - v, v, 0.0];
     }
@@ -60,13 +61,14 @@ pub(crate) fn on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> [f64; 3] {
         return [0.0, 0.0, 1.0];
     }
     let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 && d2 - d6 > 0.0 {
         let w = d2 / (d2 - d6);
         return [1.0 - w, 0.0, w];
     }
     let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        let w = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+    let whole = (d4 - d3) + (d5 - d6);
+    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 && whole > 0.0 {
+        let w = (d4 - d3) / whole;
         return [0.0, 1.0 - w, w];
     }
     let sum = va + vb + vc;
@@ -122,5 +124,29 @@ mod tests {
         let t = on_segment(p, [corners[0], corners[1]]);
         let w = on_triangle(p, corners);
         assert!((w[1] - t).abs() < 1e-15 && w[2] == 0.0);
+    }
+
+    /// Triangles that have collapsed into a segment or a point, in all orders of their corners.
+    #[test]
+    fn collapsed_triangles_have_a_nearest_point() {
+        let (a, b) = (Vec3::zeros(), Vec3::x());
+        for corners in [[a, a, b], [a, b, a], [b, a, a], [a, b, b], [a, a, a]] {
+            for p in [
+                Vec3::new(0.3, -1.0, 0.5),
+                Vec3::new(-2.0, 0.0, 1.0),
+                Vec3::new(3.0, 1.0, 0.0),
+                a,
+            ] {
+                let w = on_triangle(p, corners);
+                let place: Vec3 = (0..3).map(|k| corners[k] * w[k]).sum();
+                let end = if corners.contains(&b) { b } else { a };
+                let nearest = a + (end - a) * on_segment(p, [a, end]);
+                let sum: f64 = w.iter().sum();
+                assert!(
+                    (sum - 1.0).abs() < 1e-15 && (place - nearest).norm() < 1e-15,
+                    "{p:?} {w:?}"
+                );
+            }
+        }
     }
 }

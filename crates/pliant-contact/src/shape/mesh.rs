@@ -230,37 +230,56 @@ impl Mesh {
         })
     }
 
-    /// Closed, oriented, and with its outside outside.
-    fn check_solid(&self, shape: &'static str) -> Result<(), ContactError> {
-        let bad = |e: [u32; 2], reason| ContactError::Edge {
-            shape,
-            from: e[0] as usize,
-            to: e[1] as usize,
-            reason,
-        };
-        for (k, &e) in self.edges.iter().enumerate() {
+    /// An edge that keeps the triangles from being a closed surface with one outside, and why.
+    fn open_edge(&self) -> Option<([u32; 2], &'static str)> {
+        self.edges.iter().enumerate().find_map(|(k, &e)| {
             let faces = self.edge_faces.of(k);
             if faces.len() != 2 {
-                return Err(bad(e, "of a solid must have two triangles"));
+                return Some((e, "of a solid must have two triangles"));
             }
             let forward = |f: u32| {
                 let t = self.triangles[f as usize];
                 (0..3).any(|i| [t[i], t[(i + 1) % 3]] == e)
             };
-            if forward(faces[0]) == forward(faces[1]) {
-                return Err(bad(e, "has two triangles that disagree about the outside"));
-            }
-        }
-        let middle = self.points[0];
-        let volume: f64 = self
+            let disagree = forward(faces[0]) == forward(faces[1]);
+            disagree.then_some((e, "has two triangles that disagree about the outside"))
+        })
+    }
+
+    /// Whether the triangles are a closed surface with one outside.
+    pub(crate) fn is_closed(&self) -> bool {
+        !self.triangles.is_empty() && self.open_edge().is_none()
+    }
+
+    /// The volume within a closed surface (m^3), negative if its triangles face inwards, for places
+    /// of its points.
+    pub(crate) fn volume(&self, place: impl Fn(usize) -> Vec3) -> f64 {
+        let Some(first) = self.triangles.first() else {
+            return 0.0;
+        };
+        let middle = place(first[0] as usize);
+        let six: f64 = self
             .triangles
             .iter()
             .map(|t| {
-                let [a, b, c] = t.map(|i| self.points[i as usize] - middle);
+                let [a, b, c] = t.map(|i| place(i as usize) - middle);
                 a.dot(&b.cross(&c))
             })
             .sum();
-        if volume > 0.0 {
+        six / 6.0
+    }
+
+    /// Closed, oriented, and with its outside outside.
+    fn check_solid(&self, shape: &'static str) -> Result<(), ContactError> {
+        if let Some((e, reason)) = self.open_edge() {
+            return Err(ContactError::Edge {
+                shape,
+                from: e[0] as usize,
+                to: e[1] as usize,
+                reason,
+            });
+        }
+        if self.volume(|p| self.points[p]) > 0.0 {
             Ok(())
         } else {
             let (what, reason) = (

@@ -1,10 +1,12 @@
 //! Surfaces that pass through each other on the straight ways of their corners: between cloth,
-//! meshes and the surfaces of solids, which the other searches see only where they come near.
+//! meshes and the surfaces of solids, which the other searches see only where they come near. Pairs
+//! that press by an elastic foundation are left out: they are in each other by their depth.
 
 use pliant_dense::Vec3;
 use pliant_model::Model;
 
 use super::found::{Pair, Weights, push};
+use super::foundation::has_columns;
 use super::pieces::{Form, Pieces};
 use super::sheets::{code, spot};
 use super::{World, may_meet};
@@ -85,7 +87,9 @@ pub(super) fn check_thickness(world: &World) -> Result<(), ContactError> {
     for (k, &a) in thin.iter().enumerate() {
         let own = world.colliders[a.index()].self_contact.is_some().then_some(a);
         let others = thin[k + 1..].iter().copied();
-        let mut meets = others.filter(|b| may_meet(&world.colliders, &world.excluded, [a, *b]));
+        let presses = |b: &ColliderId| world.pair_material(a, *b).foundation > 0.0;
+        let mut meets =
+            others.filter(|b| may_meet(&world.colliders, &world.excluded, [a, *b]) && !presses(b));
         if let Some(b) = own.or_else(|| meets.next()) {
             let [a, b] = [a, b].map(|id| world.colliders[id.index()].name.clone());
             return Err(ContactError::NoThickness { a, b });
@@ -108,7 +112,8 @@ pub(super) fn check_apart(
     for n in 0..world.work.broad.pairs.len() {
         let (i, j) = world.work.broad.pairs[n];
         let (i, j) = (i as usize, j as usize);
-        let pierced = is_pierced(world, i, j) || is_pierced(world, j, i);
+        let presses = has_columns(world, Pair::of(&world.pieces, i, j, 0.0));
+        let pierced = !presses && (is_pierced(world, i, j) || is_pierced(world, j, i));
         let pair = [i, j].map(|k| world.pieces.list[k].collider);
         if pierced {
             let [a, b] = pair.map(|id| world.colliders[id.index()].name.clone());
@@ -175,7 +180,10 @@ pub(super) fn find_crossed<'a>(
         let (i, j) = world.work.broad.pairs[n];
         let pair = Pair::of(&world.pieces, i as usize, j as usize, horizon);
         let forms = [pair.i, pair.j].map(|k| &world.pieces.list[k].form);
-        if let [Form::Sheet(_), Form::Sheet(_)] = forms {
+        // Columns are as deep as they press.
+        if let [Form::Sheet(_), Form::Sheet(_)] = forms
+            && !has_columns(world, pair)
+        {
             cross(world, pair, &ends);
             if !world.work.tests.add(0) {
                 world.work.crossing.ends = ends;

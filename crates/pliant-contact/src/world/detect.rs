@@ -2,7 +2,7 @@
 
 use super::cast::{self, Course};
 use super::found::{Found, Pair, Weights, near_enough, push};
-use super::foundation::{convex_patch, has_columns, push_point};
+use super::foundation::{convex_patch, has_columns, push_point, sheet_patch};
 use super::pieces::{Form, Pieces};
 use super::sheets::sheet_sheet;
 use super::workspace::Narrow;
@@ -35,6 +35,7 @@ impl World {
                 }
                 (Form::Convex { .. }, Form::Sheet(_)) => self.convex_sheet(pair, false),
                 (Form::Sheet(_), Form::Convex { .. }) => self.convex_sheet(pair, true),
+                (Form::Sheet(_), Form::Sheet(_)) if has_columns(self, pair) => sheet_patch(self, pair),
                 (Form::Sheet(_), Form::Sheet(_)) => sheet_sheet(self, pair),
                 (Form::Field(_), _) | (_, Form::Field(_)) => fields::collide(self, pair),
             }

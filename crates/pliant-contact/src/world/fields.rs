@@ -5,6 +5,7 @@
 //! places of the surface that are lowest over them. What is fast is followed along its way: from a
 //! distance `d` no touch comes before `d / c`, with a bound `c` of the speed at which points close.
 
+mod columns;
 mod parts;
 mod search;
 
@@ -12,6 +13,7 @@ use pliant_dense::{Mat3, Vec3, rotation};
 
 use super::World;
 use super::found::{Pair, Weights, push};
+use super::foundation::has_columns;
 use super::pieces::{Form, Motion, Pieces};
 use crate::bvh::Aabb;
 use crate::narrow::reduce::reduce;
@@ -127,6 +129,10 @@ pub(super) fn collide(world: &mut World, pair: Pair) {
         flipped,
         speed: 0.0,
     };
+    if has_columns(world, pair) {
+        columns::press(world, &meeting);
+        return;
+    }
     meeting.speed = speed(&world.pieces, &meeting);
     let mut work = std::mem::take(&mut world.work.fields);
     let thin = world.pieces.thin(field).min(world.pieces.thin(other));
@@ -326,10 +332,7 @@ fn search_sheet(
     if !world.work.tests.add(elements.len()) {
         return;
     }
-    let field_speed = {
-        let placed = &pieces.placed[meeting.field];
-        placed.motion.velocity.norm() + placed.motion.spin.norm() * placed.reach
-    };
+    let field_speed = pieces.rigid_speed(meeting.field);
     for &element in elements.iter() {
         let e = element as usize;
         let corners = surface.mesh.corners(e);
@@ -352,6 +355,25 @@ fn search_sheet(
     }
 }
 
+/// The touch of a place in the world.
+fn touch_in_world(meeting: &Meeting, lens: &Lens, near: &Near) -> Touch {
+    let (on_field, on_other) = (lens.world(near.on_field), lens.world(near.on_other));
+    let normal = lens.turn * near.normal;
+    let (a, b, normal) = if meeting.flipped {
+        (on_other, on_field, -normal)
+    } else {
+        (on_field, on_other, normal)
+    };
+    Touch {
+        a,
+        b,
+        normal,
+        gap: near.gap,
+        feature: near.feature ^ u64::from(near.element) << 46,
+        doubtful: false,
+    }
+}
+
 /// The touch of a place in the world, and of a sheet the weights of the points of its element.
 fn touch(
     pieces: &Pieces,
@@ -360,21 +382,7 @@ fn touch(
     time: f64,
     near: &Near,
 ) -> (Touch, [Option<Weights>; 2]) {
-    let (on_field, on_other) = (lens.world(near.on_field), lens.world(near.on_other));
-    let normal = lens.turn * near.normal;
-    let (a, b, normal) = if meeting.flipped {
-        (on_other, on_field, -normal)
-    } else {
-        (on_field, on_other, normal)
-    };
-    let touch = Touch {
-        a,
-        b,
-        normal,
-        gap: near.gap,
-        feature: near.feature ^ u64::from(near.element) << 46,
-        doubtful: false,
-    };
+    let touch = touch_in_world(meeting, lens, near);
     let mut weights = [None, None];
     let soft = pieces.is_soft(meeting.other);
     if let Some(surface) = pieces.surface_ahead(meeting.other, time).filter(|_| soft) {
@@ -383,7 +391,7 @@ fn touch(
         for (point, p) in points.iter_mut().zip(surface.mesh.corners(element)) {
             *point = surface.point(*p);
         }
-        let core = on_other + lens.turn * near.normal * surface.mesh.radius;
+        let core = lens.world(near.on_other) + lens.turn * near.normal * surface.mesh.radius;
         let at = Weights::at(core, surface.mesh, element, &points);
         weights[usize::from(!meeting.flipped)] = Some(at);
     }

@@ -516,11 +516,15 @@ impl Pieces {
 
     /// A bound of the speed of the points of an element of a sheet.
     pub(super) fn fastest(&self, k: usize, element: usize) -> f64 {
-        let motion = &self.placed[k].motion;
         let corners = self.list[k].mesh().map_or(&[][..], |mesh| mesh.corners(element));
         let soft = corners.iter().map(|&p| self.soft_velocity(k, p).norm());
-        let rigid = motion.velocity.norm() + motion.spin.norm() * self.placed[k].reach;
-        soft.fold(rigid, f64::max)
+        soft.fold(self.rigid_speed(k), f64::max)
+    }
+
+    /// A bound of the speed of the points of a rigid piece (m/s).
+    pub(super) fn rigid_speed(&self, k: usize) -> f64 {
+        let placed = &self.placed[k];
+        placed.motion.velocity.norm() + placed.motion.spin.norm() * placed.reach
     }
 
     /// The velocity of a point of a soft piece.

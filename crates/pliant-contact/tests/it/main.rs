@@ -10,6 +10,7 @@ mod brute;
 mod corners;
 mod crossed;
 mod fields;
+mod foundation;
 mod garbage;
 mod identity;
 mod meshes;

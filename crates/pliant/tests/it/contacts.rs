@@ -4,6 +4,7 @@ mod compliant;
 mod couplings;
 mod directions;
 mod foundation;
+mod foundation_meshes;
 mod halves;
 mod impacts;
 mod joined;

@@ -176,3 +176,44 @@ fn a_surface_must_fit_into_its_solid() {
     let part = format!("{good}, position: (0, 0, -0.05), rotation: Axis(around: (1, 1, 1), degrees: 120)");
     assert!(build("", &part).unwrap_err().to_string().contains("outside"));
 }
+
+/// Columns of a rigid mesh and of the surface of a solid bear the weight of what lies on both, 0.5
+/// kg, and the ground that of both, with 200 kg/m^3 of 0.24 x 0.2 x 0.06 m more. The pressure on
+/// either side of the patch adds up to it, too.
+#[test]
+fn a_bunny_rests_on_a_cushion() {
+    let mut run = runner(&edited("bunny_on_cushion", &[]), &[], None);
+    for _ in 0..60 {
+        let report = run.step().unwrap_or_else(|e| panic!("{e}"));
+        assert!(report.contacts.residual <= 1e-8);
+    }
+    let s = run.simulation();
+    let node = s.model().node_named("bunny").unwrap();
+    let (force, _) = s.contact_force(node, 0);
+    let weight = 0.5 * 9.81;
+    assert!((force[2] / weight - 1.0).abs() < 1e-5, "{force:?}");
+    assert!(force[0].hypot(force[1]) < 1e-5 * weight, "{force:?}");
+    let whole = weight + 200.0 * 0.24 * 0.2 * 0.06 * 9.81;
+    // Sides in the order of the colliders: ground, cushion, wood.
+    let (mut ground, mut normal) = (0.0, 0.0);
+    for reading in s.contacts() {
+        let n = reading.contact.normal;
+        let along: f64 = (0..3).map(|k| n[k] * reading.impulse[k]).sum();
+        if reading.contact.sides == [0, 1] {
+            ground += reading.impulse[2] / s.contact_step();
+        } else {
+            assert_eq!(reading.contact.sides, [1, 2]);
+            normal += along / s.contact_step();
+        }
+    }
+    assert!((ground / whole - 1.0).abs() < 1e-5, "{ground} {whole}");
+    let area = s.contact_area(2).unwrap().unwrap();
+    let pressure = s.contact_pressure(2).unwrap();
+    let sum: f64 = pressure.iter().zip(area.areas()).map(|(p, a)| p * a).sum();
+    // More than the weight: not all of the patch is level.
+    assert!(
+        (sum / normal - 1.0).abs() < 1e-9 && sum > weight,
+        "{sum} {normal}"
+    );
+    assert!(pressure.iter().filter(|p| **p > 0.0).count() > 50);
+}

@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 62] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 64] = [
     (
         "friction_fallback: Exact",
         "friction_fallback: Lagged",
@@ -74,6 +74,18 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 62] = [
         "name: \"wood\", friction: 0.4",
         "name: \"wood\", foundation: 1e-7, friction: 0.4",
         "`foundation` of the materials of",
+        "",
+    ),
+    (
+        "triangles: [(0, 1, 2)], self_contact: 1",
+        "triangles: [(0, 1, 2)], material: \"gel\", self_contact: 1",
+        "`foundation` of the materials of `rope` and `rag` needs a mesh of triangles on one side",
+        "",
+    ),
+    (
+        "triangles: [(0, 1, 2)], self_contact: 1",
+        "triangles: [(0, 1, 2)], material: \"gel\", self_contact: 1, collides_with: [\"still\"]",
+        "of the materials of `rag` and `rag` needs",
         "",
     ),
     (

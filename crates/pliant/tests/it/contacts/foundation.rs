@@ -9,7 +9,7 @@ use pliant::prelude::*;
 use std::f64::consts::PI;
 
 /// Depth per pressure (m/Pa).
-const F: f64 = 2e-9;
+pub(super) const F: f64 = 2e-9;
 
 /// A sphere of triangles: an icosahedron whose triangles are cut into four so many times.
 pub(super) fn sphere(radius: f64, cuts: usize) -> Triangulation {
@@ -73,7 +73,7 @@ pub(super) fn plate(sides: [f64; 2], n: usize) -> Triangulation {
     (points.collect(), (0..n * n).flat_map(cut).collect())
 }
 
-fn soft() -> Material {
+pub(super) fn soft() -> Material {
     Material {
         friction: 0.0,
         foundation: F,
@@ -117,7 +117,7 @@ fn pressed(
     (m, b, world)
 }
 
-fn contacts(model: &Model, world: &mut World) -> Vec<Contact> {
+pub(super) fn contacts(model: &Model, world: &mut World) -> Vec<Contact> {
     let state = model.initial_state().unwrap();
     world
         .update(model, &state.positions, &state.velocities, 0.0)
@@ -126,7 +126,7 @@ fn contacts(model: &Model, world: &mut World) -> Vec<Contact> {
 }
 
 /// Force and torque about a point of the springs of all contacts that overlap, on the second side.
-fn wrench(contacts: &[Contact], about: Vec3) -> (Vec3, Vec3) {
+pub(super) fn wrench(contacts: &[Contact], about: Vec3) -> (Vec3, Vec3) {
     let mut sum = (Vec3::zeros(), Vec3::zeros());
     for c in contacts.iter().filter(|c| c.gap < 0.0) {
         let force = Vec3::from(c.normal) * (-c.gap / c.material.compliance);
@@ -401,12 +401,11 @@ fn what_has_no_columns_is_refused() {
     let fields = Shape::compound(&[(Pose::default(), field()), (Pose::default(), boxed())]).unwrap();
     for (a, b, reason) in [
         (boxed(), boxed(), "neither of them is a mesh"),
-        (sheet(), sheet(), "of two meshes"),
+        (sheet(), sheet(), "neither of the two meshes has an inside"),
         (boxed(), half_space(), "neither of them is a mesh"),
         (sheet(), compound, "points, segments and compounds with meshes"),
-        (sheet(), field(), "a distance field"),
-        (field(), half_space(), "a distance field"),
-        (field(), field(), "a distance field"),
+        (field(), half_space(), "neither of them is a mesh"),
+        (field(), field(), "neither of them is a mesh"),
         (sheet(), fields, "compounds with meshes or distance fields"),
     ] {
         let mut m = Model::new();

@@ -240,3 +240,28 @@ fn curve_of(shape: &Shape1) -> String {
         }
     }
 }
+
+/// A list that stands in lines of some length.
+pub(super) fn listed(entries: impl Iterator<Item = String>) -> String {
+    /// Letters of a line.
+    const WIDTH: usize = 150;
+    let mut out = String::from("[");
+    let mut width = 0;
+    for (index, entry) in entries.enumerate() {
+        if index > 0 {
+            out.push(',');
+            width += 1;
+            if width + entry.len() > WIDTH {
+                out.push_str("\n    ");
+                width = 0;
+            } else {
+                out.push(' ');
+                width += 1;
+            }
+        }
+        width += entry.len();
+        out.push_str(&entry);
+    }
+    out.push(']');
+    out
+}

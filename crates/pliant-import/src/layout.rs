@@ -99,7 +99,9 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     for (link, _) in extras.flexes.iter_mut().flat_map(|flex| &mut flex.flat) {
         *link = link.map(|link| number[link]);
     }
-    for vertex in extras.flexes.iter_mut().flat_map(|flex| &mut flex.vertices) {
+    let ends = extras.ties.iter_mut().map(|tie| &mut tie.to);
+    let vertices = extras.flexes.iter_mut().flat_map(|flex| &mut flex.vertices);
+    for vertex in vertices.chain(ends) {
         if let Vertex::On(Some(link), _) = vertex {
             *link = number[*link];
         }

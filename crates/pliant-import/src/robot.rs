@@ -49,6 +49,16 @@ pub(crate) struct Extras {
     pub(crate) lifts: Vec<Lift>,
     pub(crate) particles: Vec<Particle>,
     pub(crate) flexes: Vec<Flex>,
+    pub(crate) ties: Vec<Tie>,
+}
+
+/// A particle that is held at a vertex of its own kind, or at a point.
+pub(crate) struct Tie {
+    pub(crate) name: String,
+    /// The number of the particle.
+    pub(crate) particle: usize,
+    pub(crate) to: Vertex,
+    pub(crate) spot: Spot,
 }
 
 /// A mass point that moves freely.

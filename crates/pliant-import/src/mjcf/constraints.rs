@@ -1,7 +1,7 @@
 //! Pairs that do not collide, rows between bodies and coordinates.
 
 use super::Reader;
-use super::flex::is_vertex;
+use super::flex::{self, is_vertex};
 use super::settings::truth;
 use crate::error::ImportError;
 use crate::geometry::Frame;
@@ -182,9 +182,7 @@ impl Reader<'_> {
         }
         let second = self.tree.attribute(of, "body2").cloned();
         if is_vertex(self, &first) || second.as_ref().is_some_and(|name| is_vertex(self, name)) {
-            let message = "a row that holds a vertex of a flex is not taken";
-            self.tree.remark(spot, message);
-            return Ok(());
+            return flex::read_tie(self, of, [Some(&first), second.as_ref()], zero, robot);
         }
         let a = self.body(&first)?;
         let b = match &second {

@@ -4,8 +4,9 @@ use super::Reader;
 use super::particles;
 use super::settings::{truth, word};
 use crate::error::ImportError;
+use crate::geometry::Frame;
 use crate::layout::starts;
-use crate::robot::{EdgeRows, Edges, Elasticity, Flex, FlexSurface, Vertex};
+use crate::robot::{EdgeRows, Edges, Elasticity, Flex, FlexSurface, Particle, Robot, Tie, Vertex};
 use crate::xml::{Attribute, MOST_ELEMENTS};
 use pliant_dense::Vec3;
 use std::collections::{HashMap, HashSet};
@@ -473,10 +474,77 @@ fn is_known(reader: &Reader<'_>, root: usize, name: &str) -> bool {
     false
 }
 
-/// Whether a name is that of a vertex of a deformable, to which rows and pairs are not taken.
+/// Whether a name is that of a vertex of a deformable.
 pub(super) fn is_vertex(reader: &Reader<'_>, name: &Attribute) -> bool {
     let particles: &particles::Particles = &reader.particles;
     particles.names.contains_key(&name.value)
+}
+
+/// Reads a `connect` of which one side at least is a particle; `zero` are the places of links at the
+/// coordinates of the file.
+pub(super) fn read_tie(
+    reader: &mut Reader<'_>,
+    of: usize,
+    names: [Option<&Attribute>; 2],
+    zero: &[Frame],
+    robot: &mut Robot,
+) -> Result<()> {
+    /// Points (m) that are as near as this are one.
+    const SAME: f64 = 1e-9;
+    let spot = reader.spot(of);
+    if reader.tree.elements[of].tag != "connect" {
+        let message = "a vertex of a flex that is welded to something is not taken";
+        reader.tree.remark(spot, message);
+        return Ok(());
+    }
+    let frame = |link: Option<usize>| link.map_or(Frame::IDENTITY, |l| zero[l]);
+    let particle = |number: usize| {
+        let Particle { parent, place, .. } = robot.extras.particles[number];
+        (parent, frame(parent).point(place))
+    };
+    let anchor: Vec3 = reader.tree.numbers::<3>(of, "anchor")?.unwrap_or_default().into();
+    // Where the point is in the world, and its place on each side.
+    let (mut at, mut sides) = (Vec3::zeros(), Vec::new());
+    for (index, name) in names.into_iter().enumerate() {
+        let known = name.and_then(|name| reader.particles.names.get(&name.value));
+        let link = match (known, name) {
+            (None, Some(name)) => reader.body(name)?,
+            _ => None,
+        };
+        if index == 0 {
+            at = match known {
+                Some(number) => {
+                    let (parent, centre) = particle(*number);
+                    centre + frame(parent).vector(anchor)
+                }
+                None => frame(link).point(anchor),
+            };
+        }
+        sides.push(match known {
+            Some(number) if (particle(*number).1 - at).norm() > SAME => {
+                let message = "a row that holds a point beside a vertex of a flex is not taken";
+                reader.tree.remark(spot, message);
+                return Ok(());
+            }
+            Some(number) => Vertex::Particle(*number),
+            None => Vertex::On(link, frame(link).inverse().point(at)),
+        });
+    }
+    let ([Vertex::Particle(particle), to] | [to, Vertex::Particle(particle)]) = sides[..] else {
+        return Ok(());
+    };
+    let [first, second] = names.map(|name| name.map_or("world", |name| name.value.as_str()));
+    let name = match reader.tree.value(of, "name") {
+        Some(name) => name.to_owned(),
+        None => format!("{first}-{second}"),
+    };
+    robot.extras.ties.push(Tie {
+        name,
+        particle,
+        to,
+        spot,
+    });
+    Ok(())
 }
 
 /// Refuses more points than a file may have elements.

@@ -3,6 +3,7 @@
 mod bending;
 mod edges;
 mod surface;
+mod ties;
 
 use super::Writer;
 use super::extras::listed;
@@ -35,6 +36,7 @@ pub(super) fn write_flexes(writer: &mut Writer<'_>) {
         let written = write_flex(writer, flex);
         writer.flexes.push(written);
     }
+    ties::write_ties(writer);
 }
 
 fn write_flex(writer: &mut Writer<'_>, flex: &Flex) -> Written {

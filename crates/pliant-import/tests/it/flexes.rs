@@ -248,6 +248,54 @@ fn surfaces_of_deformables_collide_as_the_file_says() {
     assert!(runner(&made.scene).step().is_ok());
 }
 
+/// A rope of two links between a hook, a weight and another rope, held by `connect` alone.
+#[test]
+fn vertices_are_tied_where_the_file_says() {
+    let rope = |name: &str, at: &str| {
+        format!(
+            "<flexcomp name=\"{name}\" dim=\"1\" count=\"3 1 1\" spacing=\"0.1 1 1\" mass=\"0.3\" pos=\"{at}\" euler=\"0 90 0\"><edge stiffness=\"1000\" damping=\"5\"/><contact contype=\"0\" conaffinity=\"0\"/></flexcomp>"
+        )
+    };
+    let weight = "<body name=\"weight\" pos=\"0 0 0.5\"><freejoint/><geom size=\"0.05\" mass=\"2\" contype=\"0\" conaffinity=\"0\"/></body>";
+    let rows = "<equality><connect body1=\"a_0\" body2=\"world\" anchor=\"0 0 0\"/><connect name=\"knot\" body1=\"a_2\" body2=\"b_0\" anchor=\"0 0 0\"/><connect name=\"hook\" body1=\"weight\" body2=\"b_2\" anchor=\"0 0 0.1\"/></equality>";
+    let made = import_mjcf(&format!(
+        "<worldbody>{}{}{weight}</worldbody>{rows}",
+        rope("a", "0 0 0.9"),
+        rope("b", "0 0 0.7")
+    ))
+    .unwrap();
+    assert!(
+        made.scene.contains(
+            "Mapped(name: \"a_0-world.gap\", parents: [\"a\"], mapping: Difference(pairs: [(0, (0, 0, 1))]))"
+        ),
+        "{}",
+        made.scene
+    );
+    let mut runner = runner(&made.scene.replace(
+        "duration: 2, step: 0.002",
+        "duration: 20, step: 0.01, integrator: Theta",
+    ));
+    while !runner.is_done() {
+        runner.step().unwrap();
+    }
+    let [a, b] = ["a", "b"].map(|name| points(&runner, node(&runner, name)));
+    let hook = points(&runner, node(&runner, "hook.point"))[0];
+    // The weights below each link, over its stiffness; masses of 0.1 kg at each vertex.
+    let (mut height, mut below) = (1.0, 2.6);
+    for (vertex, place) in a.iter().chain(&b[1..]).enumerate() {
+        assert!(
+            (place - Vec3::new(0.0, 0.0, height)).norm() < 1e-6,
+            "{vertex}: {place} {height}"
+        );
+        below -= if vertex == 2 { 0.2 } else { 0.1 };
+        height -= 0.1 + below * 9.81 / 1000.0;
+    }
+    assert!(
+        (a[2] - b[0]).norm() < 1e-6 && (hook - b[2]).norm() < 1e-6,
+        "{hook}"
+    );
+}
+
 #[test]
 fn vertices_start_at_the_keyframe() {
     let bodies = "<body name=\"b\" euler=\"0 0 90\"><flexcomp name=\"f\" dim=\"1\" count=\"3 1 1\" spacing=\"0.1 0.1 0.1\"><pin id=\"0\"/><edge stiffness=\"5\" damping=\"1\"/></flexcomp></body>";
@@ -334,8 +382,13 @@ fn what_is_not_taken_of_deformables_is_told() {
     }
     let skin = "<worldbody><flexcomp name=\"f\" count=\"3 3 1\"/></worldbody><deformable><skin name=\"s\"/></deformable>";
     assert!(remarked(&import_mjcf(skin).unwrap(), "`skin` in `deformable`"));
-    let tied = "<worldbody><body name=\"b\"><freejoint/><geom size=\"1\"/></body><flexcomp name=\"f\" count=\"3 3 1\"/></worldbody><equality><connect body1=\"f_0\" body2=\"b\" anchor=\"0 0 0\"/></equality>";
-    assert!(remarked(&import_mjcf(tied).unwrap(), "a row that holds a vertex"));
+    let tied = "<worldbody><body name=\"b\"><freejoint/><geom size=\"1\"/></body><flexcomp name=\"f\" count=\"3 3 1\"/></worldbody><equality><weld body1=\"f_0\" body2=\"b\"/><connect body1=\"f_0\" body2=\"b\" anchor=\"0 0 1\"/></equality>";
+    let made = import_mjcf(tied).unwrap();
+    assert!(
+        remarked(&made, "is welded") && remarked(&made, "beside a vertex"),
+        "{:?}",
+        made.remarks
+    );
 }
 
 #[test]

@@ -87,14 +87,18 @@ fn write_curvature(writer: &mut Writer<'_>, part: &Part<'_>, hinges: &[Hinge]) {
         text(&volumes),
         text(part.node)
     ));
-    let sum = writer.name(&format!("{}.curvature", part.node));
-    let entries = folded
-        .iter()
-        .enumerate()
-        .map(|(index, hinge)| format!("(to: (0, 0), from: {index}, value: {})", number(hinge.curved)));
+    // Each by its own factor: one sum of all would be a row of all vertices.
+    let sines = writer.name(&format!("{}.curvature", part.node));
+    let entries = folded.iter().enumerate().map(|(index, hinge)| {
+        format!(
+            "(to: ({index}, 0), from: {index}, value: {})",
+            number(hinge.curved)
+        )
+    });
+    let zeros = listed(folded.iter().map(|_| "0".to_owned()));
     writer.tendons.push(format!(
-        "Mapped(name: {}, parents: [{}], mapping: Affine(dimension: 1, offset: [0], entries: {})),",
-        text(&sum),
+        "Mapped(name: {}, parents: [{}], mapping: Affine(dimension: 1, offset: {zeros}, entries: {})),",
+        text(&sines),
         text(&volumes),
         listed(entries)
     ));
@@ -102,7 +106,7 @@ fn write_curvature(writer: &mut Writer<'_>, part: &Part<'_>, hinges: &[Hinge]) {
     writer.forces.push(format!(
         "(name: {}, on: {}, law: Force([-1])),",
         text(&name),
-        text(&sum)
+        text(&sines)
     ));
 }
 

@@ -269,6 +269,8 @@ pub(crate) struct Pull {
     pub(crate) vector: Vec3,
     /// Whether the vector is in the axes of the world instead of those of the link.
     pub(crate) in_world: bool,
+    /// The parameter at the start.
+    pub(crate) control: f64,
 }
 
 /// A constant force at the centre of mass of a link against its weight.
@@ -398,6 +400,8 @@ pub(crate) struct Effects {
     pub(crate) stops: Vec<Stop>,
     /// Force or torque that it applies, as a number in the scene.
     pub(crate) forces: Vec<Force>,
+    /// Damping that a number in the scene sets: `gear` is that per unit.
+    pub(crate) brakes: Vec<Force>,
     /// Largest force and velocity that the file allows.
     pub(crate) effort: Option<f64>,
     pub(crate) velocity: Option<f64>,

@@ -146,10 +146,13 @@ fn control(
             let value = values.get(motor.name.as_str()).copied().unwrap_or_default();
             motor.target += value / motor.gear;
         }
-        for force in &mut effects.forces {
+        for force in effects.forces.iter_mut().chain(&mut effects.brakes) {
             force.control = values.get(force.name.as_str()).copied().unwrap_or_default();
         }
     };
+    for pull in &mut robot.extras.pulls {
+        pull.control = values.get(pull.name.as_str()).copied().unwrap_or_default();
+    }
     robot.joints_mut().for_each(|joint| set(&mut joint.effects));
     robot
         .tendons

@@ -161,6 +161,7 @@ pub(super) fn write_pulls(writer: &mut Writer<'_>) {
         point,
         vector: axis,
         in_world,
+        control,
     } in &robot.extras.pulls
     {
         let (owner, frame) = writer.in_body(Some(*link), &Frame::at(point.unwrap_or_default()));
@@ -168,7 +169,7 @@ pub(super) fn write_pulls(writer: &mut Writer<'_>) {
             continue;
         };
         if !parameters.contains_key(name.as_str()) {
-            parameters.insert(name, writer.parameter(name, 0.0));
+            parameters.insert(name, writer.parameter(name, *control));
         }
         let parameter = parameters.get(name.as_str()).cloned().unwrap_or_default();
         let axis = if *in_world { *axis } else { frame.vector(*axis) };

@@ -46,8 +46,8 @@ def displaced(path):
     mujoco.mj_forward(model, data)
     rest = data.flexvert_xpos.copy()
     random = np.random.default_rng(1)
-    swing = model.joint("swing").dofadr[0]
-    free = np.array([j != swing for j in range(model.nv)])
+    # Joints have one coordinate each; lines have hinges of their twist beside.
+    free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_SLIDE)
     data.qpos[:] = AMPLITUDES[0] * random.standard_normal(model.nq) * free
     mujoco.mj_forward(model, data)
     moved = data.flexvert_xpos.copy()

@@ -111,7 +111,7 @@ pub(crate) struct Elasticity {
     pub(crate) poisson: f64,
     /// Relaxation time in s.
     pub(crate) damping: f64,
-    /// Thickness of sheets in m.
+    /// Thickness of sheets, radius of lines, in m.
     pub(crate) thickness: f64,
     /// Whether sheets resist stretch, and bending.
     pub(crate) stretch: bool,

@@ -1,6 +1,7 @@
 //! Deformables: what `flex` and `flexcomp` have in common, and `flex` itself.
 
 use super::Reader;
+use super::keys::Coordinate;
 use super::particles;
 use super::settings::{truth, word};
 use crate::error::ImportError;
@@ -27,6 +28,9 @@ pub(super) const INSIDE: [&str; 3] = ["edge", "elasticity", "contact"];
 /// MuJoCo's default time constant and damping ratio of rows, and the impedance where they begin to
 /// give way.
 const ROW: ([f64; 2], [f64; 2]) = ([0.02, 1.0], [0.9, 0.95]);
+
+/// The radius of cells by default (m).
+const RADIUS: f64 = 0.005;
 
 /// Numbers that are whole and not negative, if the attribute is there.
 pub(super) fn counts(reader: &Reader<'_>, of: usize, key: &str) -> Result<Option<Vec<usize>>> {
@@ -121,7 +125,10 @@ fn read_elasticity(reader: &mut Reader<'_>, flex: usize, dimension: usize) -> Re
         return Ok(Elasticity::default());
     };
     let known = ["young", "poisson", "damping", "thickness", "elastic2d"];
+    let of_lines = ["section", "shear", "sectionsize"];
+    let known = [&known[..], &of_lines[..if dimension == 1 { 2 } else { 0 }]].concat();
     reader.tree.expect(of, &known, &[]);
+    let boxed = word(reader.tree, of, "section", &["circle", "box"])? == Some(1);
     let tree = &*reader.tree;
     let number = |key: &str| tree.not_negative(of, key).map(Option::unwrap_or_default);
     let (young, poisson, damping) = (number("young")?, number("poisson")?, number("damping")?);
@@ -140,20 +147,30 @@ fn read_elasticity(reader: &mut Reader<'_>, flex: usize, dimension: usize) -> Re
         let message = "elasticity of a sheet needs a `thickness` above zero".to_owned();
         return wrong(reader, of, "thickness", message);
     }
+    let radius = tree.number(flex, "radius")?.unwrap_or(RADIUS);
     if young > 0.0 && dimension == 1 {
-        let message = "`young` of lines, their bending and twist, is not taken";
+        // Each cell has a twist of its own, a coordinate of the file.
+        reader.order.push(Coordinate::Unknown);
+        let message = match boxed {
+            true => "lines with a section that is no circle do not resist bending and twist",
+            false => "the twist of lines is not taken",
+        };
         reader.tree.remark(reader.tree.elements[of].spot, message);
     }
     if young > 0.0 && dimension == 2 && plane == 0 {
         let message = "`young` of a sheet has no effect without `elastic2d`";
         reader.tree.remark(reader.tree.elements[of].spot, message);
     }
-    let acts = dimension == 3 || (dimension == 2 && plane > 0);
+    let acts = match dimension {
+        1 => !boxed,
+        2 => plane > 0,
+        _ => true,
+    };
     Ok(Elasticity {
         young: if acts { young } else { 0.0 },
         poisson,
         damping,
-        thickness,
+        thickness: if dimension == 1 { radius } else { thickness },
         stretch: plane >= 2,
         bend: plane % 2 == 1,
     })
@@ -223,7 +240,7 @@ fn read_rows(reader: &Reader<'_>, of: usize) -> Result<EdgeRows> {
 }
 
 fn read_surface(reader: &mut Reader<'_>, flex: usize, dimension: usize) -> Result<Option<FlexSurface>> {
-    let radius = reader.tree.not_negative(flex, "radius")?.unwrap_or(0.005);
+    let radius = reader.tree.not_negative(flex, "radius")?.unwrap_or(RADIUS);
     if radius == 0.0 && dimension < 3 {
         let message = "`radius` must be above zero but for tetrahedra".to_owned();
         return wrong(reader, flex, "radius", message);

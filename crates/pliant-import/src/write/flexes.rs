@@ -10,7 +10,7 @@ use super::extras::listed;
 use crate::geometry::Frame;
 use crate::numbers::{number, position, text, tuple, vector};
 use crate::robot::{Elasticity, Flex, Particle, Vertex};
-use bending::write_bending;
+use bending::{write_bending, write_bending_of_lines};
 use edges::write_edges;
 use pliant_dense::Vec3;
 use std::collections::BTreeMap;
@@ -58,7 +58,10 @@ fn write_flex(writer: &mut Writer<'_>, flex: &Flex) -> Written {
             is_sheet
         }
         3 => write_solid(writer, &part),
-        _ => false,
+        _ => {
+            write_bending_of_lines(writer, &part);
+            false
+        }
     };
     write_edges(writer, &part);
     let surface = match flex.dimension() {

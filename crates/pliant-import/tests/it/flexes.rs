@@ -161,11 +161,16 @@ fn forces(times: f64) -> Vec<(String, Vec<Vec3>, Vec<Vec3>)> {
     out
 }
 
-/// With velocities forces are differences of nearly equal velocities, so that rounding is more.
+/// With velocities forces are differences of nearly equal velocities, so that rounding is more. The
+/// damping of the wire is compared by its motion in a plane: out of it, MuJoCo's hardly resists a
+/// bend that turns about the wire, and ours does.
 #[test]
 fn forces_are_those_of_the_reference() {
     for (times, tolerance) in [(0.0, FORCE), (1.0, 1e-7)] {
         for (name, found, expected) in forces(times) {
+            if name == "wire" && times != 0.0 {
+                continue;
+            }
             let largest = expected.iter().fold(0.0f64, |m, f| m.max(f.norm()));
             assert!(largest > 1e-3, "{name} has forces of {largest} N");
             for (vertex, (found, expected)) in found.iter().zip(&expected).enumerate() {
@@ -362,7 +367,15 @@ fn what_is_not_taken_of_deformables_is_told() {
         ),
         (
             "<flexcomp name=\"f\" dim=\"1\" count=\"3 1 1\"><elasticity young=\"1\"/></flexcomp>",
-            "bending and twist",
+            "the twist of lines",
+        ),
+        (
+            "<flexcomp name=\"f\" dim=\"1\" count=\"3 1 1\"><elasticity young=\"1\" section=\"box\"/></flexcomp>",
+            "no circle",
+        ),
+        (
+            "<flexcomp name=\"f\" dim=\"1\" type=\"circle\" count=\"5 1 1\"><elasticity young=\"1\"/></flexcomp>",
+            "not straight",
         ),
         (
             "<flexcomp name=\"f\" type=\"mesh\" file=\"a.obj\"/>",

@@ -6,7 +6,8 @@ use super::{Part, joined};
 use crate::numbers::{number, text};
 use crate::robot::{Elasticity, Flex};
 use pliant_dense::Vec3;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::f64::consts::PI;
 
 /// A hinge between two triangles: both ends of the edge, then the opposite corners.
 struct Hinge {
@@ -15,6 +16,66 @@ struct Hinge {
     stiffness: f64,
     /// Energy per volume (N/m^2) of the tetrahedron of its vertices, of one that is not flat.
     curved: f64,
+}
+
+/// Writes the bending of lines, which are straight at rest: at a vertex between two cells, the
+/// energy `E I/(2 l) k^2` of the curvature binormal `k` for cells of the mean length `l`.
+pub(super) fn write_bending_of_lines(writer: &mut Writer<'_>, part: &Part<'_>) {
+    /// The sine of the angle up to which lines are straight.
+    const STRAIGHT: f64 = 1e-9;
+    let Flex {
+        elasticity,
+        cells,
+        rest,
+        ..
+    } = part.flex;
+    if elasticity.young == 0.0 {
+        return;
+    }
+    let mut beside: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for cell in cells {
+        beside.entry(cell[0]).or_default().push(cell[1]);
+        beside.entry(cell[1]).or_default().push(cell[0]);
+    }
+    let stiffness = elasticity.young * PI * elasticity.thickness.powi(4) / 4.0;
+    let (mut chains, mut compliances, mut bent) = (Vec::new(), Vec::new(), false);
+    for (vertex, list) in beside {
+        let [a, b] = list[..] else {
+            bent |= list.len() > 2;
+            continue;
+        };
+        let (one, other) = (rest[vertex] - rest[a], rest[b] - rest[vertex]);
+        let lengths = one.norm() * other.norm();
+        if one.dot(&other) <= 0.0 || one.cross(&other).norm() > STRAIGHT * lengths {
+            bent = true;
+            continue;
+        }
+        chains.push(format!("({a}, {vertex}, {b})"));
+        let compliance = 0.5 * (one.norm() + other.norm()) / stiffness;
+        compliances.extend([compliance; 3].map(number));
+    }
+    if bent {
+        let message = "where lines branch, or are not straight at rest, they do not resist bending";
+        writer.tree.remark(part.flex.spot, message);
+    }
+    if chains.is_empty() {
+        return;
+    }
+    let bends = writer.name(&format!("{}.bends", part.node));
+    writer.tendons.push(format!(
+        "Mapped(name: {}, parents: [{}], mapping: CurvatureBinormal(chains: {})),",
+        text(&bends),
+        text(part.node),
+        listed(chains.into_iter())
+    ));
+    let name = writer.name(&format!("{}.bending", part.node));
+    writer.forces.push(format!(
+        "(name: {}, on: {}, law: Diagonal({}), treatment: Stiffness{}),",
+        text(&name),
+        text(&bends),
+        listed(compliances.into_iter()),
+        part.relaxation()
+    ));
 }
 
 /// Writes the bending of a sheet: quadratic, and cubic about edges that are folded at rest.

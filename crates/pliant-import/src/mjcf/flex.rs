@@ -8,7 +8,7 @@ use crate::error::ImportError;
 use crate::geometry::Frame;
 use crate::layout::starts;
 use crate::robot::{EdgeRows, Edges, Elasticity, Flex, FlexSurface, Particle, Robot, Tie, Vertex};
-use crate::xml::{Attribute, MOST_ELEMENTS};
+use crate::xml::Attribute;
 use pliant_dense::Vec3;
 use std::collections::{HashMap, HashSet};
 
@@ -360,14 +360,9 @@ fn read_flex(reader: &mut Reader<'_>, of: usize) -> Result<()> {
     }
     let inside = read_inside(reader, of, dim)?;
     let name = reader.tree.value(of, "name").unwrap_or("flex").to_owned();
-    let known: HashSet<usize> = reader
-        .flexes
-        .iter()
-        .flat_map(|f| particle_numbers(&f.vertices))
-        .collect();
     let own: Vec<usize> = particle_numbers(&vertices).collect();
-    if own.iter().any(|number| known.contains(number)) || own.iter().collect::<HashSet<_>>().len() < own.len()
-    {
+    let shared = own.iter().any(|number| reader.particles.used.contains(number));
+    if shared || own.iter().collect::<HashSet<_>>().len() < own.len() {
         let message = "a flex whose vertices share a body of three slides, with each other or another flex, is not taken";
         reader.tree.remark(spot, message);
         return Ok(());
@@ -440,11 +435,15 @@ pub(super) fn add_flex(reader: &mut Reader<'_>, mut flex: Flex) {
         *vertex = place[&kept[*vertex]];
     }
     flex.vertices = order.iter().map(|old| flex.vertices[*old]).collect();
+    reader.particles.used.extend(particle_numbers(&flex.vertices));
     reader.flexes.push(flex);
 }
 
 /// Rows on the edges of deformables in `equality`.
 fn read_rows_of_flexes(reader: &mut Reader<'_>, root: usize) -> Result<()> {
+    let numbers = reader.flexes.iter().enumerate();
+    let numbers: HashMap<String, usize> = numbers.map(|(number, f)| (f.name.clone(), number)).collect();
+    let mut all: Option<HashSet<String>> = None;
     for section in reader.tree.all(root, "equality") {
         for of in reader.tree.all(section, "flex") {
             let known = ["name", "class", "active", "flex", "solref", "solimp"];
@@ -454,16 +453,18 @@ fn read_rows_of_flexes(reader: &mut Reader<'_>, root: usize) -> Result<()> {
                 continue;
             }
             let rows = read_rows(reader, of)?;
-            let found = reader.flexes.iter().position(|flex| flex.name == wanted.value);
-            match found {
-                Some(number) => reader.flexes[number].edges.rows = Some(rows),
-                None if is_known(reader, root, &wanted.value) => {
+            match numbers.get(&wanted.value) {
+                Some(number) => reader.flexes[*number].edges.rows = Some(rows),
+                None if all
+                    .get_or_insert_with(|| names(reader, root))
+                    .contains(&wanted.value) =>
+                {
                     let message = "rows of a flex that is not taken are not taken";
                     reader.tree.remark(reader.spot(of), message);
                 }
                 None => {
-                    let names = reader.flexes.iter().map(|flex| flex.name.as_str());
-                    let help = pliant_scene::hint(&wanted.value, "flexes", names);
+                    let known = reader.flexes.iter().map(|flex| flex.name.as_str());
+                    let help = pliant_scene::hint(&wanted.value, "flexes", known);
                     let message = format!("there is no flex `{}`", wanted.value);
                     return reader.tree.wrong(wanted.spot, message, help);
                 }
@@ -473,22 +474,22 @@ fn read_rows_of_flexes(reader: &mut Reader<'_>, root: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether a deformable of a name is in the file.
-fn is_known(reader: &Reader<'_>, root: usize, name: &str) -> bool {
+/// Names of all deformables of the file, also of those that are not taken.
+fn names(reader: &Reader<'_>, root: usize) -> HashSet<String> {
     let mut open = [
         reader.tree.all(root, "deformable"),
         reader.tree.all(root, "worldbody"),
     ]
     .concat();
+    let mut out = HashSet::new();
     while let Some(of) = open.pop() {
         let element = &reader.tree.elements[of];
-        let flex = ["flex", "flexcomp"].contains(&element.tag.as_str());
-        if flex && reader.tree.value(of, "name") == Some(name) {
-            return true;
+        if ["flex", "flexcomp"].contains(&element.tag.as_str()) {
+            out.extend(reader.tree.value(of, "name").map(str::to_owned));
         }
         open.extend(&element.children);
     }
-    false
+    out
 }
 
 /// Whether a name is that of a vertex of a deformable.
@@ -564,15 +565,17 @@ pub(super) fn read_tie(
     Ok(())
 }
 
-/// Refuses more points than a file may have elements.
+/// Refuses more points than a scene could have with the cells between them.
 pub(super) fn check_count(reader: &Reader<'_>, of: usize, count: usize) -> Result<()> {
-    if count <= MOST_ELEMENTS {
+    /// Points of a shape that is made.
+    const MOST: usize = 200_000;
+    if count <= MOST {
         return Ok(());
     }
     wrong(
         reader,
         of,
         "count",
-        format!("`count` makes more than {MOST_ELEMENTS} points"),
+        format!("`count` makes more than {MOST} points"),
     )
 }

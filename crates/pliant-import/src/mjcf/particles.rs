@@ -21,6 +21,8 @@ pub(super) struct Particles {
     pub(super) list: Vec<Particle>,
     /// Their numbers, by the names of the bodies that they are in the file.
     pub(super) names: HashMap<String, usize>,
+    /// Numbers of the vertices of deformables.
+    pub(super) used: HashSet<usize>,
     /// Names of bodies that deformables name.
     wanted: HashSet<String>,
 }

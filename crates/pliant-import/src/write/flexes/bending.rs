@@ -38,23 +38,23 @@ pub(super) fn write_bending_of_lines(writer: &mut Writer<'_>, part: &Part<'_>) {
         beside.entry(cell[1]).or_default().push(cell[0]);
     }
     let stiffness = elasticity.young * PI * elasticity.thickness.powi(4) / 4.0;
-    let (mut chains, mut compliances, mut bent) = (Vec::new(), Vec::new(), false);
+    let (mut chains, mut compliances, mut uneven) = (Vec::new(), Vec::new(), false);
     for (vertex, list) in beside {
         let [a, b] = list[..] else {
-            bent |= list.len() > 2;
+            uneven |= list.len() > 2;
             continue;
         };
         let (one, other) = (rest[vertex] - rest[a], rest[b] - rest[vertex]);
         let lengths = one.norm() * other.norm();
         if one.dot(&other) <= 0.0 || one.cross(&other).norm() > STRAIGHT * lengths {
-            bent = true;
+            uneven = true;
             continue;
         }
         chains.push(format!("({a}, {vertex}, {b})"));
         let compliance = 0.5 * (one.norm() + other.norm()) / stiffness;
         compliances.extend([compliance; 3].map(number));
     }
-    if bent {
+    if uneven {
         let message = "where lines branch, or are not straight at rest, they do not resist bending";
         writer.tree.remark(part.flex.spot, message);
     }

@@ -4,31 +4,36 @@ use super::super::Writer;
 use crate::geometry::Frame;
 use crate::numbers::{position, text, tuple};
 use crate::robot::{Tie, Vertex};
+use std::collections::HashMap;
+
+/// By particle: the node that it is in, and its element there.
+type Places = HashMap<usize, (String, usize)>;
 
 pub(super) fn write_ties(writer: &mut Writer<'_>) {
     let robot = writer.robot;
+    if robot.extras.ties.is_empty() {
+        return;
+    }
+    let mut places = Places::new();
+    for (flex, written) in robot.extras.flexes.iter().zip(&writer.flexes) {
+        for (element, vertex) in flex.vertices.iter().enumerate() {
+            if let Vertex::Particle(number) = vertex {
+                places.insert(*number, (written.node.clone(), element));
+            }
+        }
+    }
     for tie in &robot.extras.ties {
-        write_tie(writer, tie);
+        write_tie(writer, tie, &places);
     }
 }
 
-/// The node of a particle, and its element there; none if no deformable has it.
-fn element(writer: &Writer<'_>, particle: usize) -> Option<(String, usize)> {
-    let flexes = writer.robot.extras.flexes.iter().zip(&writer.flexes);
-    let mut found = flexes.filter_map(|(flex, written)| {
-        let is_own = |vertex: &Vertex| matches!(vertex, Vertex::Particle(p) if *p == particle);
-        Some((written.node.clone(), flex.vertices.iter().position(is_own)?))
-    });
-    found.next()
-}
-
-fn write_tie(writer: &mut Writer<'_>, tie: &Tie) {
+fn write_tie(writer: &mut Writer<'_>, tie: &Tie, places: &Places) {
     let name = writer.name(&tie.name);
     let mut parents = Vec::new();
     let end = match tie.to {
-        Vertex::Particle(other) => element(writer, other).map(|(node, element)| {
-            parents.push(text(&node));
-            format!("({}, {element})", text(&node))
+        Vertex::Particle(other) => places.get(&other).map(|(node, element)| {
+            parents.push(text(node));
+            format!("({}, {element})", text(node))
         }),
         Vertex::On(link, place) => {
             let (owner, frame) = writer.in_body(link, &Frame::at(place));
@@ -48,13 +53,13 @@ fn write_tie(writer: &mut Writer<'_>, tie: &Tie) {
             })
         }
     };
-    let (Some((node, element)), Some(end)) = (element(writer, tie.particle), end) else {
+    let (Some((node, element)), Some(end)) = (places.get(&tie.particle), end) else {
         let message = "a row that holds a vertex that is in no flex is not taken";
         writer.tree.remark(tie.spot, message);
         return;
     };
-    if parents != [text(&node)] {
-        parents.insert(0, text(&node));
+    if parents != [text(node)] {
+        parents.insert(0, text(node));
     }
     let gap = writer.name(&format!("{name}.gap"));
     writer.tendons.push(format!(

@@ -180,18 +180,19 @@ class MeshKeys(_MeshKeys, total=False):
 class _SolidKeys(TypedDict):
     shape: Any
     material: Any
-    density: Number
 
 
 class SolidKeys(_SolidKeys, total=False):
     """Keys that may be given, and those that must."""
 
+    on: str
     elements: Any
     position: List
     rotation: Any
     velocity: List
     repeat: Number
     tangent: Any
+    density: Number
     mass_matrix: Any
     treatment: Any
     incompressibility: Any
@@ -222,16 +223,17 @@ class _ElasticSheetKeys(TypedDict):
     shape: Any
     material: Any
     thickness: Number
-    density: Number
 
 
 class ElasticSheetKeys(_ElasticSheetKeys, total=False):
     """Keys that may be given, and those that must."""
 
+    on: str
     elements: Any
     position: List
     rotation: Any
     velocity: List
+    density: Number
     bending: Any
     warp: List
     stretch: Number

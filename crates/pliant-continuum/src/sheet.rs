@@ -56,7 +56,8 @@ pub struct Sheet {
     compliances: [f64; 3],
     poisson: f64,
     thickness: f64,
-    density: f64,
+    /// None if the nodes have masses of their own.
+    density: Option<f64>,
     bending: Bending,
     warp: Option<[f64; 3]>,
     stretch: f64,
@@ -76,8 +77,8 @@ pub struct SheetParts {
     pub strains: NodeId,
     /// The law of the strains.
     pub membrane: ComponentId,
-    /// The mass of the nodes.
-    pub mass: ComponentId,
+    /// The mass of the nodes, unless they have masses of their own.
+    pub mass: Option<ComponentId>,
     /// Angles at the edges less those at rest (rad), or the vectors of quadratic bending.
     pub bends: Option<NodeId>,
     /// Turns of the normals at the edges (rad), of a shell.
@@ -104,7 +105,7 @@ impl Sheet {
             compliances,
             poisson,
             thickness,
-            density: 1000.0,
+            density: Some(1000.0),
             bending: Bending::None,
             warp: None,
             stretch: 1.0,
@@ -119,7 +120,15 @@ impl Sheet {
     /// Sets the density (kg/m^3); 1000 if not set.
     #[must_use]
     pub fn with_density(mut self, density: f64) -> Self {
-        self.density = density;
+        self.density = Some(density);
+        self
+    }
+
+    /// Gives the nodes no mass: those of [`add_on`](Self::add_on) have masses of their own. Not
+    /// with [`Bending::Shell`], whose turns have inertia.
+    #[must_use]
+    pub fn without_mass(mut self) -> Self {
+        self.density = None;
         self
     }
 
@@ -205,7 +214,8 @@ impl Sheet {
         self.add_on(model, name, nodes, mesh)
     }
 
-    /// Adds the sheet on a node that is there: points of space, one for each node of the mesh.
+    /// Adds the sheet on a node that is there: points of space, mapped ones too (if it holds none of
+    /// them), one for each node of the mesh.
     ///
     /// # Errors
     /// As [`add_to`](Self::add_to).
@@ -249,14 +259,20 @@ impl Sheet {
         } else {
             hinges(mesh, &held, &mirrors)?
         };
-        let surface = self.density * self.thickness / (self.stretch * self.stretch);
         let mapping = MembraneStrain::new(mesh, self.warp)?;
-        let mass = mapping.lumped_mass(surface)?;
+        let surface = |density| density * self.thickness / (self.stretch * self.stretch);
+        let mass = match self.density {
+            Some(density) => Some(mapping.lumped_mass(surface(density))?),
+            None => None,
+        };
         let mapping = mapping.with_stretch(self.stretch);
         let volumes: Vec<f64> = mapping.areas().iter().map(|a| a * self.thickness).collect();
         let rest_areas = mapping.areas();
 
-        let mass = model.add_mass(&format!("{name}.mass"), nodes, mass)?;
+        let mass = match mass {
+            Some(mass) => Some(model.add_mass(&format!("{name}.mass"), nodes, mass)?),
+            None => None,
+        };
         let strains = model.add_mapped(&format!("{name}.strains"), &[nodes], mapping)?;
         let (label, law) = (format!("{name}.membrane"), self.plane_law(&volumes)?);
         let membrane = model.add_boxed_force_field(&label, strains, law, self.treatment())?;
@@ -374,7 +390,7 @@ impl Sheet {
 
     /// `rho t^3/12` (kg) times a third of the triangles at each edge that has a turn of its own.
     fn rotary_inertia(&self, hinges: &Hinges, areas: &[f64]) -> Vec<f64> {
-        let inertia = self.density * self.thickness.powi(3) / 36.0;
+        let inertia = self.density.unwrap_or_default() * self.thickness.powi(3) / 36.0;
         let inner = hinges.sides.iter().filter_map(|(edge, clamped)| {
             let right = edge.right.map_or(0.0, |side| areas[side.element]);
             (!clamped).then_some(inertia * (areas[edge.left.element] + right))
@@ -393,9 +409,16 @@ impl Sheet {
     }
 
     fn check(&self) -> Result<(), ContinuumError> {
+        if self.bending == Bending::Shell && self.density.is_none() {
+            return Err(ContinuumError::Conflict {
+                field: Field::ShellBending,
+                with: "nodes that have masses of their own",
+                reason: "the turns of its edges have inertia by the density; take hinges",
+            });
+        }
         for (field, value) in [
             (Field::Thickness, self.thickness),
-            (Field::Density, self.density),
+            (Field::Density, self.density.unwrap_or(1.0)),
             (Field::Stretch, self.stretch),
         ] {
             check_number(field, value, value > 0.0, "positive")?;

@@ -64,7 +64,8 @@ enum Law {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solid {
     law: Law,
-    density: f64,
+    /// None if the nodes have masses of their own.
+    density: Option<f64>,
     mass: MassMatrix,
     treatment: Treatment,
     incompressibility: Incompressibility,
@@ -89,8 +90,8 @@ pub struct SolidParts {
     pub material: ComponentId,
     /// The rows of volume.
     pub volume: Option<ComponentId>,
-    /// The mass.
-    pub mass: ComponentId,
+    /// The mass, unless the nodes have masses of their own.
+    pub mass: Option<ComponentId>,
     /// Volume (m^3) of each quadrature point at rest.
     pub volumes: Vec<f64>,
     /// Volume (m^3) at rest of each patch of volume rows.
@@ -129,7 +130,7 @@ impl Solid {
     fn of(law: Law) -> Self {
         Self {
             law,
-            density: 1000.0,
+            density: Some(1000.0),
             mass: MassMatrix::Lumped,
             treatment: Treatment::Stiffness,
             incompressibility: Incompressibility::None,
@@ -143,7 +144,14 @@ impl Solid {
     /// Sets the density (kg/m^3); 1000 if not set.
     #[must_use]
     pub fn with_density(mut self, density: f64) -> Self {
-        self.density = density;
+        self.density = Some(density);
+        self
+    }
+
+    /// Gives the nodes no mass: those of [`add_on`](Self::add_on) have masses of their own.
+    #[must_use]
+    pub fn without_mass(mut self) -> Self {
+        self.density = None;
         self
     }
 
@@ -212,8 +220,8 @@ impl Solid {
         self.add_on(model, name, nodes, mesh)
     }
 
-    /// Adds the solid on a node that is there: points of space, one for each node of the mesh,
-    /// which is at rest where the mesh is.
+    /// Adds the solid on a node that is there: points of space, mapped ones too, one for each node
+    /// of the mesh, which is at rest where the mesh is.
     ///
     /// # Errors
     /// As [`add_to`](Self::add_to).
@@ -225,9 +233,10 @@ impl Solid {
         mesh: &Mesh,
     ) -> Result<SolidParts, ContinuumError> {
         self.check()?;
-        let mass = match self.mass {
-            MassMatrix::Lumped => mesh.lumped_mass(self.density)?,
-            MassMatrix::Consistent => mesh.consistent_mass(self.density)?,
+        let mass = match (self.density, self.mass) {
+            (None, _) => None,
+            (Some(density), MassMatrix::Lumped) => Some(mesh.lumped_mass(density)?),
+            (Some(density), MassMatrix::Consistent) => Some(mesh.consistent_mass(density)?),
         };
         let mapping = DeformationGradient::new(mesh)?;
         let volumes = mapping.volumes().to_vec();
@@ -237,7 +246,10 @@ impl Solid {
             Incompressibility::PerNode => Some(Patches::per_node(mesh, &mapping)),
         };
         let count = volumes.len();
-        let mass = model.add_mass(&format!("{name}.mass"), nodes, mass)?;
+        let mass = match mass {
+            Some(mass) => Some(model.add_mass(&format!("{name}.mass"), nodes, mass)?),
+            None => None,
+        };
         let gradients = model.add_mapped(&format!("{name}.gradients"), &[nodes], mapping)?;
         let (strains, material) = match self.law {
             Law::OfStrains {

@@ -203,12 +203,26 @@ def still(name):
     return {"speed": np.abs(data.qvel).max(), "centres": centres}
 
 
+def driven(name):
+    """Bodies after 0.3 s of motion with the controls of the keyframe `home`."""
+    model = mujoco.MjModel.from_xml_path(str(MODELS / name))
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    model.opt.timestep = 1e-4
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
+    while data.time < 0.3 - 1e-9:
+        mujoco.mj_step(model, data)
+    mujoco.mj_forward(model, data)
+    return show(compare.bodies(model, data))
+
+
 def main():
     cases = [case(*c) for c in CASES]
     out = {"mujoco": mujoco.__version__, "duration": compare.DURATION, "cases": cases, "rest": rest()}
     out["masses"] = [masses(*m) for m in MASSES]
     out["actuators"] = [actuator(*a) for a in ACTUATORS]
     out["still"] = {name: still(name) for name in ("leashes.xml", "pairs.xml")}
+    out["driven"] = {"thrust.xml": driven("thrust.xml")}
     text = json.dumps(out, indent=1, default=float)
     (HERE.parent / "tests" / "it" / "reference.json").write_text(text + "\n")
 

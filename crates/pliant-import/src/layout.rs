@@ -2,7 +2,7 @@
 
 use crate::geometry::{Frame, Inertia, symmetric, turn};
 use crate::groups::{Group, groups};
-use crate::robot::{Apart, Attachment, Course, Joint, Link, Motion, Robot};
+use crate::robot::{Apart, Attachment, Course, Joint, Link, Motion, Robot, Vertex};
 use crate::xml::Tree;
 use pliant_dense::{Mat3, Vec3};
 
@@ -92,6 +92,19 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     }
     for lift in &mut extras.lifts {
         lift.link = number[lift.link];
+    }
+    for particle in &mut extras.particles {
+        particle.parent = particle.parent.map(|link| number[link]);
+    }
+    for (link, _) in extras.flexes.iter_mut().flat_map(|flex| &mut flex.flat) {
+        *link = link.map(|link| number[link]);
+    }
+    let ends = extras.ties.iter_mut().map(|tie| &mut tie.to);
+    let vertices = extras.flexes.iter_mut().flat_map(|flex| &mut flex.vertices);
+    for vertex in vertices.chain(ends) {
+        if let Vertex::On(Some(link), _) = vertex {
+            *link = number[*link];
+        }
     }
     for (link, _) in extras.lines.iter_mut().flat_map(|line| &mut line.points) {
         *link = link.map(|link| number[link]);

@@ -5,9 +5,13 @@ mod bodies;
 mod constraints;
 mod defaults;
 mod drives;
+mod flex;
+mod flexcomp;
 mod geoms;
+mod grids;
 mod keys;
 mod pairs;
+mod particles;
 mod replicate;
 mod rows;
 mod settings;
@@ -16,7 +20,7 @@ mod tendons;
 
 use crate::error::ImportError;
 use crate::meshes::Meshes;
-use crate::robot::{Extras, Lift, Link, Robot};
+use crate::robot::{Extras, Flex, Lift, Link, Robot};
 use crate::xml::{Spot, Tree};
 use settings::Settings;
 use std::collections::{HashMap, HashSet};
@@ -54,6 +58,9 @@ struct Reader<'a> {
     tendons: HashMap<String, Option<usize>>,
     /// Joints that follow another one.
     followers: HashSet<String>,
+    /// Particles, the vertices of deformables.
+    particles: particles::Particles,
+    flexes: Vec<Flex>,
     /// Joints in the order of the file, which is that of coordinates.
     order: Vec<keys::Coordinate>,
     /// Whether the body that is read has an `inertial`.
@@ -77,6 +84,7 @@ pub(crate) fn robot(
         "default",
         "asset",
         "worldbody",
+        "deformable",
         "contact",
         "equality",
         "tendon",
@@ -86,6 +94,7 @@ pub(crate) fn robot(
     tree.expect(root, &["model"], &sections);
     let title = tree.value(root, "model").unwrap_or("model").to_owned();
     let geoms = pairs::Geoms::of_pairs(tree, root);
+    let particles = particles::Particles::of_flexes(tree, root);
     let mut reader = Reader {
         tree,
         meshes,
@@ -100,11 +109,14 @@ pub(crate) fn robot(
         geoms,
         tendons: HashMap::new(),
         followers: HashSet::new(),
+        particles,
+        flexes: Vec::new(),
         order: Vec::new(),
         has_inertial: false,
     };
     reader.read_assets(root)?;
     reader.read_world(root)?;
+    flex::read_flexes(&mut reader, root)?;
     let mut robot = Robot {
         title,
         gravity: reader.settings.gravity(),
@@ -123,6 +135,8 @@ pub(crate) fn robot(
         extras: Extras {
             sites: reader.sites.take(),
             lifts: std::mem::take(&mut reader.lifts),
+            particles: reader.particles.take(),
+            flexes: std::mem::take(&mut reader.flexes),
             ..Extras::default()
         },
     };

@@ -47,6 +47,105 @@ pub(crate) struct Extras {
     pub(crate) lines: Vec<Line>,
     pub(crate) pulls: Vec<Pull>,
     pub(crate) lifts: Vec<Lift>,
+    pub(crate) particles: Vec<Particle>,
+    pub(crate) flexes: Vec<Flex>,
+    pub(crate) ties: Vec<Tie>,
+}
+
+/// A particle that is held at a vertex of its own kind, or at a point.
+pub(crate) struct Tie {
+    pub(crate) name: String,
+    /// The number of the particle.
+    pub(crate) particle: usize,
+    pub(crate) to: Vertex,
+    pub(crate) spot: Spot,
+}
+
+/// A mass point that moves freely.
+pub(crate) struct Particle {
+    /// The link in whose frame its place is; the world if none.
+    pub(crate) parent: Option<usize>,
+    pub(crate) place: Vec3,
+    /// Mass in kg.
+    pub(crate) mass: f64,
+}
+
+/// A deformable: points, and cells of elastic material between them.
+pub(crate) struct Flex {
+    pub(crate) name: String,
+    pub(crate) vertices: Vec<Vertex>,
+    /// Places of its vertices in the world where it is at rest.
+    pub(crate) rest: Vec<Vec3>,
+    /// Two, three or four vertices each.
+    pub(crate) cells: Vec<Vec<usize>>,
+    pub(crate) elasticity: Elasticity,
+    pub(crate) edges: Edges,
+    pub(crate) surface: Option<FlexSurface>,
+    /// The axis along which its particles do not move, if there is one, in the frame of a link, of
+    /// the world if none.
+    pub(crate) flat: Option<(Option<usize>, Vec3)>,
+    pub(crate) spot: Spot,
+}
+
+impl Flex {
+    /// Whether its cells are lines, triangles (2) or tetrahedra (3).
+    pub(crate) fn dimension(&self) -> usize {
+        self.cells.first().map_or(1, |cell| cell.len().saturating_sub(1))
+    }
+}
+
+/// A vertex of a deformable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Vertex {
+    /// The particle of this number.
+    Particle(usize),
+    /// A point of a link, of the world if none, in its frame.
+    On(Option<usize>, Vec3),
+}
+
+/// The material of a deformable.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Elasticity {
+    /// Young's modulus in Pa, zero if there is no elasticity; Poisson's ratio.
+    pub(crate) young: f64,
+    pub(crate) poisson: f64,
+    /// Relaxation time in s.
+    pub(crate) damping: f64,
+    /// Thickness of sheets, radius of lines, in m.
+    pub(crate) thickness: f64,
+    /// Whether sheets resist stretch, and bending.
+    pub(crate) stretch: bool,
+    pub(crate) bend: bool,
+}
+
+/// Springs and rows on the lengths of the edges of a deformable.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Edges {
+    /// N/m, N s/m.
+    pub(crate) stiffness: f64,
+    pub(crate) damping: f64,
+    /// Rows that hold the lengths, if there are any.
+    pub(crate) rows: Option<EdgeRows>,
+}
+
+/// How rows on lengths give way, where they are not hard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EdgeRows {
+    /// Compliance per inverse mass at the edge (s^2).
+    pub(crate) compliance: f64,
+    /// Relaxation time in s.
+    pub(crate) damping: f64,
+}
+
+/// The surface of a deformable that collides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlexSurface {
+    pub(crate) radius: f64,
+    pub(crate) material: usize,
+    /// Type and affinity.
+    pub(crate) bits: (u32, u32),
+    /// Whether it collides with itself.
+    pub(crate) itself: bool,
 }
 
 /// A coordinate without a joint of its own: joints follow it along curves.
@@ -170,6 +269,8 @@ pub(crate) struct Pull {
     pub(crate) vector: Vec3,
     /// Whether the vector is in the axes of the world instead of those of the link.
     pub(crate) in_world: bool,
+    /// The parameter at the start.
+    pub(crate) control: f64,
 }
 
 /// A constant force at the centre of mass of a link against its weight.
@@ -299,6 +400,8 @@ pub(crate) struct Effects {
     pub(crate) stops: Vec<Stop>,
     /// Force or torque that it applies, as a number in the scene.
     pub(crate) forces: Vec<Force>,
+    /// Damping that a number in the scene sets: `gear` is that per unit.
+    pub(crate) brakes: Vec<Force>,
     /// Largest force and velocity that the file allows.
     pub(crate) effort: Option<f64>,
     pub(crate) velocity: Option<f64>,

@@ -3,6 +3,7 @@
 mod colliders;
 mod effects;
 mod extras;
+mod flexes;
 mod joints;
 mod lines;
 mod tendons;
@@ -47,7 +48,12 @@ pub(crate) struct Writer<'a> {
     masses: Vec<String>,
     forces: Vec<String>,
     rows: Vec<String>,
+    /// Vertices of deformables that stand in the world.
+    fixed: Vec<String>,
     ignored: Vec<String>,
+    /// By deformable: its node, and triangles that it collides with if these are not those of a
+    /// mesh that the scene knows.
+    flexes: Vec<flexes::Written>,
 }
 
 /// The scene.
@@ -68,7 +74,9 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
         masses: Vec::new(),
         forces: Vec::new(),
         rows: Vec::new(),
+        fixed: Vec::new(),
         ignored: Vec::new(),
+        flexes: Vec::new(),
     };
     writer.name_links();
     let scalars = extras::write_scalars(&mut writer);
@@ -83,6 +91,7 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     extras::write_pulls(&mut writer);
     extras::write_lifts(&mut writer);
     let sites = extras::write_sites(&mut writer);
+    flexes::write_flexes(&mut writer);
     let (materials, colliders) = writer.colliders(around);
     let mut nodes = writer.bodies();
     nodes.extend(writer.frames());
@@ -107,7 +116,8 @@ pub(crate) fn scene(robot: &Robot, layout: &Layout, tree: &mut Tree, around: Sur
     list(&mut out, "masses", &writer.masses);
     list(&mut out, "force_fields", &writer.forces);
     list(&mut out, "constraints", &writer.rows);
-    list(&mut out, "fixed", &writer.held());
+    let held = [writer.held(), std::mem::take(&mut writer.fixed)].concat();
+    list(&mut out, "fixed", &held);
     list(&mut out, "materials", &materials);
     list(&mut out, "material_pairs", &writer.material_pairs());
     if let Some(rule) = robot.friction_rule

@@ -62,9 +62,9 @@ pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
 pub use solids::{
-    EmbeddedSurface, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec, PronyTermSpec, Solid,
-    SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape, SolidTube,
-    SymmetrySpec, YoungSpec,
+    CellsSpec, EmbeddedSurface, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec, PronyTermSpec,
+    Solid, SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape,
+    SolidTube, SymmetrySpec, YoungSpec,
 };
 pub use statics::StaticsSpec;
 

@@ -5,18 +5,23 @@ use super::constraints::joint_at;
 use super::defaults::ACTUATORS;
 use super::drives::LAW;
 use super::settings::bounds;
+use super::sites::site;
 use super::tendons::tendon;
 use crate::error::ImportError;
-use crate::robot::{Effects, Force, Motor, Robot};
+use crate::robot::{Effects, Force, Motor, Pull, Robot};
+use crate::xml::Attribute;
+use pliant_dense::Vec3;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
 /// Attributes of an actuator beside those of its law.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 12] = [
     "name",
     "class",
     "joint",
     "tendon",
+    "site",
+    "refsite",
     "gear",
     "forcerange",
     "forcelimited",
@@ -26,8 +31,11 @@ const KNOWN: [&str; 10] = [
 ];
 
 /// The law of an actuator: `gain control - stiffness length - damping velocity`.
+#[derive(Default)]
 struct Law {
     gain: f64,
+    /// Damping per unit of the control.
+    brake: f64,
     stiffness: f64,
     damping: f64,
 }
@@ -76,6 +84,12 @@ fn read_actuator(
         let tag = &reader.tree.elements[of].tag;
         return Ok(Some(format!("an actuator `{tag}` of this kind is not taken")));
     };
+    if law.brake == 0.0 && reader.tree.elements[of].tag == "damper" {
+        return Ok(Some("a damper without `kv` has no effect".to_owned()));
+    }
+    if let Some(attribute) = reader.tree.attribute(of, "site").cloned() {
+        return pull_at_site(reader, of, (name, &attribute), &law, robot);
+    }
     let gear = reader.tree.list(of, "gear")?;
     let gear = gear.and_then(|g| g.first().copied()).unwrap_or(1.0);
     // A gain is part of an expression, where the scene's numbers are not checked.
@@ -98,7 +112,7 @@ fn read_actuator(
             }
         }
     } else {
-        let why = "an actuator on neither a joint nor a tendon is not taken";
+        let why = "an actuator on no joint, tendon or site is not taken";
         return Ok(Some(why.to_owned()));
     };
     let auto = reader.settings.auto_limits;
@@ -109,6 +123,55 @@ fn read_actuator(
     if !put(effects, name, &law, gear, force, reference) {
         let message = "the bound of a force that is no servo of position is not kept";
         reader.tree.remark(spot, message);
+    }
+    Ok(None)
+}
+
+/// Puts a force and a torque in the axes of a site on its body, or says why they are not taken.
+/// The length of such a transmission is zero, so that no servo holds it anywhere.
+fn pull_at_site(
+    reader: &mut Reader<'_>,
+    of: usize,
+    (name, at): (&str, &Attribute),
+    law: &Law,
+    robot: &mut Robot,
+) -> Result<Option<String>> {
+    let (link, _) = site(reader, at)?;
+    if reader.tree.attribute(of, "refsite").is_some() {
+        return Ok(Some("an actuator between two sites is not taken".to_owned()));
+    }
+    if law.damping > 0.0 || law.brake > 0.0 {
+        return Ok(Some("a damper at a site is not taken".to_owned()));
+    }
+    let found = robot.extras.sites.iter().find(|site| site.name == at.value);
+    let (Some(link), Some(frame)) = (link, found.map(|site| site.frame)) else {
+        return Ok(Some(
+            "an actuator at a site of the world has no effect".to_owned(),
+        ));
+    };
+    let list = reader.tree.list(of, "gear")?.unwrap_or_default();
+    let default = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let gear = |i: usize| law.gain * list.get(i).copied().unwrap_or(default[i]);
+    let vectors = [[0, 1, 2], [3, 4, 5]].map(|three| frame.vector(Vec3::from(three.map(gear))));
+    for (vector, point) in vectors.into_iter().zip([Some(frame.position), None]) {
+        if !vector.iter().all(|x| x.is_finite()) {
+            let message = "gain and gear of the actuator are too large".to_owned();
+            return reader.tree.wrong(reader.spot(of), message, None);
+        }
+        if vector != Vec3::zeros() {
+            robot.extras.pulls.push(Pull {
+                name: name.to_owned(),
+                link,
+                point,
+                vector,
+                in_world: false,
+                control: 0.0,
+            });
+        }
+    }
+    if largest_force(reader, of)?.is_some() {
+        let message = "the bound of a force that is no servo of position is not kept";
+        reader.tree.remark(reader.spot(of), message);
     }
     Ok(None)
 }
@@ -129,8 +192,11 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
     Ok(match tag.as_str() {
         "motor" => Some(Law {
             gain: 1.0,
-            stiffness: 0.0,
-            damping: 0.0,
+            ..Law::default()
+        }),
+        "damper" => Some(Law {
+            brake: kv.unwrap_or_default(),
+            ..Law::default()
         }),
         "position" => {
             // What a class has of `general`.
@@ -140,14 +206,15 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
                 gain: kp,
                 stiffness: kp,
                 damping: damping.unwrap_or_default(),
+                ..Law::default()
             })
         }
         "velocity" => {
             let kv = kv.or(gain).unwrap_or(1.0);
             Some(Law {
                 gain: kv,
-                stiffness: 0.0,
                 damping: kv,
+                ..Law::default()
             })
         }
         "general" => {
@@ -160,8 +227,7 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
             match kinds {
                 (None | Some("fixed"), None | Some("none")) => Some(Law {
                     gain,
-                    stiffness: 0.0,
-                    damping: 0.0,
+                    ..Law::default()
                 }),
                 // A servo's bias pulls to zero with the gain of its control.
                 (None | Some("fixed"), Some("affine"))
@@ -171,6 +237,7 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
                         gain,
                         stiffness: -entry(1),
                         damping: -entry(2),
+                        ..Law::default()
                     })
                 }
                 _ => None,
@@ -178,7 +245,7 @@ fn law(reader: &mut Reader<'_>, of: usize) -> Result<Option<Law>> {
         }
         _ => None,
     }
-    .filter(|law| law.stiffness >= 0.0 && law.damping >= 0.0))
+    .filter(|law| law.stiffness >= 0.0 && law.damping >= 0.0 && law.brake >= 0.0))
 }
 
 fn largest_force(reader: &mut Reader<'_>, of: usize) -> Result<Option<f64>> {
@@ -211,6 +278,14 @@ fn put(effects: &mut Effects, name: &str, law: &Law, gear: f64, force: Option<f6
         return true;
     }
     effects.damping += law.damping * gear * gear;
+    if law.brake > 0.0 {
+        effects.brakes.push(Force {
+            name: name.to_owned(),
+            gear: law.brake * gear * gear,
+            control: 0.0,
+        });
+        return force.is_none();
+    }
     effects.forces.push(Force {
         name: name.to_owned(),
         gear: law.gain * gear,

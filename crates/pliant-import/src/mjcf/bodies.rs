@@ -5,6 +5,7 @@ use super::keys::Coordinate;
 use super::pairs::place_geom;
 use super::settings::{PLACE, bounds};
 use super::sites::read_site;
+use super::{flexcomp, particles};
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
 use crate::robot::{Attachment, Effects, Joint, Lift, Link, Motion};
@@ -13,12 +14,13 @@ use pliant_dense::{Mat3, Vec3};
 
 type Result<T> = std::result::Result<T, ImportError>;
 
-const PARTS: [&str; 10] = [
+pub(super) const PARTS: [&str; 11] = [
     "inertial",
     "joint",
     "freejoint",
     "geom",
     "body",
+    "flexcomp",
     "frame",
     "site",
     "camera",
@@ -38,7 +40,7 @@ struct Content {
     colliders: Vec<crate::robot::Collider>,
     /// Elements of sites, and the frames they are in.
     sites: Vec<(usize, Frame)>,
-    /// Elements of bodies, and the frames they are in.
+    /// Elements of bodies and deformables, and the frames they are in.
     bodies: Vec<(usize, Frame)>,
 }
 
@@ -81,6 +83,13 @@ impl Reader<'_> {
                 .map(|(of, frame)| (of, frame, None))
                 .collect();
             while let Some((of, outer, parent)) = open.pop() {
+                if self.tree.elements[of].tag == "flexcomp" {
+                    flexcomp::read_flexcomp(self, of, &outer, parent)?;
+                    continue;
+                }
+                if particles::read_particle(self, of, &outer, parent)? {
+                    continue;
+                }
                 let (number, bodies) = self.read_body(of, &outer, parent)?;
                 open.extend(
                     bodies
@@ -98,8 +107,12 @@ impl Reader<'_> {
         let Some(total) = self.settings.total_mass else {
             return;
         };
-        let sum: f64 = self.links.iter().filter_map(|l| l.inertia).map(|i| i.mass).sum();
+        let links: f64 = self.links.iter().filter_map(|l| l.inertia).map(|i| i.mass).sum();
+        let sum = links + self.particles.list.iter().map(|p| p.mass).sum::<f64>();
         if sum > 0.0 {
+            for particle in &mut self.particles.list {
+                particle.mass *= total / sum;
+            }
             for inertia in self.links.iter_mut().filter_map(|l| l.inertia.as_mut()) {
                 inertia.mass *= total / sum;
                 inertia.tensor *= total / sum;
@@ -210,7 +223,7 @@ impl Reader<'_> {
                     };
                 }
                 "joint" | "freejoint" => self.read_joint(child, &outer, body, content)?,
-                "body" => content.bodies.push((child, outer)),
+                "body" | "flexcomp" => content.bodies.push((child, outer)),
                 "frame" => {
                     self.tree.expect(
                         child,
@@ -230,7 +243,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn inertial(&mut self, of: usize) -> Result<Inertia> {
+    pub(super) fn inertial(&mut self, of: usize) -> Result<Inertia> {
         let known = [&["mass", "diaginertia", "fullinertia"][..], &PLACE].concat();
         self.tree.expect(of, &known, &[]);
         let frame = self.settings.frame(self.tree, of)?;

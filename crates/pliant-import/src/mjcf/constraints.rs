@@ -1,6 +1,7 @@
 //! Pairs that do not collide, rows between bodies and coordinates.
 
 use super::Reader;
+use super::flex::{self, is_vertex};
 use super::settings::truth;
 use crate::error::ImportError;
 use crate::geometry::Frame;
@@ -23,7 +24,7 @@ pub(super) fn joint_at(robot: &mut Robot, (link, number): (usize, usize)) -> Opt
 
 impl Reader<'_> {
     /// The link of a body by name; none is the world.
-    fn body(&self, name: &Attribute) -> Result<Option<usize>> {
+    pub(super) fn body(&self, name: &Attribute) -> Result<Option<usize>> {
         if name.value == "world" {
             return Ok(None);
         }
@@ -72,6 +73,11 @@ impl Reader<'_> {
                     self.tree.needed(of, "body1")?.clone(),
                     self.tree.needed(of, "body2")?.clone(),
                 );
+                if is_vertex(self, &a) || is_vertex(self, &b) {
+                    let message = "a vertex of a flex that is not to collide is not taken";
+                    self.tree.remark(self.spot(of), message);
+                    continue;
+                }
                 let sides = (self.body(&a)?.or(world), self.body(&b)?.or(world));
                 if let (Some(a), Some(b)) = sides {
                     robot.apart.push(Apart {
@@ -89,7 +95,7 @@ impl Reader<'_> {
         let zero = starts(&robot.links);
         for section in self.tree.all(root, "equality") {
             self.tree
-                .expect(section, &[], &["connect", "weld", "joint", "tendon"]);
+                .expect(section, &[], &["connect", "weld", "joint", "tendon", "flex"]);
             for of in self.tree.elements[section].children.clone() {
                 let spot = self.spot(of);
                 if truth(self.tree, of, "active")? == Some(false) {
@@ -175,6 +181,9 @@ impl Reader<'_> {
             return Ok(());
         }
         let second = self.tree.attribute(of, "body2").cloned();
+        if is_vertex(self, &first) || second.as_ref().is_some_and(|name| is_vertex(self, name)) {
+            return flex::read_tie(self, of, [Some(&first), second.as_ref()], zero, robot);
+        }
         let a = self.body(&first)?;
         let b = match &second {
             Some(name) => self.body(name)?,

@@ -228,7 +228,7 @@ impl Reader<'_> {
     }
 
     /// Type and affinity of a geom.
-    fn bits(&self, of: usize) -> Result<(u32, u32)> {
+    pub(super) fn bits(&self, of: usize) -> Result<(u32, u32)> {
         let bit =
             |key: &str| -> Result<u32> { Ok(self.tree.number(of, key)?.map_or(1, |x| x as i64 as u32)) };
         Ok((bit("contype")?, bit("conaffinity")?))
@@ -269,7 +269,7 @@ impl Reader<'_> {
     }
 
     /// The number of the material of a geom.
-    fn material(&mut self, of: usize) -> Result<usize> {
+    pub(super) fn material(&mut self, of: usize) -> Result<usize> {
         let given = self.tree.list(of, "friction")?.unwrap_or_default();
         if let Some(x) = given.iter().find(|x| **x < 0.0) {
             let spot = self.tree.needed(of, "friction")?.spot;

@@ -5,6 +5,7 @@ use super::constraints::joint_at;
 use crate::error::ImportError;
 use crate::geometry::Frame;
 use crate::robot::{Effects, Robot};
+use pliant_dense::Vec3;
 use pliant_dense::rotation::normalize;
 use std::collections::HashMap;
 
@@ -18,6 +19,12 @@ pub(super) enum Coordinate {
     Ball,
     /// One of a joint.
     Single(String),
+    /// One of a particle, along this axis of the frame of its parent.
+    Particle(usize, Vec3),
+    /// So many of something that is not taken.
+    Other(usize),
+    /// An unknown number of something that is not taken.
+    Unknown,
 }
 
 pub(super) fn read_keys(
@@ -53,10 +60,17 @@ fn start_at(reader: &mut Reader<'_>, of: usize, robot: &mut Robot) -> Result<()>
     let Some(list) = reader.tree.list(of, "qpos")? else {
         return Ok(());
     };
+    if reader.order.iter().any(|c| matches!(c, Coordinate::Unknown)) {
+        let message = "`qpos` is not taken, as it has coordinates of a deformable that is not";
+        reader.tree.remark(reader.tree.elements[of].spot, message);
+        return Ok(());
+    }
     let sizes = reader.order.iter().map(|c| match c {
         Coordinate::Free(_) => 7,
         Coordinate::Ball => 4,
-        Coordinate::Single(_) => 1,
+        Coordinate::Single(_) | Coordinate::Particle(..) => 1,
+        Coordinate::Other(count) => *count,
+        Coordinate::Unknown => 0,
     });
     let expected: usize = sizes.sum();
     if list.len() != expected {
@@ -86,6 +100,12 @@ fn start_at(reader: &mut Reader<'_>, of: usize, robot: &mut Robot) -> Result<()>
                 }
                 at += 4;
             }
+            Coordinate::Particle(number, axis) => {
+                robot.extras.particles[*number].place += axis * list[at];
+                at += 1;
+            }
+            Coordinate::Other(count) => at += count,
+            Coordinate::Unknown => {}
             // What follows another joint has its start from there.
             Coordinate::Single(name) if reader.followers.contains(name) => at += 1,
             Coordinate::Single(name) => {
@@ -126,10 +146,13 @@ fn control(
             let value = values.get(motor.name.as_str()).copied().unwrap_or_default();
             motor.target += value / motor.gear;
         }
-        for force in &mut effects.forces {
+        for force in effects.forces.iter_mut().chain(&mut effects.brakes) {
             force.control = values.get(force.name.as_str()).copied().unwrap_or_default();
         }
     };
+    for pull in &mut robot.extras.pulls {
+        pull.control = values.get(pull.name.as_str()).copied().unwrap_or_default();
+    }
     robot.joints_mut().for_each(|joint| set(&mut joint.effects));
     robot
         .tendons

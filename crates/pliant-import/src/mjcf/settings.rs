@@ -50,7 +50,7 @@ pub(super) fn truth_or_auto(tree: &Tree, of: usize, name: &str) -> Result<Option
 }
 
 /// The number of a word among those that are allowed, if there is one.
-fn word(tree: &Tree, of: usize, name: &str, allowed: &[&str]) -> Result<Option<usize>> {
+pub(super) fn word(tree: &Tree, of: usize, name: &str, allowed: &[&str]) -> Result<Option<usize>> {
     let Some(attribute) = tree.attribute(of, name) else {
         return Ok(None);
     };

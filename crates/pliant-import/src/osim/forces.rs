@@ -217,6 +217,7 @@ fn read_torque_actuator(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
                 point: None,
                 vector,
                 in_world,
+                control: 0.0,
             });
         }
     }
@@ -261,6 +262,7 @@ fn read_point_actuator(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
                 point,
                 vector,
                 in_world,
+                control: 0.0,
             });
         }
         None => reader

@@ -1,6 +1,6 @@
 //! Colliders, their materials and the pairs of them that do not meet.
 
-use super::{Surroundings, Writer, place, rotation, unused};
+use super::{Surroundings, Writer, flexes, place, rotation, unused};
 use crate::numbers::{number, text, tuple, vector};
 use crate::robot::{Apart, Collider, Material, Robot, Shape};
 use pliant_dense::Vec3;
@@ -18,6 +18,7 @@ impl Writer<'_> {
         let robot = self.robot;
         let mut names: Vec<Vec<String>> = Vec::new();
         let mut taken = HashSet::from(["ground".to_owned()]);
+        taken.extend(self.flexes.iter().map(|flex| flex.node.clone()));
         let mut counts = HashMap::new();
         for link in &robot.links {
             names.push(
@@ -66,6 +67,7 @@ impl Writer<'_> {
                 out.push(entry);
             }
         }
+        self.flex_colliders(&kinds, around, &names, &mut out);
         // Links of a robot that do not meet each other need no list.
         if around.self_collision {
             self.ignore(&names);
@@ -75,6 +77,34 @@ impl Writer<'_> {
             format!("({name}, {}),", coefficients(material))
         });
         (materials.collect(), out)
+    }
+
+    /// Colliders of deformables, which do not meet the bodies that carry some of their vertices.
+    fn flex_colliders(
+        &mut self,
+        kinds: &Kinds,
+        around: Surroundings,
+        names: &[Vec<String>],
+        out: &mut Vec<String>,
+    ) {
+        let robot = self.robot;
+        for (flex, written) in robot.extras.flexes.iter().zip(&self.flexes) {
+            let Some(surface) = flex.surface else {
+                continue;
+            };
+            let mut entry = flexes::collider(written, flex, surface.radius, surface.itself);
+            let name = text(&written.node);
+            let _ = write!(entry, ", material: \"surface {}\"", surface.material + 1);
+            entry += &kinds.groups_of((surface.bits.0, surface.bits.1, None), around);
+            entry.push_str("),");
+            out.push(entry);
+            let carried =
+                |link: &usize| self.layout.owner[*link].is_some_and(|o| written.bodies.contains(&o));
+            let links = (0..robot.links.len()).filter(carried);
+            let ignored = links.flat_map(|link| &names[link]);
+            self.ignored
+                .extend(ignored.map(|other| format!("({}, {name}),", text(other))));
+        }
     }
 
     /// Coefficients of materials together that are not by the rule.
@@ -273,6 +303,8 @@ impl Kinds {
             let colliders = link.colliders.iter().enumerate();
             kinds.extend(colliders.map(|(which, collider)| self.kind(collider, (index, which))));
         }
+        let surfaces = robot.extras.flexes.iter().filter_map(|flex| flex.surface);
+        kinds.extend(surfaces.map(|surface| (surface.bits.0, surface.bits.1, None)));
         kinds.into_iter().collect()
     }
 
@@ -283,10 +315,14 @@ impl Kinds {
 
     /// Groups of a collider, with a comma ahead.
     fn groups(&self, collider: &Collider, place: Place, around: Surroundings) -> String {
+        self.groups_of(self.kind(collider, place), around)
+    }
+
+    /// Groups of colliders of a kind, with a comma ahead.
+    fn groups_of(&self, kind: Kind, around: Surroundings) -> String {
         if !around.self_collision {
             return ", groups: [\"robot\"], collides_with: [\"default\"]".to_owned();
         }
-        let kind = self.kind(collider, place);
         let Some(own) = self.list.iter().position(|k| *k == kind) else {
             return String::new();
         };

@@ -116,6 +116,7 @@ impl Writer<'_> {
             let law = format!("Spring(curve: Table([{}]))", points.join(", "));
             self.force(&stop.name, node, &law);
         }
+        self.write_brakes(node, effects);
         for force in &effects.forces {
             let parameter = self.parameter(&force.name, force.control);
             let name = self.name(&force.name);
@@ -125,6 +126,14 @@ impl Writer<'_> {
                 text(&name),
                 text(node)
             ));
+        }
+    }
+
+    fn write_brakes(&mut self, node: &str, effects: &Effects) {
+        for brake in &effects.brakes {
+            let parameter = self.parameter(&brake.name, brake.control);
+            let law = format!("Damping(linear: \"{} * ${parameter}\")", number(brake.gear));
+            self.force(&brake.name, node, &law);
         }
     }
 
@@ -138,7 +147,7 @@ impl Writer<'_> {
             (effects.armature > 0.0, "armature"),
             (effects.spring.is_some(), "stiffness"),
             (
-                !effects.motors.is_empty() || !effects.forces.is_empty(),
+                !(effects.motors.is_empty() && effects.forces.is_empty() && effects.brakes.is_empty()),
                 "actuators",
             ),
         ];

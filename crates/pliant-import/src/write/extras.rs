@@ -161,6 +161,7 @@ pub(super) fn write_pulls(writer: &mut Writer<'_>) {
         point,
         vector: axis,
         in_world,
+        control,
     } in &robot.extras.pulls
     {
         let (owner, frame) = writer.in_body(Some(*link), &Frame::at(point.unwrap_or_default()));
@@ -168,7 +169,7 @@ pub(super) fn write_pulls(writer: &mut Writer<'_>) {
             continue;
         };
         if !parameters.contains_key(name.as_str()) {
-            parameters.insert(name, writer.parameter(name, 0.0));
+            parameters.insert(name, writer.parameter(name, *control));
         }
         let parameter = parameters.get(name.as_str()).cloned().unwrap_or_default();
         let axis = if *in_world { *axis } else { frame.vector(*axis) };
@@ -239,4 +240,29 @@ fn curve_of(shape: &Shape1) -> String {
             format!("points: [{}], slopes: [{slopes}]", points.trim_end_matches(", "))
         }
     }
+}
+
+/// A list that stands in lines of some length.
+pub(super) fn listed(entries: impl Iterator<Item = String>) -> String {
+    /// Letters of a line.
+    const WIDTH: usize = 150;
+    let mut out = String::from("[");
+    let mut width = 0;
+    for (index, entry) in entries.enumerate() {
+        if index > 0 {
+            out.push(',');
+            width += 1;
+            if width + entry.len() > WIDTH {
+                out.push_str("\n    ");
+                width = 0;
+            } else {
+                out.push(' ');
+                width += 1;
+            }
+        }
+        width += entry.len();
+        out.push_str(&entry);
+    }
+    out.push(']');
+    out
 }

@@ -7,6 +7,7 @@
 )]
 
 mod errors;
+mod flexes;
 mod garbage;
 mod mjcf;
 mod osim;

@@ -504,6 +504,28 @@ fn parts_on_joints_without_a_single_coordinate_are_told() {
 }
 
 #[test]
+fn actuators_at_sites_that_are_not_taken_are_told() {
+    let made = import(
+        "<worldbody><site name=\"w\"/><body><joint name=\"j\"/><geom size=\"1\"/><site name=\"s\"/></body></worldbody>
+         <actuator>\n<motor site=\"s\" refsite=\"w\"/>\n<motor site=\"w\"/>\n<velocity site=\"s\"/>
+         <damper site=\"s\" kv=\"1\"/>\n<damper joint=\"j\"/><motor name=\"on\" site=\"s\" forcerange=\"-1 1\"/></actuator>",
+    );
+    for expected in [
+        "an actuator between two sites is not taken (m.xml:4)",
+        "an actuator at a site of the world has no effect (m.xml:5)",
+        "a damper at a site is not taken, 2 times (m.xml:6, 7)",
+        "a damper without `kv` has no effect (m.xml:8)",
+        "is not kept (m.xml:8)",
+    ] {
+        assert!(remarked(&made, expected), "{:?}", made.remarks);
+    }
+    let law = "law: BodyForce(point: (0, 0, 0), force: (\"1 * $on\", 0, 0))";
+    assert!(made.scene.contains(law), "{}", made.scene);
+    let wrong = crate::import_mjcf("<worldbody/><actuator><motor site=\"s\"/></actuator>").unwrap_err();
+    assert!(wrong.contains("there is no site `s`"), "{wrong}");
+}
+
+#[test]
 fn actuators_with_a_state_are_not_taken() {
     let made = import(
         "<worldbody><body><joint name=\"j\"/><geom size=\"1\"/></body></worldbody>

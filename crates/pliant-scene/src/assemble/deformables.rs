@@ -4,12 +4,12 @@
 use super::{Builder, Result, Skin, mesh_files, meshes, nodes};
 use crate::Number;
 use crate::picture::PointRef;
-use crate::schema::{Rotation, SolidFile, SymmetrySpec, Triple};
+use crate::schema::{CellsSpec, Rotation, SolidFile, SymmetrySpec, Triple};
 use crate::source::Where;
 use pliant::continuum::SymmetryPlane;
 use pliant::dense::Vec3;
 use pliant::dense::rotation::{self, Quaternion};
-use pliant::model::NodeId;
+use pliant::model::{NodeId, Space};
 use pliant_mesh_io::Mesh as FileMesh;
 
 /// Which nodes of a mesh do not move, in the user's words; `key` is that of the boxes.
@@ -109,6 +109,84 @@ pub(super) fn add_placed(
         *x = place.put(*x);
     }
     nodes::add_points(builder, name, nodes, &vec![place.velocity; nodes.len()])
+}
+
+/// The node of points that a part is put on, as `on` says; `given` are keys of the part, and
+/// whether they are there, that are about points of its own.
+pub(super) fn points_of(
+    builder: &mut Builder<'_>,
+    name: &str,
+    on: &str,
+    count: usize,
+    given: &[(&'static str, bool)],
+) -> Result<NodeId> {
+    let at = Where::Field(name, "on");
+    if let Some((key, _)) = given.iter().find(|(_, there)| *there) {
+        let message = format!("`{name}` is on points that are there, so it has no `{key}`");
+        let help = match *key {
+            "density" => Some("points have masses of their own; leave `density` out"),
+            key if key.starts_with("fix") => Some("`fixed` of the scene holds them"),
+            _ => None,
+        };
+        let places = [Where::Field(name, key), at, Where::Name(name)];
+        return builder.wrong(&places, message, help.map(str::to_owned));
+    }
+    let node = builder.node(on, name, "on")?;
+    let entry = builder.model.node(node);
+    let (space, found) = (entry.space, entry.count);
+    if space != Space::Real(3) {
+        let message = format!("`{on}` has {space}, not points of space");
+        return builder.wrong(&[at, Where::Name(name)], message, None);
+    }
+    if found != count {
+        let message = format!("`{on}` has {found} points, and the shape of `{name}` has {count}");
+        return builder.wrong(&[at, Where::Name(name)], message, None);
+    }
+    if !builder.picture.nodes.contains(&node) {
+        builder.picture.show(node);
+    }
+    Ok(node)
+}
+
+/// The density of a part that makes points of its own.
+pub(super) fn density_of(builder: &Builder<'_>, name: &str, density: Option<&Number>) -> Result<f64> {
+    let Some(density) = density else {
+        let message = format!("`{name}` has no `density`");
+        let help = "only a part `on` points that are there has none".to_owned();
+        return builder.wrong(&[Where::Name(name)], message, Some(help));
+    };
+    builder.positive(density, Where::Field(name, "density"))
+}
+
+/// Points, and the corners of cells between them.
+type GivenCells = (Vec<[f64; 3]>, Vec<Vec<usize>>);
+
+/// Points and cells that stand in the scene; cells have one of these counts of corners.
+pub(super) fn cells_of(
+    builder: &Builder<'_>,
+    name: &str,
+    spec: &CellsSpec,
+    counts: &[usize],
+) -> Result<GivenCells> {
+    let points = spec.points.iter();
+    let points = points.map(|x| builder.triple(x, Where::Field(name, "points")));
+    let points = points.collect::<Result<Vec<_>>>()?;
+    let at = Where::Field(name, "cells");
+    let mut cells = Vec::with_capacity(spec.cells.len());
+    for cell in &spec.cells {
+        if !counts.contains(&cell.len()) {
+            let known: Vec<String> = counts.iter().map(usize::to_string).collect();
+            let message = format!(
+                "a cell of `{name}` has {} corners where {} make one",
+                cell.len(),
+                known.join(" or ")
+            );
+            return builder.wrong(&[at, Where::Name(name)], message, None);
+        }
+        let corners = cell.iter().map(|n| builder.element(n, name, points.len(), at));
+        cells.push(corners.collect::<Result<Vec<_>>>()?);
+    }
+    Ok((points, cells))
 }
 
 /// The cells of a mesh file that a shape takes, times its scale.

@@ -2,7 +2,7 @@
 
 use super::deformables::Held;
 use super::{Builder, Result, components, deformables, solids};
-use crate::schema::{BendingSpec, ElasticSheet as Spec, SheetElements, SheetMaterial, SheetShape};
+use crate::schema::{BendingSpec, CellsSpec, ElasticSheet as Spec, SheetElements, SheetMaterial, SheetShape};
 use crate::source::Where;
 use pliant::continuum::{Bending, Sheet, SheetMesh};
 use pliant_mesh_io::Mesh as FileMesh;
@@ -38,7 +38,10 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         sheet = sheet.with_warp(place.turned(warp));
     }
     sheet = sheet.with_symmetry(&deformables::symmetry(builder, name, &spec.symmetry, &place)?);
-    let node = deformables::add_placed(builder, name, &place, &mut mesh.nodes)?;
+    let node = match &spec.on {
+        Some(on) => deformables::points_of(builder, name, on, mesh.nodes.len(), &of_own_points(spec))?,
+        None => deformables::add_placed(builder, name, &place, &mut mesh.nodes)?,
+    };
     let parts = sheet.add_on(&mut builder.model, name, node, &mesh);
     parts.map_err(|e| builder.continuum_error(name, "shape", e))?;
 
@@ -50,6 +53,19 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         components::fix_always(builder, node, still);
     }
     Ok(())
+}
+
+/// Keys about points that a sheet makes, and whether they are given.
+fn of_own_points(spec: &Spec) -> [(&'static str, bool); 7] {
+    [
+        ("density", spec.density.is_some()),
+        ("velocity", spec.velocity.is_some()),
+        ("symmetry", !spec.symmetry.is_empty()),
+        ("clamp_boxes", !spec.clamp_boxes.is_empty()),
+        ("fix", !spec.fix.is_empty()),
+        ("fix_boxes", !spec.fix_boxes.is_empty()),
+        ("fix_groups", !spec.fix_groups.is_empty()),
+    ]
 }
 
 /// The mesh in the axes of the shape, and the file that it came from.
@@ -93,7 +109,29 @@ fn sheet_mesh(builder: &Builder<'_>, name: &str, spec: &Spec) -> Result<(SheetMe
             };
             Ok((mesh, Some(file)))
         }
+        SheetShape::Cells(c) => Ok((given_mesh(builder, name, c, uncut)?, None)),
     }
+}
+
+/// A mesh that stands in the scene; quadrangles are cut unless they are wanted whole.
+fn given_mesh(builder: &Builder<'_>, name: &str, spec: &CellsSpec, uncut: bool) -> Result<SheetMesh> {
+    let all = elements(spec.points.len(), [spec.cells.len(), 0]);
+    builder.check_size(Where::Field(name, "cells"), all)?;
+    let (nodes, cells) = deformables::cells_of(builder, name, spec, &[3, 4])?;
+    let (mut triangles, mut quadrangles) = (Vec::new(), Vec::new());
+    for cell in cells {
+        match cell[..] {
+            [a, b, c, d] if uncut => quadrangles.push([a, b, c, d]),
+            [a, b, c, d] => triangles.extend([[a, b, c], [a, c, d]]),
+            [a, b, c] => triangles.push([a, b, c]),
+            _ => {}
+        }
+    }
+    Ok(SheetMesh {
+        nodes,
+        triangles,
+        quadrangles,
+    })
 }
 
 /// Elements of a sheet of so many nodes, triangles and quadrangles: nodes, triangles twice, and
@@ -129,8 +167,11 @@ fn sheet_of(builder: &Builder<'_>, spec: &Spec) -> Result<Sheet> {
         BendingSpec::Quadratic(d) => Bending::Quadratic(number(d, "bending")?),
         BendingSpec::Shell => Bending::Shell,
     };
+    let sheet = match &spec.on {
+        Some(_) => sheet.without_mass(),
+        None => sheet.with_density(deformables::density_of(builder, name, spec.density.as_ref())?),
+    };
     let sheet = sheet
-        .with_density(number(&spec.density, "density")?)
         .with_bending(bending)
         .with_stretch(number(&spec.stretch, "stretch")?)
         .with_relaxation_time(components::not_negative(

@@ -4,7 +4,7 @@ use super::deformables::{Held, Placement};
 use super::{Builder, Result, components, deformables, nodes};
 use crate::Number;
 use crate::schema::{
-    PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
+    CellsSpec, PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
 };
 use crate::source::Where;
 use pliant::continuum::{
@@ -67,7 +67,10 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         [mesh.nodes.len(), gradients.point_count()],
     )?;
     let (mesh, velocities, fixed) = at_places(&mesh, &fixed, &places);
-    let node = nodes::add_points(builder, name, &mesh.nodes, &velocities)?;
+    let node = match &spec.on {
+        Some(on) => deformables::points_of(builder, name, on, mesh.nodes.len(), &of_own_points(spec))?,
+        None => nodes::add_points(builder, name, &mesh.nodes, &velocities)?,
+    };
     let parts = solid.add_on(&mut builder.model, name, node, &mesh);
     parts.map_err(|e| builder.continuum_error(name, "material", e))?;
     // Of one place: those of a mirrored solid that is repeated are refused.
@@ -82,6 +85,19 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         components::fix_always(builder, node, fixed);
     }
     Ok(())
+}
+
+/// Keys about points that a solid makes, and whether they are given.
+fn of_own_points(spec: &Spec) -> [(&'static str, bool); 7] {
+    [
+        ("density", spec.density.is_some()),
+        ("velocity", spec.velocity.is_some()),
+        ("repeat", spec.repeat.is_some()),
+        ("symmetry", !spec.symmetry.is_empty()),
+        ("fix", !spec.fix.is_empty()),
+        ("fix_boxes", !spec.fix_boxes.is_empty()),
+        ("fix_groups", !spec.fix_groups.is_empty()),
+    ]
 }
 
 /// How often a solid is repeated, if it is.
@@ -226,9 +242,30 @@ fn solid_mesh(builder: &Builder<'_>, spec: &Spec, repeats: usize) -> Result<(Mes
             builder.check_size(field("file"), all)?;
             return Ok((file.solid(1.0), Some(file)));
         }
+        SolidShape::Cells(c) => return Ok((given_mesh(builder, name, c)?, None)),
     };
     let mesh = made.map_err(|e| builder.continuum_error(name, "shape", e))?;
     Ok((mesh, None))
+}
+
+/// A mesh that stands in the scene.
+fn given_mesh(builder: &Builder<'_>, name: &str, spec: &CellsSpec) -> Result<Mesh> {
+    const KINDS: [ElementKind; 4] = [
+        ElementKind::Tet4,
+        ElementKind::Pyramid5,
+        ElementKind::Prism6,
+        ElementKind::Hex8,
+    ];
+    let all = elements(spec.points.len(), spec.cells.len());
+    builder.check_size(Where::Field(name, "cells"), all)?;
+    let counts = KINDS.map(ElementKind::node_count);
+    let (nodes, cells) = deformables::cells_of(builder, name, spec, &counts)?;
+    let element = |corners: Vec<usize>| {
+        let kind = KINDS.iter().find(|k| k.node_count() == corners.len());
+        kind.map(|kind| Element::new(*kind, &corners))
+    };
+    let elements = cells.into_iter().filter_map(element).collect();
+    Ok(Mesh { nodes, elements })
 }
 
 /// The material with what it remembers.
@@ -315,8 +352,11 @@ fn solid_of(builder: &Builder<'_>, spec: &Spec) -> Result<Solid> {
         }
     };
     let solid = with_past(builder, solid, spec)?;
+    let solid = match &spec.on {
+        Some(_) => solid.without_mass(),
+        None => solid.with_density(deformables::density_of(builder, name, spec.density.as_ref())?),
+    };
     Ok(solid
-        .with_density(builder.positive(&spec.density, Where::Field(name, "density"))?)
         .with_mass(spec.mass_matrix)
         .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))
         .with_incompressibility(spec.incompressibility)

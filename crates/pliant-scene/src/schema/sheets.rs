@@ -1,6 +1,6 @@
 //! Elastic sheets.
 
-use super::{Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
+use super::{CellsSpec, Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -12,7 +12,11 @@ use serde::Deserialize;
 pub struct ElasticSheet {
     /// Name of the part and of its nodes.
     pub name: String,
-    /// The mesh: made, or read from a file.
+    /// A node of points that are the nodes of the mesh, which is at rest as the shape is; mapped
+    /// ones, too. They have masses of their own. By default it makes particles.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// The mesh: made, given, or read from a file.
     pub shape: SheetShape,
     /// Its elements; triangles by default.
     #[serde(default)]
@@ -30,8 +34,9 @@ pub struct ElasticSheet {
     pub material: SheetMaterial,
     /// Thickness in m.
     pub thickness: Number,
-    /// Density in kg/m^3.
-    pub density: Number,
+    /// Density in kg/m^3; required without `on`.
+    #[serde(default)]
+    pub density: Option<Number>,
     /// Its resistance to bending; none by default.
     #[serde(default)]
     pub bending: BendingSpec,
@@ -78,6 +83,8 @@ pub enum SheetShape {
     Rectangle(SheetRectangle),
     /// The triangles and quadrangles of a mesh file.
     File(SolidFile),
+    /// Points, and cells between them: triangles and quadrangles, by the count of their corners.
+    Cells(CellsSpec),
 }
 
 /// The elements of a sheet.

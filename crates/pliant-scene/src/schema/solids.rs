@@ -13,7 +13,11 @@ use serde::Deserialize;
 pub struct Solid {
     /// Name of the part and of its nodes.
     pub name: String,
-    /// The mesh: made, or read from a file.
+    /// A node of points that are the nodes of the mesh, which is at rest as the shape is; mapped
+    /// ones, too. They have masses of their own. By default it makes particles.
+    #[serde(default)]
+    pub on: Option<String>,
+    /// The mesh: made, given, or read from a file.
     pub shape: SolidShape,
     /// The elements; as the shape has them by default.
     #[serde(default)]
@@ -37,8 +41,9 @@ pub struct Solid {
     /// default.
     #[serde(default)]
     pub tangent: Tangent,
-    /// Density in kg/m^3.
-    pub density: Number,
+    /// Density in kg/m^3; required without `on`.
+    #[serde(default)]
+    pub density: Option<Number>,
     /// The mass matrix that a density gives.
     #[serde(default)]
     pub mass_matrix: MassMatrix,
@@ -102,6 +107,19 @@ pub enum SolidShape {
     Tube(SolidTube),
     /// The volumes of a mesh file.
     File(SolidFile),
+    /// Points, and cells between them: tetrahedra, pyramids, prisms and hexahedra, by the count of
+    /// their corners.
+    Cells(CellsSpec),
+}
+
+/// A mesh that stands in the scene.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Cells", deny_unknown_fields)]
+pub struct CellsSpec {
+    /// Its nodes.
+    pub points: Vec<Triple>,
+    /// The corners of each cell, points counted from zero.
+    pub cells: Vec<Vec<Number>>,
 }
 
 /// A box.

@@ -491,3 +491,165 @@ fn mistakes_in_solids_are_shown_where_they_are() {
         .to_string();
     assert!(error.contains("densitty"), "{error}");
 }
+
+/// Corners of a cube, the bottom ones first, and what stands on them as the scene has it.
+const CORNERS: &str =
+    "(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)";
+
+fn on_points(nodes: &str, part: &str, rest: &str) -> String {
+    format!("(gravity: (0, 0, -9.81), run: (duration: 0.02, step: 0.01), nodes: [{nodes}, {part}], {rest})")
+}
+
+/// A solid on points that are there moves as one that makes them, also if a body carries some.
+#[test]
+fn solids_on_points_move_as_those_with_their_own() {
+    let sorted = |text: &str, node: &str| {
+        let file =
+            SceneFile::from_text("s.ron".as_ref(), text, Format::Ron).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = runner(&file, &[], None);
+        advance(&mut run, 2);
+        let mut list = points(&run, node);
+        // In one order, which rounding does not change.
+        list.sort_by_key(|x| x.map(|c| (1e3 * c).round() as i64));
+        list
+    };
+    let expected = sorted(SOLID, "s");
+    let part = format!(
+        "Solid(name: \"s\", on: \"p\", shape: Cells(points: [{CORNERS}], cells: [[0, 1, 2, 3, 4, 5, 6, 7]]),
+            material: Corotational(young: 1e6, poisson: 0.3))"
+    );
+    // An eighth of the mass of the cube each.
+    let plain = format!("Particles(name: \"p\", positions: [{CORNERS}], mass: 125)");
+    let (_, top) = CORNERS.split_once("(0, 1, 0), ").unwrap();
+    let carried = format!(
+        "Bodies(name: \"plate\", bodies: [(shape: Box(1, 1, 0.1), mass: 1)]),
+         Mapped(name: \"low\", parents: [\"plate\"], mapping: RigidPoints(points: [(0, (0, 0, 0)), (0, (1, 0, 0)), (0, (1, 1, 0)), (0, (0, 1, 0))])),
+         Particles(name: \"high\", positions: [{top}], mass: 125),
+         Mapped(name: \"p\", parents: [\"low\", \"high\"], mapping: Subset(elements: [0, 1, 2, 3, (\"high\", 0), (\"high\", 1), (\"high\", 2), (\"high\", 3)]))"
+    );
+    for (nodes, held) in [
+        (plain, "fixed: [(node: \"p\", elements: [0, 1, 2, 3])]"),
+        (carried, "fixed: [(node: \"plate\")]"),
+    ] {
+        let found = sorted(&on_points(&nodes, &part, held), "p");
+        assert_eq!(found.len(), 8);
+        for (x, y) in found.iter().zip(&expected) {
+            let difference = (0..3).fold(0.0f64, |a, k| a.max((x[k] - y[k]).abs()));
+            assert!(difference < 1e-12, "{x:?} {y:?}");
+        }
+    }
+}
+
+/// A sheet of one quadrangle, whose mass is a quarter at each corner.
+#[test]
+fn sheets_on_points_move_as_those_with_their_own() {
+    let sheet = "material: Isotropic(young: 1e4, poisson: 0.3), thickness: 0.01, elements: Quadrangles, bending: Quadratic(0.1)";
+    let ends = |nodes: &str, node: &str| {
+        let text = on_points(
+            nodes,
+            "Scalars(name: \"other\", values: [0], mass: 1)",
+            &format!("fixed: [(node: \"{node}\", elements: [0])]"),
+        );
+        let file =
+            SceneFile::from_text("s.ron".as_ref(), &text, Format::Ron).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = runner(&file, &[], None);
+        advance(&mut run, 2);
+        let mut list = points(&run, node);
+        list.sort_by_key(|x| x.map(|c| (1e3 * c).round() as i64));
+        list
+    };
+    let own = format!(
+        "ElasticSheet(name: \"s\", shape: Rectangle(size: (1, 2), cells: (1, 1)), density: 1000, {sheet})"
+    );
+    let places = "(0, 0, 0), (1, 0, 0), (1, 2, 0), (0, 2, 0)";
+    let on = format!(
+        "Particles(name: \"p\", positions: [{places}], mass: 5),
+         ElasticSheet(name: \"s\", on: \"p\", shape: Cells(points: [{places}], cells: [[0, 1, 2, 3]]), {sheet})"
+    );
+    for (x, y) in ends(&own, "s").iter().zip(ends(&on, "p")) {
+        let difference = (0..3).fold(0.0f64, |a, k| a.max((x[k] - y[k]).abs()));
+        assert!(difference < 1e-12, "{x:?} {y:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_parts_on_points_are_shown_where_they_are() {
+    let nodes =
+        "Particles(name: \"corners\", positions: [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], mass: 1)";
+    let shape = "shape: Cells(points: [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], cells: [[0, 1, 2, 3]])";
+    let solid =
+        format!("Solid(name: \"s\", on: \"corners\", {shape}, material: Linear(young: 1, poisson: 0))");
+    let flat =
+        "shape: Cells(points: [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], cells: [[0, 1, 2], [0, 3, 1]])";
+    let sheet = format!(
+        "ElasticSheet(name: \"s\", on: \"corners\", {flat}, material: Isotropic(young: 1, poisson: 0), thickness: 1)"
+    );
+    for (part, from, to, message, caret) in [
+        (
+            &solid,
+            "on: \"corners\"",
+            "on: \"corner\"",
+            "unknown node `corner`",
+            "\"corner\"",
+        ),
+        (&solid, "on: \"corners\", ", "", "`s` has no `density`", "\"s\""),
+        (
+            &solid,
+            "on:",
+            "density: 1, on:",
+            "so it has no `density`",
+            "1, on",
+        ),
+        (&solid, "on:", "fix: [0], on:", "so it has no `fix`", "[0]"),
+        (&solid, "on:", "repeat: 2, on:", "so it has no `repeat`", "2, on"),
+        (
+            &solid,
+            "(0, 1, 0), (0, 0, 1)], cells: [[0, 1, 2, 3]]",
+            "(0, 1, 0), (0, 0, 1), (1, 1, 1)], cells: [[0, 1, 2, 3], [1, 2, 3, 4]]",
+            "`corners` has 4 points, and the shape of `s` has 5",
+            "\"corners\"",
+        ),
+        (
+            &solid,
+            "[[0, 1, 2, 3]]",
+            "[[0, 1, 2]]",
+            "has 3 corners where 4 or 5 or 6 or 8 make one",
+            "[[0, 1, 2]]",
+        ),
+        (&solid, "[[0, 1, 2, 3]]", "[[0, 1, 2, 4]]", "4", "[[0, 1, 2, 4]]"),
+        (&solid, "[[0, 1, 2, 3]]", "[[0, 2, 1, 3]]", "inside out", "Cells"),
+        (&sheet, "on: \"corners\", ", "", "`s` has no `density`", "\"s\""),
+        (
+            &sheet,
+            "on:",
+            "clamp_boxes: [((0, 0, 0), (1, 1, 1))], on:",
+            "so it has no `clamp_boxes`",
+            "[((0",
+        ),
+        (
+            &sheet,
+            "on:",
+            "bending: Shell, on:",
+            "masses of their own",
+            "Shell",
+        ),
+        (
+            &sheet,
+            "[0, 3, 1]",
+            "[0, 3]",
+            "has 2 corners where 3 or 4 make one",
+            "[[0, 1, 2], [0, 3]]",
+        ),
+    ] {
+        assert!(part.contains(from), "{from}");
+        let text = on_points(nodes, &part.replacen(from, to, 1), "");
+        let file =
+            SceneFile::from_text("s.ron".as_ref(), &text, Format::Ron).unwrap_or_else(|e| panic!("{e}"));
+        let error = file.build(&Settings::default()).unwrap_err().to_string();
+        assert!(error.contains(message), "{to}: {error}");
+        assert!(
+            text.contains(caret) && error.contains("s.ron:1:"),
+            "{to}: {error}"
+        );
+    }
+}

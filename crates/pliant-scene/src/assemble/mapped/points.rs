@@ -340,7 +340,23 @@ fn add_quadratic_bending(
         }
         hinges.push(nodes);
     }
-    let rest = rest_points(builder, parents)?;
+    let rest = match &spec.rest {
+        None => rest_points(builder, parents)?,
+        Some(list) => {
+            let at = Where::Field(parents.user, "rest");
+            let count = builder.model.node(parents.nodes[0]).count;
+            if list.len() != count {
+                let name = parents.user;
+                let message = format!(
+                    "`rest` of `{name}` has {} places, and there are {count} points",
+                    list.len()
+                );
+                return builder.wrong(&[at, Where::Name(name)], message, None);
+            }
+            let places = list.iter().map(|x| builder.triple(x, at));
+            places.collect::<Result<Vec<_>>>()?
+        }
+    };
     let mapping = quadratic_bending(&hinges, &rest).or_else(|e| bad_mesh(builder, parents.user, e))?;
     super::add_mapped(builder, parents, hinges.len(), mapping).map(drop)
 }

@@ -80,6 +80,9 @@ pub struct DihedralSpec {
 pub struct HingesSpec {
     /// Both ends of the edge, then the opposite corners, elements of the only parent.
     pub hinges: Vec<[Number; 4]>,
+    /// Places of all elements at rest; those at the start by default.
+    #[serde(default)]
+    pub rest: Option<Vec<Triple>>,
 }
 
 /// The sum of scalar products.

@@ -197,6 +197,21 @@ pub enum ContactError {
         /// Reason, as a clause.
         reason: &'static str,
     },
+    /// An elastic foundation of two meshes whose points are too far apart for one of them to be in
+    /// every patch that carries.
+    #[error(
+        "the elastic foundation between `{}` and `{}` has points {spacing:.2e} m apart, and the narrower one is {width:.2e} m wide: \
+         they would pass into each other where no point is; make the triangles of one of them smaller, half that width at most",
+        .between[0], .between[1]
+    )]
+    CoarseFoundation {
+        /// Names of the two colliders.
+        between: [String; 2],
+        /// The distance of the points of the finer mesh (m).
+        spacing: f64,
+        /// The middle one of the extents of the narrower mesh (m).
+        width: f64,
+    },
     /// The identities restored belong to another world.
     #[error("the contact memory names collider {collider}, but there are {count}")]
     Memory {

@@ -221,6 +221,17 @@ impl World {
         foundation::pressing(self).map(|_| ())
     }
 
+    /// Whether of two meshes that press on each other by elastic foundations one is fine enough for
+    /// its points to be in a patch: at most half as far apart as the narrower mesh is wide. Coarser
+    /// ones could pass into each other where no point of either is in the other.
+    ///
+    /// # Errors
+    /// [`ContactError::CoarseFoundation`], and as [`check_foundations`](Self::check_foundations);
+    /// [`ContactError::State`] where the model has no places to begin with.
+    pub fn check_columns(&mut self, model: &Model) -> Result<(), ContactError> {
+        foundation::check_spacing(self, model)
+    }
+
     /// The areas of the points of a collider whose shape is one mesh of triangles, rigid or soft;
     /// none of other shapes.
     ///

@@ -56,6 +56,8 @@ struct Columns {
     areas: Vec<f64>,
     /// The mean area of its triangles (m^2).
     cell: f64,
+    /// The middle one of its three extents along the axes (m).
+    width: f64,
     /// 1 if its triangles have matter behind them, -1 if before them, 0 if it has no inside.
     outward: f64,
 }
@@ -125,11 +127,12 @@ impl Columns {
         let areas = areas(mesh, &place);
         let outward = match (has_inside(mesh), mesh.sides) {
             (false, _) => 0.0,
-            (true, Sides::Two) if mesh.volume(place) < 0.0 => -1.0,
+            (true, Sides::Two) if mesh.volume(&place) < 0.0 => -1.0,
             (true, _) => 1.0,
         };
         Self {
             cell: areas.iter().sum::<f64>() / mesh.triangles.len().max(1) as f64,
+            width: width(mesh, &place),
             areas,
             outward,
         }
@@ -145,6 +148,18 @@ fn areas(mesh: &Mesh, place: impl Fn(usize) -> Vec3) -> Vec<f64> {
         t.iter().for_each(|p| areas[*p as usize] += third);
     }
     areas
+}
+
+/// The middle one of the extents of the triangles of a mesh along the axes (m).
+fn width(mesh: &Mesh, place: impl Fn(usize) -> Vec3) -> f64 {
+    let (mut least, mut most) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
+    for p in mesh.triangles.iter().flatten() {
+        let x = place(*p as usize);
+        (least, most) = (least.inf(&x), most.sup(&x));
+    }
+    let mut extents: [f64; 3] = (most - least).into();
+    extents.sort_by(f64::total_cmp);
+    extents[1]
 }
 
 /// The place of a point of a node of points of space.
@@ -175,6 +190,42 @@ pub(super) fn prepare(world: &mut World, model: &Model) -> Result<(), ContactErr
         any,
         columns,
     };
+    Ok(())
+}
+
+/// Whether of two meshes that press on each other the finer one has points that are at most half as
+/// far apart as the narrower one is wide.
+///
+/// # Errors
+/// [`ContactError::CoarseFoundation`], and those of [`prepare`].
+pub(super) fn check_spacing(world: &mut World, model: &Model) -> Result<(), ContactError> {
+    prepare(world, model)?;
+    let columns = &world.foundations.columns;
+    let pieces = || {
+        world
+            .pieces
+            .list
+            .iter()
+            .zip(columns)
+            .filter(|(_, c)| c.cell > 0.0)
+    };
+    for (a, of_a) in pieces() {
+        for (b, of_b) in pieces().filter(|(b, _)| b.collider.index() > a.collider.index()) {
+            let pair = [a.collider, b.collider];
+            let presses = may_meet(&world.colliders, &world.excluded, pair)
+                && world.pair_material(pair[0], pair[1]).foundation > 0.0;
+            // Two triangles make a square of the distance between points.
+            let spacing = (2.0 * of_a.cell.min(of_b.cell)).sqrt();
+            let width = of_a.width.min(of_b.width);
+            if presses && spacing > 0.5 * width {
+                return Err(ContactError::CoarseFoundation {
+                    between: pair.map(|id| world.colliders[id.index()].name.clone()),
+                    spacing,
+                    width,
+                });
+            }
+        }
+    }
     Ok(())
 }
 

@@ -16,7 +16,12 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     fn nodes(&self) -> Vec<NodeId>;
 
     /// Says in which model it is to find contacts, when it is given to a simulation.
-    fn begin(&mut self, _model: &Model) {}
+    ///
+    /// # Errors
+    /// What keeps it from finding them there.
+    fn begin(&mut self, _model: &Model) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Lists, into an empty list, the contacts that are closed or may close within `horizon` (s) at
     /// the velocities of the state, which are those that gravity alone would make until then.

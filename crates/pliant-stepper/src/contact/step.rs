@@ -23,14 +23,22 @@ pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
 pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
 
 /// Gives a system a source of contacts, and a motion the memory of it.
-pub fn set_finder(system: &mut System, motion: &mut Motion, mut finder: Box<dyn ContactFinder>) {
-    finder.begin(&system.model);
+///
+/// # Errors
+/// What keeps it from finding contacts in this model.
+pub fn set_finder(
+    system: &mut System,
+    motion: &mut Motion,
+    mut finder: Box<dyn ContactFinder>,
+) -> Result<(), Error> {
+    finder.begin(&system.model)?;
     let mut contacts = Contacts::new(finder);
     contacts.detection.source.held = HeldElements::find(system);
     let mut memory = ContactMemory::default();
     contacts.detection.source.save(&mut memory);
     system.contacts = Some(Box::new(contacts));
     motion.contacts = Some(memory);
+    Ok(())
 }
 
 /// Whether the present step has contacts.

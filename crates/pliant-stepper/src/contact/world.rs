@@ -93,8 +93,9 @@ impl ContactFinder for World {
             .collect()
     }
 
-    fn begin(&mut self, model: &Model) {
+    fn begin(&mut self, model: &Model) -> Result<(), Error> {
         self.exclude_joined(model);
+        Ok(self.check_columns(model)?)
     }
 
     fn find(

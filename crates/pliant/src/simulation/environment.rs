@@ -91,11 +91,11 @@ impl Simulation {
     /// Gives the simulation a source of contacts, instead of the one it had; plans the system anew.
     ///
     /// # Errors
-    /// As [`Simulation::new`].
+    /// As [`Simulation::new`], and what keeps the finder from finding contacts in this model.
     pub fn set_contacts(&mut self, finder: impl ContactFinder + 'static) -> Result<(), Error> {
         self.wake_all();
         self.motion.ledger.energies = None;
-        step::set_finder(&mut self.system, &mut self.motion, Box::new(finder));
+        step::set_finder(&mut self.system, &mut self.motion, Box::new(finder))?;
         let rows = self.system.model.row_groups().to_vec();
         self.plan_anew(&rows)
     }

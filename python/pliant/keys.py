@@ -34,6 +34,7 @@ class SceneKeys(TypedDict, total=False):
     friction_rule: Any
     colliders: List
     ignore: List
+    record: List
 
 
 class _ParticlesKeys(TypedDict):

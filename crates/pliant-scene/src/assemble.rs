@@ -24,6 +24,7 @@ mod mapped;
 mod mesh_files;
 mod meshes;
 mod nodes;
+mod observables;
 mod outlines;
 mod parts;
 mod rod;
@@ -39,6 +40,7 @@ pub use courses::InputCourse;
 pub use mesh_files::InputFile;
 pub use statics::StaticsPlan;
 
+use super::observable::Observables;
 use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
@@ -149,6 +151,8 @@ pub struct BuiltScene {
     pub world: Option<World>,
     /// Inputs of forces that change with time.
     pub inputs: Vec<InputCourse>,
+    /// Quantities that are measured.
+    pub observables: Observables,
     /// Numbers in units that are hardly meant.
     pub suspicions: Vec<Warning>,
     /// The text, to show where something is said.
@@ -288,6 +292,8 @@ struct Builder<'a> {
     skins: BTreeMap<NodeId, Skin>,
     /// Elements of the solids.
     solids: BTreeMap<NodeId, Vec<Element>>,
+    /// The colliders of each name, sorted by their places in the world.
+    colliders: BTreeMap<String, Vec<u32>>,
     /// The initial state of the nodes so far, if it was asked for since the last node.
     initial: Option<State>,
     units: units::Units,
@@ -325,6 +331,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         differences: BTreeMap::new(),
         skins: BTreeMap::new(),
         solids: BTreeMap::new(),
+        colliders: BTreeMap::new(),
         initial: None,
         units: units::Units::default(),
     };
@@ -342,6 +349,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     suspicions.extend(of_fixed);
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
+    let observables = observables::record(&builder, &plan)?;
     let joints = builder
         .joints
         .into_iter()
@@ -366,6 +374,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         holds: builder.holds,
         joints: joints.collect(),
         inputs: builder.inputs,
+        observables,
         picture: builder.picture,
         world,
         suspicions,

@@ -35,6 +35,7 @@ mod diagnostic;
 mod error;
 mod notation;
 mod number;
+mod observable;
 mod picture;
 pub mod schema;
 mod source;
@@ -47,6 +48,9 @@ pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
 pub use notation::Format;
 pub use number::{EndSpec, Number, OneOrMany};
+pub use observable::{
+    CONTACT, DistanceEnd, EnergyKind, NamedExpression, Observable, Observables, ProbeColumn,
+};
 pub use picture::{DrawnCollider, Picture, PointRef};
 pub use pliant_expression::suggest::hint;
 pub use pliant_expression::{ExpressionError, constant};

@@ -15,6 +15,7 @@ mod laws;
 mod mappings;
 mod nodes;
 mod parts;
+mod record;
 mod rods;
 mod run;
 mod sheets;
@@ -53,6 +54,9 @@ pub use nodes::{
     Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
 pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
+pub use record::{
+    ContactProbeSpec, DistanceProbeSpec, EnergySpec, ExpressionSpec, OfSpec, PlaceSpec, ProbeSpec,
+};
 pub use rods::{ElasticRod, SectionSpec};
 pub use run::{
     AccuracySpec, CertifiedSpec, GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run,
@@ -133,6 +137,9 @@ pub struct Scene {
     /// Pairs of colliders that do not meet, by name.
     #[serde(default)]
     pub ignore: Vec<(String, String)>,
+    /// Quantities that are recorded over the run.
+    #[serde(default)]
+    pub record: Vec<ProbeSpec>,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.

@@ -13,6 +13,7 @@ pub(super) use identity::Identity;
 use super::Runner;
 use super::drives::Drive;
 use super::holds::Phase;
+use super::probes::ProbeState;
 use super::review::Watch;
 use super::steps::Course;
 use super::summary::Summary;
@@ -117,6 +118,8 @@ struct RunState {
     drives: Vec<Drive>,
     #[serde(default)]
     off_plan: bool,
+    #[serde(default)]
+    probes: ProbeState,
 }
 
 /// The checkpoints of a run.
@@ -284,6 +287,7 @@ impl Runner {
             log,
             drives: self.drives.list(),
             off_plan: self.is_off_plan(),
+            probes: self.probes.state(),
         }
     }
 
@@ -311,6 +315,7 @@ impl Runner {
         self.recording.contacts.left_out = state.contacts_left_out;
         self.summary.go_on(state.summary);
         self.watch = state.watch;
+        self.probes.go_to(state.probes);
         Ok(())
     }
 

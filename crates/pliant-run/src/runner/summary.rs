@@ -4,6 +4,7 @@ use super::adaptive::AdaptiveRun;
 use super::contacts::ContactSummary;
 use super::inputs::Inputs;
 use super::joints::JointState;
+use super::probes::ProbeSummary;
 use super::statics::StaticsSummary;
 use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Problem, Treatment};
 use pliant::solvers::Variable;
@@ -127,6 +128,9 @@ pub struct Summary {
     /// Joints at the end, by name.
     #[serde(skip_deserializing)]
     pub joints: BTreeMap<String, JointState>,
+    /// Probes over the run, by name.
+    #[serde(skip_deserializing)]
+    pub probes: BTreeMap<String, ProbeSummary>,
     /// Treatment, in the last step, of the force fields of treatment `Auto`, by name.
     #[serde(skip_deserializing)]
     pub treatments: BTreeMap<String, TreatmentState>,
@@ -408,6 +412,7 @@ impl Summary {
             state: BTreeMap::new(),
             reactions: BTreeMap::new(),
             joints: BTreeMap::new(),
+            probes: BTreeMap::new(),
             treatments: BTreeMap::new(),
             contacts: None,
             statics: None,

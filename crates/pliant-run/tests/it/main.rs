@@ -10,6 +10,7 @@ mod defects;
 mod errors;
 mod garbage;
 mod matrix;
+mod probes;
 mod random;
 mod replays;
 mod runs;

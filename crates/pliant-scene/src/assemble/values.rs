@@ -94,7 +94,7 @@ impl Builder<'_> {
             | Where::Item(name, ..)
             | Where::Used(name, _)
             | Where::Literal(name, _) => name,
-            Where::Key(_) => "",
+            Where::Key(_) | Where::Listed(..) => "",
         };
         let ExpressionError { message, range, help } = error;
         let diagnostic = match self.source.find(Where::Literal(name, text)) {
@@ -286,5 +286,6 @@ pub(super) fn describe(at: Where<'_>) -> String {
         Where::Field(name, key) | Where::Used(name, key) => format!("`{key}` of `{name}`"),
         Where::Item(name, key, index) => format!("entry {index} of `{key}` of `{name}`"),
         Where::Literal(name, text) => format!("\"{text}\" of `{name}`"),
+        Where::Listed(key, index, _) => format!("a number of entry {index} of `{key}`"),
     }
 }

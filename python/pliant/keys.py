@@ -35,6 +35,7 @@ class SceneKeys(TypedDict, total=False):
     colliders: List
     ignore: List
     record: List
+    events: List
 
 
 class _ParticlesKeys(TypedDict):

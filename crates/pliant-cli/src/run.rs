@@ -336,6 +336,13 @@ fn step_rows(table: &mut Table, summary: &Summary) {
         );
         table.row("", counts);
     }
+    for saying in &summary.said {
+        let (time, event) = (number(saying.time), &saying.event);
+        table.row("event", format!("`{event}` at {time} s: {}", saying.text));
+    }
+    if let Some(stop) = &summary.stopped_by {
+        table.row("stopped", format!("by `{}` at {} s", stop.event, number(stop.time)));
+    }
     table.row(
         "time",
         format!("{} s simulated in {:.2} s", number(summary.time), seconds.total),

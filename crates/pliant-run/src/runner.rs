@@ -20,6 +20,7 @@ mod adaptive;
 mod checkpoint;
 mod contacts;
 mod drives;
+mod events;
 mod files;
 mod holds;
 mod inputs;
@@ -36,6 +37,7 @@ pub use adaptive::AdaptiveRun;
 pub use checkpoint::{CheckpointError, Every};
 pub use contacts::ContactSummary;
 pub use drives::Target;
+pub use events::{EventSummary, Saying, StopSummary};
 pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
 pub use inputs::Inputs;
 pub use joints::{JointCoordinate, JointState};
@@ -50,6 +52,7 @@ pub use verdicts::is_unsolved;
 
 use checkpoint::{Checkpoints, Identity};
 use drives::{Drive, Drives};
+use events::Watchers;
 use holds::Schedule;
 use joints::Joints;
 use pliant::model::{ComponentId, Energies, NodeId};
@@ -103,6 +106,7 @@ pub struct Runner {
     records: bool,
     /// Quantities that are measured.
     probes: Probes,
+    events: Watchers,
     /// Sum of the ledgers of all steps so far.
     ledger: Ledger,
     summary: Summary,
@@ -235,7 +239,8 @@ impl Runner {
             up,
             places: scene.places,
         };
-        Ok(Self {
+        let events = Watchers::new(std::mem::take(&mut scene.events));
+        let mut runner = Self {
             simulation,
             scene: parts,
             schedule,
@@ -245,6 +250,7 @@ impl Runner {
             recording,
             records: true,
             probes,
+            events,
             ledger: Ledger::default(),
             summary,
             warnings,
@@ -252,7 +258,10 @@ impl Runner {
             started,
             identity,
             checkpoints: None,
-        })
+        };
+        let begun = runner.pass_events();
+        begun.map_err(|e| runner.scene.places.error(e))?;
+        Ok(runner)
     }
 
     /// Asks what the first step asks before it has contacts, and takes no step: `pliant check`.
@@ -489,7 +498,7 @@ impl Runner {
         frame
     }
 
-    fn record(&mut self, report: &StepReport, picture: bool) {
+    fn record(&mut self, report: &StepReport, picture: bool, at_event: bool) {
         self.ledger += report.ledger;
         let sample = sample(report, &self.ledger);
         self.summary.add(self.simulation.problem(), report);
@@ -498,21 +507,21 @@ impl Runner {
         if self.records {
             self.recording.samples.push(sample);
         }
-        self.record_probes(report.energies);
-        if picture {
+        self.record_probes(report.energies, at_event);
+        if picture || at_event {
             self.record_picture(sample);
             self.record_contacts(report.time);
         }
     }
 
     /// Reads the probes after a step or at rest, and keeps a line of them if one is due.
-    fn record_probes(&mut self, energies: Energies) {
+    fn record_probes(&mut self, energies: Energies, at_event: bool) {
         self.probes.add(Moment {
             simulation: &self.simulation,
             joints: &self.scene.joints,
             energies,
         });
-        let is_due = self.is_static() || self.probes.is_due(self.summary.steps);
+        let is_due = at_event || self.is_static() || self.probes.is_due(self.summary.steps);
         if self.records && is_due && !self.probes.is_empty() {
             self.recording.probes.lines.push(self.probes.line());
         }
@@ -594,6 +603,9 @@ impl Runner {
         summary.numerical = self.ledger.parts.entries().into_iter().collect();
         summary.joints = self.scene.joints.states(&self.simulation);
         summary.probes = self.probes.summaries();
+        summary.events = self.events.summaries();
+        summary.said = self.events.said();
+        summary.stopped_by = self.events.stopped();
         summary.finish(&self.simulation, error, self.started.elapsed());
         summary.finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
         let found = self.watch.warnings(&self.simulation, &summary);

@@ -40,6 +40,7 @@ pub use courses::InputCourse;
 pub use mesh_files::InputFile;
 pub use statics::StaticsPlan;
 
+use super::event::Events;
 use super::observable::Observables;
 use super::picture::Picture;
 use super::schema::{Node, Scene};
@@ -153,6 +154,8 @@ pub struct BuiltScene {
     pub inputs: Vec<InputCourse>,
     /// Quantities that are measured.
     pub observables: Observables,
+    /// Conditions, and what is done where they begin to hold.
+    pub events: Events,
     /// Numbers in units that are hardly meant.
     pub suspicions: Vec<Warning>,
     /// The text, to show where something is said.
@@ -221,6 +224,7 @@ impl Places {
                     pliant::Error::LinearSolver { .. } => vec![Where::Key("linear")],
                     pliant::Error::NeedsStabilisation { .. } => vec![Where::Key("adaptive_step")],
                     pliant::Error::Baumgarte { .. } => places_of(&message, &["rate"]),
+                    pliant::Error::NoValue { .. } => places_of(&message, &["when"]),
                     _ => places_of(&message, &[]),
                 };
                 let places = [named, vec![Where::Key("run")]].concat();
@@ -349,7 +353,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     suspicions.extend(of_fixed);
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
-    let observables = observables::record(&builder, &plan)?;
+    let (observables, events) = observables::record(&builder, &plan)?;
     let joints = builder
         .joints
         .into_iter()
@@ -375,6 +379,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         joints: joints.collect(),
         inputs: builder.inputs,
         observables,
+        events,
         picture: builder.picture,
         world,
         suspicions,

@@ -33,6 +33,7 @@ mod assemble;
 mod course;
 mod diagnostic;
 mod error;
+mod event;
 mod notation;
 mod number;
 mod observable;
@@ -46,6 +47,7 @@ pub use assemble::{
 pub use course::Course;
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
+pub use event::{Action, Event, Events};
 pub use notation::Format;
 pub use number::{EndSpec, Number, OneOrMany};
 pub use observable::{

@@ -10,6 +10,7 @@ mod shared;
 mod adaptive;
 mod components;
 mod contacts;
+mod events;
 mod joints;
 mod laws;
 mod mappings;
@@ -33,6 +34,7 @@ pub use contacts::{
     HeightFieldSpec, MaterialPairSpec, MaterialSpec, OutlineSpec, OverlapSpec, PartShapeSpec,
     PointsColliderSpec, PyramidSpec, RowsSpec, SheetSpec, SleepingSpec, SurfaceContactSpec,
 };
+pub use events::{ActionSpec, EventSpec};
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
     MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, VelocityMotorSpec,
@@ -140,6 +142,9 @@ pub struct Scene {
     /// Quantities that are recorded over the run.
     #[serde(default)]
     pub record: Vec<ProbeSpec>,
+    /// Conditions, and what is done where they begin to hold.
+    #[serde(default)]
+    pub events: Vec<EventSpec>,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.

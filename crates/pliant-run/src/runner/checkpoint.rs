@@ -12,6 +12,7 @@ pub(super) use identity::Identity;
 
 use super::Runner;
 use super::drives::Drive;
+use super::events::EventsState;
 use super::holds::Phase;
 use super::probes::ProbeState;
 use super::review::Watch;
@@ -120,6 +121,8 @@ struct RunState {
     off_plan: bool,
     #[serde(default)]
     probes: ProbeState,
+    #[serde(default)]
+    events: EventsState,
 }
 
 /// The checkpoints of a run.
@@ -288,6 +291,7 @@ impl Runner {
             drives: self.drives.list(),
             off_plan: self.is_off_plan(),
             probes: self.probes.state(),
+            events: self.events.state(),
         }
     }
 
@@ -316,6 +320,7 @@ impl Runner {
         self.summary.go_on(state.summary);
         self.watch = state.watch;
         self.probes.go_to(state.probes);
+        self.events.go_to(state.events);
         Ok(())
     }
 

@@ -44,6 +44,8 @@ pub(super) struct ProbeState {
 pub(super) struct Probes {
     observables: Observables,
     state: ProbeState,
+    /// Why expressions had no value when they were read last, by their places.
+    faults: Vec<(usize, String)>,
 }
 
 impl Probes {
@@ -51,9 +53,11 @@ impl Probes {
         let mut probes = Self {
             observables,
             state: ProbeState::default(),
+            faults: Vec::new(),
         };
         probes.forget();
         probes.read(start);
+        probes.count_faults();
         for (column, summary) in probes.observables.columns.iter().zip(&mut probes.state.summaries) {
             if !column.of_step {
                 summary.add(probes.state.values[Observables::FREE + column.place]);
@@ -121,6 +125,7 @@ impl Probes {
             return;
         }
         self.read(moment);
+        self.count_faults();
         for (column, summary) in self.observables.columns.iter().zip(&mut self.state.summaries) {
             summary.add(self.state.values[Observables::FREE + column.place]);
         }
@@ -145,15 +150,41 @@ impl Probes {
         missing.map(sentence).collect()
     }
 
-    /// Reads all quantities.
-    fn read(&mut self, moment: Moment<'_>) {
+    /// The time and all quantities, as they were read last.
+    pub(super) fn values(&self) -> &[f64] {
+        &self.state.values
+    }
+
+    fn count_faults(&mut self) {
+        for (index, why) in self.faults.drain(..) {
+            let (count, first) = &mut self.state.missing[index];
+            if *count == 0 {
+                *first = why;
+            }
+            *count += 1;
+        }
+    }
+
+    /// Reads all quantities at the end of a step.
+    pub(super) fn read(&mut self, moment: Moment<'_>) {
+        self.read_all(moment, &[]);
+    }
+
+    /// Reads all quantities between two steps: those of steps are those of the last one.
+    pub(super) fn refresh(&mut self, moment: Moment<'_>) {
+        let last = std::mem::take(&mut self.state.values);
+        self.read_all(moment, &last);
+    }
+
+    fn read_all(&mut self, moment: Moment<'_>, last: &[f64]) {
         let mut reader = Reader {
             moment,
             contacts: contacts(&self.observables, moment.simulation),
             wrench: None,
             force: None,
         };
-        let ProbeState { values, missing, .. } = &mut self.state;
+        let values = &mut self.state.values;
+        self.faults.clear();
         values.clear();
         values.push(moment.simulation.time());
         for observable in &self.observables.list {
@@ -161,13 +192,14 @@ impl Probes {
                 Observable::Expression(index) => {
                     let value = self.observables.expressions[*index].program.of(values);
                     value.unwrap_or_else(|error| {
-                        let (count, why) = &mut missing[*index];
-                        if *count == 0 {
-                            *why = error.message;
-                        }
-                        *count += 1;
+                        self.faults.push((*index, error.message));
                         f64::NAN
                     })
+                }
+                Observable::Force { .. } | Observable::Wrench { .. } | Observable::Contact { .. }
+                    if last.len() > values.len() =>
+                {
+                    last[values.len()]
                 }
                 other => reader.number(other),
             };
@@ -215,7 +247,8 @@ impl Reader<'_> {
             Observable::Force { component, index } => {
                 let known = self.force.take().filter(|(of, _)| *of == component);
                 let force = known.unwrap_or_else(|| (component, simulation.force(component)));
-                let number = at(&force.1, index);
+                // What was released has none.
+                let number = force.1.get(index).copied().unwrap_or(0.0);
                 self.force = Some(force);
                 number
             }

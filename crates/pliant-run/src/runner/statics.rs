@@ -206,7 +206,7 @@ impl Runner {
             self.recording.samples.push(sample);
         }
         self.record_picture(sample);
-        self.record_probes(energies(&sample));
+        self.record_probes(energies(&sample), false);
         self.summary.add_rest(&sample);
         self.summary.add_rest_contacts(&self.simulation.contacts_report());
         // The picture behind that of the start.

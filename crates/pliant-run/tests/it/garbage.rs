@@ -1,5 +1,6 @@
 //! Nothing that a file can hold makes the reader or the first steps panic.
 
+use super::events::EVENTS;
 use super::probes::PROBES;
 use super::scenes::path;
 use super::words::{ADAPTIVE, CONTACTS, WORDS};
@@ -7,7 +8,7 @@ use pliant_run::Runner;
 use pliant_scene::{Format, Limits, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 15] = [
+const SCENES: [&str; 16] = [
     "pendulum",
     "snap_through",
     "spring_chain",
@@ -20,6 +21,7 @@ const SCENES: [&str; 15] = [
     "contacts",
     "adaptive",
     "probes",
+    "events",
     "card_house",
     "creeping_shelf",
     "paper_clip",
@@ -34,6 +36,9 @@ fn text(scene: usize) -> String {
     }
     if SCENES[scene] == "adaptive" {
         return ADAPTIVE.to_owned();
+    }
+    if SCENES[scene] == "events" {
+        return EVENTS.to_owned();
     }
     if SCENES[scene] == "probes" {
         return PROBES.to_owned();

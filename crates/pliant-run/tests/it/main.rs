@@ -8,6 +8,7 @@
 mod bounds;
 mod defects;
 mod errors;
+mod events;
 mod garbage;
 mod matrix;
 mod probes;

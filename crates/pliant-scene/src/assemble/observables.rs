@@ -1,5 +1,6 @@
 //! Names of quantities to places in one list: the room of all that is measured.
 
+mod events;
 mod record;
 mod things;
 

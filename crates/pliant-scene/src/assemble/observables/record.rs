@@ -4,6 +4,7 @@ use super::super::{Builder, Result};
 use super::things::{self, Quantity, Thing};
 use super::{Named, Room};
 use crate::RunPlan;
+use crate::event::Events;
 use crate::observable::{DistanceEnd, EnergyKind, Observable, Observables, ProbeColumn};
 use crate::schema::{ContactProbeSpec, EnergySpec, OfSpec, PlaceSpec, ProbeSpec};
 use crate::source::Where;
@@ -16,7 +17,7 @@ const MOST_COLUMNS: usize = 1000;
 const MOST_NUMBERS: usize = (1 << 30) / 8;
 
 /// All that a scene records.
-pub(in crate::assemble) fn record(builder: &Builder<'_>, plan: &RunPlan) -> Result<Observables> {
+pub(in crate::assemble) fn record(builder: &Builder<'_>, plan: &RunPlan) -> Result<(Observables, Events)> {
     let scene = builder.scene;
     let mut room = Room::new(builder);
     if let Some(number) = &scene.run.probe_every {
@@ -53,11 +54,12 @@ pub(in crate::assemble) fn record(builder: &Builder<'_>, plan: &RunPlan) -> Resu
             Some(help),
         );
     }
+    let events = room.events()?;
     let mut found = room.found;
     for k in 0..found.columns.len() {
         found.columns[k].of_step = found.is_of_step(found.columns[k].place);
     }
-    Ok(found)
+    Ok((found, events))
 }
 
 /// Places of a complaint about an entry, and a text in it.

@@ -36,6 +36,7 @@ class SceneKeys(TypedDict, total=False):
     ignore: List
     record: List
     events: List
+    controllers: List
 
 
 class _ParticlesKeys(TypedDict):

@@ -216,6 +216,10 @@ mod tests {
         let values = [0.5, 1.0, 10.0, 2.0, 2.0, 7.0];
         assert_eq!(program.of(&values), Ok(2.0 - 10.0 + 2.0 * 9.0 - 7.0 + 0.5));
         assert_eq!(program.places().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 5, 0]);
+        let fixed = program.fixing(1, &values[1..]);
+        assert_eq!(fixed.value(0.5), program.of(&values));
+        assert!(fixed.is_timed() && !fixed.depends_on(1) && program.depends_on(1));
+        assert!(!fixed.fixing(0, &[0.5]).is_timed());
         // Without anything that has quantities, such words are no names.
         assert!(
             value("arm.angle")

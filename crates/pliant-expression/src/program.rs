@@ -140,6 +140,24 @@ impl Program {
         })
     }
 
+    /// The same expression in which free names from the place `first` on have these values.
+    #[must_use]
+    pub fn fixing(&self, first: usize, values: &[f64]) -> Self {
+        let fixed = |op: &Op| match op {
+            Op::Free(k) if *k >= first => values.get(*k - first).map(|value| Op::Number(*value)),
+            _ => None,
+        };
+        let ops = self.ops.iter();
+        let ops: Vec<_> = ops
+            .map(|(op, range)| (fixed(op).unwrap_or(*op), range.clone()))
+            .collect();
+        Self {
+            timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
+            ops,
+            length: self.length,
+        }
+    }
+
     /// A constant.
     pub fn number(value: f64) -> Self {
         Self {

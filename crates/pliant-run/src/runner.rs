@@ -19,6 +19,7 @@
 mod adaptive;
 mod checkpoint;
 mod contacts;
+mod controllers;
 mod drives;
 mod events;
 mod files;
@@ -31,6 +32,7 @@ mod samples;
 mod statics;
 mod steps;
 mod summary;
+mod variables;
 mod verdicts;
 
 pub use adaptive::AdaptiveRun;
@@ -51,6 +53,7 @@ pub use summary::{
 pub use verdicts::is_unsolved;
 
 use checkpoint::{Checkpoints, Identity};
+use controllers::Controllers;
 use drives::{Drive, Drives};
 use events::Watchers;
 use holds::Schedule;
@@ -69,6 +72,7 @@ use samples::sample;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::Course;
+use variables::Variables;
 use verdicts::is_of_a_solve;
 
 /// The progress of a run, told to a callback after each step.
@@ -107,6 +111,8 @@ pub struct Runner {
     /// Quantities that are measured.
     probes: Probes,
     events: Watchers,
+    variables: Variables,
+    controllers: Controllers,
     /// Sum of the ledgers of all steps so far.
     ledger: Ledger,
     summary: Summary,
@@ -208,6 +214,8 @@ impl Runner {
             joints: &joints,
             energies,
         };
+        let motions = std::mem::take(&mut scene.varying);
+        let variables = Variables::new(&scene.observables.variables, motions);
         let probes = Probes::new(std::mem::take(&mut scene.observables), start);
         recording.probes = probes.table();
         if !probes.is_empty() {
@@ -239,6 +247,7 @@ impl Runner {
             up,
             places: scene.places,
         };
+        let controllers = Controllers::new(std::mem::take(&mut scene.controllers));
         let events = Watchers::new(std::mem::take(&mut scene.events));
         let mut runner = Self {
             simulation,
@@ -251,6 +260,8 @@ impl Runner {
             records: true,
             probes,
             events,
+            variables,
+            controllers,
             ledger: Ledger::default(),
             summary,
             warnings,

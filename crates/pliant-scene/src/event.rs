@@ -1,14 +1,14 @@
 //! Events of a scene that is ready to run.
 
 use pliant::model::ComponentId;
-use pliant_expression::Condition;
+use pliant_expression::{Condition, Program};
 
 /// A condition, and what is done where it begins to hold.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The user's name.
     pub name: String,
-    /// The condition, over the time and the quantities.
+    /// The condition, over the time, the variables and the quantities.
     pub when: Condition,
     /// Whether it may happen again, once the condition held no more.
     pub again: bool,
@@ -17,10 +17,13 @@ pub struct Event {
 }
 
 /// An action of an event.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Action {
     /// Components act no more.
     Release(Vec<ComponentId>),
+    /// A variable, by its place, has the value of an expression over the time, the variables and
+    /// the quantities.
+    Set(usize, Program),
     /// The run ends.
     Stop,
     /// A sentence in the results.

@@ -30,6 +30,7 @@
 //! ```
 
 mod assemble;
+mod controller;
 mod course;
 mod diagnostic;
 mod error;
@@ -42,8 +43,9 @@ pub mod schema;
 mod source;
 
 pub use assemble::{
-    BuiltScene, Hold, InputCourse, InputFile, Limits, Places, RunPlan, Settings, StaticsPlan, extent,
+    BuiltScene, Hold, InputCourse, InputFile, Limits, Places, RunPlan, Settings, StaticsPlan, Varying, extent,
 };
+pub use controller::{ControlLaw, Controller};
 pub use course::Course;
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;

@@ -119,6 +119,8 @@ pub struct ProbeColumn {
 /// All quantities that a scene asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Observables {
+    /// Parameters that change while the scene runs, with their values at the start.
+    pub variables: Vec<(String, f64)>,
     /// The quantities; each is made of those before it.
     pub list: Vec<Observable>,
     /// The quantities that are expressions.
@@ -139,13 +141,15 @@ impl Observables {
             Some(Observable::Expression(index)) => {
                 let before = self.expressions[*index].program.places();
                 before
-                    .filter_map(|free| free.checked_sub(Self::FREE))
+                    .filter_map(|free| free.checked_sub(self.free()))
                     .any(|before| before < place && self.is_of_step(before))
             }
             _ => false,
         }
     }
 
-    /// Values of expressions ahead of the quantities: the time.
-    pub const FREE: usize = 1;
+    /// How many values expressions have ahead of the quantities: the time and the variables.
+    pub fn free(&self) -> usize {
+        self.variables.len().saturating_add(1)
+    }
 }

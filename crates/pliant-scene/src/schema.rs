@@ -10,6 +10,7 @@ mod shared;
 mod adaptive;
 mod components;
 mod contacts;
+mod controllers;
 mod events;
 mod joints;
 mod laws;
@@ -34,6 +35,7 @@ pub use contacts::{
     HeightFieldSpec, MaterialPairSpec, MaterialSpec, OutlineSpec, OverlapSpec, PartShapeSpec,
     PointsColliderSpec, PyramidSpec, RowsSpec, SheetSpec, SleepingSpec, SurfaceContactSpec,
 };
+pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
 pub use events::{ActionSpec, EventSpec};
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
@@ -145,6 +147,9 @@ pub struct Scene {
     /// Conditions, and what is done where they begin to hold.
     #[serde(default)]
     pub events: Vec<EventSpec>,
+    /// Parameters that follow quantities.
+    #[serde(default)]
+    pub controllers: Vec<ControllerSpec>,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.

@@ -168,6 +168,15 @@ impl Watchers {
         event.actions.clone()
     }
 
+    /// The error of an action without a value at a time (s).
+    pub(super) fn no_value(&self, index: usize, time: f64, why: String) -> Error {
+        Error::NoValue {
+            what: format!("an action of the event `{}`", self.events.list[index].name),
+            time,
+            why,
+        }
+    }
+
     /// The events over the run so far, by name.
     pub(super) fn summaries(&self) -> BTreeMap<String, EventSummary> {
         let names = self.events.list.iter().map(|event| event.name.clone());

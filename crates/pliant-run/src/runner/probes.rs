@@ -31,7 +31,7 @@ pub(super) struct Moment<'a> {
 /// Everything about probes that changes in a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ProbeState {
-    /// The time, then all quantities.
+    /// The time, the variables, then all quantities.
     values: Vec<f64>,
     /// Of each column.
     summaries: Vec<ProbeSummary>,
@@ -44,6 +44,8 @@ pub(super) struct ProbeState {
 pub(super) struct Probes {
     observables: Observables,
     state: ProbeState,
+    /// The values of the variables.
+    variables: Vec<f64>,
     /// Why expressions had no value when they were read last, by their places.
     faults: Vec<(usize, String)>,
 }
@@ -51,6 +53,7 @@ pub(super) struct Probes {
 impl Probes {
     pub(super) fn new(observables: Observables, start: Moment<'_>) -> Self {
         let mut probes = Self {
+            variables: observables.variables.iter().map(|(_, value)| *value).collect(),
             observables,
             state: ProbeState::default(),
             faults: Vec::new(),
@@ -60,7 +63,7 @@ impl Probes {
         probes.count_faults();
         for (column, summary) in probes.observables.columns.iter().zip(&mut probes.state.summaries) {
             if !column.of_step {
-                summary.add(probes.state.values[Observables::FREE + column.place]);
+                summary.add(probes.state.values[probes.observables.free() + column.place]);
             }
         }
         probes
@@ -104,7 +107,7 @@ impl Probes {
     /// The time, then the numbers of the probes.
     pub(super) fn line(&self) -> Vec<f64> {
         let columns = self.observables.columns.iter();
-        let numbers = columns.map(|column| self.state.values[Observables::FREE + column.place]);
+        let numbers = columns.map(|column| self.state.values[self.observables.free() + column.place]);
         self.state
             .values
             .first()
@@ -127,7 +130,7 @@ impl Probes {
         self.read(moment);
         self.count_faults();
         for (column, summary) in self.observables.columns.iter().zip(&mut self.state.summaries) {
-            summary.add(self.state.values[Observables::FREE + column.place]);
+            summary.add(self.state.values[self.observables.free() + column.place]);
         }
     }
 
@@ -150,7 +153,13 @@ impl Probes {
         missing.map(sentence).collect()
     }
 
-    /// The time and all quantities, as they were read last.
+    /// Takes other values of the variables.
+    pub(super) fn set_variables(&mut self, values: &[f64]) {
+        self.variables.clear();
+        self.variables.extend_from_slice(values);
+    }
+
+    /// The time, the variables and all quantities, as they were read last.
     pub(super) fn values(&self) -> &[f64] {
         &self.state.values
     }
@@ -187,6 +196,7 @@ impl Probes {
         self.faults.clear();
         values.clear();
         values.push(moment.simulation.time());
+        values.extend_from_slice(&self.variables);
         for observable in &self.observables.list {
             let value = match observable {
                 Observable::Expression(index) => {

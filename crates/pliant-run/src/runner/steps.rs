@@ -5,6 +5,7 @@ use super::Runner;
 use super::probes::Moment;
 use super::summary::Energy;
 use pliant::model::Energies;
+use pliant::model::dual::Dual;
 use pliant::{Adaptive, AdaptiveReport, Checkpoint, Simulation, StepReport};
 use pliant_scene::Action;
 
@@ -25,6 +26,11 @@ pub(super) struct Course {
     pub(super) off_plan: bool,
     /// The time after the last step (s): another one has passed by other means.
     pub(super) time: f64,
+}
+
+/// A value that changes at a rate, at a time; without its second derivative, which no motion needs.
+pub(super) fn at_rate(value: f64, rate: f64, t: Dual) -> Dual {
+    Dual::new(value, rate * t.eps1, rate * t.eps2, rate * t.eps1eps2)
 }
 
 /// The length of a step.
@@ -170,6 +176,7 @@ impl Runner {
     /// both ends.
     fn attempt(&mut self, length: Length) -> Result<StepReport, pliant::Error> {
         self.pass_events()?;
+        self.control()?;
         let report = self.hold_and_step(length)?;
         self.pass_events()?;
         Ok(report)
@@ -356,6 +363,48 @@ impl Runner {
         Ok((!self.events.due(values)?.is_empty(), self.events.margin(values)?))
     }
 
+    /// Reads all quantities between two steps.
+    fn refresh(&mut self) {
+        let Energy {
+            kinetic, potential, ..
+        } = self.summary.energy_end;
+        self.probes.refresh(Moment {
+            simulation: &self.simulation,
+            joints: &self.scene.joints,
+            energies: Energies { kinetic, potential },
+        });
+    }
+
+    /// Lets controllers whose sample is due set their variables.
+    fn control(&mut self) -> Result<(), pliant::Error> {
+        let steps = self.summary.steps;
+        if self.controllers.is_empty() {
+            return Ok(());
+        }
+        self.refresh();
+        // All of them see the same moment.
+        let mut outputs = Vec::new();
+        for index in 0..self.controllers.count() {
+            if self.controllers.is_due(index, steps) {
+                outputs.push(self.controllers.sample(index, self.probes.values(), steps)?);
+            }
+        }
+        for (variable, value, every) in outputs {
+            self.set_variable((variable, value), every)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a variable another value, which targets reach after so many steps of the scene's
+    /// length.
+    fn set_variable(&mut self, to: (usize, f64), steps: usize) -> Result<(), pliant::Error> {
+        let within = self.scene.plan.step * steps as f64;
+        let inputs = &mut self.scene.inputs;
+        self.variables.set(&mut self.simulation, inputs, to, within)?;
+        self.probes.set_variables(self.variables.values());
+        Ok(())
+    }
+
     /// Does what the events that are due between two steps do.
     pub(super) fn pass_events(&mut self) -> Result<(), pliant::Error> {
         if self.events.is_empty() {
@@ -363,14 +412,7 @@ impl Runner {
         }
         // What one does may let another one be, and that one the first again, at the same time.
         for _ in 0..=self.events.count() {
-            let Energy {
-                kinetic, potential, ..
-            } = self.summary.energy_end;
-            self.probes.refresh(Moment {
-                simulation: &self.simulation,
-                joints: &self.scene.joints,
-                energies: Energies { kinetic, potential },
-            });
+            self.refresh();
             self.events.rearm(self.probes.values())?;
             let due = self.events.due(self.probes.values())?;
             if due.is_empty() {
@@ -379,8 +421,14 @@ impl Runner {
             for index in due {
                 let time = self.simulation.time();
                 for action in self.events.fire(index, time) {
-                    if let Action::Release(components) = action {
-                        self.simulation.release_components(&components)?;
+                    match action {
+                        Action::Release(components) => self.simulation.release_components(&components)?,
+                        Action::Set(variable, value) => {
+                            let value = value.of(self.probes.values());
+                            let value = value.map_err(|e| self.events.no_value(index, time, e.message))?;
+                            self.set_variable((variable, value), 1)?;
+                        }
+                        Action::Stop | Action::Say(_) => {}
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! Nothing that a file can hold makes the reader or the first steps panic.
 
+use super::controllers::CONTROLLERS;
 use super::events::EVENTS;
 use super::probes::PROBES;
 use super::scenes::path;
@@ -8,7 +9,7 @@ use pliant_run::Runner;
 use pliant_scene::{Format, Limits, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 16] = [
+const SCENES: [&str; 17] = [
     "pendulum",
     "snap_through",
     "spring_chain",
@@ -22,6 +23,7 @@ const SCENES: [&str; 16] = [
     "adaptive",
     "probes",
     "events",
+    "controllers",
     "card_house",
     "creeping_shelf",
     "paper_clip",
@@ -36,6 +38,9 @@ fn text(scene: usize) -> String {
     }
     if SCENES[scene] == "adaptive" {
         return ADAPTIVE.to_owned();
+    }
+    if SCENES[scene] == "controllers" {
+        return CONTROLLERS.to_owned();
     }
     if SCENES[scene] == "events" {
         return EVENTS.to_owned();

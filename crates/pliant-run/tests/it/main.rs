@@ -6,6 +6,7 @@
 )]
 
 mod bounds;
+mod controllers;
 mod defects;
 mod errors;
 mod events;

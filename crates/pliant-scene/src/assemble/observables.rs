@@ -1,10 +1,13 @@
 //! Names of quantities to places in one list: the room of all that is measured.
 
+mod controllers;
 mod events;
 mod record;
 mod things;
+mod variables;
 
 pub(super) use record::record;
+pub(super) use variables::variables;
 
 use super::values::owner;
 use super::{Builder, Result};
@@ -13,7 +16,7 @@ use crate::SceneError;
 use crate::observable::{NamedExpression, Observable, Observables};
 use crate::schema::ExpressionSpec;
 use crate::source::Where;
-use pliant_expression::{ExpressionError, Program, Reference, TIME, suggest};
+use pliant_expression::{ExpressionError, Program, Reference, suggest};
 use std::collections::BTreeMap;
 use things::{Quantity, Thing};
 
@@ -48,7 +51,10 @@ impl<'b, 'a> Room<'b, 'a> {
     fn new(builder: &'b Builder<'a>) -> Self {
         Self {
             builder,
-            found: Observables::default(),
+            found: Observables {
+                variables: builder.varied.clone(),
+                ..Observables::default()
+            },
             named: BTreeMap::new(),
             depth: 0,
             failed: None,
@@ -75,7 +81,7 @@ impl<'b, 'a> Room<'b, 'a> {
         let lookup = |name: &str| builder.variable(name, None);
         let mut names = builder.variables(None);
         names.push("t");
-        let read = Program::observing(text, &lookup, &names, TIME, &mut |reference| {
+        let read = Program::observing(text, &lookup, &names, &builder.free_names(), &mut |reference| {
             self.resolve(reference)
         });
         read.map_err(|error| self.error(text, at, error))

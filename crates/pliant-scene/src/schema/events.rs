@@ -1,5 +1,6 @@
 //! Events: conditions over quantities, and what is done where they begin to hold.
 
+use crate::Number;
 use serde::Deserialize;
 
 /// A condition, and what is done where it begins to hold.
@@ -24,6 +25,8 @@ pub struct EventSpec {
 pub enum ActionSpec {
     /// A constraint, force field, gear or joint acts no more.
     Release(String),
+    /// A parameter has another value from then on.
+    Set(String, Number),
     /// The run ends.
     Stop,
     /// A sentence in the results.

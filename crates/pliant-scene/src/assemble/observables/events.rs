@@ -7,7 +7,7 @@ use crate::event::{Action, Event, Events};
 use crate::schema::{ActionSpec, EventSpec};
 use crate::source::Where;
 use pliant::model::ComponentId;
-use pliant_expression::{Condition, TIME, suggest};
+use pliant_expression::{Condition, suggest};
 
 /// The events are located as closely as this by default (s).
 const TOLERANCE: f64 = 1e-6;
@@ -46,7 +46,7 @@ impl<'a> Room<'_, 'a> {
         let at = Where::Field(name, "do");
         if spec.actions.is_empty() {
             let message = format!("the event `{name}` does nothing");
-            let help = "`do: [Stop]`, `Release(\"rope\")` or `Say(\"..\")`".to_owned();
+            let help = "`do: [Stop]`, `Release(\"rope\")`, `Set(\"k\", 0)` or `Say(\"..\")`".to_owned();
             return self.builder.wrong(&[at, owner(at)], message, Some(help));
         }
         let when = self.condition(&spec.when, Where::Field(name, "when"))?;
@@ -65,16 +65,22 @@ impl<'a> Room<'_, 'a> {
         let lookup = |name: &str| builder.variable(name, None);
         let mut names = builder.variables(None);
         names.push("t");
-        let read = Condition::parse(text, &lookup, &names, TIME, &mut |reference| {
+        let read = Condition::parse(text, &lookup, &names, &builder.free_names(), &mut |reference| {
             self.resolve(reference)
         });
         read.map_err(|error| self.error(text, at, error))
     }
 
-    fn action(&self, event: &str, spec: &ActionSpec) -> Result<Action> {
+    fn action(&mut self, event: &str, spec: &ActionSpec) -> Result<Action> {
         match spec {
             ActionSpec::Stop => Ok(Action::Stop),
             ActionSpec::Say(text) => Ok(Action::Say(text.clone())),
+            ActionSpec::Set(name, value) => {
+                let index = self.builder.varied.iter().position(|(varied, _)| varied == name);
+                let value = self.program(value, Where::Field(event, "do"))?;
+                // All that events set is there.
+                Ok(Action::Set(index.unwrap_or_default(), value))
+            }
             ActionSpec::Release(name) => self.released(event, name).map(Action::Release),
         }
     }

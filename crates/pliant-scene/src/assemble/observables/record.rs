@@ -2,8 +2,10 @@
 
 use super::super::{Builder, Result};
 use super::things::{self, Quantity, Thing};
+use super::variables::check_use;
 use super::{Named, Room};
 use crate::RunPlan;
+use crate::controller::Controller;
 use crate::event::Events;
 use crate::observable::{DistanceEnd, EnergyKind, Observable, Observables, ProbeColumn};
 use crate::schema::{ContactProbeSpec, EnergySpec, OfSpec, PlaceSpec, ProbeSpec};
@@ -17,7 +19,10 @@ const MOST_COLUMNS: usize = 1000;
 const MOST_NUMBERS: usize = (1 << 30) / 8;
 
 /// All that a scene records.
-pub(in crate::assemble) fn record(builder: &Builder<'_>, plan: &RunPlan) -> Result<(Observables, Events)> {
+pub(in crate::assemble) fn record(
+    builder: &Builder<'_>,
+    plan: &RunPlan,
+) -> Result<(Observables, Events, Vec<Controller>)> {
     let scene = builder.scene;
     let mut room = Room::new(builder);
     if let Some(number) = &scene.run.probe_every {
@@ -55,11 +60,13 @@ pub(in crate::assemble) fn record(builder: &Builder<'_>, plan: &RunPlan) -> Resu
         );
     }
     let events = room.events()?;
+    let controllers = room.controllers()?;
+    check_use(builder, &room.found, &events, &controllers)?;
     let mut found = room.found;
     for k in 0..found.columns.len() {
         found.columns[k].of_step = found.is_of_step(found.columns[k].place);
     }
-    Ok((found, events))
+    Ok((found, events, controllers))
 }
 
 /// Places of a complaint about an entry, and a text in it.

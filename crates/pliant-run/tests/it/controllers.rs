@@ -76,30 +76,44 @@ fn set_springs_are_in_the_ledger() {
     );
 }
 
-/// Motors follow: a target is reached in a straight line in one step, a speed at once.
+/// Motors follow: a target is reached in a straight line in the time of one step, a speed at once.
 #[test]
 fn set_targets_and_speeds_are_followed() {
-    let text = r#"(parameters: {"a": 0.2, "w": 1}, run: (duration: 0.5, step: 0.01),
-        nodes: [Bodies(name: "b", bodies: [
-            (position: (0, 0, 0), shape: Sphere(0.1), mass: 1), (position: (1, 0, 0), shape: Sphere(0.1), mass: 1)])],
-        joints: [
-            (name: "p", kind: Hinge, b: Body("b", 0), motors: [Position(target: "$a * $t / 0.1 * max(0, 0.1 - $t) + $a")]),
-            (name: "v", kind: Hinge, b: Body("b", 1), at: (1, 0, 0), motors: [Velocity(speed: "$w")])],
-        record: [Joint("p"), Joint("v")],
-        events: [(name: "s", when: "$t > 0.2", do: [Set("a", 0.3), Set("w", -2)])])"#;
-    let (outcome, table) = measured(text);
-    let at = outcome.summary.events["s"].first.unwrap();
-    for (k, t) in table["time_s"].iter().enumerate().skip(2) {
-        let (angle, rate) = (table["p.angle_rad"][k], table["v.angle_rate_rad/s"][k]);
-        let course = 1.0 + t / 0.1 * (0.1 - t).max(0.0);
-        let target = match t - at {
-            since if since <= 0.0 => 0.2 * course,
-            since => 0.3 * course - 0.1 * course * (1.0 - since / 0.01).max(0.0),
-        };
-        // Hard motors hold positions at the ends of steps, to the accuracy of Newton's method.
-        assert!((angle - target).abs() < 1e-7, "{t}: {angle} {target}");
-        let speed = if *t <= at { 1.0 } else { -2.0 };
-        assert!((rate - speed).abs() < 1e-9, "{t}: {rate}");
+    for (words, between) in [
+        ("", 0),
+        (
+            "adaptive_step: (first: 0.002, largest: 0.003, position: 1, velocity: 100),",
+            2,
+        ),
+    ] {
+        let text = format!(
+            r#"(parameters: {{"a": 0.2, "w": 1}}, run: (duration: 0.5, step: 0.01, {words}),
+            nodes: [Bodies(name: "b", bodies: [
+                (position: (0, 0, 0), shape: Sphere(0.1), mass: 1), (position: (1, 0, 0), shape: Sphere(0.1), mass: 1)])],
+            joints: [
+                (name: "p", kind: Hinge, b: Body("b", 0), motors: [Position(target: "$a * $t / 0.1 * max(0, 0.1 - $t) + $a")]),
+                (name: "v", kind: Hinge, b: Body("b", 1), at: (1, 0, 0), motors: [Velocity(speed: "$w")])],
+            record: [Joint("p"), Joint("v")],
+            events: [(name: "s", when: "$t > 0.2", do: [Set("a", 0.3), Set("w", -2)])])"#
+        );
+        let (outcome, table) = measured(&text);
+        let at = outcome.summary.events["s"].first.unwrap();
+        let mut on_the_way = 0;
+        for (k, t) in table["time_s"].iter().enumerate().skip(2) {
+            let (angle, rate) = (table["p.angle_rad"][k], table["v.angle_rate_rad/s"][k]);
+            let course = 1.0 + t / 0.1 * (0.1 - t).max(0.0);
+            let since = t - at;
+            let target = match since <= 0.0 {
+                true => 0.2 * course,
+                false => 0.3 * course - 0.1 * course * (1.0 - since / 0.01).max(0.0),
+            };
+            on_the_way += usize::from(since > 0.0 && since < 0.009);
+            // Hard motors hold positions at the ends of steps, to the accuracy of Newton's method.
+            assert!((angle - target).abs() < 1e-7, "{words} {t}: {angle} {target}");
+            let speed = if since <= 0.0 { 1.0 } else { -2.0 };
+            assert!((rate - speed).abs() < 1e-9, "{words} {t}: {rate}");
+        }
+        assert!(on_the_way >= between, "{on_the_way} steps on the way");
     }
 }
 

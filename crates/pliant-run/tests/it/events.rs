@@ -231,18 +231,29 @@ fn released_joints_are_gone_with_all_that_acts_on_them() {
     }
 }
 
-/// A body that a hard joint holds in the world meets nothing fixed; once it is released it falls and lies.
+/// A body that a hard joint holds in the world meets nothing fixed; once it is released it falls and
+/// lies. Another one that is still held hangs in the ground as before.
 #[test]
 fn what_was_held_collides_once_it_is_released() {
     let text = r#"(gravity: (0, -10, 0), run: (duration: 1.5, step: 0.01),
-        nodes: [Bodies(name: "box", bodies: [(position: (0, 1, 0), shape: Box(0.2, 0.2, 0.2), mass: 2)])],
-        joints: [(name: "hook", kind: Fixed, b: Body("box", 0), at: (0, 1, 0))],
+        nodes: [Bodies(name: "box", bodies: [
+            (position: (0, 1, 0), shape: Box(0.2, 0.2, 0.2), mass: 2), (position: (3, 0, 0), shape: Box(0.2, 0.2, 0.2), mass: 2)])],
+        joints: [(name: "hook", kind: Fixed, b: Body("box", 0), at: (0, 1, 0)),
+            (name: "other hook", kind: Fixed, b: Body("box", 1), at: (3, 0, 0))],
         colliders: [Fixed(name: "ground", shape: Plane(0, 1, 0)), Bodies(node: "box")],
-        record: [Position("box"), Contact(name: "foot", between: ("box", "ground"))],
+        record: [Position("box"), Contact(name: "foot", between: ("box 0", "ground")),
+            Contact(name: "buried", between: ("box 1", "ground"))],
         events: [(name: "drop", when: "$t > 0.2", do: [Release("hook")])])"#;
     let (outcome, _) = measured(text);
     let last = |name: &str| outcome.summary.probes[name].last.unwrap();
-    assert!((last("box.y") - 0.1).abs() < 1e-5 && (last("foot.normal") - 20.0).abs() < 1e-4);
+    assert!((last("box[0].y") - 0.1).abs() < 1e-5, "{}", last("box[0].y"));
+    assert!(
+        (last("foot.normal") - 20.0).abs() < 1e-4,
+        "{}",
+        last("foot.normal")
+    );
+    assert_eq!(outcome.summary.probes["buried.normal"].max, Some(0.0));
+    assert!(last("box[1].y").abs() < 1e-9);
 }
 
 #[test]

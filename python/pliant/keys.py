@@ -34,6 +34,9 @@ class SceneKeys(TypedDict, total=False):
     friction_rule: Any
     colliders: List
     ignore: List
+    record: List
+    events: List
+    controllers: List
 
 
 class _ParticlesKeys(TypedDict):

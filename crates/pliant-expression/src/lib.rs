@@ -1,13 +1,18 @@
 //! Arithmetic over named parameters: `"2 * ($a + 1)"`, and functions of time, `"sin($t)"`, or of
-//! the place, `"$z - 0.1 * sin($x)"`, as they stand in scene files; and the nearest known name to a
-//! misspelt one.
+//! the place, `"$z - 0.1 * sin($x)"`, as they stand in scene files; expressions and conditions over
+//! quantities of named things, `"arm.angle > 0.8"`; and the nearest known name to a misspelt one.
 //!
 //! Steps evaluate such functions, so that this crate is compiled for speed and the language of
 //! scenes, which is read once, is not.
 
+mod condition;
 mod parser;
 mod program;
+mod reference;
 pub mod suggest;
+
+pub use condition::Condition;
+pub use reference::{Reference, Resolve};
 
 pub use program::{Jet, PLACE, Program, TIME};
 
@@ -174,6 +179,126 @@ mod tests {
                 .contains("unexpected `,`")
         );
         assert!(value("sin(1, 2)").unwrap_err().message.contains("unexpected `,`"));
+    }
+
+    /// Quantities by name: the values are places in this list.
+    const QUANTITIES: [(&str, Option<usize>, &str); 5] = [
+        ("arm", None, "angle"),
+        ("chain", Some(3), "x"),
+        ("left arm", None, "angle"),
+        ("hinge.motor 0", None, "force"),
+        ("gap", None, ""),
+    ];
+
+    fn resolve(reference: &Reference) -> Result<usize, ExpressionError> {
+        let wanted = (
+            reference.name(),
+            reference.element.as_ref().map(|e| e.1),
+            reference.quantity(),
+        );
+        let found = QUANTITIES.iter().position(|(name, element, quantity)| {
+            (*name, *element, *quantity) == (&wanted.0, wanted.1, &wanted.2)
+        });
+        found.ok_or_else(|| ExpressionError::new(reference.quantity_range(), format!("no {wanted:?}")))
+    }
+
+    fn condition(text: &str) -> Result<Condition, ExpressionError> {
+        let lookup = |name: &str| (name == "a").then_some(3.0);
+        Condition::parse(text, &lookup, &["a", "t"], TIME, &mut resolve)
+    }
+
+    #[test]
+    fn quantities_have_values() {
+        let lookup = |name: &str| (name == "a").then_some(3.0);
+        let text =
+            "2*arm.angle - chain[3].x + 'left arm'.angle * $a ^ 'hinge.motor 0'.force - gap + min(gap, $t)";
+        let program = Program::observing(text, &lookup, &["a", "t"], TIME, &mut resolve).unwrap();
+        let values = [0.5, 1.0, 10.0, 2.0, 2.0, 7.0];
+        assert_eq!(program.of(&values), Ok(2.0 - 10.0 + 2.0 * 9.0 - 7.0 + 0.5));
+        assert_eq!(program.places().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 5, 0]);
+        let fixed = program.fixing(1, &values[1..]);
+        assert_eq!(fixed.value(0.5), program.of(&values));
+        assert!(fixed.is_timed() && !fixed.depends_on(1) && program.depends_on(1));
+        assert!(!fixed.fixing(0, &[0.5]).is_timed());
+        // Without anything that has quantities, such words are no names.
+        assert!(
+            value("arm.angle")
+                .unwrap_err()
+                .message
+                .contains("unknown name `arm`")
+        );
+    }
+
+    #[test]
+    fn conditions_hold_or_not_and_by_how_much() {
+        let values = |angle: f64| [0.5, angle, 10.0, 2.0, 2.0, 7.0];
+        for (text, angle, holds, margin) in [
+            ("arm.angle > 0.8", 0.8, false, 0.0),
+            ("arm.angle >= 0.8", 0.8, true, 0.0),
+            ("arm.angle < 0.8", 0.5, true, 0.8 - 0.5),
+            ("arm.angle <= 0.8", 1.0, false, 0.8 - 1.0),
+            ("not arm.angle > 0.8", 0.8, true, 0.0),
+            ("arm.angle > 0 and gap > 6 or $t > 3", 2.0, true, 1.0),
+            ("arm.angle > 0 and (gap > 8 or not (gap < 3))", 2.0, true, 2.0),
+            ("((arm.angle) + 1) * 2 > ($a)", 1.0, true, 1.0),
+            ("not not arm.angle>1", 2.0, true, 1.0),
+        ] {
+            let condition = condition(text).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+            assert_eq!(condition.holds(&values(angle)), Ok(holds), "{text}");
+            assert_eq!(condition.margin(&values(angle)), Ok(margin), "{text}");
+        }
+        let error = condition("1 / (arm.angle - 1) > 2 or gap > 0")
+            .unwrap()
+            .holds(&values(1.0))
+            .unwrap_err();
+        assert_eq!((error.message.as_str(), error.range), ("division by zero", 4..19));
+        assert!(
+            condition("arm.angle > 0 or gap > 0")
+                .unwrap()
+                .holds(&values(f64::NAN))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn errors_in_conditions_point_at_the_place() {
+        for (text, message, range) in [
+            ("arm.angle", "a condition is needed", 0..9),
+            ("(arm.angle > 1) + 1 > 0", "a number is needed", 0..15),
+            ("1 + (arm.angle > 1) > 0", "a number is needed", 4..19),
+            ("-(arm.angle > 1) > 0", "a number is needed", 1..16),
+            ("sqrt(gap > 1) > 0", "a number is needed", 4..13),
+            ("min(gap > 1, 2) > 0", "unexpected `>`", 8..9),
+            ("2 ^ (gap > 1) > 0", "a number is needed", 4..13),
+            ("gap > 1 > 0", "unexpected `>`", 8..9),
+            ("gap and gap > 1", "a condition is needed", 0..3),
+            ("not gap", "a condition is needed", 4..7),
+            ("gap == 1", "unexpected `=`", 4..5),
+            ("gap > 1 && gap < 2", "unexpected `&`", 8..9),
+            ("arm.speed > 1", "no (\"arm\", None, \"speed\")", 4..9),
+            ("chain[x].x > 1", "0, 1, 2", 6..7),
+            ("chain[3 > 1", "not closed", 5..6),
+            ("'left arm.angle > 1", "apostrophe", 0..1),
+            ("arm. > 1", "missing", 4..5),
+            ("arm.", "missing", 4..4),
+            ("gap >", "ends too early", 5..5),
+            ("", "ends too early", 0..0),
+            ("what(1) > 2", "unknown name `what`", 0..4),
+        ] {
+            let error = condition(text).unwrap_err();
+            assert!(error.message.contains(message), "{text}: {}", error.message);
+            assert_eq!(error.range, range, "{text}");
+        }
+        assert!(condition("gap == 1").unwrap_err().help.unwrap().contains("`<=`"));
+        for unit in ["not ", "(", "-", "gap > 1 or ("] {
+            let error = condition(&unit.repeat(100_000)).unwrap_err();
+            assert!(error.message.contains("deeply"), "{unit}: {}", error.message);
+        }
+        let long = "gap > 1 and ".repeat(100_000) + "gap > 1";
+        assert_eq!(
+            condition(&long).unwrap().holds(&[0.0, 0.0, 0.0, 0.0, 0.0, 2.0]),
+            Ok(true)
+        );
     }
 
     #[test]

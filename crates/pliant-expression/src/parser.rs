@@ -2,6 +2,7 @@
 
 use super::ExpressionError;
 use super::program::{BINARY, Op, UNARY, finite};
+use super::reference::{Reference, Resolve};
 use crate::suggest;
 use std::ops::Range;
 
@@ -10,44 +11,65 @@ pub(crate) const DEEPEST: usize = 64;
 
 type Ops = Vec<(Op, Range<usize>)>;
 
+/// The names that an expression may use.
+pub(crate) struct Names<'a> {
+    pub(crate) lookup: &'a dyn Fn(&str) -> Option<f64>,
+    /// Names that `lookup` knows, for suggestions.
+    pub(crate) known: &'a [&'a str],
+    /// Names that are no parameters, in the order of their values.
+    pub(crate) free: &'a [&'a str],
+    /// Places of quantities among the values behind the free ones; without it there are none.
+    pub(crate) resolve: Option<Resolve<'a>>,
+}
+
+/// The kind of result that is asked for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Number,
+    Truth,
+}
+
 /// The operations of an expression in the order in which they are done.
-pub(crate) fn parse(
-    text: &str,
-    lookup: &dyn Fn(&str) -> Option<f64>,
-    names: &[&str],
-    free: &[&str],
-) -> Result<Ops, ExpressionError> {
+pub(crate) fn parse(text: &str, names: Names<'_>, kind: Kind) -> Result<Ops, ExpressionError> {
     let mut parser = Parser {
         text,
         at: 0,
         depth: 0,
-        lookup,
         names,
-        free,
+        last: Kind::Number,
         ops: Vec::new(),
     };
-    parser.sum()?;
+    match kind {
+        Kind::Number => parser.sum()?,
+        Kind::Truth => parser.alternatives()?,
+    }
     parser.skip_blanks();
     if parser.at < text.len() {
         return Err(parser.unexpected());
     }
+    if kind == Kind::Truth && parser.last == Kind::Number {
+        return Err(ExpressionError {
+            message: "this is a number, and a condition is needed".into(),
+            range: 0..text.len(),
+            help: Some("compare it, as in `arm.angle > 0.8`".into()),
+        });
+    }
     Ok(parser.ops)
 }
 
-struct Parser<'a> {
-    text: &'a str,
+struct Parser<'t, 'n> {
+    text: &'t str,
     at: usize,
     depth: usize,
-    lookup: &'a dyn Fn(&str) -> Option<f64>,
-    names: &'a [&'a str],
-    /// Names that are no parameters, in the order of their values.
-    free: &'a [&'a str],
+    names: Names<'n>,
+    /// The kind of what was read last.
+    last: Kind,
     ops: Ops,
 }
 
 type Parsed = Result<(), ExpressionError>;
 
-impl<'a> Parser<'a> {
+impl<'t> Parser<'t, '_> {
     fn skip_blanks(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
@@ -59,7 +81,13 @@ impl<'a> Parser<'a> {
     }
 
     fn emit(&mut self, op: Op, start: usize) {
-        self.ops.push((op, start..self.at));
+        let range = self.since(start);
+        self.ops.push((op, range));
+    }
+
+    /// The bytes from `start` to here, without blanks at their end.
+    fn since(&self, start: usize) -> Range<usize> {
+        start..start + self.text[start..self.at].trim_end().len()
     }
 
     fn error(&self, range: Range<usize>, message: impl Into<String>) -> Parsed {
@@ -71,12 +99,105 @@ impl<'a> Parser<'a> {
             Some(c) => ExpressionError {
                 message: format!("unexpected `{}` in an expression", c.escape_debug()),
                 range: self.at..self.at + c.len_utf8(),
-                help: Some(
-                    "an expression is made of numbers, $parameters, pi, + - * / ^ and parentheses".into(),
-                ),
+                help: Some(match c {
+                    '<' | '>' => "only conditions of events compare".into(),
+                    '=' | '!' => "conditions compare by `<`, `<=`, `>` and `>=`: when two quantities are \
+                                  equal is no stretch of time"
+                        .into(),
+                    '&' | '|' => "conditions are joined by `and`, `or`, `not`".into(),
+                    _ => {
+                        "an expression is made of numbers, $parameters, pi, + - * / ^ and parentheses".into()
+                    }
+                }),
             },
             None => ExpressionError::new(self.at..self.at, "the expression ends too early"),
         }
+    }
+
+    /// Conditions of which one is to hold.
+    fn alternatives(&mut self) -> Parsed {
+        self.joined("or", Op::Or, |parser| parser.joined("and", Op::And, Self::denied))
+    }
+
+    /// Conditions that a word joins.
+    fn joined(&mut self, word: &str, op: Op, part: impl Fn(&mut Self) -> Parsed) -> Parsed {
+        self.skip_blanks();
+        let start = self.at;
+        part(self)?;
+        let kind = self.last;
+        let end = self.at;
+        while self.takes(word) {
+            if kind == Kind::Number {
+                self.at = end;
+                return self.needs(Kind::Truth, start);
+            }
+            self.skip_blanks();
+            let second = self.at;
+            part(self)?;
+            self.needs(Kind::Truth, second)?;
+            self.emit(op, start);
+        }
+        Ok(())
+    }
+
+    /// A condition, perhaps with `not` before it.
+    fn denied(&mut self) -> Parsed {
+        self.skip_blanks();
+        let start = self.at;
+        if !self.takes("not") {
+            return self.comparison();
+        }
+        self.skip_blanks();
+        let inner = self.at;
+        self.nested(Self::denied)?;
+        self.needs(Kind::Truth, inner)?;
+        self.emit(Op::Not, start);
+        Ok(())
+    }
+
+    /// Two numbers that are compared; a number, or a condition in parentheses, alone.
+    fn comparison(&mut self) -> Parsed {
+        self.skip_blanks();
+        let start = self.at;
+        self.sum()?;
+        let Some(mark @ ('<' | '>')) = self.peek() else {
+            return Ok(());
+        };
+        self.needs(Kind::Number, start)?;
+        self.at += 1;
+        let or_equal = self.text[self.at..].starts_with('=');
+        self.at += usize::from(or_equal);
+        self.skip_blanks();
+        let second = self.at;
+        self.sum()?;
+        self.needs(Kind::Number, second)?;
+        let above = mark == '>';
+        self.emit(Op::Compare { above, or_equal }, start);
+        self.last = Kind::Truth;
+        Ok(())
+    }
+
+    /// Takes a word, if it comes next.
+    fn takes(&mut self, word: &str) -> bool {
+        self.skip_blanks();
+        let rest = self.text[self.at..].strip_prefix(word);
+        let ends =
+            |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '['));
+        let found = rest.is_some_and(ends);
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    /// Refuses what was read last, from a place on, if it is of the other kind.
+    fn needs(&mut self, kind: Kind, start: usize) -> Parsed {
+        if self.last == kind {
+            return Ok(());
+        }
+        let message = match kind {
+            Kind::Number => "this is a condition, and a number is needed",
+            Kind::Truth => "this is a number, and a condition is needed",
+        };
+        self.error(self.since(start), message)
     }
 
     fn sum(&mut self) -> Parsed {
@@ -89,13 +210,19 @@ impl<'a> Parser<'a> {
                 Some('-') => Op::Subtract,
                 _ => return Ok(()),
             };
+            self.needs(Kind::Number, start)?;
             self.at += 1;
+            self.skip_blanks();
+            let second = self.at;
             self.product()?;
+            self.needs(Kind::Number, second)?;
             self.emit(op, start);
         }
     }
 
     fn product(&mut self) -> Parsed {
+        self.skip_blanks();
+        let first = self.at;
         self.signed()?;
         loop {
             let op = match self.peek() {
@@ -103,11 +230,13 @@ impl<'a> Parser<'a> {
                 Some('/') => Op::Divide,
                 _ => return Ok(()),
             };
+            self.needs(Kind::Number, first)?;
             self.at += 1;
             self.skip_blanks();
             // A division by zero is pointed at where the divisor is.
             let start = self.at;
             self.signed()?;
+            self.needs(Kind::Number, start)?;
             self.emit(op, start);
         }
     }
@@ -119,12 +248,15 @@ impl<'a> Parser<'a> {
                 let start = parser.at;
                 parser.at += 1;
                 parser.signed()?;
+                parser.needs(Kind::Number, start + 1)?;
                 parser.emit(Op::Negate, start);
                 Ok(())
             }
             Some('+') => {
+                let start = parser.at;
                 parser.at += 1;
-                parser.signed()
+                parser.signed()?;
+                parser.needs(Kind::Number, start + 1)
             }
             _ => parser.power(),
         })
@@ -135,24 +267,31 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.atom()?;
         if self.peek() == Some('^') {
+            self.needs(Kind::Number, start)?;
             self.at += 1;
+            self.skip_blanks();
+            let exponent = self.at;
             self.signed()?;
+            self.needs(Kind::Number, exponent)?;
             self.emit(Op::Power, start);
         }
         Ok(())
     }
 
     fn atom(&mut self) -> Parsed {
-        match self.peek() {
-            Some('(') => {
-                let open = self.at;
-                self.at += 1;
-                self.sum()?;
-                self.close(open)
-            }
+        let next = self.peek();
+        if next == Some('(') {
+            let open = self.at;
+            self.at += 1;
+            self.alternatives()?;
+            return self.close(open);
+        }
+        self.last = Kind::Number;
+        match next {
             Some('$') => self.parameter(),
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
             Some(c) if c.is_alphabetic() || c == '_' => self.name(),
+            Some('\'') if self.names.resolve.is_some() => self.quantity(),
             _ => Err(self.unexpected()),
         }
     }
@@ -172,18 +311,18 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.at += 1;
         let name = self.word();
-        if let Some(k) = self.free.iter().position(|free| *free == name) {
+        if let Some(k) = self.names.free.iter().position(|free| *free == name) {
             self.emit(Op::Free(k), start);
             return Ok(());
         }
-        if let Some(value) = (self.lookup)(name) {
+        if let Some(value) = (self.names.lookup)(name) {
             self.emit(Op::Number(value), start);
             return Ok(());
         }
         let help = if name == "t" {
             Some("only targets of motions and inputs of forces may depend on the time `$t`".into())
         } else {
-            suggest::hint(name, "parameters", self.names.iter().copied())
+            suggest::hint(name, "parameters", self.names.known.iter().copied())
                 .or_else(|| Some("there are no parameters here".into()))
         };
         Err(ExpressionError {
@@ -204,8 +343,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Letters, digits and underscores from here.
-    fn word(&mut self) -> &'a str {
-        let rest: &'a str = &self.text[self.at..];
+    fn word(&mut self) -> &'t str {
+        let rest: &'t str = &self.text[self.at..];
         let end = rest
             .find(|c: char| !(c.is_alphanumeric() || c == '_'))
             .unwrap_or(rest.len());
@@ -243,6 +382,10 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let name = self.word();
         let range = start..self.at;
+        if self.names.resolve.is_some() && !self.is_own(name) {
+            self.at = start;
+            return self.quantity();
+        }
         if name == "pi" {
             self.emit(Op::Number(std::f64::consts::PI), start);
             return Ok(());
@@ -254,7 +397,9 @@ impl<'a> Parser<'a> {
                 return self.error(range, format!("`{name}` needs its argument in parentheses"));
             }
             if let Some((_, op)) = op {
+                let argument = self.at;
                 self.nested(Self::atom)?;
+                self.needs(Kind::Number, argument)?;
                 self.emit(Op::Unary(*op), start);
             }
             if let Some((_, op)) = two {
@@ -263,7 +408,7 @@ impl<'a> Parser<'a> {
             }
             return Ok(());
         }
-        let help = if self.names.contains(&name) {
+        let help = if self.names.known.contains(&name) {
             Some(format!("parameters are written with a dollar sign: `${name}`"))
         } else {
             let known = UNARY.iter().map(|(n, _)| *n);
@@ -277,11 +422,31 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Whether a word belongs to the language of expressions where things have names as well.
+    fn is_own(&mut self, name: &str) -> bool {
+        let goes_on = self.text[self.at..].starts_with(['.', '[']);
+        let calls = self.peek() == Some('(');
+        (name == "pi" && !goes_on) || calls
+    }
+
+    /// A quantity of something: `arm.angle`, `chain[3].x`, `'left arm'.angle`.
+    fn quantity(&mut self) -> Parsed {
+        let start = self.at;
+        let reference = Reference::read(self.text, &mut self.at)?;
+        let Some(resolve) = &mut self.names.resolve else {
+            return Err(self.unexpected());
+        };
+        let place = resolve(&reference)?;
+        let op = Op::Free(self.names.free.len().saturating_add(place));
+        self.emit(op, start);
+        Ok(())
+    }
+
     /// Two numbers in parentheses.
     fn pair(&mut self, name: &str) -> Parsed {
         let open = self.at;
         self.at += 1;
-        self.sum()?;
+        self.argument()?;
         if self.peek() != Some(',') {
             if self.peek() == Some(')') {
                 return self.error(
@@ -292,7 +457,14 @@ impl<'a> Parser<'a> {
             return self.close(open);
         }
         self.at += 1;
-        self.sum()?;
+        self.argument()?;
         self.close(open)
+    }
+
+    fn argument(&mut self) -> Parsed {
+        self.skip_blanks();
+        let start = self.at;
+        self.sum()?;
+        self.needs(Kind::Number, start)
     }
 }

@@ -1,6 +1,8 @@
 //! A parsed expression: a list of operations on a stack, so that no text is too long to evaluate.
 
-use super::{ExpressionError, parser};
+use super::ExpressionError;
+use super::parser::{self, Kind, Names};
+use super::reference::Resolve;
 use std::ops::Range;
 
 /// A number that changes at a rate.
@@ -26,6 +28,13 @@ pub(crate) enum Op {
     Power,
     Unary(Unary),
     Binary(Binary),
+    Compare {
+        above: bool,
+        or_equal: bool,
+    },
+    And,
+    Or,
+    Not,
 }
 
 /// A function of one number.
@@ -91,12 +100,62 @@ impl Program {
         names: &[&str],
         free: &[&str],
     ) -> Result<Self, ExpressionError> {
-        let ops = parser::parse(text, lookup, names, free)?;
+        let names = Names {
+            lookup,
+            known: names,
+            free,
+            resolve: None,
+        };
+        Self::read(text, names, Kind::Number)
+    }
+
+    /// Reads `text` as [`parse`](Self::parse) does, in which things with quantities have names, too
+    /// ([`Reference`](crate::Reference)): `resolve` finds their places among the values that
+    /// [`of`](Self::of) is given behind those of the `free` names.
+    ///
+    /// # Errors
+    /// [`ExpressionError`], also those of `resolve`.
+    pub fn observing(
+        text: &str,
+        lookup: &dyn Fn(&str) -> Option<f64>,
+        names: &[&str],
+        free: &[&str],
+        resolve: Resolve<'_>,
+    ) -> Result<Self, ExpressionError> {
+        let names = Names {
+            lookup,
+            known: names,
+            free,
+            resolve: Some(resolve),
+        };
+        Self::read(text, names, Kind::Number)
+    }
+
+    pub(crate) fn read(text: &str, names: Names<'_>, kind: Kind) -> Result<Self, ExpressionError> {
+        let ops = parser::parse(text, names, kind)?;
         Ok(Self {
             timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
             ops,
             length: text.len(),
         })
+    }
+
+    /// The same expression in which free names from the place `first` on have these values.
+    #[must_use]
+    pub fn fixing(&self, first: usize, values: &[f64]) -> Self {
+        let fixed = |op: &Op| match op {
+            Op::Free(k) if *k >= first => values.get(*k - first).map(|value| Op::Number(*value)),
+            _ => None,
+        };
+        let ops = self.ops.iter();
+        let ops: Vec<_> = ops
+            .map(|(op, range)| (fixed(op).unwrap_or(*op), range.clone()))
+            .collect();
+        Self {
+            timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
+            ops,
+            length: self.length,
+        }
     }
 
     /// A constant.
@@ -106,6 +165,21 @@ impl Program {
             timed: false,
             length: 0,
         }
+    }
+
+    /// Says whether it depends on the free name or quantity at a place.
+    pub fn depends_on(&self, place: usize) -> bool {
+        self.ops
+            .iter()
+            .any(|(op, _)| matches!(op, Op::Free(k) if *k == place))
+    }
+
+    /// Places of all free names and quantities in it, in the order of the text.
+    pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.ops.iter().filter_map(|(op, _)| match op {
+            Op::Free(k) => Some(*k),
+            _ => None,
+        })
     }
 
     /// Whether it depends on time.
@@ -126,29 +200,43 @@ impl Program {
     /// # Errors
     /// [`ExpressionError`] where it is not finite.
     pub fn at(&self, place: [f64; 3]) -> Result<f64, ExpressionError> {
-        let value = self.run(place)?.value;
+        self.of(&place)
+    }
+
+    /// The value with these values of the free names and of the quantities behind them.
+    ///
+    /// # Errors
+    /// [`ExpressionError`] where it is not finite.
+    pub fn of(&self, values: &[f64]) -> Result<f64, ExpressionError> {
+        let value = self.run(values, Truth::Margin)?.value;
         finite(value, 0..self.length)?;
         Ok(value)
     }
 
     /// Value and rate at a time; not numbers where there are none.
     pub fn jet(&self, time: f64) -> Jet {
-        self.run([time, 0.0, 0.0]).unwrap_or(Jet {
+        self.jet_of(&[time, 0.0, 0.0])
+    }
+
+    /// Value and rate with these values of the free names, of which the first one changes at unit
+    /// rate; not numbers where there are none.
+    pub fn jet_of(&self, values: &[f64]) -> Jet {
+        self.run(values, Truth::Margin).unwrap_or(Jet {
             value: f64::NAN,
             rate: f64::NAN,
         })
     }
 
-    fn run(&self, free: [f64; 3]) -> Result<Jet, ExpressionError> {
+    pub(crate) fn run(&self, free: &[f64], truth: Truth) -> Result<Jet, ExpressionError> {
         let mut stack = Stack::default();
         for (op, range) in &self.ops {
             let result = match op {
                 Op::Number(value) => constant(*value),
                 Op::Free(k) => Jet {
-                    value: free[*k],
+                    value: free.get(*k).copied().unwrap_or(f64::NAN),
                     rate: if *k == 0 { 1.0 } else { 0.0 },
                 },
-                Op::Negate => {
+                Op::Negate | Op::Not => {
                     let a = pop(&mut stack);
                     Jet {
                         value: -a.value,
@@ -162,10 +250,10 @@ impl Program {
                     if matches!(op, Op::Divide) && b.value == 0.0 {
                         return Err(ExpressionError::new(range.clone(), "division by zero"));
                     }
-                    binary(*op, a, b)
+                    binary(*op, a, b, truth)
                 }
             };
-            if matches!(op, Op::Power | Op::Unary(_)) {
+            if matches!(op, Op::Power | Op::Unary(_) | Op::Compare { .. }) {
                 finite(result.value, range.clone())?;
             }
             stack.push(result);
@@ -175,8 +263,9 @@ impl Program {
 }
 
 /// Operands that wait for their operation. No more than this wait in an expression whose brackets
-/// and functions nest as deep as the parser allows, with a sum, a product and a power in each.
-const WAITING: usize = 4 * (parser::DEEPEST + 1);
+/// and functions nest as deep as the parser allows, with two words that join conditions, a
+/// comparison, a sum, a product and a power in each.
+const WAITING: usize = 7 * (parser::DEEPEST + 1);
 
 /// The operands that wait, without memory of their own: courses are evaluated in every step.
 struct Stack {
@@ -257,9 +346,29 @@ fn remainder(x: f64, y: f64) -> f64 {
     }
 }
 
-fn binary(op: Op, a: Jet, b: Jet) -> Jet {
+/// The number that a condition is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Truth {
+    /// 1 where it holds, else -1.
+    Sign,
+    /// By how much it holds: by so much the sides of a comparison differ, of several the least, of
+    /// alternatives the most.
+    Margin,
+}
+
+fn compare(above: bool, or_equal: bool, [x, y]: [f64; 2], truth: Truth) -> f64 {
+    let margin = if above { x - y } else { y - x };
+    match truth {
+        Truth::Margin => margin,
+        Truth::Sign if margin > 0.0 || (or_equal && x == y) => 1.0,
+        Truth::Sign => -1.0,
+    }
+}
+
+fn binary(op: Op, a: Jet, b: Jet, truth: Truth) -> Jet {
     let (x, y) = (a.value, b.value);
     match op {
+        Op::Compare { above, or_equal } => constant(compare(above, or_equal, [x, y], truth)),
         Op::Add => Jet {
             value: x + y,
             rate: a.rate + b.rate,
@@ -284,8 +393,8 @@ fn binary(op: Op, a: Jet, b: Jet) -> Jet {
                 rate: chain(base, a.rate) + chain(value * x.ln(), b.rate),
             }
         }
-        Op::Binary(Binary::Min) if x <= y => a,
-        Op::Binary(Binary::Max) if x >= y => a,
+        Op::Binary(Binary::Min) | Op::And if x <= y => a,
+        Op::Binary(Binary::Max) | Op::Or if x >= y => a,
         Op::Binary(Binary::Mod) => Jet {
             value: remainder(x, y),
             rate: a.rate - chain((x / y).floor(), b.rate),

@@ -67,6 +67,20 @@ struct FieldBlocks {
 }
 
 impl FieldBlocks {
+    /// Has neither stiffness nor compliance nor damping.
+    fn forget(&mut self) {
+        for blocks in [
+            &mut self.compliance,
+            &mut self.stiffness,
+            &mut self.damping,
+            &mut self.row_damping,
+        ] {
+            blocks.clear();
+        }
+        self.deformation.fill(0.0);
+        (self.damped, self.undamped, self.kept) = (false, true, false);
+    }
+
     /// Damping blocks of the law alone; `rate` is the damping in proportion to the stiffness that
     /// is going to be added.
     fn refill_damping(&mut self, law: &dyn ForceField, at: At<'_>, rate: f64) {

@@ -35,6 +35,8 @@ struct RowParameters {
     motion: Option<PrescribedMotion>,
     /// Smallest and largest force of each row.
     bounds: Option<(f64, f64)>,
+    /// Whether the component acts no more.
+    released: bool,
 }
 
 impl Clone for Parameters {
@@ -75,12 +77,21 @@ impl Parameters {
         &self.inputs
     }
 
-    /// How a force field enters the system: never [`Treatment::Auto`].
+    /// How a force field enters the system: never [`Treatment::Auto`]. One that is
+    /// [released](Self::is_released) is a compliance without rows.
     ///
     /// # Panics
     /// If there is no such force field.
     pub fn treatment(&self, force_field: usize) -> Treatment {
-        self.treatments[force_field]
+        match self.force_fields[force_field].released {
+            true => Treatment::Compliance,
+            false => self.treatments[force_field],
+        }
+    }
+
+    /// Says whether a component acts no more: it has neither rows, nor forces, nor energy.
+    pub fn is_released(&self, component: ComponentId) -> bool {
+        self.of(component).is_some_and(|of| of.released)
     }
 
     /// The motion that drives a group's rows.
@@ -170,6 +181,48 @@ impl Parameters {
         self.treatments[force_field] = treatment;
         self.list_rows(model);
         true
+    }
+
+    /// Releases exactly the force fields and constraints of a list; says whether that changed
+    /// anything.
+    pub(crate) fn release(&mut self, model: &Model, list: &[ComponentId]) -> Result<bool, ModelError> {
+        for component in list {
+            let exists = match *component {
+                ComponentId::ForceField(i) => i < self.force_fields.len(),
+                ComponentId::Constraint(i) => i < self.constraints.len(),
+                ComponentId::Mass(i) if i < model.masses().len() => {
+                    let name = model.component_name(*component).to_owned();
+                    return Err(ModelError::NotRows {
+                        name,
+                        action: "released",
+                    });
+                }
+                ComponentId::Mass(_) => false,
+            };
+            if !exists {
+                let what = "components to release";
+                let (expected, found) = (0, list.len());
+                return Err(ModelError::State {
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+        let mut changed = false;
+        let fields = (0..self.force_fields.len()).map(ComponentId::ForceField);
+        let constraints = (0..self.constraints.len()).map(ComponentId::Constraint);
+        for component in fields.chain(constraints) {
+            let released = list.contains(&component);
+            if let Some(of) = self.of_mut(component) {
+                changed |= of.released != released;
+                of.released = released;
+            }
+        }
+        if changed {
+            self.list_rows(model);
+        }
+        Ok(changed)
     }
 
     pub(crate) fn set_motion(
@@ -287,6 +340,9 @@ impl Parameters {
 
     /// Adds the rows of one component, if it has any, to the list.
     pub(crate) fn list_rows_of(&mut self, model: &Model, component: ComponentId) {
+        if self.is_released(component) {
+            return;
+        }
         let node = match component {
             ComponentId::ForceField(i) if self.treatments[i] == Treatment::Compliance => {
                 model.force_fields()[i].node

@@ -166,6 +166,21 @@ impl Problem {
             .map(|_| ())
     }
 
+    /// Says whether a component acts no more, since [`release`](Self::release).
+    pub fn is_released(&self, component: ComponentId) -> bool {
+        self.parameters.is_released(component)
+    }
+
+    /// Releases exactly the force fields and constraints of a list: they have neither rows, nor
+    /// forces, nor energy, until they are left out of another list. Says whether that changed
+    /// anything.
+    ///
+    /// # Errors
+    /// [`ModelError`] if the list has a mass, or what the model does not have; then nothing changes.
+    pub fn release(&mut self, list: &[ComponentId]) -> Result<bool, ModelError> {
+        self.parameters.release(&self.model, list)
+    }
+
     /// Drives a hard constraint or a compliance.
     ///
     /// # Errors
@@ -230,6 +245,9 @@ impl Problem {
         old.clone_from(&state.internal);
         for (i, field) in self.force_fields().iter().enumerate() {
             let node = self.node(field.node);
+            if self.is_released(ComponentId::ForceField(i)) {
+                continue;
+            }
             if let Some(memory) = field.component.law.memory() {
                 let range = field.component.internal.clone();
                 let at = At {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::ExportError;
 use super::atomic::{Written, write_atomically};
-use crate::recording::Recording;
+use crate::recording::{NumberTable, Recording};
 
 /// First line of the table: names with units; `residual` is relative, `violation` is in m or rad.
 /// The last ones are the energies of [`LEDGER`](crate::recording::LEDGER), by source.
@@ -46,21 +46,21 @@ pub fn write_energy_csv(path: &Path, recording: &Recording) -> Result<Written, E
     })
 }
 
-/// Writes the table of the joints: a line per recorded instant.
+/// Writes a table of numbers, of joints or of probes: a line per recorded instant.
 ///
 /// Numbers are written as in the energy table; names with separators or quotes stand in quotes, and
 /// a name that a spreadsheet would take for a formula has an apostrophe before it.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
-pub fn write_joints_csv(path: &Path, recording: &Recording) -> Result<Written, ExportError> {
+pub fn write_numbers_csv(path: &Path, table: &NumberTable) -> Result<Written, ExportError> {
     write_atomically(path, |out| {
         write!(out, "time_s")?;
-        for column in &recording.joints.columns {
+        for column in &table.columns {
             write!(out, ",{}", quoted(column))?;
         }
         writeln!(out)?;
-        for line in &recording.joints.lines {
+        for line in &table.lines {
             for (k, number) in line.iter().enumerate() {
                 let comma = if k == 0 { "" } else { "," };
                 write!(out, "{comma}{number:?}")?;

@@ -20,10 +20,11 @@ use super::vtk::{FRAMES, is_frame};
 pub const MANIFEST: &str = "manifest.json";
 
 /// Names of all results beside the frames.
-pub const RESULTS: [&str; 9] = [
+pub const RESULTS: [&str; 10] = [
     TIMED,
     "energy.csv",
     "joints.csv",
+    "probes.csv",
     "contacts.csv",
     "path.csv",
     "energy.svg",

@@ -110,9 +110,9 @@ pub struct Sample {
     pub ledger: [f64; LEDGER.len()],
 }
 
-/// Coordinates and forces of joints over time.
+/// Numbers with names over time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct JointTable {
+pub struct NumberTable {
     /// Names of the columns after the time, with units.
     pub columns: Vec<String>,
     /// One line per recorded instant: time (s), then a number per column.
@@ -201,8 +201,10 @@ pub struct Recording {
     pub frames: Vec<Frame>,
     /// One line per time step (finer than `frames`).
     pub samples: Vec<Sample>,
-    /// Joints over time.
-    pub joints: JointTable,
+    /// Coordinates and forces of joints over time.
+    pub joints: NumberTable,
+    /// Quantities that are recorded.
+    pub probes: NumberTable,
     /// Contacts over time.
     pub contacts: ContactTable,
 }

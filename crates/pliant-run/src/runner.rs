@@ -19,45 +19,61 @@
 mod adaptive;
 mod checkpoint;
 mod contacts;
+mod controllers;
 mod drives;
+mod events;
 mod files;
 mod holds;
 mod inputs;
 mod joints;
+mod probes;
 mod review;
+mod samples;
 mod statics;
 mod steps;
 mod summary;
+mod variables;
+mod verdicts;
 
 pub use adaptive::AdaptiveRun;
 pub use checkpoint::{CheckpointError, Every};
 pub use contacts::ContactSummary;
 pub use drives::Target;
+pub use events::{EventSummary, Saying, StopSummary};
 pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
 pub use inputs::Inputs;
 pub use joints::{JointCoordinate, JointState};
+pub use probes::ProbeSummary;
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{
     CertificateSummary, Energy, EnergyShare, LinearisationSummary, NodeState, Residuals, Seconds, Sizes,
     StepError, Summary, TreatmentState, WorkCounters,
 };
 
+pub use verdicts::is_unsolved;
+
 use checkpoint::{Checkpoints, Identity};
+use controllers::Controllers;
 use drives::{Drive, Drives};
+use events::Watchers;
 use holds::Schedule;
 use joints::Joints;
-use pliant::model::{ComponentId, NodeId};
-use pliant::solvers::{KktResidual, KktSystem};
+use pliant::model::{ComponentId, Energies, NodeId};
+use pliant::solvers::KktSystem;
 use pliant::{Checkpoint, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
 use pliant_output::player::{PlayerError, player_html};
 use pliant_output::raster::{Camera, RasterError, draw};
-use pliant_output::recording::{Frame, LEDGER, Recording, Sample};
+use pliant_output::recording::{Frame, Recording, Sample};
 use pliant_scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
+use probes::{Moment, Probes};
+use samples::sample;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::Course;
+use variables::Variables;
+use verdicts::is_of_a_solve;
 
 /// The progress of a run, told to a callback after each step.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +108,11 @@ pub struct Runner {
     recording: Recording,
     /// Whether the recording is filled.
     records: bool,
+    /// Quantities that are measured.
+    probes: Probes,
+    events: Watchers,
+    variables: Variables,
+    controllers: Controllers,
     /// Sum of the ledgers of all steps so far.
     ledger: Ledger,
     summary: Summary,
@@ -138,48 +159,6 @@ pub struct Outcome {
     pub checkpoint_error: Option<CheckpointError>,
     /// Which way is up in pictures.
     pub up: [f64; 3],
-}
-
-/// Whether an error is about the linear system that was filled last.
-fn is_of_a_solve(error: &pliant::Error) -> bool {
-    use pliant::Error;
-    matches!(
-        error,
-        Error::NotPositiveDefinite { .. }
-            | Error::NotFinite { .. }
-            | Error::Incompatible { .. }
-            | Error::Locked { .. }
-            | Error::DrivenContact { .. }
-            | Error::Unsettled { .. }
-            | Error::NotConverged { .. }
-            | Error::CorrectionNotConverged { .. }
-            | Error::Solve(_)
-    )
-}
-
-/// Says whether an error is that no answer was found within the accuracy asked for, or that there
-/// is none; all others are that something cannot be asked, or broke down.
-pub fn is_unsolved(error: &pliant::Error) -> bool {
-    use pliant::Error;
-    matches!(
-        error,
-        Error::NotConverged { .. }
-            | Error::NotCertified { .. }
-            | Error::ContactsNotConverged { .. }
-            | Error::ContactsMissed { .. }
-            | Error::SurfacesCross { .. }
-            | Error::CorrectionNotConverged { .. }
-            | Error::NotSettled { .. }
-            | Error::NoEquilibrium { .. }
-            | Error::StuckPath { .. }
-            | Error::StepTooSmall { .. }
-            | Error::Incompatible { .. }
-            | Error::Locked { .. }
-            | Error::DrivenContact { .. }
-            | Error::Unsettled { .. }
-            | Error::TooMuchWork { .. }
-            | Error::Gyroscopic { .. }
-    )
 }
 
 impl Runner {
@@ -230,6 +209,18 @@ impl Runner {
         recording.joints.columns = joints.columns();
         recording.joints.lines.push(joints.line(&simulation));
         let energies = simulation.problem().energies(simulation.state());
+        let start = Moment {
+            simulation: &simulation,
+            joints: &joints,
+            energies,
+        };
+        let motions = std::mem::take(&mut scene.varying);
+        let variables = Variables::new(&scene.observables.variables, motions);
+        let probes = Probes::new(std::mem::take(&mut scene.observables), start);
+        recording.probes = probes.table();
+        if !probes.is_empty() {
+            recording.probes.lines.push(probes.line());
+        }
         let sample = Sample {
             kinetic: energies.kinetic,
             potential: energies.potential,
@@ -256,7 +247,9 @@ impl Runner {
             up,
             places: scene.places,
         };
-        Ok(Self {
+        let controllers = Controllers::new(std::mem::take(&mut scene.controllers));
+        let events = Watchers::new(std::mem::take(&mut scene.events));
+        let mut runner = Self {
             simulation,
             scene: parts,
             schedule,
@@ -265,6 +258,10 @@ impl Runner {
             before: Checkpoint::default(),
             recording,
             records: true,
+            probes,
+            events,
+            variables,
+            controllers,
             ledger: Ledger::default(),
             summary,
             warnings,
@@ -272,7 +269,10 @@ impl Runner {
             started,
             identity,
             checkpoints: None,
-        })
+        };
+        let begun = runner.pass_events();
+        begun.map_err(|e| runner.scene.places.error(e))?;
+        Ok(runner)
     }
 
     /// Asks what the first step asks before it has contacts, and takes no step: `pliant check`.
@@ -309,6 +309,7 @@ impl Runner {
         self.recording.frames = Vec::new();
         self.recording.samples = Vec::new();
         self.recording.joints.lines = Vec::new();
+        self.recording.probes.lines = Vec::new();
         self
     }
 
@@ -392,8 +393,9 @@ impl Runner {
     /// found.
     ///
     /// # Errors
-    /// The errors of [`Simulation::find_equilibrium`] and [`Simulation::follow`] where there is none.
-    /// A path that is stuck leaves the state of its last point, and the next search begins there.
+    /// The errors of [`Simulation::find_equilibrium`] and [`Simulation::follow`] where there is
+    /// none. A path that is stuck leaves the state of its last point, and the next search begins
+    /// there.
     pub fn find_equilibria(&mut self) -> Result<(), pliant::Error> {
         if self.is_done() {
             return Ok(());
@@ -422,7 +424,8 @@ impl Runner {
         self.summary.steps
     }
 
-    /// Pictures and lines of tables so far; neither if the run keeps [none](Self::without_recording).
+    /// Pictures and lines of tables so far; neither if the run keeps
+    /// [none](Self::without_recording).
     pub fn recording(&self) -> &Recording {
         &self.recording
     }
@@ -446,9 +449,9 @@ impl Runner {
         kept.frames.retain(|frame| frame.time <= now);
         kept.samples.retain(|sample| sample.time <= now);
         kept.contacts.lines.retain(|line| line.time <= now);
-        kept.joints
-            .lines
-            .retain(|line| line.first().is_none_or(|t| *t <= now));
+        for table in [&mut kept.joints, &mut kept.probes] {
+            table.lines.retain(|line| line.first().is_none_or(|t| *t <= now));
+        }
     }
 
     /// Returns the page of the player with the pictures so far and one of the present moment; with
@@ -476,8 +479,8 @@ impl Runner {
         page
     }
 
-    /// Returns the camera that sees all of the present moment in a picture of this width over height,
-    /// from where the [player](Self::player) first sees it.
+    /// Returns the camera that sees all of the present moment in a picture of this width over
+    /// height, from where the [player](Self::player) first sees it.
     pub fn camera(&self, aspect: f64) -> Camera {
         let frame = self.frame(Sample::default());
         Camera::fitted(&self.recording, &frame, self.scene.up, aspect)
@@ -506,7 +509,7 @@ impl Runner {
         frame
     }
 
-    fn record(&mut self, report: &StepReport, picture: bool) {
+    fn record(&mut self, report: &StepReport, picture: bool, at_event: bool) {
         self.ledger += report.ledger;
         let sample = sample(report, &self.ledger);
         self.summary.add(self.simulation.problem(), report);
@@ -515,9 +518,23 @@ impl Runner {
         if self.records {
             self.recording.samples.push(sample);
         }
-        if picture {
+        self.record_probes(report.energies, at_event);
+        if picture || at_event {
             self.record_picture(sample);
             self.record_contacts(report.time);
+        }
+    }
+
+    /// Reads the probes after a step or at rest, and keeps a line of them if one is due.
+    fn record_probes(&mut self, energies: Energies, at_event: bool) {
+        self.probes.add(Moment {
+            simulation: &self.simulation,
+            joints: &self.scene.joints,
+            energies,
+        });
+        let is_due = at_event || self.is_static() || self.probes.is_due(self.summary.steps);
+        if self.records && is_due && !self.probes.is_empty() {
+            self.recording.probes.lines.push(self.probes.line());
         }
     }
 
@@ -596,10 +613,15 @@ impl Runner {
         summary.ledger = self.ledger.entries().into_iter().collect();
         summary.numerical = self.ledger.parts.entries().into_iter().collect();
         summary.joints = self.scene.joints.states(&self.simulation);
+        summary.probes = self.probes.summaries();
+        summary.events = self.events.summaries();
+        summary.said = self.events.said();
+        summary.stopped_by = self.events.stopped();
         summary.finish(&self.simulation, error, self.started.elapsed());
         summary.finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
         let found = self.watch.warnings(&self.simulation, &summary);
         summary.warnings.extend(found);
+        summary.warnings.extend(self.probes.warnings());
         summary
     }
 
@@ -610,6 +632,12 @@ impl Runner {
             && frame.time < sample.time
         {
             self.record_picture(*sample);
+        }
+        if let Some(last) = self.recording.probes.lines.last() {
+            let line = self.probes.line();
+            if !self.is_static() && last.first() < line.first() {
+                self.recording.probes.lines.push(line);
+            }
         }
         self.summary = self.summary(error.as_ref());
         let (checkpoint, checkpoint_error) = self.end_checkpoints();
@@ -635,44 +663,5 @@ impl Runner {
             checkpoint_error,
             up: self.scene.up,
         }
-    }
-}
-
-/// The line of the energy table of a step, with the sum of the ledgers up to its end.
-fn sample(report: &StepReport, ledger: &Ledger) -> Sample {
-    let KktResidual { relative, .. } = report.residual;
-    Sample {
-        time: report.time,
-        kinetic: report.energies.kinetic,
-        potential: report.energies.potential,
-        dissipated: report.dissipated,
-        residual: relative,
-        violation: report.violation,
-        ledger: sources(ledger),
-    }
-}
-
-/// The entries that bring in energy, in the order of [`LEDGER`]: the first two of a ledger are
-/// changes of stored energy.
-fn sources(ledger: &Ledger) -> [f64; LEDGER.len()] {
-    let (entries, parts) = (ledger.entries(), ledger.parts.entries());
-    let mut values = entries[2..].iter().chain(&parts).map(|(_, energy)| *energy);
-    std::array::from_fn(|_| values.next().unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_recorded_sources_are_those_of_a_ledger() {
-        let ledger = Ledger::default();
-        let entries = ledger.entries().map(|(name, _)| name.to_owned());
-        let parts = ledger
-            .parts
-            .entries()
-            .map(|(name, _)| format!("numerical_{name}"));
-        let names: Vec<String> = entries[2..].iter().cloned().chain(parts).collect();
-        assert_eq!(names, LEDGER);
     }
 }

@@ -24,6 +24,7 @@ mod mapped;
 mod mesh_files;
 mod meshes;
 mod nodes;
+mod observables;
 mod outlines;
 mod parts;
 mod rod;
@@ -35,10 +36,13 @@ mod statics;
 mod units;
 mod values;
 
-pub use courses::InputCourse;
+pub use courses::{InputCourse, Varying};
 pub use mesh_files::InputFile;
 pub use statics::StaticsPlan;
 
+use super::controller::Controller;
+use super::event::Events;
+use super::observable::Observables;
 use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
@@ -149,6 +153,14 @@ pub struct BuiltScene {
     pub world: Option<World>,
     /// Inputs of forces that change with time.
     pub inputs: Vec<InputCourse>,
+    /// Motions of rows that depend on parameters which change.
+    pub varying: Vec<Varying>,
+    /// Quantities that are measured.
+    pub observables: Observables,
+    /// Conditions, and what is done where they begin to hold.
+    pub events: Events,
+    /// Parameters that follow quantities.
+    pub controllers: Vec<Controller>,
     /// Numbers in units that are hardly meant.
     pub suspicions: Vec<Warning>,
     /// The text, to show where something is said.
@@ -217,6 +229,7 @@ impl Places {
                     pliant::Error::LinearSolver { .. } => vec![Where::Key("linear")],
                     pliant::Error::NeedsStabilisation { .. } => vec![Where::Key("adaptive_step")],
                     pliant::Error::Baumgarte { .. } => places_of(&message, &["rate"]),
+                    pliant::Error::NoValue { .. } => places_of(&message, &["when"]),
                     _ => places_of(&message, &[]),
                 };
                 let places = [named, vec![Where::Key("run")]].concat();
@@ -264,6 +277,10 @@ struct Builder<'a> {
     /// Joints made so far: place in the scene, name, kind, what the model made of them.
     joints: Vec<(usize, String, JointKind, JointHandle)>,
     inputs: Vec<InputCourse>,
+    /// Parameters that change while the scene runs, with their values at the start.
+    varied: Vec<(String, f64)>,
+    /// Motions that depend on them.
+    varying: Vec<Varying>,
     source: &'a SourceText,
     limits: Limits,
     files: MeshFiles<'a>,
@@ -288,6 +305,8 @@ struct Builder<'a> {
     skins: BTreeMap<NodeId, Skin>,
     /// Elements of the solids.
     solids: BTreeMap<NodeId, Vec<Element>>,
+    /// The colliders of each name, sorted by their places in the world.
+    colliders: BTreeMap<String, Vec<u32>>,
     /// The initial state of the nodes so far, if it was asked for since the last node.
     initial: Option<State>,
     units: units::Units,
@@ -306,6 +325,8 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         duration: 0.0,
         joints: Vec::new(),
         inputs: Vec::new(),
+        varied: Vec::new(),
+        varying: Vec::new(),
         source: &file.source,
         limits: settings.limits,
         files: MeshFiles::of(file, settings),
@@ -325,10 +346,12 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         differences: BTreeMap::new(),
         skins: BTreeMap::new(),
         solids: BTreeMap::new(),
+        colliders: BTreeMap::new(),
         initial: None,
         units: units::Units::default(),
     };
     builder.parameters(scene, settings)?;
+    observables::variables(&mut builder, scene)?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     nodes(&mut builder, scene)?;
     joints::add_joints(&mut builder, scene)?;
@@ -342,6 +365,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     suspicions.extend(of_fixed);
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
+    let (observables, events, controllers) = observables::record(&builder, &plan)?;
     let joints = builder
         .joints
         .into_iter()
@@ -366,6 +390,10 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         holds: builder.holds,
         joints: joints.collect(),
         inputs: builder.inputs,
+        observables,
+        varying: builder.varying,
+        events,
+        controllers,
         picture: builder.picture,
         world,
         suspicions,

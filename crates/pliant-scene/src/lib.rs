@@ -30,23 +30,31 @@
 //! ```
 
 mod assemble;
+mod controller;
 mod course;
 mod diagnostic;
 mod error;
+mod event;
 mod notation;
 mod number;
+mod observable;
 mod picture;
 pub mod schema;
 mod source;
 
 pub use assemble::{
-    BuiltScene, Hold, InputCourse, InputFile, Limits, Places, RunPlan, Settings, StaticsPlan, extent,
+    BuiltScene, Hold, InputCourse, InputFile, Limits, Places, RunPlan, Settings, StaticsPlan, Varying, extent,
 };
+pub use controller::{ControlLaw, Controller};
 pub use course::Course;
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
+pub use event::{Action, Event, Events};
 pub use notation::Format;
 pub use number::{EndSpec, Number, OneOrMany};
+pub use observable::{
+    CONTACT, DistanceEnd, EnergyKind, NamedExpression, Observable, Observables, ProbeColumn,
+};
 pub use picture::{DrawnCollider, Picture, PointRef};
 pub use pliant_expression::suggest::hint;
 pub use pliant_expression::{ExpressionError, constant};

@@ -10,11 +10,14 @@ mod shared;
 mod adaptive;
 mod components;
 mod contacts;
+mod controllers;
+mod events;
 mod joints;
 mod laws;
 mod mappings;
 mod nodes;
 mod parts;
+mod record;
 mod rods;
 mod run;
 mod sheets;
@@ -32,6 +35,8 @@ pub use contacts::{
     HeightFieldSpec, MaterialPairSpec, MaterialSpec, OutlineSpec, OverlapSpec, PartShapeSpec,
     PointsColliderSpec, PyramidSpec, RowsSpec, SheetSpec, SleepingSpec, SurfaceContactSpec,
 };
+pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
+pub use events::{ActionSpec, EventSpec};
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
     MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, VelocityMotorSpec,
@@ -53,6 +58,9 @@ pub use nodes::{
     Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
 pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
+pub use record::{
+    ContactProbeSpec, DistanceProbeSpec, EnergySpec, ExpressionSpec, OfSpec, PlaceSpec, ProbeSpec,
+};
 pub use rods::{ElasticRod, SectionSpec};
 pub use run::{
     AccuracySpec, CertifiedSpec, GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run,
@@ -133,6 +141,15 @@ pub struct Scene {
     /// Pairs of colliders that do not meet, by name.
     #[serde(default)]
     pub ignore: Vec<(String, String)>,
+    /// Quantities that are recorded over the run.
+    #[serde(default)]
+    pub record: Vec<ProbeSpec>,
+    /// Conditions, and what is done where they begin to hold.
+    #[serde(default)]
+    pub events: Vec<EventSpec>,
+    /// Parameters that follow quantities.
+    #[serde(default)]
+    pub controllers: Vec<ControllerSpec>,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.

@@ -20,6 +20,9 @@ pub(crate) enum Where<'a> {
     Used(&'a str, &'a str),
     /// A string literal in the entry of that name, or anywhere.
     Literal(&'a str, &'a str),
+    /// A string literal in an entry of the list that is the value of a key, wherever that first
+    /// stands; the entry if there is no such literal in it.
+    Listed(&'a str, usize, &'a str),
 }
 
 /// A scene file as text.
@@ -117,6 +120,19 @@ impl SourceText {
                 let all = 0..self.tokens.len();
                 let found = inside.chain(all).find(|i| self.is_text(*i, text))?;
                 Some(self.tokens[found].range.clone())
+            }
+            Where::Listed(key, index, text) => {
+                let mut keys = (0..self.tokens.len()).filter(|i| self.is_key(*i, key));
+                let (key, entry) = keys.find_map(|key| Some((key, self.item(key, index)?)))?;
+                let within = |i: &usize| {
+                    let range = &self.tokens[*i].range;
+                    entry.start <= range.start && range.end <= entry.end
+                };
+                let inside = (key..self.tokens.len()).filter(within);
+                let found = inside
+                    .filter(|i| self.is_text(*i, text))
+                    .map(|i| self.tokens[i].range.clone());
+                Some(found.min_by_key(|range| range.start).unwrap_or(entry))
             }
         }
     }
@@ -357,6 +373,9 @@ mod tests {
         assert_eq!(found(Where::Item("e", "rest", 1)), Some("(2, [3])"));
         assert_eq!(found(Where::Item("a", "mass", 0)), None);
         assert_eq!(found(Where::Literal("c", "b")), Some("\"b\""));
+        assert_eq!(found(Where::Listed("nodes", 2, "b")), Some("\"b\""));
+        assert_eq!(found(Where::Listed("rest", 1, "b")), Some("(2, [3])"));
+        assert_eq!(found(Where::Listed("rest", 3, "b")), None);
     }
 
     #[test]

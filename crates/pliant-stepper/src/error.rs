@@ -55,6 +55,16 @@ pub enum Error {
         /// Its entry of `W`.
         diagonal: f64,
     },
+    /// A function of the user has no value.
+    #[error("{what} has no value at t = {t} s: {why}", t = instant(*time))]
+    NoValue {
+        /// The function in words, with the user's name.
+        what: String,
+        /// Time (s).
+        time: f64,
+        /// Why, in words.
+        why: String,
+    },
     /// A number overflowed or became NaN.
     #[error("{what} is not finite at t = {t} s", t = instant(*time))]
     NotFinite {

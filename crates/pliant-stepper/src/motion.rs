@@ -4,7 +4,7 @@
 use crate::archive::{self, ArchiveError};
 use crate::contact::{ContactMemory, SleepMemory};
 use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
-use pliant_model::State;
+use pliant_model::{ComponentId, State};
 use pliant_solvers::complementarity::{ConicMemory, IslandMemory};
 use pliant_solvers::{BoundState, Elimination};
 
@@ -85,6 +85,9 @@ pub struct Controls {
     pub external: Vec<f64>,
     /// Inputs of all force fields, one after the other.
     pub inputs: Vec<f64>,
+    /// Force fields and constraints that act no more, in order.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub released: Vec<ComponentId>,
 }
 
 /// The treatments chosen for force fields that leave theirs open.
@@ -178,6 +181,7 @@ clone_into_buffers!(Controls {
     held,
     external,
     inputs,
+    released,
 });
 clone_into_buffers!(Treatments { chosen_for, choices });
 clone_into_buffers!(SolverMemory {

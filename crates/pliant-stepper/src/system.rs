@@ -173,6 +173,7 @@ impl System {
                 held: vec![0.0; dofs],
                 external: vec![0.0; model.velocity_count()],
                 inputs: model.parameters().inputs().to_vec(),
+                released: Vec::new(),
             },
             ..Motion::default()
         })

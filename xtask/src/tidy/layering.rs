@@ -73,6 +73,7 @@ const TABLE: &[(&str, Allowed)] = &[
         These(&[
             "pliant-lab",
             "pliant",
+            "pliant-expression",
             "pliant-mesh-io",
             "pliant-output",
             "pliant-scene",

@@ -1,6 +1,6 @@
 //! A run in a few lines: what went wrong, how long it took, where the energy went, how right it is.
 
-use super::details::{ENERGIES, statics_rows};
+use super::details::{ENERGIES, event_rows, statics_rows};
 use crate::table::{Table, number, short};
 use pliant_run::{ContactSummary, Summary};
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ pub(super) fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>)
     match &summary.statics {
         Some(statics) => statics_rows(&mut table, statics, summary.seconds.total),
         None => {
+            event_rows(&mut table, summary);
             table.row("simulated", simulated(summary));
             table.row("energy", energy(summary));
         }

@@ -23,6 +23,8 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
         "per step",
         "microseconds of the clock: forces and matrices, factorisation, its use, constraints taken back, contacts, the new state, attempts that did not stand",
     ),
+    ("event", "what an event of the scene says"),
+    ("stopped", "the event that ended the run"),
     ("statics", "equilibria that were found, and the work"),
     ("load factor", "share of the loads of the scene along the path"),
     (
@@ -127,6 +129,20 @@ pub(super) fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds:
     }
 }
 
+/// Events that said something, and the one that stopped the run.
+pub(super) fn event_rows(table: &mut Table, summary: &Summary) {
+    for saying in &summary.said {
+        let (time, event) = (number(saying.time), &saying.event);
+        table.row("event", format!("`{event}` at {time} s: {}", saying.text));
+    }
+    if let Some(stop) = &summary.stopped_by {
+        table.row(
+            "stopped",
+            format!("by `{}` at {} s", stop.event, number(stop.time)),
+        );
+    }
+}
+
 fn step_rows(table: &mut Table, summary: &Summary) {
     let seconds = summary.seconds;
     let rate = summary.steps as f64 / seconds.total.max(1e-9);
@@ -166,6 +182,7 @@ fn step_rows(table: &mut Table, summary: &Summary) {
         );
         table.row("", counts);
     }
+    event_rows(table, summary);
     table.row(
         "time",
         format!("{} s simulated in {:.2} s", number(summary.time), seconds.total),

@@ -73,6 +73,9 @@ impl Problem {
     }
 
     fn field_energy(&self, state: &State, i: usize) -> f64 {
+        if self.is_released(ComponentId::ForceField(i)) {
+            return 0.0;
+        }
         let entry = &self.force_fields()[i].component;
         let at = self.at(i, state);
         match entry.law.memory() {

@@ -4,7 +4,8 @@ use super::Evaluation;
 use super::gather::certainly;
 use crate::blocks::PIECE;
 use crate::{
-    At, Attachment, ForceFieldEntry, ModelError, NotInvertible, Past, Problem, RowLaw, State, Treatment,
+    At, Attachment, ComponentId, ForceFieldEntry, ModelError, NotInvertible, Past, Problem, RowLaw, State,
+    Treatment,
 };
 use std::ops::Range;
 
@@ -26,6 +27,10 @@ impl Evaluation {
         };
         let rate = problem.rayleigh().stiffness;
         let field = &mut self.fields[i];
+        if problem.is_released(ComponentId::ForceField(i)) {
+            field.forget();
+            return Ok(());
+        }
         field.refill_damping(law.as_ref(), at, rate);
         match problem.treatment(i) {
             Treatment::Compliance => {
@@ -146,7 +151,8 @@ impl Evaluation {
         }
         for (i, attachment) in problem.force_fields().iter().enumerate() {
             let share = present(i);
-            if attachment.component.law.memory().is_none() || share == 0.0 {
+            let released = problem.is_released(ComponentId::ForceField(i));
+            if attachment.component.law.memory().is_none() || share == 0.0 || released {
                 continue;
             }
             let range = problem.node(attachment.node).velocity_range();

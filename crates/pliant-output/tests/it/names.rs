@@ -1,7 +1,7 @@
 //! Names of users in tables.
 
-use pliant_output::csv::{write_contacts_csv, write_joints_csv};
-use pliant_output::recording::{ContactLine, ContactPhase, ContactTable, JointTable, Recording};
+use pliant_output::csv::{write_contacts_csv, write_numbers_csv};
+use pliant_output::recording::{ContactLine, ContactPhase, ContactTable, NumberTable, Recording};
 
 /// A spreadsheet takes no name for a formula; numbers are as they were.
 #[test]
@@ -30,7 +30,7 @@ fn names_like_formulas_are_text() {
         state: ContactPhase::Open,
     };
     let recording = Recording {
-        joints: JointTable {
+        joints: NumberTable {
             columns: names.map(str::to_owned).to_vec(),
             lines: vec![vec![-1.0; 1 + names.len()]],
         },
@@ -43,7 +43,7 @@ fn names_like_formulas_are_text() {
     };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("joints.csv");
-    write_joints_csv(&path, &recording).unwrap();
+    write_numbers_csv(&path, &recording.joints).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let numbers = vec!["-1.0"; 1 + names.len()].join(",");
     assert_eq!(text, format!("time_s,{}\n{numbers}\n", cells.join(",")));

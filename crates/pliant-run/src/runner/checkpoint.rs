@@ -11,11 +11,15 @@ mod log;
 pub(super) use identity::Identity;
 
 use super::Runner;
+use super::controllers::ControllerState;
 use super::drives::Drive;
+use super::events::EventsState;
 use super::holds::Phase;
+use super::probes::ProbeState;
 use super::review::Watch;
 use super::steps::Course;
 use super::summary::Summary;
+use super::variables::VariablesState;
 use log::{LogEnd, RunLog};
 use pliant::archive::{self, ArchiveError};
 use pliant::{Checkpoint, Ledger};
@@ -117,6 +121,14 @@ struct RunState {
     drives: Vec<Drive>,
     #[serde(default)]
     off_plan: bool,
+    #[serde(default)]
+    probes: ProbeState,
+    #[serde(default)]
+    events: EventsState,
+    #[serde(default)]
+    variables: VariablesState,
+    #[serde(default)]
+    controllers: Vec<ControllerState>,
 }
 
 /// The checkpoints of a run.
@@ -284,23 +296,33 @@ impl Runner {
             log,
             drives: self.drives.list(),
             off_plan: self.is_off_plan(),
+            probes: self.probes.state(),
+            events: self.events.state(),
+            variables: self.variables.state(),
+            controllers: self.controllers.state(),
         }
     }
 
     /// Goes to a moment of this run; nothing changes if the motion does not fit.
     fn go_on(&mut self, state: RunState) -> Result<(), CheckpointError> {
         let drives = self.drives.list();
-        if drives == state.drives {
+        let variables = self.variables.state();
+        if drives == state.drives && variables == state.variables {
             self.simulation.restore(&state.motion)?;
         } else {
             let before = self.simulation.checkpoint();
-            let driven = self.drives.go_to(&mut self.simulation, &state.drives);
-            if let Err(error) = driven.and_then(|()| self.simulation.restore(&state.motion)) {
-                self.drives.go_to(&mut self.simulation, &drives)?;
-                self.simulation.restore(&before)?;
+            let (simulation, inputs) = (&mut self.simulation, &mut self.scene.inputs);
+            let varied = self.variables.go_to(simulation, inputs, state.variables);
+            let driven = varied.and_then(|()| self.drives.go_to(simulation, &state.drives));
+            if let Err(error) = driven.and_then(|()| simulation.restore(&state.motion)) {
+                self.variables.go_to(simulation, inputs, variables)?;
+                self.drives.go_to(simulation, &drives)?;
+                simulation.restore(&before)?;
                 return Err(error.into());
             }
         }
+        self.controllers.go_to(state.controllers);
+        self.probes.set_variables(self.variables.values());
         self.schedule.set_phases(&state.schedule);
         self.course = Course {
             pictures: state.pictures,
@@ -311,6 +333,8 @@ impl Runner {
         self.recording.contacts.left_out = state.contacts_left_out;
         self.summary.go_on(state.summary);
         self.watch = state.watch;
+        self.probes.go_to(state.probes);
+        self.events.go_to(state.events);
         Ok(())
     }
 

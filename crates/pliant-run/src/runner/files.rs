@@ -3,7 +3,7 @@
 use super::{Outcome, StaticsSummary};
 use pliant_output::ExportError;
 use pliant_output::atomic::Written;
-use pliant_output::csv::{write_contacts_csv, write_energy_csv, write_joints_csv, write_path_csv};
+use pliant_output::csv::{write_contacts_csv, write_energy_csv, write_numbers_csv, write_path_csv};
 pub use pliant_output::directory::ResultDirectory;
 use pliant_output::directory::RunInfo;
 use pliant_output::player::write_player;
@@ -45,11 +45,12 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
 }
 
 /// Writes everything that a run leaves into its directory, and removes the results of an earlier
-/// run: `result.json`, `energy.csv`, `joints.csv` (if there are joints), `contacts.csv` (if
-/// anything collides), `path.csv` (of statics), `energy.svg`, `play.html`, `particles.pvd`,
-/// `bodies.pvd`, `frames/`, and `manifest.json`, which lists them. Each file is complete or absent;
-/// one that cannot be written does not keep the others from being written. The checkpoint goes when
-/// a run is complete. Returns the files to look at, without the frames and the manifest.
+/// run: `result.json`, `energy.csv`, `joints.csv` (if there are joints), `probes.csv` (if anything
+/// is recorded), `contacts.csv` (if anything collides), `path.csv` (of statics), `energy.svg`,
+/// `play.html`, `particles.pvd`, `bodies.pvd`, `frames/`, and `manifest.json`, which lists them.
+/// Each file is complete or absent; one that cannot be written does not keep the others from being
+/// written. The checkpoint goes when a run is complete. Returns the files to look at, without the
+/// frames and the manifest.
 ///
 /// # Errors
 /// [`WriteError`] with all that went wrong.
@@ -75,10 +76,16 @@ fn write(directory: &mut ResultDirectory, outcome: &Outcome, all: bool) -> Resul
     let contacts = all && !recording.contacts.names.is_empty();
     let statics = summary.statics.as_ref().filter(|_| all);
     let path_csv = |path: &Path| write_path_csv(path, statics.into_iter().flat_map(StaticsSummary::lines));
-    let files: [(&str, bool, Writer<'_>); 7] = [
+    let probes = all && !recording.probes.columns.is_empty();
+    let files: [(&str, bool, Writer<'_>); 8] = [
         ("result.json", true, &|path| write_json(path, outcome)),
         ("energy.csv", all, &|path| write_energy_csv(path, recording)),
-        ("joints.csv", joints, &|path| write_joints_csv(path, recording)),
+        ("joints.csv", joints, &|path| {
+            write_numbers_csv(path, &recording.joints)
+        }),
+        ("probes.csv", probes, &|path| {
+            write_numbers_csv(path, &recording.probes)
+        }),
         ("contacts.csv", contacts, &|path| {
             write_contacts_csv(path, recording)
         }),

@@ -1,7 +1,7 @@
 //! Coordinates and forces of joints.
 
 use pliant::model::{JointAxis, JointHandle, JointKind};
-use pliant::{Axes, On, Simulation};
+use pliant::{Axes, On, Simulation, Wrench};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -69,6 +69,13 @@ impl Joints {
             line.extend(state.force.iter().chain(&state.torque));
         }
         line
+    }
+
+    /// Force (N) and torque (N m) of a joint on its second side, as in a line.
+    pub(super) fn wrench(&self, simulation: &Simulation, joint: usize) -> [f64; 6] {
+        let (_, _, handle) = &self.0[joint];
+        let Wrench { force, torque } = simulation.joint_wrench(handle, On::B, Axes::World);
+        std::array::from_fn(|k| if k < 3 { force[k] } else { torque[k - 3] })
     }
 
     pub(super) fn states(&self, simulation: &Simulation) -> BTreeMap<String, JointState> {

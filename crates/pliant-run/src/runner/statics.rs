@@ -1,6 +1,8 @@
 //! Scenes of statics: equilibria as pictures.
 
+use super::probes::Moment;
 use super::{Parts, Runner, contacts};
+use pliant::model::Energies;
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
 use pliant_output::csv::PathLine;
 use pliant_output::recording::Sample;
@@ -108,6 +110,7 @@ impl Runner {
     /// Finds what is asked for. The pictures are those of the points, spread over the duration; the
     /// state of the file is not among those of a path.
     pub(super) fn find_statics(&mut self, plan: &StaticsPlan) -> Option<Error> {
+        self.probes.forget();
         match plan {
             StaticsPlan::Equilibrium(how) => match self.simulation.find_equilibrium(how) {
                 Ok(report) => {
@@ -139,7 +142,7 @@ impl Runner {
                     pressures,
                     ..
                 } = &self.scene;
-                let records = self.records;
+                let (records, probes) = (self.records, &mut self.probes);
                 let mut shown = Vec::new();
                 let mut touching = std::mem::take(&mut self.recording.contacts);
                 let mut reports = Vec::new();
@@ -152,9 +155,15 @@ impl Runner {
                         frame
                     });
                     let line = (records && !joints.is_empty()).then(|| joints.line(simulation));
+                    probes.add(Moment {
+                        simulation,
+                        joints,
+                        energies: energies(&sample),
+                    });
+                    let measured = (records && !probes.is_empty()).then(|| probes.line());
                     contacts::record(&mut touching, records, simulation, shown.len() as f64);
                     reports.push(simulation.contacts_report());
-                    shown.push((sample, frame, line));
+                    shown.push((sample, frame, line, measured));
                     true
                 });
                 self.recording.contacts = touching;
@@ -171,11 +180,13 @@ impl Runner {
                 self.recording.samples.clear();
                 self.recording.frames.clear();
                 self.recording.joints.lines.clear();
+                self.recording.probes.lines.clear();
                 let points = shown.len();
-                for (sample, frame, line) in shown {
+                for (sample, frame, line, measured) in shown {
                     self.recording.samples.extend(records.then_some(sample));
                     self.recording.frames.extend(frame);
                     self.recording.joints.lines.extend(line);
+                    self.recording.probes.lines.extend(measured);
                     self.summary.add_rest(&sample);
                 }
                 self.spread(points);
@@ -195,6 +206,7 @@ impl Runner {
             self.recording.samples.push(sample);
         }
         self.record_picture(sample);
+        self.record_probes(energies(&sample), false);
         self.summary.add_rest(&sample);
         self.summary.add_rest_contacts(&self.simulation.contacts_report());
         // The picture behind that of the start.
@@ -215,10 +227,21 @@ impl Runner {
         for (k, line) in self.recording.joints.lines.iter_mut().enumerate() {
             line[0] = time(k);
         }
+        for (k, line) in self.recording.probes.lines.iter_mut().enumerate() {
+            line[0] = time(k);
+        }
         for line in &mut self.recording.contacts.lines {
             line.time = time(line.time as usize);
         }
         self.summary.time = time(pictures.saturating_sub(1));
+    }
+}
+
+/// The energies of a line of the energy table.
+fn energies(sample: &Sample) -> Energies {
+    Energies {
+        kinetic: sample.kinetic,
+        potential: sample.potential,
     }
 }
 

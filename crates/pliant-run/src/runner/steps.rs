@@ -2,7 +2,12 @@
 //! is asked for.
 
 use super::Runner;
-use pliant::{Adaptive, Simulation, StepReport};
+use super::probes::Moment;
+use super::summary::Energy;
+use pliant::model::Energies;
+use pliant::model::dual::Dual;
+use pliant::{Adaptive, AdaptiveReport, Checkpoint, Simulation, StepReport};
+use pliant_scene::Action;
 
 /// Most steps of a run whose steps choose their length.
 const MOST_STEPS: usize = 10_000_000;
@@ -23,6 +28,53 @@ pub(super) struct Course {
     pub(super) time: f64,
 }
 
+/// A value that changes at a rate, at a time; without its second derivative, which no motion needs.
+pub(super) fn at_rate(value: f64, rate: f64, t: Dual) -> Dual {
+    Dual::new(value, rate * t.eps1, rate * t.eps2, rate * t.eps1eps2)
+}
+
+/// The length of a step.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    /// Given (s).
+    Fixed(f64),
+    /// Chosen by the step, which ends at this time (s) at the latest.
+    Chosen { last: f64 },
+}
+
+impl Length {
+    /// The length of one from a time to another one (s).
+    fn until(self, end: f64, from: f64) -> Self {
+        match self {
+            Self::Fixed(_) => Self::Fixed(end - from),
+            Self::Chosen { .. } => Self::Chosen { last: end },
+        }
+    }
+}
+
+/// A step that was taken.
+struct Taken {
+    report: Report,
+    /// Whether it is the one of the plan.
+    is_planned: bool,
+}
+
+/// The report of a step of given length, or of one that chose it, with the time (s) of the next
+/// picture.
+enum Report {
+    Given(Box<StepReport>),
+    Chosen(Box<AdaptiveReport>, f64),
+}
+
+impl Report {
+    fn step(&self) -> &StepReport {
+        match self {
+            Self::Given(report) => report,
+            Self::Chosen(report, _) => &report.step,
+        }
+    }
+}
+
 impl Runner {
     /// Takes one step; after the last one further steps have the same length (where they choose it,
     /// go on as before).
@@ -31,11 +83,11 @@ impl Runner {
     /// The errors of [`Simulation::step`] or [`Simulation::step_adaptively`] for a step that cannot
     /// be taken; the state stays as before it.
     pub fn step(&mut self) -> Result<StepReport, pliant::Error> {
-        let plan = self.scene.plan;
-        self.attempt(|run| match &plan.adaptive {
-            Some(how) => run.step_adaptively(how, f64::INFINITY),
-            None => run.take_step(run.length()),
-        })
+        let length = match &self.scene.plan.adaptive {
+            Some(_) => Length::Chosen { last: f64::INFINITY },
+            None => Length::Fixed(self.length()),
+        };
+        self.attempt(length)
     }
 
     /// Takes a step as [`step`](Self::step) does, but one that would pass the time `end` (s) is
@@ -54,14 +106,15 @@ impl Runner {
                 bound: "after the present time",
             });
         }
-        self.attempt(|run| match &plan.adaptive {
-            Some(how) => run.step_adaptively(how, end),
+        let length = match &plan.adaptive {
+            Some(_) => Length::Chosen { last: end },
             None => {
                 // Rounding of `end` must not make a last step of another length.
-                let h = run.length();
-                run.take_step(if left < h * (1.0 - ROUNDING) { left } else { h })
+                let h = self.length();
+                Length::Fixed(if left < h * (1.0 - ROUNDING) { left } else { h })
             }
-        })
+        };
+        self.attempt(length)
     }
 
     /// Whether the run is at its end: after the steps of its plan, at its duration if a step was
@@ -71,6 +124,7 @@ impl Runner {
         let plan = &self.scene.plan;
         match &self.summary.adaptive {
             _ if self.is_static() => self.is_found(),
+            _ if self.events.is_stopped() => true,
             Some(adaptive) if adaptive.at_rest => true,
             _ if self.is_off_plan() => self.time_left() <= 0.0,
             Some(_) => self.simulation.time() >= plan.duration,
@@ -115,25 +169,32 @@ impl Runner {
             // Its own complaint, ahead of that of an input at a time that is no number.
             return self.simulation.step(h);
         }
-        self.attempt(|run| run.take_step(h))
+        self.attempt(Length::Fixed(h))
+    }
+
+    /// Takes a step, or the part of it that is ahead of an event, with the events that are due at
+    /// both ends.
+    fn attempt(&mut self, length: Length) -> Result<StepReport, pliant::Error> {
+        self.pass_events()?;
+        self.control()?;
+        let report = self.hold_and_step(length)?;
+        self.pass_events()?;
+        Ok(report)
     }
 
     /// Takes a step, with the holds that are due at its start. If it fails, these and the inputs
     /// are as before, with all else.
-    fn attempt(
-        &mut self,
-        step: impl FnOnce(&mut Self) -> Result<StepReport, pliant::Error>,
-    ) -> Result<StepReport, pliant::Error> {
+    fn hold_and_step(&mut self, step: Length) -> Result<StepReport, pliant::Error> {
         let length = self.scene.plan.step;
         let is_due = self.schedule.is_due(&self.simulation, length);
         if !is_due && self.scene.inputs.is_empty() {
-            return step(self);
+            return self.step_to_event(step);
         }
         let mut before = std::mem::take(&mut self.before);
         self.simulation.record_checkpoint(&mut before);
         let phases = is_due.then(|| self.schedule.phases());
         let begun = self.schedule.apply(&mut self.simulation, length);
-        let taken = begun.and_then(|()| step(self));
+        let taken = begun.and_then(|()| self.step_to_event(step));
         let back = match &taken {
             Ok(_) => Ok(()),
             Err(_) => self.simulation.undo(&before),
@@ -171,24 +232,208 @@ impl Runner {
         back.and(seen)
     }
 
-    fn take_step(&mut self, h: f64) -> Result<StepReport, pliant::Error> {
-        let plan = self.scene.plan;
+    /// Takes a step, and leaves it to be [noted](Self::note).
+    fn take(&mut self, length: Length) -> Result<Taken, pliant::Error> {
+        let h = match (length, self.scene.plan.adaptive) {
+            (Length::Chosen { last }, Some(how)) => return self.take_adaptively(&how, last),
+            (Length::Chosen { last }, None) => last - self.simulation.time(),
+            (Length::Fixed(h), _) => h,
+        };
         // Forces act with the weights of the step: so do the inputs that they depend on.
         let time = self.simulation.time() + self.simulation.options.when_inputs_act() * h;
         for input in &self.scene.inputs {
             let value = input.program.jet(time).value;
             self.simulation.set_input(input.component, input.input, value)?;
         }
-        let is_planned = !self.is_off_plan() && plan.adaptive.is_none() && h == self.length();
-        let report = self.simulation.step(h)?;
-        self.follow(is_planned);
-        let taken = self.summary.steps + 1;
-        let is_last = match is_planned {
-            true => taken >= plan.steps,
-            false => self.time_left() <= 0.0,
+        let is_planned = !self.is_off_plan() && self.scene.plan.adaptive.is_none() && h == self.length();
+        Ok(Taken {
+            report: Report::Given(Box::new(self.simulation.step(h)?)),
+            is_planned,
+        })
+    }
+
+    /// Takes a step that was taken into the results; a picture of it, if one is due or it ends
+    /// `at_event`.
+    fn note(&mut self, taken: Taken, at_event: bool) -> StepReport {
+        let plan = self.scene.plan;
+        self.follow(taken.is_planned);
+        match taken.report {
+            Report::Given(report) => {
+                let steps = self.summary.steps + 1;
+                let is_last = match taken.is_planned {
+                    true => steps >= plan.steps,
+                    false => self.time_left() <= 0.0,
+                };
+                let picture = is_last || steps.is_multiple_of(plan.record_every);
+                self.record(&report, picture, at_event);
+                *report
+            }
+            Report::Chosen(report, next_picture) => {
+                let at_picture = self.simulation.time() >= next_picture;
+                self.course.pictures += usize::from(at_picture);
+                if let Some(adaptive) = &mut self.summary.adaptive {
+                    adaptive.add(&report);
+                }
+                self.record(&report.step, at_picture || report.at_rest, at_event);
+                report.step
+            }
+        }
+    }
+
+    /// Takes a step, or the part of it up to the first event that is not due at its start.
+    fn step_to_event(&mut self, length: Length) -> Result<StepReport, pliant::Error> {
+        if self.events.is_empty() {
+            let taken = self.take(length)?;
+            return Ok(self.note(taken, false));
+        }
+        let before = self.probes.state();
+        let mut start = std::mem::take(&mut self.events.start);
+        self.simulation.record_checkpoint(&mut start);
+        let taken = self.locate(length, &start);
+        let back = match &taken {
+            Ok(_) => Ok(()),
+            Err(_) => {
+                self.probes.go_to(before);
+                self.simulation.undo(&start)
+            }
         };
-        self.record(&report, is_last || taken.is_multiple_of(plan.record_every));
-        Ok(report)
+        self.events.start = start;
+        back?;
+        let (taken, at_event) = taken?;
+        Ok(self.note(taken, at_event))
+    }
+
+    /// Takes a step; if an event is due at its end, one that ends within the tolerance behind the
+    /// moment at which the first of them begins to hold. Says whether it does.
+    fn locate(&mut self, length: Length, start: &Checkpoint) -> Result<(Taken, bool), pliant::Error> {
+        let from = start.time;
+        let tolerance = self.events.tolerance(from);
+        let (mut low, mut below) = (from, self.events.margin(self.probes.values())?);
+        let mut taken = self.take(length)?;
+        let (mut is_due, mut above) = self.look(&taken)?;
+        if !is_due {
+            return Ok((taken, false));
+        }
+        let mut high = self.simulation.time();
+        let mut turn = 0;
+        while high - low > tolerance {
+            // The secant, a little on the side of the end that lags behind; each fourth time the
+            // middle, which does not depend on how the margin bends.
+            let secant = low + (high - low) * (-below / (above - below));
+            let guess = match (turn % 4, is_due) {
+                (3, _) => f64::NAN,
+                (_, true) => secant - 0.4 * tolerance,
+                (_, false) => secant + 0.4 * tolerance,
+            };
+            let middle = 0.5 * (low + high);
+            let guess = if guess.is_finite() { guess } else { middle };
+            let guess = guess.clamp(low + 0.5 * tolerance, high - 0.5 * tolerance);
+            turn += 1;
+            self.simulation.restore(start)?;
+            let trial = self.take(length.until(guess, from))?;
+            let now = self.simulation.time();
+            let (due, margin) = self.look(&trial)?;
+            is_due = due;
+            if due {
+                (high, above, taken) = (now, margin, trial);
+            } else if now < guess - 0.25 * tolerance {
+                // One that chose to be shorter: the event is in a later step.
+                return Ok((trial, false));
+            } else {
+                (low, below) = (now, margin);
+            }
+        }
+        if !is_due {
+            self.simulation.restore(start)?;
+            taken = self.take(length.until(high, from))?;
+            self.look(&taken)?;
+        }
+        Ok((taken, true))
+    }
+
+    /// Whether an event is due at the end of a step that was taken, and by how much its condition
+    /// holds.
+    fn look(&mut self, taken: &Taken) -> Result<(bool, f64), pliant::Error> {
+        self.probes.read(Moment {
+            simulation: &self.simulation,
+            joints: &self.scene.joints,
+            energies: taken.report.step().energies,
+        });
+        let values = self.probes.values();
+        Ok((!self.events.due(values)?.is_empty(), self.events.margin(values)?))
+    }
+
+    /// Reads all quantities between two steps.
+    fn refresh(&mut self) {
+        let Energy {
+            kinetic, potential, ..
+        } = self.summary.energy_end;
+        self.probes.refresh(Moment {
+            simulation: &self.simulation,
+            joints: &self.scene.joints,
+            energies: Energies { kinetic, potential },
+        });
+    }
+
+    /// Lets controllers whose sample is due set their variables.
+    fn control(&mut self) -> Result<(), pliant::Error> {
+        let steps = self.summary.steps;
+        if self.controllers.is_empty() {
+            return Ok(());
+        }
+        self.refresh();
+        // All of them see the same moment.
+        let mut outputs = Vec::new();
+        for index in 0..self.controllers.count() {
+            if self.controllers.is_due(index, steps) {
+                outputs.push(self.controllers.sample(index, self.probes.values(), steps)?);
+            }
+        }
+        for (variable, value, every) in outputs {
+            self.set_variable((variable, value), every)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a variable another value, which targets reach after so many steps of the scene's
+    /// length.
+    fn set_variable(&mut self, to: (usize, f64), steps: usize) -> Result<(), pliant::Error> {
+        let within = self.scene.plan.step * steps as f64;
+        let inputs = &mut self.scene.inputs;
+        self.variables.set(&mut self.simulation, inputs, to, within)?;
+        self.probes.set_variables(self.variables.values());
+        Ok(())
+    }
+
+    /// Does what the events that are due between two steps do.
+    pub(super) fn pass_events(&mut self) -> Result<(), pliant::Error> {
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        // What one does may let another one be, and that one the first again, at the same time.
+        for _ in 0..=self.events.count() {
+            self.refresh();
+            self.events.rearm(self.probes.values())?;
+            let due = self.events.due(self.probes.values())?;
+            if due.is_empty() {
+                return Ok(());
+            }
+            for index in due {
+                let time = self.simulation.time();
+                for action in self.events.fire(index, time) {
+                    match action {
+                        Action::Release(components) => self.simulation.release_components(&components)?,
+                        Action::Set(variable, value) => {
+                            let value = value.of(self.probes.values());
+                            let value = value.map_err(|e| self.events.no_value(index, time, e.message))?;
+                            self.set_variable((variable, value), 1)?;
+                        }
+                        Action::Stop | Action::Say(_) => {}
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Notes a step that was taken, by the plan or not.
@@ -198,7 +443,7 @@ impl Runner {
     }
 
     /// Takes a step that chooses its length, at most to the time `last` (s).
-    fn step_adaptively(&mut self, how: &Adaptive, last: f64) -> Result<StepReport, pliant::Error> {
+    fn take_adaptively(&mut self, how: &Adaptive, last: f64) -> Result<Taken, pliant::Error> {
         if self.summary.steps >= MOST_STEPS {
             return Err(pliant::Error::OutOfRange {
                 what: "the number of steps that have chosen their length",
@@ -234,15 +479,12 @@ impl Runner {
         };
         let is_planned = !self.is_off_plan() && end < last;
         let report = self.simulation.step_adaptively_with(how, end, &mut drive)?;
-        self.follow(is_planned);
-        let at_picture = self.simulation.time() >= next_picture;
-        self.course.pictures += usize::from(at_picture);
-        if let Some(adaptive) = &mut self.summary.adaptive {
-            adaptive.add(&report);
-        }
-        self.record(&report.step, at_picture || report.at_rest);
-        Ok(report.step)
+        Ok(Taken {
+            report: Report::Chosen(Box::new(report), next_picture),
+            is_planned,
+        })
     }
+
     /// The time of the next picture (s), where steps choose their length. Pictures that other steps
     /// went past are left out.
     fn next_picture(&mut self) -> f64 {

@@ -2,8 +2,10 @@
 
 use super::adaptive::AdaptiveRun;
 use super::contacts::ContactSummary;
+use super::events::{EventSummary, Saying, StopSummary};
 use super::inputs::Inputs;
 use super::joints::JointState;
+use super::probes::ProbeSummary;
 use super::statics::StaticsSummary;
 use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Problem, Treatment};
 use pliant::solvers::Variable;
@@ -127,6 +129,18 @@ pub struct Summary {
     /// Joints at the end, by name.
     #[serde(skip_deserializing)]
     pub joints: BTreeMap<String, JointState>,
+    /// Probes over the run, by name.
+    #[serde(skip_deserializing)]
+    pub probes: BTreeMap<String, ProbeSummary>,
+    /// Events over the run, by name.
+    #[serde(skip_deserializing)]
+    pub events: BTreeMap<String, EventSummary>,
+    /// The first thousand sentences of events.
+    #[serde(skip_deserializing)]
+    pub said: Vec<Saying>,
+    /// The event that ended the run; `null` if none did.
+    #[serde(skip_deserializing)]
+    pub stopped_by: Option<StopSummary>,
     /// Treatment, in the last step, of the force fields of treatment `Auto`, by name.
     #[serde(skip_deserializing)]
     pub treatments: BTreeMap<String, TreatmentState>,
@@ -408,6 +422,10 @@ impl Summary {
             state: BTreeMap::new(),
             reactions: BTreeMap::new(),
             joints: BTreeMap::new(),
+            probes: BTreeMap::new(),
+            events: BTreeMap::new(),
+            said: Vec::new(),
+            stopped_by: None,
             treatments: BTreeMap::new(),
             contacts: None,
             statics: None,

@@ -1,12 +1,15 @@
 //! Nothing that a file can hold makes the reader or the first steps panic.
 
+use super::controllers::CONTROLLERS;
+use super::events::EVENTS;
+use super::probes::PROBES;
 use super::scenes::path;
 use super::words::{ADAPTIVE, CONTACTS, WORDS};
 use pliant_run::Runner;
 use pliant_scene::{Format, Limits, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 14] = [
+const SCENES: [&str; 17] = [
     "pendulum",
     "snap_through",
     "spring_chain",
@@ -18,6 +21,9 @@ const SCENES: [&str; 14] = [
     "words",
     "contacts",
     "adaptive",
+    "probes",
+    "events",
+    "controllers",
     "card_house",
     "creeping_shelf",
     "paper_clip",
@@ -32,6 +38,15 @@ fn text(scene: usize) -> String {
     }
     if SCENES[scene] == "adaptive" {
         return ADAPTIVE.to_owned();
+    }
+    if SCENES[scene] == "controllers" {
+        return CONTROLLERS.to_owned();
+    }
+    if SCENES[scene] == "events" {
+        return EVENTS.to_owned();
+    }
+    if SCENES[scene] == "probes" {
+        return PROBES.to_owned();
     }
     std::fs::read_to_string(path(SCENES[scene])).unwrap()
 }

@@ -6,10 +6,13 @@
 )]
 
 mod bounds;
+mod controllers;
 mod defects;
 mod errors;
+mod events;
 mod garbage;
 mod matrix;
+mod probes;
 mod random;
 mod replays;
 mod runs;

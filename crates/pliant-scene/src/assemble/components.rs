@@ -62,8 +62,9 @@ pub(super) fn drive(
 ) -> Result<()> {
     if let Some(course) = motion {
         let coordinates = builder.model.node(node).velocity_range().len();
-        let motion = courses::motion(builder, course, coordinates, Where::Field(name, "motion"))?;
-        let driven = builder.model.set_motion(id, Some(motion));
+        let course = courses::motion(builder, course, coordinates, Where::Field(name, "motion"))?;
+        builder.varying.extend(course.varying(id));
+        let driven = builder.model.set_motion(id, Some(course.motion));
         driven.map_err(|e| builder.model_error(e))?;
     }
     if let Some(bounds) = bounds {

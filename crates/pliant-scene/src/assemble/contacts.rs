@@ -94,6 +94,7 @@ pub(super) fn world(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<W
         making.named.insert(name, ids);
     }
     ignored(builder, scene, &mut making)?;
+    builder.colliders = named_sides(&making);
     if let Err(error) = making.world.check_foundations() {
         let name = match &error {
             ContactError::Foundation { between, .. } => between[0].as_str(),
@@ -102,6 +103,19 @@ pub(super) fn world(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<W
         return Err(builder.contact_error(name, "material", &error));
     }
     Ok((!scene.colliders.is_empty()).then_some(making.world))
+}
+
+/// The colliders of each name, and each one by its own.
+fn named_sides(making: &Making<'_>) -> BTreeMap<String, Vec<u32>> {
+    let mut sides = BTreeMap::new();
+    for (side, collider) in (0..).zip(making.world.colliders()) {
+        sides.insert(collider.name.clone(), vec![side]);
+    }
+    for (name, ids) in &making.named {
+        let all = ids.iter().filter_map(|id| u32::try_from(id.index()).ok());
+        sides.insert((*name).to_owned(), all.collect());
+    }
+    sides
 }
 
 /// All groups that colliders are in.

@@ -6,7 +6,7 @@ use crate::source::Where;
 use crate::{Course, Number};
 use pliant::model::dual::Dual;
 use pliant::model::{ComponentId, PrescribedMotion};
-use pliant_expression::{Program, TIME};
+use pliant_expression::Program;
 
 /// An input of a force that changes with time.
 #[derive(Clone, Debug)]
@@ -15,8 +15,64 @@ pub struct InputCourse {
     pub component: ComponentId,
     /// Which of its inputs.
     pub input: usize,
-    /// The values over time.
+    /// The values over time, with the variables as they are.
     pub program: Program,
+    /// The values over time and the variables, where they depend on these.
+    pub varying: Option<Program>,
+}
+
+/// A motion of rows that depends on variables.
+#[derive(Clone, Debug)]
+pub struct Varying {
+    /// The rows.
+    pub component: ComponentId,
+    /// The values over time and the variables, one for all coordinates or one for each; of a motion
+    /// at a speed, the speed.
+    pub programs: Vec<Program>,
+    /// Whether only the rate of the motion counts.
+    pub is_speed: bool,
+}
+
+/// A motion with the values of the variables at the start, and how it depends on them.
+pub(super) struct Driven {
+    pub(super) motion: PrescribedMotion,
+    programs: Vec<Program>,
+    is_speed: bool,
+}
+
+impl Driven {
+    fn still(motion: PrescribedMotion) -> Self {
+        Self {
+            motion,
+            programs: Vec::new(),
+            is_speed: false,
+        }
+    }
+
+    /// The motion of a component, if it depends on variables.
+    pub(super) fn varying(&self, component: ComponentId) -> Option<Varying> {
+        let depends = |program: &Program| program.places().any(|place| place > 0);
+        self.programs.iter().any(depends).then(|| Varying {
+            component,
+            programs: self.programs.clone(),
+            is_speed: self.is_speed,
+        })
+    }
+}
+
+/// A number that may depend on time and on variables.
+pub(super) struct Timed {
+    /// With the variables as they are at the start.
+    pub(super) now: Program,
+    /// Over all, where it depends on variables.
+    pub(super) varying: Option<Program>,
+}
+
+impl Timed {
+    /// The number over the time and the variables.
+    fn whole(&self) -> Program {
+        self.varying.clone().unwrap_or_else(|| self.now.clone())
+    }
 }
 
 /// Times over the run at which functions of time are looked at before it starts.
@@ -24,16 +80,21 @@ const SAMPLES: usize = 100;
 
 /// A number that may depend on the time `$t`. Looked at over the whole run, as what has no
 /// value shall be found before it.
-pub(super) fn program(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Program> {
+pub(super) fn program(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Timed> {
     let text = match number {
-        Number::Value(_) => return Ok(Program::number(builder.number(number, at)?)),
+        Number::Value(_) => {
+            let now = Program::number(builder.number(number, at)?);
+            return Ok(Timed { now, varying: None });
+        }
         Number::Expression(text) => text,
     };
     let lookup = |name: &str| builder.variable(name, builder.index);
     let mut names = builder.variables(builder.index);
     names.push("t");
-    let program = Program::parse(text, &lookup, &names, TIME)
+    let whole = Program::parse(text, &lookup, &names, &builder.free_names())
         .map_err(|error| builder.expression_error(text, at, error))?;
+    let values: Vec<f64> = builder.varied.iter().map(|(_, value)| *value).collect();
+    let program = whole.fixing(1, &values);
     for time in sample_times(builder, &program) {
         program.value(time).map_err(|mut error| {
             if program.is_timed() {
@@ -42,7 +103,12 @@ pub(super) fn program(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> 
             builder.expression_error(text, at, error)
         })?;
     }
-    Ok(program)
+    let depends = whole.places().any(|place| place > 0);
+    let varying = depends.then_some(whole);
+    Ok(Timed {
+        now: program,
+        varying,
+    })
 }
 
 /// Times at which it is looked at: one for what does not change.
@@ -57,18 +123,23 @@ pub(super) fn motion(
     course: &Course,
     coordinates: usize,
     at: Where<'_>,
-) -> Result<PrescribedMotion> {
+) -> Result<Driven> {
     match course {
         Course::One(number) => position(builder, number, at),
         Course::Each(list) if list.len() == coordinates && !list.is_empty() => {
-            let motions: Vec<_> = list
+            let all: Vec<_> = list
                 .iter()
                 .map(|number| position(builder, number, at))
                 .collect::<Result<_>>()?;
-            Ok(PrescribedMotion::each(&motions))
+            let motions: Vec<_> = all.iter().map(|one| one.motion.clone()).collect();
+            Ok(Driven {
+                motion: PrescribedMotion::each(&motions),
+                programs: all.into_iter().flat_map(|one| one.programs).collect(),
+                is_speed: false,
+            })
         }
         Course::Each(list) => wrong_count(builder, list.len(), coordinates, at),
-        Course::Table(points) => table(builder, points, at),
+        Course::Table(points) => table(builder, points, at).map(Driven::still),
     }
 }
 
@@ -81,19 +152,25 @@ fn wrong_count<T>(builder: &Builder<'_>, found: usize, coordinates: usize, at: W
     builder.wrong(&[at, owner(at)], message, Some(help.into()))
 }
 
-fn position(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<PrescribedMotion> {
-    let program = program(builder, number, at)?;
+fn position(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Driven> {
+    let timed = program(builder, number, at)?;
+    let driven = |motion| Driven {
+        motion,
+        programs: vec![timed.whole()],
+        is_speed: false,
+    };
+    let program = timed.now.clone();
     if !program.is_timed() {
-        return Ok(PrescribedMotion::constant(&[program.jet(0.0).value]));
+        return Ok(driven(PrescribedMotion::constant(&[program.jet(0.0).value])));
     }
     if let Some(time) = sample_times(builder, &program).find(|t| !program.jet(*t).rate.is_finite()) {
         let message = format!("{} changes infinitely fast at t = {time} s", describe(at));
         return builder.wrong(&[at, owner(at)], message, None);
     }
-    Ok(PrescribedMotion::function(move |t| {
+    Ok(driven(PrescribedMotion::function(move |t| {
         let x = program.jet(t.re);
         at_rate(x.value, x.rate, t)
-    }))
+    })))
 }
 
 fn table(builder: &Builder<'_>, points: &[[Number; 2]], at: Where<'_>) -> Result<PrescribedMotion> {
@@ -108,25 +185,28 @@ fn table(builder: &Builder<'_>, points: &[[Number; 2]], at: Where<'_>) -> Result
 }
 
 /// A motion at a speed; only its rate counts.
-pub(super) fn speed(builder: &Builder<'_>, course: &Course, at: Where<'_>) -> Result<PrescribedMotion> {
+pub(super) fn speed(builder: &Builder<'_>, course: &Course, at: Where<'_>) -> Result<Driven> {
     match course {
         Course::Each(list) if list.len() != 1 => wrong_count(builder, list.len(), 1, at),
         Course::One(number) => speed_of(builder, number, at),
         Course::Each(list) => speed_of(builder, &list[0], at),
         Course::Table(points) => {
             let table = table(builder, points, at)?;
-            Ok(PrescribedMotion::function(move |t| {
+            Ok(Driven::still(PrescribedMotion::function(move |t| {
                 at_rate(0.0, table.at(0, t.re).0, t)
-            }))
+            })))
         }
     }
 }
 
-fn speed_of(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<PrescribedMotion> {
-    let program = program(builder, number, at)?;
-    Ok(PrescribedMotion::function(move |t| {
-        at_rate(0.0, program.jet(t.re).value, t)
-    }))
+fn speed_of(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Driven> {
+    let timed = program(builder, number, at)?;
+    let program = timed.now.clone();
+    Ok(Driven {
+        motion: PrescribedMotion::function(move |t| at_rate(0.0, program.jet(t.re).value, t)),
+        programs: vec![timed.whole()],
+        is_speed: true,
+    })
 }
 
 /// A value that changes at a rate, at a time; without its second derivative, which no motion needs.

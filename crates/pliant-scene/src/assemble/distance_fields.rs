@@ -78,7 +78,7 @@ fn by_formula(
         }
         Number::Expression(text) => text,
     };
-    let lookup = |name: &str| builder.parameters.get(name).copied();
+    let lookup = |name: &str| builder.variable(name, None);
     let mut names: Vec<&str> = builder.parameters.keys().map(String::as_str).collect();
     names.extend(PLACE);
     let program = Program::parse(text, &lookup, &names, PLACE);

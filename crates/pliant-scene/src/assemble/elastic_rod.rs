@@ -54,7 +54,12 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
         .add_to(&mut builder.model, name, &curve)
         .map_err(|e| builder.continuum_error(name, "points", e))?;
     if let Some(share) = &spec.growth {
-        let share = courses::motion(builder, share, 1, field("growth"))?;
+        let course = courses::motion(builder, share, 1, field("growth"))?;
+        if course.varying(parts.elasticity).is_some() {
+            let message = format!("`growth` of `{name}` follows the time, and no parameter that changes");
+            return builder.wrong(&[field("growth"), Where::Name(name)], message, None);
+        }
+        let share = course.motion;
         let driven = builder
             .model
             .set_motion(parts.elasticity, Some(parts.growth(&share)));

@@ -82,18 +82,30 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
 }
 
 /// Adds a joint of the scene to the model.
-fn add(builder: &mut Builder<'_>, index: usize, name: &str, (kind, joint): (JointKind, Joint)) -> Result<()> {
+fn add(builder: &mut Builder<'_>, index: usize, name: &str, made: Made) -> Result<()> {
+    let Made { kind, joint, motors } = made;
     builder.grow(name, kind.free_axes().len().saturating_add(4))?;
     let handle = builder
         .model
         .add_joint(name, &joint)
         .map_err(|e| builder.model_error(e))?;
+    let driven = handle.motors.iter().zip(&motors);
+    let varying = driven.filter_map(|(motor, course)| course.varying(*motor));
+    builder.varying.extend(varying);
     builder.joints.push((index, name.to_owned(), kind, handle));
     Ok(())
 }
 
+/// A joint out of the schema.
+struct Made {
+    kind: JointKind,
+    joint: Joint,
+    /// Courses of its motors.
+    motors: Vec<courses::Driven>,
+}
+
 /// The joint that a scene describes, of `$i` where it is repeated.
-fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<(JointKind, Joint)> {
+fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let kind = kind(builder, spec)?;
@@ -150,7 +162,8 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<(JointKind, Joint)> 
     if spec.collide {
         joint = joint.colliding();
     }
-    Ok((kind, attached(builder, spec, kind, joint)?))
+    let (joint, motors) = attached(builder, spec, kind, joint)?;
+    Ok(Made { kind, joint, motors })
 }
 
 fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
@@ -257,7 +270,13 @@ fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose> {
     Ok(Pose { position, rotation })
 }
 
-fn attached(builder: &Builder<'_>, spec: &JointSpec, kind: JointKind, mut joint: Joint) -> Result<Joint> {
+fn attached(
+    builder: &Builder<'_>,
+    spec: &JointSpec,
+    kind: JointKind,
+    mut joint: Joint,
+) -> Result<(Joint, Vec<courses::Driven>)> {
+    let mut courses = Vec::new();
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let axis = |on: &Option<String>, key| free_axis(builder, name, kind, on.as_deref(), key);
@@ -284,12 +303,16 @@ fn attached(builder: &Builder<'_>, spec: &JointSpec, kind: JointKind, mut joint:
                 let compliance = components::not_negative(builder, &motor.compliance, field("motors"))?;
                 let relaxation = components::not_negative(builder, &motor.relaxation_time, field("motors"))?;
                 let force = largest(&motor.force, "motors")?;
-                joint.with_position_motor(axis, target, compliance, relaxation, force)
+                let motion = target.motion.clone();
+                courses.push(target);
+                joint.with_position_motor(axis, motion, compliance, relaxation, force)
             }
             MotorSpec::Velocity(motor) => {
                 let axis = axis(&motor.on, "motors")?;
                 let speed = courses::speed(builder, &motor.speed, field("speed"))?;
-                joint.with_velocity_motor(axis, speed, largest(&motor.force, "motors")?)
+                let motion = speed.motion.clone();
+                courses.push(speed);
+                joint.with_velocity_motor(axis, motion, largest(&motor.force, "motors")?)
             }
         };
     }
@@ -316,7 +339,7 @@ fn attached(builder: &Builder<'_>, spec: &JointSpec, kind: JointKind, mut joint:
         }
         joint = joint.with_limits(axis, lower, upper);
     }
-    Ok(joint)
+    Ok((joint, courses))
 }
 
 /// The number of a free coordinate; the only one need not be named.

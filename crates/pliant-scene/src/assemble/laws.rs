@@ -11,10 +11,9 @@ use pliant::model::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
     Gas, NodeId, Spring, Torque, Treatment, UniformCompliance,
 };
-use pliant_expression::Program;
 
 /// Inputs that depend on time, by their numbers.
-type Inputs = Vec<(usize, Program)>;
+type Inputs = Vec<(usize, courses::Timed)>;
 
 pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> Result<()> {
     let name = spec.name.as_str();
@@ -43,7 +42,8 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
         .model
         .add_boxed_force_field(name, node, law, treatment)
         .map_err(|e| builder.model_error(e))?;
-    for (input, program) in inputs {
+    for (input, timed) in inputs {
+        let program = timed.now;
         // What the law does not allow shall be found before the run.
         for time in courses::sample_times(builder, &program).chain([0.0]) {
             let set = builder.model.set_input(id, input, program.jet(time).value);
@@ -53,6 +53,7 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
             component: id,
             input,
             program,
+            varying: timed.varying,
         });
     }
     components::drive(
@@ -174,10 +175,10 @@ fn timed(
     input: usize,
     inputs: &mut Inputs,
 ) -> Result<f64> {
-    let program = courses::program(builder, number, at)?;
-    let value = program.jet(0.0).value;
-    if program.is_timed() {
-        inputs.push((input, program));
+    let timed = courses::program(builder, number, at)?;
+    let value = timed.now.jet(0.0).value;
+    if timed.now.is_timed() || timed.varying.is_some() {
+        inputs.push((input, timed));
     }
     Ok(value)
 }

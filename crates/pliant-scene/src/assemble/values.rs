@@ -5,8 +5,8 @@ use crate::schema::{Scene, Triple};
 use crate::source::Where;
 use crate::{Number, OneOrMany, SceneError};
 use pliant::model::NodeId;
-use pliant_expression::ExpressionError;
 use pliant_expression::suggest;
+use pliant_expression::{ExpressionError, TIME};
 use std::collections::BTreeMap;
 
 /// Bytes that an element takes at least, whatever it is of.
@@ -77,6 +77,8 @@ impl Builder<'_> {
     pub(super) fn variable(&self, name: &str, index: Option<usize>) -> Option<f64> {
         match index {
             Some(i) if name == "i" => Some(i as f64),
+            // It has no value of its own: it changes while the scene runs.
+            _ if self.varied.iter().any(|(varied, _)| varied == name) => None,
             _ => self.parameters.get(name).copied(),
         }
     }
@@ -87,6 +89,12 @@ impl Builder<'_> {
         names.chain(index.map(|_| "i")).collect()
     }
 
+    /// Names of the values that functions of time are given: the time and what changes with it.
+    pub(super) fn free_names(&self) -> Vec<&str> {
+        let varied = self.varied.iter().map(|(name, _)| name.as_str());
+        TIME.iter().copied().chain(varied).collect()
+    }
+
     pub(super) fn expression_error(&self, text: &str, at: Where<'_>, error: ExpressionError) -> SceneError {
         let name = match at {
             Where::Name(name)
@@ -94,9 +102,26 @@ impl Builder<'_> {
             | Where::Item(name, ..)
             | Where::Used(name, _)
             | Where::Literal(name, _) => name,
-            Where::Key(_) => "",
+            Where::Key(_) | Where::Listed(..) => "",
         };
-        let ExpressionError { message, range, help } = error;
+        let ExpressionError {
+            mut message,
+            range,
+            mut help,
+        } = error;
+        let changes = |varied: &&str| message == format!("unknown parameter `${varied}`");
+        if let Some(varied) = self
+            .varied
+            .iter()
+            .map(|(varied, _)| varied.as_str())
+            .find(changes)
+        {
+            let what = describe(at);
+            message = format!("`${varied}` changes while the scene runs, and {what} does not");
+            help = Some(format!(
+                "an event or a controller sets `{varied}`: forces, targets of motions and of motors, and their speeds may follow it"
+            ));
+        }
         let diagnostic = match self.source.find(Where::Literal(name, text)) {
             // One byte for the opening quote.
             Some(literal) => {
@@ -286,5 +311,6 @@ pub(super) fn describe(at: Where<'_>) -> String {
         Where::Field(name, key) | Where::Used(name, key) => format!("`{key}` of `{name}`"),
         Where::Item(name, key, index) => format!("entry {index} of `{key}` of `{name}`"),
         Where::Literal(name, text) => format!("\"{text}\" of `{name}`"),
+        Where::Listed(key, index, _) => format!("a number of entry {index} of `{key}`"),
     }
 }

@@ -23,6 +23,12 @@ pub struct Run {
     /// Steps per recorded picture; by default about 50 pictures per simulated second.
     #[serde(default)]
     pub record_every: Option<Number>,
+    /// Steps per line of the table of probes; 1 by default.
+    #[serde(default)]
+    pub probe_every: Option<Number>,
+    /// How closely the times of `events` are found (s); 1e-6 by default.
+    #[serde(default)]
+    pub event_tolerance: Option<Number>,
     /// The method that takes steps.
     #[serde(default)]
     pub integrator: IntegratorSpec,

@@ -41,6 +41,17 @@ pub fn set_finder(
     Ok(())
 }
 
+/// Finds anew what hard rows hold for good, after some of them were released.
+pub fn find_held(system: &mut System) {
+    if system.contacts.is_none() {
+        return;
+    }
+    let held = HeldElements::find(system);
+    if let Some(contacts) = &mut system.contacts {
+        contacts.detection.source.held = held;
+    }
+}
+
 /// Whether the present step has contacts.
 pub(crate) fn is_in_contact(system: &System) -> bool {
     listed(system).is_some()

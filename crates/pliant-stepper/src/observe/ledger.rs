@@ -49,7 +49,7 @@ pub(super) fn power_without_potential(
     let mut sum = 0.0;
     for (i, field) in model.force_fields().iter().enumerate() {
         let law = &field.component.law;
-        if law.has_potential() {
+        if law.has_potential() || model.is_released(ComponentId::ForceField(i)) {
             continue;
         }
         let node = model.node(field.node);

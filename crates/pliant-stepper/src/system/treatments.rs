@@ -114,6 +114,18 @@ impl System {
         Ok(())
     }
 
+    /// Releases exactly the force fields and constraints of a list. Returns the row groups of before
+    /// where that changes anything: then the system is to be planned anew
+    /// ([`plan_anew`](Self::plan_anew)).
+    ///
+    /// # Errors
+    /// [`Error::Model`] for components that the model does not have, and masses.
+    pub fn release(&mut self, list: &[ComponentId]) -> Result<Option<Vec<RowGroup>>, Error> {
+        let before = self.model.row_groups().to_vec();
+        let changed = self.model.release(list)?;
+        Ok(changed.then_some(before))
+    }
+
     /// Treats force fields as was chosen for another motion; before the first choice they are
     /// stiffnesses. Returns the row groups of before where these change, as
     /// [`choose_treatments`](Self::choose_treatments) does.

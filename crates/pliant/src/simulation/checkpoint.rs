@@ -141,6 +141,7 @@ impl Simulation {
             self.plan_anew(&before)?;
         }
         self.motion.treatments.clone_from(&checkpoint.treatments);
+        self.impose_released(&checkpoint.controls.released)?;
         self.check_checkpoint(checkpoint)?;
         let (controls, solver) = (&checkpoint.controls, &checkpoint.solver);
         self.restore_inputs(&controls.inputs)?;

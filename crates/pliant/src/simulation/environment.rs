@@ -88,6 +88,52 @@ impl Simulation {
         Ok(())
     }
 
+    /// Releases force fields and hard constraints from now on: they have neither rows, nor forces,
+    /// nor energy, as if the model had never had them; the system is planned anew. What they stored
+    /// is no part of the potential energy any more, and `inputs` of the next ledger has it as
+    /// energy that left. Bodies that a joint joined go on not to meet each other. Checkpoints hold
+    /// what is released.
+    ///
+    /// # Errors
+    /// [`Error::Model`] for a mass, and as [`Simulation::new`]; then nothing changes.
+    pub fn release_components(&mut self, components: &[ComponentId]) -> Result<(), Error> {
+        let mut all = self.motion.controls.released.clone();
+        all.extend(components);
+        all.sort_unstable();
+        all.dedup();
+        let fields = self.system.model.force_fields().len();
+        let mut acting = components.to_vec();
+        acting.sort_unstable();
+        acting.dedup();
+        acting.retain(|c| matches!(c, ComponentId::ForceField(i) if *i < fields) && !self.is_released(*c));
+        let stored: f64 = acting.iter().map(|component| self.potential(*component)).sum();
+        if !self.impose_released(&all)? {
+            return Ok(());
+        }
+        self.motion.ledger.inputs -= stored;
+        // Forces jump: what methods and the choice of steps remember is of other forces.
+        self.motion.integrator.forget();
+        (self.motion.adaptive.next, self.motion.adaptive.error) = (None, None);
+        Ok(())
+    }
+
+    /// Says whether a component acts no more.
+    pub fn is_released(&self, component: ComponentId) -> bool {
+        self.system.model.is_released(component)
+    }
+
+    /// Releases exactly these components; says whether that changed anything.
+    pub(crate) fn impose_released(&mut self, list: &[ComponentId]) -> Result<bool, Error> {
+        let Some(before) = self.system.release(list)? else {
+            return Ok(false);
+        };
+        self.motion.controls.released.clear();
+        self.motion.controls.released.extend_from_slice(list);
+        self.plan_anew(&before)?;
+        step::find_held(&mut self.system);
+        Ok(true)
+    }
+
     /// Gives the simulation a source of contacts, instead of the one it had; plans the system anew.
     ///
     /// # Errors

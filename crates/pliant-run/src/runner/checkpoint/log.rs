@@ -27,6 +27,7 @@ struct Part<'a> {
     samples: &'a [Sample],
     joints: &'a [Vec<f64>],
     contacts: &'a [ContactLine],
+    probes: &'a [Vec<f64>],
 }
 
 /// A part of the log that was read.
@@ -36,6 +37,8 @@ struct ReadPart {
     samples: Vec<Sample>,
     joints: Vec<Vec<f64>>,
     contacts: Vec<ContactLine>,
+    #[serde(default)]
+    probes: Vec<Vec<f64>>,
 }
 
 /// The log of a run.
@@ -46,8 +49,8 @@ pub(super) struct RunLog {
     file: Option<File>,
     /// The whole parts in it.
     end: LogEnd,
-    /// Frames, samples, lines of joints and of contacts that are in them.
-    logged: [usize; 4],
+    /// Frames, samples, lines of joints, of contacts and of probes that are in them.
+    logged: [usize; 5],
 }
 
 impl RunLog {
@@ -57,7 +60,7 @@ impl RunLog {
             path,
             file: None,
             end: LogEnd::default(),
-            logged: [0; 4],
+            logged: [0; 5],
         }
     }
 
@@ -73,12 +76,13 @@ impl RunLog {
 
     /// Appends what was recorded since the last part, and syncs it.
     pub(super) fn append(&mut self, recording: &Recording) -> Result<(), CheckpointError> {
-        let [frames, samples, joints, contacts] = self.logged;
+        let [frames, samples, joints, contacts, probes] = self.logged;
         let part = Part {
             frames: &recording.frames[frames..],
             samples: &recording.samples[samples..],
             joints: &recording.joints.lines[joints..],
             contacts: &recording.contacts.lines[contacts..],
+            probes: &recording.probes.lines[probes..],
         };
         let bytes = archive::to_bytes(KIND, VERSION, &part).map_err(|source| self.damaged(source))?;
         if self.is_new() {
@@ -125,6 +129,7 @@ impl RunLog {
         recording.samples.clear();
         recording.joints.lines.clear();
         recording.contacts.lines.clear();
+        recording.probes.lines.clear();
         for _ in 0..end.parts {
             let first = archive::split_first::<ReadPart>(KIND, VERSION, rest);
             let (part, behind) = first.map_err(|source| self.damaged(source))?;
@@ -132,6 +137,7 @@ impl RunLog {
             recording.samples.extend(part.samples);
             recording.joints.lines.extend(part.joints);
             recording.contacts.lines.extend(part.contacts);
+            recording.probes.lines.extend(part.probes);
             rest = behind;
         }
         if !rest.is_empty() {
@@ -152,11 +158,12 @@ impl RunLog {
 }
 
 /// Lengths of what a recording grows by.
-fn lengths(recording: &Recording) -> [usize; 4] {
+fn lengths(recording: &Recording) -> [usize; 5] {
     [
         recording.frames.len(),
         recording.samples.len(),
         recording.joints.lines.len(),
         recording.contacts.lines.len(),
+        recording.probes.lines.len(),
     ]
 }

@@ -8,7 +8,7 @@
 
 use super::deformations::Deformations;
 use crate::system::System;
-use pliant_model::{At, Evaluation, State};
+use pliant_model::{At, ComponentId, Evaluation, State};
 
 /// Forces on all nodes (N, N m), of which those of the nodes with deformations are carried along.
 #[derive(Debug, Default)]
@@ -80,7 +80,10 @@ impl Loads {
         let is_linearised = |i: usize| {
             let field = &model.force_fields()[i];
             let is_row = system.rows.group_of_field[i].is_some();
-            !is_row && field.component.law.memory().is_none() && deformations.lists(field.node.index())
+            let acts = !model.is_released(ComponentId::ForceField(i));
+            acts && !is_row
+                && field.component.law.memory().is_none()
+                && deformations.lists(field.node.index())
         };
         if !(0..model.force_fields().len()).any(is_linearised) {
             return;

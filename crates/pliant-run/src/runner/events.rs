@@ -1,0 +1,205 @@
+//! Events of a running scene: which of them hold, which were, and what they left.
+
+use pliant::{Checkpoint, Error};
+use pliant_scene::{Action, Event, Events};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Sentences that are kept.
+const MOST_SAID: usize = 1000;
+
+/// An event over a whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventSummary {
+    /// How often it was.
+    pub count: usize,
+    /// When it was first (s).
+    pub first: Option<f64>,
+    /// When it was last (s).
+    pub last: Option<f64>,
+}
+
+/// The event that ended a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopSummary {
+    /// Its name.
+    pub event: String,
+    /// When it was (s).
+    pub time: f64,
+}
+
+/// A sentence of an event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Saying {
+    /// When it was (s).
+    pub time: f64,
+    /// The name of the event.
+    pub event: String,
+    /// The sentence.
+    pub text: String,
+}
+
+/// Everything about events that changes in a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct EventsState {
+    /// Of each event: whether it was and is not to be again yet, and when it was.
+    list: Vec<(bool, EventSummary)>,
+    said: Vec<Saying>,
+    stopped: Option<StopSummary>,
+}
+
+/// The events of a scene.
+#[derive(Debug, Default)]
+pub(super) struct Watchers {
+    events: Events,
+    state: EventsState,
+    /// The start of the step in which an event is located.
+    pub(super) start: Checkpoint,
+}
+
+impl Watchers {
+    pub(super) fn new(events: Events) -> Self {
+        let list = vec![Default::default(); events.list.len()];
+        Self {
+            events,
+            state: EventsState {
+                list,
+                ..EventsState::default()
+            },
+            start: Checkpoint::default(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.events.list.is_empty()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.events.list.len()
+    }
+
+    /// How closely events are located from a time on (s).
+    pub(super) fn tolerance(&self, time: f64) -> f64 {
+        // Times differ by roundings.
+        self.events.tolerance.max(16.0 * f64::EPSILON * time.abs())
+    }
+
+    /// All that changes in a run.
+    pub(super) fn state(&self) -> EventsState {
+        self.state.clone()
+    }
+
+    /// Goes to the state of a checkpoint of the same scene.
+    pub(super) fn go_to(&mut self, state: EventsState) {
+        self.state = state;
+    }
+
+    /// Whether an event has ended the run.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.state.stopped.is_some()
+    }
+
+    /// The events that are to be and whose condition holds, with the values of all quantities.
+    pub(super) fn due(&self, values: &[f64]) -> Result<Vec<usize>, Error> {
+        let mut due = Vec::new();
+        for (k, event) in self.armed() {
+            if event
+                .when
+                .holds(values)
+                .map_err(|e| no_value(event, values, e.message))?
+            {
+                due.push(k);
+            }
+        }
+        Ok(due)
+    }
+
+    /// By how much the condition of one of the events that are to be holds, of all the most.
+    pub(super) fn margin(&self, values: &[f64]) -> Result<f64, Error> {
+        let mut most = f64::NEG_INFINITY;
+        for (_, event) in self.armed() {
+            let margin = event.when.margin(values);
+            most = most.max(margin.map_err(|e| no_value(event, values, e.message))?);
+        }
+        Ok(most)
+    }
+
+    fn armed(&self) -> impl Iterator<Item = (usize, &Event)> {
+        let all = self.events.list.iter().zip(&self.state.list).enumerate();
+        let armed = all.filter(|(_, (_, (spent, _)))| !spent);
+        armed.map(|(k, (event, _))| (k, event))
+    }
+
+    /// Lets events be again whose condition holds no more.
+    pub(super) fn rearm(&mut self, values: &[f64]) -> Result<(), Error> {
+        for (event, (spent, _)) in self.events.list.iter().zip(&mut self.state.list) {
+            if *spent && event.again {
+                let holds = event.when.holds(values);
+                *spent = holds.map_err(|e| no_value(event, values, e.message))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes an event at a time (s), and returns what is to be done.
+    pub(super) fn fire(&mut self, index: usize, time: f64) -> Vec<Action> {
+        let event = &self.events.list[index];
+        let (spent, summary) = &mut self.state.list[index];
+        *spent = true;
+        summary.count += 1;
+        summary.first.get_or_insert(time);
+        summary.last = Some(time);
+        for action in &event.actions {
+            match action {
+                Action::Stop => {
+                    self.state.stopped.get_or_insert_with(|| StopSummary {
+                        event: event.name.clone(),
+                        time,
+                    });
+                }
+                Action::Say(text) if self.state.said.len() < MOST_SAID => self.state.said.push(Saying {
+                    time,
+                    event: event.name.clone(),
+                    text: text.clone(),
+                }),
+                _ => {}
+            }
+        }
+        event.actions.clone()
+    }
+
+    /// The error of an action without a value at a time (s).
+    pub(super) fn no_value(&self, index: usize, time: f64, why: String) -> Error {
+        Error::NoValue {
+            what: format!("an action of the event `{}`", self.events.list[index].name),
+            time,
+            why,
+        }
+    }
+
+    /// The events over the run so far, by name.
+    pub(super) fn summaries(&self) -> BTreeMap<String, EventSummary> {
+        let names = self.events.list.iter().map(|event| event.name.clone());
+        names
+            .zip(self.state.list.iter().map(|(_, summary)| summary.clone()))
+            .collect()
+    }
+
+    /// The sentences of events so far.
+    pub(super) fn said(&self) -> Vec<Saying> {
+        self.state.said.clone()
+    }
+
+    /// The event that has ended the run.
+    pub(super) fn stopped(&self) -> Option<StopSummary> {
+        self.state.stopped.clone()
+    }
+}
+
+fn no_value(event: &Event, values: &[f64], why: String) -> Error {
+    Error::NoValue {
+        what: format!("the condition of the event `{}`", event.name),
+        time: values.first().copied().unwrap_or(f64::NAN),
+        why,
+    }
+}

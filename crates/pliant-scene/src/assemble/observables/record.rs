@@ -1,0 +1,358 @@
+//! Probes of a scene: columns of the table that is recorded.
+
+use super::super::{Builder, Result};
+use super::things::{self, Quantity, Thing};
+use super::variables::check_use;
+use super::{Named, Room};
+use crate::RunPlan;
+use crate::controller::Controller;
+use crate::event::Events;
+use crate::observable::{DistanceEnd, EnergyKind, Observable, Observables, ProbeColumn};
+use crate::schema::{ContactProbeSpec, EnergySpec, OfSpec, PlaceSpec, ProbeSpec};
+use crate::source::Where;
+use pliant::model::{NodeId, Space};
+use pliant_expression::suggest;
+
+/// Columns of the table.
+const MOST_COLUMNS: usize = 1000;
+/// Numbers of the table: a gigabyte.
+const MOST_NUMBERS: usize = (1 << 30) / 8;
+
+/// All that a scene records.
+pub(in crate::assemble) fn record(
+    builder: &Builder<'_>,
+    plan: &RunPlan,
+) -> Result<(Observables, Events, Vec<Controller>)> {
+    let scene = builder.scene;
+    let mut room = Room::new(builder);
+    if let Some(number) = &scene.run.probe_every {
+        let at = Where::Key("probe_every");
+        if scene.record.is_empty() {
+            let message = "`probe_every` is of probes, and `record` has none".to_owned();
+            return builder.wrong(&[at], message, None);
+        }
+        room.found.every = builder.whole(number, 1, usize::MAX, at)?;
+    } else {
+        room.found.every = 1;
+    }
+    for (index, probe) in scene.record.iter().enumerate() {
+        room.name(index, probe)?;
+    }
+    for (index, probe) in scene.record.iter().enumerate() {
+        room.add(index, probe)?;
+        let columns = room.found.columns.len();
+        if columns > MOST_COLUMNS {
+            let message =
+                format!("with this probe, `record` has {columns} columns, more than {MOST_COLUMNS}");
+            let help = "say of which elements: `Position(\"chain\", 3)`".to_owned();
+            return builder.wrong(&places(index, ""), message, Some(help));
+        }
+    }
+    let lines = plan.steps.checked_div(room.found.every).unwrap_or(plan.steps);
+    let numbers = lines.saturating_mul(room.found.columns.len().saturating_add(1));
+    if !scene.record.is_empty() && numbers > MOST_NUMBERS {
+        let message = format!("{lines} lines of probes are {numbers} numbers, more than {MOST_NUMBERS}");
+        let help = "a larger `probe_every` makes fewer".to_owned();
+        return builder.wrong(
+            &[Where::Key("probe_every"), Where::Key("record")],
+            message,
+            Some(help),
+        );
+    }
+    let events = room.events()?;
+    let controllers = room.controllers()?;
+    check_use(builder, &room.found, &events, &controllers)?;
+    let mut found = room.found;
+    for k in 0..found.columns.len() {
+        found.columns[k].of_step = found.is_of_step(found.columns[k].place);
+    }
+    Ok((found, events, controllers))
+}
+
+/// Places of a complaint about an entry, and a text in it.
+fn places(index: usize, text: &str) -> [Where<'_>; 2] {
+    [Where::Listed("record", index, text), Where::Key("record")]
+}
+
+impl<'a> Room<'_, 'a> {
+    /// Takes the name of a probe, if it has one, so that expressions may come before it.
+    fn name(&mut self, index: usize, probe: &'a ProbeSpec) -> Result<()> {
+        let (name, named) = match probe {
+            ProbeSpec::Expression(spec) => (spec.name.as_str(), Named::Waiting(spec)),
+            ProbeSpec::Distance(spec) => {
+                let ends = [
+                    self.end(index, &spec.between.0)?,
+                    self.end(index, &spec.between.1)?,
+                ];
+                (
+                    spec.name.as_str(),
+                    Named::Number(self.place(Observable::Distance(ends))),
+                )
+            }
+            ProbeSpec::Contact(spec) => {
+                let pair = self.found.contacts.len();
+                let sides = self.sides(index, spec)?;
+                self.found.contacts.push(sides);
+                (spec.name.as_str(), Named::Contact(pair))
+            }
+            _ => return Ok(()),
+        };
+        let at = places(index, name);
+        if self.named.contains_key(name) {
+            return self
+                .builder
+                .wrong(&at, format!("the name `{name}` is used twice in `record`"), None);
+        }
+        if !self.things(name).is_empty() {
+            let message =
+                format!("the name `{name}` is used twice: expressions could not tell which is meant");
+            return self.builder.wrong(&at, message, None);
+        }
+        self.named.insert(name, named);
+        Ok(())
+    }
+
+    /// Adds the columns of a probe.
+    fn add(&mut self, index: usize, probe: &'a ProbeSpec) -> Result<()> {
+        let builder = self.builder;
+        match probe {
+            ProbeSpec::Position(of) => self.of_node(index, of, |node, element| {
+                let mut all = things::positions(builder, node, element);
+                all.truncate(match builder.model.node(node).space {
+                    Space::Rigid3 => 3,
+                    Space::Real(size) => size,
+                });
+                all
+            }),
+            ProbeSpec::Orientation(of) => self.of_body(index, of, |node, element| {
+                things::positions(builder, node, element).split_off(3)
+            }),
+            ProbeSpec::Velocity(of) => self.of_node(index, of, |node, element| {
+                let mut all = things::velocities(builder, node, element);
+                all.truncate(match builder.model.node(node).space {
+                    Space::Rigid3 => 3,
+                    Space::Real(size) => size,
+                });
+                all
+            }),
+            ProbeSpec::AngularVelocity(of) => self.of_body(index, of, |node, element| {
+                let mut all = things::velocities(builder, node, element).split_off(3);
+                all.truncate(3);
+                all
+            }),
+            ProbeSpec::Joint(name) => {
+                let Some(joint) = self.joint(name) else {
+                    let known = builder.joints.iter().map(|(_, name, ..)| name.as_str());
+                    let help = suggest::hint(name, "joints", known);
+                    return builder.wrong(&places(index, name), format!("unknown joint `{name}`"), help);
+                };
+                let all = things::joint_coordinates(builder, joint);
+                if all.is_empty() {
+                    let message = format!("`{name}` has no free coordinates with a name");
+                    let help = format!("its forces are `Force(\"{name}\")`");
+                    return builder.wrong(&places(index, name), message, Some(help));
+                }
+                self.columns(name, all);
+                Ok(())
+            }
+            ProbeSpec::Force(of) => self.force(index, of),
+            ProbeSpec::Distance(spec) => self.number(index, &spec.name, "m"),
+            ProbeSpec::Expression(spec) => self.number(index, &spec.name, ""),
+            ProbeSpec::Contact(spec) => {
+                if let Some(Named::Contact(pair)) = self.named.get(spec.name.as_str()).copied() {
+                    let all = Thing::Contact(pair).quantities(builder, 0);
+                    self.columns(&spec.name, all);
+                }
+                Ok(())
+            }
+            ProbeSpec::Energy(kind) => {
+                let kind = match kind {
+                    EnergySpec::Kinetic => EnergyKind::Kinetic,
+                    EnergySpec::Potential => EnergyKind::Potential,
+                    EnergySpec::Total => EnergyKind::Total,
+                };
+                let all = Thing::Everything.quantities(builder, 0);
+                let own = all.into_iter().filter(|q| q.name == things::energy_name(kind));
+                self.columns("energy", own.collect());
+                Ok(())
+            }
+        }
+    }
+
+    fn joint(&self, name: &str) -> Option<usize> {
+        self.builder.joints.iter().position(|(_, own, ..)| own == name)
+    }
+
+    /// Adds the column of a probe that is one number with a name.
+    fn number(&mut self, index: usize, name: &'a str, unit: &str) -> Result<()> {
+        let place = match self.named.get(name).copied() {
+            Some(Named::Number(place)) => place,
+            Some(Named::Waiting(spec)) => self.expression(spec)?,
+            _ => {
+                return self
+                    .builder
+                    .wrong(&places(index, name), format!("`{name}` is no number"), None);
+            }
+        };
+        self.found.columns.push(ProbeColumn {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            place,
+            of_step: false,
+        });
+        Ok(())
+    }
+
+    /// Adds quantities of a thing as columns.
+    fn columns(&mut self, thing: &str, quantities: Vec<Quantity>) {
+        for quantity in quantities {
+            let place = self.place(quantity.observable);
+            self.found.columns.push(ProbeColumn {
+                name: format!("{thing}.{}", quantity.name),
+                unit: quantity.unit,
+                place,
+                of_step: false,
+            });
+        }
+    }
+
+    /// Adds quantities of the elements of a thing as columns.
+    fn elements(
+        &mut self,
+        index: usize,
+        of: &OfSpec,
+        count: usize,
+        quantities: impl Fn(usize) -> Vec<Quantity>,
+    ) -> Result<()> {
+        let elements = match &of.element {
+            None => 0..count.min(MOST_COLUMNS.saturating_add(1)),
+            Some(number) => {
+                let element = self.element(index, of, number, count)?;
+                element..element.saturating_add(1)
+            }
+        };
+        for element in elements {
+            let label = match count {
+                1 => of.name.clone(),
+                _ => format!("{}[{element}]", of.name),
+            };
+            self.columns(&label, quantities(element));
+        }
+        Ok(())
+    }
+
+    fn element(&self, index: usize, of: &OfSpec, number: &crate::Number, count: usize) -> Result<usize> {
+        let element = self
+            .builder
+            .any_element(number, Where::Listed("record", index, &of.name))?;
+        if element < count {
+            return Ok(element);
+        }
+        let message = format!(
+            "there is no element {element}: `{}` has {count}, counted from zero",
+            of.name
+        );
+        self.builder.wrong(&places(index, &of.name), message, None)
+    }
+
+    fn node(&self, index: usize, name: &str) -> Result<NodeId> {
+        if let Some(node) = self.builder.model.node_named(name) {
+            return Ok(node);
+        }
+        let known = self.builder.model.nodes().iter().map(|node| node.name.as_str());
+        let help = suggest::hint(name, "nodes", known);
+        self.builder
+            .wrong(&places(index, name), format!("unknown node `{name}`"), help)
+    }
+
+    fn of_node(
+        &mut self,
+        index: usize,
+        of: &OfSpec,
+        quantities: impl Fn(NodeId, usize) -> Vec<Quantity>,
+    ) -> Result<()> {
+        let node = self.node(index, &of.name)?;
+        let count = self.builder.model.node(node).count;
+        self.elements(index, of, count, |element| quantities(node, element))
+    }
+
+    fn of_body(
+        &mut self,
+        index: usize,
+        of: &OfSpec,
+        quantities: impl Fn(NodeId, usize) -> Vec<Quantity>,
+    ) -> Result<()> {
+        let node = self.node(index, &of.name)?;
+        let space = self.builder.model.node(node).space;
+        if space != Space::Rigid3 {
+            let message = format!("`{}` has {space}, and only bodies turn", of.name);
+            return self.builder.wrong(&places(index, &of.name), message, None);
+        }
+        self.of_node(index, of, quantities)
+    }
+
+    /// Adds the forces of a joint or of a component.
+    fn force(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let (builder, name) = (self.builder, of.name.as_str());
+        if let Some(joint) = self.joint(name) {
+            return self.elements(index, of, 1, |_| things::joint_forces(joint));
+        }
+        let Some(component) = builder.model.component_named(name) else {
+            let help = suggest::hint(name, "forces", self.forces());
+            let message = format!("`{name}` is no constraint, force field or joint");
+            return builder.wrong(&places(index, name), message, help);
+        };
+        let thing = Thing::Component(component);
+        if things::forces(builder, component, 0).is_empty() {
+            let message = format!("`{name}` is a mass, and has no force of its own");
+            return builder.wrong(&places(index, name), message, None);
+        }
+        self.elements(index, of, thing.count(builder), |element| {
+            things::forces(builder, component, element)
+        })
+    }
+
+    /// An end of a distance.
+    fn end(&self, index: usize, spec: &PlaceSpec) -> Result<DistanceEnd> {
+        let builder = self.builder;
+        let of = match spec {
+            PlaceSpec::Point(point) => {
+                return Ok(DistanceEnd::Fixed(
+                    builder.triple(point, Where::Listed("record", index, ""))?,
+                ));
+            }
+            PlaceSpec::Of(of) => of,
+        };
+        let node = self.node(index, &of.name)?;
+        let entry = builder.model.node(node);
+        let at = places(index, &of.name);
+        if !matches!(entry.space, Space::Rigid3 | Space::Real(3)) {
+            let message = format!("`{}` has {}, which have no place in space", of.name, entry.space);
+            return builder.wrong(&at, message, None);
+        }
+        let element = match &of.element {
+            Some(number) => self.element(index, of, number, entry.count)?,
+            None if entry.count == 1 => 0,
+            None => {
+                let message = format!("`{}` has {} elements: say which", of.name, entry.count);
+                let help = format!("`(\"{}\", 0)`", of.name);
+                return builder.wrong(&at, message, Some(help));
+            }
+        };
+        Ok(DistanceEnd::Element(node, element))
+    }
+
+    /// The colliders on both sides of a contact.
+    fn sides(&self, index: usize, spec: &ContactProbeSpec) -> Result<[Vec<u32>; 2]> {
+        let side = |name: &str| {
+            let known = &self.builder.colliders;
+            if let Some(sides) = known.get(name) {
+                return Ok(sides.clone());
+            }
+            let help = suggest::hint(name, "colliders", known.keys().map(String::as_str));
+            self.builder
+                .wrong(&places(index, name), format!("unknown collider `{name}`"), help)
+        };
+        Ok([side(&spec.between.0)?, side(&spec.between.1)?])
+    }
+}

@@ -1,0 +1,40 @@
+//! Events of a scene that is ready to run.
+
+use pliant::model::ComponentId;
+use pliant_expression::{Condition, Program};
+
+/// A condition, and what is done where it begins to hold.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The user's name.
+    pub name: String,
+    /// The condition, over the time, the variables and the quantities.
+    pub when: Condition,
+    /// Whether it may happen again, once the condition held no more.
+    pub again: bool,
+    /// The actions, in this order.
+    pub actions: Vec<Action>,
+}
+
+/// An action of an event.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Components act no more.
+    Release(Vec<ComponentId>),
+    /// A variable, by its place, has the value of an expression over the time, the variables and
+    /// the quantities.
+    Set(usize, Program),
+    /// The run ends.
+    Stop,
+    /// A sentence in the results.
+    Say(String),
+}
+
+/// All events of a scene.
+#[derive(Clone, Debug, Default)]
+pub struct Events {
+    /// The events, in the order of the scene.
+    pub list: Vec<Event>,
+    /// How closely they are located (s).
+    pub tolerance: f64,
+}

@@ -359,7 +359,7 @@ impl Evaluation {
     }
 
     /// As [`propagate`](Self::propagate) for the nodes of which `asked` is true, by their numbers.
-    /// What these hang on must be placed: asked for as well, or by an earlier call for this state.
+    /// Their parents must be placed: asked for as well, or by an earlier call for this state.
     /// Positions, velocities and Jacobians of the others stay as they are.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ fn energy(summary: &Summary) -> String {
     )
 }
 
-/// What the worst step misses; nothing where no step was taken.
+/// The errors of the worst step; none where no step was taken.
 fn accuracy(summary: &Summary) -> Option<String> {
     let found = summary.statics.as_ref().is_none_or(|s| !s.load.is_empty());
     if summary.steps == 0 || !found {

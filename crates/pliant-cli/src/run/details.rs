@@ -11,7 +11,7 @@ pub(super) const ENERGIES: [&str; 2] = ["kinetic", "potential"];
 /// Share of the largest part of what is numerical below which a part is left out.
 const NOTABLE: f64 = 1e-6;
 
-/// What the rows of [`report`] are, by their names.
+/// Meanings of the rows of [`report`], by their names.
 pub(super) const LEGEND: &[(&str, &str)] = &[
     (
         "system",

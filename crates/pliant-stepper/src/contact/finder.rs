@@ -18,7 +18,7 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
     /// Says in which model it is to find contacts, when it is given to a simulation.
     ///
     /// # Errors
-    /// What keeps it from finding them there.
+    /// The reason why it cannot find them there.
     fn begin(&mut self, _model: &Model) -> Result<(), Error> {
         Ok(())
     }

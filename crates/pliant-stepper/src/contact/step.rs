@@ -25,7 +25,7 @@ pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
 /// Gives a system a source of contacts, and a motion the memory of it.
 ///
 /// # Errors
-/// What keeps it from finding contacts in this model.
+/// The reason why the finder cannot find contacts in this model.
 pub fn set_finder(
     system: &mut System,
     motion: &mut Motion,

@@ -28,8 +28,20 @@ pub(crate) enum Command {
     Solve(Solve),
     /// Run a scene many times over values of its parameters, with the results in one table.
     Sweep(Sweep),
-    /// Turn a robot description (URDF, MJCF) or a scene of SOFA (SCN) into a scene.
+    /// Turn a robot description (URDF, MJCF), an OpenSim model or a scene of SOFA (SCN) into a
+    /// scene.
     Import(Import),
+    /// Write a scene to begin with; without a name, list those that there are.
+    New(New),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// Scene to begin with, such as `pendulum`
+    pub(crate) template: Option<String>,
+    /// File to write, `NAME.ron` by default
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

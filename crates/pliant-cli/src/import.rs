@@ -1,7 +1,7 @@
 //! `pliant import`.
 
 use crate::arguments::Import;
-use crate::{BAD_SCENE, NOT_WRITTEN, complain, print};
+use crate::{BAD_SCENE, NOT_WRITTEN, complain, print, write_whole};
 use pliant_import::{Imported, Options, import_file};
 use pliant_run::{Runner, Sizes};
 use pliant_scene::{Format, SceneFile, Settings};
@@ -40,7 +40,7 @@ pub(crate) fn import(arguments: &Import) -> u8 {
             return BAD_SCENE;
         }
     };
-    if let Err(error) = write(&output, &imported.scene) {
+    if let Err(error) = write_whole(&output, &imported.scene) {
         complain(&format!("error: cannot write {}: {error}", output.display()));
         return NOT_WRITTEN;
     }
@@ -55,16 +55,6 @@ fn output(arguments: &Import) -> PathBuf {
         Some(path) => path.clone(),
         None => PathBuf::from(arguments.path.file_name().unwrap_or_default()).with_extension("ron"),
     }
-}
-
-/// Writes the whole file or none.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let part = path.with_extension("ron.part");
-    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    written
 }
 
 fn report(output: &Path, imported: &Imported) -> String {

@@ -15,6 +15,7 @@ mod check;
 mod import;
 mod interrupt;
 mod job;
+mod new;
 mod progress;
 mod run;
 mod solve;
@@ -24,6 +25,7 @@ mod table;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 pub use job::run_job;
@@ -51,6 +53,7 @@ pub fn program() -> ExitCode {
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),
         Command::Import(import) => import::import(import),
+        Command::New(new) => new::new(new),
     };
     ExitCode::from(code)
 }
@@ -59,6 +62,16 @@ pub fn program() -> ExitCode {
 fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a whole scene or none.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let part = path.with_extension("ron.part");
+    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written
 }
 
 /// Writes a line to standard error, which may be closed too.

@@ -485,6 +485,58 @@ fn the_version_is_printed() {
     assert!(out(&ran).starts_with("pliant "));
 }
 
+/// Every template is written, checks without a warning, and is not written over another file.
+#[test]
+fn new_writes_scenes_to_begin_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let listed = pliant(dir.path(), &["new"]);
+    assert_eq!((listed.status.code(), err(&listed).as_str()), (Some(0), ""));
+    let list = out(&listed);
+    let names: Vec<&str> = list
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(names.len() > 8 && names.contains(&"pendulum"), "{list}");
+    for name in names {
+        let made = pliant(dir.path(), &["new", name]);
+        assert_eq!((made.status.code(), err(&made).as_str()), (Some(0), ""), "{name}");
+        let file = format!("{name}.ron");
+        assert!(
+            out(&made).ends_with(&format!("pliant run {file}\n")),
+            "{}",
+            out(&made)
+        );
+        let text = std::fs::read_to_string(dir.path().join(&file)).unwrap();
+        assert!(!text.contains("scenes/"), "{name} names a file that is not there");
+        let checked = pliant(dir.path(), &["check", &file]);
+        assert_eq!(
+            (checked.status.code(), err(&checked).as_str()),
+            (Some(0), ""),
+            "{name}"
+        );
+        std::fs::write(dir.path().join(&file), "mine").unwrap();
+        let again = pliant(dir.path(), &["new", name]);
+        assert_eq!(again.status.code(), Some(5));
+        assert!(err(&again).contains("is there already"), "{}", err(&again));
+        assert_eq!(std::fs::read(dir.path().join(&file)).unwrap(), b"mine");
+    }
+    assert!(
+        std::fs::read_dir(dir.path())
+            .unwrap()
+            .all(|f| f.unwrap().path().extension().unwrap() == "ron")
+    );
+    for (words, code, said) in [
+        (vec!["new", "penduluum"], 2, "no template `penduluum`"),
+        (vec!["new", "pendulum", "-o", "x.json"], 2, "it ends in `.ron`"),
+        (vec!["new", "pendulum", "-o", "no/where.ron"], 5, "cannot write"),
+    ] {
+        let refused = pliant(dir.path(), &words);
+        assert_eq!(refused.status.code(), Some(code), "{words:?}");
+        assert!(err(&refused).contains(said), "{}", err(&refused));
+    }
+}
+
 /// Every row of `--verbose` has a line that says what it is.
 #[test]
 fn verbose_has_all_numbers_and_what_they_are() {

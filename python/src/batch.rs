@@ -355,8 +355,8 @@ impl Batch {
         })
     }
 
-    /// Set the positions of the elements of an independent node (m), of bodies those of their centres
-    /// of mass, in all instances or in those that ``which`` names, as assigning
+    /// Set the positions of the elements of an independent node (m), of bodies those of their
+    /// centres of mass, in all instances or in those that ``which`` names, as assigning
     /// :attr:`Node.positions` does: of the shape ``(elements, coordinates)`` for all of them, or of
     /// ``(instances, elements, coordinates)``. What is refused for one is done in none.
     #[pyo3(signature = (node, values, which=None))]
@@ -410,8 +410,8 @@ impl Batch {
     }
 
     /// Fix chosen coordinates of one element of an independent node from now on, as
-    /// :meth:`Node.hold` does, in all instances or in those that ``which`` names. Velocities are zero
-    /// by default; they have the shape ``(coordinates,)`` for all of these instances, or
+    /// :meth:`Node.hold` does, in all instances or in those that ``which`` names. Velocities are
+    /// zero by default; they have the shape ``(coordinates,)`` for all of these instances, or
     /// ``(instances, coordinates)``.
     #[pyo3(signature = (node, coordinates, velocity=None, *, element=0, which=None))]
     fn hold(
@@ -440,9 +440,9 @@ impl Batch {
         set::release(py, self, (node, element), &coordinates, which)
     }
 
-    /// Multipliers of a constraint or of a compliant force field over the last step, shape
-    /// ``(n, rows)`` (N, N m), as :meth:`Simulation.reaction`; NaN in the rows of instances in which
-    /// a force field has none, where it has some in others.
+    /// Multipliers of a constraint or of a compliant force field over the last step, shape ``(n,
+    /// rows)`` (N, N m), as :meth:`Simulation.reaction`; NaN in the rows of instances in which a
+    /// force field has none, where it has some in others.
     fn reaction<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let list = self.list(py);
         let id = list[0].get().component(py, name)?;

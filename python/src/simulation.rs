@@ -111,8 +111,9 @@ impl Simulation {
         picture::array(py, &pixels.map_err(|error| errors::pixels(py, &error))?, size)
     }
 
-    /// Return ``eye`` and ``target`` (m) of a camera that sees the present moment whole in a picture of
-    /// this size: two arrays of shape ``(3,)``, for :meth:`picture` from one place while things move.
+    /// Return ``eye`` and ``target`` (m) of a camera that sees the present moment whole in a
+    /// picture of this size: two arrays of shape ``(3,)``, for :meth:`picture` from one place while
+    /// things move.
     #[pyo3(signature = (width=640, height=480))]
     fn camera<'py>(
         &self,

@@ -1,5 +1,5 @@
 //! Where the time of contacts goes: `cargo xtask bench contact-scenes --profile [--sdirk2]
-//! [--steps=N] [--accuracy=X] [scene ...]`, with `X` for the accuracy of contacts.
+//! [--steps=N] [--accuracy=X] [--threads=N] [scene ...]`, with `X` for the accuracy of contacts.
 //!
 //! The program prints two tables per scene: the phases of a step (mean, median, 99th percentile and
 //! worst time, share of the whole), and the stages in which the solver of contacts tries its
@@ -28,6 +28,15 @@ impl Stepper {
             Self::Made(simulation) => simulation,
             Self::Read(runner) => runner.simulation(),
         }
+    }
+
+    /// Lets so many threads share the work; no bit depends on their number.
+    fn share(&mut self, threads: usize) {
+        let simulation = match self {
+            Self::Made(simulation) => simulation,
+            Self::Read(runner) => runner.simulation_mut(),
+        };
+        simulation.options.tuning.solver.threads = threads;
     }
 
     /// A step; nothing behind the last one.
@@ -185,9 +194,16 @@ pub(super) fn find(
     Ok((Stepper::Read(Box::new(runner)), usize::MAX))
 }
 
-pub(super) fn run(names: &[&String], most: usize, integrator: &Integrator, accuracy: Option<f64>) -> Ended {
+pub(super) fn run(
+    names: &[&String],
+    most: usize,
+    integrator: &Integrator,
+    accuracy: Option<f64>,
+    threads: usize,
+) -> Ended {
     for name in names_or_quick(names) {
         let (mut scene, steps) = find(&name, integrator, accuracy)?;
+        scene.share(threads);
         let mut profile = Profile::default();
         let start = scene.simulation().contact_profiles();
         let mut before = start;

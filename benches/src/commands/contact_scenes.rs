@@ -1,10 +1,10 @@
 //! Times whole steps of scenes of many contacts, and says how right they are.
 //!
 //! `cargo xtask bench contact-scenes [--peers] [--mujoco=PYTHON] [--quick] [--split] [--exact]
-//! [--lagged] [--convex] [--fallback=OPERATIONS] [--sdirk2] [--steps=N] [--profile [--accuracy=X]]
-//! [--precision] [--growth] [scene ...]`: of the couplings of friction those that are named, else
-//! all for what falls and Coulomb's law for what stands; the first `N` steps of each scene, else
-//! all.
+//! [--lagged] [--convex] [--fallback=OPERATIONS] [--sdirk2] [--steps=N] [--profile [--accuracy=X]
+//! [--threads=N]] [--precision] [--growth] [scene ...]`: of the couplings of friction those that
+//! are named, else all for what falls and Coulomb's law for what stands; the first `N` steps of
+//! each scene, else all.
 
 use super::{Ended, contact_growth, contact_precision, contact_profile};
 use pliant::contact::FrictionCoupling;
@@ -293,7 +293,11 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             Some(number) => Some(number.parse()?),
             None => None,
         };
-        return contact_profile::run(&names, most, &integrator, accuracy);
+        let threads = match flags.iter().find_map(|f| f.strip_prefix("--threads=")) {
+            Some(number) => number.parse()?,
+            None => 1,
+        };
+        return contact_profile::run(&names, most, &integrator, accuracy, threads);
     }
     for name in &names {
         if SCENES.iter().all(|s| s.name != name.as_str()) {

@@ -82,8 +82,8 @@ pub(crate) struct Run {
     /// Print all numbers of the run, and what each is
     #[arg(long, short, conflicts_with_all = ["quiet", "json"])]
     pub(crate) verbose: bool,
-    /// Print lines of JSON instead of words: how far the run is, ten times in a second, and at its end
-    /// the numbers of `result.json`
+    /// Print lines of JSON instead of words: how far the run is, ten times in a second, and at its
+    /// end the numbers of `result.json`
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) json: bool,
     /// Print nothing but errors

@@ -214,8 +214,8 @@ impl Sheet {
         self.add_on(model, name, nodes, mesh)
     }
 
-    /// Adds the sheet on a node that is there: points of space, mapped ones too (if it holds none of
-    /// them), one for each node of the mesh.
+    /// Adds the sheet on a node that is there: points of space, mapped ones too (if it holds none
+    /// of them), one for each node of the mesh.
     ///
     /// # Errors
     /// As [`add_to`](Self::add_to).

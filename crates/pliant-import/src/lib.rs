@@ -1,8 +1,8 @@
 //! Robot descriptions and scenes of SOFA to scene files.
 //!
-//! [`import_file`] reads a URDF, MJCF, OpenSim or SCN file and writes a scene in RON that people can
-//! read and edit, with the names of the file. Nothing is passed over untold: what the scene does
-//! not have of the file is a list of [`Remark`]s with file and line. Files that are broken are
+//! [`import_file`] reads a URDF, MJCF, OpenSim or SCN file and writes a scene in RON that people
+//! can read and edit, with the names of the file. Nothing is passed over untold: what the scene
+//! does not have of the file is a list of [`Remark`]s with file and line. Files that are broken are
 //! errors with a line and a caret, as of scenes. The crate never prints.
 //!
 //! ```

@@ -39,7 +39,8 @@ pub(crate) struct Writer<'a> {
     links: Vec<String>,
     /// By joint of the file, by its name: the node of its coordinate in the scene.
     coordinates: HashMap<String, String>,
-    /// Links of which colliders meet those of the body that a joint joins theirs to, which is behind.
+    /// Links of which colliders meet those of the body that a joint joins theirs to, which is
+    /// behind.
     meeting: BTreeMap<usize, usize>,
     parameters: BTreeMap<String, String>,
     joints: Vec<String>,

@@ -1,5 +1,5 @@
-//! Mesh readers: Gmsh MSH (1, 2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes and
-//! surfaces; Wavefront OBJ, STL and PLY for surfaces. Text and binary, where a format has both.
+//! Mesh readers: Gmsh MSH (1, 2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes
+//! and surfaces; Wavefront OBJ, STL and PLY for surfaces. Text and binary, where a format has both.
 //!
 //! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of
 //! length. The readers take anything a user can feed them: they never panic, never reserve memory

@@ -10,8 +10,8 @@ use super::elements::{Kind, MOST_NODES, gmsh_order};
 use super::error::{MeshError, excerpt};
 use super::{Mesh, msh1, msh2, msh4};
 
-/// Reads a Gmsh mesh file of version 2.2 or 4.1, ASCII or binary of either byte order, or of version
-/// 1, which has `$NOD` and `$ELM` alone.
+/// Reads a Gmsh mesh file of version 2.2 or 4.1, ASCII or binary of either byte order, or of
+/// version 1, which has `$NOD` and `$ELM` alone.
 ///
 /// Nodes keep the file's order; their tags need not be contiguous. Points, lines, triangles,
 /// quadrangles (as two triangles) of first order and the volumes of

@@ -158,8 +158,8 @@ impl Problem {
     /// Asks whether an input may have a value, and changes nothing.
     ///
     /// # Errors
-    /// [`ModelError`] where [`set_input`](Self::set_input) has one: the component is no force field,
-    /// it has no such input, or its law does not allow the value.
+    /// [`ModelError`] where [`set_input`](Self::set_input) has one: the component is no force
+    /// field, it has no such input, or its law does not allow the value.
     pub fn check_input(&self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
         self.parameters
             .check_input(&self.model, component, input, value)
@@ -176,7 +176,8 @@ impl Problem {
     /// anything.
     ///
     /// # Errors
-    /// [`ModelError`] if the list has a mass, or what the model does not have; then nothing changes.
+    /// [`ModelError`] if the list has a mass, or what the model does not have; then nothing
+    /// changes.
     pub fn release(&mut self, list: &[ComponentId]) -> Result<bool, ModelError> {
         self.parameters.release(&self.model, list)
     }

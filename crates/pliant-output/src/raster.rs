@@ -3,8 +3,8 @@
 //!
 //! They show what the player shows, in its colours and from where it first stands, without its
 //! shadows, its floor and its arrows: bodies and surfaces are shaded by the direction of their
-//! triangles, segments are lines, points that belong to neither are dots. Every picture has the same
-//! bits on all machines whose square roots, sines and arctangents have.
+//! triangles, segments are lines, points that belong to neither are dots. Every picture has the
+//! same bits on all machines whose square roots, sines and arctangents have.
 
 mod camera;
 mod canvas;
@@ -56,8 +56,8 @@ pub enum RasterError {
     },
 }
 
-/// Draws a frame of a recording: `3 * width * height` numbers, red, green and blue of each pixel, row
-/// by row from the upper left.
+/// Draws a frame of a recording: `3 * width * height` numbers, red, green and blue of each pixel,
+/// row by row from the upper left.
 ///
 /// Segments and triangles that name points which are not there, and bodies without a pose, are left
 /// out.

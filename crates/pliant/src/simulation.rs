@@ -297,7 +297,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The forces from outside on all elements of a node, as [`set_force`](Self::set_force) set them.
+    /// The forces from outside on all elements of a node, as [`set_force`](Self::set_force) set
+    /// them.
     pub fn external_forces(&self, node: NodeId) -> &[f64] {
         &self.motion.controls.external[self.system.model.node(node).velocity_range()]
     }

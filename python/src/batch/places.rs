@@ -23,7 +23,8 @@ pub(super) fn for_each(
     }
 }
 
-/// Numbers of a shape for each of `count` instances: of that shape for all, or with the instances first.
+/// Numbers of a shape for each of `count` instances: of that shape for all, or with the instances
+/// first.
 pub(super) fn blocks(
     py: Python<'_>,
     numbers: &Numbers<'_>,

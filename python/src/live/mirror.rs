@@ -99,7 +99,8 @@ impl Mirror {
         if !self.is_used.load(Ordering::Acquire) {
             return Ok(());
         }
-        // From the last one on, so that none is left out if another one ends to show this meanwhile.
+        // From the last one on, so that none is left out if another one ends to show this
+        // meanwhile.
         let mut left = self.numbers().rows.len();
         while left > 0 {
             left -= 1;

@@ -222,7 +222,8 @@ fn check_prints_sizes() {
     );
 }
 
-/// Gravity is named, and so is that there is none: a scene that lost its `gravity` would just float.
+/// Gravity is named, and so is that there is none: a scene that lost its `gravity` would just
+/// float.
 #[test]
 fn check_names_gravity() {
     let dir = tempfile::tempdir().unwrap();

@@ -498,8 +498,8 @@ pub(super) fn is_vertex(reader: &Reader<'_>, name: &Attribute) -> bool {
     particles.names.contains_key(&name.value)
 }
 
-/// Reads a `connect` of which one side at least is a particle; `zero` are the places of links at the
-/// coordinates of the file.
+/// Reads a `connect` of which one side at least is a particle; `zero` are the places of links at
+/// the coordinates of the file.
 pub(super) fn read_tie(
     reader: &mut Reader<'_>,
     of: usize,

@@ -45,8 +45,8 @@ impl Particles {
     }
 }
 
-/// Adds a particle of an element that slides along `axes` of the frame of its parent; gives its number. Its
-/// `moment` (kg m^2) about each axis turns with the parent.
+/// Adds a particle of an element that slides along `axes` of the frame of its parent; gives its
+/// number. Its `moment` (kg m^2) about each axis turns with the parent.
 pub(super) fn add_particle(
     reader: &mut Reader<'_>,
     of: usize,

@@ -75,8 +75,8 @@ impl Graph {
         std::iter::successors(Some(node), |n| self.nodes[*n].parent)
     }
 
-    /// Target of a link from a component, without the name of the data: `@../loader`, `@[-1]`, `@.`.
-    /// The component `from` is that which holds the link.
+    /// Target of a link from a component, without the name of the data: `@../loader`, `@[-1]`,
+    /// `@.`. The component `from` is that which holds the link.
     pub(super) fn target(&self, tree: &Tree, from: usize, path: &str) -> Option<Target> {
         let path = path.strip_prefix('@').unwrap_or(path);
         let mut node = match path.starts_with('/') {

@@ -148,8 +148,8 @@ pub(crate) fn at_rest(file: &str) -> Runner {
     runner
 }
 
-/// Accelerations of hinges and slides by unit forces along them, the inverse of the mass matrix, and
-/// by gravity and springs, without drives and contacts.
+/// Accelerations of hinges and slides by unit forces along them, the inverse of the mass matrix,
+/// and by gravity and springs, without drives and contacts.
 #[test]
 fn dynamics_are_those_of_the_reference() {
     let mut count = 0;

@@ -28,9 +28,9 @@ pub enum JointKind {
     /// `first_angle`, the turn about x of A, and `second_angle`, the turn about y of B. Also known
     /// as Cardan or Hooke joint.
     Universal,
-    /// Turns about x of A, then y, then z of B: holds `t`; free are `first_angle`, `second_angle` and
-    /// `third_angle`, the Euler angles in `C = R_x R_y R_z`. The second stays within a quarter turn:
-    /// there, in gimbal lock, the others have no value.
+    /// Turns about x of A, then y, then z of B: holds `t`; free are `first_angle`, `second_angle`
+    /// and `third_angle`, the Euler angles in `C = R_x R_y R_z`. The second stays within a quarter
+    /// turn: there, in gimbal lock, the others have no value.
     GimbalXyz,
     /// Turns about x of A, then z, then y of B, with the angles in `C = R_x R_z R_y`; else as
     /// [`GimbalXyz`](Self::GimbalXyz), which no turn of the frames makes of it.

@@ -110,8 +110,9 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The cubic spline through points `(x, y)` (rad, m or any unit of the parent and of the child),
-    /// `x` rising, with no second derivative at both ends. With a single point it is constant.
+    /// The cubic spline through points `(x, y)` (rad, m or any unit of the parent and of the
+    /// child), `x` rising, with no second derivative at both ends. With a single point it is
+    /// constant.
     pub fn through(elements: &[Dependency], points: &[(f64, f64)]) -> Self {
         let slopes = natural_slopes(points);
         Self::with_slopes(elements, points, &slopes)

@@ -48,10 +48,10 @@ pub enum JointAxis {
         /// The axis of A whose direction is measured.
         of: usize,
     },
-    /// Angle (rad) between axis `of` of B and the plane square to axis `against` of A, `+-asin(a_against
-    /// . b_of)`, with the sign of a turn about the third axis: the middle one of the Euler angles
-    /// about `against` of A, the third axis, and `of` of B. From minus to plus a quarter turn, where
-    /// it has no derivative.
+    /// Angle (rad) between axis `of` of B and the plane square to axis `against` of A,
+    /// `+-asin(a_against . b_of)`, with the sign of a turn about the third axis: the middle one of
+    /// the Euler angles about `against` of A, the third axis, and `of` of B. From minus to plus a
+    /// quarter turn, where it has no derivative.
     Elevation {
         /// The axis of B whose direction is measured.
         of: usize,

@@ -265,7 +265,8 @@ pub(crate) fn axis_value(axis: JointAxis, t: &[Dual; 3], q: &[Dual; 4], r: &[Dua
             nearest(-angle(along(cross(about, of), a), a[of]), last)
         }
         JointAxis::Elevation { of, against } => {
-            // Along the third axis of A, turned about the first by the angle that `of` stands at there.
+            // Along the third axis of A, turned about the first by the angle that `of` stands at
+            // there.
             let b = column(q, of);
             let between = 3 - of - against;
             let level = (b[of] * b[of] + b[between] * b[between]).sqrt();

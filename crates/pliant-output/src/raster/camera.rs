@@ -47,8 +47,8 @@ impl Camera {
         let x = unit(cross(up, z));
         let y = cross(z, x);
         let room = [(x, FILLED * TANGENT * aspect), (y, FILLED * TANGENT)];
-        // With the eye at the distance d and the offset c along an axis, the sphere (p, r) is in the
-        // picture if `slope d + c >= plus` and `slope d - c >= minus`.
+        // With the eye at the distance d and the offset c along an axis, the sphere (p, r) is in
+        // the picture if `slope d + c >= plus` and `slope d - c >= minus`.
         let bounds = room.map(|(axis, slope)| {
             let reach = |sign: f64| {
                 cloud.iter().fold(f64::NEG_INFINITY, |most, (p, r)| {

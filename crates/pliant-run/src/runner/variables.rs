@@ -74,8 +74,8 @@ impl Variables {
         Ok(())
     }
 
-    /// Gives a variable another value. Forces have theirs from the next step on; targets go there in
-    /// a straight line `within` a time (s), on top of their own course.
+    /// Gives a variable another value. Forces have theirs from the next step on; targets go there
+    /// in a straight line `within` a time (s), on top of their own course.
     pub(super) fn set(
         &mut self,
         simulation: &mut Simulation,

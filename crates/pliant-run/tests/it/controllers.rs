@@ -214,7 +214,8 @@ fn pid_is_its_recursion() {
 }
 
 /// With ever shorter steps a PD controller is the damped oscillator `2 x'' = 8 (1 - x) - 4 x'`,
-/// `1 - x = e^-t (cos(sqrt(3) t) + sin(sqrt(3) t)/sqrt(3))`, to first order in the time of a sample.
+/// `1 - x = e^-t (cos(sqrt(3) t) + sin(sqrt(3) t)/sqrt(3))`, to first order in the time of a
+/// sample.
 #[test]
 fn pid_converges_to_the_damped_oscillator() {
     let error = |h: f64| {

@@ -231,8 +231,8 @@ fn released_joints_are_gone_with_all_that_acts_on_them() {
     }
 }
 
-/// A body that a hard joint holds in the world meets nothing fixed; once it is released it falls and
-/// lies. Another one that is still held hangs in the ground as before.
+/// A body that a hard joint holds in the world meets nothing fixed; once it is released it falls
+/// and lies. Another one that is still held hangs in the ground as before.
 #[test]
 fn what_was_held_collides_once_it_is_released() {
     let text = r#"(gravity: (0, -10, 0), run: (duration: 1.5, step: 0.01),

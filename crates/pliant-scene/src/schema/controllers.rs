@@ -38,8 +38,8 @@ pub enum ControlLawSpec {
 pub struct PidSpec {
     /// The error: what is wanted less what is measured.
     pub error: Number,
-    /// Its rate (1/s times the unit of the error); by default its difference to the last sample over
-    /// the time since.
+    /// Its rate (1/s times the unit of the error); by default its difference to the last sample
+    /// over the time since.
     #[serde(default)]
     pub rate: Option<Number>,
     /// The gain of the error.

@@ -74,8 +74,8 @@ pub enum JointKindSpec {
     Cylindrical,
     /// Turns about x of the first side and y of the second: `first_angle`, `second_angle`.
     Universal,
-    /// Turns about x of the first side, then y, then z of the second: `first_angle`, `second_angle`,
-    /// `third_angle`.
+    /// Turns about x of the first side, then y, then z of the second: `first_angle`,
+    /// `second_angle`, `third_angle`.
     GimbalXyz,
     /// Turns about x of the first side, then z, then y of the second: the same angles.
     GimbalXzy,

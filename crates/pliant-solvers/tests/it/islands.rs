@@ -136,8 +136,8 @@ fn limit(a: usize, b: usize, bounds: (f64, f64)) -> Link {
     Link { bounds, ..hard(a, b) }
 }
 
-/// Two bodies in contact with limits that are far away, one that bears, and one that is far from its
-/// bound before the solve and is driven to it.
+/// Two bodies in contact with limits that are far away, one that bears, and one that is far from
+/// its bound before the solve and is driven to it.
 fn limited(seed: u64) -> (KktSystem, Vec<Option<Cone>>) {
     let links = [
         contact(0, 1),

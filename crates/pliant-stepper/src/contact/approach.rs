@@ -11,8 +11,9 @@ const IMPACT: f64 = 0.1;
 /// Share of an approach above which the velocity with which it leaves is that of a rebound.
 const REBOUND: f64 = 0.1;
 
-/// Share of the change of velocity by its own impulse below which an approach is no impact, whatever
-/// other impulses leave of that change: what bears comes in with the third order of the step.
+/// Share of the change of velocity by its own impulse below which an approach is no impact,
+/// whatever other impulses leave of that change: what bears comes in with the third order of the
+/// step.
 const LEAST: f64 = 1e-3;
 
 /// A velocity towards the closed side of a contact or a one-sided row at the start of a step.
@@ -46,8 +47,8 @@ impl Approach {
         }
     }
 
-    /// The bound of [`with_motion`](Self::with_motion) for a contact, whose change is no less than a
-    /// share of the one that its own impulse makes. Where many contacts share a load in several
+    /// The bound of [`with_motion`](Self::with_motion) for a contact, whose change is no less than
+    /// a share of the one that its own impulse makes. Where many contacts share a load in several
     /// ways, one that bore nothing before may take a large impulse without an approach, and what is
     /// stopped there is noise.
     pub(crate) fn with_motion_of_contact(self, stopped: f64, falls: f64) -> Self {

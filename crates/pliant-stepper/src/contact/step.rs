@@ -477,15 +477,16 @@ pub(crate) fn find_impact(system: &mut System, impulses: &[f64], motion: StageMo
     contacts.find_impact(impulses, base_rows, motion)
 }
 
-/// Whether a contact that bears by the impulses of the first stage leaves at the velocities `end` of
-/// the second though it came in.
+/// Whether a contact that bears by the impulses of the first stage leaves at the velocities `end`
+/// of the second though it came in.
 pub(crate) fn has_rebound(system: &mut System, first: &[f64], end: &[f64]) -> bool {
     let base_rows = system.model.row_count();
     let contacts = system.contacts.as_mut();
     contacts.is_some_and(|c| c.has_rebound(first, base_rows, end))
 }
 
-/// Whether the impulses of an iterate that is no solution yet have an impact among them all the same.
+/// Whether the impulses of an iterate that is no solution yet have an impact among them all the
+/// same.
 pub(crate) fn has_certain_impact(system: &System, impulses: &[f64]) -> bool {
     listed(system).is_some_and(|c| c.has_certain_impact(impulses, system.model.row_count()))
 }
@@ -504,8 +505,8 @@ pub(crate) fn prepare_newton(
     contacts.prepare_iterate(&base)
 }
 
-/// Lets the contacts of the next iterates miss their laws by so much of the largest velocity without
-/// impulses, where only costly methods would bring them closer.
+/// Lets the contacts of the next iterates miss their laws by so much of the largest velocity
+/// without impulses, where only costly methods would bring them closer.
 pub(crate) fn set_accuracy(system: &mut System, most: f64) {
     if let Some(c) = &mut system.contacts {
         c.set_accuracy(&system.options, most);

@@ -15,8 +15,8 @@ use pliant_solvers::Status;
 /// Rounding of a force at its bound.
 const AT_BOUND: f64 = 1e-12;
 
-/// The share of the largest coordinate by which a step may move what is at rest, where solvers leave
-/// some of what they are to solve.
+/// The share of the largest coordinate by which a step may move what is at rest, where solvers
+/// leave some of what they are to solve.
 const PLACE_ROUNDING: f64 = 1e-9;
 
 /// Whether a force is at one of its bounds.

@@ -21,8 +21,8 @@ pub struct CoordinateDynamics {
     pub mobility: Vec<f64>,
 }
 
-/// A pivot of the mobility below this share of its diagonal entry is taken for rounding: entries are
-/// found to the accuracy of the linear solver, some thousand units in the last place. So are
+/// A pivot of the mobility below this share of its diagonal entry is taken for rounding: entries
+/// are found to the accuracy of the linear solver, some thousand units in the last place. So are
 /// coordinates in series whose masses differ by more.
 const DEPENDENT: f64 = 1e-10;
 

@@ -114,8 +114,8 @@ impl System {
         Ok(())
     }
 
-    /// Releases exactly the force fields and constraints of a list. Returns the row groups of before
-    /// where that changes anything: then the system is to be planned anew
+    /// Releases exactly the force fields and constraints of a list. Returns the row groups of
+    /// before where that changes anything: then the system is to be planned anew
     /// ([`plan_anew`](Self::plan_anew)).
     ///
     /// # Errors

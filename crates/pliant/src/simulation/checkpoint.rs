@@ -93,8 +93,8 @@ impl Simulation {
         out
     }
 
-    /// Writes a [`checkpoint`](Self::checkpoint) into one that is there, and allocates nothing if it
-    /// is of this model.
+    /// Writes a [`checkpoint`](Self::checkpoint) into one that is there, and allocates nothing if
+    /// it is of this model.
     pub fn record_checkpoint(&self, out: &mut Checkpoint) {
         // Those of the motion are not complete, and smaller; it has the active set alone.
         let mut solver = std::mem::take(&mut out.solver);
@@ -125,9 +125,9 @@ impl Simulation {
         found
     }
 
-    /// Goes back to the moment before something that failed, as [`restore`](Self::restore) does; the
-    /// [`system`](Self::system) and the [`contact_problem`](Self::contact_problem) of the failure
-    /// stay to be looked at until the next step.
+    /// Goes back to the moment before something that failed, as [`restore`](Self::restore) does;
+    /// the [`system`](Self::system) and the [`contact_problem`](Self::contact_problem) of the
+    /// failure stay to be looked at until the next step.
     ///
     /// # Errors
     /// Those of [`restore`](Self::restore).

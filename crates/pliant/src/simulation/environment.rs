@@ -246,9 +246,9 @@ impl Simulation {
         contacts.map_or_else(String::new, |c| c.detection.name(side))
     }
 
-    /// Finds the dynamics along coordinates at the present moment: their accelerations by the forces
-    /// as they are, and by further forces along them. Coordinates are nodes of one scalar each, such
-    /// as the free coordinates of joints (`JointHandle::coordinates`).
+    /// Finds the dynamics along coordinates at the present moment: their accelerations by the
+    /// forces as they are, and by further forces along them. Coordinates are nodes of one scalar
+    /// each, such as the free coordinates of joints (`JointHandle::coordinates`).
     ///
     /// Hard rows hold; limits, dry friction, ropes and other rows with bounds take no part, nor do
     /// contacts and the components `without`, such as the motors of the joints

@@ -188,7 +188,8 @@ fn limits_friction_and_motors_take_no_part() {
         .coordinate_dynamics(&coordinates[..1], &handles[1].motors)
         .unwrap();
     close(&found.mass_matrix().unwrap(), &[a - b * b / d], ROUNDING);
-    // Springs and dampers do: M q'' = -hold - d q' - (q - rest) / c; angles of joints begin at zero.
+    // Springs and dampers do: M q'' = -hold - d q' - (q - rest) / c; angles of joints begin at
+    // zero.
     let attach = |joint: Joint, _| joint.with_damper(0, 0.3).with_spring(0, 0.05, 0.0, 0.4);
     let (mut s, _, handles) = jointed(angles, rates, attach);
     let coordinates = [0, 1].map(|k| handles[k].coordinates[0]);

@@ -7,9 +7,9 @@ use pliant::prelude::*;
 /// A body on a foot far beside and below its centre, whose moment of inertia is small: the foot
 /// sticks, so that the normal impulse alone would change its velocity by 25 times what both
 /// impulses together do, and an impulse that only its own response tells from a force is taken for
-/// one. The energy that an impact without a rebound takes is `u . A^-1 u/2` with the velocity `u` of
-/// the foot and its Delassus operator `A = 1/m + (r x)^T (r x)/I`, whether the foot is on the ground
-/// already, comes to it in the first stage, or in the second.
+/// one. The energy that an impact without a rebound takes is `u . A^-1 u/2` with the velocity `u`
+/// of the foot and its Delassus operator `A = 1/m + (r x)^T (r x)/I`, whether the foot is on the
+/// ground already, comes to it in the first stage, or in the second.
 #[test]
 fn the_impact_of_a_foot_that_gives_way() {
     let (mass, inertia, arm, height) = (1.0, 0.004, 0.5, 0.52);

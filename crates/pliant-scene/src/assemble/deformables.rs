@@ -148,14 +148,18 @@ pub(super) fn points_of(
     Ok(node)
 }
 
-/// The density of a part that makes points of its own.
-pub(super) fn density_of(builder: &Builder<'_>, name: &str, density: Option<&Number>) -> Result<f64> {
+/// The density of a part that makes points of its own, as it is given.
+pub(super) fn density_of<'a>(
+    builder: &Builder<'_>,
+    name: &str,
+    density: Option<&'a Number>,
+) -> Result<&'a Number> {
     let Some(density) = density else {
         let message = format!("`{name}` has no `density`");
         let help = "only a part `on` points that are there has none".to_owned();
         return builder.wrong(&[Where::Name(name)], message, Some(help));
     };
-    builder.positive(density, Where::Field(name, "density"))
+    Ok(density)
 }
 
 /// Points, and the corners of cells between them.

@@ -169,7 +169,10 @@ fn sheet_of(builder: &Builder<'_>, spec: &Spec) -> Result<Sheet> {
     };
     let sheet = match &spec.on {
         Some(_) => sheet.without_mass(),
-        None => sheet.with_density(deformables::density_of(builder, name, spec.density.as_ref())?),
+        None => {
+            let density = deformables::density_of(builder, name, spec.density.as_ref())?;
+            sheet.with_density(number(density, "density")?)
+        }
     };
     let sheet = sheet
         .with_bending(bending)

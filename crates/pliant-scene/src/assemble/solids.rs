@@ -354,7 +354,10 @@ fn solid_of(builder: &Builder<'_>, spec: &Spec) -> Result<Solid> {
     let solid = with_past(builder, solid, spec)?;
     let solid = match &spec.on {
         Some(_) => solid.without_mass(),
-        None => solid.with_density(deformables::density_of(builder, name, spec.density.as_ref())?),
+        None => {
+            let density = deformables::density_of(builder, name, spec.density.as_ref())?;
+            solid.with_density(builder.positive(density, Where::Field(name, "density"))?)
+        }
     };
     Ok(solid
         .with_mass(spec.mass_matrix)

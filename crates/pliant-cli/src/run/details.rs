@@ -8,6 +8,9 @@ use std::path::PathBuf;
 /// Entries of the ledger that are changes, not their reasons.
 pub(super) const ENERGIES: [&str; 2] = ["kinetic", "potential"];
 
+/// Sentences of events that are printed.
+const SAID: usize = 10;
+
 /// Share of the largest part of what is numerical below which a part is left out.
 const NOTABLE: f64 = 1e-6;
 
@@ -131,9 +134,13 @@ pub(super) fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds:
 
 /// Events that said something, and the one that stopped the run.
 pub(super) fn event_rows(table: &mut Table, summary: &Summary) {
-    for saying in &summary.said {
+    for saying in summary.said.iter().take(SAID) {
         let (time, event) = (number(saying.time), &saying.event);
         table.row("event", format!("`{event}` at {time} s: {}", saying.text));
+    }
+    if summary.said.len() > SAID {
+        let more = summary.said.len() - SAID;
+        table.row("event", format!("{more} more in `said` of result.json"));
     }
     if let Some(stop) = &summary.stopped_by {
         table.row(

@@ -486,6 +486,20 @@ fn the_version_is_printed() {
     assert!(out(&ran).starts_with("pliant "));
 }
 
+/// Ten sentences of events are printed, and how many more there are.
+#[test]
+fn the_first_sentences_of_events_are_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "(run: (duration: 1.2, step: 0.01), nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], velocities: [(1, 0, 0)], mass: 1)],
+        events: [(name: \"tick\", when: \"mod(p.x, 0.1) < 0.05\", do: [Say(\"tock\")], again: true)])";
+    let file = write(dir.path(), "ticks.ron", text);
+    let ran = pliant(dir.path(), &["run", &file, "--no-files"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    let printed = out(&ran);
+    assert_eq!(printed.matches(" s: tock").count(), 10, "{printed}");
+    assert!(printed.contains("more in `said` of result.json"), "{printed}");
+}
+
 /// Every template is written, checks without a warning, and is not written over another file.
 #[test]
 fn new_writes_scenes_to_begin_with() {

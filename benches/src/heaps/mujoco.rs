@@ -1,4 +1,5 @@
-//! The same heaps in MuJoCo, another program, by `benches/reference/heaps.py`.
+//! Heaps in MuJoCo, another program: `benches/reference/heaps.py` steps them, this module reads what
+//! it prints.
 
 use super::{Form, GRAVITY, Heap, Moment, Piece};
 use serde_json::{Value, json};

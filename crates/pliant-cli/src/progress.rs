@@ -255,3 +255,22 @@ impl JobWatch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::about;
+
+    #[test]
+    fn times_that_are_left_are_short() {
+        let cases = [
+            (0.4, "0 s"),
+            (89.0, "89 s"),
+            (90.0, "2 min"),
+            (5399.0, "90 min"),
+            (9000.0, "2.5 h"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(about(seconds), text);
+        }
+    }
+}

@@ -140,7 +140,7 @@ impl Program {
         })
     }
 
-    /// The same expression in which free names from the place `first` on have these values.
+    /// Copies the expression with numbers in the place of its free names from number `first` on.
     #[must_use]
     pub fn fixing(&self, first: usize, values: &[f64]) -> Self {
         let fixed = |op: &Op| match op {

@@ -358,12 +358,14 @@ impl Evaluation {
         self.propagate_among(model, state, |_| true)
     }
 
-    /// As [`propagate`](Self::propagate) for the nodes of which `asked` is true, by their numbers.
+    /// Pushes positions and velocities down to the nodes of which `asked` is true, by their numbers,
+    /// and refills the Jacobians of these. Allocates nothing.
     /// Their parents must be placed: asked for as well, or by an earlier call for this state.
     /// Positions, velocities and Jacobians of the others stay as they are.
     ///
     /// # Errors
-    /// As [`propagate`](Self::propagate).
+    /// [`ModelError::Degenerate`] where one of their mappings is not defined,
+    /// [`ModelError::State`] for a state of another model.
     pub fn propagate_among(
         &mut self,
         model: &Model,

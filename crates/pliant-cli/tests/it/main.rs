@@ -486,6 +486,22 @@ fn the_version_is_printed() {
     assert!(out(&ran).starts_with("pliant "));
 }
 
+/// The energy in the summary: of a fall from rest by implicit Euler steps `n = 99` of 0.01 s take
+/// `m g^2 h^2 n/2`, a share `1/(n + 1)` of the potential energy `m g^2 h^2 n (n + 1)/2`.
+#[test]
+fn the_summary_says_what_the_method_takes() {
+    let dir = tempfile::tempdir().unwrap();
+    let text =
+        "(gravity: (0, 0, -9.81), run: (duration: 0.99, step: 0.01, integrator: Theta, alpha: 1, beta: 1),
+        nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1)])";
+    let file = write(dir.path(), "fall.ron", text);
+    let ran = pliant(dir.path(), &["run", &file, "--no-files"]);
+    let said = out(&ran);
+    let words =
+        "energy     0 J at the start, -0.476 J at the end; the method lost 0.476 J, 1 % of what moved\n";
+    assert!(said.contains(words), "{said}");
+}
+
 /// Ten sentences of events are printed, and how many more there are.
 #[test]
 fn the_first_sentences_of_events_are_printed() {

@@ -468,24 +468,26 @@ fn columns_on_any_field_are_finite() {
     assert!(count > 200, "{count}");
 }
 
-/// Two cubes of twelve triangles each, whose corners are in neither: columns of their points carry
+/// Two boxes of twelve triangles each, whose corners are in neither: columns of their points carry
 /// nothing, and they are refused.
 #[test]
 fn meshes_without_points_in_a_patch_are_refused() {
-    let cubes = |half: [f64; 3]| crate_mesh(half, MeshKind::Solid);
+    let boxes = [0, 1].map(|_| crate_mesh([0.2, 0.3, 0.1], MeshKind::Solid));
     let at = [
         Pose::default(),
-        Pose::turned([0.0, 0.0, 0.35], [0.0, 0.0, 1.0], 0.7),
+        Pose::turned([0.0, 0.0, 0.15], [0.0, 0.0, 1.0], 0.7),
     ];
-    let (model, _, mut world, _) = pair([cubes([0.2; 3]), cubes([0.2; 3])], at, 1e-3);
+    let (model, _, mut world, _) = pair(boxes, at, 1e-3);
     let refused = world.check_columns(&model).unwrap_err();
     let words = refused.to_string();
     let ContactError::CoarseFoundation { spacing, width, .. } = refused else {
         panic!("{words}");
     };
-    // Triangles of half a side have points a side apart.
+    // A square of twice the twelfth part of 0.88 m^2 has that side; of 0.2, 0.4 and 0.6 m the
+    // width is the middle one.
+    let side = (2.0 * 0.88 / 12.0f64).sqrt();
     assert!(
-        (spacing - 0.4).abs() < 1e-12 && (width - 0.4).abs() < 1e-12,
+        (spacing - side).abs() < 1e-12 && (width - 0.4).abs() < 1e-12,
         "{words}"
     );
     assert!(

@@ -88,7 +88,7 @@ fn read_actuator(
         return Ok(Some("a damper without `kv` has no effect".to_owned()));
     }
     if let Some(attribute) = reader.tree.attribute(of, "site").cloned() {
-        return pull_at_site(reader, of, (name, &attribute), &law, robot);
+        return pull_at_site(reader, of, name, &attribute, &law, robot);
     }
     let gear = reader.tree.list(of, "gear")?;
     let gear = gear.and_then(|g| g.first().copied()).unwrap_or(1.0);
@@ -132,7 +132,8 @@ fn read_actuator(
 fn pull_at_site(
     reader: &mut Reader<'_>,
     of: usize,
-    (name, at): (&str, &Attribute),
+    name: &str,
+    at: &Attribute,
     law: &Law,
     robot: &mut Robot,
 ) -> Result<Option<String>> {

@@ -42,7 +42,7 @@ pub struct Saying {
 /// Everything about events that changes in a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct EventsState {
-    /// Of each event: whether it was and is not to be again yet, and when it was.
+    /// Whether each event has happened and waits to be armed again, and its times.
     list: Vec<(bool, EventSummary)>,
     said: Vec<Saying>,
     stopped: Option<StopSummary>,

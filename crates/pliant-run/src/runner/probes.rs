@@ -33,7 +33,7 @@ pub(super) struct Moment<'a> {
 pub(super) struct ProbeState {
     /// The time, the variables, then all quantities.
     values: Vec<f64>,
-    /// Of each column.
+    /// Smallest, largest and last value of each column.
     summaries: Vec<ProbeSummary>,
     /// Ends of steps at which each expression had no value, and why at the first one.
     missing: Vec<(usize, String)>,

@@ -1,6 +1,7 @@
 //! Parameters that change while a scene runs, set by events and by controllers, against closed
 //! forms and recursions.
 
+use super::drawn::assert_drawn;
 use super::probes::{measured, resumes, runner};
 use pliant_run::Runner;
 use pliant_scene::{Format, SceneError, SceneFile, Settings};
@@ -413,16 +414,7 @@ fn mistakes_are_drawn_with_a_suggestion() {
         assert!(CONTROLLERS.contains(from), "{from}");
         let error = build(&CONTROLLERS.replacen(from, to, 1)).err();
         let error = error.unwrap_or_else(|| panic!("{to} is taken"));
-        let found = error.diagnostic().unwrap_or_else(|| panic!("{to}: {error}"));
-        assert!(found.message.contains(message), "{to}: {error}");
-        let place = found.place.as_ref().unwrap_or_else(|| panic!("{to}: {error}"));
-        let at: String = place
-            .text
-            .chars()
-            .skip(place.column - 1)
-            .take(place.width)
-            .collect();
-        assert_eq!(at, under, "{to}: {error}");
+        let found = assert_drawn(&error, message, under);
         if !help.is_empty() {
             assert_eq!(found.help.as_deref().unwrap_or_default(), help, "{to}: {error}");
         }

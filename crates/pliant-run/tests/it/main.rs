@@ -8,6 +8,7 @@
 mod bounds;
 mod controllers;
 mod defects;
+mod drawn;
 mod errors;
 mod events;
 mod garbage;

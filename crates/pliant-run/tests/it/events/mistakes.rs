@@ -1,6 +1,7 @@
 //! Messages where an event is wrong.
 
 use super::EVENTS;
+use crate::drawn::assert_drawn;
 use pliant_scene::{Format, SceneError, SceneFile, Settings};
 
 fn build(text: &str) -> Result<(), SceneError> {
@@ -151,16 +152,7 @@ fn mistakes_are_drawn_with_a_suggestion() {
         assert!(EVENTS.contains(from), "{from}");
         let error = build(&EVENTS.replacen(from, to, 1)).err();
         let error = error.unwrap_or_else(|| panic!("{to} is taken"));
-        let found = error.diagnostic().unwrap_or_else(|| panic!("{to}: {error}"));
-        assert!(found.message.contains(message), "{to}: {error}");
-        let place = found.place.as_ref().unwrap_or_else(|| panic!("{to}: {error}"));
-        let at: String = place
-            .text
-            .chars()
-            .skip(place.column - 1)
-            .take(place.width)
-            .collect();
-        assert_eq!(at, under, "{to}: {error}");
+        let found = assert_drawn(&error, message, under);
         if !help.is_empty() {
             assert_eq!(found.help.as_deref().unwrap_or_default(), help, "{to}: {error}");
         }

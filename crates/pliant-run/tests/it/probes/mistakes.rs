@@ -1,6 +1,7 @@
 //! Messages where a name of a quantity is wrong.
 
 use super::{PROBES, try_runner};
+use crate::drawn::assert_drawn;
 
 /// Change, message, what the carets are under, help.
 const MISTAKES: [(&str, &str, &str, &str, &str); 30] = [
@@ -222,16 +223,7 @@ fn mistakes_are_drawn_with_a_suggestion() {
         assert_eq!(PROBES.matches(from).count(), 1, "{from}");
         let error = try_runner(&PROBES.replace(from, to)).err();
         let error = error.unwrap_or_else(|| panic!("{to} is taken"));
-        let found = error.diagnostic().unwrap_or_else(|| panic!("{to}: {error}"));
-        assert!(found.message.contains(message), "{to}: {error}");
-        let place = found.place.as_ref().unwrap_or_else(|| panic!("{to}: {error}"));
-        let at: String = place
-            .text
-            .chars()
-            .skip(place.column - 1)
-            .take(place.width)
-            .collect();
-        assert_eq!(at, under, "{to}: {error}");
+        let found = assert_drawn(&error, message, under);
         assert_eq!(found.help.as_deref().unwrap_or_default(), help, "{to}: {error}");
     }
 }

@@ -74,6 +74,15 @@ fn places(index: usize, text: &str) -> [Where<'_>; 2] {
     [Where::Listed("record", index, text), Where::Key("record")]
 }
 
+/// The coordinates of a place or of a velocity along the axes of space, without those of rotation.
+fn linear(builder: &Builder<'_>, node: NodeId, mut all: Vec<Quantity>) -> Vec<Quantity> {
+    all.truncate(match builder.model.node(node).space {
+        Space::Rigid3 => 3,
+        Space::Real(size) => size,
+    });
+    all
+}
+
 impl<'a> Room<'_, 'a> {
     /// Takes the name of a probe, if it has one, so that expressions may come before it.
     fn name(&mut self, index: usize, probe: &'a ProbeSpec) -> Result<()> {
@@ -117,23 +126,13 @@ impl<'a> Room<'_, 'a> {
         let builder = self.builder;
         match probe {
             ProbeSpec::Position(of) => self.of_node(index, of, |node, element| {
-                let mut all = things::positions(builder, node, element);
-                all.truncate(match builder.model.node(node).space {
-                    Space::Rigid3 => 3,
-                    Space::Real(size) => size,
-                });
-                all
+                linear(builder, node, things::positions(builder, node, element))
             }),
             ProbeSpec::Orientation(of) => self.of_body(index, of, |node, element| {
                 things::positions(builder, node, element).split_off(3)
             }),
             ProbeSpec::Velocity(of) => self.of_node(index, of, |node, element| {
-                let mut all = things::velocities(builder, node, element);
-                all.truncate(match builder.model.node(node).space {
-                    Space::Rigid3 => 3,
-                    Space::Real(size) => size,
-                });
-                all
+                linear(builder, node, things::velocities(builder, node, element))
             }),
             ProbeSpec::AngularVelocity(of) => self.of_body(index, of, |node, element| {
                 let mut all = things::velocities(builder, node, element).split_off(3);

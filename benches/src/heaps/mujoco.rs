@@ -1,5 +1,5 @@
-//! Heaps in MuJoCo, another program: `benches/reference/heaps.py` steps them, this module reads what
-//! it prints.
+//! Heaps in MuJoCo, another program: `benches/reference/heaps.py` steps them, this module reads
+//! what it prints.
 
 use super::{Form, GRAVITY, Heap, Moment, Piece};
 use serde_json::{Value, json};

@@ -358,10 +358,10 @@ impl Evaluation {
         self.propagate_among(model, state, |_| true)
     }
 
-    /// Pushes positions and velocities down to the nodes of which `asked` is true, by their numbers,
-    /// and refills the Jacobians of these. Allocates nothing.
-    /// Their parents must be placed: asked for as well, or by an earlier call for this state.
-    /// Positions, velocities and Jacobians of the others stay as they are.
+    /// Pushes positions and velocities down to the nodes of which `asked` is true, by their
+    /// numbers, and refills the Jacobians of these. Allocates nothing. Their parents must be
+    /// placed: asked for as well, or by an earlier call for this state. Positions, velocities and
+    /// Jacobians of the others stay as they are.
     ///
     /// # Errors
     /// [`ModelError::Degenerate`] where one of their mappings is not defined,

@@ -227,6 +227,12 @@ impl DirectSolver {
         Ok(())
     }
 
+    /// Shares these threads from the next analysis on, in place of threads of its own.
+    pub(crate) fn share(&mut self, threads: &Threads) {
+        self.options.threads = threads.count();
+        self.threads.clone_from(threads);
+    }
+
     /// An order that defers what is to be deferred.
     fn order(&mut self, system: &KktSystem) -> Result<Elimination, SolveError> {
         let mut laps = Laps::start();

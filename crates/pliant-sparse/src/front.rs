@@ -13,6 +13,7 @@ mod pivoted;
 mod schedule;
 mod solve;
 mod supernodes;
+mod tasks;
 mod tree;
 mod unsymmetric;
 

@@ -2,9 +2,14 @@
 
 use super::{Compensated, ProblemError};
 use crate::KktSystem;
-use pliant_sparse::{CsrMatrix, PatternBuilder};
+use pliant_sparse::{CsrMatrix, PatternBuilder, Threads};
+use std::convert::Infallible;
 use std::fmt::Debug;
 use std::ops::Range;
+
+/// Entries from which the rows of a product are worth sharing, and pieces that they are cut into.
+const SHARED: usize = 30_000;
+const PIECES: usize = 8;
 
 /// A square operator `A` (velocity per impulse) with access to its blocks.
 pub trait Delassus: Debug + Send + Sync {
@@ -42,6 +47,12 @@ pub trait Delassus: Debug + Send + Sync {
     /// The entries by compressed rows, both triangles, where they are kept like that.
     fn matrix(&self) -> Option<&CsrMatrix> {
         None
+    }
+
+    /// Threads that solvers may share for factors of it: one unless it says otherwise. No result
+    /// depends on them.
+    fn threads(&self) -> Threads {
+        Threads::one()
     }
 }
 
@@ -185,6 +196,25 @@ impl BlockSparse {
     pub(crate) fn matrix_mut(&mut self) -> &mut CsrMatrix {
         &mut self.matrix
     }
+
+    /// As [`Delassus::add_times`], pieces of the rows at the same time where there are threads.
+    pub(super) fn add_times_on(&self, threads: &Threads, r: &[f64], y: &mut [Compensated]) {
+        let pattern = self.matrix.pattern();
+        let rows = pattern.rows();
+        let most = match pattern.len() {
+            ..SHARED => rows,
+            _ => rows.div_ceil(PIECES),
+        };
+        let add = |rows: Range<usize>, y: &mut [Compensated]| {
+            for (i, y) in rows.zip(y) {
+                let values = &self.matrix.values()[pattern.row_slots(i)];
+                let terms = pattern.row(i).iter().zip(values);
+                terms.for_each(|(k, a)| y.add_product(*a, r[*k as usize]));
+            }
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = threads.for_each_piece((0..rows, most), |i| i, y, add);
+    }
 }
 
 impl Delassus for BlockSparse {
@@ -210,12 +240,7 @@ impl Delassus for BlockSparse {
     }
 
     fn add_times(&self, r: &[f64], y: &mut [Compensated], _: &mut [f64]) {
-        let pattern = self.matrix.pattern();
-        for (i, y) in y.iter_mut().enumerate() {
-            let values = &self.matrix.values()[pattern.row_slots(i)];
-            let terms = pattern.row(i).iter().zip(values);
-            terms.for_each(|(k, a)| y.add_product(*a, r[*k as usize]));
-        }
+        self.add_times_on(&Threads::one(), r, y);
     }
 
     fn block(&self, rows: Range<usize>, columns: Range<usize>, out: &mut [f64]) {

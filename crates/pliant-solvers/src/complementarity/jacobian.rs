@@ -153,12 +153,15 @@ impl Jacobian {
     pub(super) fn again(&mut self, problem: &Problem, y: &mut [f64]) -> bool {
         let m = problem.size();
         self.out.resize(m, 0.0);
+        if self.way == Way::Saddle {
+            self.out.resize(y.len(), 0.0);
+            self.shifted.solve_unsymmetric(y, &mut self.out);
+            y.copy_from_slice(&self.out);
+            self.out.truncate(m);
+        }
         for y in y.chunks_exact_mut(m) {
             match self.way {
-                Way::Saddle => {
-                    self.shifted.solve_unsymmetric(y, &mut self.out);
-                    y.copy_from_slice(&self.out);
-                }
+                Way::Saddle => {}
                 Way::Entries => self.entries.solve_in_place(y),
                 Way::Dense => substitute(&self.dense, &self.swaps, y),
             }

@@ -6,12 +6,12 @@ mod free;
 
 use super::delassus::add_rounded;
 use super::{BlockSparse, Compensated, Delassus, Form, ProblemError};
-use crate::direct::AnalysisWorkspace;
+use crate::direct::{AnalysisWorkspace, MOST_THREADS};
 use crate::{Elimination, KktSystem};
 pub(in crate::complementarity) use bodies::Bodies;
 use explicit::{Analysis, Explicit, RemovedRows};
 use free::Free;
-use pliant_sparse::{CsrMatrix, DisjointSets, PatternBuilder};
+use pliant_sparse::{CsrMatrix, DisjointSets, PatternBuilder, SparseError, Threads};
 use std::ops::Range;
 
 /// `A = N K^-1 N^T + R_N` of some rows `N` of a [`KktSystem`], `K` the system of the other rows,
@@ -47,6 +47,8 @@ pub struct SaddleDelassus {
     bodies: Box<Bodies>,
     analysis: Analysis,
     coupling: Coupling,
+    /// Threads that its products, and factors of it, may share.
+    threads: Threads,
 }
 
 /// The form of an operator.
@@ -346,6 +348,7 @@ impl SaddleDelassus {
             bodies: Box::default(),
             analysis: Analysis::default(),
             coupling: Coupling::default(),
+            threads: Threads::one(),
         }
     }
 
@@ -376,6 +379,15 @@ impl SaddleDelassus {
         let ascending = blocks.first() == Some(&0) && blocks.windows(2).all(|w| w[0] < w[1]);
         if !ascending || blocks.last() != Some(&rows.len()) {
             return Err(size("ascending blocks of rows", rows.len(), blocks.len()));
+        }
+        if threads > MOST_THREADS {
+            return Err(ProblemError::Bilateral(crate::SolveError::Parameter {
+                what: "the number of threads",
+                value: threads as f64,
+            }));
+        }
+        if self.threads.count() != threads.max(1) {
+            self.threads = Threads::new(threads).map_err(SparseError::from)?;
         }
         let entries = self.coupling.count(system, rows);
         let mut report = DelassusReport {
@@ -417,7 +429,7 @@ impl SaddleDelassus {
             self.kept = Kept::Factor(Box::new(Free::new(system, rows, blocks, threads, order)?));
         } else {
             self.explicit
-                .refill(system, rows, blocks, threads, analysis, work)?;
+                .refill(system, rows, blocks, &self.threads, analysis, work)?;
         }
         self.take(system, rows);
         self.report = report;
@@ -553,10 +565,10 @@ impl Delassus for SaddleDelassus {
 
     fn add_times(&self, r: &[f64], y: &mut [Compensated], scratch: &mut [f64]) {
         match &self.kept {
-            Kept::Entries => self.explicit.a.add_times(r, y, scratch),
+            Kept::Entries => self.explicit.a.add_times_on(&self.threads, r, y),
             Kept::Factor(_) => add_rounded(self, r, y, scratch),
             Kept::Bodies => match self.entries_of_bodies() {
-                Some(entries) => entries.add_times(r, y, scratch),
+                Some(entries) => entries.add_times_on(&self.threads, r, y),
                 None => add_rounded(self, r, y, scratch),
             },
         }
@@ -576,6 +588,10 @@ impl Delassus for SaddleDelassus {
             Kept::Factor(_) => None,
             Kept::Bodies => self.entries_of_bodies()?.matrix(),
         }
+    }
+
+    fn threads(&self) -> Threads {
+        self.threads.clone()
     }
 
     fn form(&self) -> Form<'_> {

@@ -5,7 +5,7 @@ mod unsymmetric;
 use super::cone::ROWS;
 use super::{Form, Problem, ProblemError};
 use crate::{DirectSolver, Elimination, KktSystem};
-use pliant_sparse::{Pattern, PatternBuilder};
+use pliant_sparse::{Pattern, PatternBuilder, Threads};
 use unsymmetric::Unsymmetric;
 
 const ABSENT: u32 = u32::MAX;
@@ -39,6 +39,8 @@ pub(crate) struct Shifted {
     builder: PatternBuilder,
     /// Whether the symmetric factor has yet to see this problem.
     stale: bool,
+    /// Threads that the factors share.
+    threads: Threads,
     /// Scratch: the identity for every block, and the blocks' scales by row.
     unit: Vec<f64>,
     scale: Vec<f64>,
@@ -88,6 +90,11 @@ impl Shape {
                 *bilateral = own.len() < system.m();
             }
         }
+    }
+
+    /// Rows of the problem.
+    fn size(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
     }
 
     fn fits(&self, problem: &Problem) -> bool {
@@ -375,6 +382,12 @@ impl Shifted {
     pub(crate) fn prepare(&mut self, problem: &Problem) -> Result<(), ProblemError> {
         self.ready = false;
         self.stale = true;
+        let threads = problem.delassus().threads();
+        if self.threads.count() != threads.count() {
+            self.is_planned = false;
+        }
+        self.threads = threads;
+        self.direct.share(&self.threads);
         if self.is_planned && self.shape.fits(problem) {
             return Ok(());
         }

@@ -1,7 +1,8 @@
 //! Values of the fronts, and their elimination task by task.
 
 use super::dense::{self, Method};
-use super::schedule::{Schedule, Task};
+use super::schedule::Schedule;
+use super::tasks::{Assembly, Share, Tasks, Workspace};
 use super::{Front, FrontSymbolic, Run};
 use crate::ldlt::DROPPED;
 use crate::{FactorReport, PivotRule, SparseError, Threads, zeros};
@@ -37,14 +38,11 @@ pub struct FrontFactor {
     pub(super) vectors: Vec<f64>,
 }
 
-/// Storage that one task may touch.
-struct FrontWorkspace<'a> {
+/// Columns of consecutive fronts.
+struct Columns<'a> {
     values: &'a mut [f64],
     diagonal: &'a mut [f64],
     inverses: &'a mut [f64],
-    out: &'a mut [f64],
-    stacks: [&'a mut [f64]; 2],
-    scratch: &'a mut [f64],
 }
 
 impl FrontSymbolic {
@@ -96,7 +94,8 @@ impl FrontFactor {
         threads: &Threads,
         grain: f64,
     ) -> Result<(), SparseError> {
-        self.schedule.refill(symbolic, grain);
+        self.schedule
+            .refill(symbolic, grain, |f| dense::scratch(f.width, f.height()));
         let top = &self.schedule.tasks[self.schedule.top];
         let size = symbolic.size();
         let [even, odd] = &mut self.stacks;
@@ -165,26 +164,26 @@ impl FrontFactor {
         }
         self.is_positive = method == Method::Llt;
         let [even, odd] = &mut self.stacks;
-        let work = FrontWorkspace {
-            values: &mut self.values,
-            diagonal: &mut self.diagonal,
-            inverses: &mut self.inverses,
+        let work = Workspace {
+            own: Columns {
+                values: &mut self.values,
+                diagonal: &mut self.diagonal,
+                inverses: &mut self.inverses,
+            },
             out: &mut [],
             stacks: [even, odd],
             scratch: &mut self.scratch,
         };
-        let elimination = Elimination {
+        let threads = &self.threads;
+        let tasks = Tasks {
             symbolic,
             schedule: &self.schedule,
-            threads: &self.threads,
-            method,
+            threads,
+            kernel: |assembly: Assembly<'_>, own: &mut Columns<'_>| front(assembly, own, method, threads),
         };
-        let top = self.schedule.top;
-        self.threads
-            .run(|| elimination.task(top, work))
-            .map_err(|column| SparseError::Pivot {
-                index: symbolic.unknown[column] as usize,
-            })?;
+        tasks.run(work).map_err(|column| SparseError::Pivot {
+            index: symbolic.unknown[column] as usize,
+        })?;
         let mut report = FactorReport::default();
         for (unknown, d) in symbolic.unknown.iter().zip(&self.diagonal) {
             self.pivots[*unknown as usize] = *d;
@@ -207,139 +206,61 @@ impl FrontFactor {
     }
 }
 
-/// Splits off the first part of a slice.
-pub(super) fn take<'a>(slice: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
-    let (first, rest) = std::mem::take(slice).split_at_mut(len);
-    *slice = rest;
-    first
+impl Share for Columns<'_> {
+    fn split(self, values: usize, columns: usize) -> (Self, Self) {
+        let (first, rest) = self.values.split_at_mut(values);
+        let (diagonal, later_diagonal) = self.diagonal.split_at_mut(columns);
+        let (inverses, later_inverses) = self.inverses.split_at_mut(columns);
+        let of_first = Self {
+            values: first,
+            diagonal,
+            inverses,
+        };
+        let of_rest = Self {
+            values: rest,
+            diagonal: later_diagonal,
+            inverses: later_inverses,
+        };
+        (of_first, of_rest)
+    }
 }
 
-struct Elimination<'a> {
-    symbolic: &'a FrontSymbolic,
-    schedule: &'a Schedule,
-    threads: &'a Threads,
+/// Assembles and eliminates one front.
+fn front(
+    assembly: Assembly<'_>,
+    store: &mut Columns<'_>,
     method: Method,
-}
-
-impl Elimination<'_> {
-    /// A task after those it waits for; the column of a bad pivot as error.
-    fn task(&self, index: usize, mut work: FrontWorkspace<'_>) -> Result<(), usize> {
-        let task = &self.schedule.tasks[index];
-        if !task.waits.is_empty() {
-            let [even, odd] = &mut work.stacks;
-            let (mut outs, mut stacks) = (0, [&mut even[..], &mut odd[..]]);
-            // What they leave is at the bottom of one stack; their own pieces are above.
-            let mut out: &mut [f64] = &mut [];
-            for c in task.waits.iter().map(|c| &self.schedule.tasks[*c]) {
-                outs += c.out;
-            }
-            if outs > 0 {
-                let first = &self.schedule.tasks[task.waits[0]];
-                out = take(
-                    &mut stacks[self.schedule.stack_of_roots(self.symbolic, first)],
-                    outs,
-                );
-            }
-            let waits = FrontWorkspace {
-                values: &mut *work.values,
-                diagonal: &mut *work.diagonal,
-                inverses: &mut *work.inverses,
-                out,
-                stacks,
-                scratch: &mut *work.scratch,
-            };
-            self.fork(&task.waits, waits)?;
-        }
-        for f in task.own.clone() {
-            self.front(f, task, &mut work)?;
-        }
-        Ok(())
+    threads: &Threads,
+) -> Result<(), usize> {
+    let Assembly {
+        front,
+        values,
+        column,
+        update,
+        scratch,
+        children,
+    } = assembly;
+    let (width, height, below) = (front.width, front.height(), front.below);
+    let l = &mut store.values[values..][..width * height];
+    for (child, runs, u) in children.each() {
+        extend_add(child, runs, 0..child.split, u, l, 0, height);
     }
-
-    /// Several tasks, at the same time if there are threads.
-    fn fork(&self, tasks: &[usize], mut work: FrontWorkspace<'_>) -> Result<(), usize> {
-        if tasks.len() == 1 {
-            return self.task(tasks[0], work);
-        }
-        let (left, right) = tasks.split_at(tasks.len() / 2);
-        let (mut out, mut scratch, mut stacks) = (0, 0, [0, 0]);
-        for t in left.iter().map(|t| &self.schedule.tasks[*t]) {
-            out += t.out;
-            scratch += t.scratch;
-            stacks = [stacks[0] + t.stacks[0], stacks[1] + t.stacks[1]];
-        }
-        let range = |t: usize| self.schedule.tasks[t].fronts.clone();
-        let (start, end) = (range(left[0]).start, range(right[0]).start);
-        let fronts = &self.symbolic.fronts;
-        let columns = fronts[end].first - fronts[start].first;
-        let [even, odd] = &mut work.stacks;
-        let first = FrontWorkspace {
-            values: take(&mut work.values, fronts[end].values - fronts[start].values),
-            diagonal: take(&mut work.diagonal, columns),
-            inverses: take(&mut work.inverses, columns),
-            out: take(&mut work.out, out),
-            stacks: [take(even, stacks[0]), take(odd, stacks[1])],
-            scratch: take(&mut work.scratch, scratch),
-        };
-        let (a, b) = self
-            .threads
-            .join(|| self.fork(left, first), || self.fork(right, work));
-        a.and(b)
+    let own = column..column + width;
+    dense::eliminate(
+        (width, height),
+        l,
+        update,
+        scratch,
+        &mut store.diagonal[own.clone()],
+        &mut store.inverses[own],
+        method,
+        threads,
+    )
+    .map_err(|bad| front.first + bad)?;
+    for (child, runs, u) in children.each() {
+        extend_add(child, runs, child.split..runs.len(), u, update, width, below);
     }
-
-    /// Assembles and eliminates one front.
-    fn front(&self, f: usize, task: &Task, work: &mut FrontWorkspace<'_>) -> Result<(), usize> {
-        let fronts = &self.symbolic.fronts;
-        let (front, begin) = (&fronts[f], &fronts[task.fronts.start]);
-        let (width, height, below) = (front.width, front.height(), front.below);
-        let l = &mut work.values[front.values - begin.values..][..width * height];
-        let [even, odd] = &mut work.stacks;
-        let (own, other, base, other_base) = if front.odd {
-            (odd, even, task.bases[1], task.bases[0])
-        } else {
-            (even, odd, task.bases[0], task.bases[1])
-        };
-        let place = self.schedule.place[f];
-        let update = if below == 0 {
-            &mut []
-        } else if front.parent < task.fronts.end {
-            &mut own[place - base..][..below * below]
-        } else {
-            &mut work.out[place - task.out_base..][..below * below]
-        };
-        let children = || {
-            self.symbolic.children(f).iter().map(|c| {
-                let child = &fronts[*c];
-                let start = self.schedule.place[*c]
-                    - if child.below == 0 {
-                        self.schedule.place[*c]
-                    } else {
-                        other_base
-                    };
-                let runs = &self.symbolic.runs[child.runs.clone()];
-                (child, runs, &other[start..][..child.below * child.below])
-            })
-        };
-        for (child, runs, u) in children() {
-            extend_add(child, runs, 0..child.split, u, l, 0, height);
-        }
-        let first = front.first - begin.first;
-        dense::eliminate(
-            (width, height),
-            l,
-            update,
-            work.scratch,
-            &mut work.diagonal[first..first + width],
-            &mut work.inverses[first..first + width],
-            self.method,
-            self.threads,
-        )
-        .map_err(|bad| front.first + bad)?;
-        for (child, runs, u) in children() {
-            extend_add(child, runs, child.split..runs.len(), u, update, width, below);
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Adds the columns of some runs of a child's update matrix `u` to `target`, of `height` rows, of

@@ -7,7 +7,7 @@
 //! depend on the division: it changes neither a front nor the order of its children.
 
 use super::tree::NONE;
-use super::{FrontSymbolic, dense};
+use super::{Front, FrontSymbolic};
 use crate::fill;
 use std::ops::Range;
 
@@ -40,17 +40,23 @@ pub(super) struct Task {
     /// Where these three start.
     pub(super) out_base: usize,
     pub(super) bases: [usize; 2],
-    /// Room for a panel.
+    /// Room for the scratch of a front at a time, and of those tasks.
     pub(super) scratch: usize,
 }
 
 impl Schedule {
-    /// Makes tasks of at least about `grain` nanoseconds of predicted work.
-    pub(super) fn refill(&mut self, symbolic: &FrontSymbolic, grain: f64) {
+    /// Makes tasks of at least about `grain` nanoseconds of predicted work, for a kernel that needs
+    /// so much `scratch` for a front.
+    pub(super) fn refill(&mut self, symbolic: &FrontSymbolic, grain: f64, scratch: impl Fn(&Front) -> usize) {
         let count = symbolic.fronts.len();
         self.tasks.clear();
         fill(&mut self.place, count, 0);
         self.top = self.divide(symbolic, grain, count, 0..count);
+        for t in 0..self.tasks.len() {
+            let waits = self.tasks[t].waits.iter().map(|c| self.tasks[*c].scratch);
+            let own = symbolic.fronts[self.tasks[t].own.clone()].iter().map(&scratch);
+            self.tasks[t].scratch = own.max().unwrap_or(0).max(waits.sum());
+        }
         self.assign(symbolic, self.top, 0, [0, 0]);
     }
 
@@ -123,13 +129,11 @@ impl Schedule {
             heights[self.stack_of_roots(symbolic, c)] += c.out;
             task.stacks[0] += c.stacks[0];
             task.stacks[1] += c.stacks[1];
-            task.scratch += c.scratch;
         }
         task.stacks[0] += heights[0];
         task.stacks[1] += heights[1];
         for f in task.own.clone() {
             let front = &symbolic.fronts[f];
-            task.scratch = task.scratch.max(dense::scratch(front.width, front.height()));
             let stack = usize::from(front.odd);
             let size = front.below * front.below;
             if front.parent < task.fronts.end {

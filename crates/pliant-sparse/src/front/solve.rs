@@ -4,8 +4,8 @@
 //! it adds what its children have for its rows, on the way down it copies what its parent knows of
 //! them: subtrees share nothing, as in the factorisation.
 
-use super::numeric::take;
 use super::schedule::Schedule;
+use super::tasks::take;
 use super::{Front, FrontFactor, FrontSymbolic, Run};
 use crate::Threads;
 use faer::linalg::matmul::matmul;
@@ -49,7 +49,7 @@ impl FrontFactor {
                 self.vectors.resize(size, 0.0);
             }
             let vectors = &mut self.vectors[..size];
-            let solve = Solve {
+            let sweep = Sweep {
                 symbolic,
                 schedule: &self.schedule,
                 threads: if symbolic.values < SMALL {
@@ -57,35 +57,34 @@ impl FrontFactor {
                 } else {
                     &self.threads
                 },
+                count,
+            };
+            let solve = Solve {
                 values: &self.values,
                 inverses: &self.inverses,
                 is_positive: self.is_positive,
                 count,
             };
-            solve.gather(x, vectors);
-            let top = self.schedule.top;
-            solve.threads.run(|| {
-                solve.up(top, vectors);
-                solve.down(top, vectors, &[]);
-            });
-            solve.scatter(vectors, x);
+            sweep.gather(x, vectors);
+            sweep.run(vectors, |f, x| solve.forward(f, x), |f, x| solve.backward(f, x));
+            sweep.scatter(vectors, x);
         }
     }
 }
 
-struct Solve<'a> {
-    symbolic: &'a FrontSymbolic,
-    schedule: &'a Schedule,
-    threads: &'a Threads,
-    values: &'a [f64],
-    inverses: &'a [f64],
-    is_positive: bool,
+/// Passes over the vectors of all fronts, of which every one holds its unknowns and the rows below
+/// them, for each right-hand side.
+pub(super) struct Sweep<'a> {
+    pub(super) symbolic: &'a FrontSymbolic,
+    pub(super) schedule: &'a Schedule,
+    pub(super) threads: &'a Threads,
     /// Right-hand sides.
-    count: usize,
+    pub(super) count: usize,
 }
 
-impl Solve<'_> {
-    fn gather(&self, x: &[f64], vectors: &mut [f64]) {
+impl Sweep<'_> {
+    /// Writes the right-hand sides, one after another, into the fronts.
+    pub(super) fn gather(&self, x: &[f64], vectors: &mut [f64]) {
         let n = self.symbolic.size();
         for front in &self.symbolic.fronts {
             let unknowns = &self.symbolic.unknown[front.first..front.first + front.width];
@@ -100,7 +99,8 @@ impl Solve<'_> {
         }
     }
 
-    fn scatter(&self, vectors: &[f64], x: &mut [f64]) {
+    /// Reads the solutions out of the fronts.
+    pub(super) fn scatter(&self, vectors: &[f64], x: &mut [f64]) {
         let n = self.symbolic.size();
         for front in &self.symbolic.fronts {
             let unknowns = &self.symbolic.unknown[front.first..front.first + front.width];
@@ -139,10 +139,26 @@ impl Solve<'_> {
         }
     }
 
-    /// `L z = b`, then `D^-1 z`, for a task after those it waits for.
-    fn up(&self, task: usize, x: &mut [f64]) {
+    /// Up the tree and down again, from the top task: `forward` gets the vector of every front
+    /// after its children have added what they have for it, `backward` after its rows below were
+    /// copied from its parent.
+    pub(super) fn run(
+        &self,
+        vectors: &mut [f64],
+        forward: impl Fn(&Front, &mut [f64]) + Sync,
+        backward: impl Fn(&Front, &mut [f64]) + Sync,
+    ) {
+        let top = self.schedule.top;
+        self.threads.run(|| {
+            self.up(top, vectors, &forward);
+            self.down(top, vectors, &[], &backward);
+        });
+    }
+
+    /// The way up for a task after those it waits for.
+    fn up(&self, task: usize, x: &mut [f64], forward: &(impl Fn(&Front, &mut [f64]) + Sync)) {
         let task = &self.schedule.tasks[task];
-        self.both(&task.waits, x, &|t, x| self.up(t, x));
+        self.both(&task.waits, x, &|t, x| self.up(t, x, forward));
         for f in task.own.clone() {
             let front = &self.symbolic.fronts[f];
             let (before, own) = x.split_at_mut(self.span(task.fronts.start, f));
@@ -162,13 +178,19 @@ impl Solve<'_> {
                     }
                 }
             }
-            self.forward(front, own);
+            forward(front, own);
         }
     }
 
-    /// `L^T x = z` for a task before those that it waits for; `parent` is the vector of the front
+    /// The way down for a task before those that it waits for; `parent` is the vector of the front
     /// above.
-    fn down(&self, task: usize, x: &mut [f64], parent: &[f64]) {
+    fn down(
+        &self,
+        task: usize,
+        x: &mut [f64],
+        parent: &[f64],
+        backward: &(impl Fn(&Front, &mut [f64]) + Sync),
+    ) {
         let task = &self.schedule.tasks[task];
         for f in task.own.clone().rev() {
             let front = &self.symbolic.fronts[f];
@@ -191,7 +213,7 @@ impl Solve<'_> {
                     }
                 }
             }
-            self.backward(front, own);
+            backward(front, own);
         }
         let Some(first) = task.waits.first().map(|t| &self.schedule.tasks[*t]) else {
             return;
@@ -203,13 +225,24 @@ impl Solve<'_> {
             Some(front) => &own[self.span(task.own.start, above)..][..front.height() * self.count],
             None => &[],
         };
-        self.both(&task.waits, waits, &|t, x| self.down(t, x, known));
+        self.both(&task.waits, waits, &|t, x| self.down(t, x, known, backward));
     }
+}
 
+struct Solve<'a> {
+    values: &'a [f64],
+    inverses: &'a [f64],
+    is_positive: bool,
+    /// Right-hand sides.
+    count: usize,
+}
+
+impl Solve<'_> {
     fn matrix(&self, front: &Front) -> &[f64] {
         &self.values[front.values..front.values + front.width * front.height()]
     }
 
+    /// `L z = b`, then `D^-1 z`.
     fn forward(&self, front: &Front, x: &mut [f64]) {
         let (width, height) = (front.width, front.height());
         let l = self.matrix(front);
@@ -242,6 +275,7 @@ impl Solve<'_> {
         }
     }
 
+    /// `L^T x = z`.
     fn backward(&self, front: &Front, x: &mut [f64]) {
         let (width, height) = (front.width, front.height());
         let l = self.matrix(front);
@@ -333,7 +367,8 @@ fn backward_one(width: usize, height: usize, l: &[f64], is_positive: bool, x: &m
 }
 
 /// A product in eight partial sums.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+#[inline(always)]
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b.as_chunks::<8>();
     let mut sums = [0.0; 8];

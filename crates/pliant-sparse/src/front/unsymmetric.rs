@@ -1,9 +1,11 @@
 //! The multifrontal `L U` of a matrix with symmetric pattern and other values on both sides of the
 //! diagonal.
 
-use super::tree::NONE;
-use super::{Front, FrontSymbolic};
-use crate::{SparseError, fill, zeros};
+use super::schedule::Schedule;
+use super::solve::{Sweep, dot};
+use super::tasks::{Assembly, Share, Tasks, Workspace};
+use super::{Front, FrontSymbolic, Run};
+use crate::{SparseError, Threads, fill, zeros};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -14,33 +16,68 @@ const PANEL: usize = 32;
 /// spoil the grading of matrices whose rows differ by many orders.
 const DIAGONAL: f64 = 0.01;
 
+/// Predicted nanoseconds of a symmetric factor below which one thread is enough for this one.
+const SMALL: f64 = 3e5;
+/// Tasks per thread, so that the shares come out even.
+const TASKS: f64 = 8.0;
+/// Entries of `L` below which one thread solves.
+const SMALL_SOLVE: usize = 100_000;
+
 /// Values of a multifrontal `P A = L U`. Allocated once, refilled for every matrix of the same
 /// pattern.
 ///
 /// Rows are exchanged inside a front only, where the diagonal is below a hundredth of the largest
 /// entry of its column. Between fronts the order is that of the [`FrontSymbolic`]: it is for
 /// matrices whose diagonal blocks are regular in that order, such as a saddle-point system with an
-/// unsymmetric law in its rows. One thread, nothing is allocated; twice the operations and twice
-/// the memory of the symmetric factor.
+/// unsymmetric law in its rows. Twice the operations and twice the memory of the symmetric factor.
+/// One thread allocates nothing; the answer is the same to the last bit for any number of
+/// [`Threads`].
 ///
 /// Use: [`clear`](Self::clear), write `A` to the [slots](FrontSymbolic::unsymmetric_slot) of
 /// [`values_mut`](Self::values_mut), [`factor`](Self::factor),
 /// [`solve_in_place`](Self::solve_in_place).
 #[derive(Clone, Debug, Default)]
 pub struct UnsymmetricFactor {
+    schedule: Schedule,
+    /// More than one only if there is enough work.
+    threads: Threads,
     /// Columns of `A`, then `L` without its unit diagonal and, in the rows of the front, `U`; after
     /// them, in the same layout, the rows of `A` to the right of each front as columns, then those
     /// of `U`.
     values: Vec<f64>,
     /// Local row that each column's pivot came from.
     exchanges: Vec<u32>,
-    /// One front in full.
-    front: Vec<f64>,
-    /// Updates of fronts whose parent is still to come.
-    stack: Vec<f64>,
-    /// Right-hand side in the order of the columns, and the rows of one front.
-    x: Vec<f64>,
-    local: Vec<f64>,
+    stacks: [Vec<f64>; 2],
+    /// One front in full for each task that may run at the same time.
+    scratch: Vec<f64>,
+    /// One vector, every front with the rows below it.
+    vectors: Vec<f64>,
+}
+
+/// Columns and rows of consecutive fronts.
+struct Sides<'a> {
+    columns: &'a mut [f64],
+    rows: &'a mut [f64],
+    exchanges: &'a mut [u32],
+}
+
+impl Share for Sides<'_> {
+    fn split(self, values: usize, columns: usize) -> (Self, Self) {
+        let (first, rest) = self.columns.split_at_mut(values);
+        let (rows, later_rows) = self.rows.split_at_mut(values);
+        let (exchanges, later_exchanges) = self.exchanges.split_at_mut(columns);
+        let of_first = Self {
+            columns: first,
+            rows,
+            exchanges,
+        };
+        let of_rest = Self {
+            columns: rest,
+            rows: later_rows,
+            exchanges: later_exchanges,
+        };
+        (of_first, of_rest)
+    }
 }
 
 impl FrontSymbolic {
@@ -58,53 +95,40 @@ impl FrontSymbolic {
         Some(if row > column { slot } else { self.values + slot })
     }
 
-    /// Allocates the values of an unsymmetric factor.
-    pub fn allocate_unsymmetric(&self) -> UnsymmetricFactor {
+    /// Allocates the values of an unsymmetric factor for elimination by so many threads.
+    pub fn allocate_unsymmetric(&self, threads: &Threads) -> UnsymmetricFactor {
         let mut out = UnsymmetricFactor::default();
-        out.refill(self);
+        out.refill(self, threads);
         out
-    }
-
-    /// Columns of the rows below a front, in pieces, each with its first local row.
-    fn below(&self, front: &Front) -> impl Iterator<Item = (std::ops::Range<usize>, usize)> {
-        let rows = front.rows.clone();
-        self.rows[rows.clone()]
-            .iter()
-            .zip(&self.places[rows])
-            .map(|(v, place)| {
-                (
-                    self.bounds[*v as usize]..self.bounds[*v as usize + 1],
-                    *place as usize,
-                )
-            })
     }
 }
 
 impl UnsymmetricFactor {
     /// Makes it one of another pattern, as [`FrontSymbolic::allocate_unsymmetric`] does. Allocates
-    /// only for larger ones than ever before.
-    pub fn refill(&mut self, symbolic: &FrontSymbolic) {
-        let fronts = &symbolic.fronts;
-        let height = fronts.iter().map(Front::height).max().unwrap_or(0);
-        let (mut depth, mut deepest) = (0, 0);
-        for (f, front) in fronts.iter().enumerate() {
-            // The updates of the children are still there when that of the front is made.
-            for c in symbolic.children(f) {
-                depth -= fronts[*c].below * fronts[*c].below;
-            }
-            if front.parent != NONE {
-                depth += front.below * front.below;
-            }
-            deepest = deepest.max(depth);
-        }
-        let size = symbolic.size();
+    /// with one thread only for larger ones than ever before.
+    pub fn refill(&mut self, symbolic: &FrontSymbolic, threads: &Threads) {
+        let cost = symbolic.cost();
+        let one = Threads::one();
+        let (threads, grain) = if threads.count() > 1 && cost >= SMALL {
+            (threads, cost / (TASKS * threads.count() as f64))
+        } else {
+            (&one, f64::INFINITY)
+        };
+        self.refill_in_tasks(symbolic, threads, grain);
+    }
+
+    /// As [`refill`](Self::refill), with tasks of at least about `grain` nanoseconds.
+    fn refill_in_tasks(&mut self, symbolic: &FrontSymbolic, threads: &Threads, grain: f64) {
+        self.schedule.refill(symbolic, grain, |f| f.height() * f.height());
+        let top = &self.schedule.tasks[self.schedule.top];
         zeros(&mut self.values, 2 * symbolic.values);
-        fill(&mut self.exchanges, size, 0);
-        zeros(&mut self.front, height * height);
-        self.stack.clear();
-        self.stack.reserve(deepest);
-        zeros(&mut self.x, size);
-        zeros(&mut self.local, height);
+        fill(&mut self.exchanges, symbolic.size(), 0);
+        zeros(&mut self.scratch, top.scratch);
+        zeros(&mut self.vectors, symbolic.vectors);
+        for (stack, size) in self.stacks.iter_mut().zip(top.stacks) {
+            zeros(stack, size);
+        }
+        self.threads.clone_from(threads);
     }
 
     /// Sets all values to zero, to be filled with `A`.
@@ -131,50 +155,30 @@ impl UnsymmetricFactor {
                 found: self.values.len(),
             });
         }
-        self.stack.clear();
         let (columns, rows) = self.values.split_at_mut(size);
-        for (f, front) in symbolic.fronts.iter().enumerate() {
-            let (width, height, below) = (front.width, front.height(), front.below);
-            let own = front.values..front.values + width * height;
-            let (columns, rows) = (&mut columns[own.clone()], &mut rows[own]);
-            let a = &mut self.front[..height * height];
-            a[..width * height].copy_from_slice(columns);
-            for (j, a) in a[width * height..].chunks_exact_mut(height).enumerate() {
-                for (k, a) in a[..width].iter_mut().enumerate() {
-                    *a = rows[k * height + width + j];
-                }
-                a[width..].fill(0.0);
-            }
-            let children = symbolic.children(f);
-            let given = children
-                .iter()
-                .map(|c| symbolic.fronts[*c].below.pow(2))
-                .sum::<usize>();
-            let mut at = self.stack.len() - given;
-            let from = at;
-            for c in children {
-                let child = &symbolic.fronts[*c];
-                let len = child.below * child.below;
-                extend_add(symbolic, child, &self.stack[at..at + len], a, height);
-                at += len;
-            }
-            self.stack.truncate(from);
-            let exchanges = &mut self.exchanges[front.first..front.first + width];
-            eliminate(a, (width, height), exchanges).map_err(|bad| SparseError::Pivot {
-                index: symbolic.unknown[front.first + bad] as usize,
-            })?;
-            columns.copy_from_slice(&a[..width * height]);
-            for (j, a) in a[width * height..].chunks_exact(height).enumerate() {
-                for (k, a) in a[..width].iter().enumerate() {
-                    rows[k * height + width + j] = *a;
-                }
-                if front.parent != NONE {
-                    self.stack.extend_from_slice(&a[width..]);
-                }
-            }
-            debug_assert!(below == 0 || front.parent != NONE);
-        }
-        Ok(())
+        let [even, odd] = &mut self.stacks;
+        let work = Workspace {
+            own: Sides {
+                columns,
+                rows,
+                exchanges: &mut self.exchanges,
+            },
+            out: &mut [],
+            stacks: [even, odd],
+            scratch: &mut self.scratch,
+        };
+        let arch = pulp::Arch::new();
+        let tasks = Tasks {
+            symbolic,
+            schedule: &self.schedule,
+            threads: &self.threads,
+            kernel: |assembly: Assembly<'_>, own: &mut Sides<'_>| {
+                arch.dispatch(Elimination { assembly, own })
+            },
+        };
+        tasks.run(work).map_err(|column| SparseError::Pivot {
+            index: symbolic.unknown[column] as usize,
+        })
     }
 
     /// The sign of the determinant of the matrix that was factored last: whether its pivots are
@@ -194,55 +198,145 @@ impl UnsymmetricFactor {
         negative
     }
 
-    /// Solves `A x = b` in place. Cost: four operations for each entry of `L`, twice.
+    /// Solves `A x = b` in place, for as many right-hand sides as `x` holds one after another.
+    /// Cost: four operations for each entry of `L` and each of them, twice; the factor is read once
+    /// for all. One thread allocates nothing, except room for several right-hand sides the first
+    /// time.
     ///
     /// # Panics
-    /// If `x` is not as long as the matrix, or the factor is of another pattern.
+    /// If the length of `x` is not a multiple of the order of the matrix, or the factor is of
+    /// another pattern.
     pub fn solve_in_place(&mut self, symbolic: &FrontSymbolic, x: &mut [f64]) {
+        if symbolic.is_empty() {
+            assert!(x.is_empty(), "right-hand side of an empty factor");
+            return;
+        }
+        let count = x.len() / symbolic.size();
+        assert_eq!(x.len(), count * symbolic.size(), "right-hand sides of a factor");
+        let size = count * symbolic.vectors;
+        if self.vectors.len() < size {
+            self.vectors.resize(size, 0.0);
+        }
+        let one = Threads::one();
+        let sweep = Sweep {
+            symbolic,
+            schedule: &self.schedule,
+            threads: match symbolic.values < SMALL_SOLVE {
+                true => &one,
+                false => &self.threads,
+            },
+            count,
+        };
         let (columns, rows) = self.values.split_at(symbolic.values);
-        let y = &mut self.x;
-        for (i, x) in symbolic.position.iter().zip(x.iter()) {
-            y[*i as usize] = *x;
+        let exchanges = &self.exchanges;
+        let arch = pulp::Arch::new();
+        let substitute = |front: &Front, x: &mut [f64], is_forward: bool| {
+            let span = front.values..front.values + front.width * front.height();
+            arch.dispatch(Substitution {
+                shape: (front.width, front.height()),
+                columns: &columns[span.clone()],
+                rows: &rows[span],
+                exchanges: &exchanges[front.first..front.first + front.width],
+                is_forward,
+                x,
+            });
+        };
+        let vectors = &mut self.vectors[..size];
+        sweep.gather(x, vectors);
+        sweep.run(
+            vectors,
+            |front, x| substitute(front, x, true),
+            |front, x| substitute(front, x, false),
+        );
+        sweep.scatter(vectors, x);
+    }
+}
+
+/// Assembles and eliminates one front, compiled for the registers of the machine; products and sums
+/// are rounded one by one whatever these are.
+struct Elimination<'a, 'b, 'c> {
+    assembly: Assembly<'a>,
+    own: &'b mut Sides<'c>,
+}
+
+impl pulp::NullaryFnOnce for Elimination<'_, '_, '_> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn call(self) -> Result<(), usize> {
+        let Assembly {
+            front,
+            values,
+            column,
+            update,
+            scratch,
+            children,
+        } = self.assembly;
+        let (width, height, below) = (front.width, front.height(), front.below);
+        let span = values..values + width * height;
+        let (columns, rows) = (&mut self.own.columns[span.clone()], &mut self.own.rows[span]);
+        let a = &mut scratch[..height * height];
+        a[..width * height].copy_from_slice(columns);
+        for (j, a) in a[width * height..].chunks_exact_mut(height).enumerate() {
+            for (k, a) in a[..width].iter_mut().enumerate() {
+                *a = rows[k * height + width + j];
+            }
+            a[width..].fill(0.0);
         }
-        for front in &symbolic.fronts {
-            let (width, height) = (front.width, front.height());
-            let own = &mut y[front.first..front.first + width];
-            for (k, other) in self.exchanges[front.first..].iter().take(width).enumerate() {
-                own.swap(k, *other as usize);
-            }
-            let l = &columns[front.values..front.values + width * height];
-            let local = &mut self.local[..height];
-            local[..width].copy_from_slice(own);
-            local[width..].fill(0.0);
-            for (k, l) in l.chunks_exact(height).enumerate() {
-                let known = local[k];
-                for (x, l) in local[k + 1..].iter_mut().zip(&l[k + 1..]) {
-                    *x -= l * known;
-                }
-            }
-            own.copy_from_slice(&local[..width]);
-            for (range, place) in symbolic.below(front) {
-                for (y, x) in y[range].iter_mut().zip(&local[place..]) {
-                    *y += x;
-                }
-            }
+        for (child, runs, update) in children.each() {
+            extend_add(runs, child.below, update, a, height);
         }
-        for front in symbolic.fronts.iter().rev() {
-            let (width, height) = (front.width, front.height());
-            let local = &mut self.local[..height];
-            for (range, place) in symbolic.below(front) {
-                local[place..place + range.len()].copy_from_slice(&y[range]);
+        let exchanges = &mut self.own.exchanges[column..column + width];
+        eliminate(a, (width, height), exchanges).map_err(|bad| front.first + bad)?;
+        columns.copy_from_slice(&a[..width * height]);
+        for (j, a) in a[width * height..].chunks_exact(height).enumerate() {
+            for (k, a) in a[..width].iter().enumerate() {
+                rows[k * height + width + j] = *a;
             }
-            let own = &mut y[front.first..front.first + width];
-            let span = front.values..front.values + width * height;
-            for (y, u) in own.iter_mut().zip(rows[span.clone()].chunks_exact(height)) {
-                *y -= u[width..]
-                    .iter()
-                    .zip(&local[width..])
-                    .map(|(u, x)| u * x)
-                    .sum::<f64>();
+            // A root has nothing below it.
+            update[j * below..(j + 1) * below].copy_from_slice(&a[width..]);
+        }
+        Ok(())
+    }
+}
+
+/// The substitutions of one front in its vectors, compiled for the registers of the machine.
+struct Substitution<'a> {
+    shape: (usize, usize),
+    columns: &'a [f64],
+    rows: &'a [f64],
+    exchanges: &'a [u32],
+    is_forward: bool,
+    x: &'a mut [f64],
+}
+
+impl pulp::NullaryFnOnce for Substitution<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let (width, height) = self.shape;
+        for x in self.x.chunks_exact_mut(height) {
+            let (own, below) = x.split_at_mut(width);
+            if self.is_forward {
+                for (k, other) in self.exchanges.iter().enumerate() {
+                    own.swap(k, *other as usize);
+                }
+                for (k, l) in self.columns.chunks_exact(height).enumerate() {
+                    let known = own[k];
+                    for (x, l) in own[k + 1..].iter_mut().zip(&l[k + 1..width]) {
+                        *x -= l * known;
+                    }
+                    for (x, l) in below.iter_mut().zip(&l[width..]) {
+                        *x -= l * known;
+                    }
+                }
+                continue;
             }
-            for (k, u) in columns[span].chunks_exact(height).enumerate().rev() {
+            for (y, u) in own.iter_mut().zip(self.rows.chunks_exact(height)) {
+                *y -= dot(&u[width..], below);
+            }
+            for (k, u) in self.columns.chunks_exact(height).enumerate().rev() {
                 own[k] /= u[k];
                 let known = own[k];
                 for (y, u) in own[..k].iter_mut().zip(u) {
@@ -250,18 +344,15 @@ impl UnsymmetricFactor {
                 }
             }
         }
-        for (i, x) in symbolic.position.iter().zip(x) {
-            *x = y[*i as usize];
-        }
     }
 }
 
 /// Adds a child's update to its parent's front.
-fn extend_add(symbolic: &FrontSymbolic, child: &Front, update: &[f64], a: &mut [f64], height: usize) {
-    let runs = &symbolic.runs[child.runs.clone()];
+#[inline(always)]
+fn extend_add(runs: &[Run], below: usize, update: &[f64], a: &mut [f64], height: usize) {
     for across in runs {
         for j in 0..across.len as usize {
-            let source = &update[(across.from as usize + j) * child.below..][..child.below];
+            let source = &update[(across.from as usize + j) * below..][..below];
             let target = &mut a[(across.to as usize + j) * height..][..height];
             for run in runs {
                 let (from, to, len) = (run.from as usize, run.to as usize, run.len as usize);
@@ -276,6 +367,7 @@ fn extend_add(symbolic: &FrontSymbolic, child: &Front, update: &[f64], a: &mut [
 /// Eliminates the first `width` columns and rows of a matrix of order `height`, by columns: panels
 /// of columns, then everything to the right of them at once. The index of a column without pivot as
 /// error.
+#[inline(always)]
 fn eliminate(a: &mut [f64], (width, height): (usize, usize), exchanges: &mut [u32]) -> Result<(), usize> {
     let mut first = 0;
     while first < width {
@@ -384,7 +476,7 @@ mod tests {
             let (bounds, graph, a) = matrix(&sizes, &edges, seed);
             let n = a.len();
             let symbolic = FrontSymbolic::new(&bounds, &graph).unwrap();
-            let mut factor = symbolic.allocate_unsymmetric();
+            let mut factor = symbolic.allocate_unsymmetric(&Threads::one());
             for turn in 0..2 {
                 let scale = 1.0 + f64::from(turn);
                 factor.clear();
@@ -431,15 +523,13 @@ mod tests {
         }
         let symbolic = FrontSymbolic::new(&bounds, &graph).unwrap();
         assert!(symbolic.fronts.len() > blocks / 2);
-        let mut factor = symbolic.allocate_unsymmetric();
+        let mut factor = symbolic.allocate_unsymmetric(&Threads::one());
         for (i, row) in a.iter().enumerate() {
             for (j, a) in row.iter().enumerate().filter(|(_, a)| **a != 0.0) {
                 factor.values_mut()[symbolic.unsymmetric_slot(i, j).unwrap()] = *a;
             }
         }
-        let held = factor.stack.capacity();
         factor.factor(&symbolic).unwrap();
-        assert_eq!(factor.stack.capacity(), held, "the stack has to be large enough");
         let b: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
         let mut x = b.clone();
         factor.solve_in_place(&symbolic, &mut x);
@@ -453,6 +543,41 @@ mod tests {
         }
     }
 
+    /// As many tasks as there can be, on one thread and on three, and two right-hand sides at once:
+    /// the same bits as one task and one right-hand side after the other.
+    #[test]
+    fn tasks_and_threads_do_not_show() {
+        let (blocks, width) = (63, 12);
+        let edges: Vec<(usize, usize)> = (0..blocks - 1)
+            .map(|k| (k, blocks - 1 - (blocks - 2 - k) / 2))
+            .collect();
+        let (bounds, graph, a) = matrix(&vec![width; blocks], &edges, 11);
+        let symbolic = FrontSymbolic::new(&bounds, &graph).unwrap();
+        let n = a.len();
+        let b: Vec<f64> = (0..2 * n).map(|i| (i as f64).sin()).collect();
+        let solve = |threads: &Threads, grain: f64, together: usize| {
+            let mut factor = UnsymmetricFactor::default();
+            factor.refill_in_tasks(&symbolic, threads, grain);
+            for (i, row) in a.iter().enumerate() {
+                for (j, a) in row.iter().enumerate().filter(|(_, a)| **a != 0.0) {
+                    factor.values_mut()[symbolic.unsymmetric_slot(i, j).unwrap()] = *a;
+                }
+            }
+            factor.factor(&symbolic).unwrap();
+            let mut x = b.clone();
+            x.chunks_exact_mut(together * n)
+                .for_each(|x| factor.solve_in_place(&symbolic, x));
+            (factor.schedule.tasks.len(), x)
+        };
+        let (one, expected) = solve(&Threads::one(), f64::INFINITY, 1);
+        assert_eq!(one, 1);
+        for threads in [Threads::one(), Threads::new(3).unwrap()] {
+            let (tasks, found) = solve(&threads, 0.0, 2);
+            assert!(tasks > 3, "{tasks} tasks");
+            assert!(found == expected);
+        }
+    }
+
     #[test]
     fn one_front_of_several_panels() {
         let n = 3 * PANEL - 5;
@@ -460,7 +585,7 @@ mod tests {
         // Off the diagonal everything is small: exchanges put 40 on it.
         a[0][0] += 1.0;
         let symbolic = FrontSymbolic::new(&bounds, &graph).unwrap();
-        let mut factor = symbolic.allocate_unsymmetric();
+        let mut factor = symbolic.allocate_unsymmetric(&Threads::one());
         for i in 0..n {
             for j in 0..n {
                 factor.values_mut()[symbolic.unsymmetric_slot(i, j).unwrap()] = a[i][j];
@@ -477,7 +602,7 @@ mod tests {
         let mut graph = Graph::new(2);
         graph.connect(0, 1);
         let symbolic = FrontSymbolic::new(&[0, 1, 2], &graph).unwrap();
-        let mut factor = symbolic.allocate_unsymmetric();
+        let mut factor = symbolic.allocate_unsymmetric(&Threads::one());
         for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             factor.values_mut()[symbolic.unsymmetric_slot(i, j).unwrap()] = 1.0;
         }
@@ -487,7 +612,7 @@ mod tests {
         let other = FrontSymbolic::new(&[0, 2, 3], &graph).unwrap();
         assert!(matches!(factor.factor(&other), Err(SparseError::Size { .. })));
         let empty = FrontSymbolic::new(&[0], &Graph::new(0)).unwrap();
-        let mut factor = empty.allocate_unsymmetric();
+        let mut factor = empty.allocate_unsymmetric(&Threads::one());
         factor.factor(&empty).unwrap();
         factor.solve_in_place(&empty, &mut []);
     }

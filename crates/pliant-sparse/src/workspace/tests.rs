@@ -108,8 +108,11 @@ fn compare(storage: &mut Storage, (sizes, edges, rows): &Case) {
     let one = Threads::one();
     storage.front_factor.refill(&fronts, &one).unwrap();
     same(&storage.front_factor, &fronts.allocate(&one).unwrap());
-    storage.unsymmetric.refill(&fronts);
-    same(&storage.unsymmetric, &fronts.allocate_unsymmetric());
+    storage.unsymmetric.refill(&fronts, &Threads::one());
+    same(
+        &storage.unsymmetric,
+        &fronts.allocate_unsymmetric(&Threads::one()),
+    );
 }
 
 proptest! {

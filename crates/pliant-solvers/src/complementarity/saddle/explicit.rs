@@ -5,11 +5,11 @@ use super::free::Free;
 use super::{ABSENT, Rest, boundaries};
 use crate::KktSystem;
 use crate::complementarity::{BlockSparse, ProblemError};
-use crate::direct::{AnalysisWorkspace, MOST_THREADS};
+use crate::direct::AnalysisWorkspace;
 use crate::order::Elimination;
 use pliant_sparse::{
     BlockFactor, BlockPattern, BlockSymbolic, Complement, ComplementPattern, ComplementSymbolic, CsrMatrix,
-    EliminationCost, Graph, PatternBuilder, PivotRule, SparseError, Threads,
+    EliminationCost, Graph, PatternBuilder, PivotRule, Threads,
 };
 
 /// Sparse blocks of `A`.
@@ -210,19 +210,13 @@ impl Explicit {
         system: &KktSystem,
         rows: &[usize],
         blocks: &[usize],
-        threads: usize,
+        threads: &Threads,
         analysis: &mut Analysis,
         work: &mut AnalysisWorkspace,
     ) -> Result<(), ProblemError> {
-        if threads > MOST_THREADS {
-            return Err(ProblemError::Bilateral(crate::SolveError::Parameter {
-                what: "the number of threads",
-                value: threads as f64,
-            }));
-        }
         self.threads = match analysis.outer.flops() {
             ..SMALL => Threads::one(),
-            _ => Threads::new(threads).map_err(SparseError::from)?,
+            _ => threads.clone(),
         };
         std::mem::swap(&mut self.sequence, &mut analysis.sequence);
         std::mem::swap(&mut self.order, &mut analysis.order);

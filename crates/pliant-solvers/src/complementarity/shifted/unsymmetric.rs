@@ -4,7 +4,7 @@
 use super::{ABSENT, Shifted};
 use crate::complementarity::{Form, Problem};
 use crate::{DirectSolver, Elimination, KktSystem};
-use pliant_sparse::{FrontSymbolic, Graph, SymbolicWorkspace, UnsymmetricFactor};
+use pliant_sparse::{FrontSymbolic, Graph, SymbolicWorkspace, Threads, UnsymmetricFactor};
 
 /// Pivot that stands for infinity: the multiplier of a redundant row.
 const DROPPED: f64 = -1e100;
@@ -54,6 +54,7 @@ impl Unsymmetric {
         system: &KktSystem,
         direct: &DirectSolver,
         problem: &Problem,
+        threads: &Threads,
         unknown: impl Fn(usize) -> usize,
     ) -> bool {
         self.forget();
@@ -117,7 +118,7 @@ impl Unsymmetric {
             }
         }
         self.order.clone_from(order);
-        self.factor.refill(symbolic);
+        self.factor.refill(symbolic, threads);
         self.x.clear();
         self.x.resize(symbolic.size(), 0.0);
         self.is_planned = true;
@@ -311,12 +312,14 @@ impl Shifted {
             let (rows, saddle) = (&self.shape.rows, self.shape.saddle);
             let own = &self.system;
             let unknown = |i: usize| if saddle { own.n() + rows[i] } else { i };
-            self.unsymmetric.refill(own, &self.direct, problem, unknown);
+            self.unsymmetric
+                .refill(own, &self.direct, problem, &self.threads, unknown);
         }
         self.unsymmetric.is_planned
     }
 
-    /// `x = (T A T^T + B E)^-1 rhs`, without refinement.
+    /// `x = (T A T^T + B E)^-1 rhs`, without refinement, of one or more right-hand sides, one after
+    /// the other.
     pub(crate) fn solve_unsymmetric(&mut self, rhs: &[f64], x: &mut [f64]) {
         x.fill(0.0);
         let (own, unsymmetric) = (&self.system, &mut self.unsymmetric);
@@ -328,18 +331,23 @@ impl Shifted {
         } else {
             (0, 1.0)
         };
-        let place = |i: usize| {
-            unsymmetric.position[first + if self.shape.saddle { self.shape.rows[i] } else { i }] as usize
-        };
-        unsymmetric.x.fill(0.0);
-        for (i, value) in rhs.iter().enumerate() {
-            unsymmetric.x[place(i)] = sign * value;
+        let position = &unsymmetric.position;
+        let place =
+            |i: usize| position[first + if self.shape.saddle { self.shape.rows[i] } else { i }] as usize;
+        let (rows, size) = (self.shape.size().max(1), unsymmetric.symbolic.size().max(1));
+        let all = &mut unsymmetric.x;
+        all.clear();
+        all.resize(rhs.len() / rows * unsymmetric.symbolic.size(), 0.0);
+        for (rhs, own) in rhs.chunks_exact(rows).zip(all.chunks_exact_mut(size)) {
+            for (i, value) in rhs.iter().enumerate() {
+                own[place(i)] = sign * value;
+            }
         }
-        unsymmetric
-            .factor
-            .solve_in_place(&unsymmetric.symbolic, &mut unsymmetric.x);
-        for (i, x) in x.iter_mut().enumerate() {
-            *x = unsymmetric.x[place(i)];
+        unsymmetric.factor.solve_in_place(&unsymmetric.symbolic, all);
+        for (x, own) in x.chunks_exact_mut(rows).zip(all.chunks_exact(size)) {
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = own[place(i)];
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Defects of shapes, colliders and states.
 
 /// A defect of a shape, a collider or a state, in the user's names.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContactError {
     /// A number is NaN or infinite.
@@ -229,6 +229,13 @@ pub enum ContactError {
         /// The two colliders.
         colliders: [u32; 2],
     },
+}
+
+/// The sentence: a `main` that returns the error prints it.
+impl std::fmt::Debug for ContactError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// A finite number, or an error naming it.

@@ -4,7 +4,7 @@ use crate::Defect;
 use pliant_model::{Field, ModelError};
 
 /// A defect of a mesh, a material or the model that they go into.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContinuumError {
     /// A number is NaN or infinite.
@@ -91,4 +91,11 @@ pub enum ContinuumError {
     /// The error of the model.
     #[error(transparent)]
     Model(#[from] ModelError),
+}
+
+/// The sentence: a `main` that returns the error prints it.
+impl std::fmt::Debug for ContinuumError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

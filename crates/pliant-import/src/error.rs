@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// Why a file cannot be imported. What it shows is ready for the terminal, as of a scene: the
 /// complaint, the place, the line with a caret, help.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
     /// The file, or one that it includes, is missing or unreadable.
@@ -34,6 +34,13 @@ pub enum ImportError {
         /// Help.
         help: Option<String>,
     },
+}
+
+/// The sentence: a `main` that returns the error prints it.
+impl std::fmt::Debug for ImportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl ImportError {

@@ -24,7 +24,7 @@ impl fmt::Display for Location {
 
 /// Why a mesh could not be read.
 #[non_exhaustive]
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum MeshError {
     /// The file is missing or unreadable.
     #[error("cannot read mesh {path}: {source}", path = path.display())]
@@ -122,6 +122,13 @@ pub enum MeshError {
         /// The most of it.
         most: usize,
     },
+}
+
+/// The sentence: a `main` that returns the error prints it.
+impl std::fmt::Debug for MeshError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl MeshError {

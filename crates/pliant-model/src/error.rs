@@ -3,7 +3,7 @@
 use crate::{Degenerate, Field, MeshError, Space};
 
 /// A defect of a model or of a state, naming its part by the user's name for it.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// Two nodes, or two components, have the same name.
@@ -218,6 +218,13 @@ pub enum ModelError {
         /// Given.
         found: usize,
     },
+}
+
+/// The sentence: a `main` that returns the error prints it.
+impl std::fmt::Debug for ModelError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl ModelError {

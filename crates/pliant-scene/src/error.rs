@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Why a scene cannot be used. What it shows is ready for the terminal: the complaint, the place,
 /// the line with a caret, help.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
     /// The file is missing or unreadable.
@@ -66,6 +66,14 @@ pub enum SceneError {
         /// Help.
         help: Option<String>,
     },
+}
+
+/// The complaint with its place: a `main` that returns the error prints it, behind `Error: `.
+impl std::fmt::Debug for SceneError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = self.to_string();
+        f.write_str(text.strip_prefix("error: ").unwrap_or(&text))
+    }
 }
 
 impl SceneError {

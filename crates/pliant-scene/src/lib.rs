@@ -26,6 +26,8 @@
 //! let wrong = text.replace("mass", "masss");
 //! let error = SceneFile::from_text("pendulum.ron".as_ref(), &wrong, Format::Ron).unwrap_err();
 //! assert!(error.to_string().contains("did you mean `mass`?"));
+//! // A `main` that returns it prints the same, behind `Error: `.
+//! assert_eq!(format!("error: {error:?}"), error.to_string());
 //! # Ok::<(), pliant_scene::SceneError>(())
 //! ```
 

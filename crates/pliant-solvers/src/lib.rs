@@ -83,7 +83,7 @@ impl std::fmt::Display for Variable {
 
 /// Why a system could not be solved at all. (A solve that ended with too large a residual is a
 /// [`Status`].)
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
     /// `W` is not positive definite on the null space of `J`: no inertia, a negative mass, or
@@ -173,6 +173,13 @@ pub enum SolveError {
     /// From the sparse kernels.
     #[error(transparent)]
     Sparse(#[from] pliant_sparse::SparseError),
+}
+
+/// The sentence: a `main` that returns the error prints it.
+impl std::fmt::Debug for SolveError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Compares the length of an operand with that of the system.

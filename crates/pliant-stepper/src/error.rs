@@ -10,7 +10,7 @@ use pliant_solvers::{SolveError, Variable};
 
 /// Why a simulation could not be set up or a step not be taken. A failed step leaves the state as
 /// it was.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The model, or a mapping where the system is.
@@ -441,6 +441,13 @@ pub enum Error {
     /// A solver error without a name in the model.
     #[error(transparent)]
     Solve(SolveError),
+}
+
+/// The sentence: a `main` that returns the error prints it.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The row that turns, in words.

@@ -27,6 +27,8 @@ fn a_contradictory_joint_is_named() {
     let expected =
         "`short rod`, element 0 contradicts `long rod`, element 0 at t = 0 s: they are 0.1 m apart";
     assert_eq!(error.to_string(), expected);
+    // What `main` prints that returns it.
+    assert_eq!(format!("{error:?}"), expected);
     assert_eq!(s.check_step(0.01).unwrap_err(), error);
     // phi/h = 0 and -0.1/0.01: the compromise misses both by 5 m/s.
     assert!((violation - 5.0).abs() < 1e-9, "{violation}");

@@ -128,6 +128,35 @@ fn verdicts_have_the_same_bits_for_any_number_of_threads() {
     }
 }
 
+/// One island of 204 boxes, whose factors and products are shared among threads.
+#[test]
+fn one_large_island_has_the_same_bits_for_any_number_of_threads() {
+    for solver in [Method::CentralPath, Method::InteriorPoint] {
+        let run = |threads: usize| {
+            let settings = Settings {
+                parameters: [("M".to_owned(), Number::Value(8.0))].into(),
+                ..Settings::default()
+            };
+            let mut built = edited("pyramid", &[]).build(&settings).unwrap();
+            built.options.contacts.solver = Some(solver);
+            built.options.tuning.solver.threads = threads;
+            let mut run = Runner::new(built).unwrap();
+            let report = run.step().unwrap();
+            assert!(report.contacts.count > 200, "{} contacts", report.contacts.count);
+            (report.contacts, run.simulation().state().clone())
+        };
+        let one = run(1);
+        for threads in [2, 3] {
+            let other = run(threads);
+            assert_eq!(other.0, one.0);
+            assert_eq!(
+                (&other.1.positions, &other.1.velocities),
+                (&one.1.positions, &one.1.velocities)
+            );
+        }
+    }
+}
+
 #[test]
 fn a_solver_without_friction_is_refused_and_leaves_the_state() {
     let case = &cases()[0];

@@ -33,6 +33,37 @@ pub(crate) enum Command {
     Import(Import),
     /// Write a scene to begin with; without a name, list those that there are.
     New(New),
+    /// Draw columns of a table of results over time, as an SVG picture.
+    Plot(Plot),
+    /// Print the completions of a shell, to be read when it starts.
+    Completions(Completions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plot {
+    /// Directory of the results of a run, or a table of it (.csv)
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+    /// Columns to draw, with or without their unit, or the beginning of their names and `*`; all by
+    /// default
+    #[arg(value_name = "COLUMN")]
+    pub(crate) columns: Vec<String>,
+    /// Column to draw them over [default: the first, as a rule the time]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) over: Option<String>,
+    /// List the columns instead
+    #[arg(long, conflicts_with_all = ["columns", "over", "output"])]
+    pub(crate) list: bool,
+    /// Picture to write [default: plot.svg beside the table]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod import;
 mod interrupt;
 mod job;
 mod new;
+mod plot;
 mod progress;
 mod run;
 mod solve;
@@ -23,7 +24,7 @@ mod sweep;
 mod table;
 
 use arguments::{Arguments, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,6 +55,13 @@ pub fn program() -> ExitCode {
         Command::Sweep(sweep) => sweep::sweep(sweep),
         Command::Import(import) => import::import(import),
         Command::New(new) => new::new(new),
+        Command::Plot(plot) => plot::plot(plot),
+        Command::Completions(completions) => {
+            let mut text = Vec::new();
+            clap_complete::generate(completions.shell, &mut Arguments::command(), "pliant", &mut text);
+            print(&String::from_utf8_lossy(&text));
+            0
+        }
     };
     ExitCode::from(code)
 }

@@ -98,6 +98,91 @@ pub fn write_contacts_csv(path: &Path, recording: &Recording) -> Result<Written,
     })
 }
 
+/// A table as it was written: names of columns, and their numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadTable {
+    /// Names of the columns, with their units.
+    pub names: Vec<String>,
+    /// The numbers of each column; NaN where a word stands.
+    pub columns: Vec<Vec<f64>>,
+}
+
+/// Why a table cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// There is no line with names.
+    #[error("the table is empty: a first line with the names of columns is missing")]
+    Empty,
+    /// A line has more or fewer values than there are names.
+    #[error("line {line} has {found} values, but there are {expected} columns")]
+    Width {
+        /// The line, counted from one.
+        line: usize,
+        /// Names.
+        expected: usize,
+        /// Values of the line.
+        found: usize,
+    },
+    /// A quote that is not closed.
+    #[error("a quote in line {line} is not closed")]
+    Quote {
+        /// The line, counted from one.
+        line: usize,
+    },
+}
+
+/// Reads a table of comma-separated values with names in its first line, as the writers here write
+/// them. Names in quotes stand for what is in these.
+///
+/// # Errors
+/// [`TableError`] with the line.
+pub fn read_table(text: &str) -> Result<ReadTable, TableError> {
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    let (line, head) = lines.next().ok_or(TableError::Empty)?;
+    let names = fields(head, line + 1)?;
+    let mut columns = vec![Vec::new(); names.len()];
+    for (line, text) in lines {
+        let values = fields(text, line + 1)?;
+        if values.len() != names.len() {
+            return Err(TableError::Width {
+                line: line + 1,
+                expected: names.len(),
+                found: values.len(),
+            });
+        }
+        for (column, value) in columns.iter_mut().zip(&values) {
+            column.push(value.trim().parse().unwrap_or(f64::NAN));
+        }
+    }
+    Ok(ReadTable { names, columns })
+}
+
+/// The fields of a line, without their quotes.
+fn fields(text: &str, line: usize) -> Result<Vec<String>, TableError> {
+    let mut out = vec![String::new()];
+    let mut chars = text.chars().peekable();
+    let mut quoted = false;
+    while let Some(c) = chars.next() {
+        let last = out.len() - 1;
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                out[last].push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => out.push(String::new()),
+            c => out[last].push(c),
+        }
+    }
+    match quoted {
+        true => Err(TableError::Quote { line }),
+        false => Ok(out),
+    }
+}
+
 /// A point of a path of equilibria.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathLine {

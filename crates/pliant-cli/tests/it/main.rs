@@ -9,6 +9,7 @@ mod bounds;
 mod checkpoints;
 mod files;
 mod import;
+mod plots;
 mod sweeps;
 
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pliant_output::ExportError;
 use pliant_output::atomic::write_atomically;
-use pliant_output::csv::{ENERGY_HEADER, write_energy_csv};
+use pliant_output::csv::{ENERGY_HEADER, TableError, read_table, write_energy_csv, write_numbers_csv};
 use pliant_output::recording::{BodyTrack, Frame, LEDGER, PointGroup, Recording, Sample, Shape};
 
 mod directory;
@@ -209,4 +209,30 @@ fn the_energy_table_reads_back_to_the_bit() {
     }
     assert_eq!(text.lines().count(), 1 + values.len());
     assert!(text.ends_with('\n') && text.lines().all(|line| line.len() < 400));
+}
+
+/// Names with commas and quotes come back as they were, and numbers to the bit.
+#[test]
+fn a_table_is_read_as_it_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("probes.csv");
+    let table = pliant_output::recording::NumberTable {
+        columns: vec!["a, \"b\".x_m".to_owned(), "c_N".to_owned()],
+        lines: vec![vec![0.0, 1e-300, -0.1], vec![0.1, f64::NAN, 1.0 / 3.0]],
+    };
+    write_numbers_csv(&path, &table).unwrap();
+    let read = read_table(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(read.names, ["time_s", "a, \"b\".x_m", "c_N"]);
+    assert_eq!(read.columns[0], [0.0, 0.1]);
+    assert!(read.columns[1][0] == 1e-300 && read.columns[1][1].is_nan());
+    assert_eq!(read.columns[2], [-0.1, 1.0 / 3.0]);
+    assert_eq!(read_table(""), Err(TableError::Empty));
+    let (expected, found) = (2, 1);
+    let width = TableError::Width {
+        line: 3,
+        expected,
+        found,
+    };
+    assert_eq!(read_table("a,b\n1,2\n3\n"), Err(width));
+    assert_eq!(read_table("a,\"b\n"), Err(TableError::Quote { line: 1 }));
 }

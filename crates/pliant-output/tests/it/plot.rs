@@ -1,6 +1,6 @@
 //! The energy plot.
 
-use pliant_output::plot::{energy_svg, write_energy_svg};
+use pliant_output::plot::{MOST_CURVES, Plot, energy_svg, plots_svg, write_energy_svg};
 use pliant_output::recording::{Recording, Sample};
 
 /// A damped oscillation.
@@ -160,4 +160,34 @@ fn samples_that_are_not_finite_make_gaps_and_a_note() {
     let svg = energy_svg(&recording);
     assert_well_formed(&svg);
     assert!(svg.contains("no sample has finite numbers") && svg.contains("100 of 100 samples left out"));
+}
+
+/// Two plots one below the other: each has its names, and gaps of one curve are not those of another.
+#[test]
+fn plots_stand_one_below_the_other() {
+    let over: Vec<f64> = (0..50).map(f64::from).collect();
+    let curve = |k: f64| over.iter().map(|x| k * x).collect::<Vec<f64>>();
+    let mut gap = curve(2.0);
+    gap[20] = f64::NAN;
+    let plot = |names: &[&str], values: Vec<Vec<f64>>| Plot {
+        title: "a < b".to_owned(),
+        axes: ["time [s]".to_owned(), "force [N]".to_owned()],
+        names: names.iter().map(|n| (*n).to_owned()).collect(),
+        over: over.clone(),
+        values,
+    };
+    let plots = [
+        plot(&["pull", "push"], vec![curve(1.0), gap]),
+        plot(&["none"], vec![vec![f64::INFINITY; 50]]),
+    ];
+    let svg = plots_svg("both", &plots);
+    assert_well_formed(&svg);
+    assert_eq!(count_points(&svg), [50, 20, 29]);
+    assert!(svg.contains("height=\"1080\"") && svg.contains("translate(0 540)"));
+    assert!(svg.contains("1 of 100 samples left out") && svg.contains("no sample has finite numbers"));
+    assert!(svg.contains(">push<") && svg.contains("force [N]") && svg.contains("a &lt; b"));
+    let names: Vec<&str> = vec!["x"; MOST_CURVES + 3];
+    let many = plot(&names, vec![curve(1.0); MOST_CURVES + 3]);
+    assert_eq!(count_points(&plots_svg("", &[many])).len(), MOST_CURVES);
+    assert_well_formed(&plots_svg("", &[]));
 }

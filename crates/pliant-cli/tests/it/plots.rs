@@ -1,0 +1,107 @@
+//! `pliant plot` and `pliant completions`.
+
+use super::{err, out, pliant, scene, write};
+
+/// Columns by name, by name without unit, by their beginning and all of them; a plot for each unit.
+#[test]
+fn columns_of_results_are_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |words: &[&str]| pliant(dir.path(), words);
+    let file = scene("trebuchet.ron");
+    let ran = at(&[
+        "run",
+        file.to_str().unwrap(),
+        "--duration",
+        "0.05",
+        "--out",
+        "t",
+        "-q",
+    ]);
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    let listed = out(&at(&["plot", "t", "--list"]));
+    assert!(listed.starts_with("time_s\n"), "{listed}");
+    let first = listed.lines().nth(1).unwrap().to_owned();
+    let (short, unit) = first.rsplit_once('_').unwrap();
+    let svg = |words: &[&str]| {
+        let made = at(words);
+        assert_eq!(made.status.code(), Some(0), "{words:?}: {}", err(&made));
+        let path = out(&made).trim().strip_prefix("written: ").unwrap().to_owned();
+        std::fs::read_to_string(dir.path().join(path)).unwrap()
+    };
+    let one = svg(&["plot", "t", short]);
+    assert!(
+        one.contains(&format!(">[{unit}]<")) && one.contains(">time [s]<"),
+        "{one}"
+    );
+    assert_eq!(one.matches("<g fill=\"none\"").count(), 1);
+    assert_eq!(svg(&["plot", "t/probes.csv", &first, "-o", "other.svg"]), one);
+    let energies = svg(&["plot", "t/energy.csv", "kin*", "potential_J", "residual"]);
+    assert_eq!(energies.matches("<g transform").count(), 2, "J and no unit");
+    let over = svg(&[
+        "plot",
+        "t/energy.csv",
+        "kinetic_J",
+        "--over",
+        "potential",
+        "-o",
+        "x.svg",
+    ]);
+    assert!(over.contains(">potential [J]<"), "{over}");
+}
+
+#[test]
+fn plots_that_cannot_be_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let many: Vec<String> = (0..10).map(|k| format!("x{k}_m")).collect();
+    let zeros = ["0"; 11].join(",");
+    write(
+        dir.path(),
+        "many.csv",
+        &format!("time_s,{}\n{zeros}\n", many.join(",")),
+    );
+    write(dir.path(), "ragged.csv", "a,b\n1,2\n3\n");
+    write(dir.path(), "empty.csv", "");
+    write(dir.path(), "single.csv", "time_s\n1\n");
+    write(dir.path(), "noise.csv", "\u{0}\"");
+    std::fs::write(dir.path().join("bytes.csv"), [0xff, 0xfe, 0x00]).unwrap();
+    std::fs::create_dir(dir.path().join("results")).unwrap();
+    for (words, code, said) in [
+        (&["nowhere.csv"][..], 2, "cannot read nowhere.csv"),
+        (&["results"], 2, "no table of a run in results"),
+        (&["many.csv"], 2, "10 columns have the unit `m`"),
+        (&["many.csv", "x11"], 2, "did you mean `x1_m`?"),
+        (&["many.csv", "x1", "--over", "x*"], 2, "there is one axis"),
+        (&["ragged.csv"], 2, "line 3 has 1 values"),
+        (&["empty.csv"], 2, "the table is empty"),
+        (&["single.csv"], 2, "one column only"),
+        (&["noise.csv"], 2, "a quote in line 1 is not closed"),
+        (&["bytes.csv"], 2, "cannot read bytes.csv"),
+        (
+            &["many.csv", "x1", "-o", "no/where.svg"],
+            5,
+            "cannot write no/where.svg",
+        ),
+    ] {
+        let words: Vec<&str> = std::iter::once("plot").chain(words.iter().copied()).collect();
+        let refused = pliant(dir.path(), &words);
+        assert_eq!(refused.status.code(), Some(code), "{words:?}: {}", err(&refused));
+        assert!(err(&refused).contains(said), "{words:?}: {}", err(&refused));
+    }
+}
+
+/// The scripts know the commands.
+#[test]
+fn shells_get_their_completions() {
+    let dir = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = pliant(dir.path(), &["completions", shell]);
+        assert_eq!((script.status.code(), err(&script).as_str()), (Some(0), ""));
+        let text = out(&script);
+        assert!(
+            text.contains("pliant") && text.contains("sweep") && text.contains("checkpoint-every"),
+            "{shell}"
+        );
+    }
+    let unknown = pliant(dir.path(), &["completions", "dos"]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", err(&unknown));
+}

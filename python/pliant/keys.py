@@ -21,6 +21,7 @@ class SceneKeys(TypedDict, total=False):
     title: str
     about: str
     parameters: Mapping[str, Number]
+    functions: Any
     gravity: List
     rayleigh: Any
     joints: List
@@ -74,6 +75,7 @@ class BodyKeys(TypedDict, total=False):
     rotation: Any
     shape: Any
     mass: Number
+    density: Number
     inertia: List
     products: List
     velocity: List

@@ -26,6 +26,7 @@ mod meshes;
 mod nodes;
 mod observables;
 mod outlines;
+mod parameters;
 mod parts;
 mod rod;
 mod run;
@@ -33,6 +34,7 @@ mod shapes;
 mod sheets;
 mod solids;
 mod statics;
+mod tables;
 mod units;
 mod values;
 
@@ -50,10 +52,12 @@ use super::{Number, SceneError, SceneFile, Warning};
 use blame::{contact_error, continuum_error, model_error};
 use mesh_files::MeshFiles;
 use outlines::Outline;
+use parameters::Parameters;
 use pliant::Options;
 use pliant::collision::{ContactError, World};
 use pliant::continuum::{ContinuumError, Element};
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, Space, State};
+use pliant_expression::Curve;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -284,7 +288,11 @@ struct Builder<'a> {
     source: &'a SourceText,
     limits: Limits,
     files: MeshFiles<'a>,
-    parameters: BTreeMap<String, f64>,
+    parameters: Parameters,
+    /// Functions of the scene that are out of files.
+    functions: BTreeMap<String, Curve>,
+    /// Parameters that were given beside the file.
+    given: &'a [(String, Number)],
     model: Model,
     options: Options,
     holds: Vec<Hold>,
@@ -330,7 +338,9 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         source: &file.source,
         limits: settings.limits,
         files: MeshFiles::of(file, settings),
-        parameters: BTreeMap::new(),
+        parameters: Parameters::default(),
+        functions: BTreeMap::new(),
+        given: &settings.parameters,
         model: Model::new(),
         options: Options {
             numerical_parts: true,
@@ -350,8 +360,10 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         initial: None,
         units: units::Units::default(),
     };
+    tables::functions(&mut builder)?;
     builder.parameters(scene, settings)?;
     observables::variables(&mut builder, scene)?;
+    builder.follow()?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     nodes(&mut builder, scene)?;
     joints::add_joints(&mut builder, scene)?;
@@ -382,7 +394,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         } else {
             scene.title.clone()
         },
-        parameters: builder.parameters,
+        parameters: builder.parameters.values,
         model: builder.model,
         options: builder.options,
         plan,

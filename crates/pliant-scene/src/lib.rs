@@ -39,6 +39,7 @@ mod notation;
 mod number;
 mod observable;
 mod picture;
+pub mod quantity;
 pub mod schema;
 mod source;
 
@@ -46,7 +47,7 @@ pub use assemble::{
     BuiltScene, Hold, InputCourse, InputFile, Limits, Places, RunPlan, Settings, StaticsPlan, Varying, extent,
 };
 pub use controller::{ControlLaw, Controller};
-pub use course::Course;
+pub use course::{Course, FunctionSpec, SplineShape, SplineSpec, TableSpec};
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
 pub use event::{Action, Event, Events};
@@ -58,6 +59,7 @@ pub use observable::{
 pub use picture::{DrawnCollider, Picture, PointRef};
 pub use pliant_expression::suggest::hint;
 pub use pliant_expression::{ExpressionError, constant};
+pub use quantity::{Amount, Quantity, Takes, Units};
 
 use notation::Tree;
 use pliant_mesh_io::read_file;

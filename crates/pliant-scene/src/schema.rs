@@ -76,14 +76,15 @@ pub use solids::{
 };
 pub use statics::StaticsSpec;
 
-use super::course::Course;
+use super::course::{Course, FunctionSpec};
 use super::number::{EndSpec, Number, OneOrMany};
+use super::quantity::{Acceleration, Quantity, Units};
 use pliant::collision::FrictionRule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Three numbers.
-pub type Triple = [Number; 3];
+pub type Triple<D> = [Quantity<D>; 3];
 
 /// A scene.
 #[derive(Clone, Debug, Deserialize)]
@@ -98,9 +99,12 @@ pub struct Scene {
     /// Numbers that expressions use as `$name`; `--set name=value` overrides them.
     #[serde(default)]
     pub parameters: BTreeMap<String, Number>,
+    /// Functions out of files that expressions use as `name($t)`.
+    #[serde(default)]
+    pub functions: BTreeMap<String, FunctionSpec>,
     /// Gravity in m/s^2; none by default.
     #[serde(default)]
-    pub gravity: Option<Triple>,
+    pub gravity: Option<Triple<Acceleration>>,
     /// Damping in proportion to all masses and stiffnesses; none by default.
     #[serde(default)]
     pub rayleigh: Option<RayleighSpec>,
@@ -182,10 +186,10 @@ pub enum Node {
     ElasticSheet(Box<ElasticSheet>),
 }
 
-fn one() -> Number {
+fn one<D: Units>() -> Quantity<D> {
     1.0.into()
 }
 
-fn zero() -> Number {
+fn zero<D: Units>() -> Quantity<D> {
     0.0.into()
 }

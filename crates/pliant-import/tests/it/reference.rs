@@ -6,7 +6,7 @@ use pliant::dense::{Mat3, Vec3};
 use pliant_import::{Imported, Options};
 use pliant_run::Runner;
 use pliant_scene::schema::{Body, Node, Rotation, Triple};
-use pliant_scene::{Number, SceneFile, Settings};
+use pliant_scene::{Amount, Number, SceneFile, Settings, Units};
 use serde_json::Value;
 
 /// Places and tensors: rounding of some dozen operations, and the 15 digits that scenes have.
@@ -39,14 +39,14 @@ pub(crate) fn rows(value: &Value) -> Mat3 {
     Mat3::from_row_slice(&list::<9>(value))
 }
 
-fn number(number: &Number) -> f64 {
-    match number {
+fn number(amount: &Amount) -> f64 {
+    match &amount.number {
         Number::Value(x) => *x,
         Number::Expression(text) => panic!("`{text}` is no number"),
     }
 }
 
-fn vector(triple: Option<&Triple>) -> Vec3 {
+fn vector(triple: Option<&Triple<impl Units>>) -> Vec3 {
     triple.map_or_else(Vec3::zeros, |t| {
         Vec3::new(number(&t[0]), number(&t[1]), number(&t[2]))
     })

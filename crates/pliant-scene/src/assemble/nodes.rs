@@ -1,9 +1,9 @@
 //! Independent nodes.
 
 use super::{Builder, Result, shapes};
-use crate::OneOrMany;
 use crate::schema::{Bodies, Body, Particles, Rotation, Scalars, Triple};
 use crate::source::Where;
+use crate::{OneOrMany, Units};
 use pliant::dense::rotation::Quaternion;
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{Mass, NodeId, Pose, Space};
@@ -69,7 +69,12 @@ pub(super) fn add_points(
 }
 
 /// The mass of a node of points or scalars, as `name.mass`.
-fn point_mass(builder: &mut Builder<'_>, name: &str, node: NodeId, mass: &OneOrMany) -> Result<()> {
+fn point_mass(
+    builder: &mut Builder<'_>,
+    name: &str,
+    node: NodeId,
+    mass: &OneOrMany<impl Units>,
+) -> Result<()> {
     let mass = match mass {
         OneOrMany::One(number) => Mass::Uniform(builder.number(number, Where::Field(name, "mass"))?),
         OneOrMany::Many(list) => Mass::PerElement(builder.numbers(list, Where::Field(name, "mass"))?),
@@ -85,7 +90,7 @@ pub(super) fn add_mass(builder: &mut Builder<'_>, name: &str, node: NodeId, mass
     Ok(())
 }
 
-fn triples(builder: &Builder<'_>, list: &[Triple], at: Where<'_>) -> Result<Vec<[f64; 3]>> {
+fn triples(builder: &Builder<'_>, list: &[Triple<impl Units>], at: Where<'_>) -> Result<Vec<[f64; 3]>> {
     list.iter().map(|numbers| builder.triple(numbers, at)).collect()
 }
 
@@ -127,12 +132,9 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
         builder.index = *index;
         let solid = shapes::solid(builder, name, body);
         let pose = pose(builder, name, body);
-        let velocity = |v: &Option<Triple>, key| match v {
-            Some(v) => builder.triple(v, Where::Field(name, key)),
-            None => Ok([0.0; 3]),
-        };
-        let linear = velocity(&body.velocity, "velocity");
-        let angular = velocity(&body.angular_velocity, "angular_velocity");
+        let at = |key| Where::Field(name, key);
+        let linear = builder.triple_or_zero(body.velocity.as_ref(), at("velocity"));
+        let angular = builder.triple_or_zero(body.angular_velocity.as_ref(), at("angular_velocity"));
         builder.index = None;
         let (solid, mut pose) = (solid?, pose?);
         if body.inertia.is_none() {
@@ -205,7 +207,7 @@ pub(super) fn orientation(builder: &Builder<'_>, name: &str, spec: Option<&Rotat
 pub(super) fn frame_pose(
     builder: &Builder<'_>,
     name: &str,
-    position: Option<&Triple>,
+    position: Option<&Triple<impl Units>>,
     rotation: Option<&Rotation>,
 ) -> Result<Pose> {
     let position = match position {

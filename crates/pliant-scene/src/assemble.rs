@@ -33,6 +33,7 @@ mod run;
 mod shapes;
 mod sheets;
 mod solids;
+mod starts;
 mod statics;
 mod tables;
 mod units;
@@ -289,6 +290,8 @@ struct Builder<'a> {
     limits: Limits,
     files: MeshFiles<'a>,
     parameters: Parameters,
+    /// Bodies that start elsewhere than they are written, by node and element.
+    starts: BTreeMap<(String, usize), starts::Start>,
     /// Functions of the scene that are out of files.
     functions: BTreeMap<String, Curve>,
     /// Parameters that were given beside the file.
@@ -339,6 +342,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         limits: settings.limits,
         files: MeshFiles::of(file, settings),
         parameters: Parameters::default(),
+        starts: BTreeMap::new(),
         functions: BTreeMap::new(),
         given: &settings.parameters,
         model: Model::new(),
@@ -365,6 +369,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     observables::variables(&mut builder, scene)?;
     builder.follow()?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
+    starts::find(&mut builder)?;
     nodes(&mut builder, scene)?;
     joints::add_joints(&mut builder, scene)?;
     components::add_components(&mut builder, scene)?;

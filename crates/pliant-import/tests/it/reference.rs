@@ -260,7 +260,7 @@ fn parts<'a>(scene: &'a SceneFile, name: &'a str) -> impl Iterator<Item = (&'a s
 }
 
 fn mass_of(body: &Body) -> f64 {
-    body.mass.as_ref().map_or(0.0, number)
+    body.mass.as_ref().map_or(0.0, |mass| number(mass))
 }
 
 /// A body of the file with what its light ones borrow from it.
@@ -272,7 +272,7 @@ fn whole(scene: &SceneFile, name: &str) -> Whole {
         .unwrap_or_else(|| panic!("{name} is not there"));
     let rotation = match &own.rotation {
         None => Mat3::identity(),
-        Some(Rotation::Quaternion(q)) => matrix(q.each_ref().map(number)),
+        Some(Rotation::Quaternion(q)) => matrix(q.each_ref().map(|part| number(part))),
         Some(Rotation::Axis(_)) => panic!("imports write quaternions"),
     };
     let mass: f64 = found.iter().map(|(_, body)| mass_of(body)).sum();

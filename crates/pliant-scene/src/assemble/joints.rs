@@ -1,7 +1,7 @@
 //! Joints and gears.
 
 use super::values::{describe, owner};
-use super::{Builder, Result, components, courses, nodes};
+use super::{Builder, Result, components, courses, nodes, starts};
 use crate::schema::{
     GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
 };
@@ -131,8 +131,10 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
         let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
         return builder.wrong(&[field("level"), Where::Name(name)], message, None);
     }
+    let at = joint_pose(builder, spec)?;
+    let sides = [started(builder, &sides, 0, at)?, started(builder, &sides, 1, at)?];
     let mut joint = Joint::new(kind, sides[0], sides[1])
-        .at(joint_pose(builder, spec)?)
+        .at(at)
         .with_level(components::level(builder, &spec.level, field("level"))?);
     let relaxation = components::not_negative(builder, &spec.relaxation_time, field("relaxation_time"))?;
     joint = match (&spec.kind, &spec.compliance) {
@@ -165,7 +167,7 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
     Ok(Made { kind, joint, motors })
 }
 
-fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
+pub(super) fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
     let at = |key| Where::Field(&spec.name, key);
     Ok(match &spec.kind {
         JointKindSpec::Hinge => JointKind::Hinge,
@@ -215,6 +217,43 @@ fn side(builder: &Builder<'_>, name: &str, key: &str, spec: &SideSpec) -> Result
     }
 }
 
+/// A side of a joint of bodies that start elsewhere: its frame, which has moved with its body.
+fn started(builder: &Builder<'_>, sides: &[Side; 2], which: usize, at: Pose) -> Result<Side> {
+    let start = |side: &Side| match side {
+        Side::Body(node, element) | Side::Frame(node, element, _) => {
+            let name = builder.model.node(*node).name.clone();
+            builder.starts.get(&(name, *element))
+        }
+        Side::World | Side::Fixed(_) => None,
+    };
+    let side = &sides[which];
+    if sides.iter().all(|side| start(side).is_none()) {
+        return Ok(*side);
+    }
+    match side {
+        Side::World => Ok(Side::Fixed(at)),
+        Side::Body(node, element) => {
+            let state = builder
+                .model
+                .initial_state()
+                .map_err(|e| builder.model_error(e))?;
+            let bodies = builder.model.positions(&state, *node).as_chunks::<7>().0;
+            let [x, y, z, rotation @ ..] = bodies[*element];
+            let now = Pose {
+                position: [x, y, z],
+                rotation,
+            };
+            let moved = start(side).map_or(at, |start| starts::after(start.moved, at));
+            Ok(Side::Frame(
+                *node,
+                *element,
+                starts::after(starts::inverse(now), moved),
+            ))
+        }
+        Side::Frame(..) | Side::Fixed(_) => Ok(*side),
+    }
+}
+
 /// A body that something is attached to.
 pub(super) fn body_at(
     builder: &Builder<'_>,
@@ -243,7 +282,7 @@ pub(super) fn body_at(
     Ok((id, element))
 }
 
-fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose> {
+pub(super) fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let position = match &spec.at {

@@ -1,6 +1,6 @@
 //! Independent nodes.
 
-use super::{Builder, Result, shapes};
+use super::{Builder, Result, shapes, starts};
 use crate::schema::{Bodies, Body, Particles, Rotation, Scalars, Triple};
 use crate::source::Where;
 use crate::{OneOrMany, Units};
@@ -146,10 +146,17 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
             let centre = rotation::rotate(rotation, solid.centre.into());
             pose.position = [0, 1, 2].map(|k| pose.position[k] + centre[k]);
         }
+        let (mut linear, mut angular) = (linear?, angular?);
+        if let Some(start) = builder.starts.get(&(name.to_owned(), poses.len())) {
+            pose = starts::after(start.moved, pose);
+            let [v, w] = start.velocity(pose.position);
+            linear = [0, 1, 2].map(|k| linear[k] + v[k]);
+            angular = [0, 1, 2].map(|k| angular[k] + w[k]);
+        }
         poses.push(pose);
         masses.push(solid.mass);
         solids.push((solid.picture, solid.outline));
-        velocities.push((linear?, angular?));
+        velocities.push((linear, angular));
     }
     let node = builder
         .model

@@ -35,6 +35,15 @@ pub struct JointSpec {
     /// from z to `axis` makes of x.
     #[serde(default)]
     pub x_axis: Option<Triple<Pure>>,
+    /// Its free coordinates at the start, one each: bodies are written where they are zero, and those
+    /// of the second side start so much further, with all that joints hang on them. Of a ball joint, a
+    /// rotation vector.
+    #[serde(default)]
+    pub start: Option<Vec<Quantity<Coordinate>>>,
+    /// Velocities of its free coordinates at the start, on top of those of the bodies. Of a ball
+    /// joint, an angular velocity in the axes of its first side.
+    #[serde(default)]
+    pub speed: Option<Vec<Quantity<CoordinateSpeed>>>,
     /// The level at which its constraints are kept; `Position` by default.
     #[serde(default)]
     pub level: LevelSpec,

@@ -2,6 +2,7 @@
 
 mod density;
 mod parameters;
+mod starts;
 mod tables;
 mod units;
 

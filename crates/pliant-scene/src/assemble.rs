@@ -35,6 +35,7 @@ mod sheets;
 mod solids;
 mod starts;
 mod statics;
+mod swing;
 mod tables;
 mod units;
 mod values;

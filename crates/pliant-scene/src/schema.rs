@@ -39,7 +39,8 @@ pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
 pub use events::{ActionSpec, EventSpec};
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
-    MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, VelocityMotorSpec,
+    MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, TwistSpec,
+    VelocityMotorSpec,
 };
 pub use laws::{
     BodyForceSpec, CurveSpec, DampingSpec, DragSpec, GasSpec, Law, MatrixSpec, MuscleSpec, SaturatingSpec,

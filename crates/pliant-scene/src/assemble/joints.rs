@@ -1,7 +1,7 @@
 //! Joints and gears.
 
 use super::values::{describe, owner};
-use super::{Builder, Result, components, courses, nodes, starts};
+use super::{Builder, Result, components, courses, nodes, starts, swing};
 use crate::schema::{
     GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
 };
@@ -82,12 +82,19 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
 
 /// Adds a joint of the scene to the model.
 fn add(builder: &mut Builder<'_>, index: usize, name: &str, made: Made) -> Result<()> {
-    let Made { kind, joint, motors } = made;
-    builder.grow(name, kind.free_axes().len().saturating_add(4))?;
-    let handle = builder
+    let Made {
+        kind,
+        joint,
+        motors,
+        swing,
+    } = made;
+    let rows = kind.free_axes().len().saturating_add(4);
+    builder.grow(name, rows.saturating_add(swing.rows()))?;
+    let mut handle = builder
         .model
         .add_joint(name, &joint)
         .map_err(|e| builder.model_error(e))?;
+    swing::add(builder, name, swing, &mut handle)?;
     let driven = handle.motors.iter().zip(&motors);
     let varying = driven.filter_map(|(motor, course)| course.varying(*motor));
     builder.varying.extend(varying);
@@ -101,6 +108,8 @@ struct Made {
     joint: Joint,
     /// Courses of its motors.
     motors: Vec<courses::Driven>,
+    /// Limits of a ball joint.
+    swing: swing::Swing,
 }
 
 /// The joint that a scene describes, of `$i` where it is repeated.
@@ -164,7 +173,13 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
         joint = joint.colliding();
     }
     let (joint, motors) = attached(builder, spec, kind, joint)?;
-    Ok(Made { kind, joint, motors })
+    let swing = swing::read(builder, spec)?;
+    Ok(Made {
+        kind,
+        joint,
+        motors,
+        swing,
+    })
 }
 
 pub(super) fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {

@@ -2,7 +2,8 @@
 
 use super::{Course, LevelSpec, OneOrMany, Quantity, Rotation, Triple, zero};
 use crate::quantity::{
-    Any, Compliances, Coordinate, CoordinateDamping, CoordinateForce, CoordinateSpeed, Length, Pure, Time,
+    Angle, Any, Compliances, Coordinate, CoordinateDamping, CoordinateForce, CoordinateSpeed, Length, Pure,
+    Time,
 };
 use serde::Deserialize;
 
@@ -72,6 +73,24 @@ pub struct JointSpec {
     /// Limits of free coordinates.
     #[serde(default)]
     pub limits: Vec<LimitsSpec>,
+    /// Of a ball joint: the largest angle between the z axes of both sides.
+    #[serde(default)]
+    pub cone: Option<Quantity<Angle>>,
+    /// Of a ball joint: limits of the turn about z.
+    #[serde(default)]
+    pub twist: Option<TwistSpec>,
+}
+
+/// Limits of the twist of a ball joint.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "twist", deny_unknown_fields)]
+pub struct TwistSpec {
+    /// Smallest value; none by default.
+    #[serde(default)]
+    pub lower: Option<Quantity<Angle>>,
+    /// Largest value; none by default.
+    #[serde(default)]
+    pub upper: Option<Quantity<Angle>>,
 }
 
 /// The kind of a joint, about or along its z axis.

@@ -231,3 +231,114 @@ fn wrong_starts_are_refused() {
         assert_eq!(&lines[1][start..end], under, "{drawn}");
     }
 }
+
+/// A bob of 1 kg on a rod without mass, 1 m below a ball joint whose axes point down.
+fn bob(keys: &str) -> String {
+    format!(
+        r#"(
+    gravity: (0, 0, -9.81),
+    run: (duration: 1, step: 0.001),
+    nodes: [Bodies(name: "bob", bodies: [(position: (0, 0, -1), inertia: (1e-9, 1e-9, 1e-9), mass: 1)])],
+    joints: [(name: "j", kind: Ball, b: Body("bob", 0), axis: (0, 0, -1), x_axis: (1, 0, 0), {keys})],
+)"#
+    )
+}
+
+#[test]
+fn a_spherical_pendulum_stays_in_its_cone() {
+    let (cone, step) = (0.5f64, 0.001);
+    // Thrown outwards along x: it would rise to 1 rad, and stops at the cone. The y axis of the joint
+    // is that of the world turned over.
+    let speed = (2.0 * 9.81 * (1.0 - 1f64.cos())).sqrt();
+    let text = bob(&format!(
+        "cone: \"{} deg\", speed: [0, {speed}, 0]",
+        cone.to_degrees()
+    ));
+    let built = build(&text).unwrap();
+    let (node, cosine) = ["bob", "j.cone"]
+        .map(|name| built.model.node_named(name).unwrap())
+        .into();
+    let mut pendulum = simulation(built);
+    let mut most: f64 = 0.0;
+    for _ in 0..400 {
+        pendulum.step(step).unwrap();
+        let x = pendulum.positions(node);
+        let angle = x[0].hypot(x[1]).atan2(-x[2]);
+        assert!((pendulum.positions(cosine)[0] - angle.cos()).abs() < 1e-9);
+        most = most.max(angle);
+    }
+    assert!((most - cone).abs() < 1e-4, "{most}");
+    // Round along the cone, far faster than a conical pendulum: it presses outwards, and goes round
+    // at a steady speed.
+    let turning = 8.0;
+    let radius = cone.sin();
+    let text = bob(&format!(
+        "cone: {cone}, start: [0, {cone}, 0], speed: [0, 0, {turning}]"
+    ));
+    let built = build(&text).unwrap();
+    let mut pendulum = simulation(built);
+    for _ in 0..500 {
+        pendulum.step(step).unwrap();
+    }
+    let (x, v) = (pendulum.positions(node), pendulum.velocities(node));
+    let angle = x[0].hypot(x[1]).atan2(-x[2]);
+    assert!((angle - cone).abs() < 1e-5, "{angle}");
+    let found = v[0].hypot(v[1]);
+    assert!(
+        (found - turning * radius).abs() < 1e-4,
+        "{found} {}",
+        turning * radius
+    );
+    let way = x[1].atan2(x[0]).rem_euclid(std::f64::consts::TAU);
+    let expected = (0.5 * turning).rem_euclid(std::f64::consts::TAU);
+    let off = (way - expected)
+        .abs()
+        .min((way + expected - std::f64::consts::TAU).abs());
+    assert!(off < 1e-4, "{way} {expected}");
+}
+
+#[test]
+fn the_twist_of_a_ball_joint_has_limits() {
+    let text = bob("twist: (lower: -1, upper: \"30 deg\"), speed: [0, 0, 2]")
+        .replace("1e-9, 1e-9, 1e-9", "0.1, 0.1, 0.1");
+    for (text, at) in [
+        (text.clone(), std::f64::consts::PI / 6.0),
+        (text.replace("0, 0, 2]", "0, 0, -2]"), -1.0),
+    ] {
+        let built = build(&text).unwrap();
+        let twist = built.model.node_named("j.twist").unwrap();
+        let mut simulation = simulation(built);
+        let start = simulation.velocities(twist)[0];
+        assert!((start.abs() - 2.0).abs() < 1e-12 && start * at > 0.0, "{start}");
+        for _ in 0..1000 {
+            simulation.step(0.001).unwrap();
+        }
+        let found = (simulation.positions(twist)[0], simulation.velocities(twist)[0]);
+        assert!((found.0 - at).abs() < 1e-6 && found.1.abs() < 1e-6, "{found:?}");
+    }
+}
+
+#[test]
+fn wrong_limits_of_ball_joints_are_refused() {
+    for (keys, message) in [
+        ("cone: 4", "`cone` of `j` is 4 rad, but must be between 0 and pi"),
+        ("cone: 0", "must be between 0 and pi"),
+        (
+            "cone: \"3 m\"",
+            "`cone` of `j` is a length (m), and needed is an angle (rad)",
+        ),
+        (
+            "twist: (lower: 2, upper: 1)",
+            "the limits of `twist` of `j` are 2 and 1: nothing is between them",
+        ),
+        ("twist: (least: 2)", "unknown key `least` in `twist`"),
+    ] {
+        let error = build(&bob(keys)).unwrap_err();
+        assert!(drawn(&error).contains(message), "{keys}: {error}");
+    }
+    let error = build(&bob("cone: 1").replace("Ball", "Hinge")).unwrap_err();
+    assert!(
+        drawn(&error).contains("`cone` is of ball joints, and `j` is none"),
+        "{error}"
+    );
+}

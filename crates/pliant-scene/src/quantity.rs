@@ -117,6 +117,9 @@ macro_rules! units {
                 };
             }
         )*
+
+        /// All of them but [`Degrees`].
+        const PLAIN: &[&Takes] = &[$($name::TAKES),*];
     };
 }
 
@@ -216,4 +219,9 @@ impl Units for Degrees {
         dimensions: &[ANGLE],
         in_degrees: true,
     };
+}
+
+/// The units of all types of quantities.
+pub(crate) fn all() -> Vec<&'static Takes> {
+    PLAIN.iter().copied().chain([Degrees::TAKES]).collect()
 }

@@ -1,6 +1,7 @@
 //! Values of scenes: parameters, units, functions out of files, densities, joints.
 
 mod density;
+mod json_schema;
 mod parameters;
 mod starts;
 mod tables;

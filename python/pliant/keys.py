@@ -261,6 +261,8 @@ class JointKeys(TypedDict, total=False):
     at: List
     axis: List
     x_axis: List
+    start: List
+    speed: List
     level: Any
     compliance: Each
     relaxation_time: Number
@@ -270,6 +272,8 @@ class JointKeys(TypedDict, total=False):
     motors: List
     friction: List
     limits: List
+    cone: Number
+    twist: Any
 
 
 class GearKeys(TypedDict):

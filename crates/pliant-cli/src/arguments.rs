@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Import(Import),
     /// Write a scene to begin with; without a name, list those that there are.
     New(New),
+    /// Print the JSON Schema of scenes, by which editors complete and check those in JSON.
+    Schema,
 }
 
 #[derive(Debug, Args)]

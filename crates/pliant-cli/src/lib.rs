@@ -18,6 +18,7 @@ mod job;
 mod new;
 mod progress;
 mod run;
+mod schema;
 mod solve;
 mod sweep;
 mod table;
@@ -54,6 +55,7 @@ pub fn program() -> ExitCode {
         Command::Sweep(sweep) => sweep::sweep(sweep),
         Command::Import(import) => import::import(import),
         Command::New(new) => new::new(new),
+        Command::Schema => schema::schema(),
     };
     ExitCode::from(code)
 }

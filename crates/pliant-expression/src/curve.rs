@@ -11,8 +11,8 @@ pub enum Shape {
     Lines,
     /// A cubic spline whose second derivative is continuous, and zero at both ends.
     Natural,
-    /// A cubic spline whose second derivative is continuous, and whose third one is so at the second
-    /// point and the last but one, too: it is exact for polynomials of degree three.
+    /// A cubic spline whose second derivative is continuous, and whose third one is so at the
+    /// second point and the last but one, too: it is exact for polynomials of degree three.
     NotAKnot,
     /// A cubic spline whose second derivative is continuous, also from its end to its start: it
     /// repeats. The last value is the first one.
@@ -78,7 +78,7 @@ impl std::error::Error for CurveError {}
 
 /// A function of one number through points; beyond both ends it has the values there, or repeats.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
+pub struct PointCurve {
     /// Places of the points, ascending.
     places: Arc<[f64]>,
     /// Value, slope, and factors of the square and the cube of the way behind each point but the
@@ -90,7 +90,7 @@ pub struct Curve {
     dimensions: [Option<Dimension>; 2],
 }
 
-impl Curve {
+impl PointCurve {
     /// The curve of that shape through points (place, value).
     ///
     /// # Errors

@@ -95,7 +95,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     one.chain(two).chain(three).chain([IF])
 }
 
-/// What is constant beside its jumps and kinks has the rate zero there, too.
+/// A function of one number with its rate. Where it is constant beside a jump, its rate is zero
+/// there, too.
 pub(crate) fn unary(function: Unary, a: Jet) -> Jet {
     let x = a.value;
     let (value, slope) = match function {

@@ -17,7 +17,7 @@ pub mod suggest;
 mod unit;
 
 pub use condition::Condition;
-pub use curve::{Curve, CurveError, Shape};
+pub use curve::{CurveError, PointCurve, Shape};
 pub use reference::{Reference, Resolve};
 
 pub use program::{Jet, PLACE, Program, TIME};
@@ -54,7 +54,7 @@ pub enum Symbol<'a> {
     /// An expression over the free names of the one in which the name stands.
     Program(&'a Program),
     /// A function, which is written without the dollar sign and with an argument.
-    Curve(&'a Curve),
+    Function(&'a PointCurve),
 }
 
 impl From<f64> for Symbol<'_> {
@@ -83,8 +83,8 @@ pub fn parameters(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     })
 }
 
-/// Evaluates `text`: numbers, perhaps with units, `pi`, `$name` by `lookup`, `+ - * / ^`, unary minus, parentheses and
-/// functions. `names` are what `lookup` knows, for suggestions.
+/// Evaluates `text`: numbers, perhaps with units, `pi`, `$name` by `lookup`, `+ - * / ^`, unary
+/// minus, parentheses and functions. `names` are what `lookup` knows, for suggestions.
 ///
 /// # Errors
 /// [`ExpressionError`]; a result that is not finite is one.

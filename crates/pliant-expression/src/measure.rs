@@ -1,4 +1,4 @@
-//! What is known of the unit of a number in an expression, and what operations make of it.
+//! Units of numbers in an expression as far as they are known, and what operations make of them.
 //!
 //! A number with a unit has its dimension. In an expression with units, a number without one is a
 //! pure number, but for zero, which is nothing of anything. Of the time `$t`, the place and
@@ -8,7 +8,7 @@ use super::functions::{Binary, Ternary, Unary};
 use super::{Dimension, ExpressionError};
 use std::ops::Range;
 
-/// What is known of the unit of a number.
+/// Knowledge of the unit of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Measure {
     /// Zero, which has any unit.

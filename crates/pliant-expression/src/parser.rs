@@ -1,6 +1,6 @@
 //! Text to operations, by recursive descent.
 
-use super::curve::Curve;
+use super::curve::PointCurve;
 use super::functions::{self, BINARY, IF, TERNARY, UNARY};
 use super::measure::{Measure, Part};
 use super::program::{Op, Relation, WAITING, finite};
@@ -39,8 +39,8 @@ pub(crate) struct Parsed {
     /// The operations in the order in which they are done.
     pub(crate) ops: Ops,
     /// The curves that they use, by their numbers.
-    pub(crate) curves: Vec<Curve>,
-    /// What is known of the unit of its value.
+    pub(crate) curves: Vec<PointCurve>,
+    /// The unit of its value, as far as it is known.
     pub(crate) measure: Measure,
 }
 
@@ -92,7 +92,7 @@ fn waiting(ops: &Ops) -> usize {
     for (op, _) in ops {
         match op {
             Op::Number(_) | Op::Free(_) => now += 1,
-            Op::Negate | Op::Not | Op::Unary(_) | Op::Curve(_) => {}
+            Op::Negate | Op::Not | Op::Unary(_) | Op::PointCurve(_) => {}
             Op::Ternary(_) => now = now.saturating_sub(2),
             // Before a jump, a condition or the number of the other way; else the second of two.
             _ => now = now.saturating_sub(1),
@@ -111,10 +111,10 @@ pub(super) struct Parser<'t, 'n, 'p> {
     names: Names<'n, 'p>,
     /// The kind of what was read last.
     last: Kind,
-    /// What is known of its unit, if it is a number.
+    /// Its unit, as far as it is known, if it is a number.
     measure: Measure,
     ops: Ops,
-    curves: Vec<Curve>,
+    curves: Vec<PointCurve>,
 }
 
 type Read = Result<(), ExpressionError>;
@@ -231,7 +231,8 @@ impl<'t> Parser<'t, '_, '_> {
         Ok(())
     }
 
-    /// Takes a relation, if one comes next. Equality is none of conditions that are located in time.
+    /// Takes a relation, if one comes next. Equality is none of conditions that are located in
+    /// time.
     fn relation(&mut self) -> Option<Relation> {
         self.skip_blanks();
         let rest = &self.text[self.at..];
@@ -438,7 +439,7 @@ impl<'t> Parser<'t, '_, '_> {
                 self.curves.extend_from_slice(program.curves());
                 for (op, _) in program.ops() {
                     let op = match op {
-                        Op::Curve(k) => Op::Curve(first + k),
+                        Op::PointCurve(k) => Op::PointCurve(first + k),
                         op => *op,
                     };
                     self.emit(op, start);
@@ -446,7 +447,7 @@ impl<'t> Parser<'t, '_, '_> {
                 self.measure = program.measure();
                 return Ok(());
             }
-            Some(Symbol::Curve(_)) => {
+            Some(Symbol::Function(_)) => {
                 return Err(ExpressionError {
                     message: format!("`{name}` is a function"),
                     range: start..self.at,
@@ -539,7 +540,7 @@ impl<'t> Parser<'t, '_, '_> {
             }
             return self.nested(|parser| parser.call(name, start));
         }
-        if let Some(Symbol::Curve(curve)) = (self.names.lookup)(name) {
+        if let Some(Symbol::Function(curve)) = (self.names.lookup)(name) {
             if self.peek() != Some('(') {
                 return self.error(range, format!("`{name}` needs its argument in parentheses"));
             }
@@ -581,7 +582,7 @@ impl<'t> Parser<'t, '_, '_> {
     }
 
     /// A curve with its argument, behind its name.
-    fn curve(&mut self, name: &str, curve: &Curve, start: usize) -> Read {
+    fn curve(&mut self, name: &str, curve: &PointCurve, start: usize) -> Read {
         let [argument] = self.arguments(name, "one number", "($t)")?;
         let [place, value] = curve.dimensions();
         if let Some(place) = place {
@@ -592,7 +593,7 @@ impl<'t> Parser<'t, '_, '_> {
         if known.is_none() {
             self.curves.push(curve.clone());
         }
-        self.emit(Op::Curve(index), start);
+        self.emit(Op::PointCurve(index), start);
         self.measure = value.map_or(Measure::Bare, Measure::of);
         Ok(())
     }

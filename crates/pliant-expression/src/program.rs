@@ -1,6 +1,6 @@
 //! A parsed expression: a list of operations on a stack, so that no text is too long to evaluate.
 
-use super::curve::Curve;
+use super::curve::PointCurve;
 use super::functions::{self, Binary, Ternary, Unary};
 use super::measure::Measure;
 use super::parser::{self, Kind, Names, Parsed};
@@ -33,7 +33,7 @@ pub(crate) enum Op {
     Binary(Binary),
     Ternary(Ternary),
     /// The value of the curve of that number.
-    Curve(usize),
+    PointCurve(usize),
     Compare {
         relation: Relation,
         /// Whether only the side counts on which it is, and not by how much.
@@ -69,7 +69,7 @@ pub const PLACE: &[&str] = &["x", "y", "z"];
 pub struct Program {
     /// Operations with the bytes that a complaint about the result points at.
     ops: Vec<(Op, Range<usize>)>,
-    curves: Vec<Curve>,
+    curves: Vec<PointCurve>,
     timed: bool,
     measure: Measure,
     length: usize,
@@ -175,9 +175,9 @@ impl Program {
     }
 
     /// A curve over the first of the free names.
-    pub fn curve(curve: Curve) -> Self {
+    pub fn curve(curve: PointCurve) -> Self {
         Self {
-            ops: vec![(Op::Free(0), 0..0), (Op::Curve(0), 0..0)],
+            ops: vec![(Op::Free(0), 0..0), (Op::PointCurve(0), 0..0)],
             measure: curve.dimensions()[1].map_or(Measure::Bare, Measure::of),
             curves: vec![curve],
             timed: true,
@@ -185,7 +185,7 @@ impl Program {
         }
     }
 
-    pub(crate) fn curves(&self) -> &[Curve] {
+    pub(crate) fn curves(&self) -> &[PointCurve] {
         &self.curves
     }
 
@@ -278,7 +278,7 @@ impl Program {
                     }
                 }
                 Op::Unary(function) => functions::unary(*function, pop(&mut stack)),
-                Op::Curve(k) => {
+                Op::PointCurve(k) => {
                     let a = pop(&mut stack);
                     let (value, slope) = self
                         .curves
@@ -315,8 +315,8 @@ impl Program {
 }
 
 /// Operands that wait for their operation. No more than this wait in an expression whose brackets
-/// and functions nest as deep as the parser allows, with two arguments of a function, two words that
-/// join conditions, a comparison, a sum, a product and a power in each.
+/// and functions nest as deep as the parser allows, with two arguments of a function, two words
+/// that join conditions, a comparison, a sum, a product and a power in each.
 pub(crate) const WAITING: usize = 8 * (parser::DEEPEST + 1);
 
 /// The operands that wait, without memory of their own: courses are evaluated in every step.

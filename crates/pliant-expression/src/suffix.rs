@@ -11,8 +11,8 @@ type Size = (f64, Dimension);
 const WORDS: [&str; 3] = ["and", "or", "not"];
 
 impl Parser<'_, '_, '_> {
-    /// Takes the unit behind a number, if there is one: units and their powers, joined by blanks, `*`
-    /// and `/`.
+    /// Takes the unit behind a number, if there is one: units and their powers, joined by blanks,
+    /// `*` and `/`.
     pub(super) fn unit(&mut self) -> Result<Option<Size>, ExpressionError> {
         let behind = self.at;
         self.skip_blanks();

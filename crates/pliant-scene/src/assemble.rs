@@ -59,7 +59,7 @@ use pliant::Options;
 use pliant::collision::{ContactError, World};
 use pliant::continuum::{ContinuumError, Element};
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, Space, State};
-use pliant_expression::Curve;
+use pliant_expression::PointCurve;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -294,7 +294,7 @@ struct Builder<'a> {
     /// Bodies that start elsewhere than they are written, by node and element.
     starts: BTreeMap<(String, usize), starts::Start>,
     /// Functions of the scene that are out of files.
-    functions: BTreeMap<String, Curve>,
+    functions: BTreeMap<String, PointCurve>,
     /// Parameters that were given beside the file.
     given: &'a [(String, Number)],
     model: Model,

@@ -18,8 +18,8 @@ pub enum Course<D: Units> {
     Each(Vec<Quantity<D>>),
     /// Pairs of time and value, joined by straight lines and constant beyond; for all coordinates.
     Table(Vec<(Quantity<Time>, Quantity<D>)>),
-    /// Of columns of a file, joined by straight lines or by a curve, and the units of its values; for
-    /// all coordinates.
+    /// Of columns of a file, joined by straight lines or by a curve, and the units of its values;
+    /// for all coordinates.
     File(FunctionSpec, &'static Takes),
 }
 

@@ -23,7 +23,8 @@ pub enum Format {
     Json,
 }
 
-/// A value that is written in more than one way: a number or a text, a list of such, perhaps a kind.
+/// A value that is written in more than one way: a number or a text, a list of such, perhaps a
+/// kind.
 ///
 /// Visitors of such values are read by `deserialize_newtype_struct` under one of the names below,
 /// so that a reader knows what is asked for, as it does of structs and kinds.

@@ -13,8 +13,8 @@ use std::ops::Deref;
 pub struct Takes {
     /// The name under which readers of scenes are asked for it.
     pub(crate) name: &'static str,
-    /// Its dimensions: one, or several of which other keys decide. None: that of a coordinate, or of
-    /// anything, which only the node knows.
+    /// Its dimensions: one, or several of which other keys decide. None: that of a coordinate, or
+    /// of anything, which only the node knows.
     pub dimensions: &'static [Dimension],
     /// Whether a number without unit is in degrees.
     pub in_degrees: bool,
@@ -33,8 +33,6 @@ pub struct Amount {
     pub number: Number,
     /// The units that it may have.
     pub takes: &'static Takes,
-    /// Whether it is a default, which is in SI units whatever the scene says of its own.
-    pub(crate) is_default: bool,
 }
 
 impl Amount {
@@ -61,7 +59,6 @@ impl<D: Units> Quantity<D> {
             amount: Amount {
                 number,
                 takes: D::TAKES,
-                is_default: false,
             },
             of: PhantomData,
         }
@@ -81,9 +78,7 @@ impl<D: Units> Quantity<D> {
 /// A default, in SI units.
 impl<D: Units> From<f64> for Quantity<D> {
     fn from(value: f64) -> Self {
-        let mut quantity = Self::new(Number::Value(value));
-        quantity.amount.is_default = true;
-        quantity
+        Self::new(Number::Value(value))
     }
 }
 

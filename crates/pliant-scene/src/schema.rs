@@ -79,13 +79,16 @@ pub use statics::StaticsSpec;
 
 use super::course::{Course, FunctionSpec};
 use super::number::{EndSpec, Number, OneOrMany};
-use super::quantity::{Acceleration, Quantity, Units};
+use super::quantity::{Acceleration, Pure, Quantity, Units};
 use pliant::collision::FrictionRule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Three numbers.
 pub type Triple<D> = [Quantity<D>; 3];
+
+/// Elements with the weights that they have in a mean.
+pub type Weights = Vec<(EndSpec, Quantity<Pure>)>;
 
 /// A scene.
 #[derive(Clone, Debug, Deserialize)]

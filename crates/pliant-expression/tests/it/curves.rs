@@ -1,6 +1,6 @@
 //! Curves through points, against cubics and solutions by hand.
 
-use pliant_expression::{Curve, CurveError, Program, Shape, Symbol, TIME};
+use pliant_expression::{CurveError, PointCurve, Program, Shape, Symbol, TIME};
 
 /// Points of a function, unevenly apart.
 fn points(f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
@@ -11,7 +11,7 @@ fn points(f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
 fn a_cubic_is_found_again() {
     let f = |x: f64| 2.0 - 3.0 * x + 0.5 * x * x - 0.25 * x.powi(3);
     let slope = |x: f64| -3.0 + x - 0.75 * x * x;
-    let curve = Curve::through(&points(f), Shape::NotAKnot).unwrap();
+    let curve = PointCurve::through(&points(f), Shape::NotAKnot).unwrap();
     for k in 0..=90 {
         let x = -1.0 + f64::from(k) * 0.05 - 1e-9;
         if x < -1.0 {
@@ -23,10 +23,10 @@ fn a_cubic_is_found_again() {
     }
     // A parabola through three points, a line through two.
     let three = [(0.0, 1.0), (1.0, 2.0), (3.0, 10.0)];
-    let (value, rate) = Curve::through(&three, Shape::NotAKnot).unwrap().at(2.0);
+    let (value, rate) = PointCurve::through(&three, Shape::NotAKnot).unwrap().at(2.0);
     assert!((value - 5.0).abs() < 1e-14 && (rate - 4.0).abs() < 1e-14);
     for shape in [Shape::Lines, Shape::Natural, Shape::NotAKnot, Shape::Monotone] {
-        let (value, rate) = Curve::through(&three[..2], shape).unwrap().at(0.25);
+        let (value, rate) = PointCurve::through(&three[..2], shape).unwrap().at(0.25);
         assert!(
             (value - 1.25).abs() < 1e-15 && (rate - 1.0).abs() < 1e-15,
             "{shape:?}"
@@ -40,7 +40,7 @@ fn curvature_is_continuous_where_it_is_to_be() {
     for shape in [Shape::Natural, Shape::NotAKnot, Shape::Periodic] {
         let mut points = points(f);
         points[5].1 = points[0].1;
-        let curve = Curve::through(&points, shape).unwrap();
+        let curve = PointCurve::through(&points, shape).unwrap();
         let h = 1e-5;
         let bend = |x: f64| (curve.at(x + h).1 - curve.at(x - h).1) / (2.0 * h);
         for (x, y) in &points[1..5] {
@@ -65,23 +65,23 @@ fn curvature_is_continuous_where_it_is_to_be() {
         }
     }
     // By hand: 4 m = -12.
-    let natural = Curve::through(&[(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)], Shape::Natural).unwrap();
+    let natural = PointCurve::through(&[(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)], Shape::Natural).unwrap();
     assert!((natural.at(0.5).0 - 0.6875).abs() < 1e-15 && (natural.at(0.5).1 - 1.125).abs() < 1e-15);
 }
 
 #[test]
 fn monotone_points_have_monotone_curves() {
     // By hand: slopes 0 at the ends of a parabola, 2/(1/1 + 1/3) = 3/2 between.
-    let curve = Curve::through(&[(0.0, 0.0), (1.0, 1.0), (2.0, 4.0)], Shape::Monotone).unwrap();
+    let curve = PointCurve::through(&[(0.0, 0.0), (1.0, 1.0), (2.0, 4.0)], Shape::Monotone).unwrap();
     let (value, rate) = curve.at(1.0);
     assert!((value - 1.0).abs() < 1e-15 && (rate - 1.5).abs() < 1e-15);
     assert!((curve.at(0.5).0 - 0.3125).abs() < 1e-15);
     let steps = [(0.0, 0.0), (1.0, 0.0), (1.1, 5.0), (2.0, 5.0), (4.0, 5.1)];
     let (monotone, natural) = (
-        Curve::through(&steps, Shape::Monotone).unwrap(),
-        Curve::through(&steps, Shape::Natural).unwrap(),
+        PointCurve::through(&steps, Shape::Monotone).unwrap(),
+        PointCurve::through(&steps, Shape::Natural).unwrap(),
     );
-    let values = |curve: &Curve| {
+    let values = |curve: &PointCurve| {
         (0..=400)
             .map(|k| curve.at(0.01 * f64::from(k)).0)
             .collect::<Vec<_>>()
@@ -92,7 +92,7 @@ fn monotone_points_have_monotone_curves() {
 
 #[test]
 fn straight_lines_are_constant_beyond_their_ends() {
-    let curve = Curve::through(&[(0.0, 1.0), (2.0, 5.0), (3.0, 4.0)], Shape::Lines).unwrap();
+    let curve = PointCurve::through(&[(0.0, 1.0), (2.0, 5.0), (3.0, 4.0)], Shape::Lines).unwrap();
     for (x, value, rate) in [
         (-1.0, 1.0, 0.0),
         (0.0, 1.0, 2.0),
@@ -102,20 +102,20 @@ fn straight_lines_are_constant_beyond_their_ends() {
     ] {
         assert_eq!(curve.at(x), (value, rate), "{x}");
     }
-    let lookup = |name: &str| (name == "gait").then_some(Symbol::Curve(&curve));
+    let lookup = |name: &str| (name == "gait").then_some(Symbol::Function(&curve));
     let program = Program::parse("gait(2 * $t)^2 + gait(1)", &lookup, &[], TIME).unwrap();
     let jet = program.jet(0.25);
     // (1 + 2 * 0.5)^2 + 3, and 2 * 2 * 2 * 2.
     assert_eq!((jet.value, jet.rate), (7.0, 16.0));
     assert_eq!(
-        Curve::through(&[(1.0, 7.0)], Shape::Lines).unwrap().at(3.0),
+        PointCurve::through(&[(1.0, 7.0)], Shape::Lines).unwrap().at(3.0),
         (7.0, 0.0)
     );
 }
 
 #[test]
 fn points_that_make_no_curve_are_named() {
-    let through = |points: &[(f64, f64)], shape| Curve::through(points, shape).unwrap_err();
+    let through = |points: &[(f64, f64)], shape| PointCurve::through(points, shape).unwrap_err();
     assert_eq!(
         through(&[], Shape::Lines),
         CurveError::Few { found: 0, needed: 1 }

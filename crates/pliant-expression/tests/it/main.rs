@@ -1,5 +1,10 @@
 //! Functions, choices and units of expressions, against known values.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
 mod curves;
 
 use pliant_expression::{Condition, Dimension, ExpressionError, Program, Symbol, TIME, constant, parameters};

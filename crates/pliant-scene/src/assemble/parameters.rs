@@ -14,7 +14,7 @@ pub(super) struct Parameters {
     pub(super) values: BTreeMap<String, f64>,
     /// Dimensions of those that have units.
     dimensions: BTreeMap<String, Dimension>,
-    /// Those that follow parameters which change while the scene runs.
+    /// Expressions of those that follow parameters which change while the scene runs.
     following: BTreeMap<String, Program>,
     /// All of them, each behind those that it is derived from.
     order: Vec<String>,
@@ -94,7 +94,7 @@ impl Builder<'_> {
 
     fn parameter(&self, text: &str) -> std::result::Result<(f64, Option<Dimension>), ExpressionError> {
         let lookup = |name: &str| {
-            let function = || self.functions.get(name).map(Symbol::Curve);
+            let function = || self.functions.get(name).map(Symbol::Function);
             self.parameters.symbol(name).or_else(function)
         };
         // All names, for suggestions, are gathered only where something is wrong.

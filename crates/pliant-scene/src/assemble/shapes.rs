@@ -19,7 +19,7 @@ pub(super) struct Solid {
     pub(super) centre: [f64; 3],
 }
 
-/// What a body is made of.
+/// The matter that a body is made of.
 #[derive(Clone, Copy)]
 enum Matter {
     /// So much, whatever its shape (kg).
@@ -38,8 +38,8 @@ impl Matter {
     }
 }
 
-/// The mass or the density of a body, of which exactly one is given; the density may be a key of its
-/// shape.
+/// The mass or the density of a body, of which exactly one is given; the density may be a key of
+/// its shape.
 fn matter(builder: &Builder<'_>, name: &str, body: &Body) -> Result<Matter> {
     let field = |key| Where::Field(name, key);
     let of_shape = match &body.shape {

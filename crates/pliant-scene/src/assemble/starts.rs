@@ -63,7 +63,8 @@ struct Link<'a> {
 struct Motion {
     /// Its frame where all coordinates are zero.
     frame: Pose,
-    /// What its coordinates do, one after the other, each in the axes that those before it leave.
+    /// The turns and ways of its coordinates, one after the other, each in the axes that those
+    /// before it leave.
     parts: Vec<Part>,
 }
 
@@ -146,8 +147,8 @@ pub(super) fn find(builder: &mut Builder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a joint adds to the bodies that it carries: a displacement where nothing else is moved, and
-/// velocities where all is.
+/// The start that a joint adds to the bodies that it carries: a displacement where nothing else is
+/// moved, and velocities where all is.
 fn step(motion: &Motion, before: Pose, is_back: bool) -> Start {
     let whole = motion
         .parts

@@ -67,8 +67,8 @@ pub(super) fn read(builder: &Builder<'_>, spec: &JointSpec) -> Result<Swing> {
     Ok(swing)
 }
 
-/// Adds the limits to a joint that was made: `name.cone`, the cosine of the angle between both axes,
-/// and `name.twist`, with a row for each limit.
+/// Adds the limits to a joint that was made: `name.cone`, the cosine of the angle between both
+/// axes, and `name.twist`, with a row for each limit.
 pub(super) fn add(
     builder: &mut Builder<'_>,
     name: &str,

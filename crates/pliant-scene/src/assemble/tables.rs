@@ -6,7 +6,7 @@ use crate::FunctionSpec;
 use crate::course::SplineShape;
 use crate::quantity::{Takes, Time, Units};
 use crate::source::Where;
-use pliant_expression::{Curve, CurveError, Dimension, Program, Shape, is_own, suggest};
+use pliant_expression::{CurveError, Dimension, PointCurve, Program, Shape, is_own, suggest};
 
 /// A file of columns as it is asked for.
 struct Asked<'a> {
@@ -86,7 +86,7 @@ fn curve(
     name: &str,
     spec: &FunctionSpec,
     takes: Option<(&'static Takes, Where<'_>)>,
-) -> Result<Curve> {
+) -> Result<PointCurve> {
     let asked = Asked::from(spec);
     let places = [
         Where::Literal(name, asked.file),
@@ -96,11 +96,11 @@ fn curve(
     let (time, _) = unit(builder, name, asked.time_unit, Some((Time::TAKES, places[1])))?;
     let (value, of_value) = unit(builder, name, asked.unit, takes)?;
     let text = mesh_files::text(builder, &places, asked.file)?;
-    let (mut points, lines) = columns(builder, name, &places, &asked, &text)?;
+    let Columns { mut points, lines } = columns(builder, name, &places, &asked, &text)?;
     for point in &mut points {
         *point = (point.0 * time, point.1 * value);
     }
-    let made = Curve::through(&points, asked.shape).map_err(|error| {
+    let made = PointCurve::through(&points, asked.shape).map_err(|error| {
         let point = match error {
             CurveError::NotFinite { point } | CurveError::Order { point } | CurveError::Range { point } => {
                 Some(point)
@@ -160,14 +160,21 @@ fn unit(
     Ok((size, Some(dimension)))
 }
 
-/// The points of two columns, and the lines of the file in which they are.
+/// The points of two columns.
+struct Columns {
+    points: Vec<(f64, f64)>,
+    /// The lines of the file in which they are.
+    lines: Vec<usize>,
+}
+
+/// Reads two columns.
 fn columns(
     builder: &Builder<'_>,
     name: &str,
     places: &[Where<'_>],
     asked: &Asked<'_>,
     text: &str,
-) -> Result<(Vec<(f64, f64)>, Vec<usize>)> {
+) -> Result<Columns> {
     let lines = text
         .lines()
         .enumerate()
@@ -224,7 +231,10 @@ fn columns(
         numbers.push(number);
     }
     mesh_files::count_entries(builder, places[0], points.len())?;
-    Ok((points, numbers))
+    Ok(Columns {
+        points,
+        lines: numbers,
+    })
 }
 
 /// The fields of a line; in quotes they may hold the mark between them, and quotes twice.

@@ -45,8 +45,8 @@ impl Builder<'_> {
         Ok(value * self.factor(text, &program, number, at)?)
     }
 
-    /// The factor on the value of an expression that makes the number of a key of it; an error if its
-    /// units are not those of the key.
+    /// The factor on the value of an expression that makes the number of a key of it; an error if
+    /// its units are not those of the key.
     pub(super) fn factor(
         &self,
         text: &str,
@@ -77,9 +77,9 @@ impl Builder<'_> {
         Err(self.expression_error(text, at, error))
     }
 
-    /// The meaning of a parameter, or of `$i` where something is repeated. In a function of time and
-    /// of what changes with it, parameters may follow others; the number of a thing that does not
-    /// change cannot use them.
+    /// The meaning of a parameter, or of `$i` where something is repeated. In a function of time
+    /// and of what changes with it, parameters may follow others; the number of a thing that does
+    /// not change cannot use them.
     pub(super) fn variable(&self, name: &str, index: Option<usize>, is_function: bool) -> Option<Symbol<'_>> {
         match (index, self.parameters.following(name)) {
             (Some(i), _) if name == "i" => Some(Symbol::from(i as f64)),
@@ -87,7 +87,7 @@ impl Builder<'_> {
             _ if self.varied.iter().any(|(varied, _)| varied == name) => None,
             (_, Some(program)) => is_function.then_some(Symbol::Program(program)),
             _ => {
-                let function = || self.functions.get(name).map(Symbol::Curve);
+                let function = || self.functions.get(name).map(Symbol::Function);
                 self.parameters.symbol(name).or_else(function)
             }
         }
@@ -141,8 +141,8 @@ impl Builder<'_> {
         SceneError::Value(Box::new(diagnostic))
     }
 
-    /// The parameter that a message says is unknown although it is one that changes, and the one that
-    /// is set, which it is or follows.
+    /// The parameter that a message says is unknown although it is one that changes, and the one
+    /// that is set, which it is or follows.
     fn changing(&self, message: &str) -> Option<(String, String)> {
         let named = message.strip_prefix("unknown parameter `$")?.strip_suffix('`')?;
         if self.varied.iter().any(|(varied, _)| varied == named) {

@@ -28,7 +28,7 @@ pub(super) enum Shape {
     Named(String),
 }
 
-/// What was found of a value.
+/// The findings about a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) shape: Shape,
@@ -56,7 +56,7 @@ pub(super) struct Notes {
     pub(super) enums: BTreeMap<String, Enum>,
     /// Names of structs and enums in files.
     pub(super) names: BTreeMap<String, &'static str>,
-    /// What is being read: values may hold values of their own kind.
+    /// The structs and enums that are being read: values may hold values of their own kind.
     open: Vec<String>,
     /// The key that is left out in this reading, by its struct and its number.
     missing: Option<(String, usize)>,

@@ -1,4 +1,4 @@
-//! What was found of a schema as JSON.
+//! The findings about a schema as JSON.
 
 use super::trace::{Notes, Shape};
 use crate::quantity;

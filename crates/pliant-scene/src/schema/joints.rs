@@ -36,9 +36,9 @@ pub struct JointSpec {
     /// from z to `axis` makes of x.
     #[serde(default)]
     pub x_axis: Option<Triple<Pure>>,
-    /// Its free coordinates at the start, one each: bodies are written where they are zero, and those
-    /// of the second side start so much further, with all that joints hang on them. Of a ball joint, a
-    /// rotation vector.
+    /// Its free coordinates at the start, one each: bodies are written where they are zero, and
+    /// those of the second side start so much further, with all that joints hang on them. Of a ball
+    /// joint, a rotation vector.
     #[serde(default)]
     pub start: Option<Vec<Quantity<Coordinate>>>,
     /// Velocities of its free coordinates at the start, on top of those of the bodies. Of a ball
@@ -154,6 +154,7 @@ pub struct BushingSpec {
 }
 
 /// A side of a joint.
+#[expect(clippy::large_enum_variant, reason = "it is read once, and there are few")]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "sides of joints")]
 pub enum SideSpec {

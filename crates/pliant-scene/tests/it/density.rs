@@ -26,7 +26,8 @@ fn bodies_of_a_density_have_the_mass_of_their_volume() {
     let hull = format!("Hull(points: [{}])", corners.join(", "));
     let cone = 500.0 * pi * 0.25 * 2.0 / 3.0;
     let (cylinder, balls) = (100.0 * pi * 0.25 * 2.0, 100.0 * 4.0 / 3.0 * pi * 0.125);
-    // A capsule: a cylinder, and two half balls whose centres of mass are 3/8 r behind their planes.
+    // A capsule: a cylinder, and two half balls whose centres of mass are 3/8 r behind their
+    // planes.
     let capsule = balls * (0.4 * 0.25 + 1.0 + 0.75 * 0.5) + cylinder * (0.0625 + 4.0 / 12.0);
     for (shape, density, mass, moments) in [
         ("Box(1, 2, 3)", 10.0, 60.0, [65.0, 50.0, 25.0]),

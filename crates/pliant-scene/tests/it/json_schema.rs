@@ -4,8 +4,8 @@ use pliant_scene::{Format, as_json, json_schema};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Whether a value is right by the part of JSON Schema that schemas of scenes are written in; if not,
-/// what is wrong where.
+/// Whether a value is right by the part of JSON Schema that schemas of scenes are written in; if
+/// not, what is wrong where.
 fn check(schema: &Value, all: &Value, value: &Value, place: &str) -> Result<(), String> {
     let Some(rules) = schema.as_object() else {
         return match schema {

@@ -1,5 +1,10 @@
 //! Values of scenes: parameters, units, functions out of files, densities, joints.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
 mod density;
 mod json_schema;
 mod parameters;

@@ -21,7 +21,8 @@ fn parameters_are_derived_in_any_order() {
         [value("a"), value("b"), value("c"), value("d")],
         [8.0, 4.0, 3.0, 4.0]
     );
-    // Those that are given beside the file are what the others are derived from, and may be derived.
+    // Those that are given beside the file are what the others are derived from, and may be
+    // derived.
     let built = build_with(&text, &set(&[("c", "4"), ("d", "$a^2")])).unwrap();
     assert_eq!((built.parameters["a"], built.parameters["d"]), (10.0, 100.0));
     let chain: Vec<String> = (0..20_000)

@@ -247,8 +247,8 @@ fn bob(keys: &str) -> String {
 #[test]
 fn a_spherical_pendulum_stays_in_its_cone() {
     let (cone, step) = (0.5f64, 0.001);
-    // Thrown outwards along x: it would rise to 1 rad, and stops at the cone. The y axis of the joint
-    // is that of the world turned over.
+    // Thrown outwards along x: it would rise to 1 rad, and stops at the cone. The y axis of the
+    // joint is that of the world turned over.
     let speed = (2.0 * 9.81 * (1.0 - 1f64.cos())).sqrt();
     let text = bob(&format!(
         "cone: \"{} deg\", speed: [0, {speed}, 0]",

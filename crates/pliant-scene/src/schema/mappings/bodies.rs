@@ -1,6 +1,6 @@
 //! Mappings of bodies, joints and ropes.
 
-use super::super::{EndSpec, Quantity, Rotation, Triple, zero};
+use super::super::{EndSpec, Quantity, Rotation, Triple, Weights, zero};
 use super::RestPose;
 use crate::quantity::{Any, Length, Pure};
 use serde::Deserialize;
@@ -150,7 +150,7 @@ pub struct BeamSegmentSpec {
 #[serde(rename = "Skinning", deny_unknown_fields)]
 pub struct SkinningSpec {
     /// Positions of the points at the start, with bodies and weights.
-    pub points: Vec<(Triple<Length>, Vec<(EndSpec, Quantity<Pure>)>)>,
+    pub points: Vec<(Triple<Length>, Weights)>,
 }
 
 /// Ropes.

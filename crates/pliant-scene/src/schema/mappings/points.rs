@@ -1,6 +1,6 @@
 //! Mappings of several points.
 
-use super::super::{EndSpec, OneOrMany, Quantity, Triple};
+use super::super::{EndSpec, OneOrMany, Quantity, Triple, Weights};
 use crate::quantity::{Angle, Any, Area, Length, Pure, Volume};
 use pliant::model::Outside;
 use serde::Deserialize;
@@ -32,7 +32,7 @@ pub struct BarycentricSpec {
     pub outside: Outside,
     /// Elements and weights of each point, which add up to one.
     #[serde(default)]
-    pub groups: Option<Vec<Vec<(EndSpec, Quantity<Pure>)>>>,
+    pub groups: Option<Vec<Weights>>,
 }
 
 /// Weighted means.
@@ -40,7 +40,7 @@ pub struct BarycentricSpec {
 #[serde(rename = "CentreOfMass", deny_unknown_fields)]
 pub struct CentreOfMassSpec {
     /// Elements and weights of each centre.
-    pub groups: Vec<Vec<(EndSpec, Quantity<Pure>)>>,
+    pub groups: Vec<Weights>,
 }
 
 /// Chains of three points.

@@ -45,6 +45,8 @@ fn curvature_is_continuous_where_it_is_to_be() {
         let bend = |x: f64| (curve.at(x + h).1 - curve.at(x - h).1) / (2.0 * h);
         for (x, y) in &points[1..5] {
             assert!((curve.at(*x).0 - y).abs() < 1e-14, "{shape:?}");
+            let jump = curve.at(*x).1 - curve.at(x - 1e-9).1;
+            assert!(jump.abs() < 1e-6, "{shape:?} at {x}: {jump}");
             let (before, after) = (bend(x - 2.0 * h), bend(x + 2.0 * h));
             assert!(
                 (before - after).abs() < 2e-3,
@@ -56,6 +58,8 @@ fn curvature_is_continuous_where_it_is_to_be() {
             Shape::Natural => assert!(ends.iter().all(|bend| bend.abs() < 1e-3), "{ends:?}"),
             Shape::Periodic => {
                 assert!((ends[0] - ends[1]).abs() < 2e-3, "{ends:?}");
+                let jump = curve.at(-1.0).1 - curve.at(3.5 - 1e-9).1;
+                assert!(jump.abs() < 1e-6, "{jump}");
                 for (a, b) in [(0.3, 4.8), (-1.0, 3.5), (2.9, 2.9 - 9.0)] {
                     let off = [curve.at(a).0 - curve.at(b).0, curve.at(a).1 - curve.at(b).1];
                     assert!(off.iter().all(|off| off.abs() < 1e-13), "{a} {b}: {off:?}");

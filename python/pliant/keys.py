@@ -21,6 +21,7 @@ class SceneKeys(TypedDict, total=False):
     title: str
     about: str
     parameters: Mapping[str, Number]
+    functions: Any
     gravity: List
     rayleigh: Any
     joints: List
@@ -74,6 +75,7 @@ class BodyKeys(TypedDict, total=False):
     rotation: Any
     shape: Any
     mass: Number
+    density: Number
     inertia: List
     products: List
     velocity: List
@@ -259,6 +261,8 @@ class JointKeys(TypedDict, total=False):
     at: List
     axis: List
     x_axis: List
+    start: List
+    speed: List
     level: Any
     compliance: Each
     relaxation_time: Number
@@ -268,6 +272,8 @@ class JointKeys(TypedDict, total=False):
     motors: List
     friction: List
     limits: List
+    cone: Number
+    twist: Any
 
 
 class GearKeys(TypedDict):

@@ -155,12 +155,21 @@ fn python(of: &str) -> &'static str {
     if let Some(inner) = inner("Option").or_else(|| inner("Box")) {
         return python(inner);
     }
+    // Units are no types of Python.
+    let word = of.split('<').next().unwrap_or(of);
+    match (word, of) {
+        ("Quantity", _) => "Number",
+        ("OneOrMany", _) => "Each",
+        ("Triple", _) => "List",
+        _ => plain(of),
+    }
+}
+
+/// A type of values without units as one of Python.
+fn plain(of: &str) -> &'static str {
     match of {
-        "Number" => "Number",
-        "OneOrMany" => "Each",
         "String" => "str",
         "bool" => "bool",
-        "Triple" => "List",
         "BTreeMap<String,Number>" => "Mapping[str, Number]",
         of if of.starts_with('[') || of.starts_with("Vec<") => "List",
         _ => "Any",
@@ -232,8 +241,8 @@ mod tests {
     #[test]
     fn keys_have_the_types_and_defaults_of_their_struct() {
         let text = "/// A rod.\npub struct Rod {\n    /// Its name.\n    pub name: String,\n    \
-                    #[serde(default)]\n    pub ends: Vec<Triple>,\n    pub mass: Number,\n    \
-                    pub from: Option<OneOrMany>,\n}\n";
+                    #[serde(default)]\n    pub ends: Vec<Triple<Length>>,\n    pub mass: \
+                    Quantity<Mass>,\n    pub from: Option<OneOrMany<Mass>>,\n}\n";
         let found = structs(text);
         assert_eq!(found[0].0, "Rod");
         let class = class("RodKeys", &found[0].1, &["name"]);

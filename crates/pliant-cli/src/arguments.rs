@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Plot(Plot),
     /// Print the completions of a shell, to be read when it starts.
     Completions(Completions),
+    /// Print the JSON Schema of scenes, by which editors complete and check those in JSON.
+    Schema,
 }
 
 #[derive(Debug, Args)]

@@ -19,6 +19,7 @@ mod new;
 mod plot;
 mod progress;
 mod run;
+mod schema;
 mod solve;
 mod sweep;
 mod table;
@@ -62,6 +63,7 @@ pub fn program() -> ExitCode {
             print(&String::from_utf8_lossy(&text));
             0
         }
+        Command::Schema => schema::schema(),
     };
     ExitCode::from(code)
 }

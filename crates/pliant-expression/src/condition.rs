@@ -3,7 +3,7 @@
 use super::parser::{Kind, Names};
 use super::program::{Truth, finite};
 use super::reference::Resolve;
-use super::{ExpressionError, Program};
+use super::{ExpressionError, Lookup, Program};
 
 /// A condition over free names and quantities of things: comparisons by `<`, `<=`, `>` and `>=`,
 /// joined by `and`, `or`, `not` and parentheses.
@@ -20,7 +20,7 @@ impl Condition {
     /// [`ExpressionError`], also those of `resolve`.
     pub fn parse(
         text: &str,
-        lookup: &dyn Fn(&str) -> Option<f64>,
+        lookup: Lookup<'_, '_>,
         names: &[&str],
         free: &[&str],
         resolve: Resolve<'_>,

@@ -6,15 +6,22 @@
 //! scenes, which is read once, is not.
 
 mod condition;
+mod curve;
+mod functions;
+mod measure;
 mod parser;
 mod program;
 mod reference;
+mod suffix;
 pub mod suggest;
+mod unit;
 
 pub use condition::Condition;
+pub use curve::{CurveError, PointCurve, Shape};
 pub use reference::{Reference, Resolve};
 
 pub use program::{Jet, PLACE, Program, TIME};
+pub use unit::{Dimension, symbols};
 
 use std::ops::Range;
 
@@ -39,16 +46,49 @@ impl ExpressionError {
     }
 }
 
-/// Evaluates `text`: numbers, `pi`, `$name` by `lookup`, `+ - * / ^`, unary minus, parentheses and
-/// functions. `names` are what `lookup` knows, for suggestions.
+/// The meaning of a name in an expression.
+#[derive(Clone, Copy, Debug)]
+pub enum Symbol<'a> {
+    /// A number, in SI units if it has a dimension; without, as a number without unit.
+    Number(f64, Option<Dimension>),
+    /// An expression over the free names of the one in which the name stands.
+    Program(&'a Program),
+    /// A function, which is written without the dollar sign and with an argument.
+    Function(&'a PointCurve),
+}
+
+impl From<f64> for Symbol<'_> {
+    fn from(value: f64) -> Self {
+        Self::Number(value, None)
+    }
+}
+
+/// The meaning of names.
+pub type Lookup<'l, 'p> = &'l dyn Fn(&str) -> Option<Symbol<'p>>;
+
+/// Whether a word has a meaning in expressions of its own: a function, a number, a word between
+/// conditions.
+pub fn is_own(word: &str) -> bool {
+    functions::names().any(|name| name == word) || matches!(word, "pi" | "and" | "or" | "not")
+}
+
+/// The names behind `$` in an expression, with their bytes, the dollar sign included.
+pub fn parameters(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
+    let marks = text.match_indices('$');
+    marks.map(move |(start, _)| {
+        let rest = &text[start + 1..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let end = end.unwrap_or(rest.len());
+        (&rest[..end], start..start + 1 + end)
+    })
+}
+
+/// Evaluates `text`: numbers, perhaps with units, `pi`, `$name` by `lookup`, `+ - * / ^`, unary
+/// minus, parentheses and functions. `names` are what `lookup` knows, for suggestions.
 ///
 /// # Errors
 /// [`ExpressionError`]; a result that is not finite is one.
-pub fn evaluate(
-    text: &str,
-    lookup: &dyn Fn(&str) -> Option<f64>,
-    names: &[&str],
-) -> Result<f64, ExpressionError> {
+pub fn evaluate(text: &str, lookup: Lookup<'_, '_>, names: &[&str]) -> Result<f64, ExpressionError> {
     Program::parse(text, lookup, names, &[])?.value(0.0)
 }
 
@@ -66,8 +106,8 @@ mod tests {
 
     fn value(text: &str) -> Result<f64, ExpressionError> {
         let lookup = |name: &str| match name {
-            "a" => Some(3.0),
-            "length" => Some(0.5),
+            "a" => Some(3.0.into()),
+            "length" => Some(0.5.into()),
             _ => None,
         };
         evaluate(text, &lookup, &["a", "length"])
@@ -121,7 +161,13 @@ mod tests {
     }
 
     fn program(text: &str) -> Program {
-        Program::parse(text, &|name| (name == "a").then_some(3.0), &["a", "t"], TIME).unwrap()
+        Program::parse(
+            text,
+            &|name| (name == "a").then_some(Symbol::from(3.0)),
+            &["a", "t"],
+            TIME,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -136,6 +182,13 @@ mod tests {
             "tanh($t - 1) + abs($t - 9)",
             "min($t, 5) + max(2 * $t, 0.1) + min($a, $t^2)",
             "mod(3 * $t, 2) + mod(-$t, $a) - mod(7 * $t, 2 + $t)",
+            "asin($t / 2) - acos($t^2) + atan(3 * $t)",
+            "sinh($t) * cosh(2 * $t) + asinh($t) + acosh(1 + $t) + atanh($t / 2)",
+            "atan2($t^2, 1 - 3 * $t) + hypot($t, 2 - $t) + log10(1 + $t)",
+            "sign($t) + step($t) + ceil(3 * $t) + round(0.1 + $t) + clamp($t^2, 0, 1)",
+            "clamp($t^2, 0, 0.3 * $t) + clamp($t^2, 2 * $t, 3)",
+            "smoothstep(0, 1, $t) + smoothstep(0.1 * $t, 1 + $t, 2 * $t) + smoothstep(2 * $t, 3, 0)",
+            "if($t < 1, 3 * $t^2, 1 / ($t - 0.7))",
         ] {
             let program = program(text);
             let (h, t) = (1e-5, 0.7);
@@ -203,13 +256,13 @@ mod tests {
     }
 
     fn condition(text: &str) -> Result<Condition, ExpressionError> {
-        let lookup = |name: &str| (name == "a").then_some(3.0);
+        let lookup = |name: &str| (name == "a").then_some(Symbol::from(3.0));
         Condition::parse(text, &lookup, &["a", "t"], TIME, &mut resolve)
     }
 
     #[test]
     fn quantities_have_values() {
-        let lookup = |name: &str| (name == "a").then_some(3.0);
+        let lookup = |name: &str| (name == "a").then_some(Symbol::from(3.0));
         let text =
             "2*arm.angle - chain[3].x + 'left arm'.angle * $a ^ 'hinge.motor 0'.force - gap + min(gap, $t)";
         let program = Program::observing(text, &lookup, &["a", "t"], TIME, &mut resolve).unwrap();
@@ -267,8 +320,8 @@ mod tests {
             ("(arm.angle > 1) + 1 > 0", "a number is needed", 0..15),
             ("1 + (arm.angle > 1) > 0", "a number is needed", 4..19),
             ("-(arm.angle > 1) > 0", "a number is needed", 1..16),
-            ("sqrt(gap > 1) > 0", "a number is needed", 4..13),
-            ("min(gap > 1, 2) > 0", "unexpected `>`", 8..9),
+            ("sqrt(gap > 1) > 0", "a number is needed", 5..12),
+            ("min(gap > 1, 2) > 0", "a number is needed", 4..11),
             ("2 ^ (gap > 1) > 0", "a number is needed", 4..13),
             ("gap > 1 > 0", "unexpected `>`", 8..9),
             ("gap and gap > 1", "a condition is needed", 0..3),

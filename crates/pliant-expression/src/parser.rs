@@ -1,19 +1,24 @@
 //! Text to operations, by recursive descent.
 
-use super::ExpressionError;
-use super::program::{BINARY, Op, UNARY, finite};
+use super::curve::PointCurve;
+use super::functions::{self, BINARY, IF, TERNARY, UNARY};
+use super::measure::{Measure, Part};
+use super::program::{Op, Relation, WAITING, finite};
 use super::reference::{Reference, Resolve};
+use super::{ExpressionError, Lookup, Symbol};
 use crate::suggest;
 use std::ops::Range;
 
 /// Deeper nesting is refused, not recursed into.
 pub(crate) const DEEPEST: usize = 64;
+/// Operations of an expression with those of the parameters that are written out in it.
+const LONGEST: usize = 100_000;
 
-type Ops = Vec<(Op, Range<usize>)>;
+pub(crate) type Ops = Vec<(Op, Range<usize>)>;
 
 /// The names that an expression may use.
-pub(crate) struct Names<'a> {
-    pub(crate) lookup: &'a dyn Fn(&str) -> Option<f64>,
+pub(crate) struct Names<'a, 'p> {
+    pub(crate) lookup: Lookup<'a, 'p>,
     /// Names that `lookup` knows, for suggestions.
     pub(crate) known: &'a [&'a str],
     /// Names that are no parameters, in the order of their values.
@@ -29,18 +34,34 @@ pub(crate) enum Kind {
     Truth,
 }
 
-/// The operations of an expression in the order in which they are done.
-pub(crate) fn parse(text: &str, names: Names<'_>, kind: Kind) -> Result<Ops, ExpressionError> {
+/// An expression that was read.
+pub(crate) struct Parsed {
+    /// The operations in the order in which they are done.
+    pub(crate) ops: Ops,
+    /// The curves that they use, by their numbers.
+    pub(crate) curves: Vec<PointCurve>,
+    /// The unit of its value, as far as it is known.
+    pub(crate) measure: Measure,
+}
+
+/// Reads an expression.
+pub(crate) fn parse(text: &str, names: Names<'_, '_>, kind: Kind) -> Result<Parsed, ExpressionError> {
     let mut parser = Parser {
         text,
         at: 0,
         depth: 0,
+        choices: 0,
         names,
         last: Kind::Number,
+        measure: Measure::Bare,
         ops: Vec::new(),
+        curves: Vec::new(),
     };
     match kind {
-        Kind::Number => parser.sum()?,
+        Kind::Number => {
+            parser.alternatives()?;
+            parser.needs(Kind::Number, 0)?;
+        }
         Kind::Truth => parser.alternatives()?,
     }
     parser.skip_blanks();
@@ -54,28 +75,57 @@ pub(crate) fn parse(text: &str, names: Names<'_>, kind: Kind) -> Result<Ops, Exp
             help: Some("compare it, as in `arm.angle > 0.8`".into()),
         });
     }
-    Ok(parser.ops)
+    if waiting(&parser.ops) > WAITING {
+        let message = "the expression is nested too deeply, with the parameters in it";
+        return Err(ExpressionError::new(0..text.len(), message));
+    }
+    Ok(Parsed {
+        ops: parser.ops,
+        curves: parser.curves,
+        measure: parser.measure,
+    })
 }
 
-struct Parser<'t, 'n> {
-    text: &'t str,
-    at: usize,
+/// The most operands that wait at once. Both ways of a choice leave one.
+fn waiting(ops: &Ops) -> usize {
+    let (mut now, mut most) = (0usize, 0);
+    for (op, _) in ops {
+        match op {
+            Op::Number(_) | Op::Free(_) => now += 1,
+            Op::Negate | Op::Not | Op::Unary(_) | Op::PointCurve(_) => {}
+            Op::Ternary(_) => now = now.saturating_sub(2),
+            // Before a jump, a condition or the number of the other way; else the second of two.
+            _ => now = now.saturating_sub(1),
+        }
+        most = most.max(now);
+    }
+    most
+}
+
+pub(super) struct Parser<'t, 'n, 'p> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
     depth: usize,
-    names: Names<'n>,
+    /// Conditions of choices between numbers around this place.
+    choices: usize,
+    names: Names<'n, 'p>,
     /// The kind of what was read last.
     last: Kind,
+    /// Its unit, as far as it is known, if it is a number.
+    measure: Measure,
     ops: Ops,
+    curves: Vec<PointCurve>,
 }
 
-type Parsed = Result<(), ExpressionError>;
+type Read = Result<(), ExpressionError>;
 
-impl<'t> Parser<'t, '_> {
-    fn skip_blanks(&mut self) {
+impl<'t> Parser<'t, '_, '_> {
+    pub(super) fn skip_blanks(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    fn peek(&mut self) -> Option<char> {
+    pub(super) fn peek(&mut self) -> Option<char> {
         self.skip_blanks();
         self.text[self.at..].chars().next()
     }
@@ -86,11 +136,11 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// The bytes from `start` to here, without blanks at their end.
-    fn since(&self, start: usize) -> Range<usize> {
+    pub(super) fn since(&self, start: usize) -> Range<usize> {
         start..start + self.text[start..self.at].trim_end().len()
     }
 
-    fn error(&self, range: Range<usize>, message: impl Into<String>) -> Parsed {
+    fn error(&self, range: Range<usize>, message: impl Into<String>) -> Read {
         Err(ExpressionError::new(range, message))
     }
 
@@ -100,13 +150,14 @@ impl<'t> Parser<'t, '_> {
                 message: format!("unexpected `{}` in an expression", c.escape_debug()),
                 range: self.at..self.at + c.len_utf8(),
                 help: Some(match c {
-                    '<' | '>' => "only conditions of events compare".into(),
+                    '=' | '!' if self.choices > 0 => "compare by `<`, `<=`, `>`, `>=`, `==` and `!=`".into(),
                     '=' | '!' => "conditions compare by `<`, `<=`, `>` and `>=`: when two quantities are \
                                   equal is no stretch of time"
                         .into(),
                     '&' | '|' => "conditions are joined by `and`, `or`, `not`".into(),
                     _ => {
-                        "an expression is made of numbers, $parameters, pi, + - * / ^ and parentheses".into()
+                        "an expression is made of numbers, $parameters, pi, + - * / ^, functions and parentheses"
+                            .into()
                     }
                 }),
             },
@@ -115,12 +166,12 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Conditions of which one is to hold.
-    fn alternatives(&mut self) -> Parsed {
+    fn alternatives(&mut self) -> Read {
         self.joined("or", Op::Or, |parser| parser.joined("and", Op::And, Self::denied))
     }
 
     /// Conditions that a word joins.
-    fn joined(&mut self, word: &str, op: Op, part: impl Fn(&mut Self) -> Parsed) -> Parsed {
+    fn joined(&mut self, word: &str, op: Op, part: impl Fn(&mut Self) -> Read) -> Read {
         self.skip_blanks();
         let start = self.at;
         part(self)?;
@@ -141,7 +192,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// A condition, perhaps with `not` before it.
-    fn denied(&mut self) -> Parsed {
+    fn denied(&mut self) -> Read {
         self.skip_blanks();
         let start = self.at;
         if !self.takes("not") {
@@ -156,25 +207,46 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Two numbers that are compared; a number, or a condition in parentheses, alone.
-    fn comparison(&mut self) -> Parsed {
+    fn comparison(&mut self) -> Read {
         self.skip_blanks();
         let start = self.at;
         self.sum()?;
-        let Some(mark @ ('<' | '>')) = self.peek() else {
+        let first = Part::new(self.measure, self.since(start));
+        let mark = self.at;
+        let Some(relation) = self.relation() else {
             return Ok(());
         };
+        if self.last == Kind::Truth {
+            self.at = mark;
+        }
         self.needs(Kind::Number, start)?;
-        self.at += 1;
-        let or_equal = self.text[self.at..].starts_with('=');
-        self.at += usize::from(or_equal);
         self.skip_blanks();
         let second = self.at;
         self.sum()?;
         self.needs(Kind::Number, second)?;
-        let above = mark == '>';
-        self.emit(Op::Compare { above, or_equal }, start);
+        first.alike(&Part::new(self.measure, self.since(second)), "compared")?;
+        let decides = self.choices > 0;
+        self.emit(Op::Compare { relation, decides }, start);
         self.last = Kind::Truth;
         Ok(())
+    }
+
+    /// Takes a relation, if one comes next. Equality is none of conditions that are located in
+    /// time.
+    fn relation(&mut self) -> Option<Relation> {
+        self.skip_blanks();
+        let rest = &self.text[self.at..];
+        let (relation, length) = match rest.as_bytes() {
+            [b'<', b'=', ..] => (Relation::LessOrEqual, 2),
+            [b'>', b'=', ..] => (Relation::GreaterOrEqual, 2),
+            [b'=', b'=', ..] if self.choices > 0 => (Relation::Equal, 2),
+            [b'!', b'=', ..] if self.choices > 0 => (Relation::Unequal, 2),
+            [b'<', ..] => (Relation::Less, 1),
+            [b'>', ..] => (Relation::Greater, 1),
+            _ => return None,
+        };
+        self.at += length;
+        Some(relation)
     }
 
     /// Takes a word, if it comes next.
@@ -189,18 +261,26 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Refuses what was read last, from a place on, if it is of the other kind.
-    fn needs(&mut self, kind: Kind, start: usize) -> Parsed {
+    fn needs(&mut self, kind: Kind, start: usize) -> Read {
         if self.last == kind {
             return Ok(());
         }
-        let message = match kind {
-            Kind::Number => "this is a condition, and a number is needed",
-            Kind::Truth => "this is a number, and a condition is needed",
+        let range = self.since(start);
+        let (message, help) = match kind {
+            Kind::Number => (
+                "this is a condition, and a number is needed",
+                Some("`if(condition, 1, 0)` makes a number of it".to_owned()),
+            ),
+            Kind::Truth => ("this is a number, and a condition is needed", None),
         };
-        self.error(self.since(start), message)
+        Err(ExpressionError {
+            message: message.into(),
+            range,
+            help,
+        })
     }
 
-    fn sum(&mut self) -> Parsed {
+    fn sum(&mut self) -> Read {
         self.skip_blanks();
         let start = self.at;
         self.product()?;
@@ -211,16 +291,23 @@ impl<'t> Parser<'t, '_> {
                 _ => return Ok(()),
             };
             self.needs(Kind::Number, start)?;
+            let first = Part::new(self.measure, self.since(start));
             self.at += 1;
             self.skip_blanks();
             let second = self.at;
             self.product()?;
             self.needs(Kind::Number, second)?;
+            let what = if matches!(op, Op::Add) {
+                "added"
+            } else {
+                "subtracted"
+            };
+            self.measure = first.alike(&Part::new(self.measure, self.since(second)), what)?;
             self.emit(op, start);
         }
     }
 
-    fn product(&mut self) -> Parsed {
+    fn product(&mut self) -> Read {
         self.skip_blanks();
         let first = self.at;
         self.signed()?;
@@ -231,18 +318,23 @@ impl<'t> Parser<'t, '_> {
                 _ => return Ok(()),
             };
             self.needs(Kind::Number, first)?;
+            let measure = self.measure;
             self.at += 1;
             self.skip_blanks();
             // A division by zero is pointed at where the divisor is.
             let start = self.at;
             self.signed()?;
             self.needs(Kind::Number, start)?;
+            self.measure = match op {
+                Op::Multiply => measure.times(self.measure),
+                _ => measure.over(self.measure),
+            };
             self.emit(op, start);
         }
     }
 
     /// Unary signs bind weaker than powers: `-2^2` is -4.
-    fn signed(&mut self) -> Parsed {
+    fn signed(&mut self) -> Read {
         self.nested(|parser| match parser.peek() {
             Some('-') => {
                 let start = parser.at;
@@ -262,23 +354,39 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    fn power(&mut self) -> Parsed {
+    fn power(&mut self) -> Read {
         self.skip_blanks();
         let start = self.at;
         self.atom()?;
         if self.peek() == Some('^') {
             self.needs(Kind::Number, start)?;
+            let base = Part::new(self.measure, self.since(start));
             self.at += 1;
             self.skip_blanks();
-            let exponent = self.at;
+            let (exponent, ops) = (self.at, self.ops.len());
             self.signed()?;
             self.needs(Kind::Number, exponent)?;
+            let power = Part::new(self.measure, self.since(exponent));
+            self.measure = base.power(&power, self.constant(ops))?;
             self.emit(Op::Power, start);
         }
         Ok(())
     }
 
-    fn atom(&mut self) -> Parsed {
+    /// The value of the operations from a place on, if it is that of a number with or without sign,
+    /// or of a fraction of two numbers.
+    fn constant(&self, from: usize) -> Option<f64> {
+        let ops = self.ops.get(from..).unwrap_or_default().iter();
+        match ops.map(|(op, _)| *op).collect::<Vec<_>>()[..] {
+            [Op::Number(value)] => Some(value),
+            [Op::Number(value), Op::Negate] => Some(-value),
+            [Op::Number(a), Op::Number(b), Op::Divide] => Some(a / b),
+            [Op::Number(a), Op::Number(b), Op::Divide, Op::Negate] => Some(-a / b),
+            _ => None,
+        }
+    }
+
+    fn atom(&mut self) -> Read {
         let next = self.peek();
         if next == Some('(') {
             let open = self.at;
@@ -296,7 +404,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn close(&mut self, open: usize) -> Parsed {
+    fn close(&mut self, open: usize) -> Read {
         if self.peek() != Some(')') {
             if self.at < self.text.len() {
                 return Err(self.unexpected());
@@ -307,17 +415,46 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    fn parameter(&mut self) -> Parsed {
+    fn parameter(&mut self) -> Read {
         let start = self.at;
         self.at += 1;
         let name = self.word();
         if let Some(k) = self.names.free.iter().position(|free| *free == name) {
+            self.measure = Measure::Unknown;
             self.emit(Op::Free(k), start);
             return Ok(());
         }
-        if let Some(value) = (self.names.lookup)(name) {
-            self.emit(Op::Number(value), start);
-            return Ok(());
+        match (self.names.lookup)(name) {
+            Some(Symbol::Number(value, dimension)) => {
+                self.measure = dimension.map_or(Measure::Bare, Measure::of);
+                self.emit(Op::Number(value), start);
+                return Ok(());
+            }
+            Some(Symbol::Program(program)) => {
+                if self.ops.len().saturating_add(program.ops().len()) > LONGEST {
+                    let message = "the expression is too long, with the parameters in it";
+                    return self.error(start..self.at, message);
+                }
+                let first = self.curves.len();
+                self.curves.extend_from_slice(program.curves());
+                for (op, _) in program.ops() {
+                    let op = match op {
+                        Op::PointCurve(k) => Op::PointCurve(first + k),
+                        op => *op,
+                    };
+                    self.emit(op, start);
+                }
+                self.measure = program.measure();
+                return Ok(());
+            }
+            Some(Symbol::Function(_)) => {
+                return Err(ExpressionError {
+                    message: format!("`{name}` is a function"),
+                    range: start..self.at,
+                    help: Some(format!("functions are written with an argument: `{name}($t)`")),
+                });
+            }
+            None => {}
         }
         let help = if name == "t" {
             Some("only targets of motions and inputs of forces may depend on the time `$t`".into())
@@ -332,7 +469,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    fn nested(&mut self, inside: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+    fn nested(&mut self, inside: impl FnOnce(&mut Self) -> Read) -> Read {
         if self.depth == DEEPEST {
             return self.error(self.at..self.at, "the expression is nested too deeply");
         }
@@ -352,7 +489,7 @@ impl<'t> Parser<'t, '_> {
         &rest[..end]
     }
 
-    fn number(&mut self) -> Parsed {
+    fn number(&mut self) -> Read {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let digit = |i: usize| bytes.get(i).is_some_and(|b| b.is_ascii_digit() || *b == b'.');
@@ -368,17 +505,23 @@ impl<'t> Parser<'t, '_> {
                 }
             }
         }
-        match self.text[start..self.at].parse::<f64>() {
-            Ok(value) => {
-                finite(value, start..self.at)?;
-                self.emit(Op::Number(value), start);
-                Ok(())
-            }
-            Err(_) => self.error(start..self.at, "this is not a number"),
+        let Ok(value) = self.text[start..self.at].parse::<f64>() else {
+            return self.error(start..self.at, "this is not a number");
+        };
+        finite(value, start..self.at)?;
+        let is_zero = value == 0.0;
+        self.measure = if is_zero { Measure::Zero } else { Measure::Bare };
+        let mut factor = 1.0;
+        if let Some((size, dimension)) = self.unit()? {
+            self.measure = Measure::of(dimension);
+            factor = size;
         }
+        finite(value * factor, self.since(start))?;
+        self.emit(Op::Number(value * factor), start);
+        Ok(())
     }
 
-    fn name(&mut self) -> Parsed {
+    fn name(&mut self) -> Read {
         let start = self.at;
         let name = self.word();
         let range = start..self.at;
@@ -387,39 +530,100 @@ impl<'t> Parser<'t, '_> {
             return self.quantity();
         }
         if name == "pi" {
+            self.measure = Measure::Bare;
             self.emit(Op::Number(std::f64::consts::PI), start);
             return Ok(());
         }
-        let op = UNARY.iter().find(|(known, _)| *known == name);
-        let two = BINARY.iter().find(|(known, _)| *known == name);
-        if op.is_some() || two.is_some() {
+        if functions::names().any(|known| known == name) {
             if self.peek() != Some('(') {
                 return self.error(range, format!("`{name}` needs its argument in parentheses"));
             }
-            if let Some((_, op)) = op {
-                let argument = self.at;
-                self.nested(Self::atom)?;
-                self.needs(Kind::Number, argument)?;
-                self.emit(Op::Unary(*op), start);
+            return self.nested(|parser| parser.call(name, start));
+        }
+        if let Some(Symbol::Function(curve)) = (self.names.lookup)(name) {
+            if self.peek() != Some('(') {
+                return self.error(range, format!("`{name}` needs its argument in parentheses"));
             }
-            if let Some((_, op)) = two {
-                self.nested(|parser| parser.pair(name))?;
-                self.emit(Op::Binary(*op), start);
-            }
-            return Ok(());
+            return self.nested(|parser| parser.curve(name, curve, start));
         }
         let help = if self.names.known.contains(&name) {
             Some(format!("parameters are written with a dollar sign: `${name}`"))
         } else {
-            let known = UNARY.iter().map(|(n, _)| *n);
-            let known = known.chain(BINARY.iter().map(|(n, _)| *n)).chain(["pi"]);
-            suggest::hint(name, "known names", known)
+            suggest::hint(name, "known names", functions::names().chain(["pi"]))
         };
         Err(ExpressionError {
             message: format!("unknown name `{name}` in an expression"),
             range,
             help,
         })
+    }
+
+    /// A function with its arguments, behind its name.
+    fn call(&mut self, name: &str, start: usize) -> Read {
+        if name == IF {
+            return self.choice(start);
+        }
+        if let Some((_, function)) = UNARY.iter().find(|(known, _)| *known == name) {
+            let [argument] = self.arguments(name, "one number", "(1)")?;
+            self.measure = argument.unary(name, *function)?;
+            self.emit(Op::Unary(*function), start);
+        }
+        if let Some((_, function)) = BINARY.iter().find(|(known, _)| *known == name) {
+            let [first, second] = self.arguments(name, "two numbers", "(1, 2)")?;
+            self.measure = first.binary(&second, *function)?;
+            self.emit(Op::Binary(*function), start);
+        }
+        if let Some((_, function)) = TERNARY.iter().find(|(known, _)| *known == name) {
+            let arguments = self.arguments(name, "three numbers", "(1, 2, 3)")?;
+            self.measure = Part::ternary(&arguments, *function)?;
+            self.emit(Op::Ternary(*function), start);
+        }
+        Ok(())
+    }
+
+    /// A curve with its argument, behind its name.
+    fn curve(&mut self, name: &str, curve: &PointCurve, start: usize) -> Read {
+        let [argument] = self.arguments(name, "one number", "($t)")?;
+        let [place, value] = curve.dimensions();
+        if let Some(place) = place {
+            argument.fits(place, name)?;
+        }
+        let known = self.curves.iter().position(|known| known == curve);
+        let index = known.unwrap_or(self.curves.len());
+        if known.is_none() {
+            self.curves.push(curve.clone());
+        }
+        self.emit(Op::PointCurve(index), start);
+        self.measure = value.map_or(Measure::Bare, Measure::of);
+        Ok(())
+    }
+
+    /// A number or another, by a condition. Of both, only the one that is taken has a value.
+    fn choice(&mut self, start: usize) -> Read {
+        let takes = "a condition and two numbers";
+        let example = "($a > 1, 2, 3)";
+        let open = self.at;
+        self.at += 1;
+        self.skip_blanks();
+        let condition = self.at;
+        self.choices += 1;
+        let read = self.alternatives();
+        self.choices -= 1;
+        read?;
+        self.needs(Kind::Truth, condition)?;
+        self.comma(IF, open, takes, example)?;
+        let unless = self.ops.len();
+        self.emit(Op::Unless(0), start);
+        let first = self.argument()?;
+        self.comma(IF, open, takes, example)?;
+        let skip = self.ops.len();
+        self.emit(Op::Skip(0), start);
+        let second = self.argument()?;
+        self.close(open)?;
+        self.ops[unless].0 = Op::Unless(skip - unless);
+        self.ops[skip].0 = Op::Skip(self.ops.len() - skip - 1);
+        self.measure = first.alike(&second, "alternatives")?;
+        Ok(())
     }
 
     /// Whether a word belongs to the language of expressions where things have names as well.
@@ -430,7 +634,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// A quantity of something: `arm.angle`, `chain[3].x`, `'left arm'.angle`.
-    fn quantity(&mut self) -> Parsed {
+    fn quantity(&mut self) -> Read {
         let start = self.at;
         let reference = Reference::read(self.text, &mut self.at)?;
         let Some(resolve) = &mut self.names.resolve else {
@@ -438,33 +642,51 @@ impl<'t> Parser<'t, '_> {
         };
         let place = resolve(&reference)?;
         let op = Op::Free(self.names.free.len().saturating_add(place));
+        self.measure = Measure::Unknown;
         self.emit(op, start);
         Ok(())
     }
 
-    /// Two numbers in parentheses.
-    fn pair(&mut self, name: &str) -> Parsed {
+    /// Numbers in parentheses.
+    fn arguments<const N: usize>(
+        &mut self,
+        name: &str,
+        takes: &str,
+        example: &str,
+    ) -> Result<[Part; N], ExpressionError> {
         let open = self.at;
         self.at += 1;
-        self.argument()?;
-        if self.peek() != Some(',') {
-            if self.peek() == Some(')') {
-                return self.error(
-                    open..self.at + 1,
-                    format!("`{name}` takes two numbers: `{name}(1, 2)`"),
-                );
+        let mut list = [const { Part::NONE }; N];
+        for (k, argument) in list.iter_mut().enumerate() {
+            if k > 0 {
+                self.comma(name, open, takes, example)?;
             }
-            return self.close(open);
+            *argument = self.argument()?;
         }
-        self.at += 1;
-        self.argument()?;
-        self.close(open)
+        self.close(open)?;
+        Ok(list)
     }
 
-    fn argument(&mut self) -> Parsed {
+    /// The comma between two arguments of a function whose parentheses open there.
+    fn comma(&mut self, name: &str, open: usize, takes: &str, example: &str) -> Read {
+        match self.peek() {
+            Some(',') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(')') => {
+                let message = format!("`{name}` takes {takes}: `{name}{example}`");
+                self.error(open..self.at + 1, message)
+            }
+            _ => self.close(open),
+        }
+    }
+
+    fn argument(&mut self) -> Result<Part, ExpressionError> {
         self.skip_blanks();
         let start = self.at;
-        self.sum()?;
-        self.needs(Kind::Number, start)
+        self.alternatives()?;
+        self.needs(Kind::Number, start)?;
+        Ok(Part::new(self.measure, self.since(start)))
     }
 }

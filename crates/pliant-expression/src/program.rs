@@ -1,8 +1,11 @@
 //! A parsed expression: a list of operations on a stack, so that no text is too long to evaluate.
 
-use super::ExpressionError;
-use super::parser::{self, Kind, Names};
+use super::curve::PointCurve;
+use super::functions::{self, Binary, Ternary, Unary};
+use super::measure::Measure;
+use super::parser::{self, Kind, Names, Parsed};
 use super::reference::Resolve;
+use super::{Dimension, ExpressionError, Lookup};
 use std::ops::Range;
 
 /// A number that changes at a rate.
@@ -28,51 +31,33 @@ pub(crate) enum Op {
     Power,
     Unary(Unary),
     Binary(Binary),
+    Ternary(Ternary),
+    /// The value of the curve of that number.
+    PointCurve(usize),
     Compare {
-        above: bool,
-        or_equal: bool,
+        relation: Relation,
+        /// Whether only the side counts on which it is, and not by how much.
+        decides: bool,
     },
     And,
     Or,
     Not,
+    /// Takes a condition; if it does not hold, goes on so many operations further.
+    Unless(usize),
+    /// Goes on so many operations further.
+    Skip(usize),
 }
 
-/// A function of one number.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Unary {
-    Sqrt,
-    Sin,
-    Cos,
-    Tan,
-    Exp,
-    Log,
-    Abs,
-    Tanh,
-    Floor,
+/// A relation of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Relation {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    Unequal,
 }
-
-/// A function of two numbers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Binary {
-    Min,
-    Max,
-    Mod,
-}
-
-pub(crate) const UNARY: [(&str, Unary); 9] = [
-    ("sqrt", Unary::Sqrt),
-    ("sin", Unary::Sin),
-    ("cos", Unary::Cos),
-    ("tan", Unary::Tan),
-    ("exp", Unary::Exp),
-    ("log", Unary::Log),
-    ("abs", Unary::Abs),
-    ("tanh", Unary::Tanh),
-    ("floor", Unary::Floor),
-];
-
-pub(crate) const BINARY: [(&str, Binary); 3] =
-    [("min", Binary::Min), ("max", Binary::Max), ("mod", Binary::Mod)];
 
 /// The name in an expression of time.
 pub const TIME: &[&str] = &["t"];
@@ -84,7 +69,9 @@ pub const PLACE: &[&str] = &["x", "y", "z"];
 pub struct Program {
     /// Operations with the bytes that a complaint about the result points at.
     ops: Vec<(Op, Range<usize>)>,
+    curves: Vec<PointCurve>,
     timed: bool,
+    measure: Measure,
     length: usize,
 }
 
@@ -96,7 +83,7 @@ impl Program {
     /// [`ExpressionError`].
     pub fn parse(
         text: &str,
-        lookup: &dyn Fn(&str) -> Option<f64>,
+        lookup: Lookup<'_, '_>,
         names: &[&str],
         free: &[&str],
     ) -> Result<Self, ExpressionError> {
@@ -117,7 +104,7 @@ impl Program {
     /// [`ExpressionError`], also those of `resolve`.
     pub fn observing(
         text: &str,
-        lookup: &dyn Fn(&str) -> Option<f64>,
+        lookup: Lookup<'_, '_>,
         names: &[&str],
         free: &[&str],
         resolve: Resolve<'_>,
@@ -131,13 +118,32 @@ impl Program {
         Self::read(text, names, Kind::Number)
     }
 
-    pub(crate) fn read(text: &str, names: Names<'_>, kind: Kind) -> Result<Self, ExpressionError> {
-        let ops = parser::parse(text, names, kind)?;
+    pub(crate) fn read(text: &str, names: Names<'_, '_>, kind: Kind) -> Result<Self, ExpressionError> {
+        let Parsed { ops, curves, measure } = parser::parse(text, names, kind)?;
         Ok(Self {
             timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
             ops,
+            curves,
+            measure,
             length: text.len(),
         })
+    }
+
+    /// The dimension of its value, if units in it say so; without units, its value is in those of
+    /// the place where it stands.
+    pub fn dimension(&self) -> Option<Dimension> {
+        match self.measure {
+            Measure::Of(dimension) => Some(dimension),
+            Measure::Zero | Measure::Bare | Measure::Unknown => None,
+        }
+    }
+
+    pub(crate) fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    pub(crate) fn ops(&self) -> &[(Op, Range<usize>)] {
+        &self.ops
     }
 
     /// Copies the expression with numbers in the place of its free names from number `first` on.
@@ -154,6 +160,8 @@ impl Program {
         Self {
             timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
             ops,
+            curves: self.curves.clone(),
+            measure: self.measure,
             length: self.length,
         }
     }
@@ -162,9 +170,23 @@ impl Program {
     pub fn number(value: f64) -> Self {
         Self {
             ops: vec![(Op::Number(value), 0..0)],
-            timed: false,
+            ..Self::default()
+        }
+    }
+
+    /// A curve over the first of the free names.
+    pub fn curve(curve: PointCurve) -> Self {
+        Self {
+            ops: vec![(Op::Free(0), 0..0), (Op::PointCurve(0), 0..0)],
+            measure: curve.dimensions()[1].map_or(Measure::Bare, Measure::of),
+            curves: vec![curve],
+            timed: true,
             length: 0,
         }
+    }
+
+    pub(crate) fn curves(&self) -> &[PointCurve] {
+        &self.curves
     }
 
     /// Says whether it depends on the free name or quantity at a place.
@@ -229,8 +251,20 @@ impl Program {
 
     pub(crate) fn run(&self, free: &[f64], truth: Truth) -> Result<Jet, ExpressionError> {
         let mut stack = Stack::default();
-        for (op, range) in &self.ops {
+        let mut at = 0;
+        while let Some((op, range)) = self.ops.get(at) {
+            at += 1;
             let result = match op {
+                Op::Unless(further) => {
+                    if pop(&mut stack).value <= 0.0 {
+                        at += further;
+                    }
+                    continue;
+                }
+                Op::Skip(further) => {
+                    at += further;
+                    continue;
+                }
                 Op::Number(value) => constant(*value),
                 Op::Free(k) => Jet {
                     value: free.get(*k).copied().unwrap_or(f64::NAN),
@@ -243,7 +277,25 @@ impl Program {
                         rate: -a.rate,
                     }
                 }
-                Op::Unary(function) => unary(*function, pop(&mut stack)),
+                Op::Unary(function) => functions::unary(*function, pop(&mut stack)),
+                Op::PointCurve(k) => {
+                    let a = pop(&mut stack);
+                    let (value, slope) = self
+                        .curves
+                        .get(*k)
+                        .map_or((f64::NAN, 0.0), |curve| curve.at(a.value));
+                    Jet {
+                        value,
+                        rate: chain(slope, a.rate),
+                    }
+                }
+                Op::Ternary(function) => {
+                    let c = pop(&mut stack);
+                    let b = pop(&mut stack);
+                    let a = pop(&mut stack);
+                    functions::ternary(*function, [a, b, c])
+                        .map_err(|message| ExpressionError::new(range.clone(), message))?
+                }
                 _ => {
                     let b = pop(&mut stack);
                     let a = pop(&mut stack);
@@ -253,7 +305,7 @@ impl Program {
                     binary(*op, a, b, truth)
                 }
             };
-            if matches!(op, Op::Power | Op::Unary(_) | Op::Compare { .. }) {
+            if matches!(op, Op::Power | Op::Unary(_) | Op::Binary(_) | Op::Compare { .. }) {
                 finite(result.value, range.clone())?;
             }
             stack.push(result);
@@ -263,9 +315,9 @@ impl Program {
 }
 
 /// Operands that wait for their operation. No more than this wait in an expression whose brackets
-/// and functions nest as deep as the parser allows, with two words that join conditions, a
-/// comparison, a sum, a product and a power in each.
-const WAITING: usize = 7 * (parser::DEEPEST + 1);
+/// and functions nest as deep as the parser allows, with two arguments of a function, two words
+/// that join conditions, a comparison, a sum, a product and a power in each.
+pub(crate) const WAITING: usize = 8 * (parser::DEEPEST + 1);
 
 /// The operands that wait, without memory of their own: courses are evaluated in every step.
 struct Stack {
@@ -308,42 +360,13 @@ pub(crate) fn finite(value: f64, range: Range<usize>) -> Result<(), ExpressionEr
     Err(ExpressionError::new(range, message))
 }
 
-fn constant(value: f64) -> Jet {
+pub(crate) fn constant(value: f64) -> Jet {
     Jet { value, rate: 0.0 }
 }
 
 /// A slope times a rate; what does not change has no rate, whatever the slope.
-fn chain(slope: f64, rate: f64) -> f64 {
+pub(crate) fn chain(slope: f64, rate: f64) -> f64 {
     if rate == 0.0 { 0.0 } else { slope * rate }
-}
-
-fn unary(function: Unary, a: Jet) -> Jet {
-    let x = a.value;
-    let (value, slope) = match function {
-        Unary::Sqrt => (x.sqrt(), 0.5 / x.sqrt()),
-        Unary::Sin => (x.sin(), x.cos()),
-        Unary::Cos => (x.cos(), -x.sin()),
-        Unary::Tan => (x.tan(), 1.0 + x.tan().powi(2)),
-        Unary::Exp => (x.exp(), x.exp()),
-        Unary::Log => (x.ln(), x.recip()),
-        Unary::Abs => (x.abs(), if x == 0.0 { 0.0 } else { x.signum() }),
-        Unary::Tanh => (x.tanh(), 1.0 - x.tanh().powi(2)),
-        Unary::Floor => (x.floor(), 0.0),
-    };
-    Jet {
-        value,
-        rate: chain(slope, a.rate),
-    }
-}
-
-/// The exact remainder of a division that is rounded down: it has the sign of the divisor.
-fn remainder(x: f64, y: f64) -> f64 {
-    let rest = x % y;
-    if rest != 0.0 && (rest < 0.0) != (y < 0.0) {
-        rest + y
-    } else {
-        rest
-    }
 }
 
 /// The number that a condition is.
@@ -356,11 +379,20 @@ pub(crate) enum Truth {
     Margin,
 }
 
-fn compare(above: bool, or_equal: bool, [x, y]: [f64; 2], truth: Truth) -> f64 {
-    let margin = if above { x - y } else { y - x };
+fn compare(relation: Relation, [x, y]: [f64; 2], truth: Truth) -> f64 {
+    let (margin, holds) = match relation {
+        Relation::Less => (y - x, x < y),
+        Relation::LessOrEqual => (y - x, x <= y),
+        Relation::Greater => (x - y, x > y),
+        Relation::GreaterOrEqual => (x - y, x >= y),
+        Relation::Equal => (-(x - y).abs(), x == y),
+        Relation::Unequal => ((x - y).abs(), x != y),
+    };
     match truth {
         Truth::Margin => margin,
-        Truth::Sign if margin > 0.0 || (or_equal && x == y) => 1.0,
+        // The margin is no number where a side is none.
+        Truth::Sign if margin.is_nan() => margin,
+        Truth::Sign if holds => 1.0,
         Truth::Sign => -1.0,
     }
 }
@@ -368,7 +400,10 @@ fn compare(above: bool, or_equal: bool, [x, y]: [f64; 2], truth: Truth) -> f64 {
 fn binary(op: Op, a: Jet, b: Jet, truth: Truth) -> Jet {
     let (x, y) = (a.value, b.value);
     match op {
-        Op::Compare { above, or_equal } => constant(compare(above, or_equal, [x, y], truth)),
+        Op::Compare { relation, decides } => {
+            let truth = if decides { Truth::Sign } else { truth };
+            constant(compare(relation, [x, y], truth))
+        }
         Op::Add => Jet {
             value: x + y,
             rate: a.rate + b.rate,
@@ -393,12 +428,9 @@ fn binary(op: Op, a: Jet, b: Jet, truth: Truth) -> Jet {
                 rate: chain(base, a.rate) + chain(value * x.ln(), b.rate),
             }
         }
-        Op::Binary(Binary::Min) | Op::And if x <= y => a,
-        Op::Binary(Binary::Max) | Op::Or if x >= y => a,
-        Op::Binary(Binary::Mod) => Jet {
-            value: remainder(x, y),
-            rate: a.rate - chain((x / y).floor(), b.rate),
-        },
+        Op::Binary(function) => functions::binary(function, a, b),
+        Op::And if x <= y => a,
+        Op::Or if x >= y => a,
         _ => b,
     }
 }

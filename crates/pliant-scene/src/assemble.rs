@@ -26,13 +26,17 @@ mod meshes;
 mod nodes;
 mod observables;
 mod outlines;
+mod parameters;
 mod parts;
 mod rod;
 mod run;
 mod shapes;
 mod sheets;
 mod solids;
+mod starts;
 mod statics;
+mod swing;
+mod tables;
 mod units;
 mod values;
 
@@ -50,10 +54,12 @@ use super::{Number, SceneError, SceneFile, Warning};
 use blame::{contact_error, continuum_error, model_error};
 use mesh_files::MeshFiles;
 use outlines::Outline;
+use parameters::Parameters;
 use pliant::Options;
 use pliant::collision::{ContactError, World};
 use pliant::continuum::{ContinuumError, Element};
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, Space, State};
+use pliant_expression::PointCurve;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -284,7 +290,13 @@ struct Builder<'a> {
     source: &'a SourceText,
     limits: Limits,
     files: MeshFiles<'a>,
-    parameters: BTreeMap<String, f64>,
+    parameters: Parameters,
+    /// Bodies that start elsewhere than they are written, by node and element.
+    starts: BTreeMap<(String, usize), starts::Start>,
+    /// Functions of the scene that are out of files.
+    functions: BTreeMap<String, PointCurve>,
+    /// Parameters that were given beside the file.
+    given: &'a [(String, Number)],
     model: Model,
     options: Options,
     holds: Vec<Hold>,
@@ -330,7 +342,10 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         source: &file.source,
         limits: settings.limits,
         files: MeshFiles::of(file, settings),
-        parameters: BTreeMap::new(),
+        parameters: Parameters::default(),
+        starts: BTreeMap::new(),
+        functions: BTreeMap::new(),
+        given: &settings.parameters,
         model: Model::new(),
         options: Options {
             numerical_parts: true,
@@ -350,9 +365,12 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         initial: None,
         units: units::Units::default(),
     };
+    tables::functions(&mut builder)?;
     builder.parameters(scene, settings)?;
     observables::variables(&mut builder, scene)?;
+    builder.follow()?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
+    starts::find(&mut builder)?;
     nodes(&mut builder, scene)?;
     joints::add_joints(&mut builder, scene)?;
     components::add_components(&mut builder, scene)?;
@@ -382,7 +400,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         } else {
             scene.title.clone()
         },
-        parameters: builder.parameters,
+        parameters: builder.parameters.values,
         model: builder.model,
         options: builder.options,
         plan,

@@ -1,20 +1,107 @@
 //! Functions of time as they stand in a scene.
 
 use super::Number;
+use crate::quantity::{Quantity, Takes, Time, Units};
 use serde::Deserialize;
-use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::de::value::EnumAccessDeserializer;
+use serde::de::{Deserializer, EnumAccess, SeqAccess, Visitor};
 use std::fmt;
+use std::marker::PhantomData;
 
 /// A function of time: a number or an expression in `$t` (s), a list of them with one for each
-/// coordinate, or a table of (time, value).
+/// coordinate, a table of (time, value), or one out of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Course {
+pub enum Course<D: Units> {
     /// For all coordinates.
-    One(Number),
+    One(Quantity<D>),
     /// One for each coordinate.
-    Each(Vec<Number>),
+    Each(Vec<Quantity<D>>),
     /// Pairs of time and value, joined by straight lines and constant beyond; for all coordinates.
-    Table(Vec<[Number; 2]>),
+    Table(Vec<(Quantity<Time>, Quantity<D>)>),
+    /// Of columns of a file, joined by straight lines or by a curve, and the units of its values;
+    /// for all coordinates.
+    File(FunctionSpec, &'static Takes),
+}
+
+impl<D: Units> Course<D> {
+    /// The same function where only these units are right.
+    pub(crate) fn taking(&self, takes: &'static Takes) -> Self {
+        match self {
+            Self::One(number) => Self::One(number.taking(takes)),
+            Self::Each(list) => Self::Each(list.iter().map(|number| number.taking(takes)).collect()),
+            Self::Table(points) => {
+                let point =
+                    |(time, value): &(Quantity<Time>, Quantity<D>)| (time.clone(), value.taking(takes));
+                Self::Table(points.iter().map(point).collect())
+            }
+            Self::File(file, _) => Self::File(file.clone(), takes),
+        }
+    }
+}
+
+/// The curve through the points of a file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename = "function")]
+pub enum FunctionSpec {
+    /// Straight lines, constant beyond both ends.
+    Table(TableSpec),
+    /// A cubic spline, constant beyond both ends.
+    Spline(SplineSpec),
+}
+
+/// Columns of a file of comma-separated values.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename = "Table", deny_unknown_fields)]
+pub struct TableSpec {
+    /// The file, relative to the scene file.
+    pub file: String,
+    /// The heading of the column of times.
+    pub time: String,
+    /// The heading of the column of values.
+    pub column: String,
+    /// The unit of times in the file, such as `ms`; seconds by default.
+    #[serde(default)]
+    pub time_unit: Option<String>,
+    /// The unit of values in the file, such as `deg`; that of SI by default.
+    #[serde(default)]
+    pub unit: Option<String>,
+}
+
+/// Columns of a file of comma-separated values, and the curve through them.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename = "Spline", deny_unknown_fields)]
+pub struct SplineSpec {
+    /// The file, relative to the scene file.
+    pub file: String,
+    /// The heading of the column of times.
+    pub time: String,
+    /// The heading of the column of values.
+    pub column: String,
+    /// The unit of times in the file, such as `ms`; seconds by default.
+    #[serde(default)]
+    pub time_unit: Option<String>,
+    /// The unit of values in the file, such as `deg`; that of SI by default.
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// The condition that makes the curve.
+    #[serde(default)]
+    pub shape: SplineShape,
+}
+
+/// The condition that makes a cubic spline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename = "shape")]
+pub enum SplineShape {
+    /// Continuous curvature, none at both ends.
+    #[default]
+    Natural,
+    /// Continuous curvature, with third derivatives that are continuous at the second point and the
+    /// last but one, too.
+    NotAKnot,
+    /// Continuous curvature, and the same at both ends, which must have one value; it repeats.
+    Periodic,
+    /// Without hills and valleys between the points: the slope alone is continuous.
+    Monotone,
 }
 
 /// An entry of a list.
@@ -23,20 +110,8 @@ enum Entry {
     Pair([Number; 2]),
 }
 
-struct Courses;
+struct Courses<D>(PhantomData<D>);
 struct Entries;
-
-macro_rules! numbers {
-    ($one:path) => {
-        fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-            Ok($one(Number::Value(value)))
-        }
-
-        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-            Ok($one(Number::Expression(text.to_owned())))
-        }
-    };
-}
 
 impl<'de> Visitor<'de> for Entries {
     type Value = Entry;
@@ -45,7 +120,13 @@ impl<'de> Visitor<'de> for Entries {
         f.write_str("a number, an expression in quotes, or a pair (time, value)")
     }
 
-    numbers!(Entry::Number);
+    fn visit_f64<E>(self, value: f64) -> Result<Entry, E> {
+        Ok(Entry::Number(Number::Value(value)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Entry, E> {
+        Ok(Entry::Number(Number::Expression(text.to_owned())))
+    }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entry, A::Error> {
         let (Some(time), Some(value), None) = (
@@ -65,21 +146,29 @@ impl<'de> Deserialize<'de> for Entry {
     }
 }
 
-impl<'de> Visitor<'de> for Courses {
-    type Value = Course;
+impl<'de, U: Units> Visitor<'de> for Courses<U> {
+    type Value = Course<U>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, an expression of the time \"$t\", or a list [(time, value), ..]")
+        f.write_str(
+            "a number, an expression of the time \"$t\", a list [(time, value), ..], `Table(..)` or `Spline(..)`",
+        )
     }
 
-    numbers!(Course::One);
+    fn visit_f64<E>(self, value: f64) -> Result<Course<U>, E> {
+        Ok(Course::One(Quantity::new(Number::Value(value))))
+    }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Course, A::Error> {
+    fn visit_str<E>(self, text: &str) -> Result<Course<U>, E> {
+        Ok(Course::One(Quantity::new(Number::Expression(text.to_owned()))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Course<U>, A::Error> {
         let (mut numbers, mut pairs) = (Vec::new(), Vec::new());
         while let Some(entry) = list.next_element()? {
             match entry {
-                Entry::Number(number) => numbers.push(number),
-                Entry::Pair(pair) => pairs.push(pair),
+                Entry::Number(number) => numbers.push(Quantity::new(number)),
+                Entry::Pair([time, value]) => pairs.push((Quantity::new(time), Quantity::new(value))),
             }
         }
         match (numbers.is_empty(), pairs.is_empty()) {
@@ -90,10 +179,14 @@ impl<'de> Visitor<'de> for Courses {
             )),
         }
     }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, kind: A) -> Result<Course<U>, A::Error> {
+        FunctionSpec::deserialize(EnumAccessDeserializer::new(kind)).map(|file| Course::File(file, U::TAKES))
+    }
 }
 
-impl<'de> Deserialize<'de> for Course {
+impl<'de, U: Units> Deserialize<'de> for Course<U> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Courses)
+        deserializer.deserialize_newtype_struct("function", Courses::<U>(PhantomData))
     }
 }

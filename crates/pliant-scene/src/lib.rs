@@ -34,6 +34,7 @@
 mod assemble;
 mod controller;
 mod course;
+mod describe;
 mod diagnostic;
 mod error;
 mod event;
@@ -41,6 +42,7 @@ mod notation;
 mod number;
 mod observable;
 mod picture;
+pub mod quantity;
 pub mod schema;
 mod source;
 
@@ -48,7 +50,8 @@ pub use assemble::{
     BuiltScene, Hold, InputCourse, InputFile, Limits, Places, RunPlan, Settings, StaticsPlan, Varying, extent,
 };
 pub use controller::{ControlLaw, Controller};
-pub use course::Course;
+pub use course::{Course, FunctionSpec, SplineShape, SplineSpec, TableSpec};
+pub use describe::json_schema;
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
 pub use event::{Action, Event, Events};
@@ -60,6 +63,7 @@ pub use observable::{
 pub use picture::{DrawnCollider, Picture, PointRef};
 pub use pliant_expression::suggest::hint;
 pub use pliant_expression::{ExpressionError, constant};
+pub use quantity::{Amount, Quantity, Takes, Units};
 
 use notation::Tree;
 use pliant_mesh_io::read_file;
@@ -70,6 +74,20 @@ use std::path::{Path, PathBuf};
 /// The largest scene file that [`SceneFile::load`] reads, in bytes, 64 MiB: large data belongs in
 /// meshes.
 pub const LARGEST_SCENE: u64 = 64 << 20;
+
+/// Returns a scene in the notation of JSON, whichever it is written in.
+///
+/// # Errors
+/// [`SceneError::Syntax`] if the text is not well formed; keys and kinds are not looked at.
+pub fn as_json(path: &Path, text: &str, format: Format) -> Result<serde_json::Value, SceneError> {
+    let source = SourceText::new(path, text.strip_prefix('\u{feff}').unwrap_or(text).to_owned());
+    Tree::read(&source, format)
+        .map(|tree| tree.to_json())
+        .map_err(|complaint| {
+            let (message, range, help) = complaint.into_parts();
+            SceneError::Syntax(Box::new(source.at(range, message, help)))
+        })
+}
 
 /// A scene as written: read and well formed, nothing evaluated yet.
 #[derive(Clone, Debug)]

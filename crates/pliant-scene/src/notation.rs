@@ -22,3 +22,26 @@ pub enum Format {
     /// JSON, for programs.
     Json,
 }
+
+/// A value that is written in more than one way: a number or a text, a list of such, perhaps a
+/// kind.
+///
+/// Visitors of such values are read by `deserialize_newtype_struct` under one of the names below,
+/// so that a reader knows what is asked for, as it does of structs and kinds.
+pub(crate) struct Loose {
+    /// Whether it may be a kind, too.
+    pub(crate) kinds: bool,
+}
+
+/// The value of that name, if it is written in more than one way: `number`, also with its units
+/// behind it, `numbers`, `end`, `place`, `thing`, `function`, also with the units of its values.
+pub(crate) fn loose(name: &str) -> Option<Loose> {
+    let word = name.split(' ').next().unwrap_or_default();
+    matches!(
+        word,
+        "number" | "numbers" | "end" | "place" | "thing" | "function"
+    )
+    .then_some(Loose {
+        kinds: word == "function",
+    })
+}

@@ -1,5 +1,6 @@
 //! Values of a scene file that may be written in more than one way.
 
+use crate::quantity::{Length, Pure, Quantity, Units};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
@@ -21,11 +22,11 @@ impl From<f64> for Number {
 
 /// One number for all, or a list.
 #[derive(Clone, Debug, PartialEq)]
-pub enum OneOrMany {
+pub enum OneOrMany<D: Units> {
     /// For all.
-    One(Number),
+    One(Quantity<D>),
     /// One each.
-    Many(Vec<Number>),
+    Many(Vec<Quantity<D>>),
 }
 
 /// One end of a difference or distance: an element, `3` or `("node", 3)`, or a fixed point
@@ -33,11 +34,11 @@ pub enum OneOrMany {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndSpec {
     /// Element of the first parent.
-    Element(Number),
+    Element(Quantity<Pure>),
     /// Element of the parent of that name.
-    Of(String, Number),
+    Of(String, Quantity<Pure>),
     /// A point that does not move.
-    Point([Number; 3]),
+    Point([Quantity<Length>; 3]),
 }
 
 /// Accepts a number or a text; with `LISTS` also lists of them.
@@ -76,21 +77,33 @@ impl<'de, const LISTS: bool> Visitor<'de> for Loose<LISTS> {
     }
 }
 
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match deserializer.deserialize_any(Loose::<false>)? {
+impl Number {
+    /// Reads one as a value of that name ([`loose`](crate::notation::loose)).
+    pub(crate) fn read<'de, D: Deserializer<'de>>(
+        deserializer: D,
+        name: &'static str,
+    ) -> Result<Self, D::Error> {
+        match deserializer.deserialize_newtype_struct(name, Loose::<false>)? {
             LooseValue::One(number) => Ok(number),
             LooseValue::Many(_) => Err(D::Error::custom("expected a number")),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for OneOrMany {
+impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(Loose::<true>)? {
-            LooseValue::One(number) => Self::One(number),
-            LooseValue::Many(numbers) => Self::Many(numbers),
-        })
+        Self::read(deserializer, "number")
+    }
+}
+
+impl<'de, U: Units> Deserialize<'de> for OneOrMany<U> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(
+            match deserializer.deserialize_newtype_struct("numbers", Loose::<true>)? {
+                LooseValue::One(number) => Self::One(Quantity::new(number)),
+                LooseValue::Many(numbers) => Self::Many(numbers.into_iter().map(Quantity::new).collect()),
+            },
+        )
     }
 }
 
@@ -98,14 +111,14 @@ impl<'de> Deserialize<'de> for EndSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const EXPECTED: &str =
             "expected an element `3`, an element of a node `(\"node\", 3)`, or a point `(x, y, z)`";
-        let numbers = match deserializer.deserialize_any(Loose::<true>)? {
-            LooseValue::One(number) => return Ok(Self::Element(number)),
+        let numbers = match deserializer.deserialize_newtype_struct("end", Loose::<true>)? {
+            LooseValue::One(number) => return Ok(Self::Element(Quantity::new(number))),
             LooseValue::Many(numbers) => numbers,
         };
         match <[Number; 3]>::try_from(numbers) {
-            Ok(point) => Ok(Self::Point(point)),
+            Ok(point) => Ok(Self::Point(point.map(Quantity::new))),
             Err(numbers) => match <[Number; 2]>::try_from(numbers) {
-                Ok([Number::Expression(node), element]) => Ok(Self::Of(node, element)),
+                Ok([Number::Expression(node), element]) => Ok(Self::Of(node, Quantity::new(element))),
                 _ => Err(D::Error::custom(EXPECTED)),
             },
         }

@@ -39,7 +39,8 @@ pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
 pub use events::{ActionSpec, EventSpec};
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
-    MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, VelocityMotorSpec,
+    MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, TwistSpec,
+    VelocityMotorSpec,
 };
 pub use laws::{
     BodyForceSpec, CurveSpec, DampingSpec, DragSpec, GasSpec, Law, MatrixSpec, MuscleSpec, SaturatingSpec,
@@ -76,14 +77,18 @@ pub use solids::{
 };
 pub use statics::StaticsSpec;
 
-use super::course::Course;
+use super::course::{Course, FunctionSpec};
 use super::number::{EndSpec, Number, OneOrMany};
+use super::quantity::{Acceleration, Pure, Quantity, Units};
 use pliant::collision::FrictionRule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Three numbers.
-pub type Triple = [Number; 3];
+pub type Triple<D> = [Quantity<D>; 3];
+
+/// Elements with the weights that they have in a mean.
+pub type Weights = Vec<(EndSpec, Quantity<Pure>)>;
 
 /// A scene.
 #[derive(Clone, Debug, Deserialize)]
@@ -98,9 +103,12 @@ pub struct Scene {
     /// Numbers that expressions use as `$name`; `--set name=value` overrides them.
     #[serde(default)]
     pub parameters: BTreeMap<String, Number>,
+    /// Functions out of files that expressions use as `name($t)`.
+    #[serde(default)]
+    pub functions: BTreeMap<String, FunctionSpec>,
     /// Gravity in m/s^2; none by default.
     #[serde(default)]
-    pub gravity: Option<Triple>,
+    pub gravity: Option<Triple<Acceleration>>,
     /// Damping in proportion to all masses and stiffnesses; none by default.
     #[serde(default)]
     pub rayleigh: Option<RayleighSpec>,
@@ -182,10 +190,10 @@ pub enum Node {
     ElasticSheet(Box<ElasticSheet>),
 }
 
-fn one() -> Number {
+fn one<D: Units>() -> Quantity<D> {
     1.0.into()
 }
 
-fn zero() -> Number {
+fn zero<D: Units>() -> Quantity<D> {
     0.0.into()
 }

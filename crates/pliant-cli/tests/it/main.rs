@@ -517,6 +517,16 @@ fn the_first_sentences_of_events_are_printed() {
     assert!(printed.contains("more in `said` of result.json"), "{printed}");
 }
 
+#[test]
+fn schema_prints_what_scenes_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let printed = pliant(dir.path(), &["schema"]);
+    assert_eq!((printed.status.code(), err(&printed).as_str()), (Some(0), ""));
+    let schema: serde_json::Value = serde_json::from_str(&out(&printed)).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert!(schema["$defs"]["Rod"]["properties"]["bending_compliance"].is_object());
+}
+
 /// Every template is written, checks without a warning, and is not written over another file.
 #[test]
 fn new_writes_scenes_to_begin_with() {

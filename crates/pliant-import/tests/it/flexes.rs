@@ -6,7 +6,7 @@ use pliant::model::NodeId;
 use pliant_import::Options;
 use pliant_run::Runner;
 use pliant_scene::schema::Node;
-use pliant_scene::{Number, OneOrMany, SceneFile};
+use pliant_scene::{Amount, Number, OneOrMany, SceneFile};
 use serde_json::Value;
 
 /// Places (m): rounding, and the 15 digits that scenes have.
@@ -68,7 +68,7 @@ fn masses(scene: &SceneFile, name: &str) -> Vec<f64> {
         _ => None,
     };
     let found = scene.schema().nodes.iter().find_map(of);
-    let value = |number: &Number| match number {
+    let value = |amount: &Amount| match &amount.number {
         Number::Value(x) => *x,
         Number::Expression(text) => panic!("`{text}` is no number"),
     };
@@ -76,7 +76,7 @@ fn masses(scene: &SceneFile, name: &str) -> Vec<f64> {
     let count = found.positions.map_or(0, |list| list.len());
     match &found.mass {
         OneOrMany::One(mass) => vec![value(mass); count],
-        OneOrMany::Many(list) => list.iter().map(value).collect(),
+        OneOrMany::Many(list) => list.iter().map(|mass| value(mass)).collect(),
     }
 }
 

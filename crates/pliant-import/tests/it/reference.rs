@@ -6,7 +6,7 @@ use pliant::dense::{Mat3, Vec3};
 use pliant_import::{Imported, Options};
 use pliant_run::Runner;
 use pliant_scene::schema::{Body, Node, Rotation, Triple};
-use pliant_scene::{Number, SceneFile, Settings};
+use pliant_scene::{Amount, Number, SceneFile, Settings, Units};
 use serde_json::Value;
 
 /// Places and tensors: rounding of some dozen operations, and the 15 digits that scenes have.
@@ -39,14 +39,14 @@ pub(crate) fn rows(value: &Value) -> Mat3 {
     Mat3::from_row_slice(&list::<9>(value))
 }
 
-fn number(number: &Number) -> f64 {
-    match number {
+fn number(amount: &Amount) -> f64 {
+    match &amount.number {
         Number::Value(x) => *x,
         Number::Expression(text) => panic!("`{text}` is no number"),
     }
 }
 
-fn vector(triple: Option<&Triple>) -> Vec3 {
+fn vector(triple: Option<&Triple<impl Units>>) -> Vec3 {
     triple.map_or_else(Vec3::zeros, |t| {
         Vec3::new(number(&t[0]), number(&t[1]), number(&t[2]))
     })
@@ -260,7 +260,7 @@ fn parts<'a>(scene: &'a SceneFile, name: &'a str) -> impl Iterator<Item = (&'a s
 }
 
 fn mass_of(body: &Body) -> f64 {
-    body.mass.as_ref().map_or(0.0, number)
+    body.mass.as_ref().map_or(0.0, |mass| number(mass))
 }
 
 /// A body of the file with what its light ones borrow from it.
@@ -272,7 +272,7 @@ fn whole(scene: &SceneFile, name: &str) -> Whole {
         .unwrap_or_else(|| panic!("{name} is not there"));
     let rotation = match &own.rotation {
         None => Mat3::identity(),
-        Some(Rotation::Quaternion(q)) => matrix(q.each_ref().map(number)),
+        Some(Rotation::Quaternion(q)) => matrix(q.each_ref().map(|part| number(part))),
         Some(Rotation::Axis(_)) => panic!("imports write quaternions"),
     };
     let mass: f64 = found.iter().map(|(_, body)| mass_of(body)).sum();

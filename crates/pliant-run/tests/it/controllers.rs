@@ -402,9 +402,9 @@ const MISTAKES: [(&str, &str, &str, &str, &str); 16] = [
     (
         "hinge.angle_rate +",
         "hinge.angle_rate > 0 +",
-        "unexpected `>`",
-        ">",
-        "",
+        "this is a condition, and a number is needed",
+        "-$gain * hinge.angle_rate > 0 + 0.1 * (1 - hinge.angle)",
+        "`if(condition, 1, 0)` makes a number of it",
     ),
 ];
 

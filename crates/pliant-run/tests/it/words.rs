@@ -138,7 +138,7 @@ fn surfaces_become_bodies() {
             "exactly one of `mass` and `density`",
         ),
         ("shape: Surface(file: \"cubes.obj\", density: 1)", "cubes.obj"),
-        ("shape: Sphere(1)", "missing key `mass`"),
+        ("shape: Sphere(1)", "exactly one of `mass` and `density`"),
     ] {
         let error = scene(body).unwrap_err().to_string();
         assert!(error.contains(message) && error.contains('^'), "{error}");

@@ -2,9 +2,10 @@
 
 use super::values::{describe, owner};
 use super::{Builder, Hold, Result, courses, laws, nodes};
+use crate::quantity::Pure;
 use crate::schema::{Axis, BoundsSpec, ConstraintSpec, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene};
 use crate::source::Where;
-use crate::{Course, Number, OneOrMany, Warning};
+use crate::{Amount, Course, OneOrMany, Quantity, Units, Warning};
 use pliant::model::{ComponentId, Level, Mass, NodeId, NodeKind, Rayleigh};
 
 pub(super) fn add_components(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
@@ -57,7 +58,7 @@ pub(super) fn drive(
     name: &str,
     id: ComponentId,
     node: NodeId,
-    motion: Option<&Course>,
+    motion: Option<&Course<impl Units>>,
     bounds: Option<&BoundsSpec>,
 ) -> Result<()> {
     if let Some(course) = motion {
@@ -68,13 +69,13 @@ pub(super) fn drive(
         driven.map_err(|e| builder.model_error(e))?;
     }
     if let Some(bounds) = bounds {
-        let limit = |number: &Option<Number>, default| match number {
+        let limit = |number: Option<&Amount>, default| match number {
             Some(number) => builder.number(number, Where::Field(name, "bounds")),
             None => Ok(default),
         };
         let (lower, upper) = (
-            limit(&bounds.lower, f64::NEG_INFINITY)?,
-            limit(&bounds.upper, f64::INFINITY)?,
+            limit(bounds.lower.as_deref(), f64::NEG_INFINITY)?,
+            limit(bounds.upper.as_deref(), f64::INFINITY)?,
         );
         let bounded = builder.model.set_bounds(id, lower, upper);
         bounded.map_err(|e| builder.model_error(e))?;
@@ -176,7 +177,7 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
     let elements = match &spec.elements {
         None => (0..count).collect(),
         Some(list) => {
-            let element = |n| builder.any_element(n, at);
+            let element = |n: &Quantity<Pure>| builder.any_element(n, at);
             list.iter().map(element).collect::<Result<Vec<_>>>()?
         }
     };
@@ -203,11 +204,14 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
         );
         return builder.wrong(&places("velocity"), message, None);
     }
-    let time = |n: &Option<_>, default| match n {
+    let time = |n: Option<&Amount>, default| match n {
         Some(n) => builder.number(n, at),
         None => Ok(default),
     };
-    let (from, until) = (time(&spec.from, 0.0)?, time(&spec.until, f64::INFINITY)?);
+    let (from, until) = (
+        time(spec.from.as_deref(), 0.0)?,
+        time(spec.until.as_deref(), f64::INFINITY)?,
+    );
     if from < 0.0 || until <= from {
         let message = format!("`{name}` is fixed from {from} s until {until} s: no such time");
         return builder.wrong(
@@ -262,7 +266,7 @@ fn mask(builder: &Builder<'_>, name: &str, axes: &[Axis], size: usize) -> Result
 }
 
 /// A number that is zero or more.
-pub(super) fn not_negative(builder: &Builder<'_>, number: &crate::Number, at: Where<'_>) -> Result<f64> {
+pub(super) fn not_negative(builder: &Builder<'_>, number: &crate::Amount, at: Where<'_>) -> Result<f64> {
     let value = builder.number(number, at)?;
     if value >= 0.0 {
         return Ok(value);

@@ -7,10 +7,10 @@ mod tied;
 use super::mesh_files::count_entries;
 use super::outlines::Outline;
 use super::{Builder, Result, components, joints, nodes, outlines};
-use crate::Number;
 use crate::picture::DrawnCollider;
 use crate::schema::{BodiesColliderSpec, ColliderSpec, OverlapSpec, Scene, SleepingSpec, SurfaceContactSpec};
 use crate::source::Where;
+use crate::{Amount, Quantity, Units};
 use pliant::collision::{
     Collider, ColliderId, CollisionGroups, ContactError, MaterialId, Placement, Shape, World,
 };
@@ -268,14 +268,15 @@ fn bodies_collider(
 /// Elements of a node of so many.
 fn elements(
     builder: &Builder<'_>,
-    list: &[Number],
+    list: &[Quantity<impl Units>],
     node: &str,
     count: usize,
     name: &str,
 ) -> Result<Vec<usize>> {
     let at = Where::Used(name, "elements");
-    let element = |number| builder.element(number, node, count, at);
-    list.iter().map(element).collect()
+    list.iter()
+        .map(|number| builder.element(number, node, count, at))
+        .collect()
 }
 
 fn collision_shape(builder: &Builder<'_>, name: &str, outline: &Outline) -> Result<Shape> {
@@ -431,20 +432,20 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
 }
 
 pub(super) fn sleeping(builder: &Builder<'_>, spec: &SleepingSpec) -> Result<Sleeping> {
-    let number = |given: &Option<Number>, default: f64, key| match given {
+    let number = |given: Option<&Amount>, default: f64, key| match given {
         None => Ok(default),
         Some(number) => components::not_negative(builder, number, Where::Key(key)),
     };
     let default = Sleeping::default();
     Ok(Sleeping {
-        speed: number(&spec.speed, default.speed, "speed")?,
-        spin: number(&spec.spin, default.spin, "spin")?,
-        time: number(&spec.time, default.time, "time")?,
+        speed: number(spec.speed.as_deref(), default.speed, "speed")?,
+        spin: number(spec.spin.as_deref(), default.spin, "spin")?,
+        time: number(spec.time.as_deref(), default.time, "time")?,
     })
 }
 
 pub(super) fn overlap(builder: &Builder<'_>, spec: &OverlapSpec) -> Result<Overlap> {
-    let number = |given: &Option<Number>, default: f64, key, zero: bool| match given {
+    let number = |given: Option<&Amount>, default: f64, key, zero: bool| match given {
         None => Ok(default),
         Some(number) if zero => components::not_negative(builder, number, Where::Key(key)),
         Some(number) => builder.positive(number, Where::Key(key)),
@@ -455,12 +456,12 @@ pub(super) fn overlap(builder: &Builder<'_>, spec: &OverlapSpec) -> Result<Overl
     Ok(match spec {
         OverlapSpec::Keep => Overlap::Keep,
         OverlapSpec::Correct(spec) => Overlap::Correct {
-            allowed: number(&spec.allowed, allowed, "allowed", true)?,
-            speed: number(&spec.speed, speed, "speed", false)?,
+            allowed: number(spec.allowed.as_deref(), allowed, "allowed", true)?,
+            speed: number(spec.speed.as_deref(), speed, "speed", false)?,
         },
         OverlapSpec::Rows(spec) => Overlap::Rows {
             rate: builder.positive(&spec.rate, Where::Key("rate"))?,
-            speed: number(&spec.speed, speed, "speed", false)?,
+            speed: number(spec.speed.as_deref(), speed, "speed", false)?,
         },
     })
 }

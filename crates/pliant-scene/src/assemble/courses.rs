@@ -1,9 +1,10 @@
 //! Functions of time out of the schema.
 
 use super::values::{describe, owner};
-use super::{Builder, Result};
+use super::{Builder, Result, tables};
+use crate::quantity::Time;
 use crate::source::Where;
-use crate::{Course, Number};
+use crate::{Amount, Course, Number, Quantity, Units};
 use pliant::model::dual::Dual;
 use pliant::model::{ComponentId, PrescribedMotion};
 use pliant_expression::Program;
@@ -80,19 +81,20 @@ const SAMPLES: usize = 100;
 
 /// A number that may depend on the time `$t`. Looked at over the whole run, as what has no
 /// value shall be found before it.
-pub(super) fn program(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Timed> {
-    let text = match number {
+pub(super) fn program(builder: &Builder<'_>, number: &Amount, at: Where<'_>) -> Result<Timed> {
+    let text = match &number.number {
         Number::Value(_) => {
             let now = Program::number(builder.number(number, at)?);
             return Ok(Timed { now, varying: None });
         }
         Number::Expression(text) => text,
     };
-    let lookup = |name: &str| builder.variable(name, builder.index);
+    let lookup = |name: &str| builder.variable(name, builder.index, true);
     let mut names = builder.variables(builder.index);
     names.push("t");
     let whole = Program::parse(text, &lookup, &names, &builder.free_names())
         .map_err(|error| builder.expression_error(text, at, error))?;
+    builder.factor(text, &whole, number, at)?;
     let values: Vec<f64> = builder.varied.iter().map(|(_, value)| *value).collect();
     let program = whole.fixing(1, &values);
     for time in sample_times(builder, &program) {
@@ -120,7 +122,7 @@ pub(super) fn sample_times(builder: &Builder<'_>, program: &Program) -> impl Ite
 /// The values at which coordinates are held.
 pub(super) fn motion(
     builder: &Builder<'_>,
-    course: &Course,
+    course: &Course<impl Units>,
     coordinates: usize,
     at: Where<'_>,
 ) -> Result<Driven> {
@@ -140,6 +142,13 @@ pub(super) fn motion(
         }
         Course::Each(list) => wrong_count(builder, list.len(), coordinates, at),
         Course::Table(points) => table(builder, points, at).map(Driven::still),
+        Course::File(file, takes) => {
+            let program = tables::program(builder, file, takes, at)?;
+            Ok(Driven::still(PrescribedMotion::function(move |t| {
+                let x = program.jet(t.re);
+                at_rate(x.value, x.rate, t)
+            })))
+        }
     }
 }
 
@@ -152,7 +161,7 @@ fn wrong_count<T>(builder: &Builder<'_>, found: usize, coordinates: usize, at: W
     builder.wrong(&[at, owner(at)], message, Some(help.into()))
 }
 
-fn position(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Driven> {
+fn position(builder: &Builder<'_>, number: &Amount, at: Where<'_>) -> Result<Driven> {
     let timed = program(builder, number, at)?;
     let driven = |motion| Driven {
         motion,
@@ -173,9 +182,13 @@ fn position(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Dri
     })))
 }
 
-fn table(builder: &Builder<'_>, points: &[[Number; 2]], at: Where<'_>) -> Result<PrescribedMotion> {
+fn table(
+    builder: &Builder<'_>,
+    points: &[(Quantity<Time>, Quantity<impl Units>)],
+    at: Where<'_>,
+) -> Result<PrescribedMotion> {
     let mut list = Vec::with_capacity(points.len());
-    for [time, value] in points {
+    for (time, value) in points {
         list.push((builder.number(time, at)?, builder.number(value, at)?));
     }
     match PrescribedMotion::table(&list) {
@@ -185,11 +198,17 @@ fn table(builder: &Builder<'_>, points: &[[Number; 2]], at: Where<'_>) -> Result
 }
 
 /// A motion at a speed; only its rate counts.
-pub(super) fn speed(builder: &Builder<'_>, course: &Course, at: Where<'_>) -> Result<Driven> {
+pub(super) fn speed(builder: &Builder<'_>, course: &Course<impl Units>, at: Where<'_>) -> Result<Driven> {
     match course {
         Course::Each(list) if list.len() != 1 => wrong_count(builder, list.len(), 1, at),
         Course::One(number) => speed_of(builder, number, at),
         Course::Each(list) => speed_of(builder, &list[0], at),
+        Course::File(file, takes) => {
+            let program = tables::program(builder, file, takes, at)?;
+            Ok(Driven::still(PrescribedMotion::function(move |t| {
+                at_rate(0.0, program.jet(t.re).value, t)
+            })))
+        }
         Course::Table(points) => {
             let table = table(builder, points, at)?;
             Ok(Driven::still(PrescribedMotion::function(move |t| {
@@ -199,7 +218,7 @@ pub(super) fn speed(builder: &Builder<'_>, course: &Course, at: Where<'_>) -> Re
     }
 }
 
-fn speed_of(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<Driven> {
+fn speed_of(builder: &Builder<'_>, number: &Amount, at: Where<'_>) -> Result<Driven> {
     let timed = program(builder, number, at)?;
     let program = timed.now.clone();
     Ok(Driven {

@@ -2,10 +2,11 @@
 //! surface, and complaints.
 
 use super::{Builder, Result, Skin, mesh_files, meshes, nodes};
-use crate::Number;
 use crate::picture::PointRef;
+use crate::quantity::{Length, Pure, Velocity};
 use crate::schema::{CellsSpec, Rotation, SolidFile, SymmetrySpec, Triple};
 use crate::source::Where;
+use crate::{Amount, Quantity, Units};
 use pliant::continuum::SymmetryPlane;
 use pliant::dense::Vec3;
 use pliant::dense::rotation::{self, Quaternion};
@@ -16,8 +17,8 @@ use pliant_mesh_io::Mesh as FileMesh;
 pub(super) struct Held<'a> {
     pub(super) name: &'a str,
     pub(super) key: &'static str,
-    pub(super) fix: &'a [Number],
-    pub(super) boxes: &'a [(Triple, Triple)],
+    pub(super) fix: &'a [Quantity<Pure>],
+    pub(super) boxes: &'a [(Triple<Length>, Triple<Length>)],
     pub(super) groups: &'a [String],
 }
 
@@ -51,18 +52,14 @@ impl Placement {
 pub(super) fn placement(
     builder: &Builder<'_>,
     name: &str,
-    position: Option<&Triple>,
+    position: Option<&Triple<impl Units>>,
     turn: Option<&Rotation>,
-    velocity: Option<&Triple>,
+    velocity: Option<&Triple<Velocity>>,
 ) -> Result<Placement> {
-    let triple = |value: Option<&Triple>, key| match value {
-        Some(value) => builder.triple(value, Where::Field(name, key)),
-        None => Ok([0.0; 3]),
-    };
     Ok(Placement {
-        origin: triple(position, "position")?,
+        origin: builder.triple_or_zero(position, Where::Field(name, "position"))?,
         turn: nodes::orientation(builder, name, turn)?,
-        velocity: triple(velocity, "velocity")?,
+        velocity: builder.triple_or_zero(velocity, Where::Field(name, "velocity"))?,
     })
 }
 
@@ -152,8 +149,8 @@ pub(super) fn points_of(
 pub(super) fn density_of<'a>(
     builder: &Builder<'_>,
     name: &str,
-    density: Option<&'a Number>,
-) -> Result<&'a Number> {
+    density: Option<&'a Amount>,
+) -> Result<&'a Amount> {
     let Some(density) = density else {
         let message = format!("`{name}` has no `density`");
         let help = "only a part `on` points that are there has none".to_owned();

@@ -1,9 +1,9 @@
 //! Distance fields, from meshes and by formulas.
 
 use super::{Builder, Result, mesh_files, shapes};
-use crate::number::Number;
 use crate::schema::DistanceFieldSpec;
 use crate::source::Where;
+use crate::{Amount, Number};
 use pliant::collision::{ContactError, DistanceField, Shape};
 use pliant_expression::{PLACE, Program};
 use std::cell::RefCell;
@@ -65,12 +65,12 @@ fn count(builder: &Builder<'_>, name: &str, [low, high]: [[f64; 3]; 2], spacing:
 fn by_formula(
     builder: &Builder<'_>,
     name: &str,
-    formula: &Number,
+    formula: &Amount,
     [from, to]: [[f64; 3]; 2],
     spacing: f64,
 ) -> Result<std::result::Result<DistanceField, ContactError>> {
     let at = Where::Field(name, "formula");
-    let text = match formula {
+    let text = match &formula.number {
         Number::Value(_) => {
             let message = format!("the formula of `{name}` is a number, so it has no surface");
             let help = "write an expression of `$x`, `$y` and `$z`, as in \"$z - 0.1 * sin($x)\"".to_owned();
@@ -78,11 +78,12 @@ fn by_formula(
         }
         Number::Expression(text) => text,
     };
-    let lookup = |name: &str| builder.variable(name, None);
-    let mut names: Vec<&str> = builder.parameters.keys().map(String::as_str).collect();
+    let lookup = |name: &str| builder.variable(name, None, false);
+    let mut names: Vec<&str> = builder.parameters.names().collect();
     names.extend(PLACE);
     let program = Program::parse(text, &lookup, &names, PLACE);
     let program = program.map_err(|error| builder.expression_error(text, at, error))?;
+    builder.factor(text, &program, formula, at)?;
     let first = RefCell::new(None);
     let value = |place: [f64; 3]| {
         program.at(place).unwrap_or_else(|mut error| {

@@ -1,16 +1,15 @@
 //! Joints and gears.
 
 use super::values::{describe, owner};
-use super::{Builder, Result, components, courses, nodes};
-use crate::Number;
-use crate::OneOrMany;
+use super::{Builder, Result, components, courses, nodes, starts, swing};
 use crate::schema::{
     GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
 };
 use crate::source::Where;
+use crate::{Amount, OneOrMany, Takes, Units, quantity};
 use pliant::dense::rotation::{self, Quaternion, multiply, rotate};
 use pliant::dense::{Vec3, vec3};
-use pliant::model::{Joint, JointKind, NodeId, Pose, Side, Space};
+use pliant::model::{Joint, JointAxis, JointKind, NodeId, Pose, Side, Space};
 use pliant_expression::suggest;
 
 /// The number of a joint that is repeated, in its name.
@@ -83,12 +82,19 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
 
 /// Adds a joint of the scene to the model.
 fn add(builder: &mut Builder<'_>, index: usize, name: &str, made: Made) -> Result<()> {
-    let Made { kind, joint, motors } = made;
-    builder.grow(name, kind.free_axes().len().saturating_add(4))?;
-    let handle = builder
+    let Made {
+        kind,
+        joint,
+        motors,
+        swing,
+    } = made;
+    let rows = kind.free_axes().len().saturating_add(4);
+    builder.grow(name, rows.saturating_add(swing.rows()))?;
+    let mut handle = builder
         .model
         .add_joint(name, &joint)
         .map_err(|e| builder.model_error(e))?;
+    swing::add(builder, name, swing, &mut handle)?;
     let driven = handle.motors.iter().zip(&motors);
     let varying = driven.filter_map(|(motor, course)| course.varying(*motor));
     builder.varying.extend(varying);
@@ -102,6 +108,8 @@ struct Made {
     joint: Joint,
     /// Courses of its motors.
     motors: Vec<courses::Driven>,
+    /// Limits of a ball joint.
+    swing: swing::Swing,
 }
 
 /// The joint that a scene describes, of `$i` where it is repeated.
@@ -132,8 +140,10 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
         let message = format!("`{name}` has compliances, so what it holds is not kept at a `level`");
         return builder.wrong(&[field("level"), Where::Name(name)], message, None);
     }
+    let at = joint_pose(builder, spec)?;
+    let sides = [started(builder, &sides, 0, at)?, started(builder, &sides, 1, at)?];
     let mut joint = Joint::new(kind, sides[0], sides[1])
-        .at(joint_pose(builder, spec)?)
+        .at(at)
         .with_level(components::level(builder, &spec.level, field("level"))?);
     let relaxation = components::not_negative(builder, &spec.relaxation_time, field("relaxation_time"))?;
     joint = match (&spec.kind, &spec.compliance) {
@@ -163,10 +173,16 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
         joint = joint.colliding();
     }
     let (joint, motors) = attached(builder, spec, kind, joint)?;
-    Ok(Made { kind, joint, motors })
+    let swing = swing::read(builder, spec)?;
+    Ok(Made {
+        kind,
+        joint,
+        motors,
+        swing,
+    })
 }
 
-fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
+pub(super) fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind> {
     let at = |key| Where::Field(&spec.name, key);
     Ok(match &spec.kind {
         JointKindSpec::Hinge => JointKind::Hinge,
@@ -216,13 +232,50 @@ fn side(builder: &Builder<'_>, name: &str, key: &str, spec: &SideSpec) -> Result
     }
 }
 
+/// A side of a joint of bodies that start elsewhere: its frame, which has moved with its body.
+fn started(builder: &Builder<'_>, sides: &[Side; 2], which: usize, at: Pose) -> Result<Side> {
+    let start = |side: &Side| match side {
+        Side::Body(node, element) | Side::Frame(node, element, _) => {
+            let name = builder.model.node(*node).name.clone();
+            builder.starts.get(&(name, *element))
+        }
+        Side::World | Side::Fixed(_) => None,
+    };
+    let side = &sides[which];
+    if sides.iter().all(|side| start(side).is_none()) {
+        return Ok(*side);
+    }
+    match side {
+        Side::World => Ok(Side::Fixed(at)),
+        Side::Body(node, element) => {
+            let state = builder
+                .model
+                .initial_state()
+                .map_err(|e| builder.model_error(e))?;
+            let bodies = builder.model.positions(&state, *node).as_chunks::<7>().0;
+            let [x, y, z, rotation @ ..] = bodies[*element];
+            let now = Pose {
+                position: [x, y, z],
+                rotation,
+            };
+            let moved = start(side).map_or(at, |start| starts::after(start.moved, at));
+            Ok(Side::Frame(
+                *node,
+                *element,
+                starts::after(starts::inverse(now), moved),
+            ))
+        }
+        Side::Frame(..) | Side::Fixed(_) => Ok(*side),
+    }
+}
+
 /// A body that something is attached to.
 pub(super) fn body_at(
     builder: &Builder<'_>,
     name: &str,
     key: &str,
     node: &str,
-    element: &Number,
+    element: &Amount,
 ) -> Result<(NodeId, usize)> {
     let id = builder.node(node, name, key)?;
     let places = [
@@ -244,7 +297,7 @@ pub(super) fn body_at(
     Ok((id, element))
 }
 
-fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose> {
+pub(super) fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let position = match &spec.at {
@@ -280,58 +333,67 @@ fn attached(
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
     let axis = |on: &Option<String>, key| free_axis(builder, name, kind, on.as_deref(), key);
+    let of = |axis: usize| OnAxis::of(kind, axis);
     for spring in &spec.springs {
         let axis = axis(&spring.on, "springs")?;
-        let compliance = components::not_negative(builder, &spring.compliance, field("springs"))?;
+        let compliance = spring.compliance.taking(of(axis).compliance);
+        let compliance = components::not_negative(builder, &compliance, field("springs"))?;
         let relaxation = components::not_negative(builder, &spring.relaxation_time, field("springs"))?;
-        let rest = builder.number(&spring.rest, field("rest"))?;
+        let rest = builder.number(&spring.rest.taking(of(axis).coordinate), field("rest"))?;
         joint = joint.with_spring(axis, compliance, relaxation, rest);
     }
     for damper in &spec.dampers {
-        let damping = components::not_negative(builder, &damper.damping, field("damping"))?;
-        joint = joint.with_damper(axis(&damper.on, "dampers")?, damping);
+        let axis = axis(&damper.on, "dampers")?;
+        let damping = damper.damping.taking(of(axis).damping);
+        joint = joint.with_damper(
+            axis,
+            components::not_negative(builder, &damping, field("damping"))?,
+        );
     }
-    let largest = |force: &Option<Number>, key| match force {
-        Some(force) => components::not_negative(builder, force, field(key)),
+    let largest = |force: Option<&Amount>, axis, key| match force {
+        Some(force) => components::not_negative(builder, &force.taking(of(axis).force), field(key)),
         None => Ok(f64::INFINITY),
     };
     for motor in &spec.motors {
         joint = match motor {
             MotorSpec::Position(motor) => {
                 let axis = axis(&motor.on, "motors")?;
-                let target = courses::motion(builder, &motor.target, 1, field("target"))?;
-                let compliance = components::not_negative(builder, &motor.compliance, field("motors"))?;
+                let target = motor.target.taking(of(axis).coordinate);
+                let target = courses::motion(builder, &target, 1, field("target"))?;
+                let compliance = motor.compliance.taking(of(axis).compliance);
+                let compliance = components::not_negative(builder, &compliance, field("motors"))?;
                 let relaxation = components::not_negative(builder, &motor.relaxation_time, field("motors"))?;
-                let force = largest(&motor.force, "motors")?;
+                let force = largest(motor.force.as_deref(), axis, "motors")?;
                 let motion = target.motion.clone();
                 courses.push(target);
                 joint.with_position_motor(axis, motion, compliance, relaxation, force)
             }
             MotorSpec::Velocity(motor) => {
                 let axis = axis(&motor.on, "motors")?;
-                let speed = courses::speed(builder, &motor.speed, field("speed"))?;
+                let speed = courses::speed(builder, &motor.speed.taking(of(axis).speed), field("speed"))?;
                 let motion = speed.motion.clone();
                 courses.push(speed);
-                joint.with_velocity_motor(axis, motion, largest(&motor.force, "motors")?)
+                joint.with_velocity_motor(axis, motion, largest(motor.force.as_deref(), axis, "motors")?)
             }
         };
     }
     for friction in &spec.friction {
         let axis = axis(&friction.on, "friction")?;
+        let force = friction.force.taking(of(axis).force);
         joint = joint.with_friction(
             axis,
-            components::not_negative(builder, &friction.force, field("friction"))?,
+            components::not_negative(builder, &force, field("friction"))?,
         );
     }
     for limits in &spec.limits {
         let axis = axis(&limits.on, "limits")?;
-        let limit = |number: &Option<Number>, default| match number {
-            Some(number) => builder.number(number, field("limits")),
+        let limit = |number: Option<&Amount>, default| match number {
+            Some(number) => builder.number(&number.taking(of(axis).coordinate), field("limits")),
             None => Ok(default),
         };
         let (lower, upper) = (
-            limit(&limits.lower, f64::NEG_INFINITY)?,
-            limit(&limits.upper, f64::INFINITY)?,
+            limit(limits.lower.as_deref(), f64::NEG_INFINITY)?,
+            limit(limits.upper.as_deref(), f64::INFINITY)?,
         );
         if lower > upper {
             let message = format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
@@ -340,6 +402,36 @@ fn attached(
         joint = joint.with_limits(axis, lower, upper);
     }
     Ok((joint, courses))
+}
+
+/// The units of what acts on a free coordinate.
+struct OnAxis {
+    coordinate: &'static Takes,
+    speed: &'static Takes,
+    force: &'static Takes,
+    compliance: &'static Takes,
+    damping: &'static Takes,
+}
+
+impl OnAxis {
+    fn of(kind: JointKind, axis: usize) -> Self {
+        match kind.free_axes().get(axis) {
+            Some((JointAxis::Translation(_), _)) => Self {
+                coordinate: quantity::Length::TAKES,
+                speed: quantity::Velocity::TAKES,
+                force: quantity::Force::TAKES,
+                compliance: quantity::Compliance::TAKES,
+                damping: quantity::Damping::TAKES,
+            },
+            _ => Self {
+                coordinate: quantity::Angle::TAKES,
+                speed: quantity::Turning::TAKES,
+                force: quantity::Torque::TAKES,
+                compliance: quantity::AngularCompliance::TAKES,
+                damping: quantity::AngularDamping::TAKES,
+            },
+        }
+    }
 }
 
 /// The number of a free coordinate; the only one need not be named.
@@ -400,7 +492,7 @@ fn add_gear(builder: &mut Builder<'_>, spec: &GearSpec) -> Result<()> {
 /// A direction of any length but zero, as a unit vector.
 pub(super) fn direction(
     builder: &Builder<'_>,
-    numbers: &crate::schema::Triple,
+    numbers: &crate::schema::Triple<impl Units>,
     at: Where<'_>,
 ) -> Result<Vec3> {
     let axis = builder.triple(numbers, at)?;

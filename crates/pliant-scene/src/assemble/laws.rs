@@ -5,7 +5,7 @@ use crate::schema::{
     BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, MuscleSpec, SpringLawSpec, Triple,
 };
 use crate::source::Where;
-use crate::{Number, OneOrMany};
+use crate::{Amount, OneOrMany, Quantity, Units};
 use pliant::continuum::{PronySeries, Relaxing};
 use pliant::model::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
@@ -170,7 +170,7 @@ fn law(
 /// inputs.
 fn timed(
     builder: &Builder<'_>,
-    number: &Number,
+    number: &Amount,
     at: Where<'_>,
     input: usize,
     inputs: &mut Inputs,
@@ -185,18 +185,19 @@ fn timed(
 
 fn timed_list(
     builder: &Builder<'_>,
-    numbers: &[Number],
+    numbers: &[Quantity<impl Units>],
     at: Where<'_>,
     first: usize,
     inputs: &mut Inputs,
 ) -> Result<Vec<f64>> {
-    let one = |(k, number)| timed(builder, number, at, first.saturating_add(k), inputs);
+    let one =
+        |(k, number): (usize, &Quantity<_>)| timed(builder, number, at, first.saturating_add(k), inputs);
     numbers.iter().enumerate().map(one).collect()
 }
 
 fn timed_triple(
     builder: &Builder<'_>,
-    numbers: Option<&Triple>,
+    numbers: Option<&Triple<impl Units>>,
     at: Where<'_>,
     first: usize,
     inputs: &mut Inputs,

@@ -104,14 +104,7 @@ pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> 
         Where::Name(name),
     ];
     for path in mesh_files(&builder.files.folder().join(file)) {
-        if let Some(real) = builder.files.outside(&path) {
-            let message = format!(
-                "the mesh \"{file}\" is not in the folder of the scene, but at {}",
-                real.display()
-            );
-            let help = "`--allow-outside DIR` lets a scene read the meshes in DIR, too".to_owned();
-            return builder.wrong(&places, message, Some(help));
-        }
+        check_place(builder, &places, &path, &format!("the mesh \"{file}\""))?;
     }
     let path = builder.files.scene.with_file_name(file);
     let mesh = read_mesh_within(&path, builder.limits.mesh_bytes).map_err(|source| {
@@ -133,6 +126,43 @@ pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> 
     }
     count_entries(builder, places[0], entries_of(&mesh))?;
     Ok(mesh)
+}
+
+/// Refuses a file that the scene may not read.
+fn check_place(builder: &Builder<'_>, places: &[Where<'_>], path: &Path, what: &str) -> Result<()> {
+    let Some(real) = builder.files.outside(path) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{what} is not in the folder of the scene, but at {}",
+        real.display()
+    );
+    let help = "`--allow-outside DIR` lets a scene read the files in DIR, too".to_owned();
+    builder.wrong(places, message, Some(help))
+}
+
+/// Reads a table that a scene names, relative to it.
+pub(super) fn text(builder: &Builder<'_>, places: &[Where<'_>], file: &str) -> Result<String> {
+    check_place(
+        builder,
+        places,
+        &builder.files.folder().join(file),
+        &format!("the table \"{file}\""),
+    )?;
+    let path = builder.files.scene.with_file_name(file);
+    let bytes = match read_file(&path, builder.limits.mesh_bytes) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let message = format!("cannot read the table {}: {error}", path.display());
+            return builder.wrong(places, message, None);
+        }
+    };
+    builder.files.note(path, &bytes);
+    match String::from_utf8(bytes) {
+        // Windows programs begin files with this mark.
+        Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
+        Err(_) => builder.wrong(places, format!("the table {file} is not UTF-8 text"), None),
+    }
 }
 
 fn entries_of(mesh: &Mesh) -> usize {

@@ -5,7 +5,7 @@ use super::{Builder, Result, Skin, components, nodes, parts};
 use crate::picture::PointRef;
 use crate::schema::{MeshPart, Net, Triple};
 use crate::source::Where;
-use crate::{Number, OneOrMany};
+use crate::{Amount, OneOrMany, Quantity, Units, quantity};
 use pliant::continuum::MassMatrix;
 use pliant::model::{End, Mass, ModelError, NodeId};
 use pliant_expression::suggest;
@@ -13,8 +13,8 @@ use pliant_mesh_io::{Mesh, MeshGroup};
 
 /// The mass of a mesh.
 struct MeshMass<'a> {
-    mass: Option<&'a OneOrMany>,
-    density: Option<&'a Number>,
+    mass: Option<&'a OneOrMany<quantity::Mass>>,
+    density: Option<&'a Amount>,
     matrix: MassMatrix,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn add_net(builder: &mut Builder<'_>, spec: &Net) -> Result<()> {
     let node = nodes::add_points(builder, name, &points, &[])?;
     let mass = MeshMass {
         mass: spec.mass.as_ref(),
-        density: spec.density.as_ref(),
+        density: spec.density.as_deref(),
         matrix: spec.mass_matrix,
     };
     mesh_mass(builder, name, node, &mesh, &points, &mass)?;
@@ -60,7 +60,7 @@ pub(super) fn add_mesh(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()>
     let node = nodes::add_points(builder, name, &points, &[])?;
     let mass = MeshMass {
         mass: spec.mass.as_ref(),
-        density: spec.density.as_ref(),
+        density: spec.density.as_deref(),
         matrix: spec.mass_matrix,
     };
     mesh_mass(builder, name, node, &mesh, &points, &mass)?;
@@ -91,8 +91,8 @@ fn vertices(
     builder: &Builder<'_>,
     name: &str,
     mesh: &Mesh,
-    scale: &Number,
-    position: Option<&Triple>,
+    scale: &Amount,
+    position: Option<&Triple<impl Units>>,
 ) -> Result<Vec<[f64; 3]>> {
     let scale = builder.positive(scale, Where::Field(name, "scale"))?;
     let origin = match position {
@@ -141,7 +141,7 @@ fn fix_vertices(
     name: &str,
     node: NodeId,
     mesh: &Mesh,
-    fix: &[Number],
+    fix: &[Quantity<impl Units>],
     groups: &[String],
 ) -> Result<()> {
     let field = |key| Where::Field(name, key);

@@ -1,9 +1,9 @@
 //! Independent nodes.
 
-use super::{Builder, Result, shapes};
-use crate::OneOrMany;
+use super::{Builder, Result, shapes, starts};
 use crate::schema::{Bodies, Body, Particles, Rotation, Scalars, Triple};
 use crate::source::Where;
+use crate::{OneOrMany, Units};
 use pliant::dense::rotation::Quaternion;
 use pliant::dense::{Vec3, rotation};
 use pliant::model::{Mass, NodeId, Pose, Space};
@@ -69,7 +69,12 @@ pub(super) fn add_points(
 }
 
 /// The mass of a node of points or scalars, as `name.mass`.
-fn point_mass(builder: &mut Builder<'_>, name: &str, node: NodeId, mass: &OneOrMany) -> Result<()> {
+fn point_mass(
+    builder: &mut Builder<'_>,
+    name: &str,
+    node: NodeId,
+    mass: &OneOrMany<impl Units>,
+) -> Result<()> {
     let mass = match mass {
         OneOrMany::One(number) => Mass::Uniform(builder.number(number, Where::Field(name, "mass"))?),
         OneOrMany::Many(list) => Mass::PerElement(builder.numbers(list, Where::Field(name, "mass"))?),
@@ -85,7 +90,7 @@ pub(super) fn add_mass(builder: &mut Builder<'_>, name: &str, node: NodeId, mass
     Ok(())
 }
 
-fn triples(builder: &Builder<'_>, list: &[Triple], at: Where<'_>) -> Result<Vec<[f64; 3]>> {
+fn triples(builder: &Builder<'_>, list: &[Triple<impl Units>], at: Where<'_>) -> Result<Vec<[f64; 3]>> {
     list.iter().map(|numbers| builder.triple(numbers, at)).collect()
 }
 
@@ -127,12 +132,9 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
         builder.index = *index;
         let solid = shapes::solid(builder, name, body);
         let pose = pose(builder, name, body);
-        let velocity = |v: &Option<Triple>, key| match v {
-            Some(v) => builder.triple(v, Where::Field(name, key)),
-            None => Ok([0.0; 3]),
-        };
-        let linear = velocity(&body.velocity, "velocity");
-        let angular = velocity(&body.angular_velocity, "angular_velocity");
+        let at = |key| Where::Field(name, key);
+        let linear = builder.triple_or_zero(body.velocity.as_ref(), at("velocity"));
+        let angular = builder.triple_or_zero(body.angular_velocity.as_ref(), at("angular_velocity"));
         builder.index = None;
         let (solid, mut pose) = (solid?, pose?);
         if body.inertia.is_none() {
@@ -144,10 +146,17 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
             let centre = rotation::rotate(rotation, solid.centre.into());
             pose.position = [0, 1, 2].map(|k| pose.position[k] + centre[k]);
         }
+        let (mut linear, mut angular) = (linear?, angular?);
+        if let Some(start) = builder.starts.get(&(name.to_owned(), poses.len())) {
+            pose = starts::after(start.moved, pose);
+            let [v, w] = start.velocity(pose.position);
+            linear = [0, 1, 2].map(|k| linear[k] + v[k]);
+            angular = [0, 1, 2].map(|k| angular[k] + w[k]);
+        }
         poses.push(pose);
         masses.push(solid.mass);
         solids.push((solid.picture, solid.outline));
-        velocities.push((linear?, angular?));
+        velocities.push((linear, angular));
     }
     let node = builder
         .model
@@ -205,7 +214,7 @@ pub(super) fn orientation(builder: &Builder<'_>, name: &str, spec: Option<&Rotat
 pub(super) fn frame_pose(
     builder: &Builder<'_>,
     name: &str,
-    position: Option<&Triple>,
+    position: Option<&Triple<impl Units>>,
     rotation: Option<&Rotation>,
 ) -> Result<Pose> {
     let position = match position {

@@ -11,11 +11,11 @@ pub(super) use variables::variables;
 
 use super::values::owner;
 use super::{Builder, Result};
-use crate::Number;
 use crate::SceneError;
 use crate::observable::{NamedExpression, Observable, Observables};
 use crate::schema::ExpressionSpec;
 use crate::source::Where;
+use crate::{Amount, Number};
 use pliant_expression::{ExpressionError, Program, Reference, suggest};
 use std::collections::BTreeMap;
 use things::{Quantity, Thing};
@@ -72,13 +72,13 @@ impl<'b, 'a> Room<'b, 'a> {
     }
 
     /// The number that an expression of the scene is.
-    pub(super) fn program(&mut self, number: &Number, at: Where<'_>) -> Result<Program> {
-        let text = match number {
+    pub(super) fn program(&mut self, number: &Amount, at: Where<'_>) -> Result<Program> {
+        let text = match &number.number {
             Number::Value(_) => return Ok(Program::number(self.builder.number(number, at)?)),
             Number::Expression(text) => text,
         };
         let builder = self.builder;
-        let lookup = |name: &str| builder.variable(name, None);
+        let lookup = |name: &str| builder.variable(name, None, true);
         let mut names = builder.variables(None);
         names.push("t");
         let read = Program::observing(text, &lookup, &names, &builder.free_names(), &mut |reference| {

@@ -4,9 +4,9 @@ use super::ends::{ParentList, in_first, neighbours};
 use super::hanging::hanging_chain;
 use super::nodes::evenly;
 use super::{Builder, Result, components, mapped, nodes};
-use crate::Number;
 use crate::schema::{Cable, CableEnd, Triple};
 use crate::source::Where;
+use crate::{Amount, Units};
 use pliant::model::{Difference, Distance, End, Level, Mass, NodeId, Space, Treatment, UniformCompliance};
 
 pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
@@ -58,7 +58,7 @@ fn hanging(
     builder: &Builder<'_>,
     name: &str,
     ends: [[f64; 3]; 2],
-    length: &Number,
+    length: &Amount,
     links: usize,
 ) -> Result<Vec<[f64; 3]>> {
     let at = Where::Field(name, "length");
@@ -101,7 +101,7 @@ fn cable_end(
     builder: &mut Builder<'_>,
     name: &str,
     key: &str,
-    point: Option<&Triple>,
+    point: Option<&Triple<impl Units>>,
     end: &CableEnd,
 ) -> Result<[f64; 3]> {
     if let CableEnd::Attached(node, element) = end {
@@ -124,7 +124,7 @@ fn cable_end(
 }
 
 /// An element of a node of points.
-fn attachment(builder: &Builder<'_>, name: &str, node: &str, element: &Number) -> Result<(NodeId, usize)> {
+fn attachment(builder: &Builder<'_>, name: &str, node: &str, element: &Amount) -> Result<(NodeId, usize)> {
     let at = Where::Literal(name, node);
     let id = builder.node(node, name, "end")?;
     let target = builder.model.node(id);
@@ -146,7 +146,7 @@ fn attach(
     which: &str,
     own: (NodeId, usize),
     to: &str,
-    at: &Number,
+    at: &Amount,
 ) -> Result<()> {
     let (target, element) = attachment(builder, name, to, at)?;
     let joint = format!("{name}.{which}");
@@ -172,8 +172,8 @@ pub(super) fn lengths(
     name: &str,
     node: NodeId,
     pairs: &[(End, End)],
-    compliance: &Number,
-    relaxation_time: &Number,
+    compliance: &Amount,
+    relaxation_time: &Amount,
 ) -> Result<()> {
     let compliance = components::not_negative(builder, compliance, Where::Field(name, "compliance"))?;
     let relaxation_time =

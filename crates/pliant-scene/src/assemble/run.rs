@@ -4,7 +4,7 @@ use super::values::{describe, owner};
 use super::{Builder, Result, RunPlan, Settings, adaptive, contacts};
 use crate::schema::{AccuracySpec, GeometrySpec, IntegratorSpec, Run, StabilisationSpec};
 use crate::source::Where;
-use crate::{Number, SceneError};
+use crate::{Amount, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, GeometricTerms};
 use pliant::{Accuracy, Integrator, Stabilisation, Tolerances, WorkLimits};
@@ -162,15 +162,15 @@ fn accuracy(builder: &Builder<'_>, spec: &AccuracySpec) -> Result<Accuracy> {
     let AccuracySpec::Certified(spec) = spec else {
         return Ok(Accuracy::Measured);
     };
-    let or_default = |number: &Option<Number>, default, key| match number {
+    let or_default = |number: Option<&Amount>, default, key| match number {
         Some(number) => builder.positive(number, Where::Key(key)),
         None => Ok(default),
     };
     let default = Tolerances::default();
     Ok(Accuracy::Certified(Tolerances {
-        gain: or_default(&spec.gain, default.gain, "gain")?,
-        passive_gain: or_default(&spec.passive_gain, default.passive_gain, "passive_gain")?,
-        since_start: or_default(&spec.since_start, default.since_start, "since_start")?,
+        gain: or_default(spec.gain.as_deref(), default.gain, "gain")?,
+        passive_gain: or_default(spec.passive_gain.as_deref(), default.passive_gain, "passive_gain")?,
+        since_start: or_default(spec.since_start.as_deref(), default.since_start, "since_start")?,
     }))
 }
 
@@ -210,7 +210,7 @@ fn whole_up_to_most(steps: f64) -> usize {
 
 /// Counts of work beyond which a step is halved, or an error.
 fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
-    let count = |number: &Option<Number>, default: u64, key| match number {
+    let count = |number: Option<&Amount>, default: u64, key| match number {
         Some(number) => Ok(builder.whole(number, 1, MOST_WORK, Where::Key(key))? as u64),
         None => Ok(default),
     };
@@ -221,16 +221,16 @@ fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
     let work = builder.options.tuning.work;
     builder.options.tuning.work = WorkLimits {
         contact_operations: count(
-            &run.contact_operations,
+            run.contact_operations.as_deref(),
             work.contact_operations,
             "contact_operations",
         )?,
         correction_operations: count(
-            &run.correction_operations,
+            run.correction_operations.as_deref(),
             work.correction_operations,
             "correction_operations",
         )?,
-        contact_tests: count(&run.contact_tests, work.contact_tests, "contact_tests")?,
+        contact_tests: count(run.contact_tests.as_deref(), work.contact_tests, "contact_tests")?,
         factorisations,
     };
     Ok(())
@@ -238,7 +238,7 @@ fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
 
 fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator> {
     // A number of an integrator, between two bounds.
-    let within = |number: &Option<Number>, default: f64, key, (least, most): (f64, f64), help: &str| {
+    let within = |number: Option<&Amount>, default: f64, key, (least, most): (f64, f64), help: &str| {
         let Some(number) = number else { return Ok(default) };
         let value = builder.number(number, Where::Key(key))?;
         if (least..=most).contains(&value) {
@@ -256,12 +256,15 @@ fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator
         IntegratorSpec::Nonlinear => Integrator::Nonlinear,
         IntegratorSpec::GeneralisedAlpha(g) => {
             let help = "1 damps nothing, 0 takes what is far too fast in one step";
-            Integrator::generalised_alpha(within(&g.radius, 0.8, "radius", (0.0, 1.0), help)?)
+            Integrator::generalised_alpha(within(g.radius.as_deref(), 0.8, "radius", (0.0, 1.0), help)?)
         }
         IntegratorSpec::Newmark(n) => {
             let help = "0.25 and 0.5 are the trapezoidal rule";
-            let position = within(&n.position, 0.25, "position", (0.01, 2.0), help)?;
-            Integrator::newmark(position, within(&n.velocity, 0.5, "velocity", (0.01, 2.0), help)?)
+            let position = within(n.position.as_deref(), 0.25, "position", (0.01, 2.0), help)?;
+            Integrator::newmark(
+                position,
+                within(n.velocity.as_deref(), 0.5, "velocity", (0.01, 2.0), help)?,
+            )
         }
         IntegratorSpec::Bdf2 => Integrator::bdf2(),
         IntegratorSpec::Sdirk2 => Integrator::Sdirk2,
@@ -279,7 +282,7 @@ pub(super) fn length(
     builder: &Builder<'_>,
     key: &'static str,
     given: Option<f64>,
-    written: &Number,
+    written: &Amount,
 ) -> Result<f64> {
     match given {
         None => builder.positive(written, Where::Key(key)),
@@ -292,7 +295,7 @@ pub(super) fn length(
 }
 
 /// A number in (0, 1].
-pub(super) fn weight(builder: &Builder<'_>, number: &Number, at: Where<'_>) -> Result<f64> {
+pub(super) fn weight(builder: &Builder<'_>, number: &Amount, at: Where<'_>) -> Result<f64> {
     let value = builder.number(number, at)?;
     if value > 0.0 && value <= 1.0 {
         return Ok(value);

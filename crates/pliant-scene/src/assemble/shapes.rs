@@ -4,9 +4,10 @@ use super::outlines::Outline;
 use super::{Builder, Result, mesh_files, outlines};
 use crate::schema::{Body, ShapeSpec};
 use crate::source::Where;
-use crate::{Number, SceneError};
+use crate::{Amount, SceneError};
 use pliant::model::{ModelError, RigidMass};
 use pliant_output::recording::{Shape, Surface};
+use std::f64::consts::PI;
 use std::sync::Arc;
 
 /// The shape and mass of a body.
@@ -18,49 +19,68 @@ pub(super) struct Solid {
     pub(super) centre: [f64; 3],
 }
 
-pub(super) fn solid(builder: &Builder<'_>, name: &str, body: &Body) -> Result<Solid> {
-    let at = Where::Field(name, "mass");
-    let mass = match &body.mass {
-        Some(mass) => Some(builder.number(mass, at)?),
-        None => None,
+/// The matter that a body is made of.
+#[derive(Clone, Copy)]
+enum Matter {
+    /// So much, whatever its shape (kg).
+    Mass(f64),
+    /// Of that density (kg/m^3).
+    Density(f64),
+}
+
+impl Matter {
+    /// The mass of a volume (m^3).
+    fn mass(self, volume: f64) -> f64 {
+        match self {
+            Self::Mass(mass) => mass,
+            Self::Density(density) => density * volume,
+        }
+    }
+}
+
+/// The mass or the density of a body, of which exactly one is given; the density may be a key of
+/// its shape.
+fn matter(builder: &Builder<'_>, name: &str, body: &Body) -> Result<Matter> {
+    let field = |key| Where::Field(name, key);
+    let of_shape = match &body.shape {
+        Some(ShapeSpec::Surface(surface)) => surface.density.as_deref(),
+        Some(ShapeSpec::Hull(hull)) => hull.density.as_deref(),
+        _ => None,
     };
-    let mut solid = match (&body.shape, mass) {
+    match (&body.mass, body.density.as_deref(), of_shape) {
+        (Some(mass), None, None) => Ok(Matter::Mass(builder.number(mass, field("mass"))?)),
+        (None, Some(density), None) | (None, None, Some(density)) => {
+            Ok(Matter::Density(builder.positive(density, field("density"))?))
+        }
+        _ => {
+            let message = format!("a body of `{name}` needs exactly one of `mass` and `density`");
+            let places = [field("density"), field("mass"), field("shape"), Where::Name(name)];
+            builder.wrong(&places, message, None)
+        }
+    }
+}
+
+pub(super) fn solid(builder: &Builder<'_>, name: &str, body: &Body) -> Result<Solid> {
+    let matter = matter(builder, name, body)?;
+    let mut solid = match (&body.shape, matter) {
         (Some(ShapeSpec::Surface(surface)), _) => {
-            let (surface_of, density) = (
-                read_surface(builder, name, &surface.file, &surface.scale)?,
-                &surface.density,
-            );
-            inside(
-                builder,
-                name,
-                &surface.file,
-                surface_of,
-                density.as_ref(),
-                mass,
-                true,
-            )?
+            let triangles = read_surface(builder, name, &surface.file, &surface.scale)?;
+            inside(builder, name, &surface.file, triangles, matter, true)?
         }
         (Some(ShapeSpec::Hull(hull)), _) => {
             let surface = outlines::hull_surface(builder, name, hull)?;
-            let mut solid = inside(
-                builder,
-                name,
-                "the hull",
-                surface,
-                hull.density.as_ref(),
-                mass,
-                hull.centred,
-            )?;
+            let mut solid = inside(builder, name, "the hull", surface, matter, hull.centred)?;
             if let Outline::Surface(surface) = &solid.outline {
                 solid.outline = Outline::Hull(surface.vertices.clone());
             }
             solid
         }
-        (_, None) => {
-            let message = format!("missing key `mass` in a body of `{name}`");
-            return builder.wrong(&[Where::Field(name, "bodies"), Where::Name(name)], message, None);
+        (None, Matter::Density(_)) => {
+            let message = format!("a body of `{name}` has a `density` and no `shape`");
+            let places = [Where::Field(name, "density"), Where::Name(name)];
+            return builder.wrong(&places, message, None);
         }
-        (None, Some(mass)) => {
+        (None, Matter::Mass(mass)) => {
             let Some(moments) = &body.inertia else {
                 let message = format!("a body of `{name}` has neither `shape` nor `inertia`");
                 return builder.wrong(&[Where::Field(name, "bodies"), Where::Name(name)], message, None);
@@ -78,7 +98,7 @@ pub(super) fn solid(builder: &Builder<'_>, name: &str, body: &Body) -> Result<So
                 centre: [0.0; 3],
             });
         }
-        (Some(spec), Some(mass)) => shape(builder, name, spec, mass)?,
+        (Some(spec), _) => shape(builder, name, spec, matter)?,
     };
     // Moments that the file gives win over those of the shape.
     if let Some(moments) = &body.inertia {
@@ -108,7 +128,7 @@ fn tensor(builder: &Builder<'_>, name: &str, body: &Body, moments: [f64; 3]) -> 
 }
 
 /// A positive size of a shape.
-pub(super) fn size(builder: &Builder<'_>, name: &str, number: &Number, what: &str) -> Result<f64> {
+pub(super) fn size(builder: &Builder<'_>, name: &str, number: &Amount, what: &str) -> Result<f64> {
     let value = builder.number(number, Where::Field(name, "shape"))?;
     if value > 0.0 {
         Ok(value)
@@ -117,16 +137,17 @@ pub(super) fn size(builder: &Builder<'_>, name: &str, number: &Number, what: &st
     }
 }
 
-fn shape(builder: &Builder<'_>, name: &str, spec: &ShapeSpec, mass: f64) -> Result<Solid> {
-    let size = |number: &Number, what| size(builder, name, number, what);
+fn shape(builder: &Builder<'_>, name: &str, spec: &ShapeSpec, matter: Matter) -> Result<Solid> {
+    let size = |number: &Amount, what| size(builder, name, number, what);
     let radius = |number| size(number, "the radius");
+    let ball = 4.0 / 3.0 * PI;
     let (mass, picture, outline) = match spec {
         ShapeSpec::Box([x, y, z]) => {
             let edge = |number| size(number, "an edge");
             let edges = [edge(x)?, edge(y)?, edge(z)?];
             let half = edges.map(|s| 0.5 * s);
             (
-                RigidMass::cuboid(mass, edges),
+                RigidMass::cuboid(matter.mass(edges.iter().product()), edges),
                 Shape::Box { half },
                 Outline::Box { half },
             )
@@ -134,7 +155,7 @@ fn shape(builder: &Builder<'_>, name: &str, spec: &ShapeSpec, mass: f64) -> Resu
         ShapeSpec::Sphere(number) => {
             let radius = radius(number)?;
             (
-                RigidMass::sphere(mass, radius),
+                RigidMass::sphere(matter.mass(ball * radius.powi(3)), radius),
                 Shape::Sphere { radius },
                 Outline::Sphere { radius },
             )
@@ -142,18 +163,20 @@ fn shape(builder: &Builder<'_>, name: &str, spec: &ShapeSpec, mass: f64) -> Resu
         ShapeSpec::Cylinder(spec) => {
             let (r, l) = (radius(&spec.radius)?, size(&spec.length, "the length")?);
             let outline = Outline::Cylinder { radius: r, length: l };
+            let mass = matter.mass(PI * r * r * l);
             (RigidMass::cylinder(mass, r, l), outline.picture(), outline)
         }
         ShapeSpec::Capsule(spec) => {
             let (r, l) = (radius(&spec.radius)?, size(&spec.length, "the length")?);
             let outline = Outline::Capsule { radius: r, length: l };
+            let mass = matter.mass(PI * r * r * l + ball * r.powi(3));
             (RigidMass::capsule(mass, r, l), outline.picture(), outline)
         }
         ShapeSpec::Ellipsoid([x, y, z]) => {
             let axis = |number| size(number, "a half axis");
             let half = [axis(x)?, axis(y)?, axis(z)?];
             (
-                RigidMass::ellipsoid(mass, half),
+                RigidMass::ellipsoid(matter.mass(ball * half.iter().product::<f64>()), half),
                 Surface::ellipsoid(half).into(),
                 Outline::Ellipsoid,
             )
@@ -162,12 +185,12 @@ fn shape(builder: &Builder<'_>, name: &str, spec: &ShapeSpec, mass: f64) -> Resu
             let (r, h) = (radius(&spec.radius)?, size(&spec.height, "the height")?);
             let profile = [[0.0, -0.25 * h], [r, -0.25 * h], [0.0, 0.75 * h]];
             (
-                RigidMass::cone(mass, r, h),
+                RigidMass::cone(matter.mass(PI * r * r * h / 3.0), r, h),
                 Surface::turned(&profile).into(),
                 Outline::cone(r, h),
             )
         }
-        // Handled before, as they may have no mass of their own.
+        // Handled before: their volume is that inside of triangles.
         ShapeSpec::Surface(_) | ShapeSpec::Hull(_) => return bad_shape(builder, name, "the mass"),
     };
     Ok(Solid {
@@ -179,7 +202,7 @@ fn shape(builder: &Builder<'_>, name: &str, spec: &ShapeSpec, mass: f64) -> Resu
 }
 
 /// A surface of a mesh file, in the axes of the file.
-pub(super) fn read_surface(builder: &Builder<'_>, name: &str, file: &str, scale: &Number) -> Result<Surface> {
+pub(super) fn read_surface(builder: &Builder<'_>, name: &str, file: &str, scale: &Amount) -> Result<Surface> {
     let mesh = mesh_files::mesh(builder, name, "file", file)?;
     let scale = builder.positive(scale, Where::Field(name, "scale"))?;
     Ok(Surface {
@@ -194,27 +217,17 @@ fn inside(
     name: &str,
     what: &str,
     surface: Surface,
-    density: Option<&Number>,
-    mass: Option<f64>,
+    matter: Matter,
     centred: bool,
 ) -> Result<Solid> {
-    let field = |key| Where::Field(name, key);
-    let density = match (density, mass) {
-        (Some(density), None) => builder.positive(density, field("density"))?,
-        (None, Some(_)) => 1.0,
-        _ => {
-            let message = format!("a body of `{name}` needs exactly one of `mass` and `density`");
-            return builder.wrong(
-                &[field("density"), field("shape"), Where::Name(name)],
-                message,
-                None,
-            );
-        }
+    let density = match matter {
+        Matter::Density(density) => density,
+        Matter::Mass(_) => 1.0,
     };
     let triangles: Vec<[usize; 3]> = surface.triangles.iter().map(|t| t.map(|v| v as usize)).collect();
     let made = RigidMass::from_surface(&surface.vertices, &triangles, density);
     let (mut rigid, centre) = made.map_err(|error| surface_error(builder, name, what, error))?;
-    if let Some(mass) = mass {
+    if let Matter::Mass(mass) = matter {
         let factor = mass / rigid.mass;
         rigid.mass = mass;
         rigid.inertia = rigid.inertia.map(|row| row.map(|x| factor * x));

@@ -170,7 +170,7 @@ fn sheet_of(builder: &Builder<'_>, spec: &Spec) -> Result<Sheet> {
     let sheet = match &spec.on {
         Some(_) => sheet.without_mass(),
         None => {
-            let density = deformables::density_of(builder, name, spec.density.as_ref())?;
+            let density = deformables::density_of(builder, name, spec.density.as_deref())?;
             sheet.with_density(number(density, "density")?)
         }
     };

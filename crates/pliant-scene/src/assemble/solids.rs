@@ -2,7 +2,7 @@
 
 use super::deformables::{Held, Placement};
 use super::{Builder, Result, components, deformables, nodes};
-use crate::Number;
+use crate::Amount;
 use crate::schema::{
     CellsSpec, PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
 };
@@ -291,7 +291,7 @@ pub(super) fn prony(
     if terms.is_empty() {
         return Ok(None);
     }
-    let share = |given: &Option<Number>| match given {
+    let share = |given: Option<&Amount>| match given {
         Some(share) => components::not_negative(builder, share, at),
         None => Ok(0.0),
     };
@@ -303,9 +303,9 @@ pub(super) fn prony(
             return builder.wrong(&[at, Where::Name(name)], message, None);
         }
         if t.share.is_some() {
-            return Ok(PronyTerm::new(time, share(&t.share)?));
+            return Ok(PronyTerm::new(time, share(t.share.as_deref())?));
         }
-        let (shear, bulk) = (share(&t.shear)?, share(&t.bulk)?);
+        let (shear, bulk) = (share(t.shear.as_deref())?, share(t.bulk.as_deref())?);
         Ok(PronyTerm { time, shear, bulk })
     };
     let terms = terms.iter().map(term).collect::<Result<Vec<_>>>()?;
@@ -314,7 +314,7 @@ pub(super) fn prony(
 }
 
 fn plasticity(builder: &Builder<'_>, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {
-    let number = |value: &Number, key| components::not_negative(builder, value, Where::Field(name, key));
+    let number = |value: &Amount, key| components::not_negative(builder, value, Where::Field(name, key));
     let yield_stress = builder.positive(&spec.yield_stress, Where::Field(name, "yield_stress"))?;
     Ok(Plasticity::perfect(yield_stress)
         .with_isotropic_hardening(number(&spec.isotropic, "isotropic")?)
@@ -324,7 +324,7 @@ fn plasticity(builder: &Builder<'_>, name: &str, spec: &PlasticSpec) -> Result<P
 
 fn solid_of(builder: &Builder<'_>, spec: &Spec) -> Result<Solid> {
     let name = spec.name.as_str();
-    let number = |value: &Number, key| builder.number(value, Where::Field(name, key));
+    let number = |value: &Amount, key| builder.number(value, Where::Field(name, key));
     let moduli = |y: &YoungSpec| Ok((number(&y.young, "young")?, number(&y.poisson, "poisson")?));
     let of = |make: fn(f64, f64) -> Solid, y: &YoungSpec| {
         let (young, poisson) = moduli(y)?;
@@ -355,7 +355,7 @@ fn solid_of(builder: &Builder<'_>, spec: &Spec) -> Result<Solid> {
     let solid = match &spec.on {
         Some(_) => solid.without_mass(),
         None => {
-            let density = deformables::density_of(builder, name, spec.density.as_ref())?;
+            let density = deformables::density_of(builder, name, spec.density.as_deref())?;
             solid.with_density(builder.positive(density, Where::Field(name, "density"))?)
         }
     };

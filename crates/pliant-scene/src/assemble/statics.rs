@@ -1,7 +1,7 @@
 //! Equilibria instead of motion.
 
 use super::{Builder, Result, run};
-use crate::Number;
+use crate::Amount;
 use crate::schema::{Run, StaticsSpec};
 use crate::source::Where;
 use pliant::model::ComponentId;
@@ -55,7 +55,7 @@ pub(super) fn plan(builder: &Builder<'_>, run: &Run) -> Result<Option<StaticsPla
         return builder.wrong(&[Where::Key("statics")], message, None);
     }
     let newton = Equilibrium::default();
-    let tolerance = or_positive(builder, spec.tolerance.as_ref(), newton.tolerance, "tolerance")?;
+    let tolerance = or_positive(builder, spec.tolerance.as_deref(), newton.tolerance, "tolerance")?;
     if tolerance >= 1.0 {
         let message = format!("`tolerance` is {tolerance}, but must be below 1: it is a share of the forces");
         return builder.wrong(&[Where::Key("tolerance"), Where::Key("statics")], message, None);
@@ -72,13 +72,13 @@ pub(super) fn plan(builder: &Builder<'_>, run: &Run) -> Result<Option<StaticsPla
         return builder.wrong(&[Where::Key("method"), Where::Key("statics")], message, None);
     }
     let default = Continuation::default();
-    let number = |given: &Option<Number>, default: f64, key| match given {
+    let number = |given: Option<&Amount>, default: f64, key| match given {
         Some(number) => builder.number(number, Where::Key(key)),
         None => Ok(default),
     };
     let (start, end) = (
-        number(&spec.start, default.start, "start")?,
-        number(&spec.end, default.end, "end")?,
+        number(spec.start.as_deref(), default.start, "start")?,
+        number(spec.end.as_deref(), default.end, "end")?,
     );
     if start == end {
         let message = format!("the path starts and ends at the load factor {start}");
@@ -103,10 +103,10 @@ pub(super) fn plan(builder: &Builder<'_>, run: &Run) -> Result<Option<StaticsPla
         },
         start,
         end,
-        step: or_positive(builder, spec.step.as_ref(), default.step, "step")?,
+        step: or_positive(builder, spec.step.as_deref(), default.step, "step")?,
         largest_step: or_positive(
             builder,
-            spec.largest_step.as_ref(),
+            spec.largest_step.as_deref(),
             default.largest_step,
             "largest_step",
         )?,
@@ -142,7 +142,7 @@ fn equilibrium(builder: &Builder<'_>, spec: &StaticsSpec, tolerance: f64) -> Res
     Ok(StaticsPlan::Equilibrium(Equilibrium { tolerance, ..how }))
 }
 
-fn or_positive(builder: &Builder<'_>, number: Option<&Number>, default: f64, key: &str) -> Result<f64> {
+fn or_positive(builder: &Builder<'_>, number: Option<&Amount>, default: f64, key: &str) -> Result<f64> {
     number.map_or(Ok(default), |n| builder.positive(n, Where::Key(key)))
 }
 

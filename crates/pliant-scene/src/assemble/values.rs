@@ -1,92 +1,101 @@
 //! Numbers, counts and names out of the schema.
 
-use super::{Builder, Result, Settings};
-use crate::schema::{Scene, Triple};
+use super::{Builder, Result};
+use crate::schema::Triple;
 use crate::source::Where;
-use crate::{Number, OneOrMany, SceneError};
+use crate::{Amount, Number, OneOrMany, Quantity, SceneError, Units};
 use pliant::model::NodeId;
-use pliant_expression::suggest;
-use pliant_expression::{ExpressionError, TIME};
-use std::collections::BTreeMap;
+use pliant_expression::{Dimension, ExpressionError, Program, Symbol, TIME, suggest};
 
 /// Bytes that an element takes at least, whatever it is of.
 const LEAST_BYTES: usize = 100;
 
 impl Builder<'_> {
-    /// Evaluates the parameters; those of `settings` win.
-    pub(super) fn parameters(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
-        let mut values = BTreeMap::new();
-        for (name, number) in &scene.parameters {
-            values.insert(name.clone(), self.number(number, Where::Key(name))?);
-        }
-        for (name, number) in &settings.parameters {
-            if !values.contains_key(name) {
-                let known = values.keys().map(String::as_str);
-                let help = suggest::hint(name, "parameters", known)
-                    .or_else(|| Some("this scene has no parameters".to_owned()));
-                return Err(SceneError::Setting {
-                    message: format!("unknown parameter `{name}`"),
-                    help,
-                });
-            }
-            let value = match number {
-                Number::Value(value) if value.is_finite() => Ok(*value),
-                Number::Value(value) => Err((format!("{value} is not a finite number"), None)),
-                Number::Expression(text) => {
-                    pliant_expression::constant(text).map_err(|e| (e.message, e.help))
-                }
-            };
-            let value = value.map_err(|(message, help)| SceneError::Setting {
-                message: format!("the parameter `{name}`: {message}"),
-                help,
-            })?;
-            values.insert(name.clone(), value);
-        }
-        self.parameters = values;
-        Ok(())
-    }
-
     /// A finite number.
-    pub(super) fn number(&self, number: &Number, at: Where<'_>) -> Result<f64> {
+    pub(super) fn number(&self, number: &Amount, at: Where<'_>) -> Result<f64> {
         self.number_for(number, at, None)
     }
 
     /// A finite number that may depend on `$i`.
-    pub(super) fn number_for(&self, number: &Number, at: Where<'_>, index: Option<usize>) -> Result<f64> {
-        let value = match number {
-            Number::Value(value) if value.is_finite() => *value,
-            Number::Value(value) => {
-                let message = format!("{} is {value}, not a finite number", describe(at));
-                return self.wrong(&[at, owner(at)], message, None);
-            }
-            Number::Expression(text) => self.expression(text, at, index)?,
+    pub(super) fn number_for(&self, number: &Amount, at: Where<'_>, index: Option<usize>) -> Result<f64> {
+        let value = match &number.number {
+            Number::Value(value) => self.finite(*value, at)?,
+            Number::Expression(text) => self.expression(text, number, at, index)?,
         };
         self.units.note(at, value);
         Ok(value)
     }
 
-    fn expression(&self, text: &str, at: Where<'_>, index: Option<usize>) -> Result<f64> {
-        let index = index.or(self.index);
-        let lookup = |name: &str| self.variable(name, index);
-        let names = self.variables(index);
-        pliant_expression::evaluate(text, &lookup, &names)
-            .map_err(|error| self.expression_error(text, at, error))
+    /// A number as it is written, if it is finite.
+    pub(super) fn finite(&self, value: f64, at: Where<'_>) -> Result<f64> {
+        if value.is_finite() {
+            return Ok(value);
+        }
+        let message = format!("{} is {value}, not a finite number", describe(at));
+        self.wrong(&[at, owner(at)], message, None)
     }
 
-    /// The value of a parameter, or of `$i` where something is repeated.
-    pub(super) fn variable(&self, name: &str, index: Option<usize>) -> Option<f64> {
-        match index {
-            Some(i) if name == "i" => Some(i as f64),
+    fn expression(&self, text: &str, number: &Amount, at: Where<'_>, index: Option<usize>) -> Result<f64> {
+        let index = index.or(self.index);
+        let lookup = |name: &str| self.variable(name, index, false);
+        let names = self.variables(index);
+        let read = Program::parse(text, &lookup, &names, &[]);
+        let read = read.and_then(|program| Ok((program.value(0.0)?, program)));
+        let (value, program) = read.map_err(|error| self.expression_error(text, at, error))?;
+        Ok(value * self.factor(text, &program, number, at)?)
+    }
+
+    /// The factor on the value of an expression that makes the number of a key of it; an error if
+    /// its units are not those of the key.
+    pub(super) fn factor(
+        &self,
+        text: &str,
+        program: &Program,
+        number: &Amount,
+        at: Where<'_>,
+    ) -> Result<f64> {
+        let Some(found) = program.dimension() else {
+            return Ok(1.0);
+        };
+        let takes = number.takes;
+        // A number is no angle, and angles count as numbers only in arithmetic.
+        let is_angle = found.is_angle() && takes.dimensions == [Dimension::NONE];
+        let is_right = takes.dimensions.iter().any(|right| right.agrees(found)) && !is_angle;
+        if is_right || takes.dimensions.is_empty() {
+            return Ok(if takes.in_degrees { 1f64.to_degrees() } else { 1.0 });
+        }
+        let right: Vec<String> = takes.dimensions.iter().map(ToString::to_string).collect();
+        let error = ExpressionError {
+            message: format!(
+                "{} is {found}, and needed is {}",
+                describe(at),
+                right.join(" or ")
+            ),
+            range: 0..text.len(),
+            help: None,
+        };
+        Err(self.expression_error(text, at, error))
+    }
+
+    /// The meaning of a parameter, or of `$i` where something is repeated. In a function of time
+    /// and of what changes with it, parameters may follow others; the number of a thing that does
+    /// not change cannot use them.
+    pub(super) fn variable(&self, name: &str, index: Option<usize>, is_function: bool) -> Option<Symbol<'_>> {
+        match (index, self.parameters.following(name)) {
+            (Some(i), _) if name == "i" => Some(Symbol::from(i as f64)),
             // It has no value of its own: it changes while the scene runs.
             _ if self.varied.iter().any(|(varied, _)| varied == name) => None,
-            _ => self.parameters.get(name).copied(),
+            (_, Some(program)) => is_function.then_some(Symbol::Program(program)),
+            _ => {
+                let function = || self.functions.get(name).map(Symbol::Function);
+                self.parameters.symbol(name).or_else(function)
+            }
         }
     }
 
     /// Names of everything that has a value in an expression.
     pub(super) fn variables(&self, index: Option<usize>) -> Vec<&str> {
-        let names = self.parameters.keys().map(String::as_str);
-        names.chain(index.map(|_| "i")).collect()
+        self.parameters.names().chain(index.map(|_| "i")).collect()
     }
 
     /// Names of the values that functions of time are given: the time and what changes with it.
@@ -109,17 +118,15 @@ impl Builder<'_> {
             range,
             mut help,
         } = error;
-        let changes = |varied: &&str| message == format!("unknown parameter `${varied}`");
-        if let Some(varied) = self
-            .varied
-            .iter()
-            .map(|(varied, _)| varied.as_str())
-            .find(changes)
-        {
+        if let Some((changing, sets)) = self.changing(&message) {
             let what = describe(at);
-            message = format!("`${varied}` changes while the scene runs, and {what} does not");
+            let follows = match changing == sets {
+                true => String::new(),
+                false => format!("follows `{sets}` and "),
+            };
+            message = format!("`${changing}` {follows}changes while the scene runs, and {what} does not");
             help = Some(format!(
-                "an event or a controller sets `{varied}`: forces, targets of motions and of motors, and their speeds may follow it"
+                "an event or a controller sets `{sets}`: forces, targets of motions and of motors, and their speeds may follow it"
             ));
         }
         let diagnostic = match self.source.find(Where::Literal(name, text)) {
@@ -134,27 +141,57 @@ impl Builder<'_> {
         SceneError::Value(Box::new(diagnostic))
     }
 
-    pub(super) fn triple(&self, numbers: &Triple, at: Where<'_>) -> Result<[f64; 3]> {
+    /// The parameter that a message says is unknown although it is one that changes, and the one
+    /// that is set, which it is or follows.
+    fn changing(&self, message: &str) -> Option<(String, String)> {
+        let named = message.strip_prefix("unknown parameter `$")?.strip_suffix('`')?;
+        if self.varied.iter().any(|(varied, _)| varied == named) {
+            return Some((named.to_owned(), named.to_owned()));
+        }
+        let place = self
+            .parameters
+            .following(named)?
+            .places()
+            .find(|place| *place > 0)?;
+        let (varied, _) = self.varied.get(place.checked_sub(1)?)?;
+        Some((named.to_owned(), varied.clone()))
+    }
+
+    pub(super) fn triple(&self, numbers: &Triple<impl Units>, at: Where<'_>) -> Result<[f64; 3]> {
         self.triple_for(numbers, at, None)
+    }
+
+    /// Three numbers, zero if there are none.
+    pub(super) fn triple_or_zero(
+        &self,
+        numbers: Option<&Triple<impl Units>>,
+        at: Where<'_>,
+    ) -> Result<[f64; 3]> {
+        numbers.map_or(Ok([0.0; 3]), |numbers| self.triple(numbers, at))
     }
 
     pub(super) fn triple_for(
         &self,
-        numbers: &Triple,
+        numbers: &Triple<impl Units>,
         at: Where<'_>,
         index: Option<usize>,
     ) -> Result<[f64; 3]> {
         let [x, y, z] = numbers;
-        let of = |n| self.number_for(n, at, index);
+        let of = |n: &Amount| self.number_for(n, at, index);
         Ok([of(x)?, of(y)?, of(z)?])
     }
 
-    pub(super) fn numbers(&self, numbers: &[Number], at: Where<'_>) -> Result<Vec<f64>> {
+    pub(super) fn numbers(&self, numbers: &[Quantity<impl Units>], at: Where<'_>) -> Result<Vec<f64>> {
         numbers.iter().map(|n| self.number(n, at)).collect()
     }
 
     /// One number for all, or as many as `count`.
-    pub(super) fn each(&self, numbers: &OneOrMany, count: usize, at: Where<'_>) -> Result<Vec<f64>> {
+    pub(super) fn each(
+        &self,
+        numbers: &OneOrMany<impl Units>,
+        count: usize,
+        at: Where<'_>,
+    ) -> Result<Vec<f64>> {
         match numbers {
             OneOrMany::One(number) => Ok(vec![self.number(number, at)?; count]),
             OneOrMany::Many(list) if list.len() == count => self.numbers(list, at),
@@ -170,12 +207,12 @@ impl Builder<'_> {
     }
 
     /// A whole number from `least` to the largest allowed count.
-    pub(super) fn count(&self, number: &Number, least: usize, at: Where<'_>) -> Result<usize> {
+    pub(super) fn count(&self, number: &Amount, least: usize, at: Where<'_>) -> Result<usize> {
         self.whole(number, least, self.limits.elements, at)
     }
 
     /// The number of an element of a node that has `count`, counted from zero.
-    pub(super) fn element(&self, number: &Number, node: &str, count: usize, at: Where<'_>) -> Result<usize> {
+    pub(super) fn element(&self, number: &Amount, node: &str, count: usize, at: Where<'_>) -> Result<usize> {
         match count.checked_sub(1) {
             Some(last) => self.whole(number, 0, last, at),
             None => {
@@ -186,12 +223,12 @@ impl Builder<'_> {
     }
 
     /// The number of an element of a node that is not known yet, or is looked at later.
-    pub(super) fn any_element(&self, number: &Number, at: Where<'_>) -> Result<usize> {
+    pub(super) fn any_element(&self, number: &Amount, at: Where<'_>) -> Result<usize> {
         self.whole(number, 0, self.limits.elements, at)
     }
 
     /// A whole number within bounds.
-    pub(super) fn whole(&self, number: &Number, least: usize, most: usize, at: Where<'_>) -> Result<usize> {
+    pub(super) fn whole(&self, number: &Amount, least: usize, most: usize, at: Where<'_>) -> Result<usize> {
         let value = self.number(number, at)?;
         let rounded = value.round();
         // An expression such as `0.3 / 0.1` means 3.
@@ -220,7 +257,7 @@ impl Builder<'_> {
     }
 
     /// A number above zero.
-    pub(super) fn positive(&self, number: &Number, at: Where<'_>) -> Result<f64> {
+    pub(super) fn positive(&self, number: &Amount, at: Where<'_>) -> Result<f64> {
         let value = self.number(number, at)?;
         if value > 0.0 {
             return Ok(value);

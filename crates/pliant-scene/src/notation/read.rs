@@ -1,7 +1,7 @@
 //! The schema out of a tree of values.
 
 use super::tree::{Content, Entry};
-use super::{Complaint, Tree};
+use super::{Complaint, Loose, Tree, loose};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess,
@@ -108,8 +108,17 @@ impl<'de> Deserializer<'de> for &'de Tree {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
-        visitor.visit_newtype_struct(self)
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+        let is_kind = match &self.content {
+            Content::Kind(..) => true,
+            Content::Map(entries) => entries.len() == 1,
+            _ => false,
+        };
+        match loose(name) {
+            Some(Loose { kinds: true }) if is_kind => self.deserialize_enum(name, &[], visitor),
+            Some(_) => self.deserialize_any(visitor),
+            None => visitor.visit_newtype_struct(self),
+        }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

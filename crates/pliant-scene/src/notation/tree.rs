@@ -2,6 +2,7 @@
 
 use super::{Complaint, Format};
 use crate::source::{Kind, SourceText, Token};
+use serde_json::Value;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::slice::Iter;
@@ -59,6 +60,40 @@ impl Tree {
         match parser.tokens.next() {
             None => Ok(tree),
             Some(token) => Err(parser.unexpected(token, "the end of the scene")),
+        }
+    }
+}
+
+impl Tree {
+    /// The same value as JSON has it.
+    pub(crate) fn to_json(&self) -> Value {
+        let list = |items: &[Self]| Value::Array(items.iter().map(Self::to_json).collect());
+        let entries = |entries: &[Entry]| {
+            let all = entries
+                .iter()
+                .map(|entry| (entry.key.clone(), entry.value.to_json()));
+            Value::Object(all.collect())
+        };
+        match &self.content {
+            Content::Null => Value::Null,
+            Content::Bool(value) => Value::from(*value),
+            Content::Number(value) => Value::from(*value),
+            Content::Text(text) => Value::from(text.as_str()),
+            Content::Kind(kind, None) => Value::from(kind.as_str()),
+            Content::Kind(kind, Some(inner)) => {
+                // One value alone stands for itself.
+                let inner = match &inner.content {
+                    Content::Tuple(items) if items.len() == 1 => items[0].to_json(),
+                    _ => inner.to_json(),
+                };
+                match kind.as_str() {
+                    "Some" => inner,
+                    _ => Value::Object([(kind.clone(), inner)].into_iter().collect()),
+                }
+            }
+            Content::Empty => Value::Object(serde_json::Map::new()),
+            Content::Tuple(items) | Content::List(items) => list(items),
+            Content::Record(all) | Content::Map(all) => entries(all),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Steps that choose their length.
 
 use super::SleepingSpec;
-use crate::Number;
+use crate::Quantity;
+use crate::quantity::{Acceleration, Pure, Time, Velocity};
 use serde::Deserialize;
 
 /// Steps that choose their length.
@@ -10,40 +11,40 @@ use serde::Deserialize;
 pub struct AdaptiveSpec {
     /// Error of positions per time.
     #[serde(default)]
-    pub position: Option<Number>,
+    pub position: Option<Quantity<Velocity>>,
     /// Error of velocities per time.
     #[serde(default)]
-    pub velocity: Option<Number>,
+    pub velocity: Option<Quantity<Acceleration>>,
     /// Error as a share of the change.
     #[serde(default)]
-    pub relative: Option<Number>,
+    pub relative: Option<Quantity<Pure>>,
     /// Steps shorter than this may have the error of positions of one that long.
     #[serde(default)]
-    pub position_kink: Option<Number>,
+    pub position_kink: Option<Quantity<Time>>,
     /// Steps shorter than this may have the error of velocities of one that long.
     #[serde(default)]
-    pub velocity_kink: Option<Number>,
+    pub velocity_kink: Option<Quantity<Time>>,
     /// Length of a step whose error any step may have in what a jump reached.
     #[serde(default)]
-    pub jump_kink: Option<Number>,
+    pub jump_kink: Option<Quantity<Time>>,
     /// The first step, and the first after an event.
     #[serde(default)]
-    pub first: Option<Number>,
+    pub first: Option<Quantity<Time>>,
     /// The smallest step.
     #[serde(default)]
-    pub smallest: Option<Number>,
+    pub smallest: Option<Quantity<Time>>,
     /// The largest step.
     #[serde(default)]
-    pub largest: Option<Number>,
+    pub largest: Option<Quantity<Time>>,
     /// Share of the step that would just do.
     #[serde(default)]
-    pub safety: Option<Number>,
+    pub safety: Option<Quantity<Pure>>,
     /// Growth over the last step at most.
     #[serde(default)]
-    pub growth: Option<Number>,
+    pub growth: Option<Quantity<Pure>>,
     /// Least share of a step that is left where it must shrink.
     #[serde(default)]
-    pub shrink: Option<Number>,
+    pub shrink: Option<Quantity<Pure>>,
     /// Whether steps end where something closes.
     #[serde(default)]
     pub events: Option<EventsSpec>,
@@ -58,8 +59,8 @@ pub struct AdaptiveSpec {
 pub struct EventsSpec {
     /// To what time.
     #[serde(default)]
-    pub tolerance: Option<Number>,
+    pub tolerance: Option<Quantity<Time>>,
     /// Most events in a second.
     #[serde(default)]
-    pub most: Option<Number>,
+    pub most: Option<Quantity<Pure>>,
 }

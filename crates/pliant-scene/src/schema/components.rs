@@ -1,6 +1,7 @@
 //! Masses, force fields, constraints and what is held.
 
-use super::{Course, Law, Number, OneOrMany, PronyTermSpec, zero};
+use super::{Course, Law, OneOrMany, PronyTermSpec, Quantity, zero};
+use crate::quantity::{Any, Masses, Pure, Rate, Time, Units};
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -13,7 +14,7 @@ pub struct MassSpec {
     /// The node.
     pub on: String,
     /// One for all or one for each.
-    pub mass: OneOrMany,
+    pub mass: OneOrMany<Masses>,
 }
 
 /// A force on a node.
@@ -28,7 +29,7 @@ pub struct ForceFieldSpec {
     pub law: Law,
     /// Relaxation time of springs: damping is stiffness times this.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Relaxation of springs, whose stiffness is that of fast motion then: the terms of a Prony
     /// series; none by default.
     #[serde(default)]
@@ -38,10 +39,10 @@ pub struct ForceFieldSpec {
     pub treatment: Option<Treatment>,
     /// An alpha of its own.
     #[serde(default)]
-    pub alpha: Option<Number>,
+    pub alpha: Option<Quantity<Pure>>,
     /// Coordinates of a compliance at rest, over time; zero by default.
     #[serde(default)]
-    pub motion: Option<Course>,
+    pub motion: Option<Course<Any>>,
     /// Bounds of the force of a compliance; none by default.
     #[serde(default)]
     pub bounds: Option<BoundsSpec>,
@@ -53,10 +54,10 @@ pub struct ForceFieldSpec {
 pub struct BoundsSpec {
     /// Smallest force; no bound by default.
     #[serde(default)]
-    pub lower: Option<Number>,
+    pub lower: Option<Quantity<Any>>,
     /// Largest force; no bound by default.
     #[serde(default)]
-    pub upper: Option<Number>,
+    pub upper: Option<Quantity<Any>>,
 }
 
 /// Damping in proportion to all masses and stiffnesses.
@@ -65,10 +66,10 @@ pub struct BoundsSpec {
 pub struct RayleighSpec {
     /// Rate in 1/s that the masses are multiplied by.
     #[serde(default = "zero")]
-    pub mass: Number,
+    pub mass: Quantity<Rate>,
     /// Time in s that the stiffnesses are multiplied by.
     #[serde(default = "zero")]
-    pub stiffness: Number,
+    pub stiffness: Quantity<Time>,
 }
 
 /// A node that is held at zero.
@@ -84,7 +85,7 @@ pub struct ConstraintSpec {
     pub level: LevelSpec,
     /// The values at which the coordinates are held, over time; zero by default.
     #[serde(default)]
-    pub motion: Option<Course>,
+    pub motion: Option<Course<Any>>,
     /// Bounds of the force; none by default.
     #[serde(default)]
     pub bounds: Option<BoundsSpec>,
@@ -113,7 +114,7 @@ pub enum LevelSpec {
 #[serde(rename = "Restitution", deny_unknown_fields)]
 pub struct RestitutionSpec {
     /// Share of the velocity that is left, between 0 and 1.
-    pub coefficient: Number,
+    pub coefficient: Quantity<Pure>,
 }
 
 /// A constraint on velocities.
@@ -122,10 +123,10 @@ pub struct RestitutionSpec {
 pub struct VelocityLevelSpec {
     /// Share of the curvature term; 0.5 by default.
     #[serde(default = "half")]
-    pub curvature: Number,
+    pub curvature: Quantity<Pure>,
 }
 
-fn half() -> Number {
+fn half<D: Units>() -> Quantity<D> {
     0.5.into()
 }
 
@@ -134,7 +135,7 @@ fn half() -> Number {
 #[serde(rename = "Baumgarte", deny_unknown_fields)]
 pub struct BaumgarteSpec {
     /// Rate of decay in 1/s.
-    pub rate: Number,
+    pub rate: Quantity<Rate>,
 }
 
 /// Coordinates that are held, always or for a time.
@@ -145,7 +146,7 @@ pub struct FixedSpec {
     pub node: String,
     /// Its elements; all by default.
     #[serde(default)]
-    pub elements: Option<Vec<Number>>,
+    pub elements: Option<Vec<Quantity<Pure>>>,
     /// The coordinates; all by default.
     #[serde(default)]
     pub axes: Option<Vec<Axis>>,
@@ -153,13 +154,13 @@ pub struct FixedSpec {
     /// angular in body axes. It is reached at the end of the first step; what the node gives a
     /// velocity of its own and is fixed from the start begins with this one.
     #[serde(default)]
-    pub velocity: Option<Vec<Number>>,
+    pub velocity: Option<Vec<Quantity<Any>>>,
     /// When it starts; 0 by default.
     #[serde(default)]
-    pub from: Option<Number>,
+    pub from: Option<Quantity<Time>>,
     /// When it ends; never by default.
     #[serde(default)]
-    pub until: Option<Number>,
+    pub until: Option<Quantity<Time>>,
 }
 
 /// A velocity coordinate of an element; rotations are about body axes.

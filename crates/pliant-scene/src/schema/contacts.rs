@@ -1,7 +1,11 @@
 //! Contacts: colliders, their shapes and their surfaces.
 
 use super::{
-    CapsuleSpec, ConeSpec, CylinderSpec, HullSpec, Number, Rotation, SurfaceSpec, Triple, one, zero,
+    CapsuleSpec, ConeSpec, CylinderSpec, HullSpec, Quantity, Rotation, SurfaceSpec, Triple, one, zero,
+};
+use crate::quantity::{
+    Compliance, Damping, InverseVelocity, Length, LengthPerPressure, Pure, Rate, Time, Turning, Units,
+    Velocity,
 };
 use serde::Deserialize;
 
@@ -10,34 +14,34 @@ shared! {
     pub struct ContactLawSpec as law {
         /// Coefficient of friction; 0.5 by default.
         #[serde(default = "half")]
-        pub friction: Number,
+        pub friction: Quantity<Pure>,
         /// The set of friction forces: the dependence of friction on the direction.
         #[serde(default)]
         pub friction_model: FrictionModelSpec,
         /// Coefficient of restitution, 0 to 1.
         #[serde(default = "zero")]
-        pub restitution: Number,
+        pub restitution: Quantity<Pure>,
         /// Compliance along the normal; zero, the default, is hard.
         #[serde(default = "zero")]
-        pub compliance: Number,
+        pub compliance: Quantity<Compliance>,
         /// Depth per pressure of the points of meshes of triangles, in m/Pa; none if zero.
         #[serde(default = "zero")]
-        pub foundation: Number,
+        pub foundation: Quantity<LengthPerPressure>,
         /// Relaxation time of a compliant contact.
         #[serde(default = "zero")]
-        pub relaxation_time: Number,
+        pub relaxation_time: Quantity<Time>,
         /// Hunt and Crossley's dissipation of a compliant contact.
         #[serde(default = "zero")]
-        pub dissipation: Number,
+        pub dissipation: Quantity<InverseVelocity>,
         /// Drag along the surfaces per slip, while they touch, of each point of contact, in N s/m.
         #[serde(default = "zero")]
-        pub viscous_friction: Number,
+        pub viscous_friction: Quantity<Damping>,
         /// Torque about the normal per normal force, in m.
         #[serde(default = "zero")]
-        pub torsional_friction: Number,
+        pub torsional_friction: Quantity<Length>,
         /// Torque against rolling per normal force, in m.
         #[serde(default = "zero")]
-        pub rolling_friction: Number,
+        pub rolling_friction: Quantity<Length>,
     }
 
     /// The material of colliders.
@@ -73,14 +77,14 @@ pub enum FrictionModelSpec {
 #[serde(rename = "Pyramid", deny_unknown_fields)]
 pub struct PyramidSpec {
     /// Number of corners.
-    pub directions: Number,
+    pub directions: Quantity<Pure>,
     /// Whether it is around the circle and not within.
     #[serde(default)]
     pub outer: bool,
     /// Direction of the first corner, of an outer one of the middle of the first side; any by
     /// default.
     #[serde(default)]
-    pub direction: Option<Triple>,
+    pub direction: Option<Triple<Pure>>,
     /// Axes of the direction.
     #[serde(default)]
     pub axes: AxesSpec,
@@ -91,9 +95,9 @@ pub struct PyramidSpec {
 #[serde(rename = "Ellipse", deny_unknown_fields)]
 pub struct EllipseSpec {
     /// Coefficient of friction across the direction; that along it is `friction`.
-    pub across: Number,
+    pub across: Quantity<Pure>,
     /// The direction.
-    pub direction: Triple,
+    pub direction: Triple<Pure>,
     /// Axes of the direction.
     #[serde(default)]
     pub axes: AxesSpec,
@@ -136,7 +140,7 @@ shared! {
         pub material: Option<String>,
         /// Distance at which it takes notice.
         #[serde(default = "margin")]
-        pub margin: Number,
+        pub margin: Quantity<Length>,
         /// The groups that it is in.
         #[serde(default)]
         pub groups: Vec<String>,
@@ -156,7 +160,7 @@ shared! {
         pub name: Option<String>,
         /// Which bodies; all by default.
         #[serde(default)]
-        pub elements: Option<Vec<Number>>,
+        pub elements: Option<Vec<Quantity<Pure>>>,
         /// The shape of each, instead of that which it has.
         #[serde(default)]
         pub shape: Option<OutlineSpec>,
@@ -168,12 +172,12 @@ shared! {
         /// Its name.
         pub name: String,
         /// The body: node and element.
-        pub body: (String, Number),
+        pub body: (String, Quantity<Pure>),
         /// Its shape.
         pub shape: OutlineSpec,
         /// Position of the origin of the shape, in body axes from the centre of mass.
         #[serde(default)]
-        pub position: Option<Triple>,
+        pub position: Option<Triple<Length>>,
         /// Axes of the shape against those of the body.
         #[serde(default)]
         pub rotation: Option<Rotation>,
@@ -188,7 +192,7 @@ shared! {
         pub shape: OutlineSpec,
         /// Position of the origin of the shape.
         #[serde(default)]
-        pub position: Option<Triple>,
+        pub position: Option<Triple<Length>>,
         /// Axes of the shape against those of the world.
         #[serde(default)]
         pub rotation: Option<Rotation>,
@@ -203,10 +207,10 @@ shared! {
         #[serde(default)]
         pub name: Option<String>,
         /// Radius of the balls.
-        pub radius: Number,
+        pub radius: Quantity<Length>,
         /// Which points; all by default.
         #[serde(default)]
-        pub elements: Option<Vec<Number>>,
+        pub elements: Option<Vec<Quantity<Pure>>>,
         /// Whether they collide with each other.
         #[serde(default)]
         pub self_contact: bool,
@@ -221,14 +225,14 @@ shared! {
         #[serde(default)]
         pub name: Option<String>,
         /// Radius of the cable.
-        pub radius: Number,
+        pub radius: Quantity<Length>,
         /// Pairs of points; by default the edges of a net, of other nodes each point and the next.
         #[serde(default)]
-        pub segments: Option<Vec<[Number; 2]>>,
+        pub segments: Option<Vec<[Quantity<Pure>; 2]>>,
         /// Collision with itself where points are more than this many segments apart; without, it
         /// does not.
         #[serde(default)]
-        pub self_contact: Option<Number>,
+        pub self_contact: Option<Quantity<Length>>,
     }
 
     /// Triangles between points, with a thickness.
@@ -240,14 +244,14 @@ shared! {
         #[serde(default)]
         pub name: Option<String>,
         /// Half the thickness.
-        pub radius: Number,
+        pub radius: Quantity<Length>,
         /// Triples of points; by default the triangles of the mesh of the node.
         #[serde(default)]
-        pub triangles: Option<Vec<Triple>>,
+        pub triangles: Option<Vec<Triple<Pure>>>,
         /// Collision with itself where points are more than this many edges apart; without, it
         /// does not.
         #[serde(default)]
-        pub self_contact: Option<Number>,
+        pub self_contact: Option<Quantity<Length>>,
     }
 }
 
@@ -256,11 +260,11 @@ shared! {
 #[serde(rename = "shape")]
 pub enum OutlineSpec {
     /// Everything below the plane through the origin with this outward normal.
-    Plane(Triple),
+    Plane(Triple<Pure>),
     /// A box of these edge lengths.
-    Box(Triple),
+    Box(Triple<Length>),
     /// A ball of this radius.
-    Sphere(Number),
+    Sphere(Quantity<Length>),
     /// A cylinder along z.
     Cylinder(CylinderSpec),
     /// A cylinder along z with half balls at both ends.
@@ -289,7 +293,7 @@ pub struct SheetSpec {
     pub file: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
-    pub scale: Number,
+    pub scale: Quantity<Length>,
 }
 
 /// Ground of given heights over the x y plane, the first at the origin.
@@ -297,9 +301,9 @@ pub struct SheetSpec {
 #[serde(rename = "HeightField", deny_unknown_fields)]
 pub struct HeightFieldSpec {
     /// Rows along x, one after the other along y.
-    pub heights: Vec<Vec<Number>>,
+    pub heights: Vec<Vec<Quantity<Length>>>,
     /// Distances along x and y.
-    pub spacing: [Number; 2],
+    pub spacing: [Quantity<Length>; 2],
 }
 
 /// The signed distance from the surface of a mesh, or by a formula, on a grid.
@@ -311,18 +315,18 @@ pub struct DistanceFieldSpec {
     pub file: Option<String>,
     /// Factor on the coordinates of the mesh; 1 by default.
     #[serde(default = "one")]
-    pub scale: Number,
+    pub scale: Quantity<Length>,
     /// The distance at the place `$x`, `$y`, `$z`, negative inside.
     #[serde(default)]
-    pub formula: Option<Number>,
+    pub formula: Option<Quantity<Length>>,
     /// Lowest corner of the grid of a formula.
     #[serde(default)]
-    pub from: Option<Triple>,
+    pub from: Option<Triple<Length>>,
     /// Highest corner of the grid of a formula.
     #[serde(default)]
-    pub to: Option<Triple>,
+    pub to: Option<Triple<Length>>,
     /// Distance of the points of the grid.
-    pub spacing: Number,
+    pub spacing: Quantity<Length>,
 }
 
 /// A part of a compound.
@@ -333,7 +337,7 @@ pub struct PartShapeSpec {
     pub shape: OutlineSpec,
     /// Position of its origin.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Its axes.
     #[serde(default)]
     pub rotation: Option<Rotation>,
@@ -357,10 +361,10 @@ pub enum OverlapSpec {
 pub struct CorrectSpec {
     /// Overlap that may stay; 1e-6 by default.
     #[serde(default)]
-    pub allowed: Option<Number>,
+    pub allowed: Option<Quantity<Length>>,
     /// Largest speed of recovery; 1 by default.
     #[serde(default)]
-    pub speed: Option<Number>,
+    pub speed: Option<Quantity<Velocity>>,
 }
 
 /// Recovery within the rows.
@@ -368,10 +372,10 @@ pub struct CorrectSpec {
 #[serde(rename = "Rows", deny_unknown_fields)]
 pub struct RowsSpec {
     /// Rate of decay in 1/s.
-    pub rate: Number,
+    pub rate: Quantity<Rate>,
     /// Largest speed of recovery; 1 by default.
     #[serde(default)]
-    pub speed: Option<Number>,
+    pub speed: Option<Quantity<Velocity>>,
 }
 
 /// When islands at rest fall asleep.
@@ -380,19 +384,19 @@ pub struct RowsSpec {
 pub struct SleepingSpec {
     /// Largest speed; 1e-3 by default.
     #[serde(default)]
-    pub speed: Option<Number>,
+    pub speed: Option<Quantity<Velocity>>,
     /// Largest angular speed; 1e-2 by default.
     #[serde(default)]
-    pub spin: Option<Number>,
+    pub spin: Option<Quantity<Turning>>,
     /// For how long; 0.5 by default.
     #[serde(default)]
-    pub time: Option<Number>,
+    pub time: Option<Quantity<Time>>,
 }
 
-fn half() -> Number {
+fn half<D: Units>() -> Quantity<D> {
     0.5.into()
 }
 
-fn margin() -> Number {
+fn margin() -> Quantity<Length> {
     1e-4.into()
 }

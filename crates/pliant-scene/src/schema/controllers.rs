@@ -1,7 +1,8 @@
 //! Controllers: parameters that follow measured quantities while a scene runs.
 
 use super::{BoundsSpec, zero};
-use crate::Number;
+use crate::Quantity;
+use crate::quantity::{Any, Pure};
 use serde::Deserialize;
 
 /// A parameter that is set anew while the scene runs.
@@ -16,7 +17,7 @@ pub struct ControllerSpec {
     pub law: ControlLawSpec,
     /// Steps per sample; 1 by default.
     #[serde(default)]
-    pub every: Option<Number>,
+    pub every: Option<Quantity<Pure>>,
     /// Bounds of the parameter; none by default.
     #[serde(default)]
     pub limits: Option<BoundsSpec>,
@@ -29,7 +30,7 @@ pub enum ControlLawSpec {
     /// In proportion to an error, its integral and its rate.
     Pid(PidSpec),
     /// An expression over quantities, parameters and the time.
-    Feedback(Number),
+    Feedback(Quantity<Any>),
 }
 
 /// A PID controller.
@@ -37,18 +38,18 @@ pub enum ControlLawSpec {
 #[serde(rename = "Pid", deny_unknown_fields)]
 pub struct PidSpec {
     /// The error: what is wanted less what is measured.
-    pub error: Number,
+    pub error: Quantity<Any>,
     /// Its rate (1/s times the unit of the error); by default its difference to the last sample
     /// over the time since.
     #[serde(default)]
-    pub rate: Option<Number>,
+    pub rate: Option<Quantity<Any>>,
     /// The gain of the error.
     #[serde(default = "zero")]
-    pub p: Number,
+    pub p: Quantity<Any>,
     /// The gain of its integral (1/s).
     #[serde(default = "zero")]
-    pub i: Number,
+    pub i: Quantity<Any>,
     /// The gain of its rate (s).
     #[serde(default = "zero")]
-    pub d: Number,
+    pub d: Quantity<Any>,
 }

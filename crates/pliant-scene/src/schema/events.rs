@@ -1,6 +1,7 @@
 //! Events: conditions over quantities, and what is done where they begin to hold.
 
-use crate::Number;
+use crate::Quantity;
+use crate::quantity::Any;
 use serde::Deserialize;
 
 /// A condition, and what is done where it begins to hold.
@@ -26,7 +27,7 @@ pub enum ActionSpec {
     /// A constraint, force field, gear or joint acts no more.
     Release(String),
     /// A parameter has another value from then on.
-    Set(String, Number),
+    Set(String, Quantity<Any>),
     /// The run ends.
     Stop,
     /// A sentence in the results.

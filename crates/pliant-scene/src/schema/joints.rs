@@ -1,6 +1,10 @@
 //! Joints and gears.
 
-use super::{Course, LevelSpec, Number, OneOrMany, Rotation, Triple, zero};
+use super::{Course, LevelSpec, OneOrMany, Quantity, Rotation, Triple, zero};
+use crate::quantity::{
+    Angle, Any, Compliances, Coordinate, CoordinateDamping, CoordinateForce, CoordinateSpeed, Length, Pure,
+    Time,
+};
 use serde::Deserialize;
 
 /// A joint: what it holds, and what acts on the coordinates that it leaves free. Its nodes are
@@ -13,7 +17,7 @@ pub struct JointSpec {
     pub name: String,
     /// So many joints, in whose names, elements and numbers `$i` is 0, 1, ...
     #[serde(default)]
-    pub repeat: Option<Number>,
+    pub repeat: Option<Quantity<Pure>>,
     /// The motions that it holds.
     pub kind: JointKindSpec,
     /// The first side; the world by default.
@@ -24,23 +28,32 @@ pub struct JointSpec {
     pub b: SideSpec,
     /// Its position at the start; the origin by default.
     #[serde(default)]
-    pub at: Option<Triple>,
+    pub at: Option<Triple<Length>>,
     /// Its z axis at the start, of any length but zero; z by default.
     #[serde(default)]
-    pub axis: Option<Triple>,
+    pub axis: Option<Triple<Pure>>,
     /// Its x axis at the start, made perpendicular to the axis; by default what the shortest turn
     /// from z to `axis` makes of x.
     #[serde(default)]
-    pub x_axis: Option<Triple>,
+    pub x_axis: Option<Triple<Pure>>,
+    /// Its free coordinates at the start, one each: bodies are written where they are zero, and
+    /// those of the second side start so much further, with all that joints hang on them. Of a ball
+    /// joint, a rotation vector.
+    #[serde(default)]
+    pub start: Option<Vec<Quantity<Coordinate>>>,
+    /// Velocities of its free coordinates at the start, on top of those of the bodies. Of a ball
+    /// joint, an angular velocity in the axes of its first side.
+    #[serde(default)]
+    pub speed: Option<Vec<Quantity<CoordinateSpeed>>>,
     /// The level at which its constraints are kept; `Position` by default.
     #[serde(default)]
     pub level: LevelSpec,
     /// Compliance of what it holds, one for all or one each; hard by default.
     #[serde(default)]
-    pub compliance: Option<OneOrMany>,
+    pub compliance: Option<OneOrMany<Compliances>>,
     /// Damping of compliances by a relaxation time.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Whether the colliders of its two bodies meet, or those of a body that is `Fixed` in the
     /// world and what does not move; they do not by default.
     #[serde(default)]
@@ -60,6 +73,24 @@ pub struct JointSpec {
     /// Limits of free coordinates.
     #[serde(default)]
     pub limits: Vec<LimitsSpec>,
+    /// Of a ball joint: the largest angle between the z axes of both sides.
+    #[serde(default)]
+    pub cone: Option<Quantity<Angle>>,
+    /// Of a ball joint: limits of the turn about z.
+    #[serde(default)]
+    pub twist: Option<TwistSpec>,
+}
+
+/// Limits of the twist of a ball joint.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "twist", deny_unknown_fields)]
+pub struct TwistSpec {
+    /// Smallest value; none by default.
+    #[serde(default)]
+    pub lower: Option<Quantity<Angle>>,
+    /// Largest value; none by default.
+    #[serde(default)]
+    pub upper: Option<Quantity<Angle>>,
 }
 
 /// The kind of a joint, about or along its z axis.
@@ -102,7 +133,7 @@ pub enum JointKindSpec {
 #[serde(rename = "Screw", deny_unknown_fields)]
 pub struct ScrewSpec {
     /// Travel per turn.
-    pub pitch: Number,
+    pub pitch: Quantity<Length>,
 }
 
 /// A distance that is kept.
@@ -111,7 +142,7 @@ pub struct ScrewSpec {
 pub struct LengthSpec {
     /// The distance; that at the start by default.
     #[serde(default)]
-    pub length: Option<Number>,
+    pub length: Option<Quantity<Length>>,
 }
 
 /// Six springs.
@@ -119,10 +150,11 @@ pub struct LengthSpec {
 #[serde(rename = "Bushing", deny_unknown_fields)]
 pub struct BushingSpec {
     /// Compliances along x, y, z of the first side in m/N, then about them in rad/(N m).
-    pub compliances: [Number; 6],
+    pub compliances: [Quantity<Compliances>; 6],
 }
 
 /// A side of a joint.
+#[expect(clippy::large_enum_variant, reason = "it is read once, and there are few")]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename = "sides of joints")]
 pub enum SideSpec {
@@ -130,7 +162,7 @@ pub enum SideSpec {
     #[default]
     World,
     /// A body: its node and element.
-    Body(String, Number),
+    Body(String, Quantity<Pure>),
     /// A frame given in the axes of a body, instead of by `at` and `axis`.
     Frame(SideFrameSpec),
 }
@@ -141,10 +173,10 @@ pub enum SideSpec {
 pub struct SideFrameSpec {
     /// The body: its node and element; the world by default.
     #[serde(default)]
-    pub body: Option<(String, Number)>,
+    pub body: Option<(String, Quantity<Pure>)>,
     /// Its origin, in body axes about the centre of mass.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Its axes against those of the body; the same by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
@@ -158,13 +190,13 @@ pub struct SpringSpec {
     #[serde(default)]
     pub on: Option<String>,
     /// Compliance in m/N or rad/(N m).
-    pub compliance: Number,
+    pub compliance: Quantity<Compliances>,
     /// Damping by a relaxation time.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Coordinate at rest; 0 by default.
     #[serde(default = "zero")]
-    pub rest: Number,
+    pub rest: Quantity<Coordinate>,
 }
 
 /// A damper on a free coordinate.
@@ -175,7 +207,7 @@ pub struct DamperSpec {
     #[serde(default)]
     pub on: Option<String>,
     /// Damping coefficient in N s/m or N m s/rad.
-    pub damping: Number,
+    pub damping: Quantity<CoordinateDamping>,
 }
 
 /// A motor on a free coordinate.
@@ -196,16 +228,16 @@ pub struct PositionMotorSpec {
     #[serde(default)]
     pub on: Option<String>,
     /// The position, over time.
-    pub target: Course,
+    pub target: Course<Coordinate>,
     /// Compliance; 0, the default, is exact.
     #[serde(default = "zero")]
-    pub compliance: Number,
+    pub compliance: Quantity<Compliances>,
     /// Damping by a relaxation time.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Largest force in N or N m; no bound by default.
     #[serde(default)]
-    pub force: Option<Number>,
+    pub force: Option<Quantity<CoordinateForce>>,
 }
 
 /// A motor that drives at a speed.
@@ -216,10 +248,10 @@ pub struct VelocityMotorSpec {
     #[serde(default)]
     pub on: Option<String>,
     /// The speed in m/s or rad/s, over time.
-    pub speed: Course,
+    pub speed: Course<CoordinateSpeed>,
     /// Largest force in N or N m; no bound by default.
     #[serde(default)]
-    pub force: Option<Number>,
+    pub force: Option<Quantity<CoordinateForce>>,
 }
 
 /// Dry friction on a free coordinate.
@@ -230,7 +262,7 @@ pub struct FrictionSpec {
     #[serde(default)]
     pub on: Option<String>,
     /// Largest force in N or N m.
-    pub force: Number,
+    pub force: Quantity<CoordinateForce>,
 }
 
 /// Limits of a free coordinate, at which it stops without bouncing.
@@ -242,10 +274,10 @@ pub struct LimitsSpec {
     pub on: Option<String>,
     /// Smallest value; none by default.
     #[serde(default)]
-    pub lower: Option<Number>,
+    pub lower: Option<Quantity<Coordinate>>,
     /// Largest value; none by default.
     #[serde(default)]
-    pub upper: Option<Number>,
+    pub upper: Option<Quantity<Coordinate>>,
 }
 
 /// A hard gear between two free coordinates of joints: `first + ratio second` keeps the value that
@@ -260,5 +292,5 @@ pub struct GearSpec {
     /// Another one.
     pub second: String,
     /// Factor of the second coordinate: positive where wheels turn against each other.
-    pub ratio: Number,
+    pub ratio: Quantity<Any>,
 }

@@ -1,6 +1,9 @@
 //! Laws of forces.
 
-use super::{Number, OneOrMany, Triple, one, zero};
+use super::{OneOrMany, Quantity, Triple, one, zero};
+use crate::quantity::{
+    AngularDamping, Any, Damping, Force, Length, Pressure, Pure, Rate, SquareAngularDamping, Torque, Volume,
+};
 use serde::Deserialize;
 
 /// The law of a force.
@@ -8,17 +11,17 @@ use serde::Deserialize;
 #[serde(rename = "law")]
 pub enum Law {
     /// A spring to zero of this compliance in every coordinate.
-    Compliance(Number),
+    Compliance(Quantity<Any>),
     /// A spring to zero of this stiffness in every coordinate.
-    Stiffness(Number),
+    Stiffness(Quantity<Any>),
     /// A spring of its own compliance in each coordinate, of one element or of all.
-    Diagonal(Vec<Number>),
+    Diagonal(Vec<Quantity<Any>>),
     /// Viscous damping.
     Damping(DampingSpec),
     /// The same force on every element; may depend on `$t`.
-    Force(Vec<Number>),
+    Force(Vec<Quantity<Any>>),
     /// The same torque on every body, in world axes; may depend on `$t`.
-    Torque(Vec<Number>),
+    Torque(Vec<Quantity<Torque>>),
     /// A force and a torque fixed in the axes of every body; may depend on `$t`.
     BodyForce(BodyForceSpec),
     /// Drag of a fluid.
@@ -39,13 +42,13 @@ pub enum Law {
 pub struct BodyForceSpec {
     /// The point at which the force acts, in body axes; the centre of mass by default.
     #[serde(default)]
-    pub point: Option<Triple>,
+    pub point: Option<Triple<Length>>,
     /// The force in N; none by default.
     #[serde(default)]
-    pub force: Option<Triple>,
+    pub force: Option<Triple<Force>>,
     /// The torque in N m; none by default.
     #[serde(default)]
-    pub torque: Option<Triple>,
+    pub torque: Option<Triple<Torque>>,
 }
 
 /// Drag of a fluid.
@@ -54,16 +57,16 @@ pub struct BodyForceSpec {
 pub struct DragSpec {
     /// Force per speed, in N s/m.
     #[serde(default = "zero")]
-    pub linear: Number,
+    pub linear: Quantity<Any>,
     /// Force per square of the speed, in N s^2/m^2.
     #[serde(default = "zero")]
-    pub quadratic: Number,
+    pub quadratic: Quantity<Any>,
     /// Torque of bodies per angular speed, in N m s/rad.
     #[serde(default = "zero")]
-    pub angular: Number,
+    pub angular: Quantity<AngularDamping>,
     /// Torque of bodies per square of the angular speed, in N m s^2/rad^2.
     #[serde(default = "zero")]
-    pub angular_quadratic: Number,
+    pub angular_quadratic: Quantity<SquareAngularDamping>,
 }
 
 /// A spring whose coordinates are coupled by a matrix, given rows first; either its compliance or
@@ -73,13 +76,13 @@ pub struct DragSpec {
 pub struct MatrixSpec {
     /// Compliances.
     #[serde(default)]
-    pub compliance: Option<Vec<Number>>,
+    pub compliance: Option<Vec<Quantity<Any>>>,
     /// Stiffnesses.
     #[serde(default)]
-    pub stiffness: Option<Vec<Number>>,
+    pub stiffness: Option<Vec<Quantity<Any>>>,
     /// A damping matrix of its own.
     #[serde(default)]
-    pub damping: Option<Vec<Number>>,
+    pub damping: Option<Vec<Quantity<Any>>>,
     /// Whether it couples all elements of the node, instead of the coordinates of each element.
     #[serde(default)]
     pub whole_node: bool,
@@ -90,15 +93,15 @@ pub struct MatrixSpec {
 #[serde(rename = "Gas", deny_unknown_fields)]
 pub struct GasSpec {
     /// Its pressure in Pa ...
-    pub pressure: Number,
+    pub pressure: Quantity<Pressure>,
     /// ... at this volume in m^3.
-    pub volume: Number,
+    pub volume: Quantity<Volume>,
     /// 1, the default, at constant temperature; 1.4 for air without exchange of heat.
     #[serde(default = "one")]
-    pub exponent: Number,
+    pub exponent: Quantity<Pure>,
     /// Pressure outside in Pa, 0 by default; may depend on `$t`.
     #[serde(default = "zero")]
-    pub ambient: Number,
+    pub ambient: Quantity<Pressure>,
 }
 
 /// A muscle without tendon.
@@ -106,25 +109,25 @@ pub struct GasSpec {
 #[serde(rename = "AxialMuscle", deny_unknown_fields)]
 pub struct MuscleSpec {
     /// Largest isometric force in N.
-    pub force: Number,
+    pub force: Quantity<Force>,
     /// Length in m at which it is largest.
-    pub optimal_length: Number,
+    pub optimal_length: Quantity<Length>,
     /// Largest speed of shortening in optimal lengths per second; 10 by default.
     #[serde(default = "ten")]
-    pub speed: Number,
+    pub speed: Quantity<Rate>,
     /// Viscous damping in N s/m; 0 by default.
     #[serde(default = "zero")]
-    pub damping: Number,
+    pub damping: Quantity<Damping>,
     /// Between 0 (the default) and 1, one for all or one for each; may depend on `$t`.
     #[serde(default = "no_activation")]
-    pub activation: OneOrMany,
+    pub activation: OneOrMany<Pure>,
 }
 
-fn ten() -> Number {
+fn ten() -> Quantity<Rate> {
     10.0.into()
 }
 
-fn no_activation() -> OneOrMany {
+fn no_activation() -> OneOrMany<Pure> {
     OneOrMany::One(zero())
 }
 
@@ -137,10 +140,10 @@ pub struct SpringLawSpec {
     /// Coordinate without force, in the unit of its coordinates; zero by default. May depend on
     /// time.
     #[serde(default)]
-    pub rest: Option<Number>,
+    pub rest: Option<Quantity<Any>>,
     /// A dashpot beside it, in N s/m; none by default.
     #[serde(default = "zero")]
-    pub damping: Number,
+    pub damping: Quantity<Any>,
 }
 
 /// Tension over extension.
@@ -148,17 +151,17 @@ pub struct SpringLawSpec {
 #[serde(rename = "curve")]
 pub enum CurveSpec {
     /// A spring of this stiffness.
-    Linear(Number),
+    Linear(Quantity<Any>),
     /// Pulls when extended, slack otherwise.
-    TensionOnly(Number),
+    TensionOnly(Quantity<Any>),
     /// Pushes when compressed, loose otherwise.
-    CompressionOnly(Number),
+    CompressionOnly(Quantity<Any>),
     /// Approaches a largest force.
     Saturating(SaturatingSpec),
     /// A spring with a third power.
     Stiffening(StiffeningSpec),
     /// Through points (extension, tension).
-    Table(Vec<(Number, Number)>),
+    Table(Vec<(Quantity<Any>, Quantity<Any>)>),
 }
 
 /// A spring that approaches a largest force.
@@ -166,9 +169,9 @@ pub enum CurveSpec {
 #[serde(rename = "Saturating", deny_unknown_fields)]
 pub struct SaturatingSpec {
     /// Stiffness at zero extension, in N/m.
-    pub stiffness: Number,
+    pub stiffness: Quantity<Any>,
     /// Largest force in N.
-    pub limit: Number,
+    pub limit: Quantity<Any>,
 }
 
 /// A spring with a third power.
@@ -176,9 +179,9 @@ pub struct SaturatingSpec {
 #[serde(rename = "Stiffening", deny_unknown_fields)]
 pub struct StiffeningSpec {
     /// Stiffness at zero extension, in N/m.
-    pub stiffness: Number,
+    pub stiffness: Quantity<Any>,
     /// Coefficient of the third power, in N/m^3.
-    pub cubic: Number,
+    pub cubic: Quantity<Any>,
 }
 
 /// Viscous damping.
@@ -186,8 +189,8 @@ pub struct StiffeningSpec {
 #[serde(rename = "Damping", deny_unknown_fields)]
 pub struct DampingSpec {
     /// Coefficient of points, scalars and the centre of mass of bodies, in N s/m.
-    pub linear: Number,
+    pub linear: Quantity<Any>,
     /// Coefficient of the rotation of bodies, in N m s/rad.
     #[serde(default = "zero")]
-    pub angular: Number,
+    pub angular: Quantity<AngularDamping>,
 }

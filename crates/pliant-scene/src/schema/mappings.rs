@@ -18,7 +18,8 @@ pub use points::{
     SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
 };
 
-use super::{EndSpec, Number};
+use super::{EndSpec, Quantity};
+use crate::quantity::Any;
 use serde::Deserialize;
 
 /// A function of other nodes.
@@ -114,11 +115,11 @@ pub struct CurveMappingSpec {
     pub elements: Option<Vec<EndSpec>>,
     /// Points of a cubic spline, rising in the first number.
     #[serde(default)]
-    pub points: Option<Vec<(Number, Number)>>,
+    pub points: Option<Vec<(Quantity<Any>, Quantity<Any>)>>,
     /// Slopes at the points; those of a natural spline by default.
     #[serde(default)]
-    pub slopes: Option<Vec<Number>>,
+    pub slopes: Option<Vec<Quantity<Any>>>,
     /// Coefficients of a polynomial, the constant first.
     #[serde(default)]
-    pub polynomial: Option<Vec<Number>>,
+    pub polynomial: Option<Vec<Quantity<Any>>>,
 }

@@ -1,7 +1,8 @@
 //! Parts that expand to several nodes.
 
 use super::{Triple, one, zero};
-use crate::{Number, OneOrMany};
+use crate::quantity::{AngularCompliance, Compliance, Length, Mass, MeshDensity, Pure, Time, Velocity};
+use crate::{OneOrMany, Quantity};
 use pliant::continuum::MassMatrix;
 use serde::Deserialize;
 
@@ -14,27 +15,27 @@ pub struct Cable {
     pub name: String,
     /// Its first end; not needed if it starts attached.
     #[serde(default)]
-    pub from: Option<Triple>,
+    pub from: Option<Triple<Length>>,
     /// Its last end; not needed if it ends attached.
     #[serde(default)]
-    pub to: Option<Triple>,
+    pub to: Option<Triple<Pure>>,
     /// Number of links, one less than particles.
-    pub links: Number,
+    pub links: Quantity<Pure>,
     /// Length of all links at rest, if more than between its ends: it starts as it hangs in gravity
     /// between them. Without, it is straight.
     #[serde(default)]
-    pub length: Option<Number>,
+    pub length: Option<Quantity<Length>>,
     /// Mass of each particle.
-    pub link_mass: Number,
+    pub link_mass: Quantity<Mass>,
     /// Mass of the last particle, if another.
     #[serde(default)]
-    pub last_mass: Option<Number>,
+    pub last_mass: Option<Quantity<Mass>>,
     /// Compliance of each link; zero, the default, is inextensible.
     #[serde(default = "zero")]
-    pub compliance: Number,
+    pub compliance: Quantity<Compliance>,
     /// Damping of compliant links by a relaxation time.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// The first particle (`Fixed` by default).
     #[serde(default = "fixed_end")]
     pub start: CableEnd,
@@ -44,7 +45,7 @@ pub struct Cable {
     /// Velocity of the particle in the middle of the span and linearly less towards both ends: a
     /// pluck.
     #[serde(default)]
-    pub pluck: Option<Triple>,
+    pub pluck: Option<Triple<Velocity>>,
 }
 
 fn fixed_end() -> CableEnd {
@@ -64,7 +65,7 @@ pub enum CableEnd {
     /// Does not move.
     Fixed,
     /// Stays at a point: element of a node of points.
-    Attached(String, Number),
+    Attached(String, Quantity<Pure>),
 }
 
 /// A chain of rigid bodies along their x axes: nodes `name`, `name.ends`, `name.gaps`,
@@ -76,26 +77,26 @@ pub struct Rod {
     /// Name of the part and of its bodies.
     pub name: String,
     /// Its first end.
-    pub from: Triple,
+    pub from: Triple<Length>,
     /// Its last end.
-    pub to: Triple,
+    pub to: Triple<Pure>,
     /// Number of bodies.
-    pub segments: Number,
+    pub segments: Quantity<Pure>,
     /// Mass of the whole.
-    pub mass: Number,
+    pub mass: Quantity<Mass>,
     /// Edge of its square cross-section at the start.
-    pub width: Number,
+    pub width: Quantity<Length>,
     /// Edge at the end, if another.
     #[serde(default)]
-    pub tip_width: Option<Number>,
+    pub tip_width: Option<Quantity<Length>>,
     /// Compliance of each joint in rad/(N m): one for all, or one each from the start.
-    pub bending_compliance: OneOrMany,
+    pub bending_compliance: OneOrMany<AngularCompliance>,
     /// Damping of the joints by a relaxation time.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// The body to which the start is clamped by a joint like the others: its node and element.
     #[serde(default)]
-    pub base: Option<(String, Number)>,
+    pub base: Option<(String, Quantity<Pure>)>,
 }
 
 /// Particles at the vertices of a mesh, lengths along its edges: nodes `name`, `name.lengths`; the
@@ -109,28 +110,28 @@ pub struct Net {
     pub mesh: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
-    pub scale: Number,
+    pub scale: Quantity<Length>,
     /// Position of its origin; the origin by default.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Mass of each vertex; this or `density`.
     #[serde(default)]
-    pub mass: Option<OneOrMany>,
+    pub mass: Option<OneOrMany<Mass>>,
     /// Density of the triangles of the mesh in kg/m^2, or of its edges in kg/m if it has none.
     #[serde(default)]
-    pub density: Option<Number>,
+    pub density: Option<Quantity<MeshDensity>>,
     /// The mass matrix that a density gives.
     #[serde(default)]
     pub mass_matrix: MassMatrix,
     /// Compliance of each edge; zero, the default, is inextensible.
     #[serde(default = "zero")]
-    pub compliance: Number,
+    pub compliance: Quantity<Compliance>,
     /// Damping of compliant edges by a relaxation time.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Vertices that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Vec<Quantity<Pure>>,
     /// Groups of the mesh whose vertices do not move.
     #[serde(default)]
     pub fix_groups: Vec<String>,
@@ -147,23 +148,23 @@ pub struct MeshPart {
     pub mesh: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
-    pub scale: Number,
+    pub scale: Quantity<Length>,
     /// Position of its origin; the origin by default.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Mass of each vertex; this or `density`.
     #[serde(default)]
-    pub mass: Option<OneOrMany>,
+    pub mass: Option<OneOrMany<Mass>>,
     /// Density of its tetrahedra in kg/m^3, of its triangles in kg/m^2 if it has none, or else of
     /// its edges in kg/m.
     #[serde(default)]
-    pub density: Option<Number>,
+    pub density: Option<Quantity<MeshDensity>>,
     /// The mass matrix that a density gives.
     #[serde(default)]
     pub mass_matrix: MassMatrix,
     /// Vertices that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Vec<Quantity<Pure>>,
     /// Groups of the mesh whose vertices do not move.
     #[serde(default)]
     pub fix_groups: Vec<String>,

@@ -1,6 +1,7 @@
 //! Quantities that are measured while a scene runs.
 
-use crate::Number;
+use crate::quantity::{Any, Length, Pure};
+use crate::{Number, Quantity};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
@@ -70,7 +71,7 @@ pub struct ExpressionSpec {
     /// Its name, also in other expressions.
     pub name: String,
     /// The expression over quantities, parameters and the time `$t`.
-    pub value: Number,
+    pub value: Quantity<Any>,
 }
 
 /// A thing, `"box"`, or one of its elements, `("box", 2)`.
@@ -79,7 +80,7 @@ pub struct OfSpec {
     /// The name of the thing.
     pub name: String,
     /// The number of the element; all of them without it.
-    pub element: Option<Number>,
+    pub element: Option<Quantity<Pure>>,
 }
 
 /// An end of a distance: `"box"`, `("box", 2)`, or a fixed point `(x, y, z)`.
@@ -88,7 +89,7 @@ pub enum PlaceSpec {
     /// A point or body.
     Of(OfSpec),
     /// A point that does not move (m).
-    Point([Number; 3]),
+    Point([Quantity<Length>; 3]),
 }
 
 /// Accepts a text, or a list that begins with one; with `POINTS` also three numbers.
@@ -115,12 +116,12 @@ impl<'de, const POINTS: bool> Visitor<'de> for Places<POINTS> {
             numbers.push(number);
         }
         match <[Number; 3]>::try_from(numbers) {
-            Ok(point) if POINTS => Ok(PlaceSpec::Point(point)),
+            Ok(point) if POINTS => Ok(PlaceSpec::Point(point.map(Quantity::new))),
             Ok(_) => Err(A::Error::invalid_length(3, &self)),
             Err(numbers) => match <[Number; 2]>::try_from(numbers) {
                 Ok([Number::Expression(name), element]) => Ok(PlaceSpec::Of(OfSpec {
                     name,
-                    element: Some(element),
+                    element: Some(Quantity::new(element)),
                 })),
                 Ok(_) => Err(A::Error::invalid_length(2, &self)),
                 Err(numbers) => Err(A::Error::invalid_length(numbers.len(), &self)),
@@ -131,13 +132,13 @@ impl<'de, const POINTS: bool> Visitor<'de> for Places<POINTS> {
 
 impl<'de> Deserialize<'de> for PlaceSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Places::<true>)
+        deserializer.deserialize_newtype_struct("place", Places::<true>)
     }
 }
 
 impl<'de> Deserialize<'de> for OfSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match deserializer.deserialize_any(Places::<false>)? {
+        match deserializer.deserialize_newtype_struct("thing", Places::<false>)? {
             PlaceSpec::Of(of) => Ok(of),
             PlaceSpec::Point(_) => Err(D::Error::custom("expected the name of a thing")),
         }

@@ -1,6 +1,7 @@
 //! Elastic rods.
 
-use super::{Course, Formula, Line, Number, PronyTermSpec, Triple, zero};
+use super::{Course, Formula, Line, PronyTermSpec, Quantity, Triple, zero};
+use crate::quantity::{Angle, Density, Length, Pressure, Pure, Time};
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -14,7 +15,7 @@ pub struct ElasticRod {
     pub name: String,
     /// Its points one by one; exactly one of `points`, `line` and `formula`.
     #[serde(default)]
-    pub points: Option<Vec<Triple>>,
+    pub points: Option<Vec<Triple<Length>>>,
     /// Points evenly from one to another, both included.
     #[serde(default)]
     pub line: Option<Line>,
@@ -24,17 +25,17 @@ pub struct ElasticRod {
     /// The cross-section.
     pub section: SectionSpec,
     /// Young's modulus in Pa.
-    pub young: Number,
+    pub young: Quantity<Pressure>,
     /// Poisson's ratio, above -1 and up to 1/2.
-    pub poisson: Number,
+    pub poisson: Quantity<Pure>,
     /// Density in kg/m^3.
-    pub density: Number,
+    pub density: Quantity<Density>,
     /// Direction of axis 1 of the section at the first point.
     #[serde(default)]
-    pub normal: Option<Triple>,
+    pub normal: Option<Triple<Pure>>,
     /// Angle in rad by which the section turns about the rod from its first point to its last.
     #[serde(default = "zero")]
-    pub twist: Number,
+    pub twist: Quantity<Angle>,
     /// Its last point is joined to its first; it is open by default.
     #[serde(default)]
     pub closed: bool,
@@ -43,7 +44,7 @@ pub struct ElasticRod {
     pub straight_at_rest: bool,
     /// Share by which its segments are longer without load, a function of time; zero by default.
     #[serde(default)]
-    pub growth: Option<Course>,
+    pub growth: Option<Course<Pure>>,
     /// Whether it neither stretches nor shears.
     #[serde(default)]
     pub inextensible: bool,
@@ -52,14 +53,14 @@ pub struct ElasticRod {
     pub treatment: Option<Treatment>,
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Relaxation of its moduli, which are those of fast strains then: the terms of a Prony series;
     /// none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
     /// Bodies that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Vec<Quantity<Pure>>,
 }
 
 /// The cross-section of an elastic rod.
@@ -67,9 +68,9 @@ pub struct ElasticRod {
 #[serde(rename = "section")]
 pub enum SectionSpec {
     /// A full circle of this radius.
-    Circle(Number),
+    Circle(Quantity<Length>),
     /// A tube between these radii.
-    Tube(Number, Number),
+    Tube(Quantity<Length>, Quantity<Length>),
     /// A full rectangle of these sides along axes 1 and 2.
-    Rectangle(Number, Number),
+    Rectangle(Quantity<Length>, Quantity<Length>),
 }

@@ -1,7 +1,8 @@
 //! The options of the steps.
 
 use super::{AdaptiveSpec, OverlapSpec, SleepingSpec, StaticsSpec, one};
-use crate::Number;
+use crate::Quantity;
+use crate::quantity::{Coordinate, Pure, Time};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, Metric};
 use pliant::solvers::complementarity::Method;
@@ -13,64 +14,64 @@ use serde::Deserialize;
 #[serde(rename = "run", deny_unknown_fields)]
 pub struct Run {
     /// Simulated time.
-    pub duration: Number,
+    pub duration: Quantity<Time>,
     /// Length of a step; 0.01 by default.
     #[serde(default = "default_step")]
-    pub step: Number,
+    pub step: Quantity<Time>,
     /// Steps that choose their length; of the length `step` by default.
     #[serde(default)]
     pub adaptive_step: Option<AdaptiveSpec>,
     /// Steps per recorded picture; by default about 50 pictures per simulated second.
     #[serde(default)]
-    pub record_every: Option<Number>,
+    pub record_every: Option<Quantity<Pure>>,
     /// Steps per line of the table of probes; 1 by default.
     #[serde(default)]
-    pub probe_every: Option<Number>,
+    pub probe_every: Option<Quantity<Pure>>,
     /// How closely the times of `events` are found (s); 1e-6 by default.
     #[serde(default)]
-    pub event_tolerance: Option<Number>,
+    pub event_tolerance: Option<Quantity<Time>>,
     /// The method that takes steps.
     #[serde(default)]
     pub integrator: IntegratorSpec,
     /// Largest relative residual of a converged step of a nonlinear method; 1e-11 by default.
     #[serde(default)]
-    pub newton_tolerance: Option<Number>,
+    pub newton_tolerance: Option<Quantity<Pure>>,
     /// Largest relative residual of a stage of `Sdirk2`; 1e-9 by default.
     #[serde(default)]
-    pub stage_tolerance: Option<Number>,
+    pub stage_tolerance: Option<Quantity<Pure>>,
     /// Halvings, at most, of a step of `Sdirk2` whose stages are not solved, or gain or lose
     /// energy; 4 by default.
     #[serde(default)]
-    pub stage_halvings: Option<Number>,
+    pub stage_halvings: Option<Quantity<Pure>>,
     /// Largest loss of energy by a step of `Sdirk2` that is not halved, as a share of what it turns
     /// over; 5e-3 by default.
     #[serde(default)]
-    pub energy_loss: Option<Number>,
+    pub energy_loss: Option<Quantity<Pure>>,
     /// Whether a step that makes energy is an error; by default as the integrator is.
     #[serde(default)]
     pub accuracy: Option<AccuracySpec>,
     /// Iterations of Newton's method at most; 50 by default.
     #[serde(default)]
-    pub newton_iterations: Option<Number>,
+    pub newton_iterations: Option<Quantity<Pure>>,
     /// Halvings, at most, of a step in which Newton's method, or contacts in it, do not converge;
     /// 10 by default. With `Sdirk2` one stage is to solve it before it is halved more often than
     /// `stage_halvings`.
     #[serde(default)]
-    pub newton_halvings: Option<Number>,
+    pub newton_halvings: Option<Quantity<Pure>>,
     /// Weight of the end of the step in forces, of `Theta` and `Nonlinear`: 1 is implicit Euler
     /// (the default), 0.5 with `beta: 0.5` is trapezoidal.
     #[serde(default = "one")]
-    pub alpha: Number,
+    pub alpha: Quantity<Pure>,
     /// Weight of the end of the step in velocities.
     #[serde(default = "one")]
-    pub beta: Number,
+    pub beta: Quantity<Pure>,
     /// Which part of the geometric stiffness enters the step.
     #[serde(default)]
     pub geometric_stiffness: GeometrySpec,
     /// Linear solves per step at most, where the forces that the geometric stiffness is made of
     /// change much; 2 by default.
     #[serde(default)]
-    pub geometry_passes: Option<Number>,
+    pub geometry_passes: Option<Quantity<Pure>>,
     /// Whether a geometric stiffness that makes the system indefinite is replaced by its absolute
     /// value for that step, or is an error; replaced by default.
     #[serde(default = "yes")]
@@ -92,33 +93,33 @@ pub struct Run {
     pub post_stabilisation: Option<StabilisationSpec>,
     /// Largest relative residual of a converged step.
     #[serde(default)]
-    pub tolerance: Option<Number>,
+    pub tolerance: Option<Quantity<Pure>>,
     /// Largest residual of a step with contacts, relative to the velocities without contact
     /// impulses; 1e-6 by default.
     #[serde(default)]
-    pub contact_accuracy: Option<Number>,
+    pub contact_accuracy: Option<Quantity<Pure>>,
     /// Iterations of the last resort for contacts.
     #[serde(default)]
-    pub contact_iterations: Option<Number>,
+    pub contact_iterations: Option<Quantity<Pure>>,
     /// Halvings, at most, of a step whose contacts do not converge; 3 by default.
     #[serde(default)]
-    pub contact_halvings: Option<Number>,
+    pub contact_halvings: Option<Quantity<Pure>>,
     /// The one method that solves contacts; the program chooses, and falls back on others, by
     /// default.
     #[serde(default)]
     pub contact_solver: Option<Method>,
     /// Operations of the solvers of contacts in a step at most.
     #[serde(default)]
-    pub contact_operations: Option<Number>,
+    pub contact_operations: Option<Quantity<Pure>>,
     /// Operations of the corrections of overlap in a step at most.
     #[serde(default)]
-    pub correction_operations: Option<Number>,
+    pub correction_operations: Option<Quantity<Pure>>,
     /// Tests of one search for contacts at most.
     #[serde(default)]
-    pub contact_tests: Option<Number>,
+    pub contact_tests: Option<Quantity<Pure>>,
     /// Factorisations in a step at most.
     #[serde(default)]
-    pub factorisations: Option<Number>,
+    pub factorisations: Option<Quantity<Pure>>,
     /// Treatment of overlap.
     #[serde(default)]
     pub overlap: Option<OverlapSpec>,
@@ -146,7 +147,7 @@ pub struct Run {
     pub statics: Option<StaticsSpec>,
 }
 
-fn default_step() -> Number {
+fn default_step() -> Quantity<Time> {
     0.01.into()
 }
 
@@ -201,13 +202,13 @@ pub enum AccuracySpec {
 pub struct CertifiedSpec {
     /// Energy that a step makes, as a share of what it turns over; 1e-3 by default.
     #[serde(default)]
-    pub gain: Option<Number>,
+    pub gain: Option<Quantity<Pure>>,
     /// Energy that dampers, friction and impacts bring in, likewise; 1e-3 by default.
     #[serde(default)]
-    pub passive_gain: Option<Number>,
+    pub passive_gain: Option<Quantity<Pure>>,
     /// Energy from nowhere since the start, as a share of what could turn over; 1 by default.
     #[serde(default)]
-    pub since_start: Option<Number>,
+    pub since_start: Option<Quantity<Pure>>,
 }
 
 /// Generalised-alpha.
@@ -217,7 +218,7 @@ pub struct GeneralisedAlphaSpec {
     /// Spectral radius at high frequencies: the share per step that is left of motion far too fast
     /// for it, from 0 to 1; 0.8 by default.
     #[serde(default)]
-    pub radius: Option<Number>,
+    pub radius: Option<Quantity<Pure>>,
 }
 
 /// Newmark's method.
@@ -226,10 +227,10 @@ pub struct GeneralisedAlphaSpec {
 pub struct NewmarkSpec {
     /// Weight of the new acceleration in positions; 0.25 by default.
     #[serde(default)]
-    pub position: Option<Number>,
+    pub position: Option<Quantity<Pure>>,
     /// Weight of the new acceleration in velocities; 0.5 by default.
     #[serde(default)]
-    pub velocity: Option<Number>,
+    pub velocity: Option<Quantity<Pure>>,
 }
 
 /// Which part of the geometric stiffness enters the step.
@@ -267,8 +268,8 @@ pub struct StabilisationSpec {
     pub metric: Metric,
     /// Iterations at most; 20 by default.
     #[serde(default)]
-    pub iterations: Option<Number>,
+    pub iterations: Option<Quantity<Pure>>,
     /// Violation that is small enough; 1e-12 by default.
     #[serde(default)]
-    pub tolerance: Option<Number>,
+    pub tolerance: Option<Quantity<Coordinate>>,
 }

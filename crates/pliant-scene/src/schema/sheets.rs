@@ -1,6 +1,7 @@
 //! Elastic sheets.
 
-use super::{CellsSpec, Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
+use super::{CellsSpec, PronyTermSpec, Quantity, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
+use crate::quantity::{Density, InversePressure, Length, Pure, Time, Torque, Velocity};
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -23,36 +24,36 @@ pub struct ElasticSheet {
     pub elements: SheetElements,
     /// Position of its origin; the origin by default.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Rotation about its origin; none by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
     /// Velocity of all its nodes; at rest by default.
     #[serde(default)]
-    pub velocity: Option<Triple>,
+    pub velocity: Option<Triple<Velocity>>,
     /// The material.
     pub material: SheetMaterial,
     /// Thickness in m.
-    pub thickness: Number,
+    pub thickness: Quantity<Length>,
     /// Density in kg/m^3; required without `on`.
     #[serde(default)]
-    pub density: Option<Number>,
+    pub density: Option<Quantity<Density>>,
     /// Its resistance to bending; none by default.
     #[serde(default)]
     pub bending: BendingSpec,
     /// Direction of the warp in the axes of the shape; along the first edge of each triangle by
     /// default.
     #[serde(default)]
-    pub warp: Option<Triple>,
+    pub warp: Option<Triple<Pure>>,
     /// Its stretch at the start.
     #[serde(default = "one")]
-    pub stretch: Number,
+    pub stretch: Quantity<Pure>,
     /// The treatment of its strains; a stiffness by default, where none is hard.
     #[serde(default)]
     pub treatment: Option<Treatment>,
     /// Damping by a relaxation time in s.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Relaxation of its moduli and its bending, which are those of fast strains then: the terms of
     /// a Prony series; none by default.
     #[serde(default)]
@@ -60,16 +61,16 @@ pub struct ElasticSheet {
     /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not
     /// move, nor does the sheet turn along edges of its boundary between them.
     #[serde(default)]
-    pub clamp_boxes: Vec<(Triple, Triple)>,
+    pub clamp_boxes: Vec<(Triple<Length>, Triple<Length>)>,
     /// Planes at which its mirror image begins, in the axes of the shape.
     #[serde(default)]
     pub symmetry: Vec<SymmetrySpec>,
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Vec<Quantity<Pure>>,
     /// Boxes in the axes of the shape: nodes inside do not move.
     #[serde(default)]
-    pub fix_boxes: Vec<(Triple, Triple)>,
+    pub fix_boxes: Vec<(Triple<Length>, Triple<Length>)>,
     /// Groups of the mesh file whose nodes do not move.
     #[serde(default)]
     pub fix_groups: Vec<String>,
@@ -103,9 +104,9 @@ pub enum SheetElements {
 #[serde(rename = "Rectangle", deny_unknown_fields)]
 pub struct SheetRectangle {
     /// Its edges.
-    pub size: (Number, Number),
+    pub size: (Quantity<Length>, Quantity<Length>),
     /// Cells along each.
-    pub cells: (Number, Number),
+    pub cells: (Quantity<Pure>, Quantity<Pure>),
     /// All cells are cut along the same diagonal; alternating by default.
     #[serde(default)]
     pub one_way: bool,
@@ -126,14 +127,14 @@ pub enum SheetMaterial {
 #[serde(rename = "Woven", deny_unknown_fields)]
 pub struct WovenSpec {
     /// Compliance along the warp in 1/Pa; zero cannot stretch.
-    pub warp: Number,
+    pub warp: Quantity<InversePressure>,
     /// Compliance along the weft in 1/Pa.
-    pub weft: Number,
+    pub weft: Quantity<InversePressure>,
     /// Compliance of shear in 1/Pa.
-    pub shear: Number,
+    pub shear: Quantity<InversePressure>,
     /// Shrinkage of the weft per stretch of the warp; zero by default.
     #[serde(default = "zero")]
-    pub poisson: Number,
+    pub poisson: Quantity<Pure>,
 }
 
 /// The resistance of a sheet to bending.
@@ -144,9 +145,9 @@ pub enum BendingSpec {
     #[default]
     None,
     /// Hinges at its edges, of this bending stiffness in N m.
-    Hinges(Number),
+    Hinges(Quantity<Torque>),
     /// Quadratic isometric bending of this bending stiffness in N m: flat at rest.
-    Quadratic(Number),
+    Quadratic(Quantity<Torque>),
     /// The plate of its material and thickness.
     Shell,
 }

@@ -1,6 +1,7 @@
 //! Solids of finite elements.
 
-use super::{Letter, Number, Rotation, Triple, zero};
+use super::{Letter, Quantity, Rotation, Triple, zero};
+use crate::quantity::{Density, Length, Pressure, Pure, Time, Velocity};
 use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
 use pliant::model::{Outside, Treatment};
 use serde::Deserialize;
@@ -24,17 +25,17 @@ pub struct Solid {
     pub elements: SolidElements,
     /// Position of its origin; the origin by default.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Rotation about its origin; none by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
     /// Velocity of all its nodes; at rest by default.
     #[serde(default)]
-    pub velocity: Option<Triple>,
+    pub velocity: Option<Triple<Velocity>>,
     /// So many solids of one kind, side by side in the node, whose place and velocity may depend on
     /// `$i` = 0, 1, ...; one by default, without `$i`.
     #[serde(default)]
-    pub repeat: Option<Number>,
+    pub repeat: Option<Quantity<Pure>>,
     /// The material.
     pub material: SolidMaterial,
     /// Treatment of the tangent of a hyperelastic material where it is indefinite; none by
@@ -43,7 +44,7 @@ pub struct Solid {
     pub tangent: Tangent,
     /// Density in kg/m^3; required without `on`.
     #[serde(default)]
-    pub density: Option<Number>,
+    pub density: Option<Quantity<Density>>,
     /// The mass matrix that a density gives.
     #[serde(default)]
     pub mass_matrix: MassMatrix,
@@ -55,7 +56,7 @@ pub struct Solid {
     pub incompressibility: Incompressibility,
     /// Damping of a law of strains by a relaxation time in s.
     #[serde(default = "zero")]
-    pub relaxation_time: Number,
+    pub relaxation_time: Quantity<Time>,
     /// Relaxation of moduli, which are those of fast strains then: the terms of a Prony series;
     /// none by default.
     #[serde(default)]
@@ -72,11 +73,11 @@ pub struct Solid {
     pub symmetry: Vec<SymmetrySpec>,
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Vec<Quantity<Pure>>,
     /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not
     /// move.
     #[serde(default)]
-    pub fix_boxes: Vec<(Triple, Triple)>,
+    pub fix_boxes: Vec<(Triple<Length>, Triple<Length>)>,
     /// Groups of the mesh file whose nodes do not move.
     #[serde(default)]
     pub fix_groups: Vec<String>,
@@ -90,7 +91,7 @@ pub struct SymmetrySpec {
     pub axis: Letter,
     /// Position on the axis, in m; at the origin by default.
     #[serde(default = "zero")]
-    pub at: Number,
+    pub at: Quantity<Length>,
 }
 
 /// The mesh of a solid.
@@ -117,9 +118,9 @@ pub enum SolidShape {
 #[serde(rename = "Cells", deny_unknown_fields)]
 pub struct CellsSpec {
     /// Its nodes.
-    pub points: Vec<Triple>,
+    pub points: Vec<Triple<Length>>,
     /// The corners of each cell, points counted from zero.
-    pub cells: Vec<Vec<Number>>,
+    pub cells: Vec<Vec<Quantity<Pure>>>,
 }
 
 /// A box.
@@ -127,9 +128,9 @@ pub struct CellsSpec {
 #[serde(rename = "Box", deny_unknown_fields)]
 pub struct SolidBox {
     /// Its edges.
-    pub size: Triple,
+    pub size: Triple<Length>,
     /// Cells along each.
-    pub cells: Triple,
+    pub cells: Triple<Pure>,
 }
 
 /// A ball.
@@ -137,11 +138,11 @@ pub struct SolidBox {
 #[serde(rename = "Ball", deny_unknown_fields)]
 pub struct SolidBall {
     /// Its radius.
-    pub radius: Number,
+    pub radius: Quantity<Length>,
     /// Cells along an edge of the cube in its middle.
-    pub cells: Number,
+    pub cells: Quantity<Pure>,
     /// Layers of cells around that cube.
-    pub layers: Number,
+    pub layers: Quantity<Pure>,
 }
 
 /// A cylinder.
@@ -149,15 +150,15 @@ pub struct SolidBall {
 #[serde(rename = "Cylinder", deny_unknown_fields)]
 pub struct SolidCylinder {
     /// Its radius.
-    pub radius: Number,
+    pub radius: Quantity<Length>,
     /// Its length.
-    pub length: Number,
+    pub length: Quantity<Length>,
     /// Cells along a side of the square in its middle.
-    pub cells: Number,
+    pub cells: Quantity<Pure>,
     /// Layers of cells around that square.
-    pub layers: Number,
+    pub layers: Quantity<Pure>,
     /// Cells along its axis.
-    pub slices: Number,
+    pub slices: Quantity<Pure>,
 }
 
 /// A tube.
@@ -165,17 +166,17 @@ pub struct SolidCylinder {
 #[serde(rename = "Tube", deny_unknown_fields)]
 pub struct SolidTube {
     /// Its inner radius.
-    pub inner_radius: Number,
+    pub inner_radius: Quantity<Length>,
     /// Its outer radius.
-    pub outer_radius: Number,
+    pub outer_radius: Quantity<Length>,
     /// Its length.
-    pub length: Number,
+    pub length: Quantity<Length>,
     /// Cells around, three or more.
-    pub around: Number,
+    pub around: Quantity<Pure>,
     /// Cells through its wall.
-    pub layers: Number,
+    pub layers: Quantity<Pure>,
     /// Cells along its axis.
-    pub slices: Number,
+    pub slices: Quantity<Pure>,
 }
 
 /// A mesh file.
@@ -186,7 +187,7 @@ pub struct SolidFile {
     pub file: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "super::one")]
-    pub scale: Number,
+    pub scale: Quantity<Length>,
     /// Groups of the file whose cells are taken; all cells by default.
     #[serde(default)]
     pub groups: Vec<String>,
@@ -206,7 +207,7 @@ pub struct EmbeddedSurface {
     pub shape: SolidFile,
     /// Position of its origin; the origin by default.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Rotation about its origin; none by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
@@ -255,9 +256,9 @@ pub enum SolidMaterial {
 #[serde(rename = "moduli", deny_unknown_fields)]
 pub struct YoungSpec {
     /// Young's modulus in Pa.
-    pub young: Number,
+    pub young: Quantity<Pressure>,
     /// Poisson's ratio, above -1 and up to 1/2.
-    pub poisson: Number,
+    pub poisson: Quantity<Pure>,
 }
 
 /// Coefficients of Mooney and Rivlin's material.
@@ -265,12 +266,12 @@ pub struct YoungSpec {
 #[serde(rename = "MooneyRivlin", deny_unknown_fields)]
 pub struct MooneyRivlinSpec {
     /// Coefficient of the first invariant, in Pa.
-    pub c1: Number,
+    pub c1: Quantity<Pressure>,
     /// Coefficient of the second invariant, in Pa; zero by default.
     #[serde(default = "zero")]
-    pub c2: Number,
+    pub c2: Quantity<Pressure>,
     /// Bulk modulus in Pa.
-    pub bulk: Number,
+    pub bulk: Quantity<Pressure>,
 }
 
 /// Terms of Ogden's material.
@@ -280,7 +281,7 @@ pub struct OgdenSpec {
     /// The terms, from one to six.
     pub terms: Vec<OgdenTermSpec>,
     /// Bulk modulus in Pa.
-    pub bulk: Number,
+    pub bulk: Quantity<Pressure>,
 }
 
 /// `mu/alpha (l_1^alpha + l_2^alpha + l_3^alpha - 3)` of isochoric principal stretches.
@@ -288,9 +289,9 @@ pub struct OgdenSpec {
 #[serde(rename = "terms", deny_unknown_fields)]
 pub struct OgdenTermSpec {
     /// Modulus in Pa, of any sign.
-    pub mu: Number,
+    pub mu: Quantity<Pressure>,
     /// Exponent, not zero.
-    pub alpha: Number,
+    pub alpha: Quantity<Pure>,
 }
 
 /// A term of a Prony series: a spring and a dashpot in a row.
@@ -298,16 +299,16 @@ pub struct OgdenTermSpec {
 #[serde(rename = "viscoelastic", deny_unknown_fields)]
 pub struct PronyTermSpec {
     /// Relaxation time in s.
-    pub time: Number,
+    pub time: Quantity<Time>,
     /// Share of all moduli that relaxes with it, instead of the two others.
     #[serde(default)]
-    pub share: Option<Number>,
+    pub share: Option<Quantity<Pure>>,
     /// Share of the shear modulus that relaxes with it; zero by default.
     #[serde(default)]
-    pub shear: Option<Number>,
+    pub shear: Option<Quantity<Pure>>,
     /// Share of the bulk modulus that relaxes with it; zero by default.
     #[serde(default)]
-    pub bulk: Option<Number>,
+    pub bulk: Option<Quantity<Pure>>,
 }
 
 /// Plasticity of von Mises.
@@ -315,17 +316,17 @@ pub struct PronyTermSpec {
 #[serde(rename = "plastic", deny_unknown_fields)]
 pub struct PlasticSpec {
     /// Yield stress in tension in Pa.
-    pub yield_stress: Number,
+    pub yield_stress: Quantity<Pressure>,
     /// Modulus of isotropic hardening in Pa; zero by default.
     #[serde(default = "zero")]
-    pub isotropic: Number,
+    pub isotropic: Quantity<Pressure>,
     /// Modulus of kinematic hardening in Pa; zero by default.
     #[serde(default = "zero")]
-    pub kinematic: Number,
+    pub kinematic: Quantity<Pressure>,
     /// Rise of the yield stress in Pa, which saturates; zero by default.
     #[serde(default = "zero")]
-    pub rise: Number,
+    pub rise: Quantity<Pressure>,
     /// Rate of that over the plastic strain; zero by default.
     #[serde(default = "zero")]
-    pub rate: Number,
+    pub rate: Quantity<Pure>,
 }

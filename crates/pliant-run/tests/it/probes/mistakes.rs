@@ -169,9 +169,9 @@ const MISTAKES: [(&str, &str, &str, &str, &str); 30] = [
     (
         "value: 3)",
         "value: \"arm.x > 2\")",
-        "unexpected `>`",
-        ">",
-        "only conditions of events compare",
+        "this is a condition, and a number is needed",
+        "arm.x > 2",
+        "`if(condition, 1, 0)` makes a number of it",
     ),
     (
         "value: 3)",

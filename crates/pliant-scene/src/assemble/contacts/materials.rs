@@ -2,7 +2,7 @@
 
 use super::super::{Builder, Result};
 use super::{DEFAULT, Making};
-use crate::Number;
+use crate::Amount;
 use crate::schema::{AxesSpec, ContactLawSpec, FrictionModelSpec, Scene};
 use crate::source::Where;
 use pliant::collision::{Direction, FrictionModel, Material, MaterialId};
@@ -11,7 +11,7 @@ use pliant::dense::Vec3;
 use pliant_expression::suggest;
 
 /// The numbers of a law of contact with their keys.
-fn numbers(law: &ContactLawSpec) -> [(&'static str, &Number); 9] {
+fn numbers(law: &ContactLawSpec) -> [(&'static str, &Amount); 9] {
     [
         ("friction", &law.friction),
         ("restitution", &law.restitution),

@@ -2,9 +2,9 @@
 
 use super::super::ends::neighbours;
 use super::super::{Builder, Result};
-use crate::Number;
 use crate::schema::{CableColliderSpec, ClothColliderSpec, PointsColliderSpec};
 use crate::source::Where;
+use crate::{Amount, Quantity, quantity::Pure};
 use pliant::collision::{Collider, ContactError, Placement, Shape};
 use pliant::model::{NodeId, Space};
 use pliant_expression::suggest;
@@ -40,7 +40,7 @@ fn soft(
     Ok(Collider::new(name, shape, Placement::Points(node)))
 }
 
-fn self_contact(builder: &Builder<'_>, collider: Collider, number: Option<&Number>) -> Result<Collider> {
+fn self_contact(builder: &Builder<'_>, collider: Collider, number: Option<&Amount>) -> Result<Collider> {
     let Some(number) = number else {
         return Ok(collider);
     };
@@ -78,15 +78,15 @@ pub(super) fn cable_collider(
     let segments = match (&spec.segments, builder.skins.get(&node)) {
         (Some(list), _) => {
             let at = Where::Used(name, "segments");
-            let end = |number: &Number| builder.element(number, &spec.node, count, at);
-            let pair = |[a, b]: &[Number; 2]| Ok([end(a)?, end(b)?]);
+            let end = |number: &Amount| builder.element(number, &spec.node, count, at);
+            let pair = |[a, b]: &[Quantity<Pure>; 2]| Ok([end(a)?, end(b)?]);
             list.iter().map(pair).collect::<Result<Vec<_>>>()?
         }
         (None, Some(skin)) => skin.edges.clone(),
         (None, None) => neighbours(count).collect(),
     };
     let collider = soft(builder, name, node, Shape::soft_segments(&segments, radius))?;
-    self_contact(builder, collider, spec.self_contact.as_ref())
+    self_contact(builder, collider, spec.self_contact.as_deref())
 }
 
 pub(super) fn cloth_collider(
@@ -99,8 +99,8 @@ pub(super) fn cloth_collider(
     let triangles = match (&spec.triangles, builder.skins.get(&node)) {
         (Some(list), _) => {
             let at = Where::Used(name, "triangles");
-            let corner = |number: &Number| builder.element(number, &spec.node, count, at);
-            let triple = |[a, b, c]: &[Number; 3]| Ok([corner(a)?, corner(b)?, corner(c)?]);
+            let corner = |number: &Amount| builder.element(number, &spec.node, count, at);
+            let triple = |[a, b, c]: &[Quantity<Pure>; 3]| Ok([corner(a)?, corner(b)?, corner(c)?]);
             list.iter().map(triple).collect::<Result<Vec<_>>>()?
         }
         (None, Some(skin)) => skin.triangles.clone(),
@@ -112,5 +112,5 @@ pub(super) fn cloth_collider(
         }
     };
     let collider = soft(builder, name, node, Shape::soft_triangles(&triangles, radius))?;
-    self_contact(builder, collider, spec.self_contact.as_ref())
+    self_contact(builder, collider, spec.self_contact.as_deref())
 }

@@ -1,7 +1,7 @@
 //! Mappings of bodies, joints and ropes.
 
 use super::{Builder, ParentList, Result, Spec, quaternion};
-use crate::Number;
+use crate::Amount;
 use crate::assemble::{ends, nodes};
 use crate::schema::{
     AxisSpec, BeamStrainSpec, Chart, FrameSpec, GearMappingSpec, HeadingSpec, JointCoordinatesSpec,
@@ -281,7 +281,7 @@ fn coordinate(
     builder: &Builder<'_>,
     parents: &ParentList<'_>,
     on: Dependency,
-    index: &Number,
+    index: &Amount,
 ) -> Result<Coordinate> {
     let index = builder.whole(index, 0, 64, Where::Field(parents.user, "mapping"))?;
     Ok(Coordinate { on, index })

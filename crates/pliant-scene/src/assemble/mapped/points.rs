@@ -7,7 +7,7 @@ use crate::schema::{
     SegmentAngleSpec, VolumeSpec,
 };
 use crate::source::Where;
-use crate::{EndSpec, Number, OneOrMany};
+use crate::{EndSpec, OneOrMany, Quantity, Units, quantity::Pure};
 use pliant::model::{
     Addition, Area, Barycentric, Cell, CentreOfMass, CurvatureBinormal, Dependency, DihedralAngle,
     DotProduct, End, Mapping, MeshError, Normalization, Pairing, SafeDistance, SegmentAngle, SquareDistance,
@@ -122,10 +122,10 @@ fn chains(
 pub(super) fn weighted(
     builder: &Builder<'_>,
     parents: &ParentList<'_>,
-    groups: &[Vec<(EndSpec, Number)>],
+    groups: &[Vec<(EndSpec, Quantity<Pure>)>],
 ) -> Result<Weighted> {
     let at = Where::Field(parents.user, "mapping");
-    let one = |(end, weight): &(EndSpec, Number)| {
+    let one = |(end, weight): &(EndSpec, Quantity<Pure>)| {
         Ok((ends::element(builder, parents, end)?, builder.number(weight, at)?))
     };
     groups
@@ -138,7 +138,7 @@ pub(super) fn weighted(
 fn rests(
     builder: &mut Builder<'_>,
     parents: &ParentList<'_>,
-    rest: Option<&OneOrMany>,
+    rest: Option<&OneOrMany<impl Units>>,
     count: usize,
     mapping: impl Mapping + 'static,
 ) -> Result<Vec<f64>> {
@@ -227,7 +227,7 @@ fn rest_points(builder: &mut Builder<'_>, parents: &ParentList<'_>) -> Result<Ve
         .to_vec())
 }
 
-fn cell_of(builder: &Builder<'_>, name: &str, nodes: &[Number]) -> Result<Cell> {
+fn cell_of(builder: &Builder<'_>, name: &str, nodes: &[Quantity<impl Units>]) -> Result<Cell> {
     let at = Where::Field(name, "cells");
     let list = nodes.iter().map(|n| builder.any_element(n, at));
     match list.collect::<Result<Vec<_>>>()?[..] {

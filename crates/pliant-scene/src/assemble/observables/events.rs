@@ -62,7 +62,7 @@ impl<'a> Room<'_, 'a> {
     /// A condition of the scene.
     fn condition(&mut self, text: &str, at: Where<'_>) -> Result<Condition> {
         let builder = self.builder;
-        let lookup = |name: &str| builder.variable(name, None);
+        let lookup = |name: &str| builder.variable(name, None, true);
         let mut names = builder.variables(None);
         names.push("t");
         let read = Condition::parse(text, &lookup, &names, &builder.free_names(), &mut |reference| {

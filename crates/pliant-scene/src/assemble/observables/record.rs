@@ -240,7 +240,7 @@ impl<'a> Room<'_, 'a> {
         Ok(())
     }
 
-    fn element(&self, index: usize, of: &OfSpec, number: &crate::Number, count: usize) -> Result<usize> {
+    fn element(&self, index: usize, of: &OfSpec, number: &crate::Amount, count: usize) -> Result<usize> {
         let element = self
             .builder
             .any_element(number, Where::Listed("record", index, &of.name))?;

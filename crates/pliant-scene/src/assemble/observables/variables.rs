@@ -30,8 +30,8 @@ pub(in crate::assemble) fn variables(builder: &mut Builder<'_>, scene: &Scene) -
 }
 
 fn variable(builder: &mut Builder<'_>, user: &str, name: &str) -> Result<()> {
-    let Some(value) = builder.parameters.get(name).copied() else {
-        let known = builder.parameters.keys().map(String::as_str);
+    let Some(value) = builder.parameters.values.get(name).copied() else {
+        let known = builder.parameters.names();
         let help = suggest::hint(name, "parameters", known)
             .or_else(|| Some("this scene has no parameters".to_owned()));
         let places = [Where::Literal(user, name), Where::Name(user)];

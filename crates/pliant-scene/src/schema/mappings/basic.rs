@@ -1,6 +1,7 @@
 //! Pairs, choices and matrices.
 
-use super::super::{EndSpec, Number, OneOrMany, Triple, one, zero};
+use super::super::{EndSpec, OneOrMany, Quantity, Triple, one, zero};
+use crate::quantity::{Any, Length, Pure};
 use serde::Deserialize;
 
 /// Lengths less rest lengths.
@@ -12,7 +13,7 @@ pub struct DistanceSpec {
     pub pairs: Option<Vec<(EndSpec, EndSpec)>>,
     /// Rest lengths, one for all or one each; by default those at the start.
     #[serde(default)]
-    pub rest: Option<OneOrMany>,
+    pub rest: Option<OneOrMany<Any>>,
 }
 
 /// Pairs of positions.
@@ -29,7 +30,7 @@ pub struct PairsSpec {
 #[serde(rename = "RigidPoints", deny_unknown_fields)]
 pub struct RigidPointsSpec {
     /// The body and the point in body axes.
-    pub points: Vec<(EndSpec, Triple)>,
+    pub points: Vec<(EndSpec, Triple<Length>)>,
 }
 
 /// Rotation vectors of one body against another.
@@ -68,9 +69,9 @@ pub struct SubsetSpec {
 #[serde(rename = "Affine", deny_unknown_fields)]
 pub struct AffineSpec {
     /// Coordinates per element of the result: 1, 2 or 3.
-    pub dimension: Number,
+    pub dimension: Quantity<Pure>,
     /// The offset, all coordinates of all elements.
-    pub offset: Vec<Number>,
+    pub offset: Vec<Quantity<Any>>,
     /// The coefficients that are not zero.
     pub entries: Vec<AffineEntrySpec>,
 }
@@ -80,14 +81,14 @@ pub struct AffineSpec {
 #[serde(rename = "entries", deny_unknown_fields)]
 pub struct AffineEntrySpec {
     /// Element and coordinate of the result.
-    pub to: (Number, Number),
+    pub to: (Quantity<Pure>, Quantity<Pure>),
     /// Element of a parent.
     pub from: EndSpec,
     /// Its coordinate; 0 by default.
     #[serde(default = "zero")]
-    pub coordinate: Number,
+    pub coordinate: Quantity<Pure>,
     /// The coefficient.
-    pub value: Number,
+    pub value: Quantity<Any>,
 }
 
 /// Chosen coordinates.
@@ -95,7 +96,7 @@ pub struct AffineEntrySpec {
 #[serde(rename = "Mask", deny_unknown_fields)]
 pub struct MaskSpec {
     /// The element and which of its coordinates.
-    pub coordinates: Vec<(EndSpec, Number)>,
+    pub coordinates: Vec<(EndSpec, Quantity<Pure>)>,
 }
 
 /// Coordinates along directions.
@@ -103,13 +104,13 @@ pub struct MaskSpec {
 #[serde(rename = "Projection", deny_unknown_fields)]
 pub struct ProjectionSpec {
     /// The element and the direction, of any length but zero.
-    pub points: Vec<(EndSpec, Triple)>,
+    pub points: Vec<(EndSpec, Triple<Pure>)>,
     /// The offset, one for all or one each; 0 by default.
     #[serde(default = "no_offset")]
-    pub offset: OneOrMany,
+    pub offset: OneOrMany<Any>,
 }
 
-fn no_offset() -> OneOrMany {
+fn no_offset() -> OneOrMany<Any> {
     OneOrMany::One(zero())
 }
 
@@ -122,9 +123,9 @@ pub struct QuadraticSpec {
     pub elements: Option<Vec<EndSpec>>,
     /// Factors, one for all or one each; 1 by default.
     #[serde(default = "no_factor")]
-    pub factors: OneOrMany,
+    pub factors: OneOrMany<Any>,
 }
 
-fn no_factor() -> OneOrMany {
+fn no_factor() -> OneOrMany<Any> {
     OneOrMany::One(one())
 }

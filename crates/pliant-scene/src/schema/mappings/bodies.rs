@@ -1,7 +1,8 @@
 //! Mappings of bodies, joints and ropes.
 
-use super::super::{EndSpec, Number, Rotation, Triple, zero};
+use super::super::{EndSpec, Quantity, Rotation, Triple, Weights, zero};
 use super::RestPose;
+use crate::quantity::{Any, Length, Pure};
 use serde::Deserialize;
 
 /// A frame in a body or in the world.
@@ -13,7 +14,7 @@ pub struct FrameSpec {
     pub body: Option<EndSpec>,
     /// Its origin in body axes about the centre of mass; the centre by default.
     #[serde(default)]
-    pub position: Option<Triple>,
+    pub position: Option<Triple<Length>>,
     /// Its axes against those of the body; the same by default.
     #[serde(default)]
     pub rotation: Option<Rotation>,
@@ -141,7 +142,7 @@ pub struct BeamSegmentSpec {
     /// Length at rest of a segment that is straight along the x axes of its frames; by default it
     /// is at rest as at the start.
     #[serde(default)]
-    pub length: Option<Number>,
+    pub length: Option<Quantity<Length>>,
 }
 
 /// Points carried by several bodies.
@@ -149,7 +150,7 @@ pub struct BeamSegmentSpec {
 #[serde(rename = "Skinning", deny_unknown_fields)]
 pub struct SkinningSpec {
     /// Positions of the points at the start, with bodies and weights.
-    pub points: Vec<(Triple, Vec<(EndSpec, Number)>)>,
+    pub points: Vec<(Triple<Length>, Weights)>,
 }
 
 /// Ropes.
@@ -171,7 +172,7 @@ pub struct RopeSpec {
     pub drums: Vec<DrumSpec>,
     /// Length at rest; by default that at the start.
     #[serde(default)]
-    pub rest: Option<Number>,
+    pub rest: Option<Quantity<Length>>,
 }
 
 /// A drum of a rope.
@@ -182,9 +183,9 @@ pub struct DrumSpec {
     pub angle: EndSpec,
     /// Which coordinate; 0 by default.
     #[serde(default = "zero")]
-    pub coordinate: Number,
+    pub coordinate: Quantity<Pure>,
     /// Its radius; negative lets out when the angle grows.
-    pub radius: Number,
+    pub radius: Quantity<Length>,
 }
 
 /// Coordinates in a ratio.
@@ -195,7 +196,7 @@ pub struct GearMappingSpec {
     pub pairs: Vec<GearPairSpec>,
     /// Value at rest of all; 0 by default.
     #[serde(default = "zero")]
-    pub offset: Number,
+    pub offset: Quantity<Any>,
 }
 
 /// Two coordinates in a ratio.
@@ -207,13 +208,13 @@ pub struct GearPairSpec {
     /// The element of the second coordinate.
     pub second: EndSpec,
     /// Factor of the second coordinate.
-    pub ratio: Number,
+    pub ratio: Quantity<Any>,
     /// Which coordinates of the elements; the first by default.
     #[serde(default = "firsts")]
-    pub coordinates: (Number, Number),
+    pub coordinates: (Quantity<Pure>, Quantity<Pure>),
 }
 
-fn firsts() -> (Number, Number) {
+fn firsts() -> (Quantity<Pure>, Quantity<Pure>) {
     (zero(), zero())
 }
 
@@ -225,7 +226,7 @@ pub struct WinchSpec {
     pub drums: Vec<WinchDrumSpec>,
     /// Value at rest of all; 0 by default.
     #[serde(default = "zero")]
-    pub offset: Number,
+    pub offset: Quantity<Any>,
 }
 
 /// A length and the drum that it is wound on.
@@ -237,8 +238,8 @@ pub struct WinchDrumSpec {
     /// The element of the length.
     pub length: EndSpec,
     /// Radius of the drum.
-    pub radius: Number,
+    pub radius: Quantity<Length>,
     /// Which coordinates of the elements; the first by default.
     #[serde(default = "firsts")]
-    pub coordinates: (Number, Number),
+    pub coordinates: (Quantity<Pure>, Quantity<Pure>),
 }

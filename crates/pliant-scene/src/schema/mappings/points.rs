@@ -1,6 +1,7 @@
 //! Mappings of several points.
 
-use super::super::{EndSpec, Number, OneOrMany, Triple};
+use super::super::{EndSpec, OneOrMany, Quantity, Triple, Weights};
+use crate::quantity::{Angle, Any, Area, Length, Pure, Volume};
 use pliant::model::Outside;
 use serde::Deserialize;
 
@@ -12,7 +13,7 @@ pub struct AreaSpec {
     pub triangles: Vec<[EndSpec; 3]>,
     /// Rest areas, one for all or one each; by default those at the start.
     #[serde(default)]
-    pub rest: Option<OneOrMany>,
+    pub rest: Option<OneOrMany<Area>>,
 }
 
 /// Points embedded in cells: `cells` with `points`, or `groups`.
@@ -22,16 +23,16 @@ pub struct BarycentricSpec {
     /// Elements of the first parent: 2 of a segment, 3 of a triangle, 4 of a tetrahedron, 8 of a
     /// hexahedron.
     #[serde(default)]
-    pub cells: Option<Vec<Vec<Number>>>,
+    pub cells: Option<Vec<Vec<Quantity<Pure>>>>,
     /// Positions of the points at the start.
     #[serde(default)]
-    pub points: Option<Vec<Triple>>,
+    pub points: Option<Vec<Triple<Length>>>,
     /// Treatment of points outside of all cells.
     #[serde(default)]
     pub outside: Outside,
     /// Elements and weights of each point, which add up to one.
     #[serde(default)]
-    pub groups: Option<Vec<Vec<(EndSpec, Number)>>>,
+    pub groups: Option<Vec<Weights>>,
 }
 
 /// Weighted means.
@@ -39,7 +40,7 @@ pub struct BarycentricSpec {
 #[serde(rename = "CentreOfMass", deny_unknown_fields)]
 pub struct CentreOfMassSpec {
     /// Elements and weights of each centre.
-    pub groups: Vec<Vec<(EndSpec, Number)>>,
+    pub groups: Vec<Weights>,
 }
 
 /// Chains of three points.
@@ -60,7 +61,7 @@ pub struct SegmentAngleSpec {
     pub chains: Option<Vec<[EndSpec; 3]>>,
     /// Rest angles in rad, one for all or one each; by default those at the start.
     #[serde(default)]
-    pub rest: Option<OneOrMany>,
+    pub rest: Option<OneOrMany<Angle>>,
 }
 
 /// Angles between triangles.
@@ -71,7 +72,7 @@ pub struct DihedralSpec {
     pub hinges: Vec<[EndSpec; 4]>,
     /// Rest angles in rad, one for all or one each; by default those at the start.
     #[serde(default)]
-    pub rest: Option<OneOrMany>,
+    pub rest: Option<OneOrMany<Angle>>,
 }
 
 /// Edges between triangles.
@@ -79,10 +80,10 @@ pub struct DihedralSpec {
 #[serde(rename = "QuadraticBending", deny_unknown_fields)]
 pub struct HingesSpec {
     /// Both ends of the edge, then the opposite corners, elements of the only parent.
-    pub hinges: Vec<[Number; 4]>,
+    pub hinges: Vec<[Quantity<Pure>; 4]>,
     /// Places of all elements at rest; those at the start by default.
     #[serde(default)]
-    pub rest: Option<Vec<Triple>>,
+    pub rest: Option<Vec<Triple<Length>>>,
 }
 
 /// The sum of scalar products.
@@ -102,10 +103,10 @@ pub struct SafeDistanceSpec {
     #[serde(default)]
     pub pairs: Option<Vec<(EndSpec, EndSpec)>>,
     /// The smoothing length.
-    pub smoothing: Number,
+    pub smoothing: Quantity<Any>,
     /// Rest lengths, one for all or one each; by default those at the start.
     #[serde(default)]
-    pub rest: Option<OneOrMany>,
+    pub rest: Option<OneOrMany<Any>>,
 }
 
 /// Volumes of tetrahedra, or under a surface.
@@ -117,9 +118,9 @@ pub struct VolumeSpec {
     pub tetrahedra: Option<Vec<[EndSpec; 4]>>,
     /// Triangles of elements of the first parent, each with the origin as fourth corner.
     #[serde(default)]
-    pub surface: Option<Vec<[Number; 3]>>,
+    pub surface: Option<Vec<[Quantity<Pure>; 3]>>,
     /// Rest volumes, one for all or one each; by default those of tetrahedra at the start, and zero
     /// of a surface.
     #[serde(default)]
-    pub rest: Option<OneOrMany>,
+    pub rest: Option<OneOrMany<Volume>>,
 }

@@ -1,0 +1,152 @@
+//! The findings about a schema as JSON.
+
+use super::trace::{Notes, Shape};
+use crate::quantity;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The JSON Schema of a value, with all that it is made of.
+pub(super) fn schema(notes: &Notes, root: &Shape) -> Value {
+    let names = names(notes);
+    let writer = Writer { names: &names };
+    let mut parts = Map::new();
+    for (id, of) in &notes.structs {
+        let keys = of.keys.iter();
+        let properties: Map<String, Value> = keys
+            .clone()
+            .map(|(key, found, _)| ((*key).to_owned(), writer.value(&found.shape)))
+            .collect();
+        let required: Vec<&str> = keys
+            .filter(|(.., can_miss)| *can_miss == Some(false))
+            .map(|(key, ..)| *key)
+            .collect();
+        let one = json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        parts.insert(writer.name(id), one);
+    }
+    for (id, of) in &notes.enums {
+        let alone: Vec<&str> = of
+            .kinds
+            .iter()
+            .filter(|(_, held)| held.is_none())
+            .map(|(kind, _)| *kind)
+            .collect();
+        let mut ways = Vec::new();
+        if !alone.is_empty() {
+            ways.push(json!({"enum": alone}));
+        }
+        for (kind, held) in &of.kinds {
+            if let Some(held) = held {
+                ways.push(json!({
+                    "type": "object",
+                    "properties": {*kind: writer.value(held)},
+                    "required": [kind],
+                    "additionalProperties": false,
+                }));
+            }
+        }
+        parts.insert(writer.name(id), json!({"anyOf": ways}));
+    }
+    let mut all = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A scene of Pliant",
+    });
+    if let (Value::Object(all), Value::Object(root)) = (&mut all, writer.value(root)) {
+        all.extend(root);
+        all.insert("$defs".into(), Value::Object(parts));
+    }
+    all
+}
+
+/// Names of structs and enums in the schema: those of their types, with a number behind equal ones.
+fn names(notes: &Notes) -> BTreeMap<String, String> {
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    let mut names = BTreeMap::new();
+    for (id, name) in &notes.names {
+        let name = match name.is_empty() {
+            true => "keys".to_owned(),
+            false => name.replace(' ', "_"),
+        };
+        let number = count.entry(name.clone()).and_modify(|n| *n += 1).or_insert(1);
+        let own = match number {
+            1 => name,
+            number => format!("{name}_{number}"),
+        };
+        names.insert(id.clone(), own);
+    }
+    names
+}
+
+struct Writer<'a> {
+    names: &'a BTreeMap<String, String>,
+}
+
+impl Writer<'_> {
+    fn name(&self, id: &str) -> String {
+        self.names.get(id).cloned().unwrap_or_default()
+    }
+
+    fn value(&self, shape: &Shape) -> Value {
+        match shape {
+            Shape::Anything => json!({}),
+            Shape::Bool => json!({"type": "boolean"}),
+            Shape::Number => json!({"type": "number"}),
+            Shape::Text => json!({"type": "string"}),
+            Shape::Loose(name) => self.loose(name),
+            Shape::List(item) => json!({"type": "array", "items": self.value(item)}),
+            Shape::Tuple(items) => {
+                let all: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
+                json!({"type": "array", "prefixItems": all, "items": false, "minItems": items.len()})
+            }
+            Shape::Map(entry) => json!({"type": "object", "additionalProperties": self.value(entry)}),
+            Shape::Named(id) => json!({"$ref": format!("#/$defs/{}", self.name(id))}),
+        }
+    }
+
+    /// A value that is written in more than one way.
+    fn loose(&self, name: &str) -> Value {
+        let number = json!({"type": ["number", "string"]});
+        let numbers = json!({"type": "array", "items": number});
+        let list = |least: usize, most: usize| json!({"type": "array", "items": number, "minItems": least, "maxItems": most});
+        match name {
+            "number" => number,
+            "numbers" => json!({"anyOf": [number, numbers]}),
+            "end" => json!({"anyOf": [number, list(2, 3)]}),
+            "place" => json!({"anyOf": [{"type": "string"}, list(2, 3)]}),
+            "thing" => json!({"anyOf": [{"type": "string"}, list(2, 2)]}),
+            "function" => {
+                let entry = json!({"anyOf": [number, list(2, 2)]});
+                let file = self.names.values().find(|name| *name == "function");
+                let mut ways = vec![number.clone(), json!({"type": "array", "items": entry})];
+                ways.extend(file.map(|file| json!({"$ref": format!("#/$defs/{file}")})));
+                json!({"anyOf": ways})
+            }
+            // With its units behind it.
+            name => {
+                let takes = quantity::all().into_iter().find(|takes| takes.name == name);
+                let units: Vec<String> = takes
+                    .iter()
+                    .flat_map(|takes| takes.dimensions)
+                    .map(|dimension| dimension.unit())
+                    .filter(|unit| !unit.is_empty())
+                    .collect();
+                let mut one = json!({"type": ["number", "string"]});
+                if let (false, Value::Object(one)) = (units.is_empty(), &mut one) {
+                    let unit = match takes.is_some_and(|takes| takes.in_degrees) {
+                        true => "degrees".to_owned(),
+                        false => units.join(" or "),
+                    };
+                    one.insert(
+                        "description".into(),
+                        json!(format!("in {unit}, or with a unit in quotes")),
+                    );
+                }
+                one
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Values of scenes: parameters, units, functions out of files, densities, joints.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
+mod density;
+mod json_schema;
+mod parameters;
+mod starts;
+mod tables;
+mod units;
+
+use pliant_scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
+
+fn build_with(text: &str, settings: &Settings) -> Result<BuiltScene, SceneError> {
+    SceneFile::from_text("a.ron".as_ref(), text, Format::Ron)?.build(settings)
+}
+
+fn build(text: &str) -> Result<BuiltScene, SceneError> {
+    build_with(text, &Settings::default())
+}
+
+/// Settings that give parameters other values.
+fn set(parameters: &[(&str, &str)]) -> Settings {
+    let one = |(name, text): &(&str, &str)| ((*name).to_owned(), Number::Expression((*text).to_owned()));
+    Settings {
+        parameters: parameters.iter().map(one).collect(),
+        ..Settings::default()
+    }
+}
+
+/// The drawing of an error without the arrow to its file.
+fn drawn(error: &SceneError) -> String {
+    let text = error.to_string();
+    let lines = text
+        .lines()
+        .filter(|line| !line.contains("-->") && !line.trim_end().ends_with('|'));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Where a spring without mass holds it: the numbers of the first node.
+fn positions(built: &BuiltScene, node: &str) -> Vec<f64> {
+    let node = built.model.node_named(node).unwrap();
+    let state = built.model.initial_state().unwrap();
+    built.model.positions(&state, node).to_vec()
+}

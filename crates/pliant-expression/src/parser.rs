@@ -310,7 +310,7 @@ impl<'t> Parser<'t, '_> {
     fn parameter(&mut self) -> Parsed {
         let start = self.at;
         self.at += 1;
-        let name = self.word();
+        let name = self.dotted();
         if let Some(k) = self.names.free.iter().position(|free| *free == name) {
             self.emit(Op::Free(k), start);
             return Ok(());
@@ -340,6 +340,20 @@ impl<'t> Parser<'t, '_> {
         let result = inside(self);
         self.depth -= 1;
         result
+    }
+
+    /// Words with single dots between them from here: names of parameters of included files.
+    fn dotted(&mut self) -> &'t str {
+        let start = self.at;
+        self.word();
+        let text: &'t str = self.text;
+        while let Some(behind) = text[self.at..].strip_prefix('.')
+            && behind.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        {
+            self.at += 1;
+            self.word();
+        }
+        &text[start..self.at]
     }
 
     /// Letters, digits and underscores from here.

@@ -8,11 +8,18 @@
 //! at the end. `Some` may be left out, and so may the inner brackets of `Kind((key: value))`.
 
 mod complaint;
+mod merge;
 mod read;
+mod repeat;
+mod scope;
 mod tree;
 
 pub(super) use complaint::Complaint;
+pub(super) use repeat::Repeats;
+pub(super) use scope::{Scope, resolve};
 pub(super) use tree::Tree;
+
+use std::path::Path;
 
 /// The notation of a scene file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,4 +28,16 @@ pub enum Format {
     Ron,
     /// JSON, for programs.
     Json,
+}
+
+impl Format {
+    /// The notation of a file by its extension.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("ron") => Some(Self::Ron),
+            Some("json") => Some(Self::Json),
+            _ => None,
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Values of a scene file that may be written in more than one way.
 
+use super::texts;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
@@ -64,6 +65,10 @@ impl<'de, const LISTS: bool> Visitor<'de> for Loose<LISTS> {
         Ok(LooseValue::One(Number::Expression(text.to_owned())))
     }
 
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<LooseValue, D::Error> {
+        inner.deserialize_any(self)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LooseValue, A::Error> {
         if !LISTS {
             return Err(Error::invalid_type(serde::de::Unexpected::Seq, &self));
@@ -98,7 +103,7 @@ impl<'de> Deserialize<'de> for EndSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const EXPECTED: &str =
             "expected an element `3`, an element of a node `(\"node\", 3)`, or a point `(x, y, z)`";
-        let numbers = match deserializer.deserialize_any(Loose::<true>)? {
+        let numbers = match deserializer.deserialize_newtype_struct(texts::EITHER, Loose::<true>)? {
             LooseValue::One(number) => return Ok(Self::Element(number)),
             LooseValue::Many(numbers) => numbers,
         };

@@ -6,7 +6,7 @@ mod tied;
 
 use super::mesh_files::count_entries;
 use super::outlines::Outline;
-use super::{Builder, Result, components, joints, nodes, outlines};
+use super::{Builder, Result, components, joints, nodes, outlines, selections};
 use crate::Number;
 use crate::picture::DrawnCollider;
 use crate::schema::{BodiesColliderSpec, ColliderSpec, OverlapSpec, Scene, SleepingSpec, SurfaceContactSpec};
@@ -199,6 +199,7 @@ fn colliders(builder: &mut Builder<'_>, spec: &ColliderSpec, name: &str) -> Resu
         }
         ColliderSpec::Fixed(spec) => {
             let pose = nodes::frame_pose(builder, name, spec.position.as_ref(), spec.rotation.as_ref())?;
+            let pose = builder.put_pose(name, pose);
             let outline = outlines::outline(builder, name, &spec.shape)?;
             let shape = collision_shape(builder, name, &outline)?;
             draw(builder, name, None, pose, &outline)?;
@@ -225,9 +226,9 @@ fn bodies_collider(
     }
     let elements = match &spec.elements {
         None => (0..entry.count).collect(),
-        Some(list) => elements(builder, list, &spec.node, entry.count, name)?,
+        Some(elements) => selections::of_node(builder, elements, node, Where::Used(name, "elements"))?,
     };
-    let count = entry.count;
+    let count = builder.model.node(node).count;
     let given = spec
         .shape
         .as_ref()
@@ -263,19 +264,6 @@ fn bodies_collider(
         ));
     }
     Ok(list)
-}
-
-/// Elements of a node of so many.
-fn elements(
-    builder: &Builder<'_>,
-    list: &[Number],
-    node: &str,
-    count: usize,
-    name: &str,
-) -> Result<Vec<usize>> {
-    let at = Where::Used(name, "elements");
-    let element = |number| builder.element(number, node, count, at);
-    list.iter().map(element).collect()
 }
 
 fn collision_shape(builder: &Builder<'_>, name: &str, outline: &Outline) -> Result<Shape> {
@@ -386,6 +374,14 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
             }
             if let Some(id) = making.world.collider_named(name) {
                 return Ok(vec![id]);
+            }
+            let meant = making
+                .named
+                .iter()
+                .filter(|(own, _)| selections::matches(name, own));
+            let meant: Vec<ColliderId> = meant.flat_map(|(_, ids)| ids).copied().collect();
+            if !meant.is_empty() {
+                return Ok(meant);
             }
             let known = making.named.keys().copied();
             let help = suggest::hint(name, "colliders", known);

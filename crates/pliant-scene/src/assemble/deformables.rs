@@ -1,10 +1,11 @@
 //! Common parts of solids and sheets: nodes that do not move, their place in the scene, their
 //! surface, and complaints.
 
-use super::{Builder, Result, Skin, mesh_files, meshes, nodes};
+use super::selections::{self, Candidates};
+use super::{Builder, Result, Skin, frames, mesh_files, meshes, nodes};
 use crate::Number;
 use crate::picture::PointRef;
-use crate::schema::{CellsSpec, Rotation, SolidFile, SymmetrySpec, Triple};
+use crate::schema::{CellsSpec, Elements, Rotation, SolidFile, SymmetrySpec, Triple};
 use crate::source::Where;
 use pliant::continuum::SymmetryPlane;
 use pliant::dense::Vec3;
@@ -16,7 +17,7 @@ use pliant_mesh_io::Mesh as FileMesh;
 pub(super) struct Held<'a> {
     pub(super) name: &'a str,
     pub(super) key: &'static str,
-    pub(super) fix: &'a [Number],
+    pub(super) fix: &'a Elements,
     pub(super) boxes: &'a [(Triple, Triple)],
     pub(super) groups: &'a [String],
 }
@@ -59,10 +60,20 @@ pub(super) fn placement(
         Some(value) => builder.triple(value, Where::Field(name, key)),
         None => Ok([0.0; 3]),
     };
+    let (mut origin, mut turn) = (
+        triple(position, "position")?,
+        nodes::orientation(builder, name, turn)?,
+    );
+    let mut velocity = triple(velocity, "velocity")?;
+    if let Some(frame) = builder.frame(name) {
+        origin = frames::put(&frame, origin);
+        turn = rotation::multiply(frame.rotation, turn);
+        velocity = frames::turn(&frame, velocity);
+    }
     Ok(Placement {
-        origin: triple(position, "position")?,
-        turn: nodes::orientation(builder, name, turn)?,
-        velocity: triple(velocity, "velocity")?,
+        origin,
+        turn,
+        velocity,
     })
 }
 
@@ -235,10 +246,8 @@ pub(super) fn held_nodes(
     places: Option<&[Option<usize>]>,
 ) -> Result<Vec<usize>> {
     let Held { name, key, .. } = *held;
-    let mut fixed = Vec::new();
-    for node in held.fix {
-        fixed.push(builder.element(node, name, nodes.len(), Where::Field(name, "fix"))?);
-    }
+    let at = Where::Field(name, "fix");
+    let mut fixed = selections::among(builder, held.fix, &Candidates::points(name, nodes, at))?;
     for (least, largest) in held.boxes {
         let at = Where::Field(name, key);
         let (least, largest) = (builder.triple(least, at)?, builder.triple(largest, at)?);

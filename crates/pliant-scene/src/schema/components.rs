@@ -1,6 +1,6 @@
 //! Masses, force fields, constraints and what is held.
 
-use super::{Course, Law, Number, OneOrMany, PronyTermSpec, zero};
+use super::{Course, Elements, Law, Local, Number, OneOrMany, PronyTermSpec, zero};
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -142,10 +142,10 @@ pub struct BaumgarteSpec {
 #[serde(rename = "fixed", deny_unknown_fields)]
 pub struct FixedSpec {
     /// The node.
-    pub node: String,
+    pub node: Local<String>,
     /// Its elements; all by default.
     #[serde(default)]
-    pub elements: Option<Vec<Number>>,
+    pub elements: Option<Elements>,
     /// The coordinates; all by default.
     #[serde(default)]
     pub axes: Option<Vec<Axis>>,

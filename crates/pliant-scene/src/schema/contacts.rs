@@ -1,8 +1,9 @@
 //! Contacts: colliders, their shapes and their surfaces.
 
 use super::{
-    CapsuleSpec, ConeSpec, CylinderSpec, HullSpec, Number, Rotation, SurfaceSpec, Triple, one, zero,
+    CapsuleSpec, ConeSpec, CylinderSpec, Elements, HullSpec, Number, Rotation, SurfaceSpec, Triple, one, zero,
 };
+use crate::texts;
 use serde::Deserialize;
 
 shared! {
@@ -138,10 +139,10 @@ shared! {
         #[serde(default = "margin")]
         pub margin: Number,
         /// The groups that it is in.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "texts::plain_list")]
         pub groups: Vec<String>,
         /// The groups that it collides with; all by default.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "texts::maybe_plain_list")]
         pub collides_with: Option<Vec<String>>,
     }
 
@@ -156,7 +157,7 @@ shared! {
         pub name: Option<String>,
         /// Which bodies; all by default.
         #[serde(default)]
-        pub elements: Option<Vec<Number>>,
+        pub elements: Option<Elements>,
         /// The shape of each, instead of that which it has.
         #[serde(default)]
         pub shape: Option<OutlineSpec>,
@@ -206,7 +207,7 @@ shared! {
         pub radius: Number,
         /// Which points; all by default.
         #[serde(default)]
-        pub elements: Option<Vec<Number>>,
+        pub elements: Option<Elements>,
         /// Whether they collide with each other.
         #[serde(default)]
         pub self_contact: bool,
@@ -286,6 +287,7 @@ pub enum OutlineSpec {
 #[serde(rename = "Sheet", deny_unknown_fields)]
 pub struct SheetSpec {
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub file: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -307,7 +309,7 @@ pub struct HeightFieldSpec {
 #[serde(rename = "DistanceField", deny_unknown_fields)]
 pub struct DistanceFieldSpec {
     /// The file of a closed mesh, relative to the scene file; this or a formula.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_file")]
     pub file: Option<String>,
     /// Factor on the coordinates of the mesh; 1 by default.
     #[serde(default = "one")]

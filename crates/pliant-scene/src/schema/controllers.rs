@@ -2,6 +2,7 @@
 
 use super::{BoundsSpec, zero};
 use crate::Number;
+use crate::texts;
 use serde::Deserialize;
 
 /// A parameter that is set anew while the scene runs.
@@ -11,6 +12,7 @@ pub struct ControllerSpec {
     /// Its name.
     pub name: String,
     /// The parameter that it sets.
+    #[serde(deserialize_with = "texts::parameter")]
     pub sets: String,
     /// Its law.
     pub law: ControlLawSpec,

@@ -1,6 +1,7 @@
 //! Events: conditions over quantities, and what is done where they begin to hold.
 
 use crate::Number;
+use crate::texts;
 use serde::Deserialize;
 
 /// A condition, and what is done where it begins to hold.
@@ -10,6 +11,7 @@ pub struct EventSpec {
     /// Its name.
     pub name: String,
     /// The condition over quantities, parameters and the time `$t`.
+    #[serde(deserialize_with = "texts::expression")]
     pub when: String,
     /// Whether it may happen again, once the condition held no more; it happens once by default.
     #[serde(default)]
@@ -26,9 +28,9 @@ pub enum ActionSpec {
     /// A constraint, force field, gear or joint acts no more.
     Release(String),
     /// A parameter has another value from then on.
-    Set(String, Number),
+    Set(#[serde(deserialize_with = "texts::parameter")] String, Number),
     /// The run ends.
     Stop,
     /// A sentence in the results.
-    Say(String),
+    Say(#[serde(deserialize_with = "texts::plain")] String),
 }

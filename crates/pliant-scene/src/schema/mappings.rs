@@ -18,7 +18,7 @@ pub use points::{
     SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
 };
 
-use super::{EndSpec, Number};
+use super::{Elements, EndSpec, Number};
 use serde::Deserialize;
 
 /// A function of other nodes.
@@ -111,7 +111,7 @@ pub enum Mapping {
 pub struct CurveMappingSpec {
     /// The elements; all of the first parent by default.
     #[serde(default)]
-    pub elements: Option<Vec<EndSpec>>,
+    pub elements: Option<Elements<EndSpec>>,
     /// Points of a cubic spline, rising in the first number.
     #[serde(default)]
     pub points: Option<Vec<(Number, Number)>>,

@@ -1,6 +1,7 @@
 //! Nodes with positions of their own.
 
 use super::{Number, OneOrMany, Triple, one};
+use crate::texts;
 use serde::Deserialize;
 
 /// Mass points: exactly one of `positions`, `line` and `formula` says where.
@@ -186,6 +187,7 @@ pub struct ConeSpec {
 #[serde(rename = "Surface", deny_unknown_fields)]
 pub struct SurfaceSpec {
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub file: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -203,7 +205,7 @@ pub struct HullSpec {
     #[serde(default)]
     pub points: Option<Vec<Triple>>,
     /// The mesh file, relative to the scene file.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_file")]
     pub file: Option<String>,
     /// Factor on the coordinates; 1 by default.
     #[serde(default = "one")]

@@ -1,6 +1,7 @@
 //! Parts that expand to several nodes.
 
-use super::{Triple, one, zero};
+use super::{Elements, Triple, one, zero};
+use crate::texts;
 use crate::{Number, OneOrMany};
 use pliant::continuum::MassMatrix;
 use serde::Deserialize;
@@ -106,6 +107,7 @@ pub struct Net {
     /// Name of the part and of its particles.
     pub name: String,
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub mesh: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -130,9 +132,9 @@ pub struct Net {
     pub relaxation_time: Number,
     /// Vertices that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Elements,
     /// Groups of the mesh whose vertices do not move.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
 }
 
@@ -144,6 +146,7 @@ pub struct MeshPart {
     /// Name of the part and of its particles.
     pub name: String,
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub mesh: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -163,8 +166,8 @@ pub struct MeshPart {
     pub mass_matrix: MassMatrix,
     /// Vertices that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Elements,
     /// Groups of the mesh whose vertices do not move.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
 }

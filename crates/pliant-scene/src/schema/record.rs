@@ -1,6 +1,8 @@
 //! Quantities that are measured while a scene runs.
 
+use super::Local;
 use crate::Number;
+use crate::texts;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
@@ -88,7 +90,7 @@ pub enum PlaceSpec {
     /// A point or body.
     Of(OfSpec),
     /// A point that does not move (m).
-    Point([Number; 3]),
+    Point(Local<[Number; 3]>),
 }
 
 /// Accepts a text, or a list that begins with one; with `POINTS` also three numbers.
@@ -109,13 +111,20 @@ impl<'de, const POINTS: bool> Visitor<'de> for Places<POINTS> {
         }))
     }
 
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<PlaceSpec, D::Error> {
+        inner.deserialize_any(self)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<PlaceSpec, A::Error> {
         let mut numbers = Vec::new();
         while let Some(number) = list.next_element::<Number>()? {
             numbers.push(number);
         }
         match <[Number; 3]>::try_from(numbers) {
-            Ok(point) if POINTS => Ok(PlaceSpec::Point(point)),
+            Ok(value) if POINTS => Ok(PlaceSpec::Point(Local {
+                file: String::new(),
+                value,
+            })),
             Ok(_) => Err(A::Error::invalid_length(3, &self)),
             Err(numbers) => match <[Number; 2]>::try_from(numbers) {
                 Ok([Number::Expression(name), element]) => Ok(PlaceSpec::Of(OfSpec {
@@ -129,15 +138,28 @@ impl<'de, const POINTS: bool> Visitor<'de> for Places<POINTS> {
     }
 }
 
+struct AnyPlace(PlaceSpec);
+
+impl<'de> Deserialize<'de> for AnyPlace {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let place = deserializer.deserialize_newtype_struct(texts::NAME, Places::<true>)?;
+        Ok(Self(place))
+    }
+}
+
 impl<'de> Deserialize<'de> for PlaceSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Places::<true>)
+        let Local { file, value } = Local::<AnyPlace>::deserialize(deserializer)?;
+        Ok(match value.0 {
+            Self::Point(point) => Self::Point(Local { file, ..point }),
+            of => of,
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for OfSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match deserializer.deserialize_any(Places::<false>)? {
+        match deserializer.deserialize_newtype_struct(texts::NAME, Places::<false>)? {
             PlaceSpec::Of(of) => Ok(of),
             PlaceSpec::Point(_) => Err(D::Error::custom("expected the name of a thing")),
         }

@@ -1,6 +1,6 @@
 //! Elastic rods.
 
-use super::{Course, Formula, Line, Number, PronyTermSpec, Triple, zero};
+use super::{Course, Elements, Formula, Line, Number, PronyTermSpec, Triple, zero};
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -59,7 +59,7 @@ pub struct ElasticRod {
     pub viscoelastic: Vec<PronyTermSpec>,
     /// Bodies that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Elements,
 }
 
 /// The cross-section of an elastic rod.

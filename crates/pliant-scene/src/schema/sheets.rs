@@ -1,6 +1,9 @@
 //! Elastic sheets.
 
-use super::{CellsSpec, Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
+use super::{
+    CellsSpec, Elements, Number, PronyTermSpec, Rotation, SolidFile, SymmetrySpec, Triple, one, zero,
+};
+use crate::texts;
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -66,12 +69,12 @@ pub struct ElasticSheet {
     pub symmetry: Vec<SymmetrySpec>,
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Number>,
+    pub fix: Elements,
     /// Boxes in the axes of the shape: nodes inside do not move.
     #[serde(default)]
     pub fix_boxes: Vec<(Triple, Triple)>,
     /// Groups of the mesh file whose nodes do not move.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Pairs, choices and matrices.
 
-use super::super::{EndSpec, Number, OneOrMany, Triple, one, zero};
+use super::super::{Elements, EndSpec, Number, OneOrMany, Triple, one, zero};
 use serde::Deserialize;
 
 /// Lengths less rest lengths.
@@ -60,7 +60,7 @@ pub enum RestPose {
 #[serde(rename = "Subset", deny_unknown_fields)]
 pub struct SubsetSpec {
     /// The elements, in any order.
-    pub elements: Vec<EndSpec>,
+    pub elements: Elements<EndSpec>,
 }
 
 /// A matrix and an offset.
@@ -119,7 +119,7 @@ fn no_offset() -> OneOrMany {
 pub struct QuadraticSpec {
     /// The elements; all of the first parent by default.
     #[serde(default)]
-    pub elements: Option<Vec<EndSpec>>,
+    pub elements: Option<Elements<EndSpec>>,
     /// Factors, one for all or one each; 1 by default.
     #[serde(default = "no_factor")]
     pub factors: OneOrMany,

@@ -293,9 +293,15 @@ impl SceneFile {
     /// The scene with all that it repeats.
     fn written_out(&self, draft: &Draft, settings: &Settings) -> Result<Self, SceneError> {
         let parameters = assemble::parameters(self, settings)?;
-        let evaluate = |text: &str, indices: &[(String, f64)]| {
+        let evaluate = |text: &str, indices: &[(String, f64)], prefix: &str| {
             let index = |name: &str| indices.iter().rev().find(|(own, _)| own == name).map(|(_, v)| *v);
-            let lookup = |name: &str| index(name).or_else(|| parameters.get(name).copied());
+            // A parameter of the file itself, or of one of those that include it.
+            let parameter = |name: &str| {
+                let ends = prefix.rmatch_indices('.').map(|(end, _)| end + 1);
+                let mut prefixes = ends.chain([0]).map(|end| &prefix[..end]);
+                prefixes.find_map(|prefix| parameters.get(&format!("{prefix}{name}")).copied())
+            };
+            let lookup = |name: &str| index(name).or_else(|| parameter(name));
             let names = indices.iter().map(|(name, _)| name).chain(parameters.keys());
             let names: Vec<&str> = names.map(String::as_str).collect();
             pliant_expression::evaluate(text, &lookup, &names)

@@ -134,8 +134,13 @@ pub(super) fn among(builder: &Builder<'_>, elements: &Elements, of: &Candidates<
     let nearest = nearest.min_by(|a, b| a.1.total_cmp(b.1));
     let help = nearest.and_then(|(element, distance)| {
         let [x, y, z] = of.places?.get(element)?.map(short);
+        let axes = if of.in_world {
+            ""
+        } else {
+            " in the axes of the shape"
+        };
         Some(format!(
-            "the nearest is element {element} at ({x}, {y}, {z}), {} m away",
+            "the nearest is element {element} at ({x}, {y}, {z}){axes}, {} m away",
             short(*distance)
         ))
     });

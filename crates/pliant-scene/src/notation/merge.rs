@@ -82,13 +82,13 @@ impl Tree {
     pub(crate) fn instance(&self) -> Result<Instance, Complaint> {
         let spec = IncludeSpec::deserialize(self)?;
         let name = spec.name.unwrap_or_default();
-        let is_good = !name.contains(['.', '*', '\'', '`', '"', '$', '{']) && name.trim() == name;
-        let is_empty = name.is_empty() && self.entry("name").is_some();
-        if !is_good || is_empty || name.starts_with(|c: char| c.is_ascii_digit()) {
+        let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if !is_word && self.entry("name").is_some() {
             let message = format!("an included file cannot be called \"{name}\"");
             let complaint = Complaint::other(message).at(&self.place_of("name"));
             return Err(
-                complaint.with_help("its name stands before those in it: `left` makes `left.tip` of `tip`")
+                complaint.with_help("letters, digits and underscores stand before the names in it: `left` makes `left.tip` of `tip`")
             );
         }
         let has_place = spec.position.is_some() || spec.rotation.is_some();

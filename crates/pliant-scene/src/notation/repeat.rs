@@ -22,8 +22,9 @@ const MOST: usize = 2_000_000;
 /// Bytes of a text that count as a value.
 const BYTES: usize = 16;
 
-/// The value of an expression over indices, with their values, and parameters.
-pub(crate) type Evaluate<'a> = &'a dyn Fn(&str, &[(String, f64)]) -> Result<f64, ExpressionError>;
+/// The value of an expression over indices, with their values, and parameters of the file with a
+/// prefix.
+pub(crate) type Evaluate<'a> = &'a dyn Fn(&str, &[(String, f64)], &str) -> Result<f64, ExpressionError>;
 
 /// Writes out what is repeated.
 pub(crate) struct Repeats<'a> {
@@ -67,7 +68,7 @@ impl<'a> Repeats<'a> {
     /// A copy of the value of a key, perhaps without its key `repeat`.
     fn copy(&mut self, tree: &Tree, key: Option<&str>, strip: bool) -> Result<Tree, Complaint> {
         let content = match &tree.content {
-            Content::Text(text) => Content::Text(self.text(text, &tree.range)?),
+            Content::Text(text) => Content::Text(self.text(text, tree)?),
             Content::Kind(kind, Some(inner)) => {
                 Content::Kind(kind.clone(), Some(Box::new(self.copy(inner, key, strip)?)))
             }
@@ -217,7 +218,7 @@ impl<'a> Repeats<'a> {
         let value = match (&tree.content, self.evaluate) {
             (Content::Number(value), _) => *value,
             (Content::Text(text), Some(evaluate)) => {
-                let found = evaluate(text.as_expression(), &self.indices);
+                let found = evaluate(&text.raw, &self.indices, prefix_of(tree));
                 found.map_err(|error| complaint(error, &tree.range))?
             }
             (Content::Text(_), None) => 1.0,
@@ -236,7 +237,8 @@ impl<'a> Repeats<'a> {
     }
 
     /// A text with the values of indices: `$i`, and `{$i + 1}` with whole numbers.
-    fn text(&self, text: &Text, range: &Range<usize>) -> Result<Text, Complaint> {
+    fn text(&self, text: &Text, tree: &Tree) -> Result<Text, Complaint> {
+        let range = &tree.range;
         let Some(evaluate) = self.evaluate else {
             return Ok(text.clone());
         };
@@ -252,7 +254,8 @@ impl<'a> Repeats<'a> {
                 let Some((inside, after)) = behind.split_once('}') else {
                     break;
                 };
-                let value = evaluate(inside, &self.indices).map_err(|error| complaint(error, range))?;
+                let value = evaluate(inside, &self.indices, prefix_of(tree))
+                    .map_err(|error| complaint(error, range))?;
                 let Some(value) = whole(value.abs(), 0.0).map(|_| value.round()) else {
                     let message = format!("`{{{inside}}}` is {value}, not a whole number");
                     return Err(Complaint::other(message).at(range));
@@ -280,6 +283,10 @@ impl<'a> Repeats<'a> {
             ..text.clone()
         })
     }
+}
+
+fn prefix_of(tree: &Tree) -> &str {
+    tree.prefix.as_deref().unwrap_or_default()
 }
 
 fn complaint(error: ExpressionError, range: &Range<usize>) -> Complaint {

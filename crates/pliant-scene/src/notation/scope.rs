@@ -143,7 +143,7 @@ impl Names<'_> {
                 at = end.max(at + c.len_utf8());
                 if !raw[at..].trim_start().starts_with('(') {
                     let known = |prefix: &str| self.has_part(prefix, &parts);
-                    out.push_str(&quoted(self.prefix(scope, known)));
+                    out.push_str(self.prefix(scope, known));
                 }
                 out.push_str(&raw[start..at]);
             } else if c.is_ascii_digit() {
@@ -237,18 +237,4 @@ fn reference(text: &str, start: usize) -> (usize, Vec<&str>) {
         }
         at += 1;
     }
-}
-
-/// A prefix as an expression writes it: what is no word stands between apostrophes.
-fn quoted(prefix: &str) -> String {
-    let parts = prefix.split_terminator('.').map(|part| {
-        let is_word = part.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && part.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if is_word {
-            format!("{part}.")
-        } else {
-            format!("'{part}'.")
-        }
-    });
-    parts.collect()
 }

@@ -322,6 +322,8 @@ struct Builder<'a> {
     skins: BTreeMap<NodeId, Skin>,
     /// Poses of included files.
     frames: frames::Frames,
+    /// Mapped nodes by their names, where included files have a place.
+    mapped: BTreeMap<&'a str, &'a crate::schema::Mapped>,
     /// Names of elements.
     groups: selections::Groups,
     /// Elements of the solids.
@@ -370,6 +372,7 @@ fn builder<'a>(file: &'a SceneFile, settings: &'a Settings) -> Builder<'a> {
         differences: BTreeMap::new(),
         skins: BTreeMap::new(),
         frames: frames::Frames::new(),
+        mapped: BTreeMap::new(),
         groups: selections::Groups::default(),
         solids: BTreeMap::new(),
         colliders: BTreeMap::new(),

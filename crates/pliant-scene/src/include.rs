@@ -135,7 +135,11 @@ impl Reader<'_> {
             )));
         }
         let relative = format!("{}{file}", self.scopes[outer].folder);
-        let path = self.folder.join(&relative);
+        // Not `./relative`, for messages.
+        let path = match self.folder.as_os_str() == "." {
+            true => PathBuf::from(&relative),
+            false => self.folder.join(&relative),
+        };
         let format = Format::of(&path).ok_or_else(|| {
             wrong(format!("\"{file}\" is not a scene by its name"))
                 .with_help("scene files end in `.ron` or `.json`")

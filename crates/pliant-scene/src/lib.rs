@@ -111,7 +111,7 @@ impl Draft {
         let mut places = self.places.clone();
         let mut trees = vec![&mut tree];
         trees.extend(places.iter_mut().map(|(_, entry)| entry));
-        resolve(&mut trees, &self.scopes);
+        resolve(&mut trees, &self.scopes)?;
         let schema = schema::Scene::deserialize(&tree)?;
         let placed = places.iter().map(|(prefix, entry)| {
             let spec = IncludeSpec::deserialize(entry)?;
@@ -302,9 +302,12 @@ impl SceneFile {
                 prefixes.find_map(|prefix| parameters.get(&format!("{prefix}{name}")).copied())
             };
             let lookup = |name: &str| index(name).or_else(|| parameter(name));
-            let names = indices.iter().map(|(name, _)| name).chain(parameters.keys());
-            let names: Vec<&str> = names.map(String::as_str).collect();
-            pliant_expression::evaluate(text, &lookup, &names)
+            // Names are of use to an error alone.
+            pliant_expression::evaluate(text, &lookup, &[]).or_else(|_| {
+                let names = indices.iter().map(|(name, _)| name).chain(parameters.keys());
+                let names: Vec<&str> = names.map(String::as_str).collect();
+                pliant_expression::evaluate(text, &lookup, &names)
+            })
         };
         let tree = Repeats::all(&evaluate).write(&draft.tree);
         let read = tree.and_then(|tree| draft.schema(tree));

@@ -19,10 +19,13 @@ use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
 use pliant_expression::suggest;
 use pliant_output::recording::Shape as Drawn;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Name of the material and of the group of what names none.
 const DEFAULT: &str = "default";
+/// Comparisons of names with patterns of `ignore` for each element that a scene may have.
+const TESTS_PER_ELEMENT: usize = 100;
 /// Groups that can be told apart, the default one included.
 const MOST_GROUPS: usize = 32;
 
@@ -367,6 +370,7 @@ fn plate(builder: &mut Builder<'_>, pose: Pose, normal: [f64; 3]) -> Result<(Pos
 fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Result<()> {
     let mut pairs = Vec::new();
     let most = builder.limits.elements;
+    let patterns = Cell::new(0usize);
     for (first, second) in &scene.ignore {
         let [a, b] = [first, second].map(|name| {
             if let Some(ids) = making.named.get(name.as_str()) {
@@ -375,13 +379,20 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
             if let Some(id) = making.world.collider_named(name) {
                 return Ok(vec![id]);
             }
-            let meant = making
-                .named
-                .iter()
-                .filter(|(own, _)| selections::matches(name, own));
-            let meant: Vec<ColliderId> = meant.flat_map(|(_, ids)| ids).copied().collect();
-            if !meant.is_empty() {
-                return Ok(meant);
+            if name.contains('*') {
+                patterns.set(patterns.get().saturating_add(making.named.len()));
+                if patterns.get() > most.saturating_mul(TESTS_PER_ELEMENT) {
+                    let message = format!("patterns such as `{name}` are compared with too many names");
+                    return builder.wrong(&[Where::Literal("", name), Where::Key("ignore")], message, None);
+                }
+                let meant = making
+                    .named
+                    .iter()
+                    .filter(|(own, _)| selections::matches(name, own));
+                let meant: Vec<ColliderId> = meant.flat_map(|(_, ids)| ids).copied().collect();
+                if !meant.is_empty() {
+                    return Ok(meant);
+                }
             }
             let known = making.named.keys().copied();
             let help = suggest::hint(name, "colliders", known);

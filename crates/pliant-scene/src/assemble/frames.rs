@@ -14,6 +14,9 @@ use pliant::model::{NodeId, Pose, Space};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+/// Files that include each other.
+const DEEPEST: usize = 20;
+
 /// The poses of the files with a place of their own, by the prefix of their names.
 pub(super) type Frames = BTreeMap<String, Pose>;
 
@@ -31,6 +34,13 @@ impl Builder<'_> {
                 None => own,
             };
             self.frames.insert(prefix.clone(), pose);
+        }
+        if !places.is_empty() {
+            let mapped = self.scene.nodes.iter().filter_map(|node| match node {
+                Node::Mapped(mapped) => Some((mapped.name.as_str(), mapped)),
+                _ => None,
+            });
+            self.mapped = mapped.collect();
         }
         Ok(())
     }
@@ -55,8 +65,9 @@ impl Builder<'_> {
         if self.frames.is_empty() {
             return None;
         }
-        let mut ends = name.rmatch_indices('.');
-        ends.find_map(|(end, _)| self.frames.get(&name[..=end]).copied())
+        let ends = name.match_indices('.').take(DEEPEST);
+        let found = ends.filter_map(|(end, _)| self.frames.get(&name[..=end]));
+        found.last().copied()
     }
 
     /// A place in space, of the file that gives the name of its owner.
@@ -141,10 +152,7 @@ impl Builder<'_> {
         if !matches!(entry.space, Space::Real(2 | 3) | Space::Rigid3) {
             return false;
         }
-        let mapped = self.scene.nodes.iter().find_map(|spec| match spec {
-            Node::Mapped(mapped) if mapped.name == entry.name => Some(mapped),
-            _ => None,
-        });
+        let mapped = self.mapped.get(entry.name.as_str());
         !mapped.is_some_and(|mapped| {
             matches!(
                 mapped.mapping,
@@ -161,13 +169,8 @@ impl Builder<'_> {
 
     /// Whether the elements of a node are rotations of bodies against each other, in their axes.
     pub(super) fn is_relative_to_bodies(&self, node: NodeId) -> bool {
-        let name = &self.model.node(node).name;
-        self.scene.nodes.iter().any(|spec| match spec {
-            Node::Mapped(mapped) => {
-                mapped.name == *name && matches!(mapped.mapping, Mapping::RelativeRotation(_))
-            }
-            _ => false,
-        })
+        let mapped = self.mapped.get(self.model.node(node).name.as_str());
+        mapped.is_some_and(|mapped| matches!(mapped.mapping, Mapping::RelativeRotation(_)))
     }
 }
 

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 const DEEPEST: usize = 64;
 /// Tests of elements for each element that a scene may have.
 const TESTS_PER_ELEMENT: usize = 1000;
+/// What a selection counts for at least.
+const LEAST_TESTS: usize = 100;
 /// Share of the largest coordinate by which places may be outside, for rounding.
 const SLACK: f64 = 1e-9;
 
@@ -212,7 +214,7 @@ fn distances(
 /// Counts elements that are tested, before they are.
 fn count_tests(builder: &Builder<'_>, of: &Candidates<'_>) -> Result<()> {
     let tests = &builder.groups.tests;
-    tests.set(tests.get().saturating_add(of.count));
+    tests.set(tests.get().saturating_add(of.count).saturating_add(LEAST_TESTS));
     let most = builder.limits.elements.saturating_mul(TESTS_PER_ELEMENT);
     if tests.get() <= most {
         return Ok(());

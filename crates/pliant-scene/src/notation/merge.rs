@@ -6,12 +6,15 @@ use crate::schema::{IncludeSpec, Run, Scene};
 use pliant_expression::suggest;
 use serde::de::value::Error as Fault;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Keys of an included file that count only where it is a scene of its own.
 const OWN: [&str; 6] = ["title", "about", "run", "gravity", "rayleigh", "friction_rule"];
 /// Keys whose value has names in quotes.
 const NAMED: [&str; 2] = ["parameters", "groups"];
+/// Bytes of the name of an instance.
+const LONGEST_NAME: usize = 100;
 /// The key of included files.
 const KEY: &str = "include";
 
@@ -84,7 +87,7 @@ impl Tree {
         let name = spec.name.unwrap_or_default();
         let is_word = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if !is_word && self.entry("name").is_some() {
+        if !(is_word && name.len() <= LONGEST_NAME) && self.entry("name").is_some() {
             let message = format!("an included file cannot be called \"{name}\"");
             let complaint = Complaint::other(message).at(&self.place_of("name"));
             return Err(
@@ -143,8 +146,8 @@ impl Tree {
             .map_or(&[][..], |entry| entry.value.top());
         let own = top.iter().find(|one| one.key == "parameters");
         let own = own.map_or(&[][..], |one| one.value.top());
-        let own: Vec<&str> = own.iter().map(|one| one.key.as_str()).collect();
-        if let Some(unknown) = given.iter().find(|one| !own.contains(&one.key.as_str())) {
+        let own: BTreeSet<&str> = own.iter().map(|one| one.key.as_str()).collect();
+        if let Some(unknown) = given.iter().find(|one| !own.contains(one.key.as_str())) {
             let message = format!("the file has no parameter `{}`", unknown.key);
             let help = suggest::hint(&unknown.key, "its parameters", own.iter().copied());
             let complaint = Complaint::other(message).at(&unknown.key_range);
@@ -153,11 +156,12 @@ impl Tree {
                 None => complaint,
             });
         }
+        let values: BTreeMap<&str, &Self> = given.iter().map(|one| (one.key.as_str(), &one.value)).collect();
         for one in top.iter_mut().filter(|one| NAMED.contains(&one.key.as_str())) {
             let is_parameters = one.key == "parameters";
             for named in one.value.top_mut().into_iter().flatten() {
-                if let Some(new) = given.iter().find(|new| is_parameters && new.key == named.key) {
-                    named.value = new.value.clone();
+                if let Some(new) = values.get(named.key.as_str()).filter(|_| is_parameters) {
+                    named.value = (*new).clone();
                 }
                 if !name.is_empty() {
                     named.key = format!("{name}.{}", named.key);
@@ -206,8 +210,9 @@ fn join(to: &mut Tree, from: Tree) -> Result<(), Complaint> {
     match (&mut to.content, from.content) {
         (Content::List(all), Content::List(more)) => all.extend(more),
         (Content::Map(all), Content::Map(more)) => {
+            let mut known: BTreeSet<String> = all.iter().map(|entry| entry.key.clone()).collect();
             for entry in more {
-                if all.iter().any(|other| other.key == entry.key) {
+                if !known.insert(entry.key.clone()) {
                     let message = format!("`{}` is given twice, here and in another file", entry.key);
                     return Err(Complaint::other(message).at(&entry.key_range));
                 }

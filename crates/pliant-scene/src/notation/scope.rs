@@ -3,9 +3,14 @@
 //! A name that a file has itself gets the prefix of its instance; any other is one of the file that
 //! includes it.
 
-use super::Tree;
 use super::tree::{Content, Scoped};
+use super::{Complaint, Tree};
 use std::collections::BTreeSet;
+
+/// Bytes of all names with their prefixes.
+const MOST: usize = 1 << 28;
+/// Bytes of a name that gets a prefix.
+const LONGEST: usize = 1000;
 
 /// The place of a file among those that include it.
 #[derive(Clone, Debug, Default)]
@@ -23,19 +28,26 @@ struct Names<'a> {
     scopes: &'a [Scope],
     things: BTreeSet<String>,
     parameters: BTreeSet<String>,
+    /// Bytes of all names in the scene so far.
+    written: usize,
 }
 
 /// Gives every text of an included file the names that it has outside.
-pub(crate) fn resolve(trees: &mut [&mut Tree], scopes: &[Scope]) {
+///
+/// # Errors
+/// Names that make the scene longer than it may be.
+pub(crate) fn resolve(trees: &mut [&mut Tree], scopes: &[Scope]) -> Result<(), Complaint> {
     if scopes.len() < 2 {
-        return;
+        return Ok(());
     }
     let mut names = Names {
         scopes,
         things: BTreeSet::new(),
         parameters: BTreeSet::new(),
+        written: 0,
     };
-    for tree in trees.iter() {
+    // The others are entries of `include`, whose names are no things.
+    for tree in trees.iter().take(1) {
         if let Content::Record(entries) | Content::Map(entries) = &tree.content {
             for entry in entries {
                 let keys = match &entry.value.content {
@@ -51,7 +63,7 @@ pub(crate) fn resolve(trees: &mut [&mut Tree], scopes: &[Scope]) {
         }
         names.collect(tree);
     }
-    trees.iter_mut().for_each(|tree| names.put(tree));
+    trees.iter_mut().try_for_each(|tree| names.put(tree))
 }
 
 impl Names<'_> {
@@ -73,23 +85,40 @@ impl Names<'_> {
         }
     }
 
-    fn put(&self, tree: &mut Tree) {
+    fn put(&mut self, tree: &mut Tree) -> Result<(), Complaint> {
         match &mut tree.content {
             Content::Text(text) if text.scope != 0 => {
-                text.scoped = Some(Box::new(Scoped {
+                let scoped = Box::new(Scoped {
                     name: self.name(&text.raw, text.scope),
                     expression: self.expression(&text.raw, text.scope),
                     parameter: self.parameter(&text.raw, text.scope),
                     file: format!("{}{}", self.scopes[text.scope].folder, text.raw),
-                }));
+                });
+                let Scoped {
+                    name,
+                    expression,
+                    parameter,
+                    file,
+                } = &*scoped;
+                let bytes = [name, expression, parameter, file].map(String::len);
+                self.written = bytes.into_iter().fold(self.written, usize::saturating_add);
+                if self.written > MOST {
+                    let message = "with their prefixes, the names of included files are too long";
+                    return Err(Complaint::other(message).at(&tree.range));
+                }
+                text.scoped = Some(scoped);
             }
-            Content::Kind(_, Some(inner)) => self.put(inner),
-            Content::Tuple(items) | Content::List(items) => items.iter_mut().for_each(|item| self.put(item)),
+            Content::Kind(_, Some(inner)) => self.put(inner)?,
+            Content::Tuple(items) | Content::List(items) => {
+                items.iter_mut().try_for_each(|item| self.put(item))?;
+            }
             Content::Record(entries) | Content::Map(entries) => {
-                entries.iter_mut().for_each(|entry| self.put(&mut entry.value));
+                let mut values = entries.iter_mut().map(|entry| &mut entry.value);
+                values.try_for_each(|value| self.put(value))?;
             }
             _ => {}
         }
+        Ok(())
     }
 
     /// The prefix of the innermost scope from which something is found on.
@@ -105,11 +134,15 @@ impl Names<'_> {
         ""
     }
 
-    /// Whether there is a thing of a name, or one that the name is a part or an element of.
-    fn has(&self, name: &str) -> bool {
-        let ends = name.match_indices(['.', ' ']).map(|(end, _)| end);
-        ends.chain([name.len()])
-            .any(|end| self.things.contains(&name[..end]))
+    /// Whether there is a thing of a name behind a prefix, or one that the name is a part or an
+    /// element of.
+    fn has(&self, prefix: &str, name: &str) -> bool {
+        if name.len() > LONGEST {
+            return false;
+        }
+        let ends = name.match_indices(['.', ' ']).take(32).map(|(end, _)| end);
+        let mut ends = ends.chain([name.len()]);
+        ends.any(|end| self.things.contains(&format!("{prefix}{}", &name[..end])))
     }
 
     fn name(&self, raw: &str, scope: usize) -> String {
@@ -117,7 +150,7 @@ impl Names<'_> {
         if raw.contains('*') {
             return format!("{}{raw}", self.scopes[scope].prefix);
         }
-        let prefix = self.prefix(scope, |prefix| self.has(&format!("{prefix}{raw}")));
+        let prefix = self.prefix(scope, |prefix| self.has(prefix, raw));
         format!("{prefix}{raw}")
     }
 
@@ -132,7 +165,8 @@ impl Names<'_> {
     fn expression(&self, raw: &str, scope: usize) -> String {
         let mut out = String::with_capacity(raw.len());
         let mut at = 0;
-        while let Some(c) = raw[at..].chars().next() {
+        // What is longer is refused.
+        while let Some(c) = raw[at..].chars().next().filter(|_| out.len() <= MOST) {
             let start = at;
             if c == '$' {
                 at = dotted(raw, at + 1);
@@ -165,6 +199,9 @@ impl Names<'_> {
                 name.push('.');
             }
             name.push_str(part);
+            if name.len() > LONGEST {
+                return false;
+            }
             if self.things.contains(&name) {
                 return true;
             }

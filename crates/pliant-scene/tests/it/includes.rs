@@ -245,16 +245,19 @@ fn a_file_without_a_name_keeps_its_names() {
 fn repeats_in_included_files_follow_the_parameters_of_the_instance() {
     let part = r#"(
         parameters: {"n": 2},
-        nodes: [Particles(repeat: "$n", name: "p $i", positions: [("$i * $n", 0, 0)], mass: 1)],
+        nodes: [
+            Particles(repeat: "$n", name: "p $i", positions: [("$i * $n", 0, 0)], mass: 1),
+            Mapped(name: "all", parents: ["p 0"], mapping: Distance(pairs: [Repeat((k: 1), ("$k", (0, 0, 5)))])),
+        ],
         record: [Repeat("$n", Position("p $i"))],
     )"#;
     let scene = r#"(
         run: (duration: 1), nodes: [],
-        include: [(file: "part.ron", name: "a"), (file: "part.ron", name: "b", parameters: {"n": 3})],
+        include: [(file: "part.ron", name: "a", position: (0, 0, 1)), (file: "part.ron", name: "b", parameters: {"n": 3})],
     )"#;
     let files = Files::new("repeats", &[("scene.ron", scene), ("part.ron", part)]);
     let scene = files.build("scene.ron", &[]);
-    assert_eq!(scene.model.nodes().len(), 5);
+    assert_eq!(scene.model.nodes().len(), 7);
     assert_eq!(places(&scene, "b.p 2"), [[6.0, 0.0, 0.0]]);
     assert_eq!(scene.observables.columns.len(), 15);
     let error = files
@@ -262,7 +265,7 @@ fn repeats_in_included_files_follow_the_parameters_of_the_instance() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("part.ron:3:") && error.contains("included as `b` by"),
+        error.contains("part.ron:4:") && error.contains("included as `b` by"),
         "{error}"
     );
 }

@@ -100,6 +100,10 @@ impl<'a> Room<'_, 'a> {
             }
             ProbeSpec::Contact(spec) => {
                 let pair = self.found.contacts.len();
+                if pair > MOST_COLUMNS {
+                    let message = format!("`record` has more than {MOST_COLUMNS} columns");
+                    return self.builder.wrong(&places(index, &spec.name), message, None);
+                }
                 let sides = self.sides(index, spec)?;
                 self.found.contacts.push(sides);
                 (spec.name.as_str(), Named::Contact(pair))
@@ -442,7 +446,9 @@ impl<'a> Room<'_, 'a> {
             if let Some(sides) = known.get(name) {
                 return Ok(sides.clone());
             }
-            let meant = known.iter().filter(|(own, _)| selections::matches(name, own));
+            let meant = known
+                .iter()
+                .filter(|(own, _)| name.contains('*') && selections::matches(name, own));
             let mut meant: Vec<u32> = meant.flat_map(|(_, sides)| sides).copied().collect();
             meant.sort_unstable();
             meant.dedup();

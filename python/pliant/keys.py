@@ -21,12 +21,14 @@ class SceneKeys(TypedDict, total=False):
     title: str
     about: str
     parameters: Mapping[str, Number]
+    include: List
     gravity: List
     rayleigh: Any
     joints: List
     gears: List
     masses: List
     force_fields: List
+    groups: Any
     constraints: List
     fixed: List
     materials: List
@@ -143,7 +145,7 @@ class ElasticRodKeys(_ElasticRodKeys, total=False):
     treatment: Any
     relaxation_time: Number
     viscoelastic: List
-    fix: List
+    fix: Any
 
 
 class _NetKeys(TypedDict):
@@ -160,7 +162,7 @@ class NetKeys(_NetKeys, total=False):
     mass_matrix: Any
     compliance: Number
     relaxation_time: Number
-    fix: List
+    fix: Any
     fix_groups: List
 
 
@@ -176,7 +178,7 @@ class MeshKeys(_MeshKeys, total=False):
     mass: Each
     density: Number
     mass_matrix: Any
-    fix: List
+    fix: Any
     fix_groups: List
 
 
@@ -204,7 +206,7 @@ class SolidKeys(_SolidKeys, total=False):
     plastic: Any
     repair: bool
     symmetry: List
-    fix: List
+    fix: Any
     fix_boxes: List
     fix_groups: List
 
@@ -245,7 +247,7 @@ class ElasticSheetKeys(_ElasticSheetKeys, total=False):
     viscoelastic: List
     clamp_boxes: List
     symmetry: List
-    fix: List
+    fix: Any
     fix_boxes: List
     fix_groups: List
 
@@ -253,7 +255,6 @@ class ElasticSheetKeys(_ElasticSheetKeys, total=False):
 class JointKeys(TypedDict, total=False):
     """Keys that may be given, and those that must."""
 
-    repeat: Number
     a: Any
     b: Any
     at: List
@@ -305,7 +306,7 @@ class ConstraintKeys(TypedDict, total=False):
 class FixedKeys(TypedDict, total=False):
     """Keys that may be given, and those that must."""
 
-    elements: List
+    elements: Any
     axes: List
     velocity: List
     from_: Number
@@ -370,7 +371,7 @@ class BodiesColliderKeys(_BodiesColliderKeys, total=False):
     """Keys that may be given, and those that must."""
 
     name: str
-    elements: List
+    elements: Any
     shape: Any
     material: str
     margin: Number
@@ -404,7 +405,7 @@ class PointsColliderKeys(_PointsColliderKeys, total=False):
     """Keys that may be given, and those that must."""
 
     name: str
-    elements: List
+    elements: Any
     self_contact: bool
     material: str
     margin: Number

@@ -291,7 +291,7 @@ struct Builder<'a> {
     joints: Vec<(usize, String, JointKind, JointHandle)>,
     /// The joints of the scene by their names.
     joint_names: BTreeMap<&'a str, usize>,
-    /// Those that are made.
+    /// Joints that are made, by their places in the scene.
     made_joints: BTreeSet<usize>,
     inputs: Vec<InputCourse>,
     /// Parameters that change while the scene runs, with their values at the start.

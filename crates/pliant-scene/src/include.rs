@@ -13,7 +13,7 @@ const DEEPEST: usize = 16;
 /// Instances of files.
 const MOST: usize = 1000;
 
-/// What files may be read.
+/// Bounds of the files that are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds<'a> {
     /// Bytes of all files of the scene together; files that are included twice count twice.
@@ -180,9 +180,8 @@ impl Reader<'_> {
         if self.files.iter().all(|known| known.path != path) {
             self.files.push(InputFile::of(path.clone(), &relative, &bytes));
         }
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(_) => return Err(wrong(format!("\"{file}\" is not UTF-8 text"))),
+        let Ok(text) = String::from_utf8(bytes) else {
+            return Err(wrong(format!("\"{file}\" is not UTF-8 text")));
         };
         let part = Part {
             start: 0,

@@ -1,9 +1,9 @@
-//! Texts of a scene by what they mean, for files that are included: names of things get the prefix of
-//! their instance, and so do the names in expressions; paths are those from the directory of the
+//! Texts of a scene by what they mean, for files that are included: names of things get the prefix
+//! of their instance, and so do the names in expressions; paths are those from the directory of the
 //! scene.
 //!
-//! A `String` of the schema is the name of a thing, a [`Number`](crate::Number) an expression. Other
-//! texts say so by `#[serde(deserialize_with = "..")]`.
+//! A `String` of the schema is the name of a thing, a [`Number`](crate::Number) an expression.
+//! Other texts say so by `#[serde(deserialize_with = "..")]`.
 
 use serde::{Deserialize, Deserializer};
 

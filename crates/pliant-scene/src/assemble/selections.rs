@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const DEEPEST: usize = 64;
 /// Tests of elements for each element that a scene may have.
 const TESTS_PER_ELEMENT: usize = 1000;
-/// What a selection counts for at least.
+/// Tests that a selection counts for at least.
 const LEAST_TESTS: usize = 100;
 /// Share of the largest coordinate by which places may be outside, for rounding.
 const SLACK: f64 = 1e-9;
@@ -76,7 +76,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The same, of places in the axes of the world.
+    /// Takes the places for those in the axes of the world.
     pub(super) fn in_world(self) -> Self {
         Self {
             in_world: true,
@@ -385,13 +385,14 @@ fn of_skin(builder: &Builder<'_>, selection: &Selection, of: &Candidates<'_>) ->
 
 /// Corners of edges that only one triangle has.
 fn rim(triangles: &[[usize; 3]]) -> Vec<usize> {
-    let mut times: BTreeMap<[usize; 2], usize> = BTreeMap::new();
+    let mut is_open: BTreeMap<[usize; 2], bool> = BTreeMap::new();
     for [a, b, c] in triangles {
         for [a, b] in [[*a, *b], [*b, *c], [*c, *a]] {
-            *times.entry([a.min(b), a.max(b)]).or_default() += 1;
+            let edge = is_open.entry([a.min(b), a.max(b)]);
+            edge.and_modify(|open| *open = false).or_insert(true);
         }
     }
-    let open = times.iter().filter(|(_, times)| **times == 1);
+    let open = is_open.iter().filter(|(_, open)| **open);
     open.flat_map(|(edge, _)| *edge).collect()
 }
 
@@ -454,8 +455,8 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
         if parts.peek().is_none() {
             return name.ends_with(part);
         }
-        match name.find(part) {
-            Some(at) => name = &name[at + part.len()..],
+        match name.split_once(part) {
+            Some((_, behind)) => name = behind,
             None => return false,
         }
     }

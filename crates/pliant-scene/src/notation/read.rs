@@ -326,7 +326,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     }
 }
 
-/// What a text is, where it is more than the name of a thing or a number.
+/// The meaning of a text, where it is more than the name of a thing or a number.
 type Meaning = fn(&Text) -> &str;
 
 /// The meaning of the texts of a type of [`crate::texts`], by its name.

@@ -17,7 +17,7 @@ const LONGEST: usize = 1000;
 pub(crate) struct Scope {
     /// The scope of the file that includes it; none of the scene itself.
     pub(crate) outer: Option<usize>,
-    /// What its names begin with outside: `left.`.
+    /// The beginning of its names outside: `left.`.
     pub(crate) prefix: String,
     /// Its directory, relative to that of the scene, with a `/` at the end unless it is the same.
     pub(crate) folder: String,

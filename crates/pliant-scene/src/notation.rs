@@ -6,6 +6,9 @@
 //! Scenes are written in a part of RON: `(key: value)`, `(a, b)`, `[a, b]`, `{"key": value}`,
 //! `Kind`, `Kind(key: value)`, `Kind(a, b)`, numbers, texts, `true` and `false`, comments, commas
 //! at the end. `Some` may be left out, and so may the inner brackets of `Kind((key: value))`.
+//!
+//! Included files become part of the tree (`merge`, `scope`), and what is repeated is written out on it
+//! (`repeat`), before the schema is read.
 
 mod complaint;
 mod merge;

@@ -22,12 +22,14 @@ class SceneKeys(TypedDict, total=False):
     about: str
     parameters: Mapping[str, Number]
     functions: Any
+    include: List
     gravity: List
     rayleigh: Any
     joints: List
     gears: List
     masses: List
     force_fields: List
+    groups: Any
     constraints: List
     fixed: List
     materials: List
@@ -145,7 +147,7 @@ class ElasticRodKeys(_ElasticRodKeys, total=False):
     treatment: Any
     relaxation_time: Number
     viscoelastic: List
-    fix: List
+    fix: Any
 
 
 class _NetKeys(TypedDict):
@@ -162,7 +164,7 @@ class NetKeys(_NetKeys, total=False):
     mass_matrix: Any
     compliance: Number
     relaxation_time: Number
-    fix: List
+    fix: Any
     fix_groups: List
 
 
@@ -178,7 +180,7 @@ class MeshKeys(_MeshKeys, total=False):
     mass: Each
     density: Number
     mass_matrix: Any
-    fix: List
+    fix: Any
     fix_groups: List
 
 
@@ -206,7 +208,7 @@ class SolidKeys(_SolidKeys, total=False):
     plastic: Any
     repair: bool
     symmetry: List
-    fix: List
+    fix: Any
     fix_boxes: List
     fix_groups: List
 
@@ -247,7 +249,7 @@ class ElasticSheetKeys(_ElasticSheetKeys, total=False):
     viscoelastic: List
     clamp_boxes: List
     symmetry: List
-    fix: List
+    fix: Any
     fix_boxes: List
     fix_groups: List
 
@@ -255,7 +257,6 @@ class ElasticSheetKeys(_ElasticSheetKeys, total=False):
 class JointKeys(TypedDict, total=False):
     """Keys that may be given, and those that must."""
 
-    repeat: Number
     a: Any
     b: Any
     at: List
@@ -311,7 +312,7 @@ class ConstraintKeys(TypedDict, total=False):
 class FixedKeys(TypedDict, total=False):
     """Keys that may be given, and those that must."""
 
-    elements: List
+    elements: Any
     axes: List
     velocity: List
     from_: Number
@@ -376,7 +377,7 @@ class BodiesColliderKeys(_BodiesColliderKeys, total=False):
     """Keys that may be given, and those that must."""
 
     name: str
-    elements: List
+    elements: Any
     shape: Any
     material: str
     margin: Number
@@ -410,7 +411,7 @@ class PointsColliderKeys(_PointsColliderKeys, total=False):
     """Keys that may be given, and those that must."""
 
     name: str
-    elements: List
+    elements: Any
     self_contact: bool
     material: str
     margin: Number

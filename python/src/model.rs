@@ -4,7 +4,7 @@ use crate::errors;
 use crate::outline::Outline;
 use crate::own::{self, Check, How, Kind, Part};
 use crate::run::{Built, Refusal, Run, built};
-use pliant_scene::{Format, Number, SceneError, SceneFile, Settings};
+use pliant_scene::{Format, Number, Reading, SceneError, SceneFile, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyMappingMethods, PyString, PyTuple, PyType};
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ impl Model {
             Some(built) => *built,
             None => built(&self.file, &self.settings, &self.parts)?,
         };
-        if scene.mesh_checksum() != self.outline.meshes {
+        if scene.file_checksum() != self.outline.meshes {
             return Err(Refusal::Meshes);
         }
         Run::begin(scene, failures, record)
@@ -215,7 +215,8 @@ impl Model {
         let settings = settings(py, parameters, step, duration, mesh_directories)?;
         let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         let format = if json { Format::Json } else { Format::Ron };
-        py.detach(|| Self::build(SceneFile::load(&path)?.into(), format, settings))
+        let reading = reading(&settings);
+        py.detach(|| Self::build(SceneFile::load_with(&path, &reading)?.into(), format, settings))
             .map_err(|error| errors::scene(py, &error))
     }
 
@@ -251,7 +252,7 @@ impl Model {
         let path = directory.map_or_else(|| PathBuf::from(name), |directory| directory.join(name));
         py.detach(|| {
             Self::build(
-                SceneFile::from_text(&path, text, format)?.into(),
+                SceneFile::from_text_with(&path, text, format, &reading(&settings))?.into(),
                 format,
                 settings,
             )
@@ -660,7 +661,7 @@ impl Model {
         let parts = parts.collect::<PyResult<Vec<_>>>()?;
         let model = py
             .detach(|| {
-                let file = SceneFile::from_text(&path, text, format)?;
+                let file = SceneFile::from_text_with(&path, text, format, &reading(&settings))?;
                 Self::build_with(file.into(), format, settings, parts)
             })
             .map_err(|refusal| refusal.raise(py))?;
@@ -671,5 +672,13 @@ impl Model {
                 "a mesh that the scene reads has changed since the model was pickled",
             )),
         }
+    }
+}
+
+/// Bounds of the files that a scene may include: those of its meshes.
+fn reading(settings: &Settings) -> Reading {
+    Reading {
+        directories: settings.mesh_directories.clone(),
+        ..Reading::default()
     }
 }

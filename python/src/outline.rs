@@ -58,7 +58,7 @@ impl Outline {
                 Some(StaticsPlan::Path(how)) => Some(how.clone()),
                 _ => None,
             },
-            meshes: scene.mesh_checksum(),
+            meshes: scene.file_checksum(),
         }
     }
 

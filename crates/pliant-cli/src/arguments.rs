@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use pliant_run::Every;
-use pliant_scene::{LARGEST_SCENE, Limits, Number, SceneError, SceneFile, Settings};
+use pliant_scene::{LARGEST_SCENE, Limits, Number, Reading, SceneError, SceneFile, Settings};
 use pliant_sweep::execute::MOST_WORKERS;
 use pliant_sweep::plan::MOST_JOBS;
 use std::path::PathBuf;
@@ -340,7 +340,11 @@ impl Scene {
                 help: None,
             });
         }
-        SceneFile::load_within(&self.path, bounds.max_file_size.map_or(LARGEST_SCENE, mebibytes))
+        let reading = Reading {
+            bytes: bounds.max_file_size.map_or(LARGEST_SCENE, mebibytes),
+            directories: bounds.allow_outside.clone(),
+        };
+        SceneFile::load_with(&self.path, &reading)
     }
 
     /// The values given beside the file.

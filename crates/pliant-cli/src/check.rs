@@ -24,6 +24,7 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
     let built = scene.build(&arguments.scene.settings(None))?;
     let (title, plan, parameters) = (built.title.clone(), built.plan, built.parameters.clone());
     let statics = built.statics.clone();
+    let included: Vec<String> = built.included.iter().map(|file| file.name.clone()).collect();
     let mut runner = Runner::new(built)?;
     // Ahead of what the first step is refused for: they may tell why.
     let start = runner.warnings().len();
@@ -47,6 +48,9 @@ fn table(arguments: &Check) -> Result<Table, SceneError> {
         .collect();
     if !list.is_empty() {
         table.row("parameters", list.join(", "));
+    }
+    if !included.is_empty() {
+        table.row("includes", included.join(", "));
     }
     table.row("nodes", nodes.to_string());
     table.row("dofs", format!("{dofs}, {fixed} fixed at the start"));

@@ -1,7 +1,9 @@
 //! Text to operations, by recursive descent.
 
+mod calls;
+
 use super::curve::PointCurve;
-use super::functions::{self, BINARY, IF, TERNARY, UNARY};
+use super::functions;
 use super::measure::{Measure, Part};
 use super::program::{Op, Relation, WAITING, finite};
 use super::reference::{Reference, Resolve};
@@ -418,7 +420,7 @@ impl<'t> Parser<'t, '_, '_> {
     fn parameter(&mut self) -> Read {
         let start = self.at;
         self.at += 1;
-        let name = self.word();
+        let name = self.dotted();
         if let Some(k) = self.names.free.iter().position(|free| *free == name) {
             self.measure = Measure::Unknown;
             self.emit(Op::Free(k), start);
@@ -477,6 +479,20 @@ impl<'t> Parser<'t, '_, '_> {
         let result = inside(self);
         self.depth -= 1;
         result
+    }
+
+    /// Words with single dots between them from here: names of parameters of included files.
+    fn dotted(&mut self) -> &'t str {
+        let start = self.at;
+        self.word();
+        let text: &'t str = self.text;
+        while let Some(behind) = text[self.at..].strip_prefix('.')
+            && behind.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        {
+            self.at += 1;
+            self.word();
+        }
+        &text[start..self.at]
     }
 
     /// Letters, digits and underscores from here.
@@ -558,74 +574,6 @@ impl<'t> Parser<'t, '_, '_> {
         })
     }
 
-    /// A function with its arguments, behind its name.
-    fn call(&mut self, name: &str, start: usize) -> Read {
-        if name == IF {
-            return self.choice(start);
-        }
-        if let Some((_, function)) = UNARY.iter().find(|(known, _)| *known == name) {
-            let [argument] = self.arguments(name, "one number", "(1)")?;
-            self.measure = argument.unary(name, *function)?;
-            self.emit(Op::Unary(*function), start);
-        }
-        if let Some((_, function)) = BINARY.iter().find(|(known, _)| *known == name) {
-            let [first, second] = self.arguments(name, "two numbers", "(1, 2)")?;
-            self.measure = first.binary(&second, *function)?;
-            self.emit(Op::Binary(*function), start);
-        }
-        if let Some((_, function)) = TERNARY.iter().find(|(known, _)| *known == name) {
-            let arguments = self.arguments(name, "three numbers", "(1, 2, 3)")?;
-            self.measure = Part::ternary(&arguments, *function)?;
-            self.emit(Op::Ternary(*function), start);
-        }
-        Ok(())
-    }
-
-    /// A curve with its argument, behind its name.
-    fn curve(&mut self, name: &str, curve: &PointCurve, start: usize) -> Read {
-        let [argument] = self.arguments(name, "one number", "($t)")?;
-        let [place, value] = curve.dimensions();
-        if let Some(place) = place {
-            argument.fits(place, name)?;
-        }
-        let known = self.curves.iter().position(|known| known == curve);
-        let index = known.unwrap_or(self.curves.len());
-        if known.is_none() {
-            self.curves.push(curve.clone());
-        }
-        self.emit(Op::PointCurve(index), start);
-        self.measure = value.map_or(Measure::Bare, Measure::of);
-        Ok(())
-    }
-
-    /// A number or another, by a condition. Of both, only the one that is taken has a value.
-    fn choice(&mut self, start: usize) -> Read {
-        let takes = "a condition and two numbers";
-        let example = "($a > 1, 2, 3)";
-        let open = self.at;
-        self.at += 1;
-        self.skip_blanks();
-        let condition = self.at;
-        self.choices += 1;
-        let read = self.alternatives();
-        self.choices -= 1;
-        read?;
-        self.needs(Kind::Truth, condition)?;
-        self.comma(IF, open, takes, example)?;
-        let unless = self.ops.len();
-        self.emit(Op::Unless(0), start);
-        let first = self.argument()?;
-        self.comma(IF, open, takes, example)?;
-        let skip = self.ops.len();
-        self.emit(Op::Skip(0), start);
-        let second = self.argument()?;
-        self.close(open)?;
-        self.ops[unless].0 = Op::Unless(skip - unless);
-        self.ops[skip].0 = Op::Skip(self.ops.len() - skip - 1);
-        self.measure = first.alike(&second, "alternatives")?;
-        Ok(())
-    }
-
     /// Whether a word belongs to the language of expressions where things have names as well.
     fn is_own(&mut self, name: &str) -> bool {
         let goes_on = self.text[self.at..].starts_with(['.', '[']);
@@ -645,48 +593,5 @@ impl<'t> Parser<'t, '_, '_> {
         self.measure = Measure::Unknown;
         self.emit(op, start);
         Ok(())
-    }
-
-    /// Numbers in parentheses.
-    fn arguments<const N: usize>(
-        &mut self,
-        name: &str,
-        takes: &str,
-        example: &str,
-    ) -> Result<[Part; N], ExpressionError> {
-        let open = self.at;
-        self.at += 1;
-        let mut list = [const { Part::NONE }; N];
-        for (k, argument) in list.iter_mut().enumerate() {
-            if k > 0 {
-                self.comma(name, open, takes, example)?;
-            }
-            *argument = self.argument()?;
-        }
-        self.close(open)?;
-        Ok(list)
-    }
-
-    /// The comma between two arguments of a function whose parentheses open there.
-    fn comma(&mut self, name: &str, open: usize, takes: &str, example: &str) -> Read {
-        match self.peek() {
-            Some(',') => {
-                self.at += 1;
-                Ok(())
-            }
-            Some(')') => {
-                let message = format!("`{name}` takes {takes}: `{name}{example}`");
-                self.error(open..self.at + 1, message)
-            }
-            _ => self.close(open),
-        }
-    }
-
-    fn argument(&mut self) -> Result<Part, ExpressionError> {
-        self.skip_blanks();
-        let start = self.at;
-        self.alternatives()?;
-        self.needs(Kind::Number, start)?;
-        Ok(Part::new(self.measure, self.since(start)))
     }
 }

@@ -155,6 +155,7 @@ fn read(path: &Path, name: &str) -> Result<String, ImportError> {
             file: name.to_owned(),
             place: Some(pliant_scene::SourceSpan::of(&text, good..good)),
             help: None,
+            notes: Vec::new(),
         }))
     })
 }

@@ -206,6 +206,7 @@ impl Tree {
             file: name.to_owned(),
             place: Some(SourceSpan::of(text, spot.start..spot.end)),
             help,
+            notes: Vec::new(),
         })
     }
 

@@ -17,6 +17,7 @@ mod distance_fields;
 mod elastic_rod;
 mod embedded;
 mod ends;
+mod frames;
 mod hanging;
 mod joints;
 mod laws;
@@ -30,6 +31,7 @@ mod parameters;
 mod parts;
 mod rod;
 mod run;
+mod selections;
 mod shapes;
 mod sheets;
 mod solids;
@@ -41,7 +43,6 @@ mod units;
 mod values;
 
 pub use courses::{InputCourse, Varying};
-pub use mesh_files::InputFile;
 pub use statics::StaticsPlan;
 
 use super::controller::Controller;
@@ -51,6 +52,7 @@ use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::source::{SourceText, Where};
 use super::{Number, SceneError, SceneFile, Warning};
+use crate::inputs::InputFile;
 use blame::{contact_error, continuum_error, model_error};
 use mesh_files::MeshFiles;
 use outlines::Outline;
@@ -60,7 +62,7 @@ use pliant::collision::{ContactError, World};
 use pliant::continuum::{ContinuumError, Element};
 use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, Space, State};
 use pliant_expression::PointCurve;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The most that a scene may ask for: it is counted before the work, and more is an error.
@@ -175,6 +177,8 @@ pub struct BuiltScene {
     pub meshes: u32,
     /// The meshes that it reads.
     pub mesh_files: Vec<InputFile>,
+    /// The files that it includes.
+    pub included: Vec<InputFile>,
     /// The length of a step and the duration that were given beside the file.
     pub given: [Option<f64>; 2],
 }
@@ -186,12 +190,21 @@ pub struct Places(SourceText);
 impl BuiltScene {
     /// The text of the scene file.
     pub fn text(&self) -> &str {
+        self.places.0.own_text()
+    }
+
+    /// Returns the text of the scene file and of all that it includes, one after the other.
+    pub fn whole_text(&self) -> &str {
         &self.places.0.text
     }
 
-    /// Returns the CRC-32 of all the meshes that the scene reads.
-    pub fn mesh_checksum(&self) -> u32 {
-        self.meshes
+    /// Returns a checksum of the files that the scene includes and of the meshes that it reads.
+    pub fn file_checksum(&self) -> u32 {
+        let mut sum = self.meshes;
+        for file in &self.included {
+            sum = crc32fast::hash(&[sum.to_le_bytes(), file.crc32.to_le_bytes()].concat());
+        }
+        sum
     }
 
     /// Against gravity; up the y axis without gravity.
@@ -282,6 +295,10 @@ struct Builder<'a> {
     duration: f64,
     /// Joints made so far: place in the scene, name, kind, what the model made of them.
     joints: Vec<(usize, String, JointKind, JointHandle)>,
+    /// The joints of the scene by their names.
+    joint_names: BTreeMap<&'a str, usize>,
+    /// Joints that are made, by their places in the scene.
+    made_joints: BTreeSet<usize>,
     inputs: Vec<InputCourse>,
     /// Parameters that change while the scene runs, with their values at the start.
     varied: Vec<(String, f64)>,
@@ -303,7 +320,7 @@ struct Builder<'a> {
     picture: Picture,
     /// Elements of all nodes so far.
     elements: usize,
-    /// `$i` of the body or joint that is being repeated.
+    /// `$i` of the body that is being repeated.
     index: Option<usize>,
     /// Shapes of bodies for collisions.
     outlines: BTreeMap<(NodeId, usize), Outline>,
@@ -315,6 +332,12 @@ struct Builder<'a> {
     differences: BTreeMap<NodeId, Vec<[(NodeId, usize); 2]>>,
     /// Nodes that are the vertices of a mesh.
     skins: BTreeMap<NodeId, Skin>,
+    /// Poses of included files.
+    frames: frames::Frames,
+    /// Mapped nodes by their names, where included files have a place.
+    mapped: BTreeMap<&'a str, &'a crate::schema::Mapped>,
+    /// Names of elements.
+    groups: selections::Groups,
     /// Elements of the solids.
     solids: BTreeMap<NodeId, Vec<Element>>,
     /// The colliders of each name, sorted by their places in the world.
@@ -330,12 +353,15 @@ struct Skin {
     triangles: Vec<[usize; 3]>,
 }
 
-pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltScene> {
+/// A builder that has nothing yet.
+fn builder<'a>(file: &'a SceneFile, settings: &'a Settings) -> Builder<'a> {
     let scene = &file.schema;
-    let mut builder = Builder {
+    Builder {
         scene,
         duration: 0.0,
         joints: Vec::new(),
+        joint_names: BTreeMap::new(),
+        made_joints: BTreeSet::new(),
         inputs: Vec::new(),
         varied: Vec::new(),
         varying: Vec::new(),
@@ -360,19 +386,39 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         tied: Vec::new(),
         differences: BTreeMap::new(),
         skins: BTreeMap::new(),
+        frames: frames::Frames::new(),
+        mapped: BTreeMap::new(),
+        groups: selections::Groups::default(),
         solids: BTreeMap::new(),
         colliders: BTreeMap::new(),
         initial: None,
         units: units::Units::default(),
-    };
+    }
+}
+
+/// The values of the parameters of a scene.
+pub(super) fn parameters(file: &SceneFile, settings: &Settings) -> Result<BTreeMap<String, f64>> {
+    let mut builder = builder(file, settings);
+    tables::functions(&mut builder)?;
+    builder.parameters(&file.schema, settings)?;
+    Ok(builder.parameters.values)
+}
+
+pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltScene> {
+    let scene = &file.schema;
+    let mut builder = builder(file, settings);
     tables::functions(&mut builder)?;
     builder.parameters(scene, settings)?;
+    builder.take_frames(&file.places)?;
     observables::variables(&mut builder, scene)?;
     builder.follow()?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     starts::find(&mut builder)?;
+    joints::index_joints(&mut builder)?;
     nodes(&mut builder, scene)?;
     joints::add_joints(&mut builder, scene)?;
+    selections::name_groups(&mut builder)?;
+    selections::check_groups(&builder)?;
     components::add_components(&mut builder, scene)?;
     let of_fixed = components::fixed(&mut builder, scene)?;
     run::laws_of_contact(&mut builder, &scene.run)?;
@@ -418,6 +464,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         places: Places(file.source.clone()),
         meshes: builder.files.checksum(),
         mesh_files: builder.files.read(),
+        included: file.included.clone(),
         given: [settings.step, settings.duration],
     })
 }
@@ -463,6 +510,7 @@ fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
             Node::EmbeddedSurface(node) => embedded::add(builder, node),
             Node::ElasticSheet(node) => sheets::add(builder, node),
         }?;
+        selections::name_groups(builder)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::Number;
 use crate::quantity::{Quantity, Takes, Time, Units};
+use crate::texts;
 use serde::Deserialize;
 use serde::de::value::EnumAccessDeserializer;
 use serde::de::{Deserializer, EnumAccess, SeqAccess, Visitor};
@@ -54,16 +55,19 @@ pub enum FunctionSpec {
 #[serde(rename = "Table", deny_unknown_fields)]
 pub struct TableSpec {
     /// The file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub file: String,
     /// The heading of the column of times.
+    #[serde(deserialize_with = "texts::plain")]
     pub time: String,
     /// The heading of the column of values.
+    #[serde(deserialize_with = "texts::plain")]
     pub column: String,
     /// The unit of times in the file, such as `ms`; seconds by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub time_unit: Option<String>,
     /// The unit of values in the file, such as `deg`; that of SI by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub unit: Option<String>,
 }
 
@@ -72,16 +76,19 @@ pub struct TableSpec {
 #[serde(rename = "Spline", deny_unknown_fields)]
 pub struct SplineSpec {
     /// The file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub file: String,
     /// The heading of the column of times.
+    #[serde(deserialize_with = "texts::plain")]
     pub time: String,
     /// The heading of the column of values.
+    #[serde(deserialize_with = "texts::plain")]
     pub column: String,
     /// The unit of times in the file, such as `ms`; seconds by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub time_unit: Option<String>,
     /// The unit of values in the file, such as `deg`; that of SI by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub unit: Option<String>,
     /// The condition that makes the curve.
     #[serde(default)]

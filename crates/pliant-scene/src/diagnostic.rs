@@ -14,6 +14,8 @@ pub struct Diagnostic {
     pub place: Option<SourceSpan>,
     /// Help, one line.
     pub help: Option<String>,
+    /// Where its file is included, the innermost first, one line each.
+    pub notes: Vec<String>,
 }
 
 /// A stretch of one line of a file.
@@ -94,6 +96,9 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             write!(f, "\n{margin} = help: {help}")?;
         }
+        for note in &self.notes {
+            write!(f, "\n{margin} = note: {note}")?;
+        }
         Ok(())
     }
 }
@@ -141,6 +146,7 @@ mod tests {
             file: "a.ron".into(),
             place: Some(SourceSpan::of(text, start..start + what.len())),
             help: Some("none".into()),
+            notes: Vec::new(),
         };
         diagnostic.to_string()
     }
@@ -174,6 +180,7 @@ mod tests {
                         file: String::new(),
                         place,
                         help: None,
+                        notes: Vec::new(),
                     };
                     assert!(d.to_string().contains('^'));
                 }

@@ -12,14 +12,17 @@ mod components;
 mod contacts;
 mod controllers;
 mod events;
+mod include;
 mod joints;
 mod laws;
+mod local;
 mod mappings;
 mod nodes;
 mod parts;
 mod record;
 mod rods;
 mod run;
+mod selections;
 mod sheets;
 mod solids;
 mod statics;
@@ -37,6 +40,7 @@ pub use contacts::{
 };
 pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
 pub use events::{ActionSpec, EventSpec};
+pub use include::IncludeSpec;
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
     MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, TwistSpec,
@@ -46,6 +50,7 @@ pub use laws::{
     BodyForceSpec, CurveSpec, DampingSpec, DragSpec, GasSpec, Law, MatrixSpec, MuscleSpec, SaturatingSpec,
     SpringLawSpec, StiffeningSpec,
 };
+pub use local::Local;
 pub use mappings::{
     AffineEntrySpec, AffineSpec, AreaSpec, AxisSpec, BarycentricSpec, BeamSegmentSpec, BeamStrainSpec,
     CentreOfMassSpec, ChainsSpec, Chart, CurveMappingSpec, DihedralSpec, DistanceSpec, DrumSpec, FrameSpec,
@@ -67,6 +72,7 @@ pub use run::{
     AccuracySpec, CertifiedSpec, GeneralisedAlphaSpec, GeometrySpec, IntegratorSpec, NewmarkSpec, Run,
     StabilisationSpec,
 };
+pub use selections::{BallSelection, Elements, GroupSpec, PlaneSelection, RangeSelection, Selection};
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
@@ -80,6 +86,7 @@ pub use statics::StaticsSpec;
 use super::course::{Course, FunctionSpec};
 use super::number::{EndSpec, Number, OneOrMany};
 use super::quantity::{Acceleration, Pure, Quantity, Units};
+use super::texts;
 use pliant::collision::FrictionRule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -95,10 +102,10 @@ pub type Weights = Vec<(EndSpec, Quantity<Pure>)>;
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// Shown above pictures and tables.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain")]
     pub title: String,
     /// A description.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain")]
     pub about: String,
     /// Numbers that expressions use as `$name`; `--set name=value` overrides them.
     #[serde(default)]
@@ -106,6 +113,9 @@ pub struct Scene {
     /// Functions out of files that expressions use as `name($t)`.
     #[serde(default)]
     pub functions: BTreeMap<String, FunctionSpec>,
+    /// Files whose entries are part of the scene.
+    #[serde(default)]
+    pub include: Vec<IncludeSpec>,
     /// Gravity in m/s^2; none by default.
     #[serde(default)]
     pub gravity: Option<Triple<Acceleration>>,
@@ -128,6 +138,9 @@ pub struct Scene {
     /// Springs, dampers, forces.
     #[serde(default)]
     pub force_fields: Vec<ForceFieldSpec>,
+    /// Names of elements of nodes.
+    #[serde(default)]
+    pub groups: BTreeMap<String, GroupSpec>,
     /// Hard constraints.
     #[serde(default)]
     pub constraints: Vec<ConstraintSpec>,

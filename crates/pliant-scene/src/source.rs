@@ -30,8 +30,23 @@ pub(crate) enum Where<'a> {
 pub(crate) struct SourceText {
     /// The path as the user gave it.
     pub(crate) file: String,
+    /// The text of the scene, and those of the files that it includes, one after the other.
     pub(crate) text: String,
+    /// The included files, in the order of their texts.
+    parts: Vec<Part>,
     tokens: Vec<Token>,
+}
+
+/// The text of an included file.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// Where it begins among all texts.
+    pub(crate) start: usize,
+    pub(crate) file: String,
+    /// The entry that includes it.
+    pub(crate) by: Range<usize>,
+    /// The name of its instance; may be empty.
+    pub(crate) name: String,
 }
 
 /// The kind of a token.
@@ -51,6 +66,19 @@ pub(crate) enum Kind {
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) range: Range<usize>,
+    /// Its meaning, where that is another than the word in the text: of a text without quotes.
+    word: Option<Box<str>>,
+}
+
+impl Token {
+    /// A token that means something else than the text at its place.
+    pub(crate) fn meaning(kind: Kind, range: Range<usize>, word: &str) -> Self {
+        Self {
+            kind,
+            range,
+            word: Some(word.into()),
+        }
+    }
 }
 
 impl SourceText {
@@ -59,8 +87,102 @@ impl SourceText {
         Self {
             file: path.display().to_string(),
             text,
+            parts: Vec::new(),
             tokens,
         }
+    }
+
+    /// Adds the text of an included file, and returns its tokens.
+    pub(crate) fn append(&mut self, text: &str, part: Part) -> Vec<Token> {
+        self.text.push('\n');
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.parts.push(Part { start, ..part });
+        let mut tokens = tokens(text);
+        for token in &mut tokens {
+            token.range = token.range.start + start..token.range.end + start;
+        }
+        tokens
+    }
+
+    /// Takes the tokens of the scene with all that it includes and repeats.
+    pub(crate) fn set_tokens(&mut self, tokens: Vec<Token>) {
+        self.tokens = tokens;
+    }
+
+    /// The text of the scene itself.
+    pub(crate) fn own_text(&self) -> &str {
+        let end = self.parts.first().map_or(self.text.len(), |part| part.start - 1);
+        &self.text[..end]
+    }
+
+    /// The included file that holds a place, if it is not the scene itself.
+    fn part(&self, at: usize) -> Option<usize> {
+        self.parts.partition_point(|part| part.start <= at).checked_sub(1)
+    }
+
+    /// Name of a file, and where its text is.
+    fn file_of(&self, part: Option<usize>) -> (&str, Range<usize>) {
+        let next = part.map_or(0, |part| part.saturating_add(1));
+        let end = self
+            .parts
+            .get(next)
+            .map_or(self.text.len(), |next| next.start - 1);
+        match part {
+            Some(part) => (&self.parts[part].file, self.parts[part].start..end),
+            None => (&self.file, 0..end),
+        }
+    }
+
+    /// The line and column of a stretch of text.
+    fn span(&self, range: &Range<usize>) -> SourceSpan {
+        let (_, all) = self.file_of(self.part(range.start));
+        let at = |place: usize| place.clamp(all.start, all.end) - all.start;
+        SourceSpan::of(&self.text[all.clone()], at(range.start)..at(range.end))
+    }
+
+    fn diagnostic(&self, place: Option<Range<usize>>, message: String, help: Option<String>) -> Diagnostic {
+        let mut part = place.as_ref().and_then(|range| self.part(range.start));
+        let file = self.file_of(part).0.to_owned();
+        let mut notes = Vec::new();
+        while let Some(included) = part {
+            let Part { by, name, .. } = &self.parts[included];
+            part = self.part(by.start);
+            let (file, line) = (self.file_of(part).0, self.span(by).line);
+            let called = match name.as_str() {
+                "" => String::new(),
+                name => format!(" as `{name}`"),
+            };
+            notes.push(format!("included{called} by {file}, line {line}"));
+        }
+        Diagnostic {
+            message,
+            file,
+            place: place.map(|range| self.span(&range)),
+            help,
+            notes,
+        }
+    }
+
+    /// The word that a token means, a text without its quotes.
+    fn word<'t>(&'t self, token: &'t Token) -> &'t str {
+        if let Some(word) = &token.word {
+            return word;
+        }
+        let word = &self.text[token.range.clone()];
+        match token.kind {
+            Kind::Text => {
+                let inside = word.trim_start_matches('r').strip_prefix('"');
+                inside.and_then(|t| t.strip_suffix('"')).unwrap_or(word)
+            }
+            _ => word,
+        }
+    }
+
+    /// Whether a text stands at a place as it is, between quotes.
+    pub(crate) fn is_written(&self, place: &Range<usize>, text: &str) -> bool {
+        let written = self.text[place.clone()].strip_prefix('"');
+        written.and_then(|t| t.strip_suffix('"')) == Some(text)
     }
 
     /// The text in words, texts and marks, without comments.
@@ -70,26 +192,13 @@ impl SourceText {
 
     /// A complaint at a byte range.
     pub(crate) fn at(&self, range: Range<usize>, message: String, help: Option<String>) -> Diagnostic {
-        Diagnostic {
-            message,
-            file: self.file.clone(),
-            place: Some(SourceSpan::of(&self.text, range)),
-            help,
-        }
+        self.diagnostic(Some(range), message, help)
     }
 
     /// A complaint at the first of `places` that is found; without a place otherwise.
     pub(crate) fn about(&self, places: &[Where<'_>], message: String, help: Option<String>) -> Diagnostic {
-        let place = places
-            .iter()
-            .find_map(|w| self.find(*w))
-            .map(|range| SourceSpan::of(&self.text, range));
-        Diagnostic {
-            message,
-            file: self.file.clone(),
-            place,
-            help,
-        }
+        let place = places.iter().find_map(|w| self.find(*w));
+        self.diagnostic(place, message, help)
     }
 
     /// Finds the place of a subject.
@@ -145,11 +254,7 @@ impl SourceText {
 
     fn is_text(&self, i: usize, text: &str) -> bool {
         let token = &self.tokens[i];
-        token.kind == Kind::Text
-            && self.text[token.range.clone()]
-                .trim_start_matches('r')
-                .strip_prefix('"')
-                .is_some_and(|t| t.strip_suffix('"').is_some_and(|t| t == text))
+        token.kind == Kind::Text && self.word(token) == text
     }
 
     fn is_key(&self, i: usize, key: &str) -> bool {
@@ -158,8 +263,7 @@ impl SourceText {
             .tokens
             .get(i + 1)
             .is_some_and(|t| t.kind == Kind::Other(b':'));
-        follows
-            && (self.is_text(i, key) || (token.kind == Kind::Word && self.text[token.range.clone()] == *key))
+        follows && (self.is_text(i, key) || (token.kind == Kind::Word && self.word(token) == key))
     }
 
     /// The value after `key:`, up to the comma or bracket that ends it.
@@ -184,7 +288,7 @@ impl SourceText {
     /// An entry of the list after `key:`, if the value is a list that has it.
     fn item(&self, key: usize, index: usize) -> Option<Range<usize>> {
         let open = self.tokens.get(key + 2)?;
-        if open.kind != Kind::Open || self.text[open.range.clone()] != *"[" {
+        if open.kind != Kind::Open || self.word(open) != "[" {
             return None;
         }
         let (mut depth, mut entry) = (0usize, 0);
@@ -300,6 +404,7 @@ fn tokens(text: &str) -> Vec<Token> {
             tokens.push(Token {
                 kind,
                 range: start..at,
+                word: None,
             });
         }
     }

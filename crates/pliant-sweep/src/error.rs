@@ -57,6 +57,7 @@ impl SweepError {
             file: file.to_owned(),
             place: Some(SourceSpan::of(text, range)),
             help,
+            notes: Vec::new(),
         }))
     }
 

@@ -116,6 +116,7 @@ impl Manifest {
                 file,
                 place,
                 help,
+                notes: Vec::new(),
             }))
         };
         let manifest: Self = serde_json::from_str(text).map_err(|error| {

@@ -65,7 +65,7 @@ pub fn plan(
         bytes: bytes.len() as u64,
         crc32: format!("{:08x}", crc32(&bytes)),
     }];
-    for file in &built.mesh_files {
+    for file in built.included.iter().chain(&built.mesh_files) {
         inputs.push(Input {
             path: from_home(&file.path)?,
             bytes: file.bytes,

@@ -1,7 +1,8 @@
 //! The origin of a run: by it a result tells whether it is that of the same files and values.
 
-use pliant_scene::BuiltScene;
+use pliant_scene::{BuiltScene, InputFile};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The origin of a run, beside its parameters: checksums (CRC-32 in eight hexadecimal digits),
 /// and what was given beside the file.
@@ -9,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Inputs {
     /// The checksum of the text of the scene file, without a byte order mark.
     pub scene: String,
+    /// The checksums of the files that the scene includes, by their paths, relative to the scene.
+    #[serde(default)]
+    pub included: BTreeMap<String, String>,
     /// The checksum of all mesh files one after the other, in the order in which they were read.
     pub meshes: String,
     /// The length of a step that was given, in seconds.
@@ -22,9 +26,15 @@ impl Inputs {
     pub fn of(scene: &BuiltScene) -> Self {
         Self {
             scene: format!("{:08x}", crc32fast::hash(scene.text().as_bytes())),
+            included: scene.included.iter().map(checksum).collect(),
             meshes: format!("{:08x}", scene.meshes),
             step: scene.given[0],
             duration: scene.given[1],
         }
     }
+}
+
+/// The path of a file as the scene says it, and its checksum.
+fn checksum(file: &InputFile) -> (String, String) {
+    (file.name.clone(), format!("{:08x}", file.crc32))
 }

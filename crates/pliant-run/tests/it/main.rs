@@ -12,6 +12,7 @@ mod drawn;
 mod errors;
 mod events;
 mod garbage;
+mod includes;
 mod matrix;
 mod probes;
 mod random;

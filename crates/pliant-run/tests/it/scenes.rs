@@ -6,6 +6,7 @@ mod chains;
 mod components;
 mod contact;
 mod everyday;
+mod grippers;
 mod joints;
 mod meshes;
 mod multibody;

@@ -1,12 +1,14 @@
 //! Masses, force fields, constraints and fixed coordinates.
 
 use super::values::{describe, owner};
-use super::{Builder, Hold, Result, courses, laws, nodes};
+use super::{Builder, Hold, Result, courses, frames, laws, nodes, selections};
 use crate::quantity::Pure;
-use crate::schema::{Axis, BoundsSpec, ConstraintSpec, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene};
+use crate::schema::{
+    Axis, BoundsSpec, ConstraintSpec, Elements, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene,
+};
 use crate::source::Where;
 use crate::{Amount, Course, OneOrMany, Quantity, Units, Warning};
-use pliant::model::{ComponentId, Level, Mass, NodeId, NodeKind, Rayleigh};
+use pliant::model::{ComponentId, Level, Mass, NodeId, NodeKind, Rayleigh, Space};
 
 pub(super) fn add_components(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
     scene.masses.iter().try_for_each(|spec| mass(builder, spec))?;
@@ -34,6 +36,10 @@ fn mass(builder: &mut Builder<'_>, spec: &MassSpec) -> Result<()> {
 fn constraint(builder: &mut Builder<'_>, spec: &ConstraintSpec) -> Result<()> {
     let name = spec.name.as_str();
     let node = builder.node(&spec.on, name, "on")?;
+    let moves = spec.motion.is_some() && matches!(builder.model.node(node).space, Space::Real(2 | 3));
+    if moves || builder.is_absolute(node) {
+        builder.refuse_axes(&format!("`{name}`"), Where::Field(name, "on"))?;
+    }
     let level = level(builder, &spec.level, Where::Field(name, "level"))?;
     let id = builder
         .model
@@ -160,11 +166,14 @@ fn begin(builder: &mut Builder<'_>) -> Result<Option<Warning>> {
 
 fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
     // A hold has no name of its own; complaints look for a key beside the node's name.
-    let name = spec.node.as_str();
+    let name = spec.node.value.as_str();
     let places = |key| [Where::Used(name, key), Where::Key("fixed")];
-    let node = builder.node(name, "", "fixed")?;
-    let entry = builder.model.node(node);
-    let (count, size) = (entry.count, entry.space.velocity_size());
+    let named = builder.node(name, "", "fixed")?;
+    // A group is held where its elements are.
+    let group = builder.groups.get(name).cloned();
+    let node = group.as_ref().map_or(named, |(node, _)| *node);
+    let (count, entry) = (builder.model.node(named).count, builder.model.node(node));
+    let size = entry.space.velocity_size();
     if entry.first_dof().is_none() {
         let message = format!("`{name}` is computed from other nodes, so it cannot be fixed");
         return builder.wrong(
@@ -176,16 +185,21 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
     let at = Where::Key("fixed");
     let elements = match &spec.elements {
         None => (0..count).collect(),
-        Some(list) => {
+        Some(Elements::List(list)) => {
             let element = |n: &Quantity<Pure>| builder.any_element(n, at);
             list.iter().map(element).collect::<Result<Vec<_>>>()?
         }
+        Some(elements) => selections::of_node(builder, elements, named, Where::Used(name, "elements"))?,
     };
     if let Some(element) = elements.iter().find(|e| **e >= count) {
         let message =
             format!("there is no element {element} to fix: `{name}` has {count}, counted from zero");
         return builder.wrong(&places("elements"), message, None);
     }
+    let elements = match group {
+        Some((_, all)) => elements.into_iter().map(|e| all[e]).collect(),
+        None => elements,
+    };
     let coordinates = match &spec.axes {
         None => vec![true; size],
         Some(axes) => mask(builder, name, axes, size)?,
@@ -197,6 +211,7 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
     if size == 6 && velocity.len() == 3 {
         velocity.resize(6, 0.0);
     }
+    turn_hold(builder, spec, &coordinates, &mut velocity)?;
     if velocity.len() != size {
         let message = format!(
             "the velocity of `{name}` has {} numbers, needed are {size}",
@@ -228,6 +243,33 @@ fn hold(builder: &mut Builder<'_>, spec: &FixedSpec) -> Result<()> {
         from,
         until,
     });
+    Ok(())
+}
+
+/// Turns the velocity of what is fixed as its file is turned, and refuses to hold single axes then.
+fn turn_hold(
+    builder: &Builder<'_>,
+    spec: &FixedSpec,
+    coordinates: &[bool],
+    velocity: &mut [f64],
+) -> Result<()> {
+    let Some(frame) = builder.frame(&spec.node.file) else {
+        return Ok(());
+    };
+    let (Some([a, b, c]), Some(linear)) = (coordinates.first_chunk::<3>(), velocity.first_chunk_mut::<3>())
+    else {
+        return Ok(());
+    };
+    if (a, b) != (b, c) {
+        let name = spec.node.value.as_str();
+        let message = format!(
+            "`axes` of what is fixed of `{name}` are those of the world, and its file is at a place of its own"
+        );
+        let help = "hold it by a joint, or by a constraint of a `Projection`".to_owned();
+        let places = [Where::Used(name, "axes"), Where::Key("fixed")];
+        return builder.wrong(&places, message, Some(help));
+    }
+    *linear = frames::turn(&frame, *linear);
     Ok(())
 }
 

@@ -6,11 +6,11 @@ mod tied;
 
 use super::mesh_files::count_entries;
 use super::outlines::Outline;
-use super::{Builder, Result, components, joints, nodes, outlines};
+use super::{Builder, Result, components, joints, nodes, outlines, selections};
+use crate::Amount;
 use crate::picture::DrawnCollider;
 use crate::schema::{BodiesColliderSpec, ColliderSpec, OverlapSpec, Scene, SleepingSpec, SurfaceContactSpec};
 use crate::source::Where;
-use crate::{Amount, Quantity, Units};
 use pliant::collision::{
     Collider, ColliderId, CollisionGroups, ContactError, MaterialId, Placement, Shape, World,
 };
@@ -19,10 +19,13 @@ use pliant::dense::{Vec3, rotation};
 use pliant::model::{NodeId, Pose, Space};
 use pliant_expression::suggest;
 use pliant_output::recording::Shape as Drawn;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Name of the material and of the group of what names none.
 const DEFAULT: &str = "default";
+/// Comparisons of names with patterns of `ignore` for each element that a scene may have.
+const TESTS_PER_ELEMENT: usize = 100;
 /// Groups that can be told apart, the default one included.
 const MOST_GROUPS: usize = 32;
 
@@ -199,6 +202,7 @@ fn colliders(builder: &mut Builder<'_>, spec: &ColliderSpec, name: &str) -> Resu
         }
         ColliderSpec::Fixed(spec) => {
             let pose = nodes::frame_pose(builder, name, spec.position.as_ref(), spec.rotation.as_ref())?;
+            let pose = builder.put_pose(name, pose);
             let outline = outlines::outline(builder, name, &spec.shape)?;
             let shape = collision_shape(builder, name, &outline)?;
             draw(builder, name, None, pose, &outline)?;
@@ -225,9 +229,9 @@ fn bodies_collider(
     }
     let elements = match &spec.elements {
         None => (0..entry.count).collect(),
-        Some(list) => elements(builder, list, &spec.node, entry.count, name)?,
+        Some(elements) => selections::of_node(builder, elements, node, Where::Used(name, "elements"))?,
     };
-    let count = entry.count;
+    let count = builder.model.node(node).count;
     let given = spec
         .shape
         .as_ref()
@@ -263,20 +267,6 @@ fn bodies_collider(
         ));
     }
     Ok(list)
-}
-
-/// Elements of a node of so many.
-fn elements(
-    builder: &Builder<'_>,
-    list: &[Quantity<impl Units>],
-    node: &str,
-    count: usize,
-    name: &str,
-) -> Result<Vec<usize>> {
-    let at = Where::Used(name, "elements");
-    list.iter()
-        .map(|number| builder.element(number, node, count, at))
-        .collect()
 }
 
 fn collision_shape(builder: &Builder<'_>, name: &str, outline: &Outline) -> Result<Shape> {
@@ -380,6 +370,7 @@ fn plate(builder: &mut Builder<'_>, pose: Pose, normal: [f64; 3]) -> Result<(Pos
 fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Result<()> {
     let mut pairs = Vec::new();
     let most = builder.limits.elements;
+    let patterns = Cell::new(0usize);
     for (first, second) in &scene.ignore {
         let [a, b] = [first, second].map(|name| {
             if let Some(ids) = making.named.get(name.as_str()) {
@@ -387,6 +378,21 @@ fn ignored(builder: &Builder<'_>, scene: &Scene, making: &mut Making<'_>) -> Res
             }
             if let Some(id) = making.world.collider_named(name) {
                 return Ok(vec![id]);
+            }
+            if name.contains('*') {
+                patterns.set(patterns.get().saturating_add(making.named.len()));
+                if patterns.get() > most.saturating_mul(TESTS_PER_ELEMENT) {
+                    let message = format!("patterns such as `{name}` are compared with too many names");
+                    return builder.wrong(&[Where::Literal("", name), Where::Key("ignore")], message, None);
+                }
+                let meant = making
+                    .named
+                    .iter()
+                    .filter(|(own, _)| selections::matches(name, own));
+                let meant: Vec<ColliderId> = meant.flat_map(|(_, ids)| ids).copied().collect();
+                if !meant.is_empty() {
+                    return Ok(meant);
+                }
             }
             let known = making.named.keys().copied();
             let help = suggest::hint(name, "colliders", known);

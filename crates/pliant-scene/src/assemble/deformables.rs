@@ -1,12 +1,13 @@
 //! Common parts of solids and sheets: nodes that do not move, their place in the scene, their
 //! surface, and complaints.
 
-use super::{Builder, Result, Skin, mesh_files, meshes, nodes};
+use super::selections::{self, Candidates};
+use super::{Builder, Result, Skin, frames, mesh_files, meshes, nodes};
 use crate::picture::PointRef;
-use crate::quantity::{Length, Pure, Velocity};
-use crate::schema::{CellsSpec, Rotation, SolidFile, SymmetrySpec, Triple};
+use crate::quantity::{Length, Velocity};
+use crate::schema::{CellsSpec, Elements, Rotation, SolidFile, SymmetrySpec, Triple};
 use crate::source::Where;
-use crate::{Amount, Quantity, Units};
+use crate::{Amount, Units};
 use pliant::continuum::SymmetryPlane;
 use pliant::dense::Vec3;
 use pliant::dense::rotation::{self, Quaternion};
@@ -17,7 +18,7 @@ use pliant_mesh_io::Mesh as FileMesh;
 pub(super) struct Held<'a> {
     pub(super) name: &'a str,
     pub(super) key: &'static str,
-    pub(super) fix: &'a [Quantity<Pure>],
+    pub(super) fix: &'a Elements,
     pub(super) boxes: &'a [(Triple<Length>, Triple<Length>)],
     pub(super) groups: &'a [String],
 }
@@ -56,10 +57,20 @@ pub(super) fn placement(
     turn: Option<&Rotation>,
     velocity: Option<&Triple<Velocity>>,
 ) -> Result<Placement> {
+    let (mut origin, mut turn) = (
+        builder.triple_or_zero(position, Where::Field(name, "position"))?,
+        nodes::orientation(builder, name, turn)?,
+    );
+    let mut velocity = builder.triple_or_zero(velocity, Where::Field(name, "velocity"))?;
+    if let Some(frame) = builder.frame(name) {
+        origin = frames::put(&frame, origin);
+        turn = rotation::multiply(frame.rotation, turn);
+        velocity = frames::turn(&frame, velocity);
+    }
     Ok(Placement {
-        origin: builder.triple_or_zero(position, Where::Field(name, "position"))?,
-        turn: nodes::orientation(builder, name, turn)?,
-        velocity: builder.triple_or_zero(velocity, Where::Field(name, "velocity"))?,
+        origin,
+        turn,
+        velocity,
     })
 }
 
@@ -232,10 +243,8 @@ pub(super) fn held_nodes(
     places: Option<&[Option<usize>]>,
 ) -> Result<Vec<usize>> {
     let Held { name, key, .. } = *held;
-    let mut fixed = Vec::new();
-    for node in held.fix {
-        fixed.push(builder.element(node, name, nodes.len(), Where::Field(name, "fix"))?);
-    }
+    let at = Where::Field(name, "fix");
+    let mut fixed = selections::among(builder, held.fix, &Candidates::points(name, nodes, at))?;
     for (least, largest) in held.boxes {
         let at = Where::Field(name, key);
         let (least, largest) = (builder.triple(least, at)?, builder.triple(largest, at)?);

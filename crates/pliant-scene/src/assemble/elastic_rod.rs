@@ -3,6 +3,7 @@
 use super::ends::ParentList;
 use super::nodes::evenly;
 use super::outlines::Outline;
+use super::selections::{self, Candidates};
 use super::{Builder, Result, components, courses, mapped, solids};
 use crate::schema::{ElasticRod, SectionSpec};
 use crate::source::Where;
@@ -43,12 +44,13 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
         curve = curve.closed();
     }
     if let Some(normal) = &spec.normal {
-        curve = curve.with_normal(builder.triple(normal, field("normal"))?);
+        curve = curve.with_normal(builder.vector(normal, field("normal"))?);
     }
-    let mut fixed = Vec::new();
-    for body in &spec.fix {
-        fixed.push(builder.element(body, name, points.len(), field("fix"))?);
-    }
+    let fixed = selections::among(
+        builder,
+        &spec.fix,
+        &Candidates::points(name, &points, field("fix")).in_world(),
+    )?;
     builder.grow(name, points.len().saturating_mul(3))?;
     let parts = rod
         .add_to(&mut builder.model, name, &curve)
@@ -89,10 +91,10 @@ fn rod_points(builder: &Builder<'_>, spec: &ElasticRod) -> Result<Vec<[f64; 3]>>
         Ok(count)
     };
     match (&spec.points, &spec.line, &spec.formula) {
-        (Some(list), None, None) => list.iter().map(|p| builder.triple(p, field("points"))).collect(),
+        (Some(list), None, None) => list.iter().map(|p| builder.place(p, field("points"))).collect(),
         (None, Some(line), None) => Ok(evenly(
-            builder.triple(&line.from, field("line"))?,
-            builder.triple(&line.to, field("line"))?,
+            builder.place(&line.from, field("line"))?,
+            builder.place(&line.to, field("line"))?,
             point_count(&line.count)?,
         )),
         (None, None, Some(formula)) => {
@@ -101,7 +103,7 @@ fn rod_points(builder: &Builder<'_>, spec: &ElasticRod) -> Result<Vec<[f64; 3]>>
                 return builder.wrong(&[field("formula"), Where::Name(name)], message, None);
             }
             (0..point_count(&formula.count)?)
-                .map(|i| builder.triple_for(&formula.position, field("formula"), Some(i)))
+                .map(|i| builder.place_for(&formula.position, field("formula"), Some(i)))
                 .collect()
         }
         _ => {

@@ -1,8 +1,9 @@
 //! Elements of parents, as mappings name them.
 
-use super::{Builder, Result};
+use super::{Builder, Result, selections};
 use crate::EndSpec;
 use crate::picture::PointRef;
+use crate::schema::Elements;
 use crate::source::Where;
 use pliant::model::{Dependency, End, NodeId, Space};
 use pliant_expression::suggest;
@@ -34,7 +35,7 @@ pub(super) fn parents<'a>(
 pub(super) fn end(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &EndSpec) -> Result<End> {
     let at = Where::Field(parents.user, "mapping");
     match spec {
-        EndSpec::Point(point) => Ok(End::Point(builder.triple(point, at)?)),
+        EndSpec::Point(point) => Ok(End::Point(builder.place(point, at)?)),
         EndSpec::Element(element) => Ok(End::element(0, builder.any_element(element, at)?)),
         EndSpec::Of(node, element) => {
             let element = builder.any_element(element, at)?;
@@ -62,6 +63,22 @@ pub(super) fn element(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &En
             )
         }
     }
+}
+
+/// Elements in a list, or those of the first parent that a selection means.
+pub(super) fn elements(
+    builder: &mut Builder<'_>,
+    parents: &ParentList<'_>,
+    spec: &Elements<EndSpec>,
+) -> Result<Vec<Dependency>> {
+    let selected = match spec {
+        Elements::List(list) => return list.iter().map(|e| element(builder, parents, e)).collect(),
+        Elements::Group(name) => Elements::Group(name.clone()),
+        Elements::Select(selection) => Elements::Select(selection.clone()),
+    };
+    let at = Where::Field(parents.user, "elements");
+    let elements = selections::of_node(builder, &selected, parents.nodes[0], at)?;
+    Ok(elements.into_iter().map(|e| Dependency::new(0, e)).collect())
 }
 
 /// Each of so many elements with the next.

@@ -12,33 +12,31 @@ use pliant::dense::{Vec3, vec3};
 use pliant::model::{Joint, JointAxis, JointKind, NodeId, Pose, Side, Space};
 use pliant_expression::suggest;
 
-/// The number of a joint that is repeated, in its name.
-const INDEX: &str = "$i";
-
-/// Makes the joints that these names are coordinates of, if they are not made yet.
-pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<()> {
-    let scene = builder.scene;
-    for name in names {
-        let is_of = |joint: &JointSpec| names_coordinate_of(name, joint);
-        if builder.model.node_named(name).is_none()
-            && let Some(index) = scene.joints.iter().position(is_of)
-        {
-            add_joint(builder, index)?;
+/// Puts the joints in the order of their names, which differ.
+pub(super) fn index_joints(builder: &mut Builder<'_>) -> Result<()> {
+    for (index, joint) in builder.scene.joints.iter().enumerate() {
+        let name = joint.name.as_str();
+        if builder.joint_names.insert(name, index).is_some() {
+            let message = format!("the name `{name}` is used twice");
+            return builder.wrong(&[Where::Name(name)], message, None);
         }
     }
     Ok(())
 }
 
-/// Whether a name is that of a coordinate of a joint, or of one of those that it is repeated as.
-fn names_coordinate_of(name: &str, joint: &JointSpec) -> bool {
-    let rest = match joint.name.split_once(INDEX) {
-        Some((before, behind)) if joint.repeat.is_some() => name
-            .strip_prefix(before)
-            .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
-            .and_then(|rest| rest.strip_prefix(behind)),
-        _ => name.strip_prefix(&joint.name),
-    };
-    rest.is_some_and(|rest| rest.starts_with('.'))
+/// Makes the joints that these names are coordinates of, if they are not made yet.
+pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<()> {
+    for name in names {
+        if builder.model.node_named(name).is_some() {
+            continue;
+        }
+        let mut ends = name.match_indices('.');
+        let joint = ends.find_map(|(end, _)| builder.joint_names.get(&name[..end]).copied());
+        if let Some(index) = joint {
+            add_joint(builder, index)?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes the joints that are left, and the gears.
@@ -47,37 +45,14 @@ pub(super) fn add_joints(builder: &mut Builder<'_>, scene: &Scene) -> Result<()>
     scene.gears.iter().try_for_each(|gear| add_gear(builder, gear))
 }
 
-/// Makes a joint of the scene, or all those that it is repeated as, if they are not made yet.
+/// Makes a joint of the scene, if it is not made yet.
 fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
-    let scene = builder.scene;
-    if builder.joints.iter().any(|(made, ..)| *made == index) {
+    let spec = &builder.scene.joints[index];
+    if !builder.made_joints.insert(index) {
         return Ok(());
     }
-    let spec = &scene.joints[index];
-    let name = spec.name.as_str();
-    if scene.joints[..index].iter().any(|other| other.name == name) {
-        let message = format!("the name `{name}` is used twice");
-        return builder.wrong(&[Where::Name(name)], message, None);
-    }
-    let Some(count) = &spec.repeat else {
-        let joint = joint(builder, spec)?;
-        return add(builder, index, name, joint);
-    };
-    let at = Where::Field(name, "repeat");
-    let count = builder.count(count, 1, at)?;
-    builder.check_size(at, count)?;
-    if !name.contains(INDEX) {
-        let message = format!("`{name}` is repeated, so each needs a name of its own");
-        let help = format!("`name: \"{name} {INDEX}\"`, in which `{INDEX}` is 0, 1, ...");
-        return builder.wrong(&[at, Where::Name(name)], message, Some(help));
-    }
-    for i in 0..count {
-        builder.index = Some(i);
-        let joint = joint(builder, spec);
-        builder.index = None;
-        add(builder, index, &name.replace(INDEX, &i.to_string()), joint?)?;
-    }
-    Ok(())
+    let joint = joint(builder, spec)?;
+    add(builder, index, &spec.name, joint)
 }
 
 /// Adds a joint of the scene to the model.
@@ -112,7 +87,7 @@ struct Made {
     swing: swing::Swing,
 }
 
-/// The joint that a scene describes, of `$i` where it is repeated.
+/// The joint that a scene describes.
 fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
@@ -222,7 +197,7 @@ fn side(builder: &Builder<'_>, name: &str, key: &str, spec: &SideSpec) -> Result
         }) => {
             let pose = nodes::frame_pose(builder, name, position.as_ref(), rotation.as_ref())?;
             match body {
-                None => Ok(Side::Fixed(pose)),
+                None => Ok(Side::Fixed(builder.put_pose(name, pose))),
                 Some((node, element)) => {
                     let (node, element) = body_at(builder, name, key, node, element)?;
                     Ok(Side::Frame(node, element, pose))
@@ -320,7 +295,7 @@ pub(super) fn joint_pose(builder: &Builder<'_>, spec: &JointSpec) -> Result<Pose
         let angle = z.dot(&now.cross(&across)).atan2(now.dot(&across));
         rotation = multiply(rotation::exp(z * angle), rotation);
     }
-    Ok(Pose { position, rotation })
+    Ok(builder.put_pose(name, Pose { position, rotation }))
 }
 
 fn attached(

@@ -9,7 +9,7 @@ use crate::{Amount, OneOrMany, Quantity, Units};
 use pliant::continuum::{PronySeries, Relaxing};
 use pliant::model::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
-    Gas, NodeId, Spring, Torque, Treatment, UniformCompliance,
+    Gas, NodeId, Space, Spring, Torque, Treatment, UniformCompliance,
 };
 
 /// Inputs that depend on time, by their numbers.
@@ -116,6 +116,17 @@ fn law(
 ) -> Result<Box<dyn ForceField>> {
     let at = Where::Field(name, "law");
     let field = |key| Where::Field(name, key);
+    let has_axes = match law {
+        Law::Compliance(_) | Law::Stiffness(_) | Law::Spring(_) => builder.is_absolute(node),
+        Law::Diagonal(_) | Law::Matrix(_) => {
+            matches!(builder.model.node(node).space, Space::Real(2 | 3))
+                && !builder.is_relative_to_bodies(node)
+        }
+        _ => false,
+    };
+    if has_axes {
+        builder.refuse_axes(&format!("`{name}`"), at)?;
+    }
     Ok(match law {
         Law::Compliance(compliance) => {
             let law = UniformCompliance::new(builder.number(compliance, at)?);
@@ -141,8 +152,19 @@ fn law(
             let angular = of(&drag.angular, "angular")?;
             Box::new(law.with_angular(angular, of(&drag.angular_quadratic, "angular_quadratic")?))
         }
-        Law::Force(force) => Box::new(ConstantForce::new(&timed_list(builder, force, at, 0, inputs)?)),
-        Law::Torque(torque) => match timed_list(builder, torque, at, 0, inputs)?[..] {
+        Law::Force(force) => {
+            let turned = builder.turned(force, at);
+            let force = timed_list(builder, turned.as_deref().unwrap_or(force), at, 0, inputs)?;
+            Box::new(ConstantForce::new(&force))
+        }
+        Law::Torque(torque) => match timed_list(
+            builder,
+            builder.turned(torque, at).as_deref().unwrap_or(torque),
+            at,
+            0,
+            inputs,
+        )?[..]
+        {
             [x, y, z] => Box::new(Torque::new([x, y, z])),
             _ => {
                 let message = format!(

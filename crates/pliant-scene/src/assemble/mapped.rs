@@ -40,11 +40,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
         Spec::RigidPoints(points) => add_rigid_points(builder, &parents, points),
         Spec::RelativeRotation(rotation) => add_relative_rotation(builder, &parents, rotation),
         Spec::Subset(subset) => {
-            let elements = subset
-                .elements
-                .iter()
-                .map(|e| ends::element(builder, &parents, e));
-            let elements = elements.collect::<Result<Vec<_>>>()?;
+            let elements = ends::elements(builder, &parents, &subset.elements)?;
             add_mapped(
                 builder,
                 &parents,
@@ -99,6 +95,9 @@ fn initial_values(
 
 fn add_mask(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &MaskSpec) -> Result<()> {
     let at = Where::Field(parents.user, "coordinates");
+    if builder.is_absolute(parents.nodes[0]) {
+        builder.refuse_axes(&format!("`{}`", parents.user), at)?;
+    }
     let mut list = Vec::with_capacity(spec.coordinates.len());
     for (element, coordinate) in &spec.coordinates {
         list.push((
@@ -112,10 +111,16 @@ fn add_mask(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &MaskSpec
 fn add_projection(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &ProjectionSpec) -> Result<()> {
     let mut list = Vec::with_capacity(spec.points.len());
     for (element, direction) in &spec.points {
-        let direction = builder.triple(direction, Where::Field(parents.user, "points"))?;
+        let direction = builder.vector(direction, Where::Field(parents.user, "points"))?;
         list.push((ends::element(builder, parents, element)?, direction));
     }
-    let offsets = builder.each(&spec.offset, list.len(), Where::Field(parents.user, "offset"))?;
+    let mut offsets = builder.each(&spec.offset, list.len(), Where::Field(parents.user, "offset"))?;
+    if let Some(frame) = builder.frame(parents.user) {
+        // Heights are those over the plane that moves with the file.
+        for (offset, (_, d)) in offsets.iter_mut().zip(&list) {
+            *offset -= (0..3).map(|k| d[k] * frame.position[k]).sum::<f64>();
+        }
+    }
     let mapping = Projection::of_parents(&list).with_offsets(&offsets);
     add_mapped(builder, parents, list.len(), mapping).map(drop)
 }
@@ -124,10 +129,7 @@ fn add_quadratic(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Qua
     let first = builder.model.node(parents.nodes[0]);
     let (dimension, count) = (first.space.velocity_size(), first.count);
     let elements = match &spec.elements {
-        Some(list) => list
-            .iter()
-            .map(|e| ends::element(builder, parents, e))
-            .collect::<Result<Vec<_>>>()?,
+        Some(elements) => ends::elements(builder, parents, elements)?,
         None => (0..count).map(|e| Dependency::new(0, e)).collect(),
     };
     let factors = builder.each(
@@ -271,6 +273,9 @@ pub(super) fn initial_rotations(
 
 fn add_affine(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &AffineSpec) -> Result<()> {
     let name = parents.user;
+    if builder.is_absolute(parents.nodes[0]) {
+        builder.refuse_axes(&format!("`{name}`"), Where::Field(name, "entries"))?;
+    }
     let dimension = builder.whole(&spec.dimension, 1, 3, Where::Field(name, "dimension"))?;
     let offset = builder.numbers(&spec.offset, Where::Field(name, "offset"))?;
     let at = Where::Field(name, "entries");

@@ -2,6 +2,8 @@
 
 use super::values::{describe, owner};
 use super::{Builder, Result, Settings};
+use crate::include::folder_of;
+use crate::inputs::{InputFile, outside};
 use crate::source::Where;
 use crate::{SceneError, SceneFile};
 use crc32fast::Hasher;
@@ -25,17 +27,6 @@ pub(super) struct MeshFiles<'a> {
     read: RefCell<Vec<InputFile>>,
 }
 
-/// A file that a scene is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputFile {
-    /// Where it was read.
-    pub path: PathBuf,
-    /// Its size.
-    pub bytes: u64,
-    /// Its CRC-32, as in zip and gzip.
-    pub crc32: u32,
-}
-
 impl<'a> MeshFiles<'a> {
     pub(super) fn of(file: &'a SceneFile, settings: &'a Settings) -> Self {
         Self {
@@ -57,42 +48,12 @@ impl<'a> MeshFiles<'a> {
         self.read.borrow().clone()
     }
 
-    fn note(&self, path: PathBuf, bytes: &[u8]) {
+    fn note(&self, path: PathBuf, name: &str, bytes: &[u8]) {
         self.checksum.borrow_mut().update(bytes);
         let mut read = self.read.borrow_mut();
         if read.iter().all(|file| file.path != path) {
-            read.push(InputFile {
-                path,
-                bytes: bytes.len() as u64,
-                crc32: crc32fast::hash(bytes),
-            });
+            read.push(InputFile::of(path, name, bytes));
         }
-    }
-
-    /// The directory of the scene.
-    fn folder(&self) -> &Path {
-        match self.scene.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        }
-    }
-
-    /// The place of a file that is in none of the directories, links followed as far as there is
-    /// something on the way to it. What is not there is missing inside, and outside none of the
-    /// scene's business.
-    fn outside(&self, file: &Path) -> Option<PathBuf> {
-        let real = file.ancestors().find_map(|path| {
-            let there = path.canonicalize().ok()?;
-            let rest = file.strip_prefix(path).unwrap_or(Path::new(""));
-            Some(if rest.as_os_str().is_empty() {
-                there
-            } else {
-                there.join(rest)
-            })
-        })?;
-        let holds = |directory: &Path| directory.canonicalize().is_ok_and(|d| real.starts_with(d));
-        let inside = holds(self.folder()) || self.directories.iter().any(|d| holds(d));
-        (!inside).then_some(real)
     }
 }
 
@@ -103,7 +64,7 @@ pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> 
         Where::Literal(name, file),
         Where::Name(name),
     ];
-    for path in mesh_files(&builder.files.folder().join(file)) {
+    for path in mesh_files(&folder_of(builder.files.scene).join(file)) {
         check_place(builder, &places, &path, &format!("the mesh \"{file}\""))?;
     }
     let path = builder.files.scene.with_file_name(file);
@@ -121,7 +82,7 @@ pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> 
     for path in mesh_files(&path) {
         // A file that may be missing has no part in the sum.
         if let Ok(bytes) = read_file(&path, builder.limits.mesh_bytes) {
-            builder.files.note(path, &bytes);
+            builder.files.note(path, file, &bytes);
         }
     }
     count_entries(builder, places[0], entries_of(&mesh))?;
@@ -130,7 +91,10 @@ pub(super) fn mesh(builder: &Builder<'_>, name: &str, key: &str, file: &str) -> 
 
 /// Refuses a file that the scene may not read.
 fn check_place(builder: &Builder<'_>, places: &[Where<'_>], path: &Path, what: &str) -> Result<()> {
-    let Some(real) = builder.files.outside(path) else {
+    let MeshFiles {
+        scene, directories, ..
+    } = &builder.files;
+    let Some(real) = outside(path, folder_of(scene), directories) else {
         return Ok(());
     };
     let message = format!(
@@ -146,7 +110,7 @@ pub(super) fn text(builder: &Builder<'_>, places: &[Where<'_>], file: &str) -> R
     check_place(
         builder,
         places,
-        &builder.files.folder().join(file),
+        &folder_of(builder.files.scene).join(file),
         &format!("the table \"{file}\""),
     )?;
     let path = builder.files.scene.with_file_name(file);
@@ -157,7 +121,7 @@ pub(super) fn text(builder: &Builder<'_>, places: &[Where<'_>], file: &str) -> R
             return builder.wrong(places, message, None);
         }
     };
-    builder.files.note(path, &bytes);
+    builder.files.note(path, file, &bytes);
     match String::from_utf8(bytes) {
         // Windows programs begin files with this mark.
         Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),

@@ -1,11 +1,12 @@
 //! Parts made of meshes: nets, and particles at the vertices.
 
 use super::mesh_files::mesh;
-use super::{Builder, Result, Skin, components, nodes, parts};
+use super::selections::{self, Candidates};
+use super::{Builder, Result, Skin, components, frames, nodes, parts};
 use crate::picture::PointRef;
-use crate::schema::{MeshPart, Net, Triple};
+use crate::schema::{Elements, MeshPart, Net, Triple};
 use crate::source::Where;
-use crate::{Amount, OneOrMany, Quantity, Units, quantity};
+use crate::{Amount, OneOrMany, Units, quantity};
 use pliant::continuum::MassMatrix;
 use pliant::model::{End, Mass, ModelError, NodeId};
 use pliant_expression::suggest;
@@ -50,7 +51,7 @@ pub(super) fn add_net(builder: &mut Builder<'_>, spec: &Net) -> Result<()> {
         &spec.compliance,
         &spec.relaxation_time,
     )?;
-    fix_vertices(builder, name, node, &mesh, &spec.fix, &spec.fix_groups)
+    fix_vertices(builder, name, node, (&mesh, &points), &spec.fix, &spec.fix_groups)
 }
 
 pub(super) fn add_mesh(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()> {
@@ -73,7 +74,7 @@ pub(super) fn add_mesh(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()>
     for [a, b] in mesh.unique_edges() {
         builder.picture.line(at(a), at(b));
     }
-    fix_vertices(builder, name, node, &mesh, &spec.fix, &spec.fix_groups)
+    fix_vertices(builder, name, node, (&mesh, &points), &spec.fix, &spec.fix_groups)
 }
 
 /// Keeps what of a mesh may touch.
@@ -84,6 +85,23 @@ fn remember(builder: &mut Builder<'_>, node: NodeId, mesh: &Mesh) {
         triangles: mesh.triangles.iter().map(|t| t.map(|v| v as usize)).collect(),
     };
     builder.skins.insert(node, skin);
+    remember_groups(builder, node, mesh, None);
+}
+
+/// Keeps the points of the groups of a mesh file, whose vertices are the points of these numbers.
+pub(super) fn remember_groups(
+    builder: &mut Builder<'_>,
+    node: NodeId,
+    mesh: &Mesh,
+    places: Option<&[Option<usize>]>,
+) {
+    let point = |v: u32| places.map_or(Some(v as usize), |p| p.get(v as usize).copied().flatten());
+    let points = |group| mesh.group_vertices(group).into_iter().filter_map(point).collect();
+    let groups = mesh
+        .groups
+        .iter()
+        .map(|group| (group.name.clone(), points(group)));
+    builder.groups.of_meshes.insert(node, groups.collect());
 }
 
 /// Vertices at their places in the scene.
@@ -100,7 +118,11 @@ fn vertices(
         None => [0.0; 3],
     };
     let place = |v: &[f64; 3]| [0, 1, 2].map(|k| origin[k] + scale * v[k]);
-    Ok(mesh.vertices.iter().map(place).collect())
+    let points = mesh.vertices.iter().map(place);
+    Ok(match builder.frame(name) {
+        Some(frame) => points.map(|x| frames::put(&frame, x)).collect(),
+        None => points.collect(),
+    })
 }
 
 /// The mass of the vertices, as `name.mass`.
@@ -140,15 +162,13 @@ fn fix_vertices(
     builder: &mut Builder<'_>,
     name: &str,
     node: NodeId,
-    mesh: &Mesh,
-    fix: &[Quantity<impl Units>],
+    (mesh, points): (&Mesh, &[[f64; 3]]),
+    fix: &Elements,
     groups: &[String],
 ) -> Result<()> {
     let field = |key| Where::Field(name, key);
-    let mut fixed = Vec::new();
-    for vertex in fix {
-        fixed.push(builder.element(vertex, name, mesh.vertices.len(), field("fix"))?);
-    }
+    let of = Candidates::points(name, points, field("fix")).in_world();
+    let mut fixed = selections::among(builder, fix, &of)?;
     fixed.extend(group_vertices(builder, name, mesh, groups)?);
     if !fixed.is_empty() {
         components::fix_always(builder, node, fixed);

@@ -13,13 +13,16 @@ pub(super) fn add_particles(builder: &mut Builder<'_>, spec: &Particles) -> Resu
     let field = |key| Where::Field(name, key);
     let mut velocities = Vec::new();
     let positions = match (&spec.positions, &spec.line, &spec.formula) {
-        (Some(list), None, None) => triples(builder, list, field("positions"))?,
+        (Some(list), None, None) => {
+            let place = |numbers| builder.place(numbers, field("positions"));
+            list.iter().map(place).collect::<Result<_>>()?
+        }
         (None, Some(line), None) => {
             let count = builder.count(&line.count, 2, field("count"))?;
             builder.check_size(field("count"), count)?;
             let (from, to) = (
-                builder.triple(&line.from, field("line"))?,
-                builder.triple(&line.to, field("line"))?,
+                builder.place(&line.from, field("line"))?,
+                builder.place(&line.to, field("line"))?,
             );
             evenly(from, to, count)
         }
@@ -28,11 +31,11 @@ pub(super) fn add_particles(builder: &mut Builder<'_>, spec: &Particles) -> Resu
             builder.check_size(field("count"), count)?;
             if let Some(velocity) = &formula.velocity {
                 for i in 0..count {
-                    velocities.push(builder.triple_for(velocity, field("formula"), Some(i))?);
+                    velocities.push(builder.vector_for(velocity, field("formula"), Some(i))?);
                 }
             }
             (0..count)
-                .map(|i| builder.triple_for(&formula.position, field("formula"), Some(i)))
+                .map(|i| builder.place_for(&formula.position, field("formula"), Some(i)))
                 .collect::<Result<_>>()?
         }
         _ => {
@@ -41,7 +44,8 @@ pub(super) fn add_particles(builder: &mut Builder<'_>, spec: &Particles) -> Resu
         }
     };
     if let Some(list) = &spec.velocities {
-        velocities = triples(builder, list, field("velocities"))?;
+        let vector = |numbers| builder.vector(numbers, field("velocities"));
+        velocities = list.iter().map(vector).collect::<Result<_>>()?;
         if let [velocity] = velocities[..] {
             velocities = vec![velocity; positions.len()];
         }
@@ -90,10 +94,6 @@ pub(super) fn add_mass(builder: &mut Builder<'_>, name: &str, node: NodeId, mass
     Ok(())
 }
 
-fn triples(builder: &Builder<'_>, list: &[Triple<impl Units>], at: Where<'_>) -> Result<Vec<[f64; 3]>> {
-    list.iter().map(|numbers| builder.triple(numbers, at)).collect()
-}
-
 pub(super) fn add_scalars(builder: &mut Builder<'_>, spec: &Scalars) -> Result<()> {
     let name = spec.name.as_str();
     let values = builder.numbers(&spec.values, Where::Field(name, "values"))?;
@@ -133,8 +133,8 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
         let solid = shapes::solid(builder, name, body);
         let pose = pose(builder, name, body);
         let at = |key| Where::Field(name, key);
-        let linear = builder.triple_or_zero(body.velocity.as_ref(), at("velocity"));
-        let angular = builder.triple_or_zero(body.angular_velocity.as_ref(), at("angular_velocity"));
+        let linear = builder.vector_or_zero(body.velocity.as_ref(), at("velocity"));
+        let angular = builder.vector_or_zero(body.angular_velocity.as_ref(), at("angular_velocity"));
         builder.index = None;
         let (solid, mut pose) = (solid?, pose?);
         if body.inertia.is_none() {
@@ -179,7 +179,7 @@ fn pose(builder: &Builder<'_>, name: &str, body: &Body) -> Result<Pose> {
         None => [0.0; 3],
     };
     let rotation = orientation(builder, name, body.rotation.as_ref())?;
-    Ok(Pose { position, rotation })
+    Ok(builder.put_pose(name, Pose { position, rotation }))
 }
 
 /// A quaternion, of any length if it is given as one.

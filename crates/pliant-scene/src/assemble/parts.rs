@@ -23,7 +23,7 @@ pub(super) fn add_cable(builder: &mut Builder<'_>, spec: &Cable) -> Result<()> {
     };
     let mut velocities = Vec::new();
     if let Some(pluck) = &spec.pluck {
-        let pluck = builder.triple(pluck, field("pluck"))?;
+        let pluck = builder.vector(pluck, field("pluck"))?;
         let share = |i: usize| 1.0 - (2.0 * i as f64 / links as f64 - 1.0).abs();
         velocities.extend((0..=links).map(|i| pluck.map(|v| v * share(i))));
     }
@@ -114,7 +114,7 @@ fn cable_end(
         return Ok(positions.as_chunks::<3>().0[target.1]);
     }
     match point {
-        Some(point) => builder.triple(point, Where::Field(name, key)),
+        Some(point) => builder.place(point, Where::Field(name, key)),
         None => builder.wrong(
             &[Where::Name(name)],
             format!("missing key `{key}` in `{name}`"),

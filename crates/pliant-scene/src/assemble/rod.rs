@@ -27,8 +27,8 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Rod) -> Result<()> {
         None => None,
     };
     let (from, to) = (
-        builder.triple(&spec.from, field("from"))?,
-        builder.triple(&spec.to, field("to"))?,
+        builder.place(&spec.from, field("from"))?,
+        builder.place(&spec.to, field("to"))?,
     );
     let along = Vec3::from(to) - Vec3::from(from);
     let length = along.norm();

@@ -1,8 +1,10 @@
 //! Elastic sheets.
 
 use super::deformables::Held;
-use super::{Builder, Result, components, deformables, solids};
-use crate::schema::{BendingSpec, CellsSpec, ElasticSheet as Spec, SheetElements, SheetMaterial, SheetShape};
+use super::{Builder, Result, components, deformables, meshes, solids};
+use crate::schema::{
+    BendingSpec, CellsSpec, ElasticSheet as Spec, Elements, SheetElements, SheetMaterial, SheetShape,
+};
 use crate::source::Where;
 use pliant::continuum::{Bending, Sheet, SheetMesh};
 use pliant_mesh_io::Mesh as FileMesh;
@@ -19,7 +21,8 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     };
     let fixed = held("fix_boxes", &spec.fix, &spec.fix_boxes, &spec.fix_groups);
     let fixed = deformables::held_nodes(builder, &fixed, &mesh.nodes, file.as_ref(), None)?;
-    let clamped = held("clamp_boxes", &[], &spec.clamp_boxes, &[]);
+    let none = Elements::default();
+    let clamped = held("clamp_boxes", &none, &spec.clamp_boxes, &[]);
     let clamped = deformables::held_nodes(builder, &clamped, &mesh.nodes, file.as_ref(), None)?;
     // The nodes are counted where they are added.
     let cells = [mesh.triangles.len(), mesh.quadrangles.len()];
@@ -42,6 +45,9 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         Some(on) => deformables::points_of(builder, name, on, mesh.nodes.len(), &of_own_points(spec))?,
         None => deformables::add_placed(builder, name, &place, &mut mesh.nodes)?,
     };
+    if let Some(file) = &file {
+        meshes::remember_groups(builder, node, file, None);
+    }
     let parts = sheet.add_on(&mut builder.model, name, node, &mesh);
     parts.map_err(|e| builder.continuum_error(name, "shape", e))?;
 

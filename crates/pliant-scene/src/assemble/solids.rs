@@ -1,7 +1,7 @@
 //! Solids of finite elements.
 
 use super::deformables::{Held, Placement};
-use super::{Builder, Result, components, deformables, nodes};
+use super::{Builder, Result, components, deformables, meshes, nodes};
 use crate::Amount;
 use crate::schema::{
     CellsSpec, PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
@@ -35,7 +35,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let name = spec.name.as_str();
     let repeats = repeats(builder, spec)?;
     let (mesh, file) = solid_mesh(builder, spec, repeats.unwrap_or(1))?;
-    let (mut mesh, places) = if spec.repair {
+    let (mut mesh, repaired) = if spec.repair {
         let (mesh, repair) = mesh.repaired();
         (mesh, Some(repair.node_map))
     } else {
@@ -56,7 +56,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         boxes: &spec.fix_boxes,
         groups: &spec.fix_groups,
     };
-    let fixed = deformables::held_nodes(builder, &held, &mesh.nodes, file.as_ref(), places.as_deref())?;
+    let fixed = deformables::held_nodes(builder, &held, &mesh.nodes, file.as_ref(), repaired.as_deref())?;
     let solid = solid_of(builder, spec)?;
     let gradients = pliant::continuum::DeformationGradient::new(&mesh)
         .map_err(|e| builder.continuum_error(name, "shape", e))?;
@@ -71,6 +71,9 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         Some(on) => deformables::points_of(builder, name, on, mesh.nodes.len(), &of_own_points(spec))?,
         None => nodes::add_points(builder, name, &mesh.nodes, &velocities)?,
     };
+    if let (Some(file), 1) = (&file, places.len()) {
+        meshes::remember_groups(builder, node, file, repaired.as_deref());
+    }
     let parts = solid.add_on(&mut builder.model, name, node, &mesh);
     parts.map_err(|e| builder.continuum_error(name, "material", e))?;
     // Of one place: those of a mirrored solid that is repeated are refused.

@@ -100,19 +100,7 @@ pub(super) fn find(builder: &mut Builder<'_>) -> Result<()> {
     }
     let mut links = Vec::new();
     for spec in &scene.joints {
-        let count = match &spec.repeat {
-            Some(count) => Some(builder.count(count, 1, Where::Field(&spec.name, "repeat"))?),
-            None => None,
-        };
-        if let Some(count) = count {
-            builder.check_size(Where::Field(&spec.name, "repeat"), count)?;
-        }
-        for i in 0..count.unwrap_or(1) {
-            builder.index = count.map(|_| i);
-            let link = link(builder, spec);
-            builder.index = None;
-            links.push(link?);
-        }
+        links.push(link(builder, spec)?);
     }
     let mut sets: Vec<(usize, Vec<Body>, bool)> = Vec::new();
     for (index, link) in links.iter().enumerate() {

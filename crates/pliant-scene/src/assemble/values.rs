@@ -131,6 +131,10 @@ impl Builder<'_> {
         }
         let diagnostic = match self.source.find(Where::Literal(name, text)) {
             // One byte for the opening quote.
+            // Not where the expression is another in the file: of a repeat or an included file.
+            Some(literal) if !self.source.is_written(&literal, text) => {
+                self.source.at(literal, message, help)
+            }
             Some(literal) => {
                 let behind = |offset: usize| literal.start.saturating_add(1).saturating_add(offset);
                 let end = behind(range.end).min(literal.end);

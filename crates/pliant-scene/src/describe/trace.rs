@@ -1,6 +1,7 @@
 //! A source that has whatever it is asked for, and notes what that is.
 
 use crate::notation::loose;
+use crate::schema::Selection;
 use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, VariantAccess,
@@ -10,6 +11,7 @@ use std::any::type_name;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// The form of a value.
 #[derive(Clone, Debug, Default)]
@@ -167,9 +169,13 @@ impl<'de> Deserializer<'de> for Source<'_> {
         if loose(name).is_none() {
             return visitor.visit_newtype_struct(self);
         }
-        self.note(Shape::Loose(name), true);
+        let mut is_complete = true;
+        if name == "elements" {
+            is_complete = Source::read(self.notes, PhantomData::<Selection>)?.1.is_complete;
+        }
+        self.note(Shape::Loose(name), is_complete);
         match name {
-            "place" | "thing" => visitor.visit_str("x"),
+            "place" | "thing" | "elements" => visitor.visit_str("x"),
             _ => visitor.visit_f64(1.0),
         }
     }

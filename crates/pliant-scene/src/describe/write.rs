@@ -3,19 +3,24 @@
 use super::trace::{Notes, Shape};
 use crate::quantity;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The JSON Schema of a value, with all that it is made of.
 pub(super) fn schema(notes: &Notes, root: &Shape) -> Value {
     let names = names(notes);
     let writer = Writer { names: &names };
+    let listed = listed(notes);
     let mut parts = Map::new();
     for (id, of) in &notes.structs {
         let keys = of.keys.iter();
-        let properties: Map<String, Value> = keys
+        let mut properties: Map<String, Value> = keys
             .clone()
             .map(|(key, found, _)| ((*key).to_owned(), writer.value(&found.shape)))
             .collect();
+        if listed.contains(id) {
+            let count = json!({"type": ["number", "string", "object"]});
+            properties.entry("repeat").or_insert(count);
+        }
         let required: Vec<&str> = keys
             .filter(|(.., can_miss)| *can_miss == Some(false))
             .map(|(key, ..)| *key)
@@ -81,6 +86,28 @@ fn names(notes: &Notes) -> BTreeMap<String, String> {
     names
 }
 
+/// The structs that are entries of lists, or what a kind in a list holds: they may be repeated.
+fn listed(notes: &Notes) -> BTreeSet<String> {
+    let keys = notes.structs.values().flat_map(|of| &of.keys);
+    let held = notes.enums.values().flat_map(|of| &of.kinds);
+    let shapes = keys
+        .map(|(_, found, _)| &found.shape)
+        .chain(held.filter_map(|(_, held)| held.as_ref()));
+    let mut out = BTreeSet::new();
+    for shape in shapes {
+        let Shape::List(item) = shape else { continue };
+        let Shape::Named(id) = &**item else { continue };
+        match notes.enums.get(id) {
+            None => out.extend([id.clone()]),
+            Some(of) => out.extend(of.kinds.iter().filter_map(|(_, held)| match held {
+                Some(Shape::Named(id)) => Some(id.clone()),
+                _ => None,
+            })),
+        }
+    }
+    out
+}
+
 struct Writer<'a> {
     names: &'a BTreeMap<String, String>,
 }
@@ -97,7 +124,16 @@ impl Writer<'_> {
             Shape::Number => json!({"type": "number"}),
             Shape::Text => json!({"type": "string"}),
             Shape::Loose(name) => self.loose(name),
-            Shape::List(item) => json!({"type": "array", "items": self.value(item)}),
+            Shape::List(item) => {
+                let item = self.value(item);
+                let repeated = json!({
+                    "type": "object",
+                    "properties": {"Repeat": {"type": "array", "prefixItems": [{}, item], "items": false, "minItems": 2}},
+                    "required": ["Repeat"],
+                    "additionalProperties": false,
+                });
+                json!({"type": "array", "items": {"anyOf": [item, repeated]}})
+            }
             Shape::Tuple(items) => {
                 let all: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
                 json!({"type": "array", "prefixItems": all, "items": false, "minItems": items.len()})
@@ -118,6 +154,16 @@ impl Writer<'_> {
             "end" => json!({"anyOf": [number, list(2, 3)]}),
             "place" => json!({"anyOf": [{"type": "string"}, list(2, 3)]}),
             "thing" => json!({"anyOf": [{"type": "string"}, list(2, 2)]}),
+            "elements" => {
+                let element = json!({"anyOf": [number, list(2, 3)]});
+                let mut ways = vec![
+                    json!({"type": "string"}),
+                    json!({"type": "array", "items": element}),
+                ];
+                let rule = self.names.values().find(|name| *name == "elements");
+                ways.extend(rule.map(|rule| json!({"$ref": format!("#/$defs/{rule}")})));
+                json!({"anyOf": ways})
+            }
             "function" => {
                 let entry = json!({"anyOf": [number, list(2, 2)]});
                 let file = self.names.values().find(|name| *name == "function");

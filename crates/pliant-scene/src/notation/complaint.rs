@@ -38,18 +38,18 @@ impl Complaint {
     }
 
     /// A complaint in words.
-    pub(super) fn other(message: impl Into<String>) -> Self {
+    pub(crate) fn other(message: impl Into<String>) -> Self {
         Self::new(Fault::Other(message.into()))
     }
 
     /// Adds what may help.
-    pub(super) fn with_help(mut self, help: &str) -> Self {
+    pub(crate) fn with_help(mut self, help: &str) -> Self {
         self.0.help = Some(help.to_owned());
         self
     }
 
     /// Sets where it is, unless that is known more closely.
-    pub(super) fn at(mut self, range: &Range<usize>) -> Self {
+    pub(crate) fn at(mut self, range: &Range<usize>) -> Self {
         self.0.range.get_or_insert_with(|| range.clone());
         self
     }
@@ -141,6 +141,8 @@ impl Display for Found<'_> {
             Unexpected::Seq => f.write_str("a list"),
             Unexpected::Map => f.write_str("keys with values"),
             Unexpected::Unit => f.write_str("nothing"),
+            // Only where a kind stands and none is taken.
+            Unexpected::Enum => f.write_str("a bare word"),
             other => other.fmt(f),
         }
     }

@@ -1,7 +1,8 @@
 //! The schema out of a tree of values.
 
-use super::tree::{Content, Entry};
+use super::tree::{Content, Entry, Text};
 use super::{Complaint, Loose, Tree, loose};
+use crate::texts;
 use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess,
@@ -18,7 +19,7 @@ impl Tree {
             Content::Null => Unexpected::Unit,
             Content::Bool(value) => Unexpected::Bool(*value),
             Content::Number(value) => Unexpected::Float(*value),
-            Content::Text(text) => Unexpected::Str(text),
+            Content::Text(text) => Unexpected::Str(&text.raw),
             Content::Kind(..) => Unexpected::Other("a bare word"),
             Content::Empty => Unexpected::Other("empty brackets"),
             Content::Tuple(_) => Unexpected::Other("values in round brackets, (a, b, ..)"),
@@ -61,6 +62,29 @@ impl Tree {
         }
     }
 
+    /// The value as a kind, with what is in its brackets.
+    fn variant(&self) -> Option<Variant<'_>> {
+        let (kind, kind_range, inner) = match &self.content {
+            Content::Kind(kind, inner) => (
+                kind,
+                self.range.start..self.range.start + kind.len(),
+                inner.as_deref(),
+            ),
+            Content::Text(kind) => (&kind.raw, self.range.clone(), None),
+            Content::Map(entries) if entries.len() == 1 => {
+                let entry = &entries[0];
+                (&entry.key, entry.key_range.clone(), Some(&entry.value))
+            }
+            _ => return None,
+        };
+        Some(Variant {
+            kind,
+            kind_range,
+            inner,
+            whole: &self.range,
+        })
+    }
+
     /// The closing bracket.
     fn end(&self) -> Range<usize> {
         self.range.end.saturating_sub(1)..self.range.end
@@ -74,9 +98,12 @@ impl<'de> Deserializer<'de> for &'de Tree {
         let read = match &self.content {
             Content::Bool(value) => visitor.visit_bool(*value),
             Content::Number(value) => visitor.visit_f64(*value),
-            Content::Text(text) => visitor.visit_str(text),
+            Content::Text(text) => visitor.visit_str(text.as_expression()),
             Content::Tuple(items) | Content::List(items) => visitor.visit_seq(Items(items.iter())),
-            _ => return Err(self.unexpected(&visitor)),
+            _ => match self.variant() {
+                Some(variant) if variant.kind.starts_with(char::is_uppercase) => visitor.visit_enum(variant),
+                _ => return Err(self.unexpected(&visitor)),
+            },
         };
         read.map_err(|e| e.at(&self.range))
     }
@@ -90,7 +117,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match &self.content {
-            Content::Text(text) => visitor.visit_str(text),
+            Content::Text(text) => visitor.visit_str(text.as_name()),
             _ => Err(self.unexpected(&"a text in quotes")),
         }
     }
@@ -114,10 +141,13 @@ impl<'de> Deserializer<'de> for &'de Tree {
             Content::Map(entries) => entries.len() == 1,
             _ => false,
         };
-        match loose(name) {
-            Some(Loose { kinds: true }) if is_kind => self.deserialize_enum(name, &[], visitor),
-            Some(_) => self.deserialize_any(visitor),
-            None => visitor.visit_newtype_struct(self),
+        match (loose(name), meaning(name)) {
+            (Some(Loose { kinds: true }), _) if is_kind => self.deserialize_enum(name, &[], visitor),
+            (Some(_), Some(meaning)) => Meant { tree: self, meaning }.deserialize_any(visitor),
+            (Some(_), None) => self.deserialize_any(visitor),
+            (None, None) if name == texts::LOCAL => visitor.visit_seq(WithFile { tree: self, read: 0 }),
+            (None, Some(meaning)) => visitor.visit_newtype_struct(Meant { tree: self, meaning }),
+            (None, None) => visitor.visit_newtype_struct(self),
         }
     }
 
@@ -193,26 +223,8 @@ impl<'de> Deserializer<'de> for &'de Tree {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let variant = match &self.content {
-            Content::Kind(kind, inner) => Variant {
-                kind,
-                kind_range: self.range.start..self.range.start + kind.len(),
-                inner: inner.as_deref(),
-                whole: &self.range,
-            },
-            Content::Text(kind) => Variant {
-                kind,
-                kind_range: self.range.clone(),
-                inner: None,
-                whole: &self.range,
-            },
-            Content::Map(entries) if entries.len() == 1 => Variant {
-                kind: &entries[0].key,
-                kind_range: entries[0].key_range.clone(),
-                inner: Some(&entries[0].value),
-                whole: &self.range,
-            },
-            _ => return Err(self.unexpected(&"a kind, as in Kind or Kind(..),")),
+        let Some(variant) = self.variant() else {
+            return Err(self.unexpected(&"a kind, as in Kind or Kind(..),"));
         };
         visitor
             .visit_enum(variant)
@@ -319,5 +331,107 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
         visitor: V,
     ) -> Result<V::Value> {
         self.inner()?.deserialize_struct("", fields, visitor)
+    }
+}
+
+/// The meaning of a text, where it is more than the name of a thing or a number.
+type Meaning = fn(&Text) -> &str;
+
+/// The meaning of the texts of a type of [`crate::texts`], by its name.
+fn meaning(name: &str) -> Option<Meaning> {
+    match name {
+        "thing" | "place" => Some(Text::as_name),
+        "end" | "elements" => Some(Text::as_either),
+        texts::EXPRESSION => Some(Text::as_expression),
+        texts::PARAMETER => Some(Text::as_parameter),
+        texts::FILE => Some(Text::as_file),
+        texts::PLAIN => Some(|text| &text.raw),
+        _ => None,
+    }
+}
+
+/// A value whose texts have a meaning of their own: itself, or the first of two values.
+struct Meant<'de> {
+    tree: &'de Tree,
+    meaning: Meaning,
+}
+
+impl<'de> Deserializer<'de> for Meant<'de> {
+    type Error = Complaint;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let Self { tree, meaning } = self;
+        match &tree.content {
+            Content::Text(text) => visitor
+                .visit_str(meaning(text))
+                .map_err(|e: Complaint| e.at(&tree.range)),
+            Content::Tuple(items) | Content::List(items) if items.len() == 2 => visitor
+                .visit_seq(Pair {
+                    items: items.iter(),
+                    meaning: Some(meaning),
+                })
+                .map_err(|e| e.at(&tree.range)),
+            _ => tree.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.tree.content {
+            Content::Text(_) => self.deserialize_any(visitor),
+            _ => self.tree.deserialize_str(visitor),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_str(visitor)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// Two values, of which the first has a meaning of its own.
+struct Pair<'de> {
+    items: Iter<'de, Tree>,
+    meaning: Option<Meaning>,
+}
+
+impl<'de> SeqAccess<'de> for Pair<'de> {
+    type Error = Complaint;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        let Some(tree) = self.items.next() else {
+            return Ok(None);
+        };
+        let read = match (self.meaning.take(), &tree.content) {
+            (Some(meaning), Content::Text(_)) => seed.deserialize(Meant { tree, meaning }),
+            _ => seed.deserialize(tree),
+        };
+        read.map(Some).map_err(|e| e.at(&tree.range))
+    }
+}
+
+/// The prefix of the file of a value, then the value.
+struct WithFile<'de> {
+    tree: &'de Tree,
+    read: usize,
+}
+
+impl<'de> SeqAccess<'de> for WithFile<'de> {
+    type Error = Complaint;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        self.read += 1;
+        match self.read {
+            1 => {
+                let prefix = self.tree.prefix.as_deref().unwrap_or_default();
+                let prefix: StrDeserializer<'_, Complaint> = prefix.into_deserializer();
+                seed.deserialize(prefix).map(Some)
+            }
+            2 => seed.deserialize(self.tree).map(Some),
+            _ => Ok(None),
+        }
     }
 }

@@ -1,30 +1,33 @@
 //! A scene file as a tree of values.
 
 use super::{Complaint, Format};
-use crate::source::{Kind, SourceText, Token};
+use crate::source::{Kind, Token};
 use serde_json::Value;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::slice::Iter;
+use std::sync::Arc;
 
 /// Deeper nesting of brackets is refused. A scene needs about ten.
 const DEEPEST: usize = 64;
 
 /// A value, and the bytes of the text that it takes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub(super) content: Content,
     pub(super) range: Range<usize>,
+    /// The prefix of names of the included file that it is in.
+    pub(super) prefix: Option<Arc<str>>,
 }
 
 /// A value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Content {
     /// `null`.
     Null,
     Bool(bool),
     Number(f64),
-    Text(String),
+    Text(Text),
     /// `Kind`, or `Kind(..)` with what is in the brackets.
     Kind(String, Option<Box<Tree>>),
     /// `()`.
@@ -39,21 +42,96 @@ pub(super) enum Content {
     Map(Vec<Entry>),
 }
 
+/// A text, as it is written and as it reads outside of the file that it is in.
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    pub(super) raw: String,
+    /// The file, by its place among all; 0 is the scene itself.
+    pub(super) scope: usize,
+    /// Its meanings in the scene, if it is in an included file.
+    pub(super) scoped: Option<Box<Scoped>>,
+}
+
+/// The meanings that a text of an included file may have in the scene.
+#[derive(Clone, Debug)]
+pub(super) struct Scoped {
+    pub(super) name: String,
+    pub(super) expression: String,
+    pub(super) parameter: String,
+    pub(super) file: String,
+}
+
+impl Text {
+    pub(super) fn new(raw: String) -> Self {
+        Self {
+            raw,
+            scope: 0,
+            scoped: None,
+        }
+    }
+
+    /// The text as the name of a thing.
+    pub(super) fn as_name(&self) -> &str {
+        self.scoped.as_ref().map_or(&self.raw, |scoped| &scoped.name)
+    }
+
+    /// The text as an expression.
+    pub(super) fn as_expression(&self) -> &str {
+        self.scoped
+            .as_ref()
+            .map_or(&self.raw, |scoped| &scoped.expression)
+    }
+
+    /// The text as the name of a parameter.
+    pub(super) fn as_parameter(&self) -> &str {
+        self.scoped.as_ref().map_or(&self.raw, |scoped| &scoped.parameter)
+    }
+
+    /// The text as the path of a file, relative to the scene.
+    pub(super) fn as_file(&self) -> &str {
+        self.scoped.as_ref().map_or(&self.raw, |scoped| &scoped.file)
+    }
+
+    /// The text as the name of a thing, if there is such a thing, and else as an expression.
+    pub(super) fn as_either(&self) -> &str {
+        match &self.scoped {
+            Some(scoped) if scoped.name != self.raw && !self.raw.contains('*') => &scoped.name,
+            _ => self.as_expression(),
+        }
+    }
+}
+
 /// A key with its value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) key_range: Range<usize>,
     pub(super) value: Tree,
 }
 
+impl Entry {
+    /// The key without its value.
+    pub(super) fn bare(&self) -> Self {
+        let nothing = Tree {
+            content: Content::Null,
+            range: self.key_range.clone(),
+            prefix: None,
+        };
+        Self {
+            key: self.key.clone(),
+            key_range: self.key_range.clone(),
+            value: nothing,
+        }
+    }
+}
+
 impl Tree {
-    /// Reads the whole text.
-    pub(crate) fn read(source: &SourceText, format: Format) -> Result<Self, Complaint> {
+    /// Reads these tokens of a text, all of its last file.
+    pub(crate) fn read(text: &str, tokens: &[Token], format: Format) -> Result<Self, Complaint> {
         let mut parser = Parser {
-            text: &source.text,
+            text,
             format,
-            tokens: source.tokens().iter().peekable(),
+            tokens: tokens.iter().peekable(),
             depth: 0,
         };
         let tree = parser.value()?;
@@ -78,7 +156,7 @@ impl Tree {
             Content::Null => Value::Null,
             Content::Bool(value) => Value::from(*value),
             Content::Number(value) => Value::from(*value),
-            Content::Text(text) => Value::from(text.as_str()),
+            Content::Text(text) => Value::from(text.raw.as_str()),
             Content::Kind(kind, None) => Value::from(kind.as_str()),
             Content::Kind(kind, Some(inner)) => {
                 // One value alone stands for itself.
@@ -94,6 +172,75 @@ impl Tree {
             Content::Empty => Value::Object(serde_json::Map::new()),
             Content::Tuple(items) | Content::List(items) => list(items),
             Content::Record(all) | Content::Map(all) => entries(all),
+        }
+    }
+
+    /// Puts all that it holds into a scope, whose names have a prefix.
+    pub(crate) fn enter(&mut self, scope: usize, prefix: &Arc<str>) {
+        self.prefix = Some(Arc::clone(prefix));
+        match &mut self.content {
+            Content::Text(text) => text.scope = scope,
+            Content::Kind(_, Some(inner)) => inner.enter(scope, prefix),
+            Content::Tuple(items) | Content::List(items) => {
+                items.iter_mut().for_each(|item| item.enter(scope, prefix));
+            }
+            Content::Record(entries) | Content::Map(entries) => {
+                let values = entries.iter_mut().map(|entry| &mut entry.value);
+                values.for_each(|value| value.enter(scope, prefix));
+            }
+            _ => {}
+        }
+    }
+
+    /// The words, texts and marks of the tree, each with its place in the files that it is from.
+    pub(crate) fn tokens(&self) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        self.flatten(&mut tokens);
+        tokens
+    }
+
+    fn flatten(&self, out: &mut Vec<Token>) {
+        let (start, end) = (self.range.start, self.range.end);
+        let mark = |kind, range: Range<usize>, word: &str| Token::meaning(kind, range, word);
+        let first = start..(start + 1).min(end.max(start));
+        let last = end.saturating_sub(1).max(start)..end.max(start);
+        let mut all = |open: &str, close: &str, inside: &mut dyn FnMut(&mut Vec<Token>)| {
+            out.push(mark(Kind::Open, first.clone(), open));
+            inside(out);
+            out.push(mark(Kind::Close, last.clone(), close));
+        };
+        let comma = || mark(Kind::Other(b','), last.clone(), ",");
+        let listed = |items: &[Self], out: &mut Vec<Token>| {
+            for item in items {
+                item.flatten(out);
+                out.push(comma());
+            }
+        };
+        let keyed = |entries: &[Entry], kind: Kind, out: &mut Vec<Token>| {
+            for entry in entries {
+                let range = entry.key_range.clone();
+                out.push(mark(kind, range.clone(), &entry.key));
+                out.push(mark(Kind::Other(b':'), range, ":"));
+                entry.value.flatten(out);
+                out.push(comma());
+            }
+        };
+        match &self.content {
+            Content::Null | Content::Bool(_) | Content::Number(_) => {
+                out.push(mark(Kind::Word, self.range.clone(), ""));
+            }
+            Content::Text(text) => out.push(mark(Kind::Text, self.range.clone(), text.as_either())),
+            Content::Kind(kind, inner) => {
+                out.push(mark(Kind::Word, start..start + kind.len(), kind));
+                if let Some(inner) = inner {
+                    inner.flatten(out);
+                }
+            }
+            Content::Empty => all("(", ")", &mut |_| {}),
+            Content::Tuple(items) => all("(", ")", &mut |out| listed(items, out)),
+            Content::List(items) => all("[", "]", &mut |out| listed(items, out)),
+            Content::Record(entries) => all("(", ")", &mut |out| keyed(entries, Kind::Word, out)),
+            Content::Map(entries) => all("{", "}", &mut |out| keyed(entries, Kind::Text, out)),
         }
     }
 }
@@ -133,7 +280,7 @@ impl<'a> Parser<'a> {
         let text = self.text;
         let word = &text[token.range.clone()];
         let content = match token.kind {
-            Kind::Text => Content::Text(unquoted(word).map_err(|e| e.at(&token.range))?),
+            Kind::Text => Content::Text(Text::new(unquoted(word).map_err(|e| e.at(&token.range))?)),
             Kind::Word if word.starts_with(|c: char| c.is_alphabetic() || c == '_') => match word {
                 "true" => Content::Bool(true),
                 "false" => Content::Bool(false),
@@ -160,6 +307,7 @@ impl<'a> Parser<'a> {
         Ok(Tree {
             content,
             range: start..end,
+            prefix: None,
         })
     }
 
@@ -197,6 +345,7 @@ impl<'a> Parser<'a> {
         Ok(Tree {
             content,
             range: open.range.start..end,
+            prefix: None,
         })
     }
 
@@ -309,11 +458,12 @@ fn unicode(characters: &mut std::str::Chars<'_>) -> Result<char, Complaint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::SourceText;
     use std::path::Path;
 
     fn read(text: &str) -> Result<Tree, String> {
         let source = SourceText::new(Path::new("x"), text.to_owned());
-        Tree::read(&source, Format::Ron).map_err(|e| e.to_string())
+        Tree::read(text, source.tokens(), Format::Ron).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -347,7 +497,7 @@ mod tests {
             let Content::Text(found) = read(text).unwrap().content else {
                 panic!("{text}");
             };
-            assert_eq!(found, value);
+            assert_eq!(found.raw, value);
         }
         for text in ["\"a", "\"\\x\"", "\"\\ud83d\"", "\"\\u12\"", "r#\"a\"", "\"\\"] {
             assert!(read(text).is_err(), "{text}");

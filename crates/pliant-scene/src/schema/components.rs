@@ -1,6 +1,6 @@
 //! Masses, force fields, constraints and what is held.
 
-use super::{Course, Law, OneOrMany, PronyTermSpec, Quantity, zero};
+use super::{Course, Elements, Law, Local, OneOrMany, PronyTermSpec, Quantity, zero};
 use crate::quantity::{Any, Masses, Pure, Rate, Time, Units};
 use pliant::model::Treatment;
 use serde::Deserialize;
@@ -143,10 +143,10 @@ pub struct BaumgarteSpec {
 #[serde(rename = "fixed", deny_unknown_fields)]
 pub struct FixedSpec {
     /// The node.
-    pub node: String,
+    pub node: Local<String>,
     /// Its elements; all by default.
     #[serde(default)]
-    pub elements: Option<Vec<Quantity<Pure>>>,
+    pub elements: Option<Elements>,
     /// The coordinates; all by default.
     #[serde(default)]
     pub axes: Option<Vec<Axis>>,

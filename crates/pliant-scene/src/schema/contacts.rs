@@ -1,12 +1,14 @@
 //! Contacts: colliders, their shapes and their surfaces.
 
 use super::{
-    CapsuleSpec, ConeSpec, CylinderSpec, HullSpec, Quantity, Rotation, SurfaceSpec, Triple, one, zero,
+    CapsuleSpec, ConeSpec, CylinderSpec, Elements, HullSpec, Quantity, Rotation, SurfaceSpec, Triple, one,
+    zero,
 };
 use crate::quantity::{
     Compliance, Damping, InverseVelocity, Length, LengthPerPressure, Pure, Rate, Time, Turning, Units,
     Velocity,
 };
+use crate::texts;
 use serde::Deserialize;
 
 shared! {
@@ -142,10 +144,10 @@ shared! {
         #[serde(default = "margin")]
         pub margin: Quantity<Length>,
         /// The groups that it is in.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "texts::plain_list")]
         pub groups: Vec<String>,
         /// The groups that it collides with; all by default.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "texts::maybe_plain_list")]
         pub collides_with: Option<Vec<String>>,
     }
 
@@ -160,7 +162,7 @@ shared! {
         pub name: Option<String>,
         /// Which bodies; all by default.
         #[serde(default)]
-        pub elements: Option<Vec<Quantity<Pure>>>,
+        pub elements: Option<Elements>,
         /// The shape of each, instead of that which it has.
         #[serde(default)]
         pub shape: Option<OutlineSpec>,
@@ -210,7 +212,7 @@ shared! {
         pub radius: Quantity<Length>,
         /// Which points; all by default.
         #[serde(default)]
-        pub elements: Option<Vec<Quantity<Pure>>>,
+        pub elements: Option<Elements>,
         /// Whether they collide with each other.
         #[serde(default)]
         pub self_contact: bool,
@@ -290,6 +292,7 @@ pub enum OutlineSpec {
 #[serde(rename = "Sheet", deny_unknown_fields)]
 pub struct SheetSpec {
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub file: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -311,7 +314,7 @@ pub struct HeightFieldSpec {
 #[serde(rename = "DistanceField", deny_unknown_fields)]
 pub struct DistanceFieldSpec {
     /// The file of a closed mesh, relative to the scene file; this or a formula.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_file")]
     pub file: Option<String>,
     /// Factor on the coordinates of the mesh; 1 by default.
     #[serde(default = "one")]

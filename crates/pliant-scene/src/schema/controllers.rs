@@ -3,6 +3,7 @@
 use super::{BoundsSpec, zero};
 use crate::Quantity;
 use crate::quantity::{Any, Pure};
+use crate::texts;
 use serde::Deserialize;
 
 /// A parameter that is set anew while the scene runs.
@@ -12,6 +13,7 @@ pub struct ControllerSpec {
     /// Its name.
     pub name: String,
     /// The parameter that it sets.
+    #[serde(deserialize_with = "texts::parameter")]
     pub sets: String,
     /// Its law.
     pub law: ControlLawSpec,

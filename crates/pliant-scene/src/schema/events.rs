@@ -2,6 +2,7 @@
 
 use crate::Quantity;
 use crate::quantity::Any;
+use crate::texts;
 use serde::Deserialize;
 
 /// A condition, and what is done where it begins to hold.
@@ -11,6 +12,7 @@ pub struct EventSpec {
     /// Its name.
     pub name: String,
     /// The condition over quantities, parameters and the time `$t`.
+    #[serde(deserialize_with = "texts::expression")]
     pub when: String,
     /// Whether it may happen again, once the condition held no more; it happens once by default.
     #[serde(default)]
@@ -27,9 +29,12 @@ pub enum ActionSpec {
     /// A constraint, force field, gear or joint acts no more.
     Release(String),
     /// A parameter has another value from then on.
-    Set(String, Quantity<Any>),
+    Set(
+        #[serde(deserialize_with = "texts::parameter")] String,
+        Quantity<Any>,
+    ),
     /// The run ends.
     Stop,
     /// A sentence in the results.
-    Say(String),
+    Say(#[serde(deserialize_with = "texts::plain")] String),
 }

@@ -5,6 +5,7 @@ use crate::quantity::{
     Angle, Any, Compliances, Coordinate, CoordinateDamping, CoordinateForce, CoordinateSpeed, Length, Pure,
     Time,
 };
+use crate::texts;
 use serde::Deserialize;
 
 /// A joint: what it holds, and what acts on the coordinates that it leaves free. Its nodes are
@@ -13,11 +14,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "joints", deny_unknown_fields)]
 pub struct JointSpec {
-    /// Its name; `$i` in it is the number of a joint that is repeated.
+    /// Its name.
     pub name: String,
-    /// So many joints, in whose names, elements and numbers `$i` is 0, 1, ...
-    #[serde(default)]
-    pub repeat: Option<Quantity<Pure>>,
     /// The motions that it holds.
     pub kind: JointKindSpec,
     /// The first side; the world by default.
@@ -187,7 +185,7 @@ pub struct SideFrameSpec {
 #[serde(rename = "springs", deny_unknown_fields)]
 pub struct SpringSpec {
     /// The coordinate; needed if there are several.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Compliance in m/N or rad/(N m).
     pub compliance: Quantity<Compliances>,
@@ -204,7 +202,7 @@ pub struct SpringSpec {
 #[serde(rename = "dampers", deny_unknown_fields)]
 pub struct DamperSpec {
     /// The coordinate; needed if there are several.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Damping coefficient in N s/m or N m s/rad.
     pub damping: Quantity<CoordinateDamping>,
@@ -225,7 +223,7 @@ pub enum MotorSpec {
 #[serde(rename = "Position", deny_unknown_fields)]
 pub struct PositionMotorSpec {
     /// The coordinate; needed if there are several.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// The position, over time.
     pub target: Course<Coordinate>,
@@ -245,7 +243,7 @@ pub struct PositionMotorSpec {
 #[serde(rename = "Velocity", deny_unknown_fields)]
 pub struct VelocityMotorSpec {
     /// The coordinate; needed if there are several.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// The speed in m/s or rad/s, over time.
     pub speed: Course<CoordinateSpeed>,
@@ -259,7 +257,7 @@ pub struct VelocityMotorSpec {
 #[serde(rename = "friction", deny_unknown_fields)]
 pub struct FrictionSpec {
     /// The coordinate; needed if there are several.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Largest force in N or N m.
     pub force: Quantity<CoordinateForce>,
@@ -270,7 +268,7 @@ pub struct FrictionSpec {
 #[serde(rename = "limits", deny_unknown_fields)]
 pub struct LimitsSpec {
     /// The coordinate; needed if there are several.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Smallest value; none by default.
     #[serde(default)]

@@ -18,7 +18,7 @@ pub use points::{
     SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
 };
 
-use super::{EndSpec, Quantity};
+use super::{Elements, EndSpec, Quantity};
 use crate::quantity::Any;
 use serde::Deserialize;
 
@@ -112,7 +112,7 @@ pub enum Mapping {
 pub struct CurveMappingSpec {
     /// The elements; all of the first parent by default.
     #[serde(default)]
-    pub elements: Option<Vec<EndSpec>>,
+    pub elements: Option<Elements<EndSpec>>,
     /// Points of a cubic spline, rising in the first number.
     #[serde(default)]
     pub points: Option<Vec<(Quantity<Any>, Quantity<Any>)>>,

@@ -2,6 +2,7 @@
 
 use super::{OneOrMany, Quantity, Triple, one};
 use crate::quantity::{Any, Degrees, Density, Inertia, Length, Mass, Masses, Pure, Turning, Velocity};
+use crate::texts;
 use serde::Deserialize;
 
 /// Mass points: exactly one of `positions`, `line` and `formula` says where.
@@ -190,6 +191,7 @@ pub struct ConeSpec {
 #[serde(rename = "Surface", deny_unknown_fields)]
 pub struct SurfaceSpec {
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub file: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -207,7 +209,7 @@ pub struct HullSpec {
     #[serde(default)]
     pub points: Option<Vec<Triple<Length>>>,
     /// The mesh file, relative to the scene file.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::maybe_file")]
     pub file: Option<String>,
     /// Factor on the coordinates; 1 by default.
     #[serde(default = "one")]

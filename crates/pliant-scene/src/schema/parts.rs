@@ -1,7 +1,8 @@
 //! Parts that expand to several nodes.
 
-use super::{Triple, one, zero};
+use super::{Elements, Triple, one, zero};
 use crate::quantity::{AngularCompliance, Compliance, Length, Mass, MeshDensity, Pure, Time, Velocity};
+use crate::texts;
 use crate::{OneOrMany, Quantity};
 use pliant::continuum::MassMatrix;
 use serde::Deserialize;
@@ -107,6 +108,7 @@ pub struct Net {
     /// Name of the part and of its particles.
     pub name: String,
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub mesh: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -131,9 +133,9 @@ pub struct Net {
     pub relaxation_time: Quantity<Time>,
     /// Vertices that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Quantity<Pure>>,
+    pub fix: Elements,
     /// Groups of the mesh whose vertices do not move.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
 }
 
@@ -145,6 +147,7 @@ pub struct MeshPart {
     /// Name of the part and of its particles.
     pub name: String,
     /// The mesh file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub mesh: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "one")]
@@ -164,8 +167,8 @@ pub struct MeshPart {
     pub mass_matrix: MassMatrix,
     /// Vertices that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Quantity<Pure>>,
+    pub fix: Elements,
     /// Groups of the mesh whose vertices do not move.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! Quantities that are measured while a scene runs.
 
+use super::Local;
 use crate::quantity::{Any, Length, Pure};
 use crate::{Number, Quantity};
 use serde::Deserialize;
@@ -89,7 +90,7 @@ pub enum PlaceSpec {
     /// A point or body.
     Of(OfSpec),
     /// A point that does not move (m).
-    Point([Quantity<Length>; 3]),
+    Point(Local<[Quantity<Length>; 3]>),
 }
 
 /// Accepts a text, or a list that begins with one; with `POINTS` also three numbers.
@@ -116,7 +117,10 @@ impl<'de, const POINTS: bool> Visitor<'de> for Places<POINTS> {
             numbers.push(number);
         }
         match <[Number; 3]>::try_from(numbers) {
-            Ok(point) if POINTS => Ok(PlaceSpec::Point(point.map(Quantity::new))),
+            Ok(point) if POINTS => Ok(PlaceSpec::Point(Local {
+                file: String::new(),
+                value: point.map(Quantity::new),
+            })),
             Ok(_) => Err(A::Error::invalid_length(3, &self)),
             Err(numbers) => match <[Number; 2]>::try_from(numbers) {
                 Ok([Number::Expression(name), element]) => Ok(PlaceSpec::Of(OfSpec {
@@ -130,9 +134,22 @@ impl<'de, const POINTS: bool> Visitor<'de> for Places<POINTS> {
     }
 }
 
+struct AnyPlace(PlaceSpec);
+
+impl<'de> Deserialize<'de> for AnyPlace {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let place = deserializer.deserialize_newtype_struct("place", Places::<true>)?;
+        Ok(Self(place))
+    }
+}
+
 impl<'de> Deserialize<'de> for PlaceSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct("place", Places::<true>)
+        let Local { file, value } = Local::<AnyPlace>::deserialize(deserializer)?;
+        Ok(match value.0 {
+            Self::Point(point) => Self::Point(Local { file, ..point }),
+            of => of,
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Elastic rods.
 
-use super::{Course, Formula, Line, PronyTermSpec, Quantity, Triple, zero};
+use super::{Course, Elements, Formula, Line, PronyTermSpec, Quantity, Triple, zero};
 use crate::quantity::{Angle, Density, Length, Pressure, Pure, Time};
 use pliant::model::Treatment;
 use serde::Deserialize;
@@ -60,7 +60,7 @@ pub struct ElasticRod {
     pub viscoelastic: Vec<PronyTermSpec>,
     /// Bodies that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Quantity<Pure>>,
+    pub fix: Elements,
 }
 
 /// The cross-section of an elastic rod.

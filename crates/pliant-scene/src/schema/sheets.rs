@@ -1,7 +1,10 @@
 //! Elastic sheets.
 
-use super::{CellsSpec, PronyTermSpec, Quantity, Rotation, SolidFile, SymmetrySpec, Triple, one, zero};
+use super::{
+    CellsSpec, Elements, PronyTermSpec, Quantity, Rotation, SolidFile, SymmetrySpec, Triple, one, zero,
+};
 use crate::quantity::{Density, InversePressure, Length, Pure, Time, Torque, Velocity};
+use crate::texts;
 use pliant::model::Treatment;
 use serde::Deserialize;
 
@@ -67,12 +70,12 @@ pub struct ElasticSheet {
     pub symmetry: Vec<SymmetrySpec>,
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Quantity<Pure>>,
+    pub fix: Elements,
     /// Boxes in the axes of the shape: nodes inside do not move.
     #[serde(default)]
     pub fix_boxes: Vec<(Triple<Length>, Triple<Length>)>,
     /// Groups of the mesh file whose nodes do not move.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
 }
 

@@ -1,7 +1,8 @@
 //! Solids of finite elements.
 
-use super::{Letter, Quantity, Rotation, Triple, zero};
+use super::{Elements, Letter, Quantity, Rotation, Triple, zero};
 use crate::quantity::{Density, Length, Pressure, Pure, Time, Velocity};
+use crate::texts;
 use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
 use pliant::model::{Outside, Treatment};
 use serde::Deserialize;
@@ -73,13 +74,13 @@ pub struct Solid {
     pub symmetry: Vec<SymmetrySpec>,
     /// Nodes that do not move, counted from zero.
     #[serde(default)]
-    pub fix: Vec<Quantity<Pure>>,
+    pub fix: Elements,
     /// Boxes in the axes of the shape, from the least corner to the largest: nodes inside do not
     /// move.
     #[serde(default)]
     pub fix_boxes: Vec<(Triple<Length>, Triple<Length>)>,
     /// Groups of the mesh file whose nodes do not move.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
 }
 
@@ -184,12 +185,13 @@ pub struct SolidTube {
 #[serde(rename = "File", deny_unknown_fields)]
 pub struct SolidFile {
     /// The file, relative to the scene file.
+    #[serde(deserialize_with = "texts::file")]
     pub file: String,
     /// Factor on its coordinates; 1 by default.
     #[serde(default = "super::one")]
     pub scale: Quantity<Length>,
     /// Groups of the file whose cells are taken; all cells by default.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts::plain_list")]
     pub groups: Vec<String>,
 }
 

@@ -131,7 +131,10 @@ fn misspelt(value: &Value, out: &mut Vec<Value>, put: &dyn Fn(Value) -> Value, i
                     all.insert(key.clone(), inner);
                     put(Value::Object(all))
                 };
-                let names = matches!(key.as_str(), "parameters" | "functions");
+                let names = matches!(
+                    key.as_str(),
+                    "parameters" | "functions" | "groups" | "repeat" | "Repeat"
+                );
                 misspelt(inner, out, &put_in, names);
             }
         }
@@ -143,7 +146,7 @@ fn misspelt(value: &Value, out: &mut Vec<Value>, put: &dyn Fn(Value) -> Value, i
                     all[0] = inner;
                     put(Value::Array(all))
                 };
-                misspelt(first, out, &put_in, false);
+                misspelt(first, out, &put_in, is_free);
             }
         }
         _ => {}

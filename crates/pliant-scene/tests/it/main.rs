@@ -1,13 +1,18 @@
-//! Values of scenes: parameters, units, functions out of files, densities, joints.
+//! The language of scenes: mistakes as they are drawn, what selections, included files and repeats
+//! mean, parameters, units, functions out of files, densities, joints.
 
 #![allow(
     clippy::unwrap_used,
     reason = "clippy.toml allows it in tests, but not in their helpers"
 )]
 
+mod broken;
 mod density;
+mod includes;
 mod json_schema;
 mod parameters;
+mod repeats;
+mod selections;
 mod starts;
 mod tables;
 mod units;
@@ -45,4 +50,21 @@ fn positions(built: &BuiltScene, node: &str) -> Vec<f64> {
     let node = built.model.node_named(node).unwrap();
     let state = built.model.initial_state().unwrap();
     built.model.positions(&state, node).to_vec()
+}
+
+/// A scene out of a text of RON, which is right.
+fn built(text: &str) -> BuiltScene {
+    build(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Places of the elements of a node of points or bodies at the start.
+fn places(scene: &BuiltScene, node: &str) -> Vec<[f64; 3]> {
+    let id = scene
+        .model
+        .node_named(node)
+        .unwrap_or_else(|| panic!("no node {node}"));
+    let state = scene.model.initial_state().unwrap();
+    let size = scene.model.node(id).space.position_size();
+    let all = scene.model.positions(&state, id).chunks(size);
+    all.map(|x| [x[0], x[1], x[2]]).collect()
 }

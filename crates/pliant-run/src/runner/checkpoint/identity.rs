@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::runner) struct Identity {
     pliant: String,
-    /// CRC-32 of the text of the scene file.
+    /// CRC-32 of the texts of the scene file and of all that it includes.
     text: u32,
     /// CRC-32 of the meshes that the scene reads.
     meshes: u32,
@@ -29,7 +29,7 @@ impl Identity {
     pub(in crate::runner) fn new(scene: &BuiltScene) -> Self {
         Self {
             pliant: env!("CARGO_PKG_VERSION").to_owned(),
-            text: crc32fast::hash(scene.text().as_bytes()),
+            text: crc32fast::hash(scene.whole_text().as_bytes()),
             meshes: scene.meshes,
             parameters: scene.parameters.clone(),
             step: scene.plan.step,
@@ -56,7 +56,7 @@ impl Identity {
             return Some(both("Pliant's version", self.pliant.clone(), here.pliant.clone()));
         }
         if self.text != here.text {
-            return Some("the scene file has changed since".to_owned());
+            return Some("the scene file or one that it includes has changed since".to_owned());
         }
         let mut pairs = values(self).into_iter().zip(values(here));
         if let Some(((name, there), (_, here))) = pairs.find(|(a, b)| a.1.to_bits() != b.1.to_bits()) {

@@ -217,7 +217,7 @@ fn repeated_joints_are_refused_in_words() {
         ),
         (
             "repeat: 0, name: \"j $i\", b: Body(\"b\", \"$i\")",
-            "must be from 1 to 1000000",
+            "must be a whole number from 1",
             "",
         ),
         (

@@ -344,7 +344,7 @@ fn at_no_step_does_the_ball_pass_the_trampoline() {
 #[test]
 fn a_hung_curtain_grows_by_its_weight() {
     let fix = "fix_boxes: [((-1, 1.49, -1), (3, 2, 1))]";
-    let scene = scene_edited("curtain", &[("fix: [450]", fix)]);
+    let scene = scene_edited("curtain", &[("fix: Nearest(0, 1.5, 0)", fix)]);
     let mut run = runner(&scene, &[("speed", 0.0), ("wind", 0.0)], Some(0.5));
     advance(&mut run, 20);
     let s = 600.0 * 9.81 * 1.5 * 1e-6;

@@ -1,6 +1,6 @@
 //! Materials of contacts.
 
-use super::super::{Builder, Result};
+use super::super::{Builder, Result, frames};
 use super::{DEFAULT, Making};
 use crate::Amount;
 use crate::schema::{AxesSpec, ContactLawSpec, FrictionModelSpec, Scene};
@@ -129,7 +129,14 @@ fn friction_model<'a>(
         }
     };
     let direction = direction
-        .map(|d| builder.triple(d, at("direction")))
+        .map(|d| match axes {
+            AxesSpec::Body => builder.triple(d, at("direction")),
+            AxesSpec::World => {
+                let turned = builder.frame(name);
+                let d = builder.triple(d, at("direction"))?;
+                Ok(turned.map_or(d, |frame| frames::turn(&frame, d)))
+            }
+        })
         .transpose()?;
     let places = |key| [at(key), Where::Field(name, key), Where::Name(name)];
     if direction.is_some_and(|d| Vec3::from(d).amax() == 0.0) {

@@ -1,7 +1,7 @@
 //! Colliders of points: balls, cables, cloths.
 
 use super::super::ends::neighbours;
-use super::super::{Builder, Result};
+use super::super::{Builder, Result, selections};
 use crate::schema::{CableColliderSpec, ClothColliderSpec, PointsColliderSpec};
 use crate::source::Where;
 use crate::{Amount, Quantity, quantity::Pure};
@@ -50,7 +50,7 @@ fn self_contact(builder: &Builder<'_>, collider: Collider, number: Option<&Amoun
 }
 
 pub(super) fn points_collider(
-    builder: &Builder<'_>,
+    builder: &mut Builder<'_>,
     spec: &PointsColliderSpec,
     name: &str,
 ) -> Result<Collider> {
@@ -58,7 +58,7 @@ pub(super) fn points_collider(
     let radius = builder.positive(&spec.radius, Where::Used(name, "radius"))?;
     let elements = match &spec.elements {
         None => (0..count).collect(),
-        Some(list) => super::elements(builder, list, &spec.node, count, name)?,
+        Some(elements) => selections::of_node(builder, elements, node, Where::Used(name, "elements"))?,
     };
     let collider = soft(builder, name, node, Shape::soft_points(&elements, radius))?;
     Ok(if spec.self_contact {

@@ -44,6 +44,10 @@ fn joint_frame(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &FrameSpec
         Some(body) => Some(body_of(builder, parents, ends::element(builder, parents, body)?)?),
         None => None,
     };
+    let pose = match on {
+        Some(_) => pose,
+        None => builder.put_pose(parents.user, pose),
+    };
     Ok(JointFrame { on, pose })
 }
 
@@ -217,7 +221,7 @@ fn add_skinning(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Skin
     let at = Where::Field(parents.user, "points");
     let (mut points, mut bodies, mut weights) = (Vec::new(), Vec::<(Dependency, Pose)>::new(), Vec::new());
     for (point, list) in &spec.points {
-        points.push(builder.triple(point, at)?);
+        points.push(builder.place(point, at)?);
         let mut shares = Vec::with_capacity(list.len());
         for (end, weight) in list {
             let body = ends::element(builder, parents, end)?;

@@ -13,10 +13,7 @@ pub(super) fn add(
 ) -> Result<()> {
     let name = parents.user;
     let elements = match &spec.elements {
-        Some(list) => {
-            let list = list.iter().map(|e| ends::element(builder, parents, e));
-            list.collect::<Result<Vec<_>>>()?
-        }
+        Some(elements) => ends::elements(builder, parents, elements)?,
         None => {
             let count = builder.model.node(parents.nodes[0]).count;
             (0..count).map(|e| Dependency::new(0, e)).collect()

@@ -185,7 +185,7 @@ fn add_barycentric(
             let cells = cells.collect::<Result<Vec<_>>>()?;
             let mut places = Vec::with_capacity(points.len());
             for point in points {
-                places.push(builder.triple(point, Where::Field(name, "points"))?);
+                places.push(builder.place(point, Where::Field(name, "points"))?);
             }
             let nodes = rest_points(builder, parents)?;
             Barycentric::embed(&nodes, &cells, &places, spec.outside)
@@ -353,7 +353,7 @@ fn add_quadratic_bending(
                 );
                 return builder.wrong(&[at, Where::Name(name)], message, None);
             }
-            let places = list.iter().map(|x| builder.triple(x, at));
+            let places = list.iter().map(|x| builder.place(x, at));
             places.collect::<Result<Vec<_>>>()?
         }
     };

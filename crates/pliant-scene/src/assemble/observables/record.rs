@@ -1,6 +1,6 @@
 //! Probes of a scene: columns of the table that is recorded.
 
-use super::super::{Builder, Result};
+use super::super::{Builder, Result, frames, selections};
 use super::things::{self, Quantity, Thing};
 use super::variables::check_use;
 use super::{Named, Room};
@@ -100,6 +100,10 @@ impl<'a> Room<'_, 'a> {
             }
             ProbeSpec::Contact(spec) => {
                 let pair = self.found.contacts.len();
+                if pair > MOST_COLUMNS {
+                    let message = format!("`record` has more than {MOST_COLUMNS} columns");
+                    return self.builder.wrong(&places(index, &spec.name), message, None);
+                }
                 let sides = self.sides(index, spec)?;
                 self.found.contacts.push(sides);
                 (spec.name.as_str(), Named::Contact(pair))
@@ -124,21 +128,14 @@ impl<'a> Room<'_, 'a> {
     /// Adds the columns of a probe.
     fn add(&mut self, index: usize, probe: &'a ProbeSpec) -> Result<()> {
         let builder = self.builder;
+        if let Some(names) = self.meant(index, probe)? {
+            return self.add_all(index, probe, &names);
+        }
         match probe {
-            ProbeSpec::Position(of) => self.of_node(index, of, |node, element| {
-                linear(builder, node, things::positions(builder, node, element))
-            }),
-            ProbeSpec::Orientation(of) => self.of_body(index, of, |node, element| {
-                things::positions(builder, node, element).split_off(3)
-            }),
-            ProbeSpec::Velocity(of) => self.of_node(index, of, |node, element| {
-                linear(builder, node, things::velocities(builder, node, element))
-            }),
-            ProbeSpec::AngularVelocity(of) => self.of_body(index, of, |node, element| {
-                let mut all = things::velocities(builder, node, element).split_off(3);
-                all.truncate(3);
-                all
-            }),
+            ProbeSpec::Position(of) => self.positions(index, of),
+            ProbeSpec::Orientation(of) => self.orientations(index, of),
+            ProbeSpec::Velocity(of) => self.velocities(index, of),
+            ProbeSpec::AngularVelocity(of) => self.spins(index, of),
             ProbeSpec::Joint(name) => {
                 let Some(joint) = self.joint(name) else {
                     let known = builder.joints.iter().map(|(_, name, ..)| name.as_str());
@@ -176,6 +173,105 @@ impl<'a> Room<'_, 'a> {
                 Ok(())
             }
         }
+    }
+
+    /// The names that a probe of a pattern means, in the order of the model.
+    fn meant(&self, index: usize, probe: &ProbeSpec) -> Result<Option<Vec<String>>> {
+        let model = &self.builder.model;
+        let joints = || self.builder.joints.iter().map(|(_, name, ..)| name.as_str());
+        let (pattern, known): (&str, Vec<&str>) = match probe {
+            ProbeSpec::Position(of) | ProbeSpec::Velocity(of) => (
+                &of.name,
+                model.nodes().iter().map(|node| node.name.as_str()).collect(),
+            ),
+            ProbeSpec::Orientation(of) | ProbeSpec::AngularVelocity(of) => {
+                let bodies = model.nodes().iter().filter(|node| node.space == Space::Rigid3);
+                (&of.name, bodies.map(|node| node.name.as_str()).collect())
+            }
+            ProbeSpec::Joint(name) => (name, joints().collect()),
+            ProbeSpec::Force(of) => (&of.name, self.forces()),
+            _ => return Ok(None),
+        };
+        if !pattern.contains('*') || known.contains(&pattern) {
+            return Ok(None);
+        }
+        let mut meant: Vec<String> = Vec::new();
+        for name in known
+            .into_iter()
+            .filter(|name| selections::matches(pattern, name))
+        {
+            // A joint and its force may have one name.
+            if !meant.iter().any(|other| other == name) {
+                meant.push(name.to_owned());
+            }
+            if meant.len() > MOST_COLUMNS {
+                break;
+            }
+        }
+        if meant.is_empty() {
+            let message = format!("there is nothing like `{pattern}`");
+            return self.builder.wrong(&places(index, pattern), message, None);
+        }
+        Ok(Some(meant))
+    }
+
+    /// Adds the columns of a probe of each of these names.
+    fn add_all(&mut self, index: usize, probe: &ProbeSpec, names: &[String]) -> Result<()> {
+        let builder = self.builder;
+        for name in names {
+            if self.found.columns.len() > MOST_COLUMNS {
+                break;
+            }
+            let of = |of: &OfSpec| OfSpec {
+                name: name.clone(),
+                element: of.element.clone(),
+            };
+            match probe {
+                ProbeSpec::Position(spec) => self.positions(index, &of(spec)),
+                ProbeSpec::Velocity(spec) => self.velocities(index, &of(spec)),
+                ProbeSpec::Orientation(spec) => self.orientations(index, &of(spec)),
+                ProbeSpec::AngularVelocity(spec) => self.spins(index, &of(spec)),
+                ProbeSpec::Joint(_) => {
+                    if let Some(joint) = self.joint(name) {
+                        self.columns(name, things::joint_coordinates(builder, joint));
+                    }
+                    Ok(())
+                }
+                ProbeSpec::Force(spec) => self.force(index, &of(spec)),
+                _ => Ok(()),
+            }?;
+        }
+        Ok(())
+    }
+
+    fn positions(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let builder = self.builder;
+        self.of_node(index, of, |node, element| {
+            linear(builder, node, things::positions(builder, node, element))
+        })
+    }
+
+    fn orientations(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let builder = self.builder;
+        self.of_body(index, of, |node, element| {
+            things::positions(builder, node, element).split_off(3)
+        })
+    }
+
+    fn velocities(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let builder = self.builder;
+        self.of_node(index, of, |node, element| {
+            linear(builder, node, things::velocities(builder, node, element))
+        })
+    }
+
+    fn spins(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let builder = self.builder;
+        self.of_body(index, of, |node, element| {
+            let mut all = things::velocities(builder, node, element).split_off(3);
+            all.truncate(3);
+            all
+        })
     }
 
     fn joint(&self, name: &str) -> Option<usize> {
@@ -316,8 +412,10 @@ impl<'a> Room<'_, 'a> {
         let builder = self.builder;
         let of = match spec {
             PlaceSpec::Point(point) => {
+                let place = builder.triple(&point.value, Where::Listed("record", index, ""))?;
+                let frame = builder.frame(&point.file);
                 return Ok(DistanceEnd::Fixed(
-                    builder.triple(point, Where::Listed("record", index, ""))?,
+                    frame.map_or(place, |frame| frames::put(&frame, place)),
                 ));
             }
             PlaceSpec::Of(of) => of,
@@ -347,6 +445,15 @@ impl<'a> Room<'_, 'a> {
             let known = &self.builder.colliders;
             if let Some(sides) = known.get(name) {
                 return Ok(sides.clone());
+            }
+            let meant = known
+                .iter()
+                .filter(|(own, _)| name.contains('*') && selections::matches(name, own));
+            let mut meant: Vec<u32> = meant.flat_map(|(_, sides)| sides).copied().collect();
+            meant.sort_unstable();
+            meant.dedup();
+            if !meant.is_empty() {
+                return Ok(meant);
             }
             let help = suggest::hint(name, "colliders", known.keys().map(String::as_str));
             self.builder

@@ -240,6 +240,10 @@ fn unit(builder: &Builder<'_>, node: NodeId) -> &'static str {
             Node::Mapped(mapped) if mapped.name == entry.name => Some(mapped),
             _ => None,
         });
+        if let Some(base) = builder.groups.base(&entry.name) {
+            node = base;
+            continue;
+        }
         let Some(spec) = spec else {
             let in_space = entry.space.is_spatial() || entry.name.ends_with(".lengths");
             return match power {

@@ -1,6 +1,6 @@
 //! Pairs, choices and matrices.
 
-use super::super::{EndSpec, OneOrMany, Quantity, Triple, one, zero};
+use super::super::{Elements, EndSpec, OneOrMany, Quantity, Triple, one, zero};
 use crate::quantity::{Any, Length, Pure};
 use serde::Deserialize;
 
@@ -61,7 +61,7 @@ pub enum RestPose {
 #[serde(rename = "Subset", deny_unknown_fields)]
 pub struct SubsetSpec {
     /// The elements, in any order.
-    pub elements: Vec<EndSpec>,
+    pub elements: Elements<EndSpec>,
 }
 
 /// A matrix and an offset.
@@ -120,7 +120,7 @@ fn no_offset() -> OneOrMany<Any> {
 pub struct QuadraticSpec {
     /// The elements; all of the first parent by default.
     #[serde(default)]
-    pub elements: Option<Vec<EndSpec>>,
+    pub elements: Option<Elements<EndSpec>>,
     /// Factors, one for all or one each; 1 by default.
     #[serde(default = "no_factor")]
     pub factors: OneOrMany<Any>,

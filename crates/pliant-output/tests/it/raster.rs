@@ -1,7 +1,7 @@
 //! Pictures against perspective by hand: areas, sides, horizons.
 
 use pliant_output::raster::{Camera, MAX_PIXELS, RasterError, draw};
-use pliant_output::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
+use pliant_output::recording::{BodyTrack, Frame, PointGroup, Recording, Shape};
 use std::f64::consts::PI;
 
 const PAPER: [u8; 3] = [0xf5, 0xf6, 0xf8];
@@ -28,9 +28,8 @@ fn scene(bodies: &[(Shape, [f64; 3])], points: &[[f64; 3]]) -> (Recording, Frame
         time: 0.0,
         points: points.to_vec(),
         velocities: vec![[0.0; 3]; points.len()],
-        pressures: Vec::new(),
         poses: bodies.iter().map(pose).collect(),
-        sample: Sample::default(),
+        ..Frame::default()
     };
     (recording, frame)
 }

@@ -6,10 +6,11 @@
 //! `>` and `&` escaped and is shown through `textContent` only; the title also stands in the page
 //! as escaped text. So no name can inject markup.
 //!
-//! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5`,
-//! `once` (no loop) and `forces` (of contacts). It reports in `<output id="status">` either
-//! `ready frames=120 time=0.350 drawn=17` (`drawn`: points + segments + triangles + bodies of the
-//! last picture) or `error: ...`; `cargo xtask player PAGE.html` tests a page by these.
+//! The page understands options behind `#`, such as `#t=1.25&paused&hide=ground`, which
+//! `docs/scenes.md` lists. It reports in `<output id="status">` either `ready frames=120 time=0.350
+//! drawn=17` (`drawn`: points + segments + triangles + bodies, joints and arrows of the last
+//! picture) or `error: ...`, and with the option `state` the numbers of the picture as JSON in
+//! `<output id="state">`; `cargo xtask player` tests pages by these.
 //!
 //! # The data of the page
 //!
@@ -20,12 +21,14 @@
 //! |-------------|---------|----------------------------------------------------------------------|
 //! | `times`     | f64     | one per frame                                                        |
 //! | `frames`    | f32     | per frame: x, y, z of every point, then position and quaternion of every body |
-//! | `energies`  | f32     | per frame: kinetic, potential, dissipated                            |
+//! | `activations` | f32   | per frame: one of each line that is a muscle                         |
 //! | `segments`  | u32     | two point indices each                                               |
 //! | `triangles` | u32     | three point indices each                                             |
-//! | `arrow_starts` | u32  | per frame the first of its contact forces, then their number              |
+//! | `arrow_starts` | u32  | per frame the first of its contact forces, then their number         |
 //! | `arrows`    | f32     | point and force of each contact force                                |
-//! | `mesh`      | f32     | position of each corner, over four times the largest reach, and normal   |
+//! | `mesh`      | f32     | position of each corner, over four times the largest reach, and normal |
+//! | `values` of a field | u16 | per frame: the points, and the bodies if it has them, in 65,535 steps from `low` to `high`; 65,535 is no value |
+//! | `times`, `values` of a table | f64 | its lines                                               |
 
 mod check;
 mod data;

@@ -127,6 +127,29 @@ pub struct Frame {
     pub sample: Sample,
 }
 
+impl Frame {
+    /// The frame at a share of the way to another one of the same recording: positions in straight
+    /// lines, rotations along the shorter arc, all else of this frame.
+    pub fn towards(&self, next: &Self, share: f64) -> Self {
+        let mix = |a: f64, b: f64| a + share * (b - a);
+        let mut out = self.clone();
+        out.time = mix(self.time, next.time);
+        for (a, b) in out.points.iter_mut().zip(&next.points) {
+            *a = [0, 1, 2].map(|k| mix(a[k], b[k]));
+        }
+        for (a, b) in out.poses.iter_mut().zip(&next.poses) {
+            let cosine: f64 = (3..7).map(|k| a[k] * b[k]).sum();
+            let mixed: [f64; 7] = std::array::from_fn(|k| match k {
+                0..3 => mix(a[k], b[k]),
+                _ => mix(a[k], b[k] * cosine.signum()),
+            });
+            let norm = mixed[3..].iter().fold(0.0, |norm: f64, x| norm.hypot(*x));
+            *a = std::array::from_fn(|k| if k < 3 { mixed[k] } else { mixed[k] / norm });
+        }
+        out
+    }
+}
+
 /// Names of the sources in [`Sample::ledger`]; those that begin with `numerical_` sum to
 /// `numerical`.
 pub const LEDGER: [&str; 15] = [

@@ -9,6 +9,7 @@ mod bounds;
 mod checkpoints;
 mod files;
 mod import;
+mod render;
 mod sweeps;
 
 use std::path::{Path, PathBuf};

@@ -165,6 +165,26 @@ pub enum PlayerError {
         /// Number of points.
         points: usize,
     },
+    /// A line has segments that do not exist.
+    #[error("the line \"{line}\" ends at segment {end}, but there are {segments} segments")]
+    Line {
+        /// The user's name of the line.
+        line: String,
+        /// The segment behind its last one.
+        end: usize,
+        /// Number of segments.
+        segments: usize,
+    },
+    /// A joint is on a body that does not exist.
+    #[error("the joint \"{joint}\" is on body {body}, but there are {bodies} bodies")]
+    Joint {
+        /// The user's name of the joint.
+        joint: String,
+        /// The body it names.
+        body: usize,
+        /// Number of bodies.
+        bodies: usize,
+    },
     /// A size of a body's shape is negative or not finite.
     #[error("body \"{body}\" cannot be drawn: its shape has the size {size}")]
     Shape {
@@ -201,7 +221,7 @@ pub enum PlayerError {
 /// length, usually `[0.0, 1.0, 0.0]`.
 ///
 /// Numbers are stored in single precision, so a scene more than about 1000 times its size away from
-/// the origin looks coarse. Velocities and the fine samples are left out. A recording without
+/// the origin looks coarse. Of velocities there are the speeds. A recording without
 /// points and bodies gives a page with the ground only.
 ///
 /// # Errors
@@ -210,8 +230,8 @@ pub enum PlayerError {
 ///
 /// # Cost
 ///
-/// One pass over the frames; the page takes about 16 bytes per point and frame, and 37 per body and
-/// frame.
+/// Some passes over the frames; the page takes about 19 bytes per point and frame, 40 per body and
+/// frame, and 3 per point and frame for each further field.
 pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, PlayerError> {
     check::recording(recording)?;
     let up = check::unit(up)?;

@@ -21,6 +21,7 @@ const css = (colour) => "rgb(" + colour.map((x) => Math.round(255 * x)).join(" "
 
 /** The colour at the share `f` of a map. */
 function ramp(map, f) {
+  if (!Number.isFinite(f)) return BLANK;
   const at = clamp(f, 0, 1) * (map.length - 1), i = Math.min(Math.floor(at), map.length - 2);
   return map[i].map((x, k) => x + (at - i) * (map[i + 1][k] - x));
 }

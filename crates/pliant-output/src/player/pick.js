@@ -129,7 +129,9 @@ function describe({ motion, things, paint, series, time }, { kind, index }) {
   const thing = things.of(item);
   const place = kind === "point" ? Array.from(motion.points.subarray(4 * index, 4 * index + 3)) : motion.poses[index].slice(0, 3);
   const group = kind === "point" ? motion.groups[things.groupOf[index]] : null;
-  rows.push(["position", vector(place.map((x, k) => x + motion.centre[k]), "m", fine)], ["displacement", si(motion.displacement(item), "m")]);
+  rows.push(["position", vector(place.map((x, k) => x + motion.centre[k]), "m", fine)]);
+  const moved = motion.displacement(item);
+  rows.push(["displacement", si(moved <= fine ? 0 : moved, "m")]);
   for (const field of motion.fields) {
     const value = motion.fieldAt(field, item, time);
     if (Number.isFinite(value)) rows.push([field.name, si(value, field.unit)]);

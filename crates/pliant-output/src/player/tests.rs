@@ -2,7 +2,8 @@
 
 use super::encode::fill;
 use super::*;
-use crate::recording::{BodyTrack, ContactPhase, Frame, PointGroup, Recording, Sample, Shape};
+use crate::recording::{BodyTrack, ContactPhase, Frame, JointMark, LineTrack, PointGroup};
+use crate::recording::{Recording, Sample, Shape};
 
 const UP: [f64; 3] = [0.0, 1.0, 0.0];
 
@@ -300,6 +301,41 @@ fn a_bad_recording_is_named() {
         }
     );
 
+    let line = |first, count| LineTrack {
+        name: "spring".into(),
+        first,
+        count,
+        is_muscle: false,
+    };
+    assert_eq!(
+        spoiled(|r| r.lines.push(line(0, 2))),
+        PlayerError::Line {
+            line: "spring".into(),
+            end: 2,
+            segments: 1
+        }
+    );
+    assert!(matches!(
+        spoiled(|r| r.lines.push(line(usize::MAX, 2))),
+        PlayerError::Line { end: usize::MAX, .. }
+    ));
+    let mark = JointMark {
+        name: "elbow".into(),
+        kind: "hinge",
+        body: Some(1),
+        position: [0.0; 3],
+        rotation: [1.0, 0.0, 0.0, 0.0],
+        force: 0,
+    };
+    assert_eq!(
+        spoiled(|r| r.marks.push(mark)),
+        PlayerError::Joint {
+            joint: "elbow".into(),
+            body: 1,
+            bodies: 1
+        }
+    );
+
     let error = spoiled(|r| r.frames[1].time = -0.1);
     assert_eq!(
         error,
@@ -481,7 +517,7 @@ fn tables_are_thinned_and_say_so() {
 /// time of the first frame without it.
 #[test]
 fn lines_joints_and_the_look_are_told() {
-    use crate::recording::{JointMark, LineTrack, Look, Viewpoint};
+    use crate::recording::{Look, Viewpoint};
     let mut recording = small();
     recording.lines = vec![LineTrack {
         name: "biceps".into(),

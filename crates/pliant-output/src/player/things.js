@@ -35,7 +35,8 @@ class Things {
       if (thing.colour) continue;
       // Those of the first of their points.
       const point = motion.segments[2 * motion.lines[thing.items[0]].first];
-      thing.colour = this.ofGroup[motion.groups.findIndex((g) => point < g.start + g.count)].colour;
+      const group = this.ofGroup[motion.groups.findIndex((g) => point < g.start + g.count)];
+      thing.colour = group ? group.colour : PALETTE[7];
     }
     // Nodes by point, and the line of each segment that has one.
     this.groupOf = new Uint32Array(motion.pointCount);

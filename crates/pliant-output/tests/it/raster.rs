@@ -276,16 +276,11 @@ fn the_look_of_the_scene_is_kept() {
         Picture::of(&(recording.clone(), frame.clone()), &camera(), size)
     };
     let picture = look(&recording, &frame);
-    assert!(
-        has_hue(picture.at(100, 100), [1.0, 0.0, 0.5]),
-        "{:?}",
-        picture.at(100, 100)
-    );
-    assert!(
-        has_hue(picture.at(100, row(1.0)), [0.0, 1.0, 0.0]),
-        "{:?}",
-        picture.at(100, row(1.0))
-    );
+    let ball = picture.at(100, 100);
+    assert!(has_hue(ball, [1.0, 0.0, 0.5]), "{ball:?}");
+    // A line is thinner than two pixels, and its edges are half of the paper.
+    let rope = picture.at(100, row(1.0));
+    assert!(rope[1] > rope[0] + 80 && rope[1] > rope[2] + 80, "{rope:?}");
     let muscle = picture.at(100, row(-1.0));
     assert!(has_hue(muscle, [0.93, 0.55, 0.45]), "{muscle:?}");
     recording.look.hidden = vec![body];

@@ -2,9 +2,10 @@
 //! what they hold.
 //!
 //! Without a page, a scene of things of known places and colours is run: pixels have those colours,
-//! read-outs are the numbers of `result.json`, and so on. A page that is given says `ready` with the right number of frames at the time that it is asked for, draws
-//! the parts of the scene, and shows another picture at the frame that lies farthest from the
-//! first. Nothing may be said on the console. Chromium is Debian's, or the program that `PLIANT_CHROMIUM` names.
+//! read-outs are the numbers of `result.json`, and so on. A page that is given says `ready` with
+//! the right number of frames at the time that it is asked for, draws the parts of the scene, and
+//! shows another picture at the frame that lies farthest from the first. Nothing may be said on the
+//! console. Chromium is Debian's, or the program that `PLIANT_CHROMIUM` names.
 
 mod checks;
 mod pictures;

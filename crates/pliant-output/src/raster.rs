@@ -2,9 +2,10 @@
 //! card.
 //!
 //! They show what the player shows, in its colours and from where it first stands, without its
-//! shadows, its floor, its joints and its arrows, and with nothing that the scene hides: bodies and surfaces are shaded by the direction of their
-//! triangles, segments are lines, points that belong to neither are dots. Every picture has the
-//! same bits on all machines whose square roots, sines and arctangents have.
+//! shadows, its floor, its joints and its arrows, and with nothing that the scene hides: bodies and
+//! surfaces are shaded by the direction of their triangles, segments are lines, points that belong
+//! to neither are dots. Every picture has the same bits on all machines whose square roots, sines
+//! and arctangents have.
 
 mod camera;
 mod canvas;

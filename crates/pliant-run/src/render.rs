@@ -15,10 +15,10 @@ pub const MOST_FRAMES: usize = 100_000;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// It cannot be drawn.
+    /// No picture can be drawn.
     #[error(transparent)]
     Draw(#[from] RasterError),
-    /// Its file cannot be written.
+    /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] ExportError),
 }

@@ -86,7 +86,7 @@ impl Page<'_> {
         png::pixels(&bytes).ok_or_else(|| format!("{} cannot be read", path.display()))
     }
 
-    /// What the page says of itself.
+    /// The numbers that the page tells.
     fn state(&self, words: &str) -> Result<Value, String> {
         let page = self.browser.text(&self.url(&format!("paused&state&{words}")))?;
         let text = between(&page, "<output id=\"state\"", "</output>")?;

@@ -34,7 +34,7 @@ pub(super) struct Data<'a> {
     pub(super) look: LookData<'a>,
 }
 
-/// What there is to draw.
+/// Things to draw.
 #[derive(Serialize)]
 pub(super) struct Things<'a> {
     points: usize,

@@ -184,7 +184,11 @@ class Player {
     if (this.paint.by) words.set("colour", this.paint.by);
     for (const thing of this.things.list) if (!thing.shown) words.append("hide", thing.name);
     for (const name of this.plots.names()) words.append("plot", name);
-    window.history.replaceState(null, "", "#" + words);
+    try {
+      window.history.replaceState(null, "", "#" + words);
+    } catch {
+      // A page within another one has no address of its own; the view is in the list all the same.
+    }
   }
 
   /** The default length of arrows: a quarter of the picture for a force that is the largest of most frames, without spikes. */

@@ -254,6 +254,6 @@ fn directory_of(arguments: &Run) -> PathBuf {
     arguments.out.clone().unwrap_or_else(default)
 }
 
-fn code_of(error: &pliant::Error) -> u8 {
+pub(crate) fn code_of(error: &pliant::Error) -> u8 {
     if is_unsolved(error) { NOT_CONVERGED } else { FAILED }
 }

@@ -17,6 +17,7 @@ pub mod csv;
 pub mod directory;
 pub mod player;
 pub mod plot;
+pub mod png;
 pub mod raster;
 pub mod recording;
 pub mod sealed;

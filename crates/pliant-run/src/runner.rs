@@ -229,7 +229,10 @@ impl Runner {
         recording.samples.push(sample);
         let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
         let pressures = pressures.map_err(|e| scene.places.error(e))?;
-        let mut frame = scene.picture.frame(model, simulation.state(), sample);
+        recording.marks = joints.marks(&scene.picture);
+        let mut frame = scene
+            .picture
+            .frame(simulation.problem(), simulation.state(), sample);
         pressures.add_to(&scene.picture, &simulation, &mut frame);
         recording.frames.push(frame);
         let mut summary = Summary::start(&scene, &simulation, energies);
@@ -502,9 +505,9 @@ impl Runner {
 
     /// The picture of the present state.
     fn frame(&self, sample: Sample) -> Frame {
-        let (model, state) = (self.simulation.model(), self.simulation.state());
+        let (problem, state) = (self.simulation.problem(), self.simulation.state());
         let picture = &self.scene.picture;
-        let mut frame = picture.frame(model, state, sample);
+        let mut frame = picture.frame(problem, state, sample);
         self.scene.pressures.add_to(picture, &self.simulation, &mut frame);
         frame
     }

@@ -20,6 +20,7 @@ mod ends;
 mod hanging;
 mod joints;
 mod laws;
+mod look;
 mod mapped;
 mod mesh_files;
 mod meshes;
@@ -359,6 +360,9 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     let of_fixed = components::fixed(&mut builder, scene)?;
     run::laws_of_contact(&mut builder, &scene.run)?;
     let world = contacts::world(&mut builder, scene)?;
+    if let Some(spec) = &scene.picture {
+        builder.picture.look = look::look(&builder, spec)?;
+    }
     let plan = run::plan(&mut builder, &scene.run, settings)?;
     let statics = statics::plan(&builder, &scene.run)?;
     let mut suspicions = units::suspicions(&mut builder)?;

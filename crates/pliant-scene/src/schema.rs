@@ -17,6 +17,7 @@ mod laws;
 mod mappings;
 mod nodes;
 mod parts;
+mod picture;
 mod record;
 mod rods;
 mod run;
@@ -58,6 +59,7 @@ pub use nodes::{
     Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
 pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
+pub use picture::{CameraSpec, PictureSpec, ViewSpec};
 pub use record::{
     ContactProbeSpec, DistanceProbeSpec, EnergySpec, ExpressionSpec, OfSpec, PlaceSpec, ProbeSpec,
 };
@@ -150,6 +152,9 @@ pub struct Scene {
     /// Parameters that follow quantities.
     #[serde(default)]
     pub controllers: Vec<ControllerSpec>,
+    /// Cameras and colours of pictures.
+    #[serde(default)]
+    pub picture: Option<PictureSpec>,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.

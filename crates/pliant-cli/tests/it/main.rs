@@ -10,6 +10,7 @@ mod checkpoints;
 mod files;
 mod import;
 mod plots;
+mod render;
 mod sweeps;
 
 use std::path::{Path, PathBuf};

@@ -149,8 +149,8 @@ impl Runner {
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
                     let frame = records.then(|| {
-                        let (model, state) = (simulation.model(), simulation.state());
-                        let mut frame = picture.frame(model, state, sample);
+                        let (problem, state) = (simulation.problem(), simulation.state());
+                        let mut frame = picture.frame(problem, state, sample);
                         pressures.add_to(picture, simulation, &mut frame);
                         frame
                     });

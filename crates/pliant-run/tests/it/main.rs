@@ -13,6 +13,7 @@ mod errors;
 mod events;
 mod garbage;
 mod matrix;
+mod pictures;
 mod probes;
 mod random;
 mod replays;

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod environment;
 mod run;
+mod stress;
 
 use checkpoint::Before;
 

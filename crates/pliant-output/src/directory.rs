@@ -20,7 +20,7 @@ use super::vtk::{FRAMES, is_frame};
 pub const MANIFEST: &str = "manifest.json";
 
 /// Names of all results beside the frames.
-pub const RESULTS: [&str; 10] = [
+pub const RESULTS: [&str; 13] = [
     TIMED,
     "energy.csv",
     "joints.csv",
@@ -31,6 +31,9 @@ pub const RESULTS: [&str; 10] = [
     "play.html",
     "particles.pvd",
     "bodies.pvd",
+    "solids.pvd",
+    "sheets.pvd",
+    "rods.pvd",
 ];
 
 /// The file of a checkpoint that has the motion.

@@ -3,8 +3,10 @@
 //!
 //! It is plain data and the writers read nothing else, so a recording can come from anywhere.
 
+mod region;
 mod surface;
 
+pub use region::{CellKind, FieldSpec, Region, RegionCell, RegionFrame, RegionKind};
 pub use surface::Surface;
 
 use serde::{Deserialize, Serialize};
@@ -64,8 +66,17 @@ pub struct Frame {
     /// Contact pressure at all points (Pa), as many as `points`; empty if it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pressures: Vec<f64>,
+    /// Contact forces on all points (N): the sum over the last step; empty if nothing collides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contact_forces: Vec<[f64; 3]>,
     /// Poses of all bodies: position (m), then unit quaternion (w, x, y, z).
     pub poses: Vec<[f64; 7]>,
+    /// Contact forces on all bodies (N), as many as `poses`; empty if nothing collides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub body_contact_forces: Vec<[f64; 3]>,
+    /// Numbers on the points and cells of [`Recording::regions`]; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionFrame>,
     /// Energies and residuals of the step that ended here.
     pub sample: Sample,
 }
@@ -197,6 +208,8 @@ pub struct Recording {
     pub triangles: Vec<[u32; 3]>,
     /// Rigid bodies.
     pub bodies: Vec<BodyTrack>,
+    /// Solids, sheets and rods with numbers on their points and cells.
+    pub regions: Vec<Region>,
     /// The recorded instants, in order of time.
     pub frames: Vec<Frame>,
     /// One line per time step (finer than `frames`).

@@ -22,6 +22,7 @@ mod contacts;
 mod controllers;
 mod drives;
 mod events;
+mod fields;
 mod files;
 mod holds;
 mod inputs;
@@ -56,9 +57,10 @@ use checkpoint::{Checkpoints, Identity};
 use controllers::Controllers;
 use drives::{Drive, Drives};
 use events::Watchers;
+use fields::Fields;
 use holds::Schedule;
 use joints::Joints;
-use pliant::model::{ComponentId, Energies, NodeId};
+use pliant::model::{ComponentId, Energies};
 use pliant::solvers::KktSystem;
 use pliant::{Checkpoint, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
@@ -133,9 +135,7 @@ struct Parts {
     picture: pliant_scene::Picture,
     joints: Joints,
     inputs: Vec<InputCourse>,
-    /// Nodes that collide.
-    colliding: Vec<NodeId>,
-    pressures: contacts::Pressures,
+    fields: Fields,
     up: [f64; 3],
     places: Places,
 }
@@ -209,9 +209,14 @@ impl Runner {
         recording.joints.columns = joints.columns();
         recording.joints.lines.push(joints.line(&simulation));
         let energies = simulation.problem().energies(simulation.state());
+        let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
+        let pressures = pressures.map_err(|e| scene.places.error(e))?;
+        let fields = Fields::new(std::mem::take(&mut scene.deformables), colliding, pressures);
+        fields.describe(&simulation, &scene.picture, &mut recording);
         let start = Moment {
             simulation: &simulation,
             joints: &joints,
+            fields: &fields,
             energies,
         };
         let motions = std::mem::take(&mut scene.varying);
@@ -227,10 +232,8 @@ impl Runner {
             ..Sample::default()
         };
         recording.samples.push(sample);
-        let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
-        let pressures = pressures.map_err(|e| scene.places.error(e))?;
         let mut frame = scene.picture.frame(model, simulation.state(), sample);
-        pressures.add_to(&scene.picture, &simulation, &mut frame);
+        fields.add_to(&scene.picture, &simulation, &mut frame);
         recording.frames.push(frame);
         let mut summary = Summary::start(&scene, &simulation, energies);
         summary.warnings = warnings.iter().map(|w| w.0.message.clone()).collect();
@@ -242,8 +245,7 @@ impl Runner {
             picture: scene.picture,
             joints,
             inputs: scene.inputs,
-            colliding,
-            pressures,
+            fields,
             up,
             places: scene.places,
         };
@@ -482,8 +484,7 @@ impl Runner {
     /// Returns the camera that sees all of the present moment in a picture of this width over
     /// height, from where the [player](Self::player) first sees it.
     pub fn camera(&self, aspect: f64) -> Camera {
-        let frame = self.frame(Sample::default());
-        Camera::fitted(&self.recording, &frame, self.scene.up, aspect)
+        Camera::fitted(&self.recording, &self.places(), self.scene.up, aspect)
     }
 
     /// Draws the present moment as pixels: red, green and blue of each, row by row from the upper
@@ -492,7 +493,7 @@ impl Runner {
     /// # Errors
     /// [`RasterError`] for sizes and cameras that make no picture.
     pub fn pixels(&self, camera: &Camera, size: [usize; 2]) -> Result<Vec<u8>, RasterError> {
-        draw(&self.recording, &self.frame(Sample::default()), camera, size)
+        draw(&self.recording, &self.places(), camera, size)
     }
 
     /// Direction that is up in pictures, against gravity.
@@ -500,12 +501,18 @@ impl Runner {
         self.scene.up
     }
 
-    /// The picture of the present state.
+    /// The places of everything at present.
+    fn places(&self) -> Frame {
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        self.scene.picture.frame(model, state, Sample::default())
+    }
+
+    /// The picture of the present state, with stresses and contacts.
     fn frame(&self, sample: Sample) -> Frame {
         let (model, state) = (self.simulation.model(), self.simulation.state());
         let picture = &self.scene.picture;
         let mut frame = picture.frame(model, state, sample);
-        self.scene.pressures.add_to(picture, &self.simulation, &mut frame);
+        self.scene.fields.add_to(picture, &self.simulation, &mut frame);
         frame
     }
 
@@ -530,6 +537,7 @@ impl Runner {
         self.probes.add(Moment {
             simulation: &self.simulation,
             joints: &self.scene.joints,
+            fields: &self.scene.fields,
             energies,
         });
         let is_due = at_event || self.is_static() || self.probes.is_due(self.summary.steps);
@@ -618,7 +626,8 @@ impl Runner {
         summary.said = self.events.said();
         summary.stopped_by = self.events.stopped();
         summary.finish(&self.simulation, error, self.started.elapsed());
-        summary.finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        let colliding = self.scene.fields.colliding();
+        summary.finish_contacts(&self.simulation, colliding, &self.recording.contacts);
         let found = self.watch.warnings(&self.simulation, &summary);
         summary.warnings.extend(found);
         summary.warnings.extend(self.probes.warnings());

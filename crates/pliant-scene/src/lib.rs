@@ -32,6 +32,7 @@
 mod assemble;
 mod controller;
 mod course;
+mod deformable;
 mod diagnostic;
 mod error;
 mod event;
@@ -47,6 +48,7 @@ pub use assemble::{
 };
 pub use controller::{ControlLaw, Controller};
 pub use course::Course;
+pub use deformable::{Deformable, DeformableParts, FieldNumber};
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
 pub use event::{Action, Event, Events};

@@ -44,6 +44,8 @@ pub struct Picture {
     pub bodies: Vec<(NodeId, usize, Shape)>,
     /// Shapes that collide and are not those of bodies.
     pub colliders: Vec<DrawnCollider>,
+    /// Numbers of stresses and strains in a frame.
+    pub(crate) field_numbers: usize,
 }
 
 impl Picture {
@@ -95,7 +97,9 @@ impl Picture {
         let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
         let points = points.saturating_add(self.anchors.len());
         let bodies = self.bodies.len().saturating_add(self.colliders.len());
-        points.saturating_mul(6).saturating_add(bodies.saturating_mul(7))
+        // Places and velocities, or poses, and contact forces.
+        let moved = points.saturating_mul(9).saturating_add(bodies.saturating_mul(10));
+        moved.saturating_add(self.field_numbers)
     }
 
     /// A recording without frames.
@@ -178,6 +182,9 @@ impl Picture {
             points,
             velocities,
             pressures: Vec::new(),
+            contact_forces: Vec::new(),
+            body_contact_forces: Vec::new(),
+            regions: Vec::new(),
             poses,
             sample,
         }

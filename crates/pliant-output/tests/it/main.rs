@@ -12,6 +12,7 @@ mod directory;
 mod names;
 mod plot;
 mod raster;
+mod regions;
 mod vtk;
 
 fn names_in(dir: &Path) -> Vec<String> {
@@ -44,6 +45,9 @@ fn recording() -> Recording {
         points: points.iter().map(|p| [p[0], p[1], p[2] - time]).collect(),
         velocities: points.iter().map(|p| [p[1], -1.0, 1e-300]).collect(),
         pressures: Vec::new(),
+        contact_forces: Vec::new(),
+        body_contact_forces: Vec::new(),
+        regions: Vec::new(),
         poses: vec![pose; 3],
         sample: Sample {
             time,

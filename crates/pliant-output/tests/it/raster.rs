@@ -29,6 +29,9 @@ fn scene(bodies: &[(Shape, [f64; 3])], points: &[[f64; 3]]) -> (Recording, Frame
         points: points.to_vec(),
         velocities: vec![[0.0; 3]; points.len()],
         pressures: Vec::new(),
+        contact_forces: Vec::new(),
+        body_contact_forces: Vec::new(),
+        regions: Vec::new(),
         poses: bodies.iter().map(pose).collect(),
         sample: Sample::default(),
     };

@@ -202,6 +202,16 @@ impl Simulation {
         })
     }
 
+    /// Sums of the contacts of the last step on all elements of a node: average forces (N) in world
+    /// axes. Zero without contacts.
+    pub fn contact_forces(&self, node: NodeId) -> Vec<[f64; 3]> {
+        let model = &self.system.model;
+        match &self.system.contacts {
+            Some(contacts) => contacts.observed.forces_on(model, node),
+            None => vec![[0.0; 3]; model.node(node).count],
+        }
+    }
+
     /// The areas of the points of one side of contacts, a collider by its index in its world, if it
     /// is a mesh of triangles, rigid or soft; what
     /// [`contact_pressure_on`](Self::contact_pressure_on) reads the pressure with. Cost: a pass

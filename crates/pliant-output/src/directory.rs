@@ -20,7 +20,7 @@ use super::vtk::{FRAMES, is_frame};
 pub const MANIFEST: &str = "manifest.json";
 
 /// Names of all results beside the frames.
-pub const RESULTS: [&str; 13] = [
+pub const RESULTS: [&str; 17] = [
     TIMED,
     "energy.csv",
     "joints.csv",
@@ -34,6 +34,10 @@ pub const RESULTS: [&str; 13] = [
     "solids.pvd",
     "sheets.pvd",
     "rods.pvd",
+    "trajectory.csv",
+    "joints.parquet",
+    "probes.parquet",
+    "trajectory.parquet",
 ];
 
 /// The file of a checkpoint that has the motion.

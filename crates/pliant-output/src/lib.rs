@@ -15,11 +15,14 @@ pub mod atomic;
 mod base64;
 pub mod csv;
 pub mod directory;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod player;
 pub mod plot;
 pub mod raster;
 pub mod recording;
 pub mod sealed;
+pub mod trajectory;
 pub mod vtk;
 
 /// Why a result could not be written.
@@ -148,10 +151,13 @@ fn check_topology(recording: &Recording) -> Result<(), ExportError> {
         let forces = known(frame.contact_forces.len(), points);
         let body_forces = known(frame.body_contact_forces.len(), bodies);
         let regions = known(frame.regions.len(), recording.regions.len());
+        // Colliders that are drawn have poses alone.
+        let moving = frame.body_velocities.len();
         let lists = [
             ("contact pressures", points, pressures),
             ("contact forces", points, forces),
             ("contact forces on bodies", bodies, body_forces),
+            ("velocities of bodies", moving.min(bodies), moving),
             ("regions", recording.regions.len(), regions),
             ("points", points, frame.points.len()),
             ("velocities", points, frame.velocities.len()),

@@ -71,6 +71,10 @@ pub struct Frame {
     pub contact_forces: Vec<[f64; 3]>,
     /// Poses of all bodies: position (m), then unit quaternion (w, x, y, z).
     pub poses: Vec<[f64; 7]>,
+    /// Velocities of the bodies that are no colliders, which come first: of the centre of mass
+    /// (m/s), angular (rad/s), in world axes. Empty unless the trajectory is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub body_velocities: Vec<[f64; 6]>,
     /// Contact forces on all bodies (N), as many as `poses`; empty if nothing collides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub body_contact_forces: Vec<[f64; 3]>,

@@ -67,7 +67,7 @@ use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
 use pliant_output::player::{PlayerError, player_html};
 use pliant_output::raster::{Camera, RasterError, draw};
-use pliant_output::recording::{Frame, Recording, Sample};
+use pliant_output::recording::{Recording, Sample};
 use pliant_scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use probes::{Moment, Probes};
 use samples::sample;
@@ -159,6 +159,9 @@ pub struct Outcome {
     pub checkpoint_error: Option<CheckpointError>,
     /// Which way is up in pictures.
     pub up: [f64; 3],
+    /// Whether tables are written as Parquet files beside those of comma-separated values; without
+    /// the feature `parquet` there are none.
+    pub parquet: bool,
 }
 
 impl Runner {
@@ -322,7 +325,12 @@ impl Runner {
     /// [`SceneError::Setting`] if the system does not grant it.
     pub fn with_room(mut self) -> Result<Self, SceneError> {
         let plan = &self.scene.plan;
+        let bodies = match self.identity.trajectory {
+            true => self.scene.picture.bodies.len(),
+            false => 0,
+        };
         let picture = self.scene.picture.frame_numbers(self.simulation.model());
+        let picture = picture.saturating_add(bodies.saturating_mul(6));
         let pictures = plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps);
         let numbers = picture.saturating_mul(pictures.saturating_add(2));
         let lines = self.recording.samples.try_reserve_exact(plan.steps);
@@ -432,6 +440,11 @@ impl Runner {
         &self.recording
     }
 
+    /// Whether pictures and lines of tables are kept.
+    pub fn is_recording(&self) -> bool {
+        self.records
+    }
+
     /// Takes over the pictures and lines that another run of this scene has kept, and goes on
     /// keeping them.
     pub fn go_on_recording(&mut self, recording: Recording) {
@@ -499,21 +512,6 @@ impl Runner {
     /// Direction that is up in pictures, against gravity.
     pub fn up(&self) -> [f64; 3] {
         self.scene.up
-    }
-
-    /// The places of everything at present.
-    fn places(&self) -> Frame {
-        let (model, state) = (self.simulation.model(), self.simulation.state());
-        self.scene.picture.frame(model, state, Sample::default())
-    }
-
-    /// The picture of the present state, with stresses and contacts.
-    fn frame(&self, sample: Sample) -> Frame {
-        let (model, state) = (self.simulation.model(), self.simulation.state());
-        let picture = &self.scene.picture;
-        let mut frame = picture.frame(model, state, sample);
-        self.scene.fields.add_to(picture, &self.simulation, &mut frame);
-        frame
     }
 
     fn record(&mut self, report: &StepReport, picture: bool, at_event: bool) {
@@ -671,6 +669,7 @@ impl Runner {
             checkpoint,
             checkpoint_error,
             up: self.scene.up,
+            parquet: false,
         }
     }
 }

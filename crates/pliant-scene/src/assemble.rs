@@ -360,6 +360,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     observables::variables(&mut builder, scene)?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     nodes(&mut builder, scene)?;
+    builder.picture.collides = !scene.colliders.is_empty();
     joints::add_joints(&mut builder, scene)?;
     components::add_components(&mut builder, scene)?;
     let of_fixed = components::fixed(&mut builder, scene)?;

@@ -44,6 +44,8 @@ pub struct Picture {
     pub bodies: Vec<(NodeId, usize, Shape)>,
     /// Shapes that collide and are not those of bodies.
     pub colliders: Vec<DrawnCollider>,
+    /// Whether anything collides, so that there are contact forces.
+    pub(crate) collides: bool,
     /// Numbers of stresses and strains in a frame.
     pub(crate) field_numbers: usize,
 }
@@ -97,8 +99,11 @@ impl Picture {
         let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
         let points = points.saturating_add(self.anchors.len());
         let bodies = self.bodies.len().saturating_add(self.colliders.len());
-        // Places and velocities, or poses, and contact forces.
-        let moved = points.saturating_mul(9).saturating_add(bodies.saturating_mul(10));
+        // Places and velocities, or poses; contact forces.
+        let forces = if self.collides { 3 } else { 0 };
+        let moved = points
+            .saturating_mul(6 + forces)
+            .saturating_add(bodies.saturating_mul(7 + forces));
         moved.saturating_add(self.field_numbers)
     }
 
@@ -183,6 +188,7 @@ impl Picture {
             velocities,
             pressures: Vec::new(),
             contact_forces: Vec::new(),
+            body_velocities: Vec::new(),
             body_contact_forces: Vec::new(),
             regions: Vec::new(),
             poses,

@@ -10,6 +10,7 @@ mod checkpoints;
 mod files;
 mod import;
 mod sweeps;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -14,6 +14,7 @@ fn frame(time: f64, points: Vec<[f64; 3]>, poses: Vec<[f64; 7]>) -> Frame {
         velocities,
         pressures: Vec::new(),
         contact_forces: Vec::new(),
+        body_velocities: Vec::new(),
         body_contact_forces: Vec::new(),
         regions: Vec::new(),
         poses,

@@ -46,6 +46,7 @@ fn recording() -> Recording {
         velocities: points.iter().map(|p| [p[1], -1.0, 1e-300]).collect(),
         pressures: Vec::new(),
         contact_forces: Vec::new(),
+        body_velocities: Vec::new(),
         body_contact_forces: Vec::new(),
         regions: Vec::new(),
         poses: vec![pose; 3],

@@ -30,6 +30,7 @@ fn scene(bodies: &[(Shape, [f64; 3])], points: &[[f64; 3]]) -> (Recording, Frame
         velocities: vec![[0.0; 3]; points.len()],
         pressures: Vec::new(),
         contact_forces: Vec::new(),
+        body_velocities: Vec::new(),
         body_contact_forces: Vec::new(),
         regions: Vec::new(),
         poses: bodies.iter().map(pose).collect(),

@@ -1,10 +1,11 @@
 //! Stresses, strains and section forces of a running scene: in pictures, and as numbers.
 
+use super::Runner;
 use super::contacts::Pressures;
 use pliant::Simulation;
 use pliant::continuum::{RodForces, SheetFields, SheetParts, SolidFields, SolidParts, pressure, von_mises};
 use pliant::model::NodeId;
-use pliant_output::recording::{Frame, Recording, RegionFrame};
+use pliant_output::recording::{Frame, Recording, RegionFrame, Sample};
 use pliant_scene::{Deformable, DeformableParts, FieldNumber, Picture};
 
 /// The solids, sheets and rods of a scene.
@@ -76,6 +77,47 @@ impl Fields {
             frame.regions.push(region);
         }
     }
+}
+
+impl Runner {
+    /// Keeps the velocities of all bodies with the pictures, for `trajectory.csv`.
+    pub fn with_trajectory(mut self) -> Self {
+        self.identity.trajectory = true;
+        let velocities = body_velocities(&self.simulation, &self.scene.picture);
+        if let Some(frame) = self.recording.frames.last_mut() {
+            frame.body_velocities = velocities;
+        }
+        self
+    }
+
+    /// The places of everything at present.
+    pub(super) fn places(&self) -> Frame {
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        self.scene.picture.frame(model, state, Sample::default())
+    }
+
+    /// The picture of the present state, with stresses and contacts.
+    pub(super) fn frame(&self, sample: Sample) -> Frame {
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        let picture = &self.scene.picture;
+        let mut frame = picture.frame(model, state, sample);
+        self.scene.fields.add_to(picture, &self.simulation, &mut frame);
+        if self.identity.trajectory {
+            frame.body_velocities = body_velocities(&self.simulation, picture);
+        }
+        frame
+    }
+}
+
+/// Velocities of the bodies of a picture, of the centre of mass and angular, in world axes.
+pub(super) fn body_velocities(simulation: &Simulation, picture: &Picture) -> Vec<[f64; 6]> {
+    let of = |node: NodeId, element: usize| {
+        let (linear, angular) = simulation.world_velocity(node, element).unwrap_or_default();
+        let [x, y, z] = linear;
+        [x, y, z, angular[0], angular[1], angular[2]]
+    };
+    let bodies = picture.bodies.iter();
+    bodies.map(|(node, element, _)| of(*node, *element)).collect()
 }
 
 #[expect(

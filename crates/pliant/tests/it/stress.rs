@@ -1,5 +1,6 @@
 //! Stress and strain against closed forms: affine motions, bars, beams, cylinders, Cook's membrane.
 
+mod hertz;
 mod solids;
 mod thin;
 

@@ -54,8 +54,8 @@ pub struct RodParts {
     pub lengths: Vec<f64>,
 }
 
-/// What one half of a rod does to the other through the section in the middle of a segment, in the
-/// axes of the section there.
+/// Forces and moments of one part of a rod on the other through the section in the middle of a
+/// segment, in the axes of the section there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RodForces {
     /// Axial force (N), tension positive.

@@ -1,5 +1,5 @@
-//! ParaView files: per frame one unstructured grid of particles, one surface mesh of bodies, and one
-//! grid each of solids, of sheets and of rods with their fields, and a collection of each.
+//! ParaView files: per frame one unstructured grid of particles, one surface mesh of bodies, and
+//! one grid each of solids, of sheets and of rods with their fields, and a collection of each.
 //!
 //! XML files of VTK 1.0 with inline base64 data (little-endian, 64-bit lengths), which ParaView 5,
 //! VTK 9 and meshio read. All coordinates are world coordinates in metres.
@@ -50,8 +50,8 @@ const BODIES: Series = Series {
 ///
 /// - `particles.pvd` and `frames/particles_0000.vtu`, ...: segments as lines, triangles, and a
 ///   vertex for each point that is in no cell; point data `displacement` since the first frame (m),
-///   `velocity` (m/s), `node` (index into [`Recording::groups`], -1 outside all) and, where they are
-///   known, `contact_pressure` (Pa) and `contact_force` (N).
+///   `velocity` (m/s), `node` (index into [`Recording::groups`], -1 outside all) and, where they
+///   are known, `contact_pressure` (Pa) and `contact_force` (N).
 /// - `bodies.pvd` and `frames/bodies_0000.vtp`, ...: boxes as 6 quads, spheres as 12 x 8
 ///   latitude-longitude meshes, axes as 3 lines; cell data `body` (index into
 ///   [`Recording::bodies`]), for axes `axis` (0, 1, 2; else -1) and, where something collides,

@@ -14,7 +14,7 @@ pub struct Deformable {
     pub parts: DeformableParts,
 }
 
-/// What the model made of it.
+/// Nodes and components that the model made of it.
 #[derive(Clone, Debug)]
 pub enum DeformableParts {
     /// A solid.
@@ -88,7 +88,7 @@ impl Deformable {
         }
     }
 
-    /// What it is, for messages.
+    /// The word for it in messages.
     pub fn what(&self) -> &'static str {
         match &self.parts {
             DeformableParts::Solid(_) => "solid",

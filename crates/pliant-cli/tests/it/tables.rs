@@ -106,7 +106,7 @@ fn the_trajectory_has_every_body_and_goes_with_the_next_run() {
     );
 }
 
-/// What is asked for beside the scene is a part of what a checkpoint is of.
+/// Tables that are asked for beside the scene are a part of what a checkpoint is of.
 #[test]
 fn a_run_with_another_table_is_another_run() {
     let dir = tempfile::tempdir().unwrap();

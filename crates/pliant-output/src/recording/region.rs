@@ -91,9 +91,9 @@ pub struct Region {
     pub point_count: usize,
     /// Its cells.
     pub cells: Vec<RegionCell>,
-    /// What is known at points.
+    /// Fields at points.
     pub point_fields: Vec<FieldSpec>,
-    /// What is known of cells.
+    /// Fields of cells.
     pub cell_fields: Vec<FieldSpec>,
 }
 
@@ -134,7 +134,8 @@ impl Region {
             Some(_) => 0,
             None => self.point_count,
         };
-        let own = (frame.points.len() != points).then(|| ("points of a region", points, frame.points.len()));
+        let own = frame.points.len();
+        let own = (own != points).then_some(("points of a region", points, own));
         own.or_else(|| {
             let count = self.point_count;
             fields(

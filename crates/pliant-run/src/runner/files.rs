@@ -52,10 +52,10 @@ pub fn write_results(dir: &Path, outcome: &Outcome) -> Result<Vec<PathBuf>, Writ
 /// is recorded), `contacts.csv` (if anything collides), `trajectory.csv` (if it was asked for),
 /// `path.csv` (of statics), `energy.svg`, `play.html`, `particles.pvd`, `bodies.pvd`, `solids.pvd`,
 /// `sheets.pvd`, `rods.pvd`, `frames/`, and `manifest.json`, which lists them; tables also as
-/// `joints.parquet`, `probes.parquet` and `trajectory.parquet`, if [`Outcome::parquet`] asks for it.
-/// Each file is complete or absent; one that cannot be written does not keep the others from being
-/// written. The checkpoint goes when a run is complete. Returns the files to look at, without the
-/// frames and the manifest.
+/// `joints.parquet`, `probes.parquet` and `trajectory.parquet`, if [`Outcome::parquet`] asks for
+/// it. Each file is complete or absent; one that cannot be written does not keep the others from
+/// being written. The checkpoint goes when a run is complete. Returns the files to look at, without
+/// the frames and the manifest.
 ///
 /// # Errors
 /// [`WriteError`] with all that went wrong.

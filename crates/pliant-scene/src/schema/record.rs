@@ -21,8 +21,8 @@ pub enum ProbeSpec {
     Joint(String),
     /// Forces of a constraint, force field, motor or gear; force and torque of a whole joint.
     Force(OfSpec),
-    /// The largest equivalent stress of a solid or sheet; the stress at one of the points of a solid,
-    /// of an element of a sheet.
+    /// The largest equivalent stress of a solid or sheet; the stress at one of the points of a
+    /// solid, of an element of a sheet.
     Stress(OfSpec),
     /// The strain at one of the points of a solid, of an element of a sheet.
     Strain(OfSpec),

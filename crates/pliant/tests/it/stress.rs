@@ -1,6 +1,5 @@
 //! Stress and strain against closed forms: affine motions, bars, beams, cylinders, Cook's membrane.
 
-mod hertz;
 mod solids;
 mod thin;
 

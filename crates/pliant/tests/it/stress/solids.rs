@@ -15,7 +15,7 @@ fn loaded(model: Model, nodes: NodeId, forces: &[(usize, [f64; 3])]) -> Simulati
 /// A cantilever of quadratic hexahedra under a force at its end: `M y/I` at top and bottom of the
 /// middle section, where the moment is half of that at the clamp, and no stress between.
 #[test]
-fn a_bent_beam_has_the_stress_of_its_moment() {
+fn a_deflected_beam_has_the_stress_of_its_moment() {
     let (length, side, force) = (1.0, 0.1, 1e-2);
     let solids = [
         (ElementKind::Hex20, Solid::linear(1e6, 0.0)),
@@ -201,8 +201,8 @@ fn cooks_membrane_has_the_published_stresses() {
             .fix(parts.nodes, k, &[x[0] == 0.0, x[0] == 0.0, x[2] == 0.0])
             .unwrap();
     }
-    // A load of 1 over the thickness of 1: half of it here. Simpson's weights along the edge, halves
-    // above and below: middles of vertical edges carry none.
+    // A load of 1 over the thickness of 1: half of it here. Simpson's weights along the edge,
+    // halves above and below: middles of vertical edges carry none.
     let mut forces = Vec::new();
     for (k, x) in mesh.nodes.iter().enumerate().filter(|(_, x)| x[0] == 48.0) {
         let level = (x[1] - 44.0) / 16.0 * 2.0 * n as f64;

@@ -59,7 +59,7 @@ fn a_stretched_sheet_has_the_stress_of_its_law() {
 /// A strip of shell under a force across its end: moments `F (L - x)/w` along it, and by Poisson's
 /// ratio none across, for it may curl.
 #[test]
-fn a_bent_shell_has_the_moment_of_its_force() {
+fn a_deflected_shell_has_the_moment_of_its_force() {
     let (length, width, thickness, load) = (1.0, 0.2, 0.01, 1e-4);
     let mesh = SheetMesh::rectangle([length, width], [40, 8], false);
     let held: Vec<usize> = (0..mesh.nodes.len())

@@ -318,6 +318,16 @@ impl Runner {
         self
     }
 
+    /// Keeps the velocities of all bodies with the pictures, for `trajectory.csv`.
+    pub fn with_trajectory(mut self) -> Self {
+        self.identity.trajectory = true;
+        self.scene.fields.keep_trajectory();
+        if let Some(frame) = self.recording.frames.last_mut() {
+            *frame = self.scene.frame(&self.simulation, frame.sample);
+        }
+        self
+    }
+
     /// Takes room for the lines of the energy table, and looks whether there is room for the
     /// pictures: a run does not end half-way for want of it.
     ///
@@ -480,13 +490,16 @@ impl Runner {
         let shown = self.recording.frames.last();
         if shown.is_none_or(|frame| !self.is_static() && frame.time != now) {
             let energies = self.simulation.problem().energies(self.simulation.state());
-            let frame = self.frame(Sample {
-                time: now,
-                kinetic: energies.kinetic,
-                potential: energies.potential,
-                dissipated: shown.map_or(0.0, |frame| frame.sample.dissipated),
-                ..Sample::default()
-            });
+            let frame = self.scene.frame(
+                &self.simulation,
+                Sample {
+                    time: now,
+                    kinetic: energies.kinetic,
+                    potential: energies.potential,
+                    dissipated: shown.map_or(0.0, |frame| frame.sample.dissipated),
+                    ..Sample::default()
+                },
+            );
             self.recording.frames.push(frame);
         }
         let page = player_html(&self.recording, self.scene.up);
@@ -497,7 +510,12 @@ impl Runner {
     /// Returns the camera that sees all of the present moment in a picture of this width over
     /// height, from where the [player](Self::player) first sees it.
     pub fn camera(&self, aspect: f64) -> Camera {
-        Camera::fitted(&self.recording, &self.places(), self.scene.up, aspect)
+        Camera::fitted(
+            &self.recording,
+            &self.scene.places(&self.simulation),
+            self.scene.up,
+            aspect,
+        )
     }
 
     /// Draws the present moment as pixels: red, green and blue of each, row by row from the upper
@@ -506,7 +524,12 @@ impl Runner {
     /// # Errors
     /// [`RasterError`] for sizes and cameras that make no picture.
     pub fn pixels(&self, camera: &Camera, size: [usize; 2]) -> Result<Vec<u8>, RasterError> {
-        draw(&self.recording, &self.places(), camera, size)
+        draw(
+            &self.recording,
+            &self.scene.places(&self.simulation),
+            camera,
+            size,
+        )
     }
 
     /// Direction that is up in pictures, against gravity.
@@ -549,7 +572,7 @@ impl Runner {
         if !self.records {
             return;
         }
-        let frame = self.frame(sample);
+        let frame = self.scene.frame(&self.simulation, sample);
         self.recording.frames.push(frame);
         if !self.scene.joints.is_empty() {
             let line = self.scene.joints.line(&self.simulation);

@@ -3,7 +3,6 @@
 mod checkpoint;
 mod environment;
 mod run;
-mod stress;
 
 use checkpoint::Before;
 

@@ -1,6 +1,6 @@
 //! Stresses, strains and section forces of a running scene: in pictures, and as numbers.
 
-use super::Runner;
+use super::Parts;
 use super::contacts::Pressures;
 use pliant::Simulation;
 use pliant::continuum::{RodForces, SheetFields, SheetParts, SolidFields, SolidParts, pressure, von_mises};
@@ -15,6 +15,8 @@ pub(super) struct Fields {
     /// Nodes that collide.
     colliding: Vec<NodeId>,
     pressures: Pressures,
+    /// Whether pictures have the velocities of bodies.
+    trajectory: bool,
 }
 
 impl Fields {
@@ -23,7 +25,13 @@ impl Fields {
             deformables,
             colliding,
             pressures,
+            trajectory: false,
         }
+    }
+
+    /// Keeps the velocities of bodies in pictures from now on.
+    pub(super) fn keep_trajectory(&mut self) {
+        self.trajectory = true;
     }
 
     /// Nodes that collide.
@@ -44,6 +52,9 @@ impl Fields {
     /// Puts the present stresses, contact forces and pressures into a picture.
     pub(super) fn add_to(&self, picture: &Picture, simulation: &Simulation, frame: &mut Frame) {
         self.pressures.add_to(picture, simulation, frame);
+        if self.trajectory {
+            frame.body_velocities = body_velocities(simulation, picture);
+        }
         let model = simulation.model();
         if !self.colliding.is_empty() {
             frame.contact_forces = vec![[0.0; 3]; frame.points.len()];
@@ -79,38 +90,23 @@ impl Fields {
     }
 }
 
-impl Runner {
-    /// Keeps the velocities of all bodies with the pictures, for `trajectory.csv`.
-    pub fn with_trajectory(mut self) -> Self {
-        self.identity.trajectory = true;
-        let velocities = body_velocities(&self.simulation, &self.scene.picture);
-        if let Some(frame) = self.recording.frames.last_mut() {
-            frame.body_velocities = velocities;
-        }
-        self
-    }
-
+impl Parts {
     /// The places of everything at present.
-    pub(super) fn places(&self) -> Frame {
-        let (model, state) = (self.simulation.model(), self.simulation.state());
-        self.scene.picture.frame(model, state, Sample::default())
+    pub(super) fn places(&self, simulation: &Simulation) -> Frame {
+        self.picture
+            .frame(simulation.model(), simulation.state(), Sample::default())
     }
 
     /// The picture of the present state, with stresses and contacts.
-    pub(super) fn frame(&self, sample: Sample) -> Frame {
-        let (model, state) = (self.simulation.model(), self.simulation.state());
-        let picture = &self.scene.picture;
-        let mut frame = picture.frame(model, state, sample);
-        self.scene.fields.add_to(picture, &self.simulation, &mut frame);
-        if self.identity.trajectory {
-            frame.body_velocities = body_velocities(&self.simulation, picture);
-        }
+    pub(super) fn frame(&self, simulation: &Simulation, sample: Sample) -> Frame {
+        let mut frame = self.picture.frame(simulation.model(), simulation.state(), sample);
+        self.fields.add_to(&self.picture, simulation, &mut frame);
         frame
     }
 }
 
 /// Velocities of the bodies of a picture, of the centre of mass and angular, in world axes.
-pub(super) fn body_velocities(simulation: &Simulation, picture: &Picture) -> Vec<[f64; 6]> {
+fn body_velocities(simulation: &Simulation, picture: &Picture) -> Vec<[f64; 6]> {
     let of = |node: NodeId, element: usize| {
         let (linear, angular) = simulation.world_velocity(node, element).unwrap_or_default();
         let [x, y, z] = linear;

@@ -1,6 +1,5 @@
 //! Scenes of statics: equilibria as pictures.
 
-use super::fields::body_velocities;
 use super::probes::Moment;
 use super::{Parts, Runner, contacts};
 use pliant::model::Energies;
@@ -143,7 +142,6 @@ impl Runner {
                     fields,
                     ..
                 } = &self.scene;
-                let trajectory = self.identity.trajectory;
                 let (records, probes) = (self.records, &mut self.probes);
                 let mut shown = Vec::new();
                 let mut touching = std::mem::take(&mut self.recording.contacts);
@@ -154,9 +152,6 @@ impl Runner {
                         let (model, state) = (simulation.model(), simulation.state());
                         let mut frame = picture.frame(model, state, sample);
                         fields.add_to(picture, simulation, &mut frame);
-                        if trajectory {
-                            frame.body_velocities = body_velocities(simulation, picture);
-                        }
                         frame
                     });
                     let line = (records && !joints.is_empty()).then(|| joints.line(simulation));

@@ -86,6 +86,12 @@ pub(crate) struct Run {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) timing: Timing,
+    /// Also write the way of every body: trajectory.csv, a line for each body and picture
+    #[arg(long, conflicts_with_all = ["no_files", "only_result"])]
+    pub(crate) trajectory: bool,
+    /// Also write tables of joints, probes and bodies as Parquet files
+    #[arg(long, conflicts_with_all = ["no_files", "only_result"])]
+    pub(crate) parquet: bool,
     /// Write no files, and keep no pictures in memory
     #[arg(long)]
     pub(crate) no_files: bool,

@@ -4,9 +4,11 @@
 //! It is plain data and the writers read nothing else, so a recording can come from anywhere.
 
 mod look;
+mod region;
 mod surface;
 
 pub use look::{Look, Viewpoint};
+pub use region::{CellKind, FieldSpec, Region, RegionCell, RegionFrame, RegionKind};
 pub use surface::Surface;
 
 use serde::{Deserialize, Serialize};
@@ -106,6 +108,9 @@ pub struct Frame {
     /// Contact pressure at all points (Pa), as many as `points`; empty if it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pressures: Vec<f64>,
+    /// Contact forces on all points (N): the sum over the last step; empty if nothing collides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contact_forces: Vec<[f64; 3]>,
     /// Values of [`Recording::fields`], in their order: of each as many as `points`, not finite
     /// where there is none; empty if it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -116,6 +121,13 @@ pub struct Frame {
     /// known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub body_velocities: Vec<[f64; 3]>,
+    /// Angular velocities in world axes (rad/s) of the bodies that are no colliders, which come
+    /// first. Empty unless the trajectory is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub angular_velocities: Vec<[f64; 3]>,
+    /// Contact forces on all bodies (N), as many as `poses`; empty if nothing collides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub body_contact_forces: Vec<[f64; 3]>,
     /// Activations of the lines that are muscles, from 0 to 1; empty if they are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activations: Vec<f64>,
@@ -123,6 +135,9 @@ pub struct Frame {
     /// [`Recording::lines`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub released: Vec<u32>,
+    /// Numbers on the points and cells of [`Recording::regions`]; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionFrame>,
     /// Energies and residuals of the step that ended here.
     pub sample: Sample,
 }
@@ -279,6 +294,8 @@ pub struct Recording {
     pub triangles: Vec<[u32; 3]>,
     /// Rigid bodies.
     pub bodies: Vec<BodyTrack>,
+    /// Solids, sheets and rods with numbers on their points and cells.
+    pub regions: Vec<Region>,
     /// Marks of joints.
     pub marks: Vec<JointMark>,
     /// Numbers at points that [`Frame::fields`] has.

@@ -42,6 +42,7 @@ pub use mesh_files::InputFile;
 pub use statics::StaticsPlan;
 
 use super::controller::Controller;
+use super::deformable::{Deformable, DeformableParts};
 use super::event::Events;
 use super::observable::Observables;
 use super::picture::Picture;
@@ -158,6 +159,8 @@ pub struct BuiltScene {
     pub varying: Vec<Varying>,
     /// Quantities that are measured.
     pub observables: Observables,
+    /// Solids, sheets and rods, whose stresses can be read.
+    pub deformables: Vec<Deformable>,
     /// Conditions, and what is done where they begin to hold.
     pub events: Events,
     /// Parameters that follow quantities.
@@ -306,6 +309,8 @@ struct Builder<'a> {
     skins: BTreeMap<NodeId, Skin>,
     /// Elements of the solids.
     solids: BTreeMap<NodeId, Vec<Element>>,
+    /// Solids, sheets and rods, in the order of the scene.
+    deformables: Vec<Deformable>,
     /// The colliders of each name, sorted by their places in the world.
     colliders: BTreeMap<String, Vec<u32>>,
     /// The initial state of the nodes so far, if it was asked for since the last node.
@@ -347,6 +352,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         differences: BTreeMap::new(),
         skins: BTreeMap::new(),
         solids: BTreeMap::new(),
+        deformables: Vec::new(),
         colliders: BTreeMap::new(),
         initial: None,
         units: units::Units::default(),
@@ -355,6 +361,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     observables::variables(&mut builder, scene)?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     nodes(&mut builder, scene)?;
+    builder.picture.collides = !scene.colliders.is_empty();
     joints::add_joints(&mut builder, scene)?;
     components::add_components(&mut builder, scene)?;
     let of_fixed = components::fixed(&mut builder, scene)?;
@@ -395,6 +402,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         joints: joints.collect(),
         inputs: builder.inputs,
         observables,
+        deformables: builder.deformables,
         varying: builder.varying,
         events,
         controllers,
@@ -454,6 +462,20 @@ fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
 }
 
 impl Builder<'_> {
+    /// Takes a solid, a sheet or a rod.
+    fn deform(&mut self, name: &str, parts: DeformableParts) {
+        let name = name.to_owned();
+        let new = Deformable { name, parts };
+        // Numbers of four bytes; points of its own where they are hidden.
+        let region = new.region(&self.model, &self.picture);
+        let numbers = region
+            .numbers()
+            .div_ceil(2)
+            .saturating_add(region.point_count.saturating_mul(3));
+        self.picture.field_numbers = self.picture.field_numbers.saturating_add(numbers);
+        self.deformables.push(new);
+    }
+
     fn model_error(&self, error: ModelError) -> SceneError {
         model_error(self.source, error)
     }

@@ -34,6 +34,7 @@
 mod assemble;
 mod controller;
 mod course;
+mod deformable;
 mod diagnostic;
 mod error;
 mod event;
@@ -49,6 +50,7 @@ pub use assemble::{
 };
 pub use controller::{ControlLaw, Controller};
 pub use course::Course;
+pub use deformable::{Deformable, DeformableParts, FieldNumber};
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;
 pub use event::{Action, Event, Events};

@@ -63,6 +63,10 @@ pub struct Picture {
     pub colliders: Vec<DrawnCollider>,
     /// Cameras and colours.
     pub look: Look,
+    /// Whether anything collides, so that there are contact forces.
+    pub(crate) collides: bool,
+    /// Numbers of stresses and strains in a frame.
+    pub(crate) field_numbers: usize,
 }
 
 impl Picture {
@@ -133,7 +137,12 @@ impl Picture {
         let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
         let points = points.saturating_add(self.anchors.len());
         let bodies = self.bodies.len().saturating_add(self.colliders.len());
-        points.saturating_mul(6).saturating_add(bodies.saturating_mul(10))
+        // Places or poses, and velocities; contact forces.
+        let forces = if self.collides { 3 } else { 0 };
+        let moved = points
+            .saturating_mul(6 + forces)
+            .saturating_add(bodies.saturating_mul(10 + forces));
+        moved.saturating_add(self.field_numbers)
     }
 
     /// A recording without frames.

@@ -61,7 +61,7 @@ pub use nodes::{
 pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
 pub use picture::{CameraSpec, PictureSpec, ViewSpec};
 pub use record::{
-    ContactProbeSpec, DistanceProbeSpec, EnergySpec, ExpressionSpec, OfSpec, PlaceSpec, ProbeSpec,
+    ContactProbeSpec, DistanceProbeSpec, EnergySpec, ExpressionSpec, GaugeSpec, OfSpec, PlaceSpec, ProbeSpec,
 };
 pub use rods::{ElasticRod, SectionSpec};
 pub use run::{

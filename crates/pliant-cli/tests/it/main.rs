@@ -12,6 +12,7 @@ mod import;
 mod plots;
 mod render;
 mod sweeps;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -11,8 +11,8 @@ const MOST_NUMBERS: usize = 4_000_000;
 /// Stands for no value of a field.
 const NONE: u16 = u16::MAX;
 /// Units of columns that a name may end in, behind a `_`.
-const UNITS: [&str; 14] = [
-    "m", "m/s", "rad", "rad/s", "N", "Nm", "J", "W", "Pa", "s", "kg", "m^2", "m^3", "N/m",
+const UNITS: [&str; 15] = [
+    "m", "m/s", "rad", "rad/s", "N", "Nm", "J", "W", "Pa", "s", "kg", "m^2", "m^3", "N/m", "Nm/m",
 ];
 
 /// All that a page holds.

@@ -497,20 +497,30 @@ fn fields_are_packed_within_half_a_step() {
 fn tables_are_thinned_and_say_so() {
     use crate::recording::NumberTable;
     let mut recording = small();
-    let line = |k: u32| vec![f64::from(k) * 0.1, f64::from(k), -f64::from(k)];
+    let line = |k: u32| {
+        let x = f64::from(k);
+        vec![x * 0.1, x, -x, 0.5]
+    };
     recording.probes = NumberTable {
-        columns: vec!["box.x_m".into(), "left_foot".into()],
+        columns: vec![
+            "box.x_m".into(),
+            "left_foot".into(),
+            "shell[3].moment_warp_Nm/m".into(),
+        ],
         lines: (0..30_000).map(line).chain([vec![1.0]]).collect(),
     };
     let data = data(&player_html(&recording, UP).unwrap());
     let table = &data["tables"][1];
     assert_eq!(table["name"], "probes");
-    assert_eq!(table["columns"], serde_json::json!(["box.x", "left_foot"]));
-    assert_eq!(table["units"], serde_json::json!(["m", ""]));
+    assert_eq!(
+        table["columns"],
+        serde_json::json!(["box.x", "left_foot", "shell[3].moment_warp"])
+    );
+    assert_eq!(table["units"], serde_json::json!(["m", "", "Nm/m"]));
     assert_eq!(table["every"], 2);
     let values = doubles(&table["values"]);
-    assert_eq!(values.len(), 2 * 15_000);
-    assert_eq!(values[..4], [0.0, 0.0, 2.0, -2.0]);
+    assert_eq!(values.len(), 3 * 15_000);
+    assert_eq!(values[..6], [0.0, 0.0, 0.5, 2.0, -2.0, 0.5]);
 }
 
 /// Lines, joints, cameras and colours as the script reads them; a line that is released has the

@@ -12,6 +12,7 @@ mod directory;
 mod names;
 mod plot;
 mod raster;
+mod regions;
 mod vtk;
 
 fn names_in(dir: &Path) -> Vec<String> {

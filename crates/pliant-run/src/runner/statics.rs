@@ -139,7 +139,7 @@ impl Runner {
                 let Parts {
                     picture,
                     joints,
-                    pressures,
+                    fields,
                     ..
                 } = &self.scene;
                 let (records, probes) = (self.records, &mut self.probes);
@@ -151,13 +151,14 @@ impl Runner {
                     let frame = records.then(|| {
                         let (problem, state) = (simulation.problem(), simulation.state());
                         let mut frame = picture.frame(problem, state, sample);
-                        pressures.add_to(picture, simulation, &mut frame);
+                        fields.add_to(picture, simulation, &mut frame);
                         frame
                     });
                     let line = (records && !joints.is_empty()).then(|| joints.line(simulation));
                     probes.add(Moment {
                         simulation,
                         joints,
+                        fields,
                         energies: energies(&sample),
                     });
                     let measured = (records && !probes.is_empty()).then(|| probes.line());

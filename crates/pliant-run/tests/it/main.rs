@@ -11,6 +11,7 @@ mod defects;
 mod drawn;
 mod errors;
 mod events;
+mod fields;
 mod garbage;
 mod matrix;
 mod pictures;

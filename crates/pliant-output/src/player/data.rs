@@ -1,7 +1,9 @@
 //! The names and the packed numbers of a page, as its script reads them.
 
 use super::{MAX_FRAME_BYTES, pack};
-use crate::recording::{BodyTrack, JointMark, Look, NumberTable, Recording, Shape, Surface, Viewpoint};
+use crate::recording::{
+    BodyTrack, FieldSpec, JointMark, Look, NumberTable, Recording, Shape, Surface, Viewpoint,
+};
 use serde::Serialize;
 
 /// The most lines of a table in a page; of more, every second or third or so on is taken.
@@ -293,7 +295,9 @@ pub(super) fn fields(recording: &Recording, mut bytes: usize) -> (Vec<Field<'_>>
         ("speed", "m/s", Source::Speed),
         ("contact pressure", "Pa", Source::Pressure),
     ];
-    for (name, unit, source) in all.into_iter().chain(own) {
+    let of_regions = region_fields(recording).into_iter();
+    let of_regions = of_regions.map(|spec| (title(spec.name), spec.unit, Source::Regions(spec)));
+    for (name, unit, source) in all.into_iter().chain(of_regions).chain(own) {
         let bodies = matches!(source, Source::Speed);
         let items = points + if bodies { recording.bodies.len() } else { 0 };
         let Some([low, high]) = source.range(recording, items) else {
@@ -328,11 +332,34 @@ pub(super) fn fields(recording: &Recording, mut bytes: usize) -> (Vec<Field<'_>>
     (fields, left_out)
 }
 
+/// The fields of one number at points that are drawn, of all solids and sheets together.
+fn region_fields(recording: &Recording) -> Vec<FieldSpec> {
+    let mut specs = Vec::new();
+    let drawn = recording.regions.iter().filter(|r| r.first_point.is_some());
+    for spec in drawn.flat_map(|region| &region.point_fields) {
+        if spec.components == 1 && !specs.contains(spec) {
+            specs.push(*spec);
+        }
+    }
+    specs
+}
+
+/// The name of a field of regions in words.
+fn title(name: &'static str) -> &'static str {
+    match name {
+        "von_mises" => "von Mises stress",
+        "plastic_strain" => "plastic strain",
+        other => other,
+    }
+}
+
 /// Where the values of a field come from.
 #[derive(Clone, Copy)]
 enum Source {
     Speed,
     Pressure,
+    /// A field of one number at the points of regions.
+    Regions(FieldSpec),
     /// One of the recording's fields.
     Own(usize),
 }
@@ -353,6 +380,21 @@ impl Source {
                 both.take(items).map(size).for_each(&mut counted);
             }
             Self::Pressure => frame.pressures.iter().take(items).copied().for_each(&mut counted),
+            Self::Regions(spec) => {
+                let mut values = vec![f64::NAN; items];
+                for (region, found) in recording.regions.iter().zip(&frame.regions) {
+                    let place = region.point_fields.iter().position(|own| *own == spec);
+                    let numbers = place.and_then(|k| found.point_values.get(k));
+                    let (Some(first), Some(numbers)) = (region.first_point, numbers) else {
+                        continue;
+                    };
+                    let at_points = values.iter_mut().skip(first).take(region.point_count);
+                    for (value, number) in at_points.zip(numbers) {
+                        *value = f64::from(*number);
+                    }
+                }
+                values.into_iter().for_each(&mut counted);
+            }
             Self::Own(k) => {
                 let values = frame.fields.get(k).map_or(&[][..], Vec::as_slice);
                 values.iter().take(items).copied().for_each(&mut counted);

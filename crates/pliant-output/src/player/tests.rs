@@ -491,6 +491,80 @@ fn fields_are_packed_within_half_a_step() {
     );
 }
 
+/// Von Mises stress and pressure stand at the points of the regions that have them and are drawn,
+/// in one field each; tensors and points without a region have none.
+#[test]
+fn fields_of_regions_stand_at_their_points() {
+    use crate::recording::{FieldSpec, Region, RegionFrame, RegionKind};
+    let spec = |name, components| FieldSpec {
+        name,
+        unit: "Pa",
+        components,
+    };
+    let region = |first_point, point_count, point_fields| Region {
+        name: "beam".into(),
+        kind: RegionKind::Solid,
+        first_point,
+        point_count,
+        cells: Vec::new(),
+        point_fields,
+        cell_fields: Vec::new(),
+    };
+    let values = |point_values| RegionFrame {
+        point_values,
+        ..RegionFrame::default()
+    };
+    let mut recording = small();
+    recording.groups[0].count = 5;
+    for frame in &mut recording.frames {
+        frame.points = vec![[0.0; 3]; 5];
+        frame.velocities = vec![[0.0; 3]; 5];
+    }
+    // Two points from number 3, one that is not drawn, one of number 1.
+    let [tensor, equivalent, pressure] = [spec("stress", 6), spec("von_mises", 1), spec("pressure", 1)];
+    recording.regions = vec![
+        region(Some(3), 2, vec![tensor, equivalent, pressure]),
+        region(None, 1, vec![equivalent]),
+        region(Some(1), 1, vec![equivalent]),
+    ];
+    recording.frames[0].regions = vec![
+        values(vec![vec![9e9; 12], vec![2.0, 4.0], vec![-1.0, 3.0]]),
+        values(vec![vec![1e6]]),
+        values(vec![vec![8.0]]),
+    ];
+    let data = data(&player_html(&recording, UP).unwrap());
+    let fields = data["fields"].as_array().unwrap();
+    let names: Vec<_> = fields
+        .iter()
+        .map(|field| field["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["von Mises stress", "pressure"]);
+    let codes = |field: &serde_json::Value| -> Vec<u16> {
+        let bytes = decode(field["values"].as_str().unwrap());
+        bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| u16::from_le_bytes(*b))
+            .collect()
+    };
+    let none = u16::MAX;
+    // From 2 to 8 Pa, and from -1 to 3 Pa, in 65,534 steps; the second frame has none.
+    let of = [
+        (2.0, 8.0, [none, 65534, none, 0, 21845]),
+        (-1.0, 3.0, [none, none, none, 0, 65534]),
+    ];
+    for (field, (low, high, first)) in fields.iter().zip(of) {
+        assert_eq!(
+            (field["low"].as_f64(), field["high"].as_f64()),
+            (Some(low), Some(high))
+        );
+        assert_eq!(field["unit"], "Pa");
+        assert_eq!(field["bodies"], false);
+        assert_eq!(codes(field), [first, [none; 5]].concat());
+    }
+}
+
 /// Columns without their units, every second line and the last of a long table, and nothing of a
 /// line that is not whole.
 #[test]

@@ -40,6 +40,7 @@ class SceneKeys(TypedDict, total=False):
     record: List
     events: List
     controllers: List
+    picture: Any
 
 
 class _ParticlesKeys(TypedDict):

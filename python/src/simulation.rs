@@ -15,11 +15,11 @@ use crate::path::{Path, Wishes};
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::run::Run;
 use crate::{contacts, control, dynamics, errors, own, picture};
-use numpy::{PyArray2, PyArray3};
+use numpy::{PyArray1, PyArray2, PyArray3};
 use pliant::{Equilibrium, Settle, Simulation as Motion, StaticMethod};
 use pliant_run::{Runner, Target};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
 use std::time::Duration;
 
 /// How long steps go on before Python is asked whether somebody wants to interrupt.
@@ -342,6 +342,37 @@ impl Simulation {
     #[getter]
     fn is_done(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.lock(py)?.is_done())
+    }
+
+    /// Quantities that `record` of the scene measures, by the names of the columns of `probes.csv`,
+    /// ``time_s`` first: arrays of the values so far, at the start and every ``probe_every`` steps,
+    /// of statics at each equilibrium. A data frame is ``pandas.DataFrame(simulation.probes)``.
+    /// Raises :class:`pliant.StateError` for a simulation without ``record``.
+    #[getter]
+    fn probes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let table = {
+            let run = self.lock(py)?;
+            run.is_recording().then(|| run.recording().probes.clone())
+        };
+        let Some(table) = table else {
+            let text = "this simulation keeps no lines of probes: make it with `record=True`";
+            return Err(errors::state_text(py, text));
+        };
+        let columns = PyDict::new(py);
+        if table.columns.is_empty() {
+            return Ok(columns);
+        }
+        let names = ["time_s"]
+            .into_iter()
+            .chain(table.columns.iter().map(String::as_str));
+        for (k, name) in names.enumerate() {
+            let values = table
+                .lines
+                .iter()
+                .map(|line| line.get(k).copied().unwrap_or(f64::NAN));
+            columns.set_item(name, PyArray1::from_iter(py, values))?;
+        }
+        Ok(columns)
     }
 
     /// Energies of the present state (J), without that of compliant contacts, which the report of a

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use crate::error::Error;
 use crate::sources::Sources;
 use crate::tidy::Finding;
-use crate::{flags, process};
+use crate::{flags, player, process};
 
 /// A generated file: its path and how its contents are made.
 struct Generated {
@@ -44,9 +44,13 @@ const FILES: &[Generated] = &[
 /// Vertices of the net along each side.
 const NET_SIDE: usize = 11;
 
-/// Rewrites the files that are missing or differ; with `--check`, only tells which.
+/// Rewrites the files that are missing or differ; with `--check`, only tells which; with
+/// `--pictures`, draws the pictures of the player in the documents, for which it takes Chromium.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
-    let [only_check] = flags::switches("gen", args, ["--check"])?;
+    let [only_check, pictures] = flags::switches("gen", args, ["--check", "--pictures"])?;
+    if pictures {
+        return player::draw_pictures();
+    }
     if only_check {
         let findings = check(&Sources::read()?);
         for finding in &findings {

@@ -114,7 +114,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "player",
-        summary: "check a page of the player in headless Chromium  PAGE.html [FOLDER for its pictures]",
+        summary: "check the player in headless Chromium  [PAGE.html] [FOLDER for its pictures]",
         run: player::run,
     },
     Task {

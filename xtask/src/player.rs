@@ -1,10 +1,14 @@
-//! `cargo xtask player`: opens a page of the player in headless Chromium and checks that it draws
-//! what it holds.
+//! `cargo xtask player`: opens pages of the player in headless Chromium and checks that they draw
+//! what they hold.
 //!
-//! The page says `ready` with the right number of frames at the time that it is asked for, draws
-//! the parts of the scene, and shows another picture at the frame that lies farthest from the
-//! first. Chromium is Debian's, or the program that `PLIANT_CHROMIUM` names.
+//! Without a page, a scene of things of known places and colours is run: pixels have those colours,
+//! read-outs are the numbers of `result.json`, and so on. A page that is given says `ready` with
+//! the right number of frames at the time that it is asked for, draws the parts of the scene, and
+//! shows another picture at the frame that lies farthest from the first. Nothing may be said on the
+//! console. Chromium is Debian's, or the program that `PLIANT_CHROMIUM` names.
 
+mod checks;
+mod pictures;
 mod png;
 
 use std::fs::File;
@@ -15,6 +19,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::process;
 
 const FLAGS: &[&str] = &[
     "--headless",
@@ -29,36 +34,71 @@ const FLAGS: &[&str] = &[
     "--disable-sync",
     "--hide-scrollbars",
     "--force-device-scale-factor=1",
-    "--window-size=960,640",
+    "--enable-logging=stderr",
 ];
+/// Width and height of a page (px).
+const SIZE: [usize; 2] = [960, 640];
 /// Longest time of one start of Chromium.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Checks the page; the pictures stay in the folder if one is given.
+/// Checks the page, or the scene of known things; the pictures stay in the folder if one is given.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
-    let ([page] | [page, _]) = args else {
-        eprintln!("usage: cargo xtask player PAGE.html [FOLDER]");
+    if args.len() > 2 {
+        eprintln!("usage: cargo xtask player [PAGE.html] [FOLDER]");
         return Ok(2);
-    };
+    }
     let scratch = std::env::temp_dir().join(format!("pliant-player-{}", std::process::id()));
-    let folder = args.get(1).map_or_else(|| scratch.clone(), PathBuf::from);
-    let checked = check(Path::new(page), &folder, &scratch);
-    // Left over, it takes room and nothing else.
-    let _ = std::fs::remove_dir_all(&scratch);
+    let (page, folder) = match args {
+        [page, rest @ ..] if page.ends_with(".html") => (Some(page), rest.first()),
+        rest => (None, rest.first()),
+    };
+    let folder = folder.map_or_else(|| scratch.clone(), PathBuf::from);
+    let checked = in_browser(&scratch, &folder, |browser| match page {
+        Some(page) => Ok(vec![check(Path::new(page), &folder, browser)?]),
+        None => checks::run(browser, &folder),
+    });
+    let what = page.map_or("the player", String::as_str);
     match &checked {
-        Ok(sentence) => println!("{page}: {sentence}"),
-        Err(sentence) => eprintln!("error: {page}: {sentence}"),
+        Ok(sentences) => sentences
+            .iter()
+            .for_each(|sentence| println!("{what}: {sentence}")),
+        Err(sentence) => eprintln!("error: {what}: {sentence}"),
     }
     Ok(u8::from(checked.is_err()))
 }
 
-/// Opens the page at the two frames; what it shows in one sentence.
-fn check(page: &Path, folder: &Path, scratch: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(page).map_err(|e| e.to_string())?;
-    let path = page.canonicalize().map_err(|e| e.to_string())?;
+/// Draws the pictures of the documents anew.
+pub(crate) fn draw_pictures() -> Result<u8, Error> {
+    let root = process::workspace_root()?;
+    let scratch = std::env::temp_dir().join(format!("pliant-pictures-{}", std::process::id()));
+    let drawn = in_browser(&scratch, &scratch, |browser| {
+        pictures::draw(browser, &root, &scratch)
+    });
+    if let Err(sentence) = &drawn {
+        eprintln!("error: {sentence}");
+    }
+    Ok(u8::from(drawn.is_err()))
+}
+
+/// Makes the folders, does something with a browser, and removes what it leaves.
+fn in_browser<T>(
+    scratch: &Path,
+    folder: &Path,
+    work: impl FnOnce(&Browser) -> Result<T, String>,
+) -> Result<T, String> {
     for folder in [folder, scratch] {
         std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
+    let done = Browser::new(scratch).and_then(|browser| work(&browser));
+    // Left over, it takes room and nothing else.
+    let _ = std::fs::remove_dir_all(scratch);
+    done
+}
+
+/// Opens the page at the two frames; what it shows in one sentence.
+fn check(page: &Path, folder: &Path, browser: &Browser) -> Result<String, String> {
+    let text = std::fs::read_to_string(page).map_err(|e| e.to_string())?;
+    let path = page.canonicalize().map_err(|e| e.to_string())?;
     let recording = Recording::of(&text)?;
     let (later, moved) = recording.farthest();
     let name = path
@@ -70,10 +110,10 @@ fn check(page: &Path, folder: &Path, scratch: &Path) -> Result<String, String> {
     for index in [0, later] {
         let time = recording.times[index];
         let url = format!("file://{}#t={time:?}&paused", path.display()).replace(' ', "%20");
-        let page = chromium(scratch, &["--dump-dom".to_owned(), url.clone()])?;
+        let page = browser.text(&url)?;
         recording.check_status(between(&page, "<output id=\"status\"", "</output>")?, time)?;
         let picture = folder.join(format!("{name}-{index:04}.png"));
-        chromium(scratch, &[format!("--screenshot={}", picture.display()), url])?;
+        browser.screenshot(&url, &picture)?;
         let bytes = std::fs::read(&picture).map_err(|e| format!("{}: {e}", picture.display()))?;
         let stage =
             stage(&png::pixels(&bytes).ok_or_else(|| format!("{} cannot be read", picture.display()))?);
@@ -119,34 +159,87 @@ fn stage(rows: &[Vec<[u8; 3]>]) -> Vec<[u8; 3]> {
     rows[rows.len() / 8..rows.len() * 7 / 10].concat()
 }
 
-/// Runs Chromium with a profile of its own; what it prints.
-fn chromium(scratch: &Path, args: &[String]) -> Result<String, String> {
-    let program = std::env::var("PLIANT_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
-    let out = scratch.join("out");
-    let file = File::create(&out).map_err(|e| e.to_string())?;
-    let mut command = Command::new(&program);
-    command
-        .args(FLAGS)
-        .arg(format!("--user-data-dir={}", scratch.join("profile").display()))
-        .args(args);
-    command.stdout(file).stderr(std::process::Stdio::null());
-    let missing = |e| format!("cannot start {program}: {e}; on Debian: apt-get install chromium");
-    let mut child = command.spawn().map_err(missing)?;
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
-            break status;
-        }
-        if start.elapsed() > PATIENCE {
-            let _ = child.kill();
-            return Err(format!("{program} took more than {} s", PATIENCE.as_secs()));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    if !status.success() {
-        return Err(format!("{program} ended with {status}"));
+/// Chromium with a profile of its own.
+struct Browser {
+    scratch: PathBuf,
+    /// How much taller its window is than its page when it prints one (px).
+    frame: usize,
+}
+
+impl Browser {
+    fn new(scratch: &Path) -> Result<Self, String> {
+        let mut browser = Self {
+            scratch: scratch.to_owned(),
+            frame: 0,
+        };
+        // A page that says how tall it is: a picture and a text are to be of the same page.
+        let probe = scratch.join("height.html");
+        let text = "<p id=h></p><script>document.getElementById('h').textContent = innerHeight</script>";
+        std::fs::write(&probe, text).map_err(|e| e.to_string())?;
+        let page = browser.text(&format!("file://{}", probe.display()))?;
+        let height = between(&page, "<p id=\"h\"", "</p>")?;
+        let height: usize = height.parse().map_err(|_| format!("a page {height} px tall"))?;
+        browser.frame = SIZE[1].saturating_sub(height);
+        Ok(browser)
     }
-    std::fs::read_to_string(&out).map_err(|e| e.to_string())
+
+    /// The page after its script has run.
+    fn text(&self, url: &str) -> Result<String, String> {
+        let [width, height] = SIZE;
+        self.run(
+            [width, height + self.frame],
+            &["--dump-dom".to_owned(), url.to_owned()],
+        )
+    }
+
+    fn screenshot(&self, url: &str, path: &Path) -> Result<(), String> {
+        self.screenshot_of(SIZE, url, path)
+    }
+
+    fn screenshot_of(&self, size: [usize; 2], url: &str, path: &Path) -> Result<(), String> {
+        let to = format!("--screenshot={}", path.display());
+        self.run(size, &[to, url.to_owned()]).map(drop)
+    }
+
+    /// Starts it; what it prints. What a page says on the console is an error.
+    fn run(&self, [width, height]: [usize; 2], args: &[String]) -> Result<String, String> {
+        let program = std::env::var("PLIANT_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
+        let [out, complaints] = ["out", "complaints"].map(|name| self.scratch.join(name));
+        let file = File::create(&out).map_err(|e| e.to_string())?;
+        let errors = File::create(&complaints).map_err(|e| e.to_string())?;
+        let mut command = Command::new(&program);
+        command
+            .args(FLAGS)
+            .arg(format!("--window-size={width},{height}"))
+            .arg(format!(
+                "--user-data-dir={}",
+                self.scratch.join("profile").display()
+            ))
+            .args(args);
+        command.stdout(file).stderr(errors);
+        let missing = |e| format!("cannot start {program}: {e}; on Debian: apt-get install chromium");
+        let mut child = command.spawn().map_err(missing)?;
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+                break status;
+            }
+            if start.elapsed() > PATIENCE {
+                let _ = child.kill();
+                return Err(format!("{program} took more than {} s", PATIENCE.as_secs()));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        if !status.success() {
+            return Err(format!("{program} ended with {status}"));
+        }
+        let said = std::fs::read(&complaints).map_err(|e| e.to_string())?;
+        let said = String::from_utf8_lossy(&said);
+        if let Some(line) = said.lines().find(|line| line.contains(":CONSOLE")) {
+            return Err(format!("the page says on the console: {line}"));
+        }
+        std::fs::read_to_string(&out).map_err(|e| e.to_string())
+    }
 }
 
 /// The text of the element whose tag begins so.

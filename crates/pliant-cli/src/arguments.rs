@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Read and build a scene, and print its sizes.
     Check(Check),
+    /// Run a scene and draw pictures of it as PNG files: one, or all frames of a video.
+    Render(Render),
     /// Solve a problem from a file, such as a dumped solve, with any solver.
     Solve(Solve),
     /// Run a scene many times over values of its parameters, with the results in one table.
@@ -86,6 +88,12 @@ pub(crate) struct Run {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) timing: Timing,
+    /// Also write the way of every body: trajectory.csv, a line for each body and picture
+    #[arg(long, conflicts_with_all = ["no_files", "only_result"])]
+    pub(crate) trajectory: bool,
+    /// Also write tables of joints, probes and bodies as Parquet files
+    #[arg(long, conflicts_with_all = ["no_files", "only_result"])]
+    pub(crate) parquet: bool,
     /// Write no files, and keep no pictures in memory
     #[arg(long)]
     pub(crate) no_files: bool,
@@ -119,6 +127,46 @@ pub(crate) struct Run {
     /// end the numbers of `result.json`
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) json: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Render {
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+    #[command(flatten)]
+    pub(crate) timing: Timing,
+    /// Draw the frames of a video, not one picture alone
+    #[arg(long)]
+    pub(crate) frames: bool,
+    /// Draw the moment at this time in seconds [default: the end]
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with = "frames",
+        allow_negative_numbers = true
+    )]
+    pub(crate) time: Option<f64>,
+    /// File of the picture, or directory of the frames [default: <name of the scene>.png, or
+    /// out/<name of the scene>-frames]
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Width and height of a picture in pixels
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720", value_parser = size)]
+    pub(crate) size: [u32; 2],
+    /// Frames in each second of the video
+    #[arg(long, value_name = "N", default_value_t = 25.0, requires = "frames")]
+    pub(crate) fps: f64,
+    /// Simulated seconds in each second of the video
+    #[arg(long, value_name = "X", default_value_t = 1.0, requires = "frames")]
+    pub(crate) speed: f64,
+    /// Look from a view that the scene names under `picture`, from `moving` (all that moves), or
+    /// from one place to another one: X,Y,Z,X,Y,Z in m [default: the camera of the scene, or
+    /// `moving`]
+    #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
+    pub(crate) view: Option<String>,
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -361,6 +409,17 @@ impl Scene {
             },
             mesh_directories: bounds.allow_outside.clone(),
         }
+    }
+}
+
+/// Width and height.
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let sides = text
+        .split_once('x')
+        .map(|(w, h)| [w, h].map(|side| side.trim().parse().ok()));
+    match sides {
+        Some([Some(width), Some(height)]) => Ok([width, height]),
+        _ => Err("expected two whole numbers, such as 1280x720".to_owned()),
     }
 }
 

@@ -18,6 +18,7 @@ mod job;
 mod new;
 mod plot;
 mod progress;
+mod render;
 mod run;
 mod schema;
 mod solve;
@@ -51,6 +52,7 @@ pub fn program() -> ExitCode {
     let arguments = Arguments::parse();
     let code = match &arguments.command {
         Command::Run(run) => run::run(run),
+        Command::Render(render) => render::render(render),
         Command::Check(check) => check::check(check),
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),

@@ -111,7 +111,7 @@ fn meant(table: &ReadTable, word: &str) -> Result<Vec<usize>, Mistake> {
         .filter(|k| fits(&table.names[*k]))
         .collect();
     if found.is_empty() {
-        let names = table.names.iter().map(String::as_str);
+        let names = table.names.iter().map(|name| parts(name).0);
         return Err(Mistake {
             message: format!("there is no column `{word}`"),
             help: hint(word, "columns", names),

@@ -64,6 +64,7 @@ pub(crate) fn run_until(arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 
     if interrupted {
         code = INTERRUPTED;
     }
+    outcome.parquet = arguments.parquet;
     let files = directory.map(|mut directory| {
         let write = if arguments.only_result {
             write_result_into
@@ -190,11 +191,21 @@ fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, Write
 
 /// The scene in its initial state.
 fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
+    if arguments.parquet && !cfg!(feature = "parquet") {
+        let help = "`cargo build --release -p pliant-cli --features parquet` builds one with it; tables in \
+                    `.csv` are always there";
+        return Err(SceneError::Setting {
+            message: "this program was built without Parquet, which `--parquet` asks for".to_owned(),
+            help: Some(help.to_owned()),
+        });
+    }
     let scene = arguments.scene.load()?;
     let built = scene.build(&arguments.scene.settings(Some(&arguments.timing)))?;
     let runner = Runner::new(built)?;
     if arguments.no_files || arguments.only_result {
         Ok(runner.without_recording())
+    } else if arguments.trajectory {
+        runner.with_trajectory().with_room()
     } else {
         runner.with_room()
     }
@@ -254,6 +265,6 @@ fn directory_of(arguments: &Run) -> PathBuf {
     arguments.out.clone().unwrap_or_else(default)
 }
 
-fn code_of(error: &pliant::Error) -> u8 {
+pub(crate) fn code_of(error: &pliant::Error) -> u8 {
     if is_unsolved(error) { NOT_CONVERGED } else { FAILED }
 }

@@ -29,10 +29,12 @@ mod gradient;
 mod material;
 mod mesh;
 mod patches;
+mod recovery;
 mod rod;
 mod sheet;
 mod solid;
 mod strain;
+mod stress;
 mod symmetry;
 
 pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
@@ -44,8 +46,10 @@ pub use material::{
 };
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};
-pub use rod::{Rod, RodCurve, RodParts, Section};
-pub use sheet::{Bending, MembraneStrain, Sheet, SheetMesh, SheetParts};
+pub use recovery::NodalRecovery;
+pub use rod::{Rod, RodCurve, RodForces, RodParts, Section};
+pub use sheet::{Bending, MembraneStrain, Sheet, SheetCells, SheetForces, SheetMesh, SheetParts};
 pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts};
 pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};
+pub use stress::{SheetFields, SolidFields, pressure, von_mises};
 pub use symmetry::SymmetryPlane;

@@ -54,7 +54,46 @@ pub struct RodParts {
     pub lengths: Vec<f64>,
 }
 
+/// Forces and moments of one part of a rod on the other through the section in the middle of a
+/// segment, in the axes of the section there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RodForces {
+    /// Axial force (N), tension positive.
+    pub axial: f64,
+    /// Shear forces (N) along axes 1 and 2.
+    pub shear: [f64; 2],
+    /// Torque (N m) about axis 0, positive where it twists the rod to the right.
+    pub torque: f64,
+    /// Bending moments (N m) about axes 1 and 2, positive where the curvature is.
+    pub moment: [f64; 2],
+}
+
+impl RodForces {
+    /// The six numbers: axial force, shears (N), torque, bending moments (N m).
+    pub fn numbers(&self) -> [f64; 6] {
+        let [shear, moment] = [self.shear, self.moment];
+        [self.axial, shear[0], shear[1], self.torque, moment[0], moment[1]]
+    }
+}
+
 impl RodParts {
+    /// Forces and moments of the section of each segment, from the forces (J) on its six strains:
+    /// minus these over the length.
+    pub fn forces(&self, forces: &[f64]) -> Vec<RodForces> {
+        let segments = forces.as_chunks::<6>().0.iter().zip(&self.lengths);
+        segments
+            .map(|(force, length)| {
+                let [axial, one, two, torque, about_one, about_two] = force.map(|f| -f / length);
+                RodForces {
+                    axial,
+                    shear: [one, two],
+                    torque,
+                    moment: [about_one, about_two],
+                }
+            })
+            .collect()
+    }
+
     /// The motion that makes every segment longer without load by a share (none) that is a function
     /// of time: growth, heat, an active rod. [`Model::set_motion`] takes it for `elasticity`, which
     /// must be a compliance. Bends and twist, and masses, stay those of the lengths at the start.

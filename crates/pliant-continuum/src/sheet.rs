@@ -9,7 +9,7 @@ pub use mesh::SheetMesh;
 pub use strain::MembraneStrain;
 
 use crate::checks::check_number;
-use crate::{ContinuumError, PlaneElastic, PronySeries, Relaxing, SymmetryPlane};
+use crate::{ContinuumError, PlaneElastic, PronySeries, Relaxing, SheetFields, SymmetryPlane};
 use curvature::curvatures;
 use hinges::{Hinge, Hinges, hinges};
 use pliant_model::{
@@ -89,6 +89,47 @@ pub struct SheetParts {
     pub bending: Option<ComponentId>,
     /// Area (m^2) at rest of each triangle, then of what each point of the quadrangles stands for.
     pub areas: Vec<f64>,
+    /// Corners of the triangles, then of the quadrangles.
+    pub cells: SheetCells,
+    /// Thickness (m) at rest.
+    pub thickness: f64,
+}
+
+/// Corners of the triangles and of the quadrangles of a sheet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SheetCells {
+    /// Triangles.
+    pub triangles: Vec<[usize; 3]>,
+    /// Quadrangles.
+    pub quadrangles: Vec<[usize; 4]>,
+}
+
+/// Strains or curvatures of the points of a sheet, and the forces on them: three numbers each.
+#[derive(Clone, Copy, Debug)]
+pub struct SheetForces<'a> {
+    /// Warp, weft, shear as an angle, or twice the twist.
+    pub strains: &'a [f64],
+    /// Forces on these.
+    pub forces: &'a [f64],
+}
+
+impl SheetParts {
+    /// Stresses and bending moments of the triangles, then of the quadrangles, from the strains and
+    /// the forces on them, and of a shell the forces on its curvatures.
+    pub fn fields(&self, membrane: SheetForces<'_>, bending: Option<SheetForces<'_>>) -> SheetFields {
+        let SheetCells {
+            triangles,
+            quadrangles,
+        } = &self.cells;
+        let parts = triangles.iter().map(|_| 1).chain(quadrangles.iter().map(|_| 4));
+        let SheetForces { strains, forces } = membrane;
+        let mut out = SheetFields::new(strains, forces, &self.areas, self.thickness, parts);
+        if let Some(SheetForces { forces, .. }) = bending {
+            let points = forces.as_chunks::<3>().0.iter().zip(&self.areas);
+            out.moment = points.map(|(force, area)| force.map(|f| -f / area)).collect();
+        }
+        out
+    }
 }
 
 impl Sheet {
@@ -292,6 +333,11 @@ impl Sheet {
             curvatures: None,
             bending: None,
             areas: rest_areas,
+            cells: SheetCells {
+                triangles: mesh.triangles.clone(),
+                quadrangles: mesh.quadrangles.clone(),
+            },
+            thickness: self.thickness,
         };
         if let Some(hinges) = hinges {
             self.add_bending(model, name, mesh, &hinges, &areas, &mut parts)?;

@@ -4,8 +4,8 @@ use crate::checks::check_number;
 use crate::patches::dilatation;
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, GreenLagrange, Hyperelastic,
-    LinearElastic, Mesh, Patches, Plasticity, PronySeries, SmallStrain, StrainEnergy, Tangent, Viscoelastic,
-    VolumeRatio,
+    LinearElastic, Mesh, NodalRecovery, Patches, Plasticity, PronySeries, SmallStrain, SolidFields,
+    StrainEnergy, Tangent, Viscoelastic, VolumeRatio,
 };
 use pliant_model::{ComponentId, DiagonalCompliance, Field, ForceField, Model, NodeId, Treatment};
 
@@ -96,6 +96,26 @@ pub struct SolidParts {
     pub volumes: Vec<f64>,
     /// Volume (m^3) at rest of each patch of volume rows.
     pub patch_volumes: Vec<f64>,
+    /// Its elements, and the way from quadrature points to nodes.
+    pub recovery: NodalRecovery,
+    /// Whether strains and rotations are taken for small ones.
+    pub small_strains: bool,
+    /// Whether the material yields.
+    pub yields: bool,
+}
+
+impl SolidParts {
+    /// Stresses and strains at the quadrature points, from the deformation gradients (rows first)
+    /// and the forces on them (J), nine numbers each: `P = -f/V`, `sigma = P F^T/det F`. Of small
+    /// strains, `sigma = P`. The internal variables of the material are for the plastic strain, if
+    /// it yields.
+    pub fn fields(&self, gradients: &[f64], forces: &[f64], internal: &[f64]) -> SolidFields {
+        let mut fields = SolidFields::new(gradients, forces, &self.volumes, self.small_strains);
+        if self.yields {
+            fields.plastic_strain = ElasticPlastic::passed(internal).collect();
+        }
+        fields
+    }
 }
 
 impl Solid {
@@ -297,6 +317,15 @@ impl Solid {
             mass,
             volumes,
             patch_volumes: Vec::new(),
+            recovery: NodalRecovery::new(mesh),
+            small_strains: matches!(
+                self.law,
+                Law::OfStrains {
+                    measure: Measure::Small,
+                    ..
+                }
+            ),
+            yields: self.plasticity.is_some(),
         };
         if let Some(patches) = patches {
             self.add_volume_rows(model, name, &patches, &mut parts)?;

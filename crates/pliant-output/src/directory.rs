@@ -20,7 +20,7 @@ use super::vtk::{FRAMES, is_frame};
 pub const MANIFEST: &str = "manifest.json";
 
 /// Names of all results beside the frames.
-pub const RESULTS: [&str; 10] = [
+pub const RESULTS: [&str; 17] = [
     TIMED,
     "energy.csv",
     "joints.csv",
@@ -31,6 +31,13 @@ pub const RESULTS: [&str; 10] = [
     "play.html",
     "particles.pvd",
     "bodies.pvd",
+    "solids.pvd",
+    "sheets.pvd",
+    "rods.pvd",
+    "trajectory.csv",
+    "joints.parquet",
+    "probes.parquet",
+    "trajectory.parquet",
 ];
 
 /// The file of a checkpoint that has the motion.

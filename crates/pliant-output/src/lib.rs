@@ -15,11 +15,15 @@ pub mod atomic;
 mod base64;
 pub mod csv;
 pub mod directory;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod player;
 pub mod plot;
+pub mod png;
 pub mod raster;
 pub mod recording;
 pub mod sealed;
+pub mod trajectory;
 pub mod vtk;
 
 /// Why a result could not be written.
@@ -80,7 +84,7 @@ pub enum ExportError {
     /// A segment or triangle names a point that does not exist.
     #[error("{what} {cell} of the recording names point {index}, but there are {points} points")]
     BadIndex {
-        /// `"segment"` or `"triangle"`.
+        /// `"segment"`, `"triangle"` or `"cell of a region"`.
         what: &'static str,
         /// Index of the cell, from zero.
         cell: usize,
@@ -101,6 +105,33 @@ impl ExportError {
     }
 }
 
+/// Checks that the cells of regions name points that there are, and the regions points of frames.
+fn check_regions(recording: &Recording, points: usize) -> Result<(), ExportError> {
+    for region in &recording.regions {
+        let wrong = |cell: usize, index: u32, points: usize| ExportError::BadIndex {
+            what: "cell of a region",
+            cell,
+            index,
+            points,
+        };
+        if let Some(first) = region.first_point
+            && first.saturating_add(region.point_count) > points
+        {
+            return Err(wrong(0, u32::try_from(first).unwrap_or(u32::MAX), points));
+        }
+        for (number, cell) in region.cells.iter().enumerate() {
+            let beyond = cell
+                .nodes
+                .iter()
+                .find(|node| **node as usize >= region.point_count);
+            if let Some(node) = beyond {
+                return Err(wrong(number, *node, region.point_count));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Checks that all frames fit the fixed topology, so that the writers can index without asking
 /// again.
 ///
@@ -116,8 +147,21 @@ fn check_topology(recording: &Recording) -> Result<(), ExportError> {
             0 => points,
             found => found,
         };
+        let known = |found: usize, expected: usize| if found == 0 { expected } else { found };
+        let bodies = recording.bodies.len();
+        let forces = known(frame.contact_forces.len(), points);
+        let body_forces = known(frame.body_contact_forces.len(), bodies);
+        let regions = known(frame.regions.len(), recording.regions.len());
+        let moving = known(frame.body_velocities.len(), bodies);
+        // Colliders that are drawn have none.
+        let turning = frame.angular_velocities.len();
         let lists = [
             ("contact pressures", points, pressures),
+            ("contact forces", points, forces),
+            ("contact forces on bodies", bodies, body_forces),
+            ("velocities of bodies", bodies, moving),
+            ("angular velocities of bodies", turning.min(bodies), turning),
+            ("regions", recording.regions.len(), regions),
             ("points", points, frame.points.len()),
             ("velocities", points, frame.velocities.len()),
             ("poses", recording.bodies.len(), frame.poses.len()),
@@ -132,7 +176,17 @@ fn check_topology(recording: &Recording) -> Result<(), ExportError> {
                 });
             }
         }
+        let misfits = recording.regions.iter().zip(&frame.regions);
+        if let Some((what, expected, found)) = misfits.filter_map(|(r, f)| r.misfit(f)).next() {
+            return Err(ExportError::WrongLength {
+                frame: index,
+                what,
+                expected,
+                found,
+            });
+        }
     }
+    check_regions(recording, points)?;
     let segments = recording.segments.iter().map(<[u32; 2]>::as_slice).enumerate();
     let triangles = recording.triangles.iter().map(<[u32; 3]>::as_slice).enumerate();
     let cells = segments

@@ -6,10 +6,11 @@
 //! `>` and `&` escaped and is shown through `textContent` only; the title also stands in the page
 //! as escaped text. So no name can inject markup.
 //!
-//! The page understands `#t=1.25&paused` (start time in seconds, standing still), also `speed=0.5`,
-//! `once` (no loop) and `forces` (of contacts). It reports in `<output id="status">` either
-//! `ready frames=120 time=0.350 drawn=17` (`drawn`: points + segments + triangles + bodies of the
-//! last picture) or `error: ...`; `cargo xtask player PAGE.html` tests a page by these.
+//! The page understands options behind `#`, such as `#t=1.25&paused&hide=ground`, which
+//! `docs/scenes.md` lists. It reports in `<output id="status">` either `ready frames=120 time=0.350
+//! drawn=17` (`drawn`: points + segments + triangles + bodies, joints and arrows of the last
+//! picture) or `error: ...`, and with the option `state` the numbers of the picture as JSON in
+//! `<output id="state">`; `cargo xtask player` tests pages by these.
 //!
 //! # The data of the page
 //!
@@ -20,34 +21,42 @@
 //! |-------------|---------|----------------------------------------------------------------------|
 //! | `times`     | f64     | one per frame                                                        |
 //! | `frames`    | f32     | per frame: x, y, z of every point, then position and quaternion of every body |
-//! | `energies`  | f32     | per frame: kinetic, potential, dissipated                            |
+//! | `activations` | f32   | per frame: one of each line that is a muscle                         |
 //! | `segments`  | u32     | two point indices each                                               |
 //! | `triangles` | u32     | three point indices each                                             |
-//! | `arrow_starts` | u32  | per frame the first of its contact forces, then their number              |
+//! | `arrow_starts` | u32  | per frame the first of its contact forces, then their number         |
 //! | `arrows`    | f32     | point and force of each contact force                                |
-//! | `mesh`      | f32     | position of each corner, over four times the largest reach, and normal   |
+//! | `mesh`      | f32     | position of each corner, over four times the largest reach, and normal |
+//! | `values` of a field | u16 | per frame: the points, and the bodies if it has them, in 65,535 steps from `low` to `high`; 65,535 is no value |
+//! | `times`, `values` of a table | f64 | its lines                                               |
 
 mod check;
+mod data;
 mod encode;
 #[cfg(test)]
 mod tests;
 
 use super::atomic::{Written, write_atomically};
 use super::{ExportError, base64};
-use crate::recording::{BodyTrack, Recording, Shape, Surface};
+use crate::recording::Recording;
+use data::{Data, Forces, LookData, Motion, Things};
 use encode::{escape_html, fill, script_json};
-use serde::Serialize;
 use std::path::Path;
 
 const PAGE: &str = include_str!("player/player.html");
 const STYLE: &str = include_str!("player/player.css");
 /// The parts of the one script, in order.
-const SCRIPT: [&str; 6] = [
+const SCRIPT: [&str; 11] = [
     include_str!("player/data.js"),
+    include_str!("player/things.js"),
+    include_str!("player/paint.js"),
     include_str!("player/shaders.js"),
+    include_str!("player/meshes.js"),
     include_str!("player/render.js"),
     include_str!("player/camera.js"),
+    include_str!("player/series.js"),
     include_str!("player/strip.js"),
+    include_str!("player/pick.js"),
     include_str!("player/player.js"),
 ];
 
@@ -156,6 +165,26 @@ pub enum PlayerError {
         /// Number of points.
         points: usize,
     },
+    /// A line has segments that do not exist.
+    #[error("the line \"{line}\" ends at segment {end}, but there are {segments} segments")]
+    Line {
+        /// The user's name of the line.
+        line: String,
+        /// The segment behind its last one.
+        end: usize,
+        /// Number of segments.
+        segments: usize,
+    },
+    /// A joint is on a body that does not exist.
+    #[error("the joint \"{joint}\" is on body {body}, but there are {bodies} bodies")]
+    Joint {
+        /// The user's name of the joint.
+        joint: String,
+        /// The body it names.
+        body: usize,
+        /// Number of bodies.
+        bodies: usize,
+    },
     /// A size of a body's shape is negative or not finite.
     #[error("body \"{body}\" cannot be drawn: its shape has the size {size}")]
     Shape {
@@ -188,94 +217,11 @@ pub enum PlayerError {
     },
 }
 
-/// The names and the packed numbers, as the script reads them.
-#[derive(Serialize)]
-struct Data<'a> {
-    format: u32,
-    title: &'a str,
-    up: [f64; 3],
-    count: usize,
-    points: usize,
-    groups: Vec<GroupData<'a>>,
-    bodies: Vec<BodyData<'a>>,
-    times: String,
-    frames: String,
-    energies: String,
-    segments: String,
-    triangles: String,
-    arrow_starts: String,
-    arrows: String,
-}
-
-#[derive(Serialize)]
-struct GroupData<'a> {
-    name: &'a str,
-    start: usize,
-    count: usize,
-}
-
-#[derive(Serialize)]
-struct BodyData<'a> {
-    name: &'a str,
-    kind: &'static str,
-    size: [f64; 3],
-    /// Corners and normals of the triangles of a mesh.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    mesh: String,
-}
-
-/// Three times position and normal of every triangle; those without an area or a corner are left
-/// out. Positions are over four times the largest reach, so that they stay away from the edges of
-/// the cube, which are drawn as lines.
-fn faces(surface: &Surface) -> String {
-    let reach = surface.reach().iter().fold(0.0f64, |m, x| m.max(*x));
-    let mut numbers = Vec::with_capacity(18 * surface.triangles.len());
-    for triangle in &surface.triangles {
-        let corners = triangle.map(|v| surface.vertices.get(v as usize));
-        let [Some(a), Some(b), Some(c)] = corners else {
-            continue;
-        };
-        let (u, v) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
-        let n = [0, 1, 2].map(|k| {
-            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-            u[i] * v[j] - u[j] * v[i]
-        });
-        let norm = n.iter().map(|c| c * c).sum::<f64>().sqrt();
-        if norm > 0.0 {
-            for corner in [a, b, c] {
-                numbers.extend(corner.iter().map(|x| (x / (4.0 * reach)) as f32));
-                numbers.extend(n.iter().map(|x| (x / norm) as f32));
-            }
-        }
-    }
-    pack(numbers.into_iter().flat_map(f32::to_le_bytes))
-}
-
-impl<'a> From<&'a BodyTrack> for BodyData<'a> {
-    fn from(body: &'a BodyTrack) -> Self {
-        let (kind, size) = match &body.shape {
-            Shape::Box { half } => ("box", *half),
-            Shape::Sphere { radius } => ("sphere", [*radius; 3]),
-            Shape::Axes { size } => ("axes", [*size; 3]),
-            Shape::Mesh(surface) => ("mesh", surface.reach()),
-        };
-        Self {
-            name: &body.name,
-            kind,
-            size,
-            mesh: match &body.shape {
-                Shape::Mesh(surface) => faces(surface),
-                _ => String::new(),
-            },
-        }
-    }
-}
-
 /// The page that plays `recording`, with `up` pointing up on the screen: against gravity, of any
 /// length, usually `[0.0, 1.0, 0.0]`.
 ///
 /// Numbers are stored in single precision, so a scene more than about 1000 times its size away from
-/// the origin looks coarse. Velocities and the fine samples are left out. A recording without
+/// the origin looks coarse. Of velocities there are the speeds. A recording without
 /// points and bodies gives a page with the ground only.
 ///
 /// # Errors
@@ -284,47 +230,27 @@ impl<'a> From<&'a BodyTrack> for BodyData<'a> {
 ///
 /// # Cost
 ///
-/// One pass over the frames; the page takes about 16 bytes per point and frame, and 37 per body and
-/// frame.
+/// Some passes over the frames; the page takes about 19 bytes per point and frame, 40 per body and
+/// frame, and 3 per point and frame for each further field.
 pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, PlayerError> {
     check::recording(recording)?;
     let up = check::unit(up)?;
-    let (starts, arrows) = arrows(recording);
+    let numbers = recording
+        .frames
+        .first()
+        .map_or(0, |f| 3 * f.points.len() + 7 * f.poses.len());
+    let (fields, left_out) = data::fields(recording, 4 * numbers * recording.frames.len());
     let data = Data {
-        format: 1,
+        format: 2,
         title: &recording.title,
         up,
-        count: recording.frames.len(),
-        points: recording.frames.first().map_or(0, |frame| frame.points.len()),
-        groups: recording
-            .groups
-            .iter()
-            .map(|g| GroupData {
-                name: &g.name,
-                start: g.start,
-                count: g.count,
-            })
-            .collect(),
-        bodies: recording.bodies.iter().map(BodyData::from).collect(),
-        times: pack(recording.frames.iter().flat_map(|frame| frame.time.to_le_bytes())),
-        frames: pack(recording.frames.iter().flat_map(|frame| {
-            let points = frame.points.iter().flatten();
-            points
-                .chain(frame.poses.iter().flatten())
-                .flat_map(|&x| (x as f32).to_le_bytes())
-        })),
-        energies: pack(recording.frames.iter().flat_map(|frame| {
-            let energies = [
-                frame.sample.kinetic,
-                frame.sample.potential,
-                frame.sample.dissipated,
-            ];
-            energies.into_iter().flat_map(|x| (x as f32).to_le_bytes())
-        })),
-        segments: pack(recording.segments.iter().flatten().flat_map(|i| i.to_le_bytes())),
-        triangles: pack(recording.triangles.iter().flatten().flat_map(|i| i.to_le_bytes())),
-        arrow_starts: pack(starts.into_iter().flat_map(u32::to_le_bytes)),
-        arrows: pack(arrows.into_iter().flat_map(f32::to_le_bytes)),
+        things: Things::of(recording),
+        motion: Motion::of(recording),
+        forces: Forces::of(recording),
+        fields,
+        left_out,
+        tables: data::tables(recording),
+        look: LookData::of(&recording.look),
     };
     let data = script_json(&data)?;
     let title = escape_html(&recording.title);
@@ -337,26 +263,6 @@ pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, Player
             ("script", &SCRIPT.concat()),
         ],
     ))
-}
-
-/// Start of the contact forces of each frame, with their number at the end; point and force of
-/// each. What does not fit into single precision is left out.
-fn arrows(recording: &Recording) -> (Vec<u32>, Vec<f32>) {
-    let (mut starts, mut numbers) = (Vec::with_capacity(recording.frames.len() + 1), Vec::new());
-    let mut lines = recording.contacts.lines.iter().peekable();
-    for frame in &recording.frames {
-        starts.push((numbers.len() / 6) as u32);
-        while let Some(line) = lines.next_if(|line| line.time <= frame.time) {
-            let six = [line.point, line.force].concat();
-            let six: Vec<f32> = six.into_iter().map(|x| x as f32).collect();
-            let exerts = line.time == frame.time && line.force != [0.0; 3];
-            if exerts && six.iter().all(|x| x.is_finite()) {
-                numbers.extend(six);
-            }
-        }
-    }
-    starts.push((numbers.len() / 6) as u32);
-    (starts, numbers)
 }
 
 /// Little-endian numbers as base64.

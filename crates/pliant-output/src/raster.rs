@@ -2,14 +2,17 @@
 //! card.
 //!
 //! They show what the player shows, in its colours and from where it first stands, without its
-//! shadows, its floor and its arrows: bodies and surfaces are shaded by the direction of their
-//! triangles, segments are lines, points that belong to neither are dots. Every picture has the
-//! same bits on all machines whose square roots, sines and arctangents have.
+//! shadows, its floor, its joints and its arrows, and with nothing that the scene hides: bodies and
+//! surfaces are shaded by the direction of their triangles, segments are lines, points that belong
+//! to neither are dots. Every picture has the same bits on all machines whose square roots, sines
+//! and arctangents have.
 
 mod camera;
 mod canvas;
+mod shot;
 
 pub use camera::Camera;
+pub use shot::Shot;
 
 use crate::recording::{Frame, Recording, Shape, Surface};
 use camera::{Sight, cross, dot, plus, scaled, unit};
@@ -31,6 +34,8 @@ const PALETTE: [[f64; 3]; 8] = [
 ];
 /// Colours of the three axes of a body without a shape.
 const AXES: [[f64; 3]; 3] = [[0.88, 0.26, 0.22], [0.16, 0.64, 0.32], [0.22, 0.46, 0.92]];
+/// Colours of muscles without activation, half of it, and a full one.
+const ACTIVE: [[f64; 3]; 3] = [[0.55, 0.60, 0.68], [0.93, 0.55, 0.45], [0.86, 0.08, 0.10]];
 /// Direction to the light on the screen: right, up, towards the viewer.
 const LIGHT: [f64; 3] = [0.36, 0.61, 0.71];
 
@@ -99,18 +104,27 @@ impl Painter {
     fn surfaces(&mut self, recording: &Recording, frame: &Frame) {
         for triangle in &recording.triangles {
             let corners = triangle.map(|i| frame.points.get(i as usize).copied());
-            if let [Some(a), Some(b), Some(c)] = corners {
-                self.triangle([a, b, c], group_colour(recording, triangle[0] as usize));
+            let colour = group_colour(recording, triangle[0] as usize);
+            if let ([Some(a), Some(b), Some(c)], Some(colour)) = (corners, colour) {
+                self.triangle([a, b, c], colour);
             }
         }
     }
 
     fn lines(&mut self, recording: &Recording, frame: &Frame) {
-        let width = self.canvas.unit() * 1.6;
-        for segment in &recording.segments {
+        let own = line_colours(recording, frame);
+        let mut is_muscle = vec![false; own.len()];
+        for line in recording.lines.iter().filter(|line| line.is_muscle) {
+            let last = line.first.saturating_add(line.count).min(own.len());
+            if let Some(segments) = is_muscle.get_mut(line.first..last) {
+                segments.fill(true);
+            }
+        }
+        for ((segment, own), is_muscle) in recording.segments.iter().zip(own).zip(is_muscle) {
+            let width = self.canvas.unit() * if is_muscle { 4.0 } else { 1.6 };
             let ends = segment.map(|i| frame.points.get(i as usize).copied());
-            if let [Some(a), Some(b)] = ends {
-                let colour = group_colour(recording, segment[0] as usize);
+            let colour = own.unwrap_or_else(|| group_colour(recording, segment[0] as usize));
+            if let ([Some(a), Some(b)], Some(colour)) = (ends, colour) {
                 self.line([a, b], width, colour);
             }
         }
@@ -131,8 +145,7 @@ impl Painter {
         }
         for (index, point) in frame.points.iter().enumerate().filter(|(i, _)| radius[*i] > 0.0) {
             let seen = self.sight.see(*point);
-            if let Some(corner) = self.sight.corner(seen) {
-                let colour = group_colour(recording, index);
+            if let (Some(corner), Some(colour)) = (self.sight.corner(seen), group_colour(recording, index)) {
                 let radius = self.canvas.unit() * radius[index];
                 self.canvas.disc(corner, radius, bytes(colour, 1.0));
             }
@@ -144,7 +157,12 @@ impl Painter {
         let ball = Surface::ellipsoid([1.0; 3]);
         let cube = cube();
         for ((body, pose), family) in recording.bodies.iter().zip(&frame.poses).zip(families) {
-            let colour = PALETTE[(recording.groups.len() + family) % PALETTE.len()];
+            let name = self::family(&body.name);
+            if recording.look.hides(name) {
+                continue;
+            }
+            let usual = PALETTE[(recording.groups.len() + family) % PALETTE.len()];
+            let colour = recording.look.colour(name).unwrap_or(usual);
             match &body.shape {
                 Shape::Box { half } => self.mesh(&cube, *half, pose, colour),
                 Shape::Sphere { radius } => self.mesh(&ball, [*radius; 3], pose, colour),
@@ -199,11 +217,45 @@ impl Painter {
     }
 }
 
-/// The colour of the group of a point.
-fn group_colour(recording: &Recording, point: usize) -> [f64; 3] {
-    let mut groups = recording.groups.iter();
-    let group = groups.position(|g| (g.start..g.start + g.count).contains(&point));
-    PALETTE[group.unwrap_or(0) % PALETTE.len()]
+/// The colour of the group of a point; `None` if it is hidden.
+fn group_colour(recording: &Recording, point: usize) -> Option<[f64; 3]> {
+    let mut groups = recording.groups.iter().enumerate();
+    let group = groups.find(|(_, g)| (g.start..g.start.saturating_add(g.count)).contains(&point));
+    let Some((index, group)) = group else {
+        return Some(PALETTE[0]);
+    };
+    let look = &recording.look;
+    let colour = look.colour(&group.name).unwrap_or(PALETTE[index % PALETTE.len()]);
+    (!look.hides(&group.name)).then_some(colour)
+}
+
+/// Colours of the segments that are not those of their points: of lines that have one, of muscles
+/// by their activation; and none of lines that are hidden or released.
+fn line_colours(recording: &Recording, frame: &Frame) -> Vec<Option<Option<[f64; 3]>>> {
+    let mut colours = vec![None; recording.segments.len()];
+    let mut activations = frame.activations.iter();
+    for (index, line) in (0..).zip(&recording.lines) {
+        let activation = if line.is_muscle { activations.next() } else { None };
+        let name = family(&line.name);
+        let colour = match activation {
+            _ if recording.look.hides(name) || frame.released.contains(&index) => Some(None),
+            Some(activation) => Some(Some(active(*activation))),
+            None => recording.look.colour(name).map(Some),
+        };
+        let last = line.first.saturating_add(line.count).min(colours.len());
+        if let Some(segments) = colours.get_mut(line.first..last) {
+            segments.fill(colour);
+        }
+    }
+    colours
+}
+
+/// The colour of a muscle.
+fn active(activation: f64) -> [f64; 3] {
+    let at = 2.0 * activation.clamp(0.0, 1.0);
+    let [low, high] = if at < 1.0 { [0, 1] } else { [1, 2] };
+    let share = at - low as f64;
+    [0, 1, 2].map(|k| ACTIVE[low][k] + share * (ACTIVE[high][k] - ACTIVE[low][k]))
 }
 
 /// The families of bodies, whose names differ by a number at their end, each with a colour.

@@ -3,8 +3,12 @@
 //!
 //! It is plain data and the writers read nothing else, so a recording can come from anywhere.
 
+mod look;
+mod region;
 mod surface;
 
+pub use look::{Look, Viewpoint};
+pub use region::{CellKind, FieldSpec, Region, RegionCell, RegionFrame, RegionKind};
 pub use surface::Surface;
 
 use serde::{Deserialize, Serialize};
@@ -52,8 +56,48 @@ pub struct PointGroup {
     pub count: usize,
 }
 
+/// A line with a name: the segments of a spring, a rope, a tendon or a muscle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineTrack {
+    /// The user's name.
+    pub name: String,
+    /// Index of its first segment in [`Recording::segments`].
+    pub first: usize,
+    /// Number of its segments.
+    pub count: usize,
+    /// Whether [`Frame::activations`] has its activation: lines that are muscles come in its order.
+    pub is_muscle: bool,
+}
+
+/// The place of a joint, which is drawn as a mark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointMark {
+    /// The user's name.
+    pub name: String,
+    /// The kind in words: `hinge`, `ball joint`.
+    pub kind: &'static str,
+    /// The body that carries the joint's frame, by its place in [`Recording::bodies`]; the world
+    /// otherwise.
+    pub body: Option<usize>,
+    /// Position in the axes of the body, or of the world (m).
+    pub position: [f64; 3],
+    /// Rotation there, a unit quaternion (w, x, y, z); the axis of the joint is its z axis.
+    pub rotation: [f64; 4],
+    /// Column of [`Recording::joints`], without the time, that has x of the force on that side.
+    pub force: usize,
+}
+
+/// A number at all points that is recorded with every frame, such as a stress.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldInfo {
+    /// Its name: `von Mises stress`.
+    pub name: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+}
+
 /// The state at one recorded instant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Time (s).
     pub time: f64,
@@ -64,10 +108,61 @@ pub struct Frame {
     /// Contact pressure at all points (Pa), as many as `points`; empty if it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pressures: Vec<f64>,
+    /// Contact forces on all points (N): the sum over the last step; empty if nothing collides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contact_forces: Vec<[f64; 3]>,
+    /// Values of [`Recording::fields`], in their order: of each as many as `points`, not finite
+    /// where there is none; empty if it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Vec<f64>>,
     /// Poses of all bodies: position (m), then unit quaternion (w, x, y, z).
     pub poses: Vec<[f64; 7]>,
+    /// Velocities of the origins of all bodies (m/s), as many as `poses`; empty if they are not
+    /// known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub body_velocities: Vec<[f64; 3]>,
+    /// Angular velocities in world axes (rad/s) of the bodies that are no colliders, which come
+    /// first. Empty unless the trajectory is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub angular_velocities: Vec<[f64; 3]>,
+    /// Contact forces on all bodies (N), as many as `poses`; empty if nothing collides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub body_contact_forces: Vec<[f64; 3]>,
+    /// Activations of the lines that are muscles, from 0 to 1; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub activations: Vec<f64>,
+    /// Lines that are no more, because all that acted along them was released, by their places in
+    /// [`Recording::lines`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<u32>,
+    /// Numbers on the points and cells of [`Recording::regions`]; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionFrame>,
     /// Energies and residuals of the step that ended here.
     pub sample: Sample,
+}
+
+impl Frame {
+    /// The frame at a share of the way to another one of the same recording: positions in straight
+    /// lines, rotations along the shorter arc, all else of this frame.
+    pub fn towards(&self, next: &Self, share: f64) -> Self {
+        let mix = |a: f64, b: f64| a + share * (b - a);
+        let mut out = self.clone();
+        out.time = mix(self.time, next.time);
+        for (a, b) in out.points.iter_mut().zip(&next.points) {
+            *a = [0, 1, 2].map(|k| mix(a[k], b[k]));
+        }
+        for (a, b) in out.poses.iter_mut().zip(&next.poses) {
+            let cosine: f64 = (3..7).map(|k| a[k] * b[k]).sum();
+            let mixed: [f64; 7] = std::array::from_fn(|k| match k {
+                0..3 => mix(a[k], b[k]),
+                _ => mix(a[k], b[k] * cosine.signum()),
+            });
+            let norm = mixed[3..].iter().fold(0.0, |norm: f64, x| norm.hypot(*x));
+            *a = std::array::from_fn(|k| if k < 3 { mixed[k] } else { mixed[k] / norm });
+        }
+        out
+    }
 }
 
 /// Names of the sources in [`Sample::ledger`]; those that begin with `numerical_` sum to
@@ -193,10 +288,20 @@ pub struct Recording {
     pub groups: Vec<PointGroup>,
     /// Pairs of point indices to draw as lines (cables, strings, springs).
     pub segments: Vec<[u32; 2]>,
+    /// Segments that have a name of their own, in order.
+    pub lines: Vec<LineTrack>,
     /// Triples of point indices to draw as surfaces.
     pub triangles: Vec<[u32; 3]>,
     /// Rigid bodies.
     pub bodies: Vec<BodyTrack>,
+    /// Solids, sheets and rods with numbers on their points and cells.
+    pub regions: Vec<Region>,
+    /// Marks of joints.
+    pub marks: Vec<JointMark>,
+    /// Numbers at points that [`Frame::fields`] has.
+    pub fields: Vec<FieldInfo>,
+    /// Cameras and colours that the scene asks for.
+    pub look: Look,
     /// The recorded instants, in order of time.
     pub frames: Vec<Frame>,
     /// One line per time step (finer than `frames`).

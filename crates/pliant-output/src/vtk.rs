@@ -1,5 +1,5 @@
-//! ParaView files: one unstructured grid of particles and one surface mesh of bodies per frame, and
-//! two collections.
+//! ParaView files: per frame one unstructured grid of particles, one surface mesh of bodies, and
+//! one grid each of solids, of sheets and of rods with their fields, and a collection of each.
 //!
 //! XML files of VTK 1.0 with inline base64 data (little-endian, 64-bit lengths), which ParaView 5,
 //! VTK 9 and meshio read. All coordinates are world coordinates in metres.
@@ -12,9 +12,12 @@ use super::atomic::{Written, write_atomically};
 use super::base64;
 use super::directory::refuse_link;
 use super::{ExportError, check_topology};
-use crate::recording::{Frame, Recording};
+use crate::recording::{Frame, Recording, RegionKind};
 
 mod bodies;
+mod regions;
+
+use regions::{KINDS, RegionMesh, has_regions};
 
 /// VTK's numbers of the cell types in use.
 const VTK_VERTEX: u8 = 1;
@@ -46,11 +49,18 @@ const BODIES: Series = Series {
 /// Writes the recording for ParaView into the directory `dir` (created if missing).
 ///
 /// - `particles.pvd` and `frames/particles_0000.vtu`, ...: segments as lines, triangles, and a
-///   vertex for each point that is in no cell; point data `velocity` (m/s), `node` (index into
-///   [`Recording::groups`], -1 outside all) and, where it is known, `contact_pressure` (Pa).
+///   vertex for each point that is in no cell; point data `displacement` since the first frame (m),
+///   `velocity` (m/s), `node` (index into [`Recording::groups`], -1 outside all) and, where they
+///   are known, `contact_pressure` (Pa) and `contact_force` (N).
 /// - `bodies.pvd` and `frames/bodies_0000.vtp`, ...: boxes as 6 quads, spheres as 12 x 8
 ///   latitude-longitude meshes, axes as 3 lines; cell data `body` (index into
-///   [`Recording::bodies`]) and, for axes, `axis` (0, 1, 2; else -1).
+///   [`Recording::bodies`]), for axes `axis` (0, 1, 2; else -1) and, where something collides,
+///   `contact_force` (N) of the body.
+/// - `solids.pvd`, `sheets.pvd`, `rods.pvd` and `frames/solids_0000.vtu`, ...: the cells of
+///   [`Recording::regions`] of each kind; point data `displacement` (m), contacts as those of
+///   particles, and the fields of the regions at points; cell data `solid`, `sheet` or `rod` (the
+///   number among the regions of its kind) and their fields of cells, in single precision. A field
+///   that only some of the regions have is not a number on the others.
 ///
 /// The time (s) of each frame is in the collections. A recording without points has no particle
 /// files, one without bodies no body files. Each collection is written after its frames; frames of
@@ -80,14 +90,27 @@ pub fn write_vtk(dir: &Path, recording: &Recording) -> Result<Vec<Written>, Expo
         let write = |frame: &Frame, out: &mut dyn Write| mesh.write(frame, out);
         written.extend(write_series(dir, recording, &BODIES, digits, write)?);
     }
+    for kind in KINDS.into_iter().filter(|kind| has_regions(recording, *kind)) {
+        let mesh = RegionMesh::new(recording, kind);
+        let series = regions::series(kind).0;
+        let (mesh, frames) = (&mesh, &recording.frames);
+        let write = |index: usize, out: &mut dyn Write| mesh.write(&frames[index], out);
+        written.extend(write_frames(dir, recording, series, digits, write)?);
+    }
     Ok(written)
 }
 
 /// Names of the collections that [`write_vtk`] writes of a recording.
-pub fn collections(recording: &Recording) -> impl Iterator<Item = &'static str> {
+pub fn collections(recording: &Recording) -> impl Iterator<Item = &'static str> + '_ {
     let particles = has_points(recording).then_some("particles.pvd");
     let bodies = has_bodies(recording).then_some("bodies.pvd");
-    particles.into_iter().chain(bodies)
+    let regions = KINDS.into_iter().filter(|kind| has_regions(recording, *kind));
+    let regions = regions.map(|kind| match kind {
+        RegionKind::Solid => "solids.pvd",
+        RegionKind::Sheet => "sheets.pvd",
+        RegionKind::Rod => "rods.pvd",
+    });
+    particles.into_iter().chain(bodies).chain(regions)
 }
 
 fn has_points(recording: &Recording) -> bool {
@@ -103,11 +126,13 @@ fn has_bodies(recording: &Recording) -> bool {
 
 /// Whether a file of the subdirectory has a name of a frame.
 pub(crate) fn is_frame(name: &str) -> bool {
-    [PARTICLES, BODIES].iter().any(|Series { stem, extension }| {
-        let digits = name.strip_prefix(*stem).and_then(|n| n.strip_prefix('_'));
-        let digits = digits.and_then(|n| n.strip_suffix(*extension)?.strip_suffix('.'));
-        digits.is_some_and(|d| d.len() >= LEAST_DIGITS && d.bytes().all(|b| b.is_ascii_digit()))
-    })
+    [PARTICLES, BODIES, regions::SOLIDS, regions::SHEETS, regions::RODS]
+        .iter()
+        .any(|Series { stem, extension }| {
+            let digits = name.strip_prefix(*stem).and_then(|n| n.strip_prefix('_'));
+            let digits = digits.and_then(|n| n.strip_suffix(*extension)?.strip_suffix('.'));
+            digits.is_some_and(|d| d.len() >= LEAST_DIGITS && d.bytes().all(|b| b.is_ascii_digit()))
+        })
 }
 
 /// Writes one file per frame and their collection.
@@ -118,6 +143,20 @@ fn write_series(
     digits: usize,
     write: impl Fn(&Frame, &mut dyn Write) -> io::Result<()> + Sync,
 ) -> Result<Vec<Written>, ExportError> {
+    let frames = &recording.frames;
+    write_frames(dir, recording, series, digits, |index, out| {
+        write(&frames[index], out)
+    })
+}
+
+/// Writes one file per frame, by its number, and their collection.
+fn write_frames(
+    dir: &Path,
+    recording: &Recording,
+    series: &Series,
+    digits: usize,
+    write: impl Fn(usize, &mut dyn Write) -> io::Result<()> + Sync,
+) -> Result<Vec<Written>, ExportError> {
     let Series { stem, extension } = series;
     // Collections want forward slashes on every system.
     let name = |index: usize| format!("{FRAMES}/{stem}_{index:0digits$}.{extension}");
@@ -125,11 +164,10 @@ fn write_series(
     // Frames are independent files: encoding and syncing them side by side is what a run's end
     // waits for. The first error in the order of the frames is the one reported, whichever came
     // first.
-    let results: Vec<Result<Written, ExportError>> = recording
-        .frames
+    let results: Vec<Result<Written, ExportError>> = names
         .par_iter()
-        .zip(&names)
-        .map(|(frame, name)| write_atomically(&dir.join(name), |out| write(frame, out)))
+        .enumerate()
+        .map(|(index, name)| write_atomically(&dir.join(name), |out| write(index, out)))
         .collect();
     let mut written = results.into_iter().collect::<Result<Vec<_>, _>>()?;
     let collection = dir.join(format!("{stem}.pvd"));
@@ -156,6 +194,8 @@ struct ParticleCells {
     types: Vec<u8>,
     /// Per point, index of its group.
     node: Vec<i64>,
+    /// Positions in the first frame (m).
+    start: Vec<[f64; 3]>,
 }
 
 impl ParticleCells {
@@ -167,6 +207,10 @@ impl ParticleCells {
             offsets: Vec::new(),
             types: Vec::new(),
             node: vec![-1; points],
+            start: recording
+                .frames
+                .first()
+                .map_or_else(Vec::new, |frame| frame.points.clone()),
         };
         let mut used = vec![false; points];
         for segment in &recording.segments {
@@ -210,8 +254,16 @@ impl ParticleCells {
         writeln!(out, r#"      <PointData Vectors="velocity">"#)?;
         vectors(out, "velocity", &frame.velocities)?;
         integers(out, "node", &self.node)?;
+        let moved = frame.points.iter().zip(&self.start);
+        let moved: Vec<[f64; 3]> = moved
+            .map(|(x, start)| std::array::from_fn(|k| x[k] - start[k]))
+            .collect();
+        vectors(out, "displacement", &moved)?;
         if !frame.pressures.is_empty() {
             numbers(out, "contact_pressure", &frame.pressures)?;
+        }
+        if !frame.contact_forces.is_empty() {
+            vectors(out, "contact_force", &frame.contact_forces)?;
         }
         writeln!(out, "      </PointData>\n      <Points>")?;
         vectors(out, "Points", &frame.points)?;

@@ -22,6 +22,7 @@ mod contacts;
 mod controllers;
 mod drives;
 mod events;
+mod fields;
 mod files;
 mod holds;
 mod inputs;
@@ -56,16 +57,17 @@ use checkpoint::{Checkpoints, Identity};
 use controllers::Controllers;
 use drives::{Drive, Drives};
 use events::Watchers;
+use fields::Fields;
 use holds::Schedule;
 use joints::Joints;
-use pliant::model::{ComponentId, Energies, NodeId};
+use pliant::model::{ComponentId, Energies};
 use pliant::solvers::KktSystem;
 use pliant::{Checkpoint, Ledger, Simulation, StepReport, WorkPart};
 use pliant_lab::exchange::Statement;
 use pliant_output::atomic::Written;
 use pliant_output::player::{PlayerError, player_html};
 use pliant_output::raster::{Camera, RasterError, draw};
-use pliant_output::recording::{Frame, Recording, Sample};
+use pliant_output::recording::{Recording, Sample};
 use pliant_scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
 use probes::{Moment, Probes};
 use samples::sample;
@@ -133,9 +135,7 @@ struct Parts {
     picture: pliant_scene::Picture,
     joints: Joints,
     inputs: Vec<InputCourse>,
-    /// Nodes that collide.
-    colliding: Vec<NodeId>,
-    pressures: contacts::Pressures,
+    fields: Fields,
     up: [f64; 3],
     places: Places,
 }
@@ -159,6 +159,9 @@ pub struct Outcome {
     pub checkpoint_error: Option<CheckpointError>,
     /// Which way is up in pictures.
     pub up: [f64; 3],
+    /// Whether tables are written as Parquet files beside those of comma-separated values; without
+    /// the feature `parquet` there are none.
+    pub parquet: bool,
 }
 
 impl Runner {
@@ -209,9 +212,14 @@ impl Runner {
         recording.joints.columns = joints.columns();
         recording.joints.lines.push(joints.line(&simulation));
         let energies = simulation.problem().energies(simulation.state());
+        let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
+        let pressures = pressures.map_err(|e| scene.places.error(e))?;
+        let fields = Fields::new(std::mem::take(&mut scene.deformables), colliding, pressures);
+        fields.describe(&simulation, &scene.picture, &mut recording);
         let start = Moment {
             simulation: &simulation,
             joints: &joints,
+            fields: &fields,
             energies,
         };
         let motions = std::mem::take(&mut scene.varying);
@@ -227,11 +235,7 @@ impl Runner {
             ..Sample::default()
         };
         recording.samples.push(sample);
-        let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
-        let pressures = pressures.map_err(|e| scene.places.error(e))?;
-        let mut frame = scene.picture.frame(model, simulation.state(), sample);
-        pressures.add_to(&scene.picture, &simulation, &mut frame);
-        recording.frames.push(frame);
+        recording.marks = joints.marks(&scene.picture);
         let mut summary = Summary::start(&scene, &simulation, energies);
         summary.warnings = warnings.iter().map(|w| w.0.message.clone()).collect();
         let coupling = simulation.options.contacts.friction_coupling;
@@ -242,11 +246,11 @@ impl Runner {
             picture: scene.picture,
             joints,
             inputs: scene.inputs,
-            colliding,
-            pressures,
+            fields,
             up,
             places: scene.places,
         };
+        recording.frames.push(parts.frame(&simulation, sample));
         let controllers = Controllers::new(std::mem::take(&mut scene.controllers));
         let events = Watchers::new(std::mem::take(&mut scene.events));
         let mut runner = Self {
@@ -313,6 +317,16 @@ impl Runner {
         self
     }
 
+    /// Keeps the angular velocities of all bodies with the pictures, for `trajectory.csv`.
+    pub fn with_trajectory(mut self) -> Self {
+        self.identity.trajectory = true;
+        self.scene.fields.keep_trajectory();
+        if let Some(frame) = self.recording.frames.last_mut() {
+            *frame = self.scene.frame(&self.simulation, frame.sample);
+        }
+        self
+    }
+
     /// Takes room for the lines of the energy table, and looks whether there is room for the
     /// pictures: a run does not end half-way for want of it.
     ///
@@ -320,7 +334,12 @@ impl Runner {
     /// [`SceneError::Setting`] if the system does not grant it.
     pub fn with_room(mut self) -> Result<Self, SceneError> {
         let plan = &self.scene.plan;
+        let bodies = match self.identity.trajectory {
+            true => self.scene.picture.bodies.len(),
+            false => 0,
+        };
         let picture = self.scene.picture.frame_numbers(self.simulation.model());
+        let picture = picture.saturating_add(bodies.saturating_mul(3));
         let pictures = plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps);
         let numbers = picture.saturating_mul(pictures.saturating_add(2));
         let lines = self.recording.samples.try_reserve_exact(plan.steps);
@@ -430,6 +449,11 @@ impl Runner {
         &self.recording
     }
 
+    /// Whether pictures and lines of tables are kept.
+    pub fn is_recording(&self) -> bool {
+        self.records
+    }
+
     /// Takes over the pictures and lines that another run of this scene has kept, and goes on
     /// keeping them.
     pub fn go_on_recording(&mut self, recording: Recording) {
@@ -465,13 +489,16 @@ impl Runner {
         let shown = self.recording.frames.last();
         if shown.is_none_or(|frame| !self.is_static() && frame.time != now) {
             let energies = self.simulation.problem().energies(self.simulation.state());
-            let frame = self.frame(Sample {
-                time: now,
-                kinetic: energies.kinetic,
-                potential: energies.potential,
-                dissipated: shown.map_or(0.0, |frame| frame.sample.dissipated),
-                ..Sample::default()
-            });
+            let frame = self.scene.frame(
+                &self.simulation,
+                Sample {
+                    time: now,
+                    kinetic: energies.kinetic,
+                    potential: energies.potential,
+                    dissipated: shown.map_or(0.0, |frame| frame.sample.dissipated),
+                    ..Sample::default()
+                },
+            );
             self.recording.frames.push(frame);
         }
         let page = player_html(&self.recording, self.scene.up);
@@ -482,8 +509,12 @@ impl Runner {
     /// Returns the camera that sees all of the present moment in a picture of this width over
     /// height, from where the [player](Self::player) first sees it.
     pub fn camera(&self, aspect: f64) -> Camera {
-        let frame = self.frame(Sample::default());
-        Camera::fitted(&self.recording, &frame, self.scene.up, aspect)
+        Camera::fitted(
+            &self.recording,
+            &self.scene.places(&self.simulation),
+            self.scene.up,
+            aspect,
+        )
     }
 
     /// Draws the present moment as pixels: red, green and blue of each, row by row from the upper
@@ -492,21 +523,17 @@ impl Runner {
     /// # Errors
     /// [`RasterError`] for sizes and cameras that make no picture.
     pub fn pixels(&self, camera: &Camera, size: [usize; 2]) -> Result<Vec<u8>, RasterError> {
-        draw(&self.recording, &self.frame(Sample::default()), camera, size)
+        draw(
+            &self.recording,
+            &self.scene.places(&self.simulation),
+            camera,
+            size,
+        )
     }
 
     /// Direction that is up in pictures, against gravity.
     pub fn up(&self) -> [f64; 3] {
         self.scene.up
-    }
-
-    /// The picture of the present state.
-    fn frame(&self, sample: Sample) -> Frame {
-        let (model, state) = (self.simulation.model(), self.simulation.state());
-        let picture = &self.scene.picture;
-        let mut frame = picture.frame(model, state, sample);
-        self.scene.pressures.add_to(picture, &self.simulation, &mut frame);
-        frame
     }
 
     fn record(&mut self, report: &StepReport, picture: bool, at_event: bool) {
@@ -530,6 +557,7 @@ impl Runner {
         self.probes.add(Moment {
             simulation: &self.simulation,
             joints: &self.scene.joints,
+            fields: &self.scene.fields,
             energies,
         });
         let is_due = at_event || self.is_static() || self.probes.is_due(self.summary.steps);
@@ -543,7 +571,7 @@ impl Runner {
         if !self.records {
             return;
         }
-        let frame = self.frame(sample);
+        let frame = self.scene.frame(&self.simulation, sample);
         self.recording.frames.push(frame);
         if !self.scene.joints.is_empty() {
             let line = self.scene.joints.line(&self.simulation);
@@ -618,7 +646,8 @@ impl Runner {
         summary.said = self.events.said();
         summary.stopped_by = self.events.stopped();
         summary.finish(&self.simulation, error, self.started.elapsed());
-        summary.finish_contacts(&self.simulation, &self.scene.colliding, &self.recording.contacts);
+        let colliding = self.scene.fields.colliding();
+        summary.finish_contacts(&self.simulation, colliding, &self.recording.contacts);
         let found = self.watch.warnings(&self.simulation, &summary);
         summary.warnings.extend(found);
         summary.warnings.extend(self.probes.warnings());
@@ -662,6 +691,7 @@ impl Runner {
             checkpoint,
             checkpoint_error,
             up: self.scene.up,
+            parquet: false,
         }
     }
 }

@@ -21,6 +21,7 @@ mod frames;
 mod hanging;
 mod joints;
 mod laws;
+mod look;
 mod mapped;
 mod mesh_files;
 mod meshes;
@@ -46,6 +47,7 @@ pub use courses::{InputCourse, Varying};
 pub use statics::StaticsPlan;
 
 use super::controller::Controller;
+use super::deformable::{Deformable, DeformableParts};
 use super::event::Events;
 use super::observable::Observables;
 use super::picture::Picture;
@@ -165,6 +167,8 @@ pub struct BuiltScene {
     pub varying: Vec<Varying>,
     /// Quantities that are measured.
     pub observables: Observables,
+    /// Solids, sheets and rods, whose stresses can be read.
+    pub deformables: Vec<Deformable>,
     /// Conditions, and what is done where they begin to hold.
     pub events: Events,
     /// Parameters that follow quantities.
@@ -340,6 +344,8 @@ struct Builder<'a> {
     groups: selections::Groups,
     /// Elements of the solids.
     solids: BTreeMap<NodeId, Vec<Element>>,
+    /// Solids, sheets and rods, in the order of the scene.
+    deformables: Vec<Deformable>,
     /// The colliders of each name, sorted by their places in the world.
     colliders: BTreeMap<String, Vec<u32>>,
     /// The initial state of the nodes so far, if it was asked for since the last node.
@@ -390,6 +396,7 @@ fn builder<'a>(file: &'a SceneFile, settings: &'a Settings) -> Builder<'a> {
         mapped: BTreeMap::new(),
         groups: selections::Groups::default(),
         solids: BTreeMap::new(),
+        deformables: Vec::new(),
         colliders: BTreeMap::new(),
         initial: None,
         units: units::Units::default(),
@@ -416,6 +423,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     starts::find(&mut builder)?;
     joints::index_joints(&mut builder)?;
     nodes(&mut builder, scene)?;
+    builder.picture.collides = !scene.colliders.is_empty();
     joints::add_joints(&mut builder, scene)?;
     selections::name_groups(&mut builder)?;
     selections::check_groups(&builder)?;
@@ -423,6 +431,9 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     let of_fixed = components::fixed(&mut builder, scene)?;
     run::laws_of_contact(&mut builder, &scene.run)?;
     let world = contacts::world(&mut builder, scene)?;
+    if let Some(spec) = &scene.picture {
+        builder.picture.look = look::look(&builder, spec)?;
+    }
     let plan = run::plan(&mut builder, &scene.run, settings)?;
     let statics = statics::plan(&builder, &scene.run)?;
     let mut suspicions = units::suspicions(&mut builder)?;
@@ -455,6 +466,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         joints: joints.collect(),
         inputs: builder.inputs,
         observables,
+        deformables: builder.deformables,
         varying: builder.varying,
         events,
         controllers,
@@ -516,6 +528,20 @@ fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
 }
 
 impl Builder<'_> {
+    /// Takes a solid, a sheet or a rod.
+    fn deform(&mut self, name: &str, parts: DeformableParts) {
+        let name = name.to_owned();
+        let new = Deformable { name, parts };
+        // Numbers of four bytes; points of its own where they are hidden.
+        let region = new.region(&self.model, &self.picture);
+        let numbers = region
+            .numbers()
+            .div_ceil(2)
+            .saturating_add(region.point_count.saturating_mul(3));
+        self.picture.field_numbers = self.picture.field_numbers.saturating_add(numbers);
+        self.deformables.push(new);
+    }
+
     fn model_error(&self, error: ModelError) -> SceneError {
         model_error(self.source, error)
     }

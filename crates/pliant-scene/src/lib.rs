@@ -34,6 +34,7 @@
 mod assemble;
 mod controller;
 mod course;
+mod deformable;
 mod describe;
 mod diagnostic;
 mod error;
@@ -54,6 +55,7 @@ pub use assemble::{
 };
 pub use controller::{ControlLaw, Controller};
 pub use course::{Course, FunctionSpec, SplineShape, SplineSpec, TableSpec};
+pub use deformable::{Deformable, DeformableParts, FieldNumber};
 pub use describe::json_schema;
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};
 pub use error::SceneError;

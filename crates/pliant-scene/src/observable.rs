@@ -1,6 +1,7 @@
 //! Quantities of a running scene that have names: what probes record, and what expressions over a
 //! running scene are made of.
 
+use crate::deformable::FieldNumber;
 use pliant::model::{ComponentId, NodeId};
 use pliant_expression::Program;
 
@@ -50,6 +51,17 @@ pub enum Observable {
         joint: usize,
         /// The place among the six.
         index: usize,
+    },
+    /// A number of the stress or strain of a solid, sheet or rod.
+    Field {
+        /// The thing, by its place in [`BuiltScene::deformables`](crate::BuiltScene::deformables).
+        deformable: usize,
+        /// Which number.
+        number: FieldNumber,
+        /// The point of a solid, element of a sheet, segment of a rod.
+        element: usize,
+        /// Whether it is the mean of a step: rows have no force of a moment.
+        of_step: bool,
     },
     /// The potential energy of a component (J).
     Potential(ComponentId),
@@ -138,6 +150,7 @@ impl Observables {
     pub fn is_of_step(&self, place: usize) -> bool {
         match self.list.get(place) {
             Some(Observable::Force { .. } | Observable::Wrench { .. } | Observable::Contact { .. }) => true,
+            Some(Observable::Field { of_step, .. }) => *of_step,
             Some(Observable::Expression(index)) => {
                 let before = self.expressions[*index].program.places();
                 before

@@ -1,9 +1,9 @@
 //! The parts of a model that are drawn and recorded.
 
-use pliant::dense::rotation;
-use pliant::model::{Model, NodeId, Pose, Space, State};
-use pliant_output::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
-use std::collections::BTreeMap;
+use pliant::dense::{Vec3, rotation};
+use pliant::model::{ComponentId, Model, NodeId, Pose, Problem, Space, State};
+use pliant_output::recording::{BodyTrack, Frame, LineTrack, Look, PointGroup, Recording, Sample, Shape};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A point of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +27,19 @@ pub struct DrawnCollider {
     pub shape: Shape,
 }
 
+/// A line that is drawn for an element of a node, such as the length of a spring or a muscle.
+#[derive(Clone, Debug)]
+pub struct DrawnLine {
+    /// The node.
+    pub node: NodeId,
+    /// Its element.
+    pub element: usize,
+    /// Index of the first of its segments.
+    pub first: usize,
+    /// Number of its segments.
+    pub count: usize,
+}
+
 /// The parts of a model that are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
@@ -38,12 +51,22 @@ pub struct Picture {
     known: BTreeMap<[u64; 3], usize>,
     /// Lines.
     pub segments: Vec<[PointRef; 2]>,
+    /// Segments that belong to elements of nodes, in order.
+    pub lines: Vec<DrawnLine>,
+    /// Muscles: the node of their lengths, and the force field.
+    pub muscles: Vec<(NodeId, ComponentId)>,
     /// Triangles.
     pub triangles: Vec<[PointRef; 3]>,
     /// Bodies: node, element, shape.
     pub bodies: Vec<(NodeId, usize, Shape)>,
     /// Shapes that collide and are not those of bodies.
     pub colliders: Vec<DrawnCollider>,
+    /// Cameras and colours.
+    pub look: Look,
+    /// Whether anything collides, so that there are contact forces.
+    pub(crate) collides: bool,
+    /// Numbers of stresses and strains in a frame.
+    pub(crate) field_numbers: usize,
 }
 
 impl Picture {
@@ -62,6 +85,25 @@ impl Picture {
             }
         }
         self.segments.push([a, b]);
+    }
+
+    /// The segments since the first of these numbers are those of an element of a node.
+    pub(crate) fn name_segments(&mut self, first: usize, node: NodeId, element: usize) {
+        let count = self.segments.len().saturating_sub(first);
+        if count > 0 {
+            self.lines.push(DrawnLine {
+                node,
+                element,
+                first,
+                count,
+            });
+        }
+    }
+
+    /// The force field of the muscle that a line is.
+    fn muscle(&self, line: &DrawnLine) -> Option<ComponentId> {
+        let muscle = self.muscles.iter().find(|(node, _)| *node == line.node);
+        muscle.map(|(_, component)| *component)
     }
 
     /// Draws a triangle.
@@ -95,13 +137,19 @@ impl Picture {
         let points: usize = self.nodes.iter().map(|n| model.node(*n).count).sum();
         let points = points.saturating_add(self.anchors.len());
         let bodies = self.bodies.len().saturating_add(self.colliders.len());
-        points.saturating_mul(6).saturating_add(bodies.saturating_mul(7))
+        // Places or poses, and velocities; contact forces.
+        let forces = if self.collides { 3 } else { 0 };
+        let moved = points
+            .saturating_mul(6 + forces)
+            .saturating_add(bodies.saturating_mul(10 + forces));
+        moved.saturating_add(self.field_numbers)
     }
 
     /// A recording without frames.
     pub fn recording(&self, model: &Model, title: &str) -> Recording {
         let mut recording = Recording {
             title: title.to_owned(),
+            look: self.look.clone(),
             ..Recording::default()
         };
         let mut starts = BTreeMap::new();
@@ -130,15 +178,23 @@ impl Picture {
         };
         recording.segments = self.segments.iter().map(|s| s.each_ref().map(index)).collect();
         recording.triangles = self.triangles.iter().map(|s| s.each_ref().map(index)).collect();
-        for (node, element, shape) in &self.bodies {
-            let entry = model.node(*node);
-            let name = if entry.count == 1 {
+        let name = |node: NodeId, element: usize| {
+            let entry = model.node(node);
+            if entry.count == 1 {
                 entry.name.clone()
             } else {
                 format!("{} {element}", entry.name)
-            };
+            }
+        };
+        recording.lines.extend(self.lines.iter().map(|line| LineTrack {
+            name: name(line.node, line.element),
+            first: line.first,
+            count: line.count,
+            is_muscle: self.muscle(line).is_some(),
+        }));
+        for (node, element, shape) in &self.bodies {
             recording.bodies.push(BodyTrack {
-                name,
+                name: name(*node, *element),
                 shape: shape.clone(),
             });
         }
@@ -149,8 +205,9 @@ impl Picture {
         recording
     }
 
-    /// The picture of a state.
-    pub fn frame(&self, model: &Model, state: &State, sample: Sample) -> Frame {
+    /// The picture of a state, without contact pressures.
+    pub fn frame(&self, problem: &Problem, state: &State, sample: Sample) -> Frame {
+        let model: &Model = problem;
         let (mut points, mut velocities) = (Vec::new(), Vec::new());
         for node in &self.nodes {
             debug_assert_eq!(model.node(*node).space, Space::Real(3));
@@ -173,13 +230,67 @@ impl Picture {
             let [w, x, y, z] = rotation::multiply(turn, c.pose.rotation);
             [at[0] + arm[0], at[1] + arm[1], at[2] + arm[2], w, x, y, z]
         }));
+        let muscles = self.lines.iter().filter_map(|line| {
+            let inputs = match self.muscle(line)? {
+                ComponentId::ForceField(i) => problem.inputs(i),
+                _ => &[],
+            };
+            // One activation serves all elements.
+            inputs.get(line.element).or(inputs.first()).copied()
+        });
         Frame {
             time: sample.time,
+            activations: muscles.collect(),
+            released: self.released(problem),
+            body_velocities: self.body_velocities(model, state),
             points,
             velocities,
-            pressures: Vec::new(),
             poses,
             sample,
+            ..Frame::default()
         }
+    }
+
+    /// The lines along which something acted, and nothing does any more.
+    fn released(&self, problem: &Problem) -> Vec<u32> {
+        let forces = problem.force_fields().iter().enumerate();
+        let forces = forces.map(|(i, field)| (field.node, ComponentId::ForceField(i)));
+        let rows = problem.constraints().iter().enumerate();
+        let rows = rows.map(|(i, row)| (row.node, ComponentId::Constraint(i)));
+        let (mut over, mut acting) = (BTreeSet::new(), BTreeSet::new());
+        for (node, component) in forces.chain(rows) {
+            let nodes = match problem.is_released(component) {
+                true => &mut over,
+                false => &mut acting,
+            };
+            nodes.insert(node);
+        }
+        let lines = (0..).zip(&self.lines);
+        let is_over = |line: &DrawnLine| over.contains(&line.node) && !acting.contains(&line.node);
+        lines.filter(|(_, line)| is_over(line)).map(|(i, _)| i).collect()
+    }
+
+    /// Velocities of the bodies and of the colliders that they carry.
+    fn body_velocities(&self, model: &Model, state: &State) -> Vec<[f64; 3]> {
+        // Linear in world axes, angular in those of the body.
+        let both = |node: NodeId, element: usize| {
+            let v = model.velocities(state, node).as_chunks::<6>().0[element];
+            ([v[0], v[1], v[2]], Vec3::new(v[3], v[4], v[5]))
+        };
+        let bodies = self
+            .bodies
+            .iter()
+            .map(|(node, element, _)| both(*node, *element).0);
+        let colliders = self.colliders.iter().map(|collider| {
+            let Some((node, element)) = collider.carrier else {
+                return [0.0; 3];
+            };
+            let (linear, angular) = both(node, element);
+            let x = model.positions(state, node).as_chunks::<7>().0[element];
+            let across = angular.cross(&Vec3::from(collider.pose.position));
+            let turned = rotation::rotate([x[3], x[4], x[5], x[6]], across);
+            [0, 1, 2].map(|k| linear[k] + turned[k])
+        });
+        bodies.chain(colliders).collect()
     }
 }

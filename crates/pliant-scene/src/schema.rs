@@ -19,6 +19,7 @@ mod local;
 mod mappings;
 mod nodes;
 mod parts;
+mod picture;
 mod record;
 mod rods;
 mod run;
@@ -64,8 +65,9 @@ pub use nodes::{
     Rotation, Scalars, ShapeSpec, SurfaceSpec,
 };
 pub use parts::{Cable, CableEnd, MeshPart, Net, Rod};
+pub use picture::{CameraSpec, PictureSpec, ViewSpec};
 pub use record::{
-    ContactProbeSpec, DistanceProbeSpec, EnergySpec, ExpressionSpec, OfSpec, PlaceSpec, ProbeSpec,
+    ContactProbeSpec, DistanceProbeSpec, EnergySpec, ExpressionSpec, GaugeSpec, OfSpec, PlaceSpec, ProbeSpec,
 };
 pub use rods::{ElasticRod, SectionSpec};
 pub use run::{
@@ -171,6 +173,9 @@ pub struct Scene {
     /// Parameters that follow quantities.
     #[serde(default)]
     pub controllers: Vec<ControllerSpec>,
+    /// Cameras and colours of pictures.
+    #[serde(default)]
+    pub picture: Option<PictureSpec>,
 }
 
 /// A node, or a part that expands to several nodes and what belongs to them.

@@ -23,6 +23,9 @@ pub(crate) enum Where<'a> {
     /// A string literal in an entry of the list that is the value of a key, wherever that first
     /// stands; the entry if there is no such literal in it.
     Listed(&'a str, usize, &'a str),
+    /// A string literal, or else the value of a key, within the value of a key, wherever that first
+    /// stands.
+    Within(&'a str, &'a str),
 }
 
 /// A scene file as text.
@@ -242,6 +245,19 @@ impl SourceText {
                     .filter(|i| self.is_text(*i, text))
                     .map(|i| self.tokens[i].range.clone());
                 Some(found.min_by_key(|range| range.start).unwrap_or(entry))
+            }
+            Where::Within(key, text) => {
+                let whole = self.find(Where::Key(key))?;
+                let within = |i: &usize| {
+                    let range = &self.tokens[*i].range;
+                    whole.start <= range.start && range.end <= whole.end
+                };
+                let mut inside = (0..self.tokens.len()).filter(within);
+                let found = inside.find(|i| self.is_text(*i, text) || self.is_key(*i, text))?;
+                Some(match self.is_key(found, text) && !self.is_text(found, text) {
+                    true => self.value(found),
+                    false => self.tokens[found].range.clone(),
+                })
             }
         }
     }
@@ -481,6 +497,9 @@ mod tests {
         assert_eq!(found(Where::Listed("nodes", 2, "b")), Some("\"b\""));
         assert_eq!(found(Where::Listed("rest", 1, "b")), Some("(2, [3])"));
         assert_eq!(found(Where::Listed("rest", 3, "b")), None);
+        assert_eq!(found(Where::Within("run", "step")), Some("0.01"));
+        assert_eq!(found(Where::Within("nodes", "c")), Some("\"c\""));
+        assert_eq!(found(Where::Within("run", "mass")), None);
     }
 
     #[test]

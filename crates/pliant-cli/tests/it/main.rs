@@ -10,7 +10,9 @@ mod checkpoints;
 mod files;
 mod import;
 mod plots;
+mod render;
 mod sweeps;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

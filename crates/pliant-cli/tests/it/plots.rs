@@ -69,7 +69,7 @@ fn plots_that_cannot_be_are_refused() {
         (&["nowhere.csv"][..], 2, "cannot read nowhere.csv"),
         (&["results"], 2, "no table of a run in results"),
         (&["many.csv"], 2, "10 columns have the unit `m`"),
-        (&["many.csv", "x11"], 2, "did you mean `x1_m`?"),
+        (&["many.csv", "x11"], 2, "did you mean `x1`?"),
         (&["many.csv", "x1", "--over", "x*"], 2, "there is one axis"),
         (&["ragged.csv"], 2, "line 3 has 1 values"),
         (&["empty.csv"], 2, "the table is empty"),

@@ -128,6 +128,11 @@ struct Returned {
 }
 
 impl ElasticPlastic {
+    /// The plastic strain that has passed at each point (none), of these internal variables.
+    pub fn passed(internal: &[f64]) -> impl Iterator<Item = f64> + '_ {
+        internal.as_chunks::<VARIABLES>().0.iter().map(|point| point[6])
+    }
+
     /// Young's modulus (Pa), Poisson's ratio (none) above -1 and below 1/2, when it yields, and the
     /// volume (m^3) of each point.
     pub fn isotropic(young: f64, poisson: f64, plasticity: Plasticity, volumes: &[f64]) -> Self {

@@ -42,6 +42,21 @@ pub(super) fn recording(recording: &Recording) -> Result<(), PlayerError> {
     }
     indices("segment", &recording.segments, points)?;
     indices("triangle", &recording.triangles, points)?;
+    let segments = recording.segments.len();
+    for line in &recording.lines {
+        let end = line.first.saturating_add(line.count);
+        if end > segments {
+            let line = line.name.clone();
+            return Err(PlayerError::Line { line, end, segments });
+        }
+    }
+    let bodies = recording.bodies.len();
+    for mark in &recording.marks {
+        if let Some(body) = mark.body.filter(|body| *body >= bodies) {
+            let joint = mark.name.clone();
+            return Err(PlayerError::Joint { joint, body, bodies });
+        }
+    }
     for body in &recording.bodies {
         let sizes = match &body.shape {
             Shape::Box { half } => *half,

@@ -17,6 +17,21 @@ function rotate(q, v) {
   return [v[0] + q[0] * t[0] + s[0], v[1] + q[0] * t[1] + s[1], v[2] + q[0] * t[2] + s[2]];
 }
 
+/** The product of two quaternions. */
+const multiply = (a, b) => [
+  a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+  a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+  a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+  a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+];
+
+/** The quaternion of the shortest turn from z to the direction `d` of length one. */
+function fromZ(d) {
+  const q = [1 + d[2], -d[1], d[0], 0];
+  const norm = Math.hypot(...q);
+  return norm > 1e-9 ? q.map((x) => x / norm) : [0, 1, 0, 0];
+}
+
 /** Between the quaternions at `a[i..]` and `b[j..]` along the shorter arc, of length one. */
 function slerp(a, i, b, j, f) {
   let c = 0, na = 0, nb = 0;
@@ -50,15 +65,19 @@ class Motion {
     this.title = data.title;
     this.groups = data.groups;
     this.bodies = data.bodies;
-    // Bodies "limb 0", "limb 1", ... are one family, "limb".
-    const family = (body) => body.name.replace(/ \d+$/, "");
-    this.families = [...new Set(this.bodies.map(family))];
-    this.familyOf = this.bodies.map((body) => this.families.indexOf(family(body)));
+    this.lines = data.lines;
+    this.marks = data.marks;
+    this.look = data.look;
+    this.leftOut = data.left_out;
     this.pointCount = data.points;
     this.count = data.count;
     this.times = unpack(data.times, Float64Array);
     this.frames = unpack(data.frames, Float32Array);
-    this.energies = unpack(data.energies, Float32Array);
+    this.activations = unpack(data.activations, Float32Array);
+    this.muscles = this.activations.length > 0 ? this.lines.filter((line) => line.muscle) : [];
+    this.muscles.forEach((line, m) => { line.activation = m; });
+    // Numbers at points, and at bodies behind them.
+    this.fields = data.fields.map((field) => ({ ...field, values: unpack(field.values, Uint16Array) }));
     this.segments = unpack(data.segments, Uint32Array);
     this.triangles = unpack(data.triangles, Uint32Array);
     // Contact forces: where those of each frame start, and point and force of each.
@@ -76,18 +95,15 @@ class Motion {
     this.right = unit(across.map((x, k) => x - dot(across, this.up) * this.up[k]));
     this.back = cross(this.right, this.up);
     this.measure();
-    // Positions at the present time relative to `centre`, with the colour index as fourth number; poses (p, w x y z).
+    // Positions at the present time relative to `centre`; poses (p, w x y z).
     this.width = Math.min(1024, Math.max(1, this.pointCount));
     this.rows = Math.max(1, Math.ceil(this.pointCount / this.width));
     this.points = new Float32Array(4 * this.width * this.rows);
     this.poses = this.bodies.map(() => new Array(7).fill(0));
-    this.groups.forEach((group, g) => {
-      for (let i = group.start; i < group.start + group.count; i++) this.points[4 * i + 3] = g % 8;
-    });
     this.normals = new Float32Array(this.triangles.length > 0 ? this.points.length : 4);
   }
 
-  /** Centre, size, lowest level and a cloud of spheres (x, y, z, radius) that the camera must see. */
+  /** Centre, size, lowest level, and which points and bodies move. */
   measure() {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const grow = (p, at, r) => {
@@ -96,8 +112,9 @@ class Motion {
         high[k] = Math.max(high[k], p[at + k] + r);
       }
     };
-    const reach = this.bodies.map((body) =>
+    this.reach = this.bodies.map((body) =>
       body.kind === "box" || body.kind === "mesh" ? Math.hypot(...body.size) : body.size[0]);
+    const reach = this.reach;
     for (let f = 0; f < this.count; f++) {
       const base = f * this.stride;
       for (let i = 0; i < this.pointCount; i++) grow(this.frames, base + 3 * i, 0);
@@ -110,29 +127,89 @@ class Motion {
     const spacing = this.spacing();
     this.radius = Math.min(0.22 * spacing, 0.011 * this.size);
     let lowest = Infinity;
-    this.cloud = [];
-    const items = Math.max(1, this.count * (this.pointCount + this.bodies.length));
-    const skip = Math.ceil(items / 60000);
-    let seen = 0;
-    const see = (p, at, r) => {
-      if (seen++ % skip === 0) this.cloud.push([0, 1, 2].map((k) => p[at + k] - this.centre[k]).concat(r));
-    };
     for (let f = 0; f < this.count; f++) {
       const base = f * this.stride;
       for (let i = 0; i < this.pointCount; i++) {
         const at = base + 3 * i;
         const h = this.up[0] * this.frames[at] + this.up[1] * this.frames[at + 1] + this.up[2] * this.frames[at + 2];
         lowest = Math.min(lowest, h - this.radius);
-        see(this.frames, at, this.radius);
       }
       this.bodies.forEach((body, b) => {
         const at = base + 3 * this.pointCount + 7 * b;
         const position = this.frames.subarray(at, at + 3);
         lowest = Math.min(lowest, dot(this.up, position) - this.below(body, slerp(this.frames, at + 3, this.frames, at + 3, 0)));
-        see(this.frames, at, reach[b]);
       });
     }
     this.ground = Number.isFinite(lowest) ? lowest - dot(this.up, this.centre) : 0;
+    this.findMoving();
+  }
+
+  /** Where item `i` (the points, then the bodies) begins in a frame. */
+  place(i) {
+    return i < this.pointCount ? 3 * i : 3 * this.pointCount + 7 * (i - this.pointCount);
+  }
+
+  /** Marks the points and bodies that move or turn by more than a thousandth of what moves most. */
+  findMoving() {
+    const items = this.pointCount + this.bodies.length;
+    const way = new Float64Array(items);
+    const p = this.frames;
+    for (let f = 1; f < this.count; f++) {
+      const base = f * this.stride;
+      for (let i = 0; i < items; i++) {
+        const at = this.place(i);
+        let moved = Math.hypot(p[base + at] - p[at], p[base + at + 1] - p[at + 1], p[base + at + 2] - p[at + 2]);
+        if (i >= this.pointCount) {
+          let c = 0;
+          for (let k = 3; k < 7; k++) c += p[base + at + k] * p[at + k];
+          moved += this.reach[i - this.pointCount] * 2 * Math.sqrt(Math.max(0, 1 - c * c));
+        }
+        if (moved > way[i]) way[i] = moved;
+      }
+    }
+    const most = way.reduce((m, x) => Math.max(m, x), 0);
+    this.moves = Array.from(way, (x) => x > 1e-3 * most && x > 1e-6 * this.size);
+    // A picture of them has the other ends of their lines too.
+    const ends = [...this.moves];
+    for (let s = 0; s + 1 < this.segments.length; s += 2) {
+      const [i, j] = [this.segments[s], this.segments[s + 1]];
+      ends[i] = ends[i] || this.moves[j];
+      ends[j] = ends[j] || this.moves[i];
+    }
+    this.framed = ends;
+  }
+
+  /** The mean position of the items for which `has(i)` holds, at frame `f`, relative to `centre`; null without any. */
+  middle(has, f) {
+    const sum = [0, 0, 0];
+    let count = 0;
+    for (let i = 0; i < this.pointCount + this.bodies.length; i++) {
+      if (!has(i)) continue;
+      const at = f * this.stride + this.place(i);
+      for (let k = 0; k < 3; k++) sum[k] += this.frames[at + k];
+      count++;
+    }
+    return count > 0 ? sum.map((x, k) => x / count - this.centre[k]) : null;
+  }
+
+  /** Spheres (x, y, z, radius) that a camera must see: those of the items for which `has(i)` holds, from frame `first` to
+   *  frame `last`, relative to `centre` and to `anchor(f)` if it is given. */
+  cloudOf(has, first, last, anchor) {
+    const items = [];
+    for (let i = 0; i < this.pointCount + this.bodies.length; i++) if (has(i)) items.push(i);
+    const skip = Math.max(1, Math.ceil((items.length * (last - first + 1)) / 60000));
+    const cloud = [];
+    let seen = 0;
+    for (let f = first; f <= last; f++) {
+      const from = anchor ? anchor(f) : [0, 0, 0];
+      for (const i of items) {
+        if (seen++ % skip !== 0) continue;
+        const at = f * this.stride + this.place(i);
+        const r = i < this.pointCount ? this.radius : this.reach[i - this.pointCount];
+        cloud.push([0, 1, 2].map((k) => this.frames[at + k] - this.centre[k] - from[k]).concat(r));
+      }
+    }
+    return cloud;
   }
 
   /** How far `body` with the orientation `q` reaches below its origin. */
@@ -233,9 +310,54 @@ class Motion {
     return [most, largest];
   }
 
-  /** Kinetic, potential and dissipated energy at `time`. */
-  energyAt(time) {
+  /** The value of a field at item `i` (the points, then the bodies) and `time`; NaN where there is none. */
+  fieldAt(field, i, time) {
+    const items = this.pointCount + (field.bodies ? this.bodies.length : 0);
+    if (i >= items) return NaN;
     const [a, b, f] = this.bracket(time);
-    return [0, 1, 2].map((k) => this.energies[3 * a + k] * (1 - f) + this.energies[3 * b + k] * f);
+    const value = (frame) => {
+      const code = field.values[frame * items + i];
+      return code === 65535 ? NaN : field.low + (code / 65534) * (field.high - field.low);
+    };
+    return f > 0 ? value(a) * (1 - f) + value(b) * f : value(a);
+  }
+
+  /** How far item `i` is from where it was at the start. */
+  displacement(i) {
+    const at = this.place(i);
+    const now = i < this.pointCount ? this.points.subarray(4 * i, 4 * i + 3) : this.poses[i - this.pointCount];
+    return Math.hypot(...[0, 1, 2].map((k) => now[k] + this.centre[k] - this.frames[at + k]));
+  }
+
+  /** The largest displacement of all. */
+  largestDisplacement() {
+    if (this.furthest !== undefined) return this.furthest;
+    let most = 0;
+    const p = this.frames;
+    for (let i = 0; i < this.pointCount + this.bodies.length; i++) {
+      const at = this.place(i);
+      for (let f = 1; f < this.count; f++) {
+        const now = f * this.stride + at;
+        most = Math.max(most, Math.hypot(p[now] - p[at], p[now + 1] - p[at + 1], p[now + 2] - p[at + 2]));
+      }
+    }
+    this.furthest = most;
+    return most;
+  }
+
+  /** The activation of a muscle at `time`. */
+  activationAt(muscle, time) {
+    const [a, b, f] = this.bracket(time);
+    const count = this.muscles.length;
+    return this.activations[a * count + muscle] * (1 - f) + this.activations[b * count + muscle] * f;
+  }
+
+  /** Position (relative to `centre`) and quaternion of a joint at the present time. */
+  markPose(mark) {
+    if (mark.body === null) return [mark.position.map((x, k) => x - this.centre[k]), mark.rotation];
+    const pose = this.poses[mark.body];
+    const q = pose.slice(3);
+    const arm = rotate(q, mark.position);
+    return [arm.map((x, k) => x + pose[k]), multiply(q, mark.rotation)];
   }
 }

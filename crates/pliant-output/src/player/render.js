@@ -8,18 +8,27 @@ function niceStep(x) {
 }
 
 const BODY_FLOATS = 13; // position 3, rotation 4, size 3, colour 3
-const AXIS_COLOURS = [[0.88, 0.26, 0.22], [0.16, 0.64, 0.32], [0.22, 0.46, 0.92]];
+/** How joints are marked: mesh, and half sizes over that of the mark. */
+const MARKS = {
+  "hinge": ["rods", [1, 1, 2.2]], "cylindrical joint": ["rods", [1, 1, 3]], "screw": ["rods", [1, 1, 3]],
+  "slider": ["cubes", [0.6, 0.6, 3]], "point on a line": ["cubes", [0.3, 0.3, 4]],
+  "planar joint": ["cubes", [2.5, 2.5, 0.3]], "point on a plane": ["cubes", [2.5, 2.5, 0.2]],
+  "fixed joint": ["cubes", [0.9, 0.9, 0.9]],
+};
 
 class Renderer {
   /** Throws if WebGL2 is missing. */
-  constructor(canvas, motion) {
+  constructor(canvas, motion, things, paint) {
     this.canvas = canvas;
     this.motion = motion;
+    this.things = things;
+    this.paint = paint;
     this.gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: true, premultipliedAlpha: true });
     if (!this.gl) {
       throw new Error("This page draws with WebGL2, which this browser does not offer; please try another browser or device.");
     }
     this.step = niceStep(motion.size / 8);
+    this.markCount = 0;
     this.build();
   }
 
@@ -66,8 +75,8 @@ class Renderer {
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, rows, gl.RGBA, gl.FLOAT, pixels);
   }
 
-  /** A vertex array of `size` point indices per instance. */
-  indexArray(indices, size) {
+  /** A vertex array of `size` point indices per instance, and of colours if they are given. */
+  indexArray(indices, size, colours) {
     const gl = this.gl;
     const array = gl.createVertexArray();
     gl.bindVertexArray(array);
@@ -76,6 +85,13 @@ class Renderer {
     gl.enableVertexAttribArray(0);
     gl.vertexAttribIPointer(0, size, gl.UNSIGNED_INT, 0, 0);
     gl.vertexAttribDivisor(0, 1);
+    if (!colours) return array;
+    this.inks = gl.createBuffer();
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.inks);
+    gl.bufferData(gl.ARRAY_BUFFER, colours, gl.DYNAMIC_DRAW);
+    gl.enableVertexAttribArray(1);
+    gl.vertexAttribPointer(1, 4, gl.FLOAT, false, 0, 0);
+    gl.vertexAttribDivisor(1, 1);
     return array;
   }
 
@@ -110,17 +126,19 @@ class Renderer {
     this.points = this.texture(0, motion.points, motion.width, motion.rows);
     const bent = motion.triangles.length > 0;
     this.normals = this.texture(1, motion.normals, bent ? motion.width : 1, bent ? motion.rows : 1);
-    this.segments = this.indexArray(motion.segments, 2);
+    this.colours = this.texture(2, this.paint.points, motion.width, motion.rows);
+    this.paint.stale = true;
+    this.segments = this.indexArray(motion.segments, 2, this.paint.segments);
     this.triangles = this.indexArray(motion.triangles, 3);
     const count = (kind) => motion.bodies.filter((body) => body.kind === kind).length;
     this.boxes = this.bodyArray(cubeMesh(), count("box") + 3 * count("axes"));
     this.balls = this.bodyArray(ballMesh(40, 20), count("sphere"));
     this.meshes = motion.bodies.map((body) => body.kind === "mesh" ? this.bodyArray(unpack(body.mesh || "", Float32Array), 1) : null);
     this.bodySets = [this.boxes, this.balls, ...this.meshes.filter((set) => set)];
-    const [most, largest] = motion.arrowExtent();
-    this.arrows = this.bodyArray(arrowMesh(), most);
-    this.newton = largest > 0 ? (0.25 * motion.size) / largest : 0;
+    this.arrows = this.bodyArray(arrowMesh(), motion.arrowExtent()[0] + motion.marks.length);
     this.arrowCount = 0;
+    this.marks = { rods: this.bodyArray(cylinderMesh(20), motion.marks.length), cubes: this.bodyArray(cubeMesh(), motion.marks.length),
+      balls: this.bodyArray(ballMesh(20, 10), motion.marks.length) };
     this.empty = gl.createVertexArray();
     gl.bindVertexArray(null);
   }
@@ -133,17 +151,19 @@ class Renderer {
       set.data.set([...position, ...rotation, ...size, ...colour], BODY_FLOATS * index);
     motion.bodies.forEach((body, b) => {
       const position = motion.poses[b].slice(0, 3), rotation = motion.poses[b].slice(3);
-      const colour = tint(bodyColour(motion, b), this.scene.dark);
+      const shown = this.paint.bodies[4 * b + 3];
+      const colour = this.paint.bodies.subarray(4 * b, 4 * b + 3);
+      const sized = body.size.map((x) => x * shown);
       if (body.kind === "box") {
-        put(this.boxes, box++, position, rotation, body.size, colour);
+        put(this.boxes, box++, position, rotation, sized, colour);
       } else if (body.kind === "sphere") {
-        put(this.balls, ball++, position, rotation, body.size, colour);
+        put(this.balls, ball++, position, rotation, sized, colour);
       } else if (body.kind === "mesh") {
-        const scale = 4 * Math.max(...body.size);
+        const scale = 4 * Math.max(...sized);
         put(this.meshes[b], 0, position, rotation, [scale, scale, scale], colour);
       } else {
         for (let k = 0; k < 3; k++) {
-          const half = [0, 1, 2].map((j) => body.size[0] * (j === k ? 0.5 : 0.03));
+          const half = [0, 1, 2].map((j) => sized[0] * (j === k ? 0.5 : 0.03));
           const way = rotate(rotation, [0, 1, 2].map((j) => (j === k ? 0.5 * body.size[0] : 0)));
           put(this.boxes, box++, position.map((x, j) => x + way[j]), rotation, half, tint(AXIS_COLOURS[k], this.scene.dark));
         }
@@ -155,30 +175,56 @@ class Renderer {
     }
   }
 
-  /** Writes the contact forces from the first to the last (exclusive). */
-  placeArrows([first, last]) {
-    const { gl, motion } = this;
-    this.arrowCount = last - first;
+  /** Writes arrows: each with a point, a force and a colour; a newton is so many metres long. */
+  placeArrows(arrows, newton) {
+    const { gl } = this;
+    this.arrowCount = arrows.length;
     if (this.arrowCount === 0) return;
-    const colour = tint([0.9, 0.2, 0.15], this.scene.dark);
-    for (let i = 0; i < this.arrowCount; i++) {
-      const a = motion.arrows.subarray(6 * (first + i), 6 * (first + i) + 6);
-      const point = [0, 1, 2].map((k) => a[k] - motion.centre[k]);
-      const force = [a[3], a[4], a[5]];
+    arrows.forEach(({ point, force, colour }, i) => {
       const size = Math.hypot(...force);
-      const d = force.map((x) => (size > 0 ? x / size : 0));
-      // The shortest turn from z.
-      let q = [1 + d[2], -d[1], d[0], 0];
-      const norm = Math.hypot(...q);
-      q = norm > 1e-9 ? q.map((x) => x / norm) : [0, 1, 0, 0];
-      const width = Math.min(0.02 * motion.size, 0.5 * this.newton * size);
-      this.arrows.data.set([...point, ...q, width, width, 4 * this.newton * size, ...colour], BODY_FLOATS * i);
-    }
+      const q = fromZ(force.map((x) => (size > 0 ? x / size : 0)));
+      const width = Math.min(0.045 * this.scene.high, 0.5 * newton * size);
+      this.arrows.data.set([...point, ...q, width, width, 4 * newton * size, ...tint(colour, this.scene.dark)], BODY_FLOATS * i);
+    });
     gl.bindBuffer(gl.ARRAY_BUFFER, this.arrows.buffer);
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, this.arrows.data);
   }
 
-  /** Draws the contact forces over everything: they point into the bodies that they act on. */
+  /** The size of the mark of a joint: as thick as its body, within bounds. */
+  markSize(mark) {
+    const { motion } = this;
+    const most = 0.016 * this.scene.high;
+    return mark.body === null ? 0.7 * most : clamp(0.6 * Math.min(...motion.bodies[mark.body].size), 0.3 * most, most);
+  }
+
+  /** Draws the marks of joints over everything; returns their number. */
+  joints(shown) {
+    const { gl, motion, things } = this;
+    if (!shown || motion.marks.length === 0) return 0;
+    const counts = { rods: 0, cubes: 0, balls: 0 };
+    motion.marks.forEach((mark, m) => {
+      const thing = things.ofMark[m];
+      if (!thing.shown) return;
+      const [set, shape] = MARKS[mark.kind] || ["balls", [1.3, 1.3, 1.3]];
+      const [position, rotation] = motion.markPose(mark);
+      const size = this.markSize(mark) * (set === "rods" ? 4 : 1);
+      this.marks[set].data.set([...position, ...rotation, ...shape.map((x) => x * size), ...tint(thing.colour, this.scene.dark)],
+        BODY_FLOATS * counts[set]++);
+    });
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    const at = this.use("bodies", false);
+    gl.uniform1f(at.uSheer, 0);
+    for (const [name, set] of Object.entries(this.marks)) {
+      if (counts[name] === 0) continue;
+      gl.bindBuffer(gl.ARRAY_BUFFER, set.buffer);
+      gl.bufferSubData(gl.ARRAY_BUFFER, 0, set.data);
+      gl.bindVertexArray(set.array);
+      gl.drawArraysInstanced(gl.TRIANGLES, 0, set.vertices, counts[name]);
+    }
+    return counts.rods + counts.cubes + counts.balls;
+  }
+
+  /** Draws the forces over everything: they point into the bodies that they act on. */
   forces() {
     const { gl } = this;
     if (this.arrowCount === 0) return 0;
@@ -206,12 +252,12 @@ class Renderer {
     gl.uniform1f(at.uShadow, shadow ? (dark ? 0.4 : 0.16) : 0);
     gl.uniform1i(at.uPoints, 0);
     gl.uniform1i(at.uNormals, 1);
-    if (at.uPalette) gl.uniform3fv(at.uPalette, PALETTE.flatMap((colour) => tint(colour, dark)));
+    gl.uniform1i(at.uPaint, 2);
     return at;
   }
 
   /** Draws all parts, or their shadows; returns their number. */
-  things(shadow) {
+  parts(shadow) {
     const { gl, motion } = this;
     const { pixel } = this.scene;
     const fine = motion.triangles.length > 0 ? 0.5 : motion.pointCount > 4000 ? 0.7 : 1;
@@ -250,8 +296,9 @@ class Renderer {
     const { gl, motion } = this;
     const at = this.use("ground", false);
     // The grid lies about the target, and its lines on multiples of the step in world coordinates.
-    const target = camera.target;
-    const reach = 5 * Math.max(motion.size, 0.4 * camera.distance);
+    const target = camera.at();
+    this.step = niceStep(0.11 * camera.range());
+    const reach = 5 * Math.max(motion.size, 0.4 * camera.range());
     const lift = motion.ground - dot(motion.up, target);
     const middle = target.map((x, k) => x + lift * motion.up[k]);
     const period = 5 * this.step;
@@ -274,16 +321,17 @@ class Renderer {
     gl.stencilFunc(gl.EQUAL, 0, 255);
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     gl.disable(gl.DEPTH_TEST);
-    this.things(true);
+    this.parts(true);
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.STENCIL_TEST);
   }
 
   /** Draws the present state of the motion; returns the number of parts drawn, zero while the context is lost. */
-  draw(camera, dark, arrows) {
-    const { gl, motion } = this;
+  draw(camera, dark, { time, arrows, newton, joints }) {
+    const { gl, motion, paint } = this;
     if (gl.isContextLost()) return 0;
-    this.scene = { camera: camera.matrices(), dark, pixel: this.canvas.width / Math.max(1, this.canvas.clientWidth) };
+    this.scene = { camera: camera.matrices(), dark, pixel: this.canvas.width / Math.max(1, this.canvas.clientWidth),
+      high: 2 * camera.tangent * camera.range() };
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
@@ -292,72 +340,24 @@ class Renderer {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.upload(this.points);
+    if (paint.update(time, dark)) {
+      this.upload(this.colours);
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.inks);
+      gl.bufferSubData(gl.ARRAY_BUFFER, 0, paint.segments);
+    }
     if (motion.triangles.length > 0) this.upload(this.normals);
     this.placeBodies();
-    this.placeArrows(arrows);
+    this.placeArrows(arrows, newton);
     const above = dot(camera.eye(), motion.up) > motion.ground;
     if (above) {
       this.ground(camera);
       this.shadows();
     }
-    let drawn = this.things(false);
+    let drawn = this.parts(false);
     if (!above) this.ground(camera);
-    drawn += this.forces();
+    drawn += this.joints(joints) + this.forces();
     const fault = gl.getError();
     if (fault !== gl.NO_ERROR && !gl.isContextLost()) throw new Error("WebGL reports the error " + fault);
     return drawn;
   }
-}
-
-/** Colour of body `b`: the palette goes on after the groups; bodies of one family share it. */
-function bodyColour(motion, b) {
-  return PALETTE[(motion.groups.length + motion.familyOf[b]) % PALETTE.length];
-}
-
-function cubeMesh() {
-  const mesh = [];
-  for (let k = 0; k < 3; k++) {
-    for (const side of [-1, 1]) {
-      for (const [a, b] of [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]]) {
-        const corner = [0, 0, 0], face = [0, 0, 0];
-        corner[k] = face[k] = side;
-        corner[(k + 1) % 3] = a;
-        corner[(k + 2) % 3] = b;
-        mesh.push(...corner, ...face);
-      }
-    }
-  }
-  return mesh;
-}
-
-/** An arrow along z of length and half width 1/4, away from the edges of the cube, which are drawn as lines. */
-function arrowMesh() {
-  const mesh = [];
-  const face = (corners, normal) => {
-    for (let k = 2; k < corners.length; k++) {
-      for (const p of [corners[0], corners[k - 1], corners[k]]) mesh.push(...p.map((x) => x / 4), ...normal);
-    }
-  };
-  for (const [c, s] of [[1, 0], [0, 1], [-1, 0], [0, -1]]) {
-    // A corner at the side `a` across and `z` up, in the axes of this face.
-    const at = (out, a, z) => [c * out - s * a, s * out + c * a, z];
-    face([at(0.3, -0.3, 0), at(0.3, 0.3, 0), at(0.3, 0.3, 0.75), at(0.3, -0.3, 0.75)], [c, s, 0]);
-    face([at(1, -1, 0.75), at(1, 1, 0.75), [0, 0, 1]], unit([c, s, 0.5]));
-  }
-  face([[-1, -1, 0.75], [-1, 1, 0.75], [1, 1, 0.75], [1, -1, 0.75]], [0, 0, -1]);
-  return mesh;
-}
-
-function ballMesh(around, rows) {
-  const at = (i, j) => {
-    const [p, t] = [(2 * Math.PI * i) / around, (Math.PI * j) / rows];
-    return [Math.sin(t) * Math.cos(p), Math.cos(t), Math.sin(t) * Math.sin(p), 0, 0, 0];
-  };
-  const mesh = [];
-  for (let i = 0; i < around; i++) {
-    for (let j = 0; j < rows; j++) {
-      for (const [a, b] of [[0, 0], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]]) mesh.push(...at(i + a, j + b));
-    }
-  }
-  return mesh;
 }

@@ -1,14 +1,5 @@
 // The shaders. Positions are relative to the centre of the motion; widths are in device pixels.
 
-/** Colours of groups and bodies, in the order of the recording; readable on light and on dark. */
-const PALETTE = [
-  [0.09, 0.42, 0.74], [0.87, 0.42, 0.10], [0.10, 0.58, 0.44], [0.76, 0.30, 0.54],
-  [0.80, 0.58, 0.06], [0.27, 0.62, 0.82], [0.52, 0.40, 0.78], [0.48, 0.53, 0.58],
-];
-
-/** A colour for a light or a dark page. */
-const tint = (colour, dark) => (dark ? colour.map((x) => 0.78 * x + 0.22) : colour);
-
 const HEAD = `#version 300 es
 precision highp float;
 precision highp int;
@@ -26,12 +17,13 @@ uniform float uShadow; // darkness while drawing the shadow, else 0
 const VERTEX = HEAD + `
 uniform sampler2D uPoints;
 uniform sampler2D uNormals;
-uniform vec3 uPalette[8];
+uniform sampler2D uPaint; // colours of the points; nothing of hidden ones is drawn
 vec4 texel(sampler2D from, uint i) {
   uint width = uint(textureSize(from, 0).x);
   return texelFetch(from, ivec2(i % width, i / width), 0);
 }
-vec3 paint(float group) { return uPalette[int(group + 0.5)]; }
+vec4 paint(uint i) { return texel(uPaint, i); }
+const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
 // The place of a world point, or of its shadow on the ground.
 vec4 place(vec3 p) {
   float height = dot(uGround.xyz, p) - uGround.w;
@@ -84,8 +76,10 @@ void main() {
   float grow = (vPixels + 1.0) / vPixels;
   vCorner = grow * vec2(float(gl_VertexID & 1) * 2.0 - 1.0, float(gl_VertexID >> 1) * 2.0 - 1.0);
   float r = vPixels / perMetre;
-  vColour = paint(data.w);
+  vec4 ink = paint(uint(gl_InstanceID));
+  vColour = ink.rgb;
   vPosition = c.xyz;
+  if (ink.a == 0.0) { gl_Position = NOWHERE; return; }
   gl_Position = uProjection * (c + vec4(r * vCorner, 0.0, 0.0));
   // As near as the front of the ball, so that the lines which end in it do not cover it.
   vec4 front = uProjection * (c + vec4(0.0, 0.0, min(1.3 * r, -c.z - uNear), 0.0));
@@ -104,6 +98,7 @@ void main() {
   // Segments: strips towards the viewer, shaded as rods.
   segments: [VERTEX + `
 layout(location = 0) in uvec2 aEnds;
+layout(location = 1) in vec4 aInk; // the colour; of no opacity: those of the ends; of half of it: hidden
 uniform vec3 uRadius;
 out float vAcross;
 out float vPixels;
@@ -112,8 +107,11 @@ out vec3 vColour;
 out vec3 vPosition;
 void main() {
   vec4 da = texel(uPoints, aEnds.x), db = texel(uPoints, aEnds.y);
+  vec4 inkA = paint(aEnds.x), inkB = paint(aEnds.y);
+  bool own = aInk.a > 0.75;
+  if (!own && (aInk.a > 0.25 || inkA.a == 0.0 || inkB.a == 0.0)) { gl_Position = NOWHERE; return; }
   vec4 a = place(da.xyz), b = place(db.xyz);
-  if (a.z > -uNear && b.z > -uNear) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
+  if (a.z > -uNear && b.z > -uNear) { gl_Position = NOWHERE; return; }
   if (a.z > -uNear) a = mix(b, a, (-uNear - b.z) / (a.z - b.z));
   if (b.z > -uNear) b = mix(a, b, (-uNear - a.z) / (b.z - a.z));
   vec4 pa = uProjection * a, pb = uProjection * b;
@@ -124,10 +122,10 @@ void main() {
   vNormal = vec2(-along.y, along.x);
   bool last = gl_VertexID > 1;
   vec4 here = last ? b : a;
-  vPixels = clamp(uRadius.x * density(here.z), uRadius.y, uRadius.z);
+  vPixels = clamp(uRadius.x * density(here.z), uRadius.y, uRadius.z) * (own ? 1.6 : 1.0);
   vAcross = float(gl_VertexID & 1) * 2.0 - 1.0;
   vAcross *= vPixels + 1.0;
-  vColour = last ? paint(db.w) : paint(da.w);
+  vColour = own ? aInk.rgb : last ? inkB.rgb : inkA.rgb;
   vPosition = here.xyz;
   vec4 p = last ? pb : pa;
   gl_Position = vec4(p.xy + vNormal * vAcross * 2.0 / uSize, p.z, 1.0);
@@ -159,11 +157,11 @@ void main() {
   round_ /= max(length(round_), 1e-30);
   vNormal = mat3(uView) * (dot(flat_, round_) > 0.7 ? round_ : flat_);
   vCorner = vec3(gl_VertexID == 0, gl_VertexID == 1, gl_VertexID == 2);
-  vec4 data = texel(uPoints, own);
-  vColour = paint(data.w);
-  vec4 p = place(data.xyz);
+  vColour = paint(own).rgb;
+  float shown = min(paint(aCorners.x).a, min(paint(aCorners.y).a, paint(aCorners.z).a));
+  vec4 p = place(texel(uPoints, own).xyz);
   vPosition = p.xyz;
-  gl_Position = uProjection * p;
+  gl_Position = shown == 0.0 ? NOWHERE : uProjection * p;
 }`, FRAGMENT + `
 in vec3 vNormal;
 in vec3 vCorner;

@@ -25,20 +25,18 @@ impl Camera {
     /// direction, a little from above, so far away that all points and bodies fit a picture of this
     /// width over height.
     pub fn fitted(recording: &Recording, frame: &Frame, up: [f64; 3], aspect: f64) -> Self {
-        let up = if dot(up, up) > 0.0 {
-            unit(up)
-        } else {
-            [0.0, 0.0, 1.0]
-        };
-        let across = if up[0].abs() > 0.9 {
-            [0.0, 1.0, 0.0]
-        } else {
-            [1.0, 0.0, 0.0]
-        };
-        let right = unit(plus(across, scaled(up, -dot(across, up))));
-        let back = cross(right, up);
-        let spheres = spheres(recording, frame);
-        let (centre, size) = bounds(&spheres);
+        let [right, up, back] = axes(up);
+        Self::of_spheres(&spheres(recording, frame), up, [right, back], aspect)
+    }
+
+    /// The camera that sees these balls.
+    pub(super) fn of_spheres(
+        spheres: &[([f64; 3], f64)],
+        up: [f64; 3],
+        [right, back]: [[f64; 3]; 2],
+        aspect: f64,
+    ) -> Self {
+        let (centre, size) = bounds(spheres);
         let cloud: Vec<([f64; 3], f64)> = spheres
             .iter()
             .map(|(p, r)| (plus(*p, scaled(centre, -1.0)), *r))
@@ -76,6 +74,22 @@ impl Camera {
     }
 }
 
+/// Axes of the scene: across, up, and towards the viewer.
+pub(super) fn axes(up: [f64; 3]) -> [[f64; 3]; 3] {
+    let up = if dot(up, up) > 0.0 {
+        unit(up)
+    } else {
+        [0.0, 0.0, 1.0]
+    };
+    let across = if up[0].abs() > 0.9 {
+        [0.0, 1.0, 0.0]
+    } else {
+        [1.0, 0.0, 0.0]
+    };
+    let right = unit(plus(across, scaled(up, -dot(across, up))));
+    [right, up, cross(right, up)]
+}
+
 /// The direction to the viewer.
 fn direction(cloud: &[([f64; 3], f64)], [right, up, back]: [[f64; 3]; 3]) -> [f64; 3] {
     let sum = |a: [f64; 3], b: [f64; 3]| cloud.iter().map(|(p, _)| dot(*p, a) * dot(*p, b)).sum::<f64>();
@@ -92,7 +106,7 @@ fn direction(cloud: &[([f64; 3], f64)], [right, up, back]: [[f64; 3]; 3]) -> [f6
 }
 
 /// Balls about all that is drawn: points, and bodies with their shapes.
-fn spheres(recording: &Recording, frame: &Frame) -> Vec<([f64; 3], f64)> {
+pub(super) fn spheres(recording: &Recording, frame: &Frame) -> Vec<([f64; 3], f64)> {
     let length = |half: [f64; 3]| dot(half, half).sqrt();
     let reach = |shape: &Shape| match shape {
         Shape::Box { half } => length(*half),

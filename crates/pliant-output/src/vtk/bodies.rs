@@ -169,6 +169,11 @@ impl BodyMesh {
             "axis",
             &[self.lines.axis.as_slice(), &self.polygons.axis].concat(),
         )?;
+        if !frame.body_contact_forces.is_empty() {
+            let of = |body: &i64| frame.body_contact_forces[*body as usize];
+            let bodies = self.lines.body.iter().chain(&self.polygons.body);
+            vectors(out, "contact_force", &bodies.map(of).collect::<Vec<_>>())?;
+        }
         writeln!(out, "      </CellData>\n      <Points>")?;
         vectors(out, "Points", &placed)?;
         writeln!(out, "      </Points>")?;

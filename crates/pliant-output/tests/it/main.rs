@@ -12,6 +12,7 @@ mod directory;
 mod names;
 mod plot;
 mod raster;
+mod regions;
 mod vtk;
 
 fn names_in(dir: &Path) -> Vec<String> {
@@ -43,12 +44,12 @@ fn recording() -> Recording {
         time,
         points: points.iter().map(|p| [p[0], p[1], p[2] - time]).collect(),
         velocities: points.iter().map(|p| [p[1], -1.0, 1e-300]).collect(),
-        pressures: Vec::new(),
         poses: vec![pose; 3],
         sample: Sample {
             time,
             ..Sample::default()
         },
+        ..Frame::default()
     };
     Recording {
         title: "a \"cable\" & <friends>".to_owned(),

@@ -1,7 +1,7 @@
 //! Pictures against perspective by hand: areas, sides, horizons.
 
-use pliant_output::raster::{Camera, MAX_PIXELS, RasterError, draw};
-use pliant_output::recording::{BodyTrack, Frame, PointGroup, Recording, Sample, Shape};
+use pliant_output::raster::{Camera, MAX_PIXELS, RasterError, Shot, draw};
+use pliant_output::recording::{BodyTrack, Frame, LineTrack, PointGroup, Recording, Shape, Viewpoint};
 use std::f64::consts::PI;
 
 const PAPER: [u8; 3] = [0xf5, 0xf6, 0xf8];
@@ -28,9 +28,8 @@ fn scene(bodies: &[(Shape, [f64; 3])], points: &[[f64; 3]]) -> (Recording, Frame
         time: 0.0,
         points: points.to_vec(),
         velocities: vec![[0.0; 3]; points.len()],
-        pressures: Vec::new(),
         poses: bodies.iter().map(pose).collect(),
-        sample: Sample::default(),
+        ..Frame::default()
     };
     (recording, frame)
 }
@@ -237,4 +236,110 @@ fn garbage_is_refused_or_left_out() {
     );
     let camera = Camera::fitted(&nothing.0, &nothing.1, [0.0, 0.0, 1.0], 1.0);
     assert!(Picture::of(&nothing, &camera, [4, 4]).drawn().is_empty());
+}
+
+/// A pixel of a lit thing has the hue of its colour.
+fn has_hue(pixel: [u8; 3], colour: [f64; 3]) -> bool {
+    let pixel = pixel.map(f64::from);
+    let dot = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    dot(pixel, colour) / (dot(pixel, pixel) * dot(colour, colour)).sqrt() > 0.995
+}
+
+/// Things have the colours of the scene, muscles that of their activation, and what is hidden or
+/// released is not there.
+#[test]
+fn the_look_of_the_scene_is_kept() {
+    let ball = Shape::Sphere { radius: 0.5 };
+    let points = [
+        [-1.0, 1.0, 0.0],
+        [1.0, 1.0, 0.0],
+        [-1.0, -1.0, 0.0],
+        [1.0, -1.0, 0.0],
+    ];
+    let (mut recording, mut frame) = scene(&[(ball, [0.0; 3])], &points);
+    recording.segments = vec![[0, 1], [2, 3]];
+    let line = |name: &str, first, is_muscle| LineTrack {
+        name: name.into(),
+        first,
+        count: 1,
+        is_muscle,
+    };
+    recording.lines = vec![line("rope", 0, false), line("biceps", 1, true)];
+    frame.activations = vec![0.5];
+    let body = recording.bodies[0].name.clone();
+    recording.look.colours = vec![(body.clone(), [1.0, 0.0, 0.5]), ("rope".into(), [0.0, 1.0, 0.0])];
+    let size = [200, 200];
+    // One metre is this many pixels at the distance of the camera.
+    let metre = 100.0 / (10.0 * HALF.tan());
+    let row = |y: f64| (100.0 - metre * y) as usize;
+    let look = |recording: &Recording, frame: &Frame| {
+        Picture::of(&(recording.clone(), frame.clone()), &camera(), size)
+    };
+    let picture = look(&recording, &frame);
+    let ball = picture.at(100, 100);
+    assert!(has_hue(ball, [1.0, 0.0, 0.5]), "{ball:?}");
+    // A line is thinner than two pixels, and its edges are half of the paper.
+    let rope = picture.at(100, row(1.0));
+    assert!(rope[1] > rope[0] + 80 && rope[1] > rope[2] + 80, "{rope:?}");
+    let muscle = picture.at(100, row(-1.0));
+    assert!(has_hue(muscle, [0.93, 0.55, 0.45]), "{muscle:?}");
+    recording.look.hidden = vec![body];
+    frame.released = vec![0];
+    let picture = look(&recording, &frame);
+    assert_eq!([picture.at(100, 100), picture.at(100, row(1.0))], [PAPER; 2]);
+    assert_ne!(picture.at(100, row(-1.0)), PAPER);
+}
+
+/// A camera that follows a thing keeps it where it is on the picture; one that is fitted sees the
+/// way of what moves and leaves out what stands far away.
+#[test]
+fn shots_follow_and_fit_what_moves() {
+    let ball = || Shape::Sphere { radius: 0.2 };
+    let (mut recording, first) = scene(&[(ball(), [0.0; 3]), (ball(), [500.0, 0.0, 0.0])], &[]);
+    let mut last = first.clone();
+    last.time = 1.0;
+    last.poses[0][0] = 30.0;
+    recording.frames = vec![first, last];
+    let up = [0.0, 1.0, 0.0];
+    let name = recording.bodies[0].name.clone();
+    let view = Viewpoint {
+        eye_and_target: Some([[0.0, 0.0, 10.0], [0.0; 3]]),
+        follow: Some(name),
+    };
+    let shot = Shot::of(&recording, &view, up, 1.0);
+    for frame in &recording.frames {
+        let scene = (recording.clone(), frame.clone());
+        let picture = Picture::of(&scene, &shot.at(&recording, frame), [100, 100]);
+        assert_ne!(picture.at(50, 50), PAPER, "t = {}", frame.time);
+    }
+    let fitted = Shot::fitted(&recording, up, 1.0);
+    for frame in &recording.frames {
+        let camera = fitted.at(&recording, frame);
+        assert!(camera.target[0] > 5.0 && camera.target[0] < 25.0, "{camera:?}");
+        let picture = Picture::of(&(recording.clone(), frame.clone()), &camera, [400, 400]);
+        assert!(!picture.drawn().is_empty());
+    }
+}
+
+/// Half-way between two frames: the middle of the way, and half of a turn of 90 degrees, also where
+/// the second quaternion has the other sign.
+#[test]
+fn frames_between_two_are_half_way() {
+    let (_, mut first) = scene(&[(Shape::Sphere { radius: 1.0 }, [0.0; 3])], &[[0.0; 3]]);
+    let mut next = first.clone();
+    next.time = 0.5;
+    next.points[0] = [2.0, -4.0, 6.0];
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    first.poses[0] = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+    for sign in [1.0, -1.0] {
+        next.poses[0] = [4.0, 0.0, 0.0, sign * half, 0.0, 0.0, sign * half];
+        let middle = first.towards(&next, 0.5);
+        assert_eq!((middle.time, middle.points[0]), (0.25, [1.0, -2.0, 3.0]));
+        let angle = PI / 8.0;
+        let expected = [2.0, 0.0, 0.0, angle.cos(), 0.0, 0.0, angle.sin()];
+        let error = (0..7)
+            .map(|k| (middle.poses[0][k] - expected[k]).abs())
+            .fold(0.0, f64::max);
+        assert!(error < 1e-15, "{:?}", middle.poses[0]);
+    }
 }

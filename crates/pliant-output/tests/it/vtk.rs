@@ -32,7 +32,7 @@ fn decode(text: &str) -> Vec<u8> {
 }
 
 /// The data of the `nth` array of that name.
-fn array(xml: &str, kind: &str, name: &str, nth: usize) -> Vec<u8> {
+pub(super) fn array(xml: &str, kind: &str, name: &str, nth: usize) -> Vec<u8> {
     let tag = format!("<DataArray type=\"{kind}\" Name=\"{name}\" ");
     let body = xml
         .split(&tag)
@@ -48,7 +48,7 @@ fn array(xml: &str, kind: &str, name: &str, nth: usize) -> Vec<u8> {
     data.to_vec()
 }
 
-fn vectors(xml: &str, name: &str) -> Vec<[f64; 3]> {
+pub(super) fn vectors(xml: &str, name: &str) -> Vec<[f64; 3]> {
     let bytes = array(xml, "Float64", name, 0);
     let numbers: Vec<f64> = bytes
         .chunks(8)
@@ -57,14 +57,14 @@ fn vectors(xml: &str, name: &str) -> Vec<[f64; 3]> {
     numbers.chunks(3).map(|v| [v[0], v[1], v[2]]).collect()
 }
 
-fn integers(xml: &str, name: &str, nth: usize) -> Vec<i64> {
+pub(super) fn integers(xml: &str, name: &str, nth: usize) -> Vec<i64> {
     array(xml, "Int64", name, nth)
         .chunks(8)
         .map(|b| i64::from_le_bytes(b.try_into().unwrap()))
         .collect()
 }
 
-fn written(recording: &Recording) -> (tempfile::TempDir, Vec<PathBuf>) {
+pub(super) fn written(recording: &Recording) -> (tempfile::TempDir, Vec<PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
     let written = write_vtk(&dir.path().join("out/vtk"), recording).unwrap();
     (dir, written.into_iter().map(|file| file.path).collect())

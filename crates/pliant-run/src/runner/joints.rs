@@ -2,6 +2,8 @@
 
 use pliant::model::{JointAxis, JointHandle, JointKind};
 use pliant::{Axes, On, Simulation, Wrench};
+use pliant_output::recording::JointMark;
+use pliant_scene::Picture;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -55,6 +57,33 @@ impl Joints {
             columns.extend(["x", "y", "z"].map(|k| format!("{name}.torque_{k}_Nm")));
         }
         columns
+    }
+
+    /// Marks of all joints at their frames on the second side, with the columns of their forces.
+    pub(super) fn marks(&self, picture: &Picture) -> Vec<JointMark> {
+        let mut marks = Vec::with_capacity(self.0.len());
+        let mut column = 0;
+        for (name, kind, handle) in &self.0 {
+            let [_, (body, pose)] = handle.frames;
+            let drawn = |(node, element)| {
+                let mut bodies = picture.bodies.iter();
+                bodies.position(|(of, e, _)| (*of, *e) == (node, element))
+            };
+            column += 2 * kind.free_axes().len();
+            // A body that is not drawn shows no joint.
+            if body.is_none_or(|body| drawn(body).is_some()) {
+                marks.push(JointMark {
+                    name: name.clone(),
+                    kind: kind.name(),
+                    body: body.and_then(drawn),
+                    position: pose.position,
+                    rotation: pose.rotation,
+                    force: column,
+                });
+            }
+            column += 6;
+        }
+        marks
     }
 
     /// Time, then the numbers of all joints.

@@ -1,6 +1,7 @@
 //! Quantities of a running scene by name: their values, and the table and the extremes of those
 //! that are recorded.
 
+use super::fields::{Fields, Read};
 use super::joints::Joints;
 use pliant::Simulation;
 use pliant::model::{ComponentId, Energies, NodeId, Space};
@@ -25,6 +26,7 @@ pub struct ProbeSummary {
 pub(super) struct Moment<'a> {
     pub(super) simulation: &'a Simulation,
     pub(super) joints: &'a Joints,
+    pub(super) fields: &'a Fields,
     pub(super) energies: Energies,
 }
 
@@ -191,6 +193,7 @@ impl Probes {
             contacts: contacts(&self.observables, moment.simulation),
             wrench: None,
             force: None,
+            fields: Vec::new(),
         };
         let values = &mut self.state.values;
         self.faults.clear();
@@ -206,7 +209,10 @@ impl Probes {
                         f64::NAN
                     })
                 }
-                Observable::Force { .. } | Observable::Wrench { .. } | Observable::Contact { .. }
+                Observable::Force { .. }
+                | Observable::Wrench { .. }
+                | Observable::Contact { .. }
+                | Observable::Field { of_step: true, .. }
                     if last.len() > values.len() =>
                 {
                     last[values.len()]
@@ -234,6 +240,8 @@ struct Reader<'a> {
     contacts: Vec<[f64; CONTACT.len()]>,
     wrench: Option<(usize, [f64; 6])>,
     force: Option<(ComponentId, Vec<f64>)>,
+    /// Stresses of solids, sheets and rods that were read, by their places.
+    fields: Vec<(usize, Read)>,
 }
 
 impl Reader<'_> {
@@ -267,6 +275,20 @@ impl Reader<'_> {
                 let wrench = known.unwrap_or_else(|| (joint, self.moment.joints.wrench(simulation, joint)));
                 self.wrench = Some(wrench);
                 wrench.1[index]
+            }
+            Observable::Field {
+                deformable,
+                number,
+                element,
+                ..
+            } => {
+                let place = self.fields.iter().position(|(of, _)| *of == deformable);
+                let place = place.unwrap_or_else(|| {
+                    let read = Read::new(simulation, &self.moment.fields.deformables()[deformable]);
+                    self.fields.push((deformable, read));
+                    self.fields.len() - 1
+                });
+                self.fields[place].1.number(number, element)
             }
             Observable::Potential(component) => simulation.potential(component),
             Observable::Distance(ends) => {

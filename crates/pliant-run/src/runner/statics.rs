@@ -139,7 +139,7 @@ impl Runner {
                 let Parts {
                     picture,
                     joints,
-                    pressures,
+                    fields,
                     ..
                 } = &self.scene;
                 let (records, probes) = (self.records, &mut self.probes);
@@ -149,15 +149,16 @@ impl Runner {
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
                     let frame = records.then(|| {
-                        let (model, state) = (simulation.model(), simulation.state());
-                        let mut frame = picture.frame(model, state, sample);
-                        pressures.add_to(picture, simulation, &mut frame);
+                        let (problem, state) = (simulation.problem(), simulation.state());
+                        let mut frame = picture.frame(problem, state, sample);
+                        fields.add_to(picture, simulation, &mut frame);
                         frame
                     });
                     let line = (records && !joints.is_empty()).then(|| joints.line(simulation));
                     probes.add(Moment {
                         simulation,
                         joints,
+                        fields,
                         energies: energies(&sample),
                     });
                     let measured = (records && !probes.is_empty()).then(|| probes.line());

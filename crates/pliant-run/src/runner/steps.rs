@@ -357,6 +357,7 @@ impl Runner {
         self.probes.read(Moment {
             simulation: &self.simulation,
             joints: &self.scene.joints,
+            fields: &self.scene.fields,
             energies: taken.report.step().energies,
         });
         let values = self.probes.values();
@@ -371,6 +372,7 @@ impl Runner {
         self.probes.refresh(Moment {
             simulation: &self.simulation,
             joints: &self.scene.joints,
+            fields: &self.scene.fields,
             energies: Energies { kinetic, potential },
         });
     }

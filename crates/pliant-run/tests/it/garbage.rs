@@ -2,6 +2,7 @@
 
 use super::controllers::CONTROLLERS;
 use super::events::EVENTS;
+use super::pictures::PICTURE;
 use super::probes::PROBES;
 use super::scenes::path;
 use super::words::{ADAPTIVE, CONTACTS, WORDS};
@@ -9,7 +10,7 @@ use pliant_run::Runner;
 use pliant_scene::{Format, Limits, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 17] = [
+const SCENES: [&str; 18] = [
     "pendulum",
     "snap_through",
     "spring_chain",
@@ -24,6 +25,7 @@ const SCENES: [&str; 17] = [
     "probes",
     "events",
     "controllers",
+    "picture",
     "card_house",
     "creeping_shelf",
     "paper_clip",
@@ -44,6 +46,9 @@ fn text(scene: usize) -> String {
     }
     if SCENES[scene] == "events" {
         return EVENTS.to_owned();
+    }
+    if SCENES[scene] == "picture" {
+        return PICTURE.to_owned();
     }
     if SCENES[scene] == "probes" {
         return PROBES.to_owned();

@@ -5,6 +5,7 @@ use super::nodes::evenly;
 use super::outlines::Outline;
 use super::selections::{self, Candidates};
 use super::{Builder, Result, components, courses, mapped, solids};
+use crate::deformable::DeformableParts;
 use crate::schema::{ElasticRod, SectionSpec};
 use crate::source::Where;
 use pliant::continuum::{Rod, RodCurve, Section};
@@ -67,7 +68,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
             .set_motion(parts.elasticity, Some(parts.growth(&share)));
         driven.map_err(|e| builder.model_error(e))?;
     }
-    draw_rod(
+    let centres = draw_rod(
         builder,
         name,
         parts.frames,
@@ -75,8 +76,10 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &ElasticRod) -> Result<()> {
         &parts.lengths,
         thickness,
     )?;
+    let frames = parts.frames;
+    builder.deform(name, DeformableParts::Rod(Box::new(parts), centres));
     if !fixed.is_empty() {
-        components::fix_always(builder, parts.frames, fixed);
+        components::fix_always(builder, frames, fixed);
     }
     Ok(())
 }
@@ -132,7 +135,8 @@ fn section(builder: &Builder<'_>, name: &str, spec: &SectionSpec) -> Result<(Sec
     })
 }
 
-/// A box for each of the bodies, half as long at the ends, and the line through them.
+/// A box for each of the bodies, half as long at the ends, and the line through them, whose points
+/// are returned.
 fn draw_rod(
     builder: &mut Builder<'_>,
     name: &str,
@@ -140,7 +144,7 @@ fn draw_rod(
     count: usize,
     lengths: &[f64],
     thickness: [f64; 2],
-) -> Result<()> {
+) -> Result<NodeId> {
     // The sides of each body: half of every segment is at either of its ends.
     let mut sides = vec![0.0; count];
     // The next of each body; of the last one of a closed rod, the first.
@@ -168,5 +172,5 @@ fn draw_rod(
         .map(|i| (End::element(0, i), End::element(0, next(i))))
         .collect();
     mapped::draw_pairs(builder, &list(vec![points]), &pairs);
-    Ok(())
+    Ok(points)
 }

@@ -196,7 +196,7 @@ fn named(at: Where<'_>) -> &str {
         | Where::Item(name, ..)
         | Where::Used(name, _)
         | Where::Literal(name, _) => name,
-        Where::Listed(..) => "",
+        Where::Listed(..) | Where::Within(..) => "",
     }
 }
 

@@ -42,6 +42,9 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
         .model
         .add_boxed_force_field(name, node, law, treatment)
         .map_err(|e| builder.model_error(e))?;
+    if matches!(spec.law, Law::AxialMuscle(_)) {
+        builder.picture.muscles.push((node, id));
+    }
     for (input, timed) in inputs {
         let program = timed.now;
         // What the law does not allow shall be found before the run.

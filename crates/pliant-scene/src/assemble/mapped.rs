@@ -164,8 +164,8 @@ fn add_distance(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Dist
     let mapping = Distance::new(&pairs)
         .in_dimension(dimension)
         .with_rest_lengths(&rests);
-    add_mapped(builder, parents, pairs.len(), mapping)?;
-    draw_pairs(builder, parents, &pairs);
+    let node = add_mapped(builder, parents, pairs.len(), mapping)?;
+    draw_elements(builder, parents, node, &pairs);
     Ok(())
 }
 
@@ -197,6 +197,30 @@ pub(super) fn draw_pairs(builder: &mut Builder<'_>, parents: &ParentList<'_>, pa
             builder.picture.line(a, b);
         }
     }
+}
+
+/// Draws a pair for each element of a node.
+pub(super) fn draw_elements(
+    builder: &mut Builder<'_>,
+    parents: &ParentList<'_>,
+    node: NodeId,
+    pairs: &[(End, End)],
+) {
+    for (element, pair) in pairs.iter().enumerate() {
+        draw_element(builder, parents, (node, element), std::slice::from_ref(pair));
+    }
+}
+
+/// Draws pairs for one element of a node.
+pub(super) fn draw_element(
+    builder: &mut Builder<'_>,
+    parents: &ParentList<'_>,
+    (node, element): (NodeId, usize),
+    pairs: &[(End, End)],
+) {
+    let first = builder.picture.segments.len();
+    draw_pairs(builder, parents, pairs);
+    builder.picture.name_segments(first, node, element);
 }
 
 fn add_rigid_points(

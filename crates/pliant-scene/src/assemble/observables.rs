@@ -34,6 +34,8 @@ enum Named<'a> {
     Number(usize),
     /// A pair of colliders.
     Contact(usize),
+    /// A solid, sheet or rod, and its point, element or segment.
+    Gauge(usize, usize),
 }
 
 /// The quantities that were asked for so far.
@@ -184,8 +186,10 @@ impl<'b, 'a> Room<'b, 'a> {
 
     /// All things of a name. A probe hides others, and a joint a force of its name.
     fn things(&self, name: &str) -> Vec<Thing> {
-        if let Some(Named::Contact(pair)) = self.named.get(name) {
-            return vec![Thing::Contact(*pair)];
+        match self.named.get(name) {
+            Some(Named::Contact(pair)) => return vec![Thing::Contact(*pair)],
+            Some(Named::Gauge(index, element)) => return vec![Thing::Gauge(*index, *element)],
+            _ => {}
         }
         let builder = self.builder;
         let joint = builder.joints.iter().position(|(_, own, ..)| own == name);
@@ -194,10 +198,18 @@ impl<'b, 'a> Room<'b, 'a> {
         let mut all: Vec<Thing> = joint.map(Thing::Joint).into_iter().collect();
         all.extend(node.map(Thing::Node));
         all.extend(component.map(Thing::Component));
+        if let Some(index) = self.deformable(name) {
+            all.extend([Thing::Whole(index), Thing::Deformable(index)]);
+        }
         if all.is_empty() && name == "energy" {
             all.push(Thing::Everything);
         }
         all
+    }
+
+    /// The solid, sheet or rod of a name, by its place.
+    fn deformable(&self, name: &str) -> Option<usize> {
+        self.builder.deformables.iter().position(|d| d.name == name)
     }
 
     /// Things that may be meant by a name that nothing has.

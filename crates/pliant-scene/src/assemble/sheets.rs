@@ -2,6 +2,7 @@
 
 use super::deformables::Held;
 use super::{Builder, Result, components, deformables, meshes, solids};
+use crate::deformable::DeformableParts;
 use crate::schema::{
     BendingSpec, CellsSpec, ElasticSheet as Spec, Elements, SheetElements, SheetMaterial, SheetShape,
 };
@@ -49,7 +50,8 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         meshes::remember_groups(builder, node, file, None);
     }
     let parts = sheet.add_on(&mut builder.model, name, node, &mesh);
-    parts.map_err(|e| builder.continuum_error(name, "shape", e))?;
+    let parts = parts.map_err(|e| builder.continuum_error(name, "shape", e))?;
+    builder.deform(name, DeformableParts::Sheet(Box::new(parts)));
 
     deformables::cover(builder, node, mesh.cover());
     let mut still = [fixed, clamped].concat();

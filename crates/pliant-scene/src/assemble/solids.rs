@@ -3,6 +3,7 @@
 use super::deformables::{Held, Placement};
 use super::{Builder, Result, components, deformables, meshes, nodes};
 use crate::Amount;
+use crate::deformable::DeformableParts;
 use crate::schema::{
     CellsSpec, PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
 };
@@ -75,7 +76,8 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         meshes::remember_groups(builder, node, file, repaired.as_deref());
     }
     let parts = solid.add_on(&mut builder.model, name, node, &mesh);
-    parts.map_err(|e| builder.continuum_error(name, "material", e))?;
+    let parts = parts.map_err(|e| builder.continuum_error(name, "material", e))?;
+    builder.deform(name, DeformableParts::Solid(Box::new(parts)));
     // Of one place: those of a mirrored solid that is repeated are refused.
     for plane in deformables::symmetry(builder, name, &spec.symmetry, &places[0])? {
         let held = plane.hold(&mut builder.model, node, &mesh.nodes);

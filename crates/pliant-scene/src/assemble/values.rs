@@ -111,7 +111,7 @@ impl Builder<'_> {
             | Where::Item(name, ..)
             | Where::Used(name, _)
             | Where::Literal(name, _) => name,
-            Where::Key(_) | Where::Listed(..) => "",
+            Where::Key(_) | Where::Listed(..) | Where::Within(..) => "",
         };
         let ExpressionError {
             mut message,
@@ -353,5 +353,6 @@ pub(super) fn describe(at: Where<'_>) -> String {
         Where::Item(name, key, index) => format!("entry {index} of `{key}` of `{name}`"),
         Where::Literal(name, text) => format!("\"{text}\" of `{name}`"),
         Where::Listed(key, index, _) => format!("a number of entry {index} of `{key}`"),
+        Where::Within(key, text) => format!("`{text}` of `{key}`"),
     }
 }

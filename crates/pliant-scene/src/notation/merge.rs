@@ -10,7 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Keys of an included file that count only where it is a scene of its own.
-const OWN: [&str; 6] = ["title", "about", "run", "gravity", "rayleigh", "friction_rule"];
+const OWN: [&str; 7] = [
+    "title",
+    "about",
+    "run",
+    "gravity",
+    "rayleigh",
+    "friction_rule",
+    "picture",
+];
 /// Keys whose value has names in quotes.
 const NAMED: [&str; 2] = ["parameters", "groups"];
 /// Keys that an included file cannot have.

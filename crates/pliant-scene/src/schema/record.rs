@@ -23,6 +23,15 @@ pub enum ProbeSpec {
     Joint(String),
     /// Forces of a constraint, force field, motor or gear; force and torque of a whole joint.
     Force(OfSpec),
+    /// The largest equivalent stress of a solid or sheet; the stress at one of the points of a
+    /// solid, of an element of a sheet.
+    Stress(OfSpec),
+    /// The strain at one of the points of a solid, of an element of a sheet.
+    Strain(OfSpec),
+    /// Forces and moments in the sections of an elastic rod.
+    Section(OfSpec),
+    /// Stress and strain where a place is at the start.
+    Gauge(GaugeSpec),
     /// The distance of two points or bodies, or of one and a fixed point.
     Distance(DistanceProbeSpec),
     /// The forces between two colliders.
@@ -43,6 +52,18 @@ pub enum EnergySpec {
     Potential,
     /// Both.
     Total,
+}
+
+/// Stress and strain at one place of a thing.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Gauge", deny_unknown_fields)]
+pub struct GaugeSpec {
+    /// Its name, also in expressions.
+    pub name: String,
+    /// A solid, sheet or elastic rod.
+    pub on: String,
+    /// The place (m): the nearest point, element or segment at the start is meant.
+    pub at: Local<[Quantity<Length>; 3]>,
 }
 
 /// The distance of two things.

@@ -321,6 +321,22 @@ impl Observed {
         (force.into(), torque.into())
     }
 
+    /// Sums of the contacts on all elements of a node: average forces (N) in world axes.
+    pub fn forces_on(&self, model: &Model, node: NodeId) -> Vec<[f64; 3]> {
+        let Observation {
+            step, list, readings, ..
+        } = &self.observation;
+        let mut forces = vec![[0.0; 3]; model.node(node).count];
+        for (reading, (_, supports)) in readings.iter().zip(list.with_supports()) {
+            for s in supports.iter().filter(|s| s.node == node) {
+                for (sum, impulse) in forces[s.element].iter_mut().zip(reading.impulse) {
+                    *sum += s.weight / step * impulse;
+                }
+            }
+        }
+        forces
+    }
+
     /// Adds the impulses of the contacts, or those along their normals, to those on all nodes: on
     /// points along the axes of the world, on bodies with the angular impulse about their centre in
     /// the axes of a body in `state` (N s, N m s).

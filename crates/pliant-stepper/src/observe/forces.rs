@@ -3,7 +3,7 @@
 use crate::motion::Motion;
 use crate::system::System;
 use pliant_dense::{Vec3, rotation, vec3};
-use pliant_model::{ComponentId, JointHandle, Model, NodeId, Pose, Space, State, Treatment};
+use pliant_model::{ComponentId, JointHandle, Model, NodeId, NodeKind, Pose, Space, State, Treatment};
 
 /// Which side of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,35 @@ pub fn force_of(system: &System, motion: &Motion, component: ComponentId) -> Vec
         return force;
     }
     reaction(system, motion, component).to_vec()
+}
+
+/// The force on the coordinates of a mapped node of all components that act on it, or on what is
+/// mapped from it, each as [`force_of`] has it: what the materials of a solid do to its deformation
+/// gradients. Of components that also act on other nodes, the part that acts through this one.
+pub fn force_through(system: &System, motion: &Motion, node: NodeId) -> Vec<f64> {
+    let model = &system.model;
+    let nodes = model.nodes();
+    let mut above = vec![false; nodes.len()];
+    above[node.index()] = true;
+    for (index, entry) in nodes.iter().enumerate() {
+        if let NodeKind::Mapped { parents, .. } = &entry.kind {
+            above[index] |= parents.iter().any(|parent| above[parent.index()]);
+        }
+    }
+    let fields = model.force_fields().iter().enumerate();
+    let fields = fields.map(|(i, field)| (field.node, ComponentId::ForceField(i)));
+    let rows = model.constraints().iter().enumerate();
+    let rows = rows.map(|(i, constraint)| (constraint.node, ComponentId::Constraint(i)));
+    let mut force = vec![0.0; model.velocity_count()];
+    for (on, component) in fields.chain(rows).filter(|(on, _)| above[on.index()]) {
+        let target = &mut force[model.node(on).velocity_range()];
+        for (t, f) in target.iter_mut().zip(force_of(system, motion, component)) {
+            *t += f;
+        }
+    }
+    let from = |index: usize| above[index] && index != node.index();
+    system.evaluation.pull_back_some(model, from, &mut force);
+    force[model.node(node).velocity_range()].to_vec()
 }
 
 /// Wrench of parts of a joint on one side: force (N), torque (N m) about the origin of its frame

@@ -1,13 +1,15 @@
 //! The face of everything around a model: motions, bounds and inputs that are set while it moves,
-//! contacts, and the dynamics at the present moment.
+//! contacts, stresses, and the dynamics at the present moment.
 
 use super::Simulation;
 use crate::Error;
 use pliant_contact::ContactArea;
+use pliant_continuum::{RodForces, RodParts, SheetFields, SheetForces, SheetParts, SolidFields, SolidParts};
 use pliant_model::NodeId;
 use pliant_model::{ComponentId, ModelError, PrescribedMotion};
 use pliant_solvers::complementarity::{ConeProfile, Problem};
 use pliant_stepper::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
+use pliant_stepper::observe;
 use pliant_stepper::sleep;
 use pliant_stepper::system::coordinates::{self, CoordinateDynamics};
 
@@ -193,6 +195,59 @@ impl Simulation {
         contacts.map_or(&[], |c| c.observed.events())
     }
 
+    /// Stresses and strains of a solid at its quadrature points, at the present state:
+    /// `sigma = P F^T/det F` with the first Piola-Kirchhoff stress `P` that acts on the deformation
+    /// gradients, by all components on them and on what is mapped from them. So it holds what the
+    /// equations of motion hold: the material, its viscosity, its past, and rows of volume.
+    /// [`NodalRecovery`](pliant_continuum::NodalRecovery) carries them to nodes, and
+    /// [`von_mises`](pliant_continuum::von_mises) and [`pressure`](pliant_continuum::pressure) are
+    /// of one stress.
+    ///
+    /// Rows ([`Treatment::Compliance`](pliant_model::Treatment::Compliance),
+    /// incompressibility) have the mean force of the last step, zero before the first. Damping in
+    /// proportion to stiffnesses is left out.
+    pub fn solid_fields(&self, solid: &SolidParts) -> SolidFields {
+        let internal = match solid.material {
+            ComponentId::ForceField(i) => {
+                let range = self.model().force_fields()[i].component.internal.clone();
+                &self.state().internal[range]
+            }
+            _ => &[][..],
+        };
+        let forces = self.force_through(solid.gradients);
+        solid.fields(self.positions(solid.gradients), &forces, internal)
+    }
+
+    /// Stresses, strains and bending moments of a sheet, of each triangle and quadrangle, at the
+    /// present state. Of rows as [`solid_fields`](Self::solid_fields) says.
+    pub fn sheet_fields(&self, sheet: &SheetParts) -> SheetFields {
+        let forces = self.force_through(sheet.strains);
+        let moments = sheet
+            .curvatures
+            .map(|node| (self.positions(node), self.force_through(node)));
+        let membrane = SheetForces {
+            strains: self.positions(sheet.strains),
+            forces: &forces,
+        };
+        let bending = moments
+            .as_ref()
+            .map(|(strains, forces)| SheetForces { strains, forces });
+        sheet.fields(membrane, bending)
+    }
+
+    /// Forces and moments in the section of each segment of a rod: the mean of the last step where
+    /// its strains are compliances, which is the default.
+    pub fn rod_forces(&self, rod: &RodParts) -> Vec<RodForces> {
+        rod.forces(&self.force_through(rod.strains))
+    }
+
+    /// The force on the coordinates of a mapped node of all components that act on it, or on what
+    /// is mapped from it, each as [`force`](Self::force) has it. Of components that act through
+    /// other nodes as well, the part that acts through this one.
+    pub fn force_through(&self, node: NodeId) -> Vec<f64> {
+        observe::force_through(&self.system, &self.motion, node)
+    }
+
     /// Sum of the contacts of the last step on one element of a node: average force (N) and torque
     /// about its position (N m; zero for points), in world axes.
     pub fn contact_force(&self, node: NodeId, element: usize) -> ([f64; 3], [f64; 3]) {
@@ -200,6 +255,16 @@ impl Simulation {
         contacts.map_or_else(Default::default, |c| {
             c.observed.force_on(&self.system.model, node, element)
         })
+    }
+
+    /// Sums of the contacts of the last step on all elements of a node: average forces (N) in world
+    /// axes. Zero without contacts.
+    pub fn contact_forces(&self, node: NodeId) -> Vec<[f64; 3]> {
+        let model = &self.system.model;
+        match &self.system.contacts {
+            Some(contacts) => contacts.observed.forces_on(model, node),
+            None => vec![[0.0; 3]; model.node(node).count],
+        }
     }
 
     /// The areas of the points of one side of contacts, a collider by its index in its world, if it

@@ -49,6 +49,7 @@ mod solids;
 mod stacks;
 mod starts;
 mod statics;
+mod stress;
 mod tools;
 mod work;
 mod worlds;

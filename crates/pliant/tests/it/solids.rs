@@ -6,7 +6,7 @@ use pliant::continuum::{
 use pliant::prelude::*;
 
 /// A cube of 2 x 2 x 2 cells with its middle moved, as a mesh of one kind.
-fn patch(kind: ElementKind) -> Mesh {
+pub(crate) fn patch(kind: ElementKind) -> Mesh {
     let mut mesh = Mesh::hexahedral_box([1.0; 3], [2; 3]).unwrap();
     mesh.nodes[13] = [0.57, 0.45, 0.56];
     match kind {

@@ -19,6 +19,9 @@ pub(in crate::runner) struct Identity {
     /// Whether pictures and lines of tables are kept.
     #[serde(default = "yes")]
     pub(in crate::runner) records: bool,
+    /// Whether velocities of bodies are kept.
+    #[serde(default)]
+    pub(in crate::runner) trajectory: bool,
 }
 
 fn yes() -> bool {
@@ -35,6 +38,7 @@ impl Identity {
             step: scene.plan.step,
             duration: scene.plan.duration,
             records: true,
+            trajectory: false,
         }
     }
 
@@ -72,6 +76,11 @@ impl Identity {
                 "`result.json` alone"
             }
         };
+        if self.trajectory != here.trajectory {
+            let kept = |with: bool| if with { "the trajectory" } else { "no trajectory" };
+            let [there, here] = [self.trajectory, here.trajectory].map(|with| kept(with).to_owned());
+            return Some(both("what it writes", there, here));
+        }
         (self.records != here.records).then(|| {
             both(
                 "what it writes",

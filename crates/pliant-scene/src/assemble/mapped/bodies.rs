@@ -248,10 +248,10 @@ fn add_ropes(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &RopesSp
             }
         }
     }
-    super::add_mapped(builder, parents, paths.len(), Rope::new(&paths))?;
-    for path in &paths {
+    let node = super::add_mapped(builder, parents, paths.len(), Rope::new(&paths))?;
+    for (element, path) in paths.iter().enumerate() {
         let pairs: Vec<_> = path.points.windows(2).map(|w| (w[0], w[1])).collect();
-        super::draw_pairs(builder, parents, &pairs);
+        super::draw_element(builder, parents, (node, element), &pairs);
     }
     Ok(())
 }

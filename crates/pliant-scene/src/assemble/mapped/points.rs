@@ -57,8 +57,9 @@ pub(super) fn mapped_points(builder: &mut Builder<'_>, parents: &ParentList<'_>,
                 None => super::initial_lengths(builder, parents, &pairs, dimension)?,
             };
             let mapping = SquareDistance::new(&pairs).in_dimension(dimension);
-            super::add_mapped(builder, parents, pairs.len(), mapping.with_rest_lengths(&rests))?;
-            super::draw_pairs(builder, parents, &pairs);
+            let mapping = mapping.with_rest_lengths(&rests);
+            let node = super::add_mapped(builder, parents, pairs.len(), mapping)?;
+            super::draw_elements(builder, parents, node, &pairs);
             Ok(())
         }
         Spec::Volume(spec) => add_volume(builder, parents, spec),
@@ -291,8 +292,9 @@ fn add_safe_distance(
     let smoothing = builder.positive(&spec.smoothing, Where::Field(parents.user, "smoothing"))?;
     let mapping = SafeDistance::new(&pairs, smoothing).in_dimension(ends::dimension(builder, parents));
     let rests = rests(builder, parents, spec.rest.as_ref(), pairs.len(), mapping.clone())?;
-    super::add_mapped(builder, parents, pairs.len(), mapping.with_rest_lengths(&rests))?;
-    super::draw_pairs(builder, parents, &pairs);
+    let mapping = mapping.with_rest_lengths(&rests);
+    let node = super::add_mapped(builder, parents, pairs.len(), mapping)?;
+    super::draw_elements(builder, parents, node, &pairs);
     Ok(())
 }
 

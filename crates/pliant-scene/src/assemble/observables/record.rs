@@ -6,9 +6,10 @@ use super::variables::check_use;
 use super::{Named, Room};
 use crate::RunPlan;
 use crate::controller::Controller;
+use crate::deformable::{Deformable, DeformableParts};
 use crate::event::Events;
 use crate::observable::{DistanceEnd, EnergyKind, Observable, Observables, ProbeColumn};
-use crate::schema::{ContactProbeSpec, EnergySpec, OfSpec, PlaceSpec, ProbeSpec};
+use crate::schema::{ContactProbeSpec, EnergySpec, GaugeSpec, OfSpec, PlaceSpec, ProbeSpec};
 use crate::source::Where;
 use pliant::model::{NodeId, Space};
 use pliant_expression::suggest;
@@ -108,6 +109,10 @@ impl<'a> Room<'_, 'a> {
                 self.found.contacts.push(sides);
                 (spec.name.as_str(), Named::Contact(pair))
             }
+            ProbeSpec::Gauge(spec) => {
+                let (deformable, element) = self.gauge(index, spec)?;
+                (spec.name.as_str(), Named::Gauge(deformable, element))
+            }
             _ => return Ok(()),
         };
         let at = places(index, name);
@@ -152,6 +157,16 @@ impl<'a> Room<'_, 'a> {
                 Ok(())
             }
             ProbeSpec::Force(of) => self.force(index, of),
+            ProbeSpec::Stress(of) => self.stress(index, of),
+            ProbeSpec::Strain(of) => self.strain(index, of),
+            ProbeSpec::Section(of) => self.section(index, of),
+            ProbeSpec::Gauge(spec) => {
+                if let Some(Named::Gauge(of, element)) = self.named.get(spec.name.as_str()).copied() {
+                    let all = Thing::Gauge(of, element).quantities(builder, element);
+                    self.columns(&spec.name, all);
+                }
+                Ok(())
+            }
             ProbeSpec::Distance(spec) => self.number(index, &spec.name, "m"),
             ProbeSpec::Expression(spec) => self.number(index, &spec.name, ""),
             ProbeSpec::Contact(spec) => {
@@ -405,6 +420,109 @@ impl<'a> Room<'_, 'a> {
         self.elements(index, of, thing.count(builder), |element| {
             things::forces(builder, component, element)
         })
+    }
+
+    /// A solid, sheet or rod, by its place.
+    fn body_of(&self, index: usize, name: &str) -> Result<usize> {
+        if let Some(found) = self.deformable(name) {
+            return Ok(found);
+        }
+        let known = self.builder.deformables.iter().map(|d| d.name.as_str());
+        let help = suggest::hint(name, "solids, sheets and elastic rods", known);
+        let message = format!("`{name}` is no solid, sheet or elastic rod");
+        self.builder.wrong(&places(index, name), message, help)
+    }
+
+    /// Adds the largest equivalent stress of a thing, or the stress of one of its elements.
+    fn stress(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let (builder, name) = (self.builder, of.name.as_str());
+        let found = self.body_of(index, name)?;
+        let deformable = &builder.deformables[found];
+        if let DeformableParts::Rod(..) = deformable.parts {
+            let message = format!("`{name}` is a rod, which has forces and moments in its sections");
+            return builder.wrong(
+                &places(index, name),
+                message,
+                Some(format!("`Section(\"{name}\")`")),
+            );
+        }
+        if of.element.is_none() {
+            let all = Thing::Whole(found).quantities(builder, 0);
+            self.columns(name, all);
+            return Ok(());
+        }
+        let count = deformable.count(&builder.model);
+        self.elements(index, of, count, |element| {
+            things::fields(builder, found, element, Deformable::stresses)
+        })
+    }
+
+    /// Adds the strain of one element of a thing.
+    fn strain(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let (builder, name) = (self.builder, of.name.as_str());
+        let found = self.body_of(index, name)?;
+        let deformable = &builder.deformables[found];
+        let count = deformable.count(&builder.model);
+        if deformable.strains().is_empty() {
+            let message = format!("`{name}` is a rod: its strains are those of the node `{name}.strains`");
+            let help = format!("`Position(\"{name}.strains\")`");
+            return builder.wrong(&places(index, name), message, Some(help));
+        }
+        if of.element.is_none() && count > 1 {
+            let what = match deformable.parts {
+                DeformableParts::Solid(_) => "points",
+                _ => "elements",
+            };
+            let message = format!("`{name}` has {count} {what}: say at which its strain is measured");
+            let help = format!(
+                "`Strain(\"{name}\", 0)`, or by a place: `Gauge(name: \"..\", on: \"{name}\", at: (0, 0, 0))`"
+            );
+            return builder.wrong(&places(index, name), message, Some(help));
+        }
+        self.elements(index, of, count, |element| {
+            things::fields(builder, found, element, Deformable::strains)
+        })
+    }
+
+    /// Adds the forces of the sections of a rod.
+    fn section(&mut self, index: usize, of: &OfSpec) -> Result<()> {
+        let (builder, name) = (self.builder, of.name.as_str());
+        let found = self.body_of(index, name)?;
+        let deformable = &builder.deformables[found];
+        if deformable.sections().is_empty() {
+            let message = format!(
+                "`{name}` is a {}, and only elastic rods have sections",
+                deformable.what()
+            );
+            let help = format!("`Stress(\"{name}\")`");
+            return builder.wrong(&places(index, name), message, Some(help));
+        }
+        let count = deformable.count(&builder.model);
+        self.elements(index, of, count, |element| {
+            things::fields(builder, found, element, Deformable::sections)
+        })
+    }
+
+    /// The thing of a gauge, and the point, element or segment nearest to its place.
+    fn gauge(&self, index: usize, spec: &GaugeSpec) -> Result<(usize, usize)> {
+        let builder = self.builder;
+        let found = self.body_of(index, &spec.on)?;
+        let place = builder.triple(&spec.at.value, Where::Listed("record", index, ""))?;
+        let place = match builder.frame(&spec.at.file) {
+            Some(frame) => frames::put(&frame, place),
+            None => place,
+        };
+        let deformable = &builder.deformables[found];
+        let state = builder
+            .model
+            .initial_state()
+            .map_err(|e| builder.model_error(e))?;
+        let points = builder
+            .model
+            .positions(&state, deformable.points())
+            .as_chunks::<3>()
+            .0;
+        Ok((found, deformable.nearest(place, points)))
     }
 
     /// An end of a distance.

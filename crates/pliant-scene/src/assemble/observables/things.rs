@@ -1,6 +1,7 @@
 //! The quantities that each kind of thing has, with their names and units.
 
 use super::super::Builder;
+use crate::deformable::{Deformable, DeformableParts, FieldNumber};
 use crate::observable::{CONTACT, EnergyKind, Observable};
 use crate::schema::{Mapping, Node};
 use pliant::model::{ComponentId, JointAxis, NodeId, Space};
@@ -12,6 +13,12 @@ pub(super) enum Thing {
     Joint(usize),
     Node(NodeId),
     Component(ComponentId),
+    /// A solid, sheet or rod by its elements, by its place in the scene.
+    Deformable(usize),
+    /// A solid or sheet as a whole.
+    Whole(usize),
+    /// A point, element or segment that a probe names.
+    Gauge(usize, usize),
     /// A pair of colliders that a probe names.
     Contact(usize),
     /// All that there is.
@@ -46,6 +53,7 @@ impl Thing {
             Self::Component(component) => {
                 node_of(builder, component).map_or(1, |n| builder.model.node(n).count)
             }
+            Self::Deformable(index) => builder.deformables[index].count(&builder.model),
             _ => 1,
         }
     }
@@ -66,6 +74,21 @@ impl Thing {
                 }
                 all
             }
+            Self::Deformable(index) | Self::Gauge(index, _) => {
+                let element = if let Self::Gauge(_, own) = self {
+                    own
+                } else {
+                    element
+                };
+                let mut all = fields(builder, index, element, Deformable::stresses);
+                all.extend(fields(builder, index, element, Deformable::strains));
+                all.extend(fields(builder, index, element, Deformable::sections));
+                all
+            }
+            Self::Whole(index) => fields(builder, index, 0, |deformable| match deformable.parts {
+                DeformableParts::Rod(..) => Vec::new(),
+                _ => vec![("von_mises_max".to_owned(), "Pa", FieldNumber::LargestVonMises)],
+            }),
             Self::Contact(pair) => (0..CONTACT.len())
                 .map(|index| Quantity::new(CONTACT[index], "N", Observable::Contact { pair, index }))
                 .collect(),
@@ -75,6 +98,27 @@ impl Thing {
                 .collect(),
         }
     }
+}
+
+/// Numbers of the stress or strain of an element.
+pub(super) fn fields(
+    builder: &Builder<'_>,
+    index: usize,
+    element: usize,
+    of: impl Fn(&Deformable) -> Vec<(String, &'static str, FieldNumber)>,
+) -> Vec<Quantity> {
+    let deformable = &builder.deformables[index];
+    let of_step = deformable.has_rows(&builder.model);
+    let quantity = |(name, unit, number)| {
+        let observable = Observable::Field {
+            deformable: index,
+            number,
+            element,
+            of_step,
+        };
+        Quantity::new(name, unit, observable)
+    };
+    of(deformable).into_iter().map(quantity).collect()
 }
 
 pub(super) fn energy_name(kind: EnergyKind) -> &'static str {

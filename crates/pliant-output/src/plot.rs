@@ -62,7 +62,7 @@ pub const MOST_CURVES: usize = 8;
 /// Curves over a common axis, one plot of a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
-    /// What is above it.
+    /// Title above it.
     pub title: String,
     /// Names of the two axes, with their units.
     pub axes: [String; 2],
@@ -187,7 +187,7 @@ impl Picture {
         svg
     }
 
-    /// What follows is the plot of this number.
+    /// Begins the part of the plot of this number.
     fn open_part(&mut self, plot: usize) {
         let down = HEIGHT * plot as f64;
         let _ = writeln!(self.0, "<g transform=\"translate(0 {down})\">");

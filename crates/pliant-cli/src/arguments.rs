@@ -37,6 +37,8 @@ pub(crate) enum Command {
     New(New),
     /// Draw columns of a table of results over time, as an SVG picture.
     Plot(Plot),
+    /// List what may stand in a scene; with a name, its keys with their units.
+    Components(Components),
     /// Print the completions of a shell, to be read when it starts.
     Completions(Completions),
     /// Print the JSON Schema of scenes, by which editors complete and check those in JSON.
@@ -61,6 +63,13 @@ pub(crate) struct Plot {
     /// Picture to write [default: plot.svg beside the table]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Components {
+    /// A kind such as `Particles` or `Distance`, or a choice such as `law`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]

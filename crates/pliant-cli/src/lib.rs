@@ -12,6 +12,7 @@
 
 mod arguments;
 mod check;
+mod components;
 mod import;
 mod interrupt;
 mod job;
@@ -59,6 +60,7 @@ pub fn program() -> ExitCode {
         Command::Import(import) => import::import(import),
         Command::New(new) => new::new(new),
         Command::Plot(plot) => plot::plot(plot),
+        Command::Components(components) => components::components(components),
         Command::Completions(completions) => {
             let mut text = Vec::new();
             clap_complete::generate(completions.shell, &mut Arguments::command(), "pliant", &mut text);

@@ -500,6 +500,48 @@ fn short(value: f64) -> String {
 }
 
 impl Error {
+    /// The name of the variant, to sort errors by.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Model(_) => "Model",
+            Self::Plan(_) => "Plan",
+            Self::OutOfRange { .. } => "OutOfRange",
+            Self::Baumgarte { .. } => "Baumgarte",
+            Self::NotPositiveDefinite { .. } => "NotPositiveDefinite",
+            Self::NoValue { .. } => "NoValue",
+            Self::NotFinite { .. } => "NotFinite",
+            Self::Incompatible { .. } => "Incompatible",
+            Self::Locked { .. } => "Locked",
+            Self::Unsettled { .. } => "Unsettled",
+            Self::NotConverged { .. } => "NotConverged",
+            Self::NotCertified { .. } => "NotCertified",
+            Self::ContactsNotConverged { .. } => "ContactsNotConverged",
+            Self::DrivenContact { .. } => "DrivenContact",
+            Self::ContactsMissed { .. } => "ContactsMissed",
+            Self::SurfacesCross { .. } => "SurfacesCross",
+            Self::TooMuchWork { .. } => "TooMuchWork",
+            Self::Impacts { .. } => "Impacts",
+            Self::FrictionCoupling { .. } => "FrictionCoupling",
+            Self::Collision(_) => "Collision",
+            Self::Contacts(_) => "Contacts",
+            Self::CorrectionNotConverged { .. } => "CorrectionNotConverged",
+            Self::CrossingsUnknown => "CrossingsUnknown",
+            Self::Gyroscopic { .. } => "Gyroscopic",
+            Self::LinearSolver { .. } => "LinearSolver",
+            Self::Unsupported { .. } => "Unsupported",
+            Self::Unstable { .. } => "Unstable",
+            Self::Yielding { .. } => "Yielding",
+            Self::Memory { .. } => "Memory",
+            Self::NeedsStabilisation { .. } => "NeedsStabilisation",
+            Self::StepTooSmall { .. } => "StepTooSmall",
+            Self::NotSettled { .. } => "NotSettled",
+            Self::NoEquilibrium { .. } => "NoEquilibrium",
+            Self::StuckPath { .. } => "StuckPath",
+            Self::NotStatic { .. } => "NotStatic",
+            Self::Solve(_) => "Solve",
+        }
+    }
+
     /// A solver error in the model's words.
     pub fn from_solver(error: SolveError, model: &Problem, time: f64) -> Self {
         match error {

@@ -1,4 +1,4 @@
-//! `pliant plot` and `pliant completions`.
+//! `pliant plot`, `pliant components` and `pliant completions`.
 
 use super::{err, out, pliant, scene, write};
 
@@ -104,4 +104,45 @@ fn shells_get_their_completions() {
     }
     let unknown = pliant(dir.path(), &["completions", "dos"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", err(&unknown));
+}
+
+/// Kinds, their keys with units, and the nearest name of one that there is not.
+#[test]
+fn components_are_listed_with_their_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |words: &[&str]| pliant(dir.path(), words);
+    let all = out(&at(&["components"]));
+    for line in ["mapping: ", "nodes: Particles", "colliders: "] {
+        assert!(all.contains(line), "{line} {all}");
+    }
+    let particles = out(&at(&["components", "Particles"]));
+    assert!(
+        particles.starts_with("Particles, a kind of `nodes`:\n"),
+        "{particles}"
+    );
+    let line = |key: &str| {
+        particles
+            .lines()
+            .find(|line| line.trim_start().starts_with(key))
+            .unwrap()
+    };
+    assert!(line("name").contains("required  text"), "{particles}");
+    assert!(
+        line("positions").ends_with("list of (number in m, number in m, number in m)"),
+        "{particles}"
+    );
+    let several = out(&at(&["components", "Distance"]));
+    assert!(
+        several.contains("a kind of `mapping`") && several.contains("a kind of `record`"),
+        "{several}"
+    );
+    let alone = out(&at(&["components", "Hinge"]));
+    assert_eq!(alone, "Hinge, a kind of `kind`: without a value\n");
+    let unknown = at(&["components", "Particels"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        err(&unknown).contains("did you mean `Particles`?"),
+        "{}",
+        err(&unknown)
+    );
 }

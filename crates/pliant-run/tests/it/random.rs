@@ -62,13 +62,7 @@ fn step(simulation: &mut Simulation, plan: &RunPlan) -> Result<StepReport, [Stri
         }
         None => simulation.step(plan.step),
     };
-    taken.map_err(|error| {
-        let kind: String = format!("{error:?}")
-            .chars()
-            .take_while(|c| c.is_alphanumeric())
-            .collect();
-        [kind, error.to_string()]
-    })
+    taken.map_err(|error| [error.kind().to_owned(), error.to_string()])
 }
 
 fn bits_of(simulation: &Simulation, report: &StepReport) -> Vec<u64> {

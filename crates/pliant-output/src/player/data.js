@@ -169,12 +169,13 @@ class Motion {
     }
     const most = way.reduce((m, x) => Math.max(m, x), 0);
     this.moves = Array.from(way, (x) => x > 1e-3 * most && x > 1e-6 * this.size);
-    // A picture of them has the other ends of their lines too.
+    // A picture of them has the other ends of their lines, and the other corners of their triangles, too.
     const ends = [...this.moves];
-    for (let s = 0; s + 1 < this.segments.length; s += 2) {
-      const [i, j] = [this.segments[s], this.segments[s + 1]];
-      ends[i] = ends[i] || this.moves[j];
-      ends[j] = ends[j] || this.moves[i];
+    for (const [list, size] of [[this.segments, 2], [this.triangles, 3]]) {
+      for (let s = 0; s + size <= list.length; s += size) {
+        const corners = list.subarray(s, s + size);
+        if (corners.some((i) => this.moves[i])) for (const i of corners) ends[i] = true;
+      }
     }
     this.framed = ends;
   }

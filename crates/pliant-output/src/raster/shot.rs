@@ -94,7 +94,8 @@ fn middle(recording: &Recording, frame: &Frame, name: &str) -> Option<[f64; 3]> 
     (count > 0.0).then(|| scaled(sum, 1.0 / count))
 }
 
-/// Which points and bodies move, with the other ends of their lines, and are not hidden; all of
+/// Which points and bodies move, with the other ends of their lines and the other corners of their
+/// triangles, and are not hidden; all of
 /// these if none does.
 fn moving(recording: &Recording) -> Vec<bool> {
     let shown: Vec<bool> = names(recording)
@@ -133,9 +134,15 @@ fn moving(recording: &Recording) -> Vec<bool> {
         return shown;
     }
     let alone = moves.clone();
-    for [a, b] in recording.segments.iter().map(|s| s.map(|i| i as usize)) {
-        if let (Some(x), Some(y)) = (alone.get(a), alone.get(b)) {
-            (moves[a], moves[b]) = (*x || *y, *x || *y);
+    let segments = recording.segments.iter().map(<[u32; 2]>::as_slice);
+    let triangles = recording.triangles.iter().map(<[u32; 3]>::as_slice);
+    for corners in segments.chain(triangles) {
+        if corners.iter().any(|i| alone.get(*i as usize) == Some(&true)) {
+            for i in corners {
+                if let Some(moves) = moves.get_mut(*i as usize) {
+                    *moves = true;
+                }
+            }
         }
     }
     moves

@@ -321,6 +321,22 @@ fn shots_follow_and_fit_what_moves() {
     }
 }
 
+/// A triangle of which one corner moves a little is in the picture with the two that are held.
+#[test]
+fn a_fitted_shot_has_the_held_corners_of_what_moves() {
+    let corners = [[0.0; 3], [0.0, 4.0, 0.0], [4.0, 0.0, 0.0]];
+    let (mut recording, first) = scene(&[], &corners);
+    recording.segments.clear();
+    recording.triangles = vec![[0, 1, 2]];
+    let mut last = first.clone();
+    last.time = 1.0;
+    last.points[2][2] = 0.1;
+    recording.frames = vec![first, last];
+    let camera = Shot::fitted(&recording, [0.0, 0.0, 1.0], 1.0).at(&recording, &recording.frames[0]);
+    let away = |p: &[f64; 3]| (0..3).fold(0.0, |norm: f64, k| norm.hypot(p[k] - camera.target[k]));
+    assert!(corners.iter().map(away).fold(0.0, f64::max) < 3.5, "{camera:?}");
+}
+
 /// Half-way between two frames: the middle of the way, and half of a turn of 90 degrees, also where
 /// the second quaternion has the other sign.
 #[test]

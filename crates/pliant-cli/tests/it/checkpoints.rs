@@ -176,7 +176,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     refused(&["--step", "0.02"], 2, "the step (s) is 0.01 there and 0.02 here");
     refused(&["--no-files"], 2, "cannot be used with");
     fs::write(&file, format!("{text} // another weight\n")).unwrap();
-    refused(&[], 2, "the scene file has changed since");
+    refused(&[], 2, "the scene file or one that it includes has changed since");
     fs::write(&file, &text).unwrap();
     // The log may have a part more than the checkpoint that was written last.
     for (path, bytes, missing) in [

@@ -267,7 +267,7 @@ def test_checkpoints_that_are_none(stone: pliant.Simulation) -> None:
         (good[:-1], "the end is missing"),
         (good + b"x", "something follows"),
         (good[:-9] + bytes([good[-9] ^ 1]) + good[-8:], "damaged"),
-        (other, "the scene file has changed"),
+        (other, "the scene file or one that it includes has changed"),
     ]:
         with pytest.raises(pliant.CheckpointError, match=text):
             stone.restore(bad)

@@ -27,7 +27,7 @@ BAR = """(
 
 
 def test_probes_are_arrays_by_the_names_of_their_columns() -> None:
-    simulation = pliant.Simulation(pliant.Model.from_string(FALL))
+    simulation = pliant.Simulation(pliant.Model.from_string(FALL), record=True)
     assert simulation.probes["time_s"].tolist() == [0.0]
     simulation.run()
     probes = simulation.probes
@@ -43,7 +43,7 @@ def test_probes_are_arrays_by_the_names_of_their_columns() -> None:
 
 
 def test_stress_of_a_bar_is_its_force_over_its_section() -> None:
-    simulation = pliant.Simulation(pliant.Model.from_string(BAR))
+    simulation = pliant.Simulation(pliant.Model.from_string(BAR), record=True)
     simulation.run()
     assert simulation.probes["bar.von_mises_max_Pa"][-1] == pytest.approx(200.0, rel=1e-6)
 
@@ -56,4 +56,4 @@ def test_without_a_recording_there_are_no_probes() -> None:
 
 def test_a_scene_that_records_nothing_has_an_empty_table() -> None:
     scene = "(run: (duration: 1), nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1)])"
-    assert pliant.Simulation(pliant.Model.from_string(scene)).probes == {}
+    assert pliant.Simulation(pliant.Model.from_string(scene), record=True).probes == {}

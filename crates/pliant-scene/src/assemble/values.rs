@@ -38,8 +38,9 @@ impl Builder<'_> {
     fn expression(&self, text: &str, number: &Amount, at: Where<'_>, index: Option<usize>) -> Result<f64> {
         let index = index.or(self.index);
         let lookup = |name: &str| self.variable(name, index, false);
-        let names = self.variables(index);
-        let read = Program::parse(text, &lookup, &names, &[]);
+        // All names, for suggestions, are gathered only where something is wrong.
+        let read = Program::parse(text, &lookup, &[], &[])
+            .or_else(|_| Program::parse(text, &lookup, &self.variables(index), &[]));
         let read = read.and_then(|program| Ok((program.value(0.0)?, program)));
         let (value, program) = read.map_err(|error| self.expression_error(text, at, error))?;
         Ok(value * self.factor(text, &program, number, at)?)

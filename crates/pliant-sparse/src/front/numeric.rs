@@ -2,7 +2,7 @@
 
 use super::dense::{self, Method};
 use super::schedule::Schedule;
-use super::tasks::{Assembly, Share, Tasks, Workspace};
+use super::tasks::{Assembly, Pieces, Tasks, Workspace};
 use super::{Front, FrontSymbolic, Run};
 use crate::ldlt::DROPPED;
 use crate::{FactorReport, PivotRule, SparseError, Threads, zeros};
@@ -38,12 +38,8 @@ pub struct FrontFactor {
     pub(super) vectors: Vec<f64>,
 }
 
-/// Columns of consecutive fronts.
-struct Columns<'a> {
-    values: &'a mut [f64],
-    diagonal: &'a mut [f64],
-    inverses: &'a mut [f64],
-}
+/// Values of `L`, and of the columns the diagonal and its reciprocal.
+type Columns<'a> = Pieces<'a, f64, 1, 2>;
 
 impl FrontSymbolic {
     /// Allocates the values for elimination by so many threads: the entries of `L`, and two stacks
@@ -166,9 +162,8 @@ impl FrontFactor {
         let [even, odd] = &mut self.stacks;
         let work = Workspace {
             own: Columns {
-                values: &mut self.values,
-                diagonal: &mut self.diagonal,
-                inverses: &mut self.inverses,
+                values: [&mut self.values],
+                columns: [&mut self.diagonal, &mut self.inverses],
             },
             out: &mut [],
             stacks: [even, odd],
@@ -206,25 +201,6 @@ impl FrontFactor {
     }
 }
 
-impl Share for Columns<'_> {
-    fn split(self, values: usize, columns: usize) -> (Self, Self) {
-        let (first, rest) = self.values.split_at_mut(values);
-        let (diagonal, later_diagonal) = self.diagonal.split_at_mut(columns);
-        let (inverses, later_inverses) = self.inverses.split_at_mut(columns);
-        let of_first = Self {
-            values: first,
-            diagonal,
-            inverses,
-        };
-        let of_rest = Self {
-            values: rest,
-            diagonal: later_diagonal,
-            inverses: later_inverses,
-        };
-        (of_first, of_rest)
-    }
-}
-
 /// Assembles and eliminates one front.
 fn front(
     assembly: Assembly<'_>,
@@ -241,7 +217,11 @@ fn front(
         children,
     } = assembly;
     let (width, height, below) = (front.width, front.height(), front.below);
-    let l = &mut store.values[values..][..width * height];
+    let Pieces {
+        values: [l],
+        columns: [diagonal, inverses],
+    } = store;
+    let l = &mut l[values..][..width * height];
     for (child, runs, u) in children.each() {
         extend_add(child, runs, 0..child.split, u, l, 0, height);
     }
@@ -251,8 +231,8 @@ fn front(
         l,
         update,
         scratch,
-        &mut store.diagonal[own.clone()],
-        &mut store.inverses[own],
+        &mut diagonal[own.clone()],
+        &mut inverses[own],
         method,
         threads,
     )

@@ -5,16 +5,48 @@ use super::schedule::{Schedule, Task};
 use super::{Front, FrontSymbolic, Run};
 use crate::Threads;
 
-/// Storage of a factor that consecutive fronts divide among each other.
-pub(super) trait Share: Sized + Send {
-    /// Splits off the part of the first fronts, which have so many values and columns.
-    fn split(self, values: usize, columns: usize) -> (Self, Self);
+/// Storage of consecutive fronts: lists with an entry for each of their values, and lists with one
+/// for each of their columns.
+pub(super) struct Pieces<'a, T, const V: usize, const C: usize> {
+    pub(super) values: [&'a mut [f64]; V],
+    pub(super) columns: [&'a mut [T]; C],
+}
+
+impl<'a, T, const V: usize, const C: usize> Pieces<'a, T, V, C> {
+    /// Splits off the storage of the first fronts, which have so many values and columns.
+    fn split(self, values: usize, columns: usize) -> (Self, Self) {
+        let (first, rest) = split_each(self.values, values);
+        let (first_columns, other_columns) = split_each(self.columns, columns);
+        let of_first = Pieces {
+            values: first,
+            columns: first_columns,
+        };
+        let of_rest = Pieces {
+            values: rest,
+            columns: other_columns,
+        };
+        (of_first, of_rest)
+    }
+}
+
+/// Splits every list at the same place.
+fn split_each<'a, T, const N: usize>(
+    lists: [&'a mut [T]; N],
+    at: usize,
+) -> ([&'a mut [T]; N], [&'a mut [T]; N]) {
+    let mut rest = lists.map(Some);
+    let first = std::array::from_fn(|k| {
+        let (first, other) = rest[k].take().unwrap_or_default().split_at_mut(at);
+        rest[k] = Some(other);
+        first
+    });
+    (first, rest.map(Option::unwrap_or_default))
 }
 
 /// Storage that one task may touch.
-pub(super) struct Workspace<'a, S> {
+pub(super) struct Workspace<'a, T, const V: usize, const C: usize> {
     /// Storage of the fronts of the task, and of those that it waits for.
-    pub(super) own: S,
+    pub(super) own: Pieces<'a, T, V, C>,
     /// Update matrices that the task leaves.
     pub(super) out: &'a mut [f64],
     pub(super) stacks: [&'a mut [f64]; 2],
@@ -78,17 +110,24 @@ impl<'a> Children<'a> {
 
 impl<K> Tasks<'_, K> {
     /// Eliminates all fronts; the column of a bad pivot as error.
-    pub(super) fn run<S: Share>(&self, work: Workspace<'_, S>) -> Result<(), usize>
+    pub(super) fn run<T: Send, const V: usize, const C: usize>(
+        &self,
+        work: Workspace<'_, T, V, C>,
+    ) -> Result<(), usize>
     where
-        K: Fn(Assembly<'_>, &mut S) -> Result<(), usize> + Sync,
+        K: Fn(Assembly<'_>, &mut Pieces<'_, T, V, C>) -> Result<(), usize> + Sync,
     {
         self.threads.run(|| self.task(self.schedule.top, work))
     }
 
     /// A task after those it waits for.
-    fn task<S: Share>(&self, index: usize, mut work: Workspace<'_, S>) -> Result<(), usize>
+    fn task<T: Send, const V: usize, const C: usize>(
+        &self,
+        index: usize,
+        mut work: Workspace<'_, T, V, C>,
+    ) -> Result<(), usize>
     where
-        K: Fn(Assembly<'_>, &mut S) -> Result<(), usize> + Sync,
+        K: Fn(Assembly<'_>, &mut Pieces<'_, T, V, C>) -> Result<(), usize> + Sync,
     {
         let task = &self.schedule.tasks[index];
         let (before, mut own) = self.split(work.own, task.fronts.start, task.own.start);
@@ -119,7 +158,12 @@ impl<K> Tasks<'_, K> {
     }
 
     /// Splits the storage of fronts from `from` on at front `to`, which may be one past the last.
-    fn split<S: Share>(&self, storage: S, from: usize, to: usize) -> (S, S) {
+    fn split<'s, T, const V: usize, const C: usize>(
+        &self,
+        storage: Pieces<'s, T, V, C>,
+        from: usize,
+        to: usize,
+    ) -> (Pieces<'s, T, V, C>, Pieces<'s, T, V, C>) {
         let start = |f: usize| match self.symbolic.fronts.get(f) {
             Some(front) => (front.values, front.first),
             None => (self.symbolic.values, self.symbolic.size()),
@@ -129,9 +173,13 @@ impl<K> Tasks<'_, K> {
     }
 
     /// Several tasks, at the same time if there are threads.
-    fn fork<S: Share>(&self, tasks: &[usize], mut work: Workspace<'_, S>) -> Result<(), usize>
+    fn fork<T: Send, const V: usize, const C: usize>(
+        &self,
+        tasks: &[usize],
+        mut work: Workspace<'_, T, V, C>,
+    ) -> Result<(), usize>
     where
-        K: Fn(Assembly<'_>, &mut S) -> Result<(), usize> + Sync,
+        K: Fn(Assembly<'_>, &mut Pieces<'_, T, V, C>) -> Result<(), usize> + Sync,
     {
         if tasks.len() == 1 {
             return self.task(tasks[0], work);

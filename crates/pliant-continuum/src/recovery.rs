@@ -20,7 +20,7 @@ pub struct NodalRecovery {
 }
 
 impl NodalRecovery {
-    /// Of the points of full integration of a mesh.
+    /// Prepares the recovery from the points of full integration of a mesh.
     pub(crate) fn new(mesh: &Mesh) -> Self {
         let kinds = ElementKind::ALL.into_iter();
         let used = kinds.filter(|kind| mesh.elements.iter().any(|e| e.kind == *kind));
@@ -69,7 +69,7 @@ impl NodalRecovery {
     /// (m^3).
     ///
     /// # Panics
-    /// As [`nodes`](Self::nodes).
+    /// Panics as [`nodes`](Self::nodes) does.
     pub fn means<const N: usize>(&self, values: &[[f64; N]], volumes: &[f64]) -> Vec<[f64; N]> {
         let mut means = Vec::with_capacity(self.elements.len());
         self.each(volumes, |_, points, volume, _| {

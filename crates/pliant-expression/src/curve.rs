@@ -126,7 +126,7 @@ impl PointCurve {
         })
     }
 
-    /// The same curve, whose arguments and values have these dimensions.
+    /// Gives the arguments and the values of the curve these dimensions.
     #[must_use]
     pub fn in_units(mut self, argument: Option<Dimension>, value: Option<Dimension>) -> Self {
         self.dimensions = [argument, value];

@@ -17,15 +17,15 @@ pub struct Dimension([i16; 4]);
 impl Dimension {
     /// The dimension of pure numbers.
     pub const NONE: Self = Self::of(0, 0, 0);
-    /// Of angles (rad).
+    /// The dimension of angles (rad).
     pub const ANGLE: Self = Self([0, 0, 0, WHOLE]);
-    /// Of lengths (m).
+    /// The dimension of lengths (m).
     pub const LENGTH: Self = Self::of(0, 1, 0);
-    /// Of masses (kg).
+    /// The dimension of masses (kg).
     pub const MASS: Self = Self::of(1, 0, 0);
-    /// Of times (s).
+    /// The dimension of times (s).
     pub const TIME: Self = Self::of(0, 0, 1);
-    /// Of forces (N).
+    /// The dimension of forces (N).
     pub const FORCE: Self = Self::of(1, 1, -2);
 
     /// The dimension kg^`mass` m^`length` s^`time`.

@@ -254,11 +254,7 @@ impl ParticleCells {
         writeln!(out, r#"      <PointData Vectors="velocity">"#)?;
         vectors(out, "velocity", &frame.velocities)?;
         integers(out, "node", &self.node)?;
-        let moved = frame.points.iter().zip(&self.start);
-        let moved: Vec<[f64; 3]> = moved
-            .map(|(x, start)| std::array::from_fn(|k| x[k] - start[k]))
-            .collect();
-        vectors(out, "displacement", &moved)?;
+        displacements(out, &frame.points, &self.start)?;
         if !frame.pressures.is_empty() {
             numbers(out, "contact_pressure", &frame.pressures)?;
         }
@@ -297,6 +293,15 @@ fn array(out: &mut dyn Write, kind: &str, name: &str, components: usize, data: &
     bytes.extend_from_slice(data);
     out.write_all(base64::encode(&bytes).as_bytes())?;
     writeln!(out, "</DataArray>")
+}
+
+/// Writes by how much points are away from where they started, as the array `displacement`.
+fn displacements(out: &mut dyn Write, places: &[[f64; 3]], start: &[[f64; 3]]) -> io::Result<()> {
+    let moved = places.iter().zip(start);
+    let moved: Vec<[f64; 3]> = moved
+        .map(|(x, start)| std::array::from_fn(|k| x[k] - start[k]))
+        .collect();
+    vectors(out, "displacement", &moved)
 }
 
 fn vectors(out: &mut dyn Write, name: &str, values: &[[f64; 3]]) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use super::Number;
 use crate::quantity::{Quantity, Takes, Time, Units};
-use crate::texts;
+use crate::schema::FunctionSpec;
 use serde::Deserialize;
 use serde::de::value::EnumAccessDeserializer;
 use serde::de::{Deserializer, EnumAccess, SeqAccess, Visitor};
@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 /// A function of time: a number or an expression in `$t` (s), a list of them with one for each
 /// coordinate, a table of (time, value), or one out of a file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Course<D: Units> {
     /// For all coordinates.
     One(Quantity<D>),
@@ -38,77 +38,6 @@ impl<D: Units> Course<D> {
             Self::File(file, _) => Self::File(file.clone(), takes),
         }
     }
-}
-
-/// The curve through the points of a file.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename = "function")]
-pub enum FunctionSpec {
-    /// Straight lines, constant beyond both ends.
-    Table(TableSpec),
-    /// A cubic spline, constant beyond both ends.
-    Spline(SplineSpec),
-}
-
-/// Columns of a file of comma-separated values.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename = "Table", deny_unknown_fields)]
-pub struct TableSpec {
-    /// The file, relative to the scene file.
-    #[serde(deserialize_with = "texts::file")]
-    pub file: String,
-    /// The heading of the column of times.
-    #[serde(deserialize_with = "texts::plain")]
-    pub time: String,
-    /// The heading of the column of values.
-    #[serde(deserialize_with = "texts::plain")]
-    pub column: String,
-    /// The unit of times in the file, such as `ms`; seconds by default.
-    #[serde(default, deserialize_with = "texts::maybe_plain")]
-    pub time_unit: Option<String>,
-    /// The unit of values in the file, such as `deg`; that of SI by default.
-    #[serde(default, deserialize_with = "texts::maybe_plain")]
-    pub unit: Option<String>,
-}
-
-/// Columns of a file of comma-separated values, and the curve through them.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename = "Spline", deny_unknown_fields)]
-pub struct SplineSpec {
-    /// The file, relative to the scene file.
-    #[serde(deserialize_with = "texts::file")]
-    pub file: String,
-    /// The heading of the column of times.
-    #[serde(deserialize_with = "texts::plain")]
-    pub time: String,
-    /// The heading of the column of values.
-    #[serde(deserialize_with = "texts::plain")]
-    pub column: String,
-    /// The unit of times in the file, such as `ms`; seconds by default.
-    #[serde(default, deserialize_with = "texts::maybe_plain")]
-    pub time_unit: Option<String>,
-    /// The unit of values in the file, such as `deg`; that of SI by default.
-    #[serde(default, deserialize_with = "texts::maybe_plain")]
-    pub unit: Option<String>,
-    /// The condition that makes the curve.
-    #[serde(default)]
-    pub shape: SplineShape,
-}
-
-/// The condition that makes a cubic spline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename = "shape")]
-pub enum SplineShape {
-    /// Continuous curvature, none at both ends.
-    #[default]
-    Natural,
-    /// Continuous curvature, with third derivatives that are continuous at the second point and the
-    /// last but one, too.
-    NotAKnot,
-    /// Continuous curvature, and the same at both ends, which must have one value; it repeats.
-    Periodic,
-    /// Without hills and valleys between the points: the slope alone is continuous.
-    Monotone,
 }
 
 /// An entry of a list.

@@ -54,7 +54,7 @@ pub use assemble::{
     BuiltScene, Hold, InputCourse, Limits, Places, RunPlan, Settings, StaticsPlan, Varying, extent,
 };
 pub use controller::{ControlLaw, Controller};
-pub use course::{Course, FunctionSpec, SplineShape, SplineSpec, TableSpec};
+pub use course::Course;
 pub use deformable::{Deformable, DeformableParts, FieldNumber};
 pub use describe::json_schema;
 pub use diagnostic::{Diagnostic, SourceSpan, Warning};

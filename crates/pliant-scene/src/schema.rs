@@ -12,6 +12,7 @@ mod components;
 mod contacts;
 mod controllers;
 mod events;
+mod functions;
 mod include;
 mod joints;
 mod laws;
@@ -41,6 +42,7 @@ pub use contacts::{
 };
 pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
 pub use events::{ActionSpec, EventSpec};
+pub use functions::{ColumnsSpec, FunctionSpec, SplineShape, SplineSpec, TableSpec};
 pub use include::IncludeSpec;
 pub use joints::{
     BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
@@ -85,7 +87,7 @@ pub use solids::{
 };
 pub use statics::StaticsSpec;
 
-use super::course::{Course, FunctionSpec};
+use super::course::Course;
 use super::number::{EndSpec, Number, OneOrMany};
 use super::quantity::{Acceleration, Pure, Quantity, Units};
 use super::texts;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Series, array, integers, numbers, open_file, vectors};
+use super::{Series, array, displacements, integers, numbers, open_file, vectors};
 use crate::recording::{FieldSpec, Frame, Recording, Region, RegionKind};
 
 pub(super) const SOLIDS: Series = Series {
@@ -153,11 +153,7 @@ impl<'a> RegionMesh<'a> {
         )?;
         let places = self.points(frame);
         writeln!(out, r#"      <PointData Vectors="displacement">"#)?;
-        let moved = places.iter().zip(&self.start);
-        let moved: Vec<[f64; 3]> = moved
-            .map(|(x, start)| std::array::from_fn(|k| x[k] - start[k]))
-            .collect();
-        vectors(out, "displacement", &moved)?;
+        displacements(out, &places, &self.start)?;
         // What is hidden behind a surface of its own does not collide.
         if !frame.pressures.is_empty() {
             let none = |_: usize, region: &Region| vec![0.0; region.point_count];

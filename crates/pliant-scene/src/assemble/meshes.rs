@@ -51,7 +51,12 @@ pub(super) fn add_net(builder: &mut Builder<'_>, spec: &Net) -> Result<()> {
         &spec.compliance,
         &spec.relaxation_time,
     )?;
-    fix_vertices(builder, name, node, (&mesh, &points), &spec.fix, &spec.fix_groups)
+    let mut fixed = fixed_vertices(builder, name, &points, &spec.fix)?;
+    fixed.extend(group_vertices(builder, name, &mesh, &spec.fix_groups)?);
+    if !fixed.is_empty() {
+        components::fix_always(builder, node, fixed);
+    }
+    Ok(())
 }
 
 pub(super) fn add_mesh(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()> {
@@ -74,7 +79,12 @@ pub(super) fn add_mesh(builder: &mut Builder<'_>, spec: &MeshPart) -> Result<()>
     for [a, b] in mesh.unique_edges() {
         builder.picture.line(at(a), at(b));
     }
-    fix_vertices(builder, name, node, (&mesh, &points), &spec.fix, &spec.fix_groups)
+    let mut fixed = fixed_vertices(builder, name, &points, &spec.fix)?;
+    fixed.extend(group_vertices(builder, name, &mesh, &spec.fix_groups)?);
+    if !fixed.is_empty() {
+        components::fix_always(builder, node, fixed);
+    }
+    Ok(())
 }
 
 /// Keeps what of a mesh may touch.
@@ -158,22 +168,15 @@ fn mesh_mass(
     nodes::add_mass(builder, &format!("{name}.mass"), node, mass)
 }
 
-fn fix_vertices(
-    builder: &mut Builder<'_>,
+/// The vertices that the key `fix` selects.
+fn fixed_vertices(
+    builder: &Builder<'_>,
     name: &str,
-    node: NodeId,
-    (mesh, points): (&Mesh, &[[f64; 3]]),
+    points: &[[f64; 3]],
     fix: &Elements,
-    groups: &[String],
-) -> Result<()> {
-    let field = |key| Where::Field(name, key);
-    let of = Candidates::points(name, points, field("fix")).in_world();
-    let mut fixed = selections::among(builder, fix, &of)?;
-    fixed.extend(group_vertices(builder, name, mesh, groups)?);
-    if !fixed.is_empty() {
-        components::fix_always(builder, node, fixed);
-    }
-    Ok(())
+) -> Result<Vec<usize>> {
+    let of = Candidates::points(name, points, Where::Field(name, "fix")).in_world();
+    selections::among(builder, fix, &of)
 }
 
 /// The vertices of groups of a mesh, by the key `fix_groups`.

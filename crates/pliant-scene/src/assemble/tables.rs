@@ -2,46 +2,25 @@
 
 use super::values::{describe, owner};
 use super::{Builder, Result, mesh_files};
-use crate::FunctionSpec;
-use crate::course::SplineShape;
 use crate::quantity::{Takes, Time, Units};
+use crate::schema::{ColumnsSpec, FunctionSpec, SplineShape};
 use crate::source::Where;
 use pliant_expression::{CurveError, Dimension, PointCurve, Program, Shape, is_own, suggest};
 
-/// A file of columns as it is asked for.
-struct Asked<'a> {
-    file: &'a str,
-    time: &'a str,
-    column: &'a str,
-    time_unit: Option<&'a str>,
-    unit: Option<&'a str>,
-    shape: Shape,
-}
-
-impl<'a> From<&'a FunctionSpec> for Asked<'a> {
-    fn from(spec: &'a FunctionSpec) -> Self {
-        match spec {
-            FunctionSpec::Table(table) => Self {
-                file: &table.file,
-                time: &table.time,
-                column: &table.column,
-                time_unit: table.time_unit.as_deref(),
-                unit: table.unit.as_deref(),
-                shape: Shape::Lines,
-            },
-            FunctionSpec::Spline(spline) => Self {
-                file: &spline.file,
-                time: &spline.time,
-                column: &spline.column,
-                time_unit: spline.time_unit.as_deref(),
-                unit: spline.unit.as_deref(),
-                shape: match spline.shape {
+impl FunctionSpec {
+    /// The columns, and the curve through them.
+    fn parts(&self) -> (&ColumnsSpec, Shape) {
+        match self {
+            Self::Table(table) => (&table.columns, Shape::Lines),
+            Self::Spline(spline) => {
+                let shape = match spline.shape {
                     SplineShape::Natural => Shape::Natural,
                     SplineShape::NotAKnot => Shape::NotAKnot,
                     SplineShape::Periodic => Shape::Periodic,
                     SplineShape::Monotone => Shape::Monotone,
-                },
-            },
+                };
+                (&spline.columns, shape)
+            }
         }
     }
 }
@@ -87,20 +66,25 @@ fn curve(
     spec: &FunctionSpec,
     takes: Option<(&'static Takes, Where<'_>)>,
 ) -> Result<PointCurve> {
-    let asked = Asked::from(spec);
+    let (asked, shape) = spec.parts();
     let places = [
-        Where::Literal(name, asked.file),
+        Where::Literal(name, &asked.file),
         Where::Key(name),
         Where::Name(name),
     ];
-    let (time, _) = unit(builder, name, asked.time_unit, Some((Time::TAKES, places[1])))?;
-    let (value, of_value) = unit(builder, name, asked.unit, takes)?;
-    let text = mesh_files::text(builder, &places, asked.file)?;
+    let (time, _) = unit(
+        builder,
+        name,
+        asked.time_unit.as_deref(),
+        Some((Time::TAKES, places[1])),
+    )?;
+    let (value, of_value) = unit(builder, name, asked.unit.as_deref(), takes)?;
+    let text = mesh_files::text(builder, &places, &asked.file)?;
     let Columns { mut points, lines } = columns(builder, name, &places, &asked, &text)?;
     for point in &mut points {
         *point = (point.0 * time, point.1 * value);
     }
-    let made = PointCurve::through(&points, asked.shape).map_err(|error| {
+    let made = PointCurve::through(&points, shape).map_err(|error| {
         let point = match error {
             CurveError::NotFinite { point } | CurveError::Order { point } | CurveError::Range { point } => {
                 Some(point)
@@ -172,7 +156,7 @@ fn columns(
     builder: &Builder<'_>,
     name: &str,
     places: &[Where<'_>],
-    asked: &Asked<'_>,
+    asked: &ColumnsSpec,
     text: &str,
 ) -> Result<Columns> {
     let lines = text
@@ -202,8 +186,8 @@ fn columns(
         }
     };
     let picked = [
-        (asked.time, find(asked.time)?),
-        (asked.column, find(asked.column)?),
+        (asked.time.as_str(), find(&asked.time)?),
+        (asked.column.as_str(), find(&asked.column)?),
     ];
     let (mut points, mut numbers) = (Vec::new(), Vec::new());
     for (number, line) in lines {

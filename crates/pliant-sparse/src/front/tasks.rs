@@ -30,10 +30,7 @@ impl<'a, T, const V: usize, const C: usize> Pieces<'a, T, V, C> {
 }
 
 /// Splits every list at the same place.
-fn split_each<'a, T, const N: usize>(
-    lists: [&'a mut [T]; N],
-    at: usize,
-) -> ([&'a mut [T]; N], [&'a mut [T]; N]) {
+fn split_each<T, const N: usize>(lists: [&mut [T]; N], at: usize) -> ([&mut [T]; N], [&mut [T]; N]) {
     let mut rest = lists.map(Some);
     let first = std::array::from_fn(|k| {
         let (first, other) = rest[k].take().unwrap_or_default().split_at_mut(at);

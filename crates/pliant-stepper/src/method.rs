@@ -16,7 +16,7 @@ mod turning;
 
 pub use driven::find_driven;
 pub(crate) use explicit::{Explicit, ExplicitMethod};
-pub(crate) use implicit::{EnergyMomentum, Implicit, Sdirk2};
+pub(crate) use implicit::{EnergyMomentum, Implicit, Sdirk2, take_part};
 pub use locked::find_locked;
 pub use project::{Projected, project_velocities};
 pub(crate) use rattle::Rattle;

@@ -217,6 +217,18 @@ impl StepReport {
     }
 }
 
+impl StepReport {
+    /// Adds the report of islands that took the same step by themselves, before these: sums of the
+    /// work, the worse residual. `energies` and `momentum` are those of all at the end.
+    pub fn add_islands(&mut self, others: &Self, energies: Energies, momentum: Momentum) {
+        let (h, rows) = (self.h, self.certificate.rows);
+        self.take_in(others);
+        self.contacts.add_islands(&others.contacts);
+        (self.h, self.certificate.rows) = (h, rows);
+        (self.energies, self.momentum) = (energies, momentum);
+    }
+}
+
 /// Result of a search for an equilibrium.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EquilibriumReport {

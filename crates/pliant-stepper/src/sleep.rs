@@ -1,8 +1,14 @@
-//! Islands that lie still are held until something disturbs them (`fall`: how they are found).
+//! Islands that lie still are held until something disturbs them (`fall`: how they are found), and
+//! islands that are held while others take a step without them (`pause`).
 
 mod fall;
+mod pause;
 
 pub use fall::fall_asleep;
+pub use pause::{
+    Cause, Part, end_pause, failed_contact, find_part, is_disturbed, kinetic_change, may_part,
+    note_disturbance, pause,
+};
 
 use crate::Error;
 use crate::contact::{ContactList, RestingForce, Sleeping, predict, step};
@@ -31,6 +37,13 @@ pub struct SleepMemory {
     /// Forces of contacts among sleepers, and the island, by key, ascending: they start the first
     /// solve after waking.
     forces: Vec<RestingForce>,
+    /// Whether those that sleep are held for a part of a step only, in which others move without
+    /// them; never between steps.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    paused: bool,
+    /// Whether something that moved touched what is paused.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    disturbed: bool,
 }
 
 clone_into_buffers!(SleepMemory {
@@ -38,6 +51,8 @@ clone_into_buffers!(SleepMemory {
     island,
     fixed,
     forces,
+    paused,
+    disturbed,
 });
 
 /// Quantities derived from the sleepers of a motion, and scratch memory.
@@ -432,7 +447,7 @@ fn find_blocks(system: &mut System) {
 pub fn wake_disturbed(system: &mut System, motion: &mut Motion, h: f64) -> Result<(), Error> {
     let limits = system.options.contacts.sleeping;
     look(system, motion, limits);
-    if system.sleep.asleep == 0 {
+    if system.sleep.asleep == 0 || motion.sleep.paused {
         return Ok(());
     }
     system.set_row_motion(motion.time, motion.time + h);
@@ -446,7 +461,7 @@ pub fn wake_disturbed(system: &mut System, motion: &mut Motion, h: f64) -> Resul
 
 /// Takes note of the option before a step, and of what moves.
 pub fn look(system: &mut System, motion: &mut Motion, limits: Option<Sleeping>) {
-    if limits.is_none() {
+    if limits.is_none() && !motion.sleep.paused {
         if !system.sleep.of_dof.is_empty() {
             wake_all(system, motion);
             system.sleep = Sleep::default();

@@ -1,9 +1,10 @@
 //! Control of steps: it calls a step and keeps or drops its result ([`retry`]: again, or in halves;
-//! [`certify`]: whether its energy lets it stand; [`adaptive`]: of a length that follows from
+//! [`apart`]: with islands in parts that need them; [`certify`]: whether its energy lets it stand; [`adaptive`]: of a length that follows from
 //! tolerances and events; [`sleep`]: without islands that lie still; [`settle`]: down to rest), and
 //! prepares the first one ([`project`]).
 
 pub(crate) mod adaptive;
+mod apart;
 pub(crate) mod certify;
 pub(crate) mod project;
 pub(crate) mod retry;

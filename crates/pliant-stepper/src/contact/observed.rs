@@ -61,6 +61,23 @@ clone_into_buffers!(Observation {
 });
 
 impl Observation {
+    /// Adds the readings of islands that were taken by themselves in the same step, maybe in parts:
+    /// impulses count as if their forces were those of the whole step.
+    fn join(&mut self, others: &Self) {
+        let share = self.step / others.step;
+        for (i, reading) in others.readings.iter().enumerate() {
+            self.list.take(&others.list, i);
+            self.readings.push(ContactReading {
+                impulse: reading.impulse.map(|r| share * r),
+                torque_impulse: reading.torque_impulse.map(|r| share * r),
+                ..*reading
+            });
+        }
+        self.events.extend_from_slice(&others.events);
+        self.report.take_in(&others.report);
+        self.report.add_islands(&others.report);
+    }
+
     /// The readings, each with its contact and the elements that it acts on.
     pub(super) fn with_supports(
         &self,
@@ -186,6 +203,18 @@ impl Observed {
     /// Goes back to an earlier observation.
     pub(crate) fn go_back(&mut self, observation: &Observation) {
         self.observation.clone_from(observation);
+    }
+
+    /// Adds the readings of islands that were taken by themselves in the same step.
+    pub fn join(&mut self, others: &Observation) {
+        self.observation.join(others);
+    }
+
+    /// The contact that missed its law most in the last solve, if that did not converge, with so
+    /// many row blocks of the model before the contacts.
+    pub(crate) fn worst(&self, row_blocks: usize) -> Option<usize> {
+        let failed = self.outcome != Outcome::Converged;
+        self.worst.checked_sub(row_blocks).filter(|_| failed)
     }
 
     /// A step begins whose search missed so many contacts.
@@ -391,8 +420,7 @@ impl Observed {
         if list.is_empty() || fine {
             return Ok(());
         }
-        let worst = self.worst.checked_sub(row_blocks);
-        let worst = worst.and_then(|i| list.contacts().get(i));
+        let worst = self.worst(row_blocks).and_then(|i| list.contacts().get(i));
         let contact = worst.map_or_else(
             || "a row of bounded force".to_owned(),
             |worst| format!("the contact of {}", detection.pair(worst.sides)),

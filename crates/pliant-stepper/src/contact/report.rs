@@ -62,6 +62,20 @@ impl ContactsReport {
     }
 }
 
+impl ContactsReport {
+    /// Adds the contacts at the end of a step of islands that were taken by themselves; sums of the
+    /// work and the worse residual are as of [`take_in`](Self::take_in).
+    pub(crate) fn add_islands(&mut self, others: &Self) {
+        self.count += others.count;
+        self.active += others.active;
+        self.slipping += others.slipping;
+        self.stored += others.stored;
+        self.overlap = self.overlap.max(others.overlap);
+        self.solve.islands += others.solve.islands;
+        self.solve.settled += others.solve.settled;
+    }
+}
+
 /// The solver of the contacts of a step and its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContactSolveReport {

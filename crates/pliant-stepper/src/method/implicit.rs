@@ -33,7 +33,7 @@ pub(crate) use anderson::Anderson;
 pub(crate) use energy_momentum::EnergyMomentum;
 pub(crate) use linearisation::LinearisationMeasure;
 pub(crate) use method::Implicit;
-pub(crate) use sdirk::Sdirk2;
+pub(crate) use sdirk::{Sdirk2, take_part};
 
 use crate::Error;
 use crate::contact::ContactIterate;

@@ -2,9 +2,10 @@
 
 use super::{NONE, SleepMemory, drives, find_rows, tell_finder};
 use crate::Error;
-use crate::contact::Sleeping;
+use crate::contact::{ContactList, Sleeping};
 use crate::motion::Motion;
 use crate::system::System;
+use pliant_kkt::{Assembler, RowMotion};
 use pliant_model::{Space, State};
 use pliant_solvers::KktSystem;
 use pliant_sparse::DisjointSets;
@@ -13,13 +14,13 @@ use pliant_sparse::DisjointSets;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// Blocks that are connected.
-    sets: DisjointSets,
+    pub(super) sets: DisjointSets,
     /// Of the least member of each set, whether something in it is not at rest.
-    restless: Vec<bool>,
+    pub(super) restless: Vec<bool>,
     /// Blocks with a free coordinate.
     free: Vec<bool>,
     /// The island of each block that falls asleep.
-    chosen: Vec<u32>,
+    pub(super) chosen: Vec<u32>,
 }
 
 fn norm(v: &[f64]) -> f64 {
@@ -73,12 +74,12 @@ fn count_slow(system: &System, motion: &mut Motion, limits: Sleeping, h: f64) ->
 }
 
 /// Blocks that the system connects.
-struct Connections<'a> {
-    kkt: &'a KktSystem,
-    of_dof: &'a [u32],
-    held: &'a [f64],
-    sets: &'a mut DisjointSets,
-    restless: &'a mut [bool],
+pub(super) struct Connections<'a> {
+    pub(super) kkt: &'a KktSystem,
+    pub(super) of_dof: &'a [u32],
+    pub(super) held: &'a [f64],
+    pub(super) sets: &'a mut DisjointSets,
+    pub(super) restless: &'a mut [bool],
 }
 
 impl Connections<'_> {
@@ -98,6 +99,31 @@ impl Connections<'_> {
         }
         if moved && first != NONE {
             self.restless[first as usize] = true;
+        }
+    }
+}
+
+impl Connections<'_> {
+    /// Connects what the equations of the model do.
+    pub(super) fn connect_system(&mut self, row_motion: &[RowMotion]) {
+        let (kkt, index) = (self.kkt, |k: &u32| *k as usize);
+        for i in (0..kkt.n()).filter(|i| !kkt.fixed[*i]) {
+            let row = kkt.w.pattern().row(i).iter().map(index);
+            self.connect(std::iter::once(i).chain(row), false);
+        }
+        for i in 0..kkt.m() {
+            let row = kkt.j.pattern().row(i).iter().map(index);
+            self.connect(row, drives(row_motion, i));
+        }
+    }
+
+    /// Connects what contacts do, near ones too.
+    pub(super) fn connect_contacts(&mut self, assembler: &Assembler, list: Option<&ContactList>) {
+        for (_, supports) in list.into_iter().flat_map(ContactList::with_supports) {
+            let dofs = supports
+                .iter()
+                .flat_map(|s| assembler.support_dofs(s.node, s.element));
+            self.connect(dofs, false);
         }
     }
 }
@@ -126,21 +152,9 @@ fn choose_islands(system: &mut System, motion: &Motion, time: f64) -> bool {
         sets,
         restless,
     };
-    let index = |k: &u32| *k as usize;
-    for i in (0..kkt.n()).filter(|i| !kkt.fixed[*i]) {
-        let row = kkt.w.pattern().row(i).iter().map(index);
-        connections.connect(std::iter::once(i).chain(row), false);
-    }
-    for i in 0..kkt.m() {
-        let driven = drives(&system.row_motion, i);
-        connections.connect(kkt.j.pattern().row(i).iter().map(index), driven);
-    }
-    for (_, supports) in motion.contacts.iter().flat_map(|c| c.list.with_supports()) {
-        let dofs = supports
-            .iter()
-            .flat_map(|s| assembler.support_dofs(s.node, s.element));
-        connections.connect(dofs, false);
-    }
+    connections.connect_system(&system.row_motion);
+    let list = motion.contacts.as_ref().map(|c| &c.list);
+    connections.connect_contacts(assembler, list);
     // A block that is partly fixed and moves, or has not been slow for long enough, keeps its
     // island awake.
     free.clear();
@@ -165,7 +179,7 @@ fn choose_islands(system: &mut System, motion: &Motion, time: f64) -> bool {
 }
 
 /// Puts the chosen islands to rest.
-fn put_to_sleep(system: &mut System, motion: &mut Motion) -> Result<(), Error> {
+pub(super) fn put_to_sleep(system: &mut System, motion: &mut Motion) -> Result<(), Error> {
     let sleep = &mut system.sleep;
     let (chosen, of_dof) = (&sleep.fall.chosen, &sleep.of_dof);
     let falls = |d: usize| chosen[of_dof[d] as usize] != NONE;

@@ -1,11 +1,13 @@
 //! Steps that are taken again: with contacts that were missed, and in halves where contacts or
 //! Newton's method do not converge.
 
-use super::{Conditions, certify};
+use super::apart::Ways;
+use super::{Conditions, apart, certify};
 use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkLimits, WorkPart};
 use pliant_contact::ContactError;
 use pliant_stepper::contact::step;
 use pliant_stepper::method::{find_driven, find_locked, find_turning};
+use pliant_stepper::sleep::Cause;
 use std::time::Instant;
 
 /// Halvings behind which a step without a solution may have none at any length: it is looked
@@ -227,10 +229,12 @@ fn step_or_halves(
     };
     let steps = simulation.counters().steps;
     let (mut solved, mut loss) = (false, f64::INFINITY);
+    let mut cause = Cause::Unknown;
     match simulation.step_at_once(h, conditions) {
         Ok(report) if or_halves && is_energy_off(simulation, &report, halvings) => {
             let made = report.certificate.energy.numerical;
             loss = if made < 0.0 { -made } else { f64::INFINITY };
+            cause = apart::cause_of_energy(simulation);
             simulation.go_back()?;
             simulation.system.set_steps(steps);
             solved = true;
@@ -240,6 +244,7 @@ fn step_or_halves(
         }
         Err(Error::TooMuchWork { .. }) if or_halves => {}
         Err(error) if if_unsolved && may_shorter_solve(&simulation.options, &error) => {
+            cause = apart::cause_of(simulation, &error);
             if halvings.taken == UNTIL_LOCKED && simulation.options.integrator != Integrator::Theta {
                 check_locks(simulation, h, f64::INFINITY)?;
             }
@@ -253,11 +258,20 @@ fn step_or_halves(
         judged: Judged::Never,
         ..halvings
     };
-    let first = step_or_halves(simulation, 0.5 * h, in_parts, left);
-    let result = first.and_then(|first| {
+    let halves = |simulation: &mut Simulation, left: &mut usize| {
+        let first = step_or_halves(simulation, 0.5 * h, in_parts, left)?;
         let second = step_or_halves(simulation, 0.5 * h, in_parts, left)?;
         Ok(both(&first, &second))
-    });
+    };
+    let judged = Judged::Never;
+    let ways = Ways {
+        in_parts: &|simulation, left| step_or_halves(simulation, h, Halvings { judged, ..halvings }, left),
+        whole: &|simulation, left| whole_step(simulation, h, halvings, left),
+    };
+    let result = match apart::step(simulation, h, cause, &before, &ways, left)? {
+        Some(report) => Ok(report),
+        None => halves(simulation, left),
+    };
     let go_back = |simulation: &mut Simulation| {
         simulation.restore(&before)?;
         simulation.system.set_steps(steps);
@@ -283,6 +297,32 @@ fn step_or_halves(
             }
             Err(error)
         }
+    }
+}
+
+/// A step of a part of the model, as a whole; the cause, with the motion as before, if it would be
+/// taken in halves.
+fn whole_step(
+    simulation: &mut Simulation,
+    h: f64,
+    halvings: Halvings,
+    left: &mut usize,
+) -> Result<Result<StepReport, Cause>, Error> {
+    *left = left.saturating_sub(1);
+    let conditions = Conditions {
+        or_halves: true,
+        ..Conditions::default()
+    };
+    let steps = simulation.counters().steps;
+    match simulation.step_at_once(h, conditions) {
+        Ok(report) if is_energy_off(simulation, &report, halvings) => {
+            let cause = apart::cause_of_energy(simulation);
+            simulation.go_back()?;
+            simulation.system.set_steps(steps);
+            Ok(Err(cause))
+        }
+        Ok(report) => Ok(Ok(report)),
+        Err(error) => Ok(Err(apart::cause_of(simulation, &error))),
     }
 }
 

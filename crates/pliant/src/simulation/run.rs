@@ -112,6 +112,7 @@ impl Simulation {
 
     /// Puts islands to sleep after a step that stands, and says in the report what that took.
     pub(crate) fn fall_asleep(&mut self, h: f64, report: &mut StepReport) -> Result<(), Error> {
+        sleep::note_disturbance(&self.system, &mut self.motion);
         let Some(limits) = self.options.contacts.sleeping else {
             return Ok(());
         };

@@ -6,6 +6,7 @@ mod directions;
 mod foundation;
 mod foundation_meshes;
 mod halves;
+mod hertz;
 mod impacts;
 mod joined;
 mod poisson;

@@ -5,6 +5,7 @@
 )]
 
 mod adaptive;
+mod apart;
 mod attachments;
 mod automatic;
 mod certificate;

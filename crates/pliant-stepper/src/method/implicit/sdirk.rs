@@ -16,6 +16,8 @@ mod impacts;
 mod memory;
 mod stages;
 
+pub(crate) use memory::take_part;
+
 use super::NewtonWorkspace;
 use super::deformations::Deformations;
 use super::projection::{Projection, Way};

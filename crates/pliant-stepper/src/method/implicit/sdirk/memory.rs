@@ -17,6 +17,24 @@ fn own_memory(start: &Motion, all: usize) -> Option<&[f64]> {
     (is_own && !start.fresh).then_some(&memory.vectors)
 }
 
+/// Takes the memory of a part of the coordinates and rows of the model, which took the last step by
+/// themselves, into that of the others; changes as of steps of their length. All is forgotten if
+/// either has none.
+pub(crate) fn take_part(from: &IntegratorMemory, dofs: &[bool], rows: &[bool], to: &mut IntegratorMemory) {
+    let all = dofs.len() + rows.len();
+    let has_own = |memory: &IntegratorMemory| memory.method == NAME && memory.vectors.len() == 2 * all;
+    let (true, true, Some(own), Some(length)) = (has_own(from), has_own(to), from.previous, to.previous)
+    else {
+        to.forget();
+        return;
+    };
+    let inside = dofs.iter().chain(rows).enumerate().filter(|(_, inside)| **inside);
+    for (i, _) in inside {
+        to.vectors[i] = from.vectors[i];
+        to.vectors[all + i] = length / own * from.vectors[all + i];
+    }
+}
+
 impl Sdirk2 {
     /// Expects the accelerations of the last stage, of this many coordinates, in the first one, and
     /// multipliers that go on as they did.

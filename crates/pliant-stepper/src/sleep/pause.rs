@@ -1,0 +1,333 @@
+//! Islands that stand still while others take a step, or parts of it, without them: each island of
+//! a step may be taken in as many parts as it needs.
+//!
+//! Nothing connects two islands within a step: no equation of the model, and no contact that may
+//! close in it. Those that are paused are held like sleepers: fixed, with their own contacts and
+//! rows left out. Positions of theirs, and what they remember, are those of the moment at which they
+//! were paused, until they go on.
+
+use super::fall::{Connections, Scratch, put_to_sleep};
+use super::{NONE, Sleep, SleepMemory, drives, find_blocks, wake_all};
+use crate::contact::{ContactList, step};
+use crate::method::take_part;
+use crate::motion::Motion;
+use crate::system::System;
+use crate::{Error, IntegratorMemory};
+use pliant_contact::Rest;
+use pliant_solvers::{KktSystem, Variable};
+use pliant_sparse::DisjointSets;
+
+/// Islands that take a step without the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Of each independent coordinate, whether it is in one of them.
+    dofs: Vec<bool>,
+    /// Of each row of the model, whether it acts on them.
+    rows: Vec<bool>,
+}
+
+/// Whether each independent coordinate is of an element that can move.
+fn movable(kkt: &KktSystem) -> Vec<bool> {
+    let mut out = Vec::with_capacity(kkt.n());
+    for block in kkt.primal_blocks().windows(2) {
+        let free = kkt.fixed[block[0]..block[1]].contains(&false);
+        out.resize(block[1], free);
+    }
+    out
+}
+
+impl Part {
+    /// Everything that can move.
+    pub fn all(system: &System) -> Self {
+        let kkt = system.assembler.system();
+        Self {
+            dofs: movable(kkt),
+            rows: vec![true; kkt.m()],
+        }
+    }
+
+    /// Takes what the integrator remembers of the part, after it took the last step by itself, into
+    /// the memory of the others.
+    pub fn take_memory(&self, from: &IntegratorMemory, to: &mut IntegratorMemory) {
+        take_part(from, &self.dofs, &self.rows, to);
+    }
+
+    /// Removes what is in another part.
+    pub fn remove(&mut self, other: &Self) {
+        let remove = |own: &mut Vec<bool>, other: &[bool]| {
+            for (own, _) in own.iter_mut().zip(other).filter(|(_, other)| **other) {
+                *own = false;
+            }
+        };
+        remove(&mut self.dofs, &other.dofs);
+        remove(&mut self.rows, &other.rows);
+    }
+
+    /// Whether nothing is left of it.
+    pub fn is_empty(&self) -> bool {
+        !self.dofs.contains(&true)
+    }
+
+    /// Whether all of it is in another part.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.dofs
+            .iter()
+            .zip(&other.dofs)
+            .all(|(own, other)| !own || *other)
+    }
+
+    /// Copies velocities, multipliers and forces of supports of all that is not in the part from
+    /// one motion of a system to another. Elements that are fixed as a whole keep the forces of
+    /// their supports, which are those of all rows.
+    pub fn copy_others(&self, system: &System, from: &Motion, to: &mut Motion) {
+        let movable = movable(system.assembler.system());
+        for node in system.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (d, place) in (first..).zip(node.velocity_range()) {
+                if movable[d] && !self.dofs[d] {
+                    to.state.velocities[place] = from.state.velocities[place];
+                    to.supports[d] = from.supports[d];
+                }
+            }
+        }
+        for row in (0..self.rows.len()).filter(|row| !self.rows[*row]) {
+            to.multipliers[row] = from.multipliers[row];
+            to.lagged[row] = from.lagged[row];
+        }
+    }
+}
+
+/// The equation or contact for which a step is not taken as a whole.
+#[derive(Clone, Debug)]
+pub enum Cause {
+    /// An equation without a solution.
+    Equation(Variable),
+    /// A contact that misses its law, by its place in the list of the step.
+    Contact(usize),
+    /// Energy that was made or lost: most likely by the island that turned over most, of which this
+    /// is the change of kinetic energy by coordinates (J).
+    Energy(Vec<f64>),
+    /// None in particular: islands with contacts, that may be near only.
+    Unknown,
+}
+
+/// The change of kinetic energy (J) over a step, each element's at one of the coordinates that move
+/// it.
+pub fn kinetic_change(system: &System, start: &Motion, end: &Motion) -> Vec<f64> {
+    let System { model, assembler, .. } = system;
+    let fixed = &assembler.system().fixed;
+    let mut out = vec![0.0; fixed.len()];
+    let mut momentum = Vec::new();
+    for attachment in model.masses() {
+        let node = model.node(attachment.node);
+        let size = node.space.velocity_size();
+        for (motion, sign) in [(start, -0.5), (end, 0.5)] {
+            let v = &motion.state.velocities[node.velocity_range()];
+            momentum.clear();
+            momentum.resize(v.len(), 0.0);
+            attachment
+                .component
+                .add_product(node.space, 1.0, v, &mut momentum);
+            for (k, (p, v)) in momentum.iter().zip(v).enumerate() {
+                let mut dofs = assembler.support_dofs(attachment.node, k / size);
+                if let Some(d) = dofs.find(|d| !fixed[*d]) {
+                    out[d] += sign * p * v;
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The contact that missed its law most in the last attempt at a step, if one did.
+pub fn failed_contact(system: &System) -> Option<Cause> {
+    let row_blocks = system.assembler.system().row_blocks().len() - 1;
+    let contacts = system.contacts.as_ref()?;
+    contacts.observed.worst(row_blocks).map(Cause::Contact)
+}
+
+/// The islands of a step of length `h` (s) from a motion that hold its cause of trouble, where there
+/// are others; [`may_part`] says whether they can be taken by themselves.
+///
+/// # Errors
+/// Those of the search for contacts.
+pub fn find_part(
+    system: &mut System,
+    motion: &mut Motion,
+    h: f64,
+    cause: Cause,
+) -> Result<Option<Part>, Error> {
+    step::find(system, motion, h)?;
+    find_blocks(system);
+    let part = connected_with(system, motion, cause);
+    system.sleep = Sleep::default();
+    Ok(part)
+}
+
+/// Whether the islands of a step of length `h` (s) can be taken one after the other at all: no
+/// motion is given as a function of time, nothing is remembered beside multipliers, and none
+/// sleeps.
+pub fn may_part(system: &mut System, motion: &Motion, h: f64) -> bool {
+    system.set_row_motion(motion.time, motion.time + h);
+    let driven = (0..system.row_motion.len()).any(|i| drives(&system.row_motion, i));
+    system.set_row_motion(motion.time, motion.time);
+    let fixed = &system.assembler.system().fixed;
+    let moves = |d: usize, v: f64| fixed[d] && (v != 0.0 || motion.controls.held[d] != 0.0);
+    let held = system.model.nodes().iter().any(|node| {
+        let velocities = &motion.state.velocities[node.velocity_range()];
+        let first = node.first_dof();
+        first.is_some_and(|first| velocities.iter().zip(first..).any(|(v, d)| moves(d, *v)))
+    });
+    let contacts = &system.options.contacts;
+    !(driven
+        || held
+        || motion.fresh
+        || motion.sleep.paused
+        || system.model.internal_count() > 0
+        || contacts.sleeping.is_some()
+        || contacts.intersection_free)
+}
+
+/// The islands that hold a cause; none if these are all, or none.
+fn connected_with(system: &mut System, motion: &Motion, cause: Cause) -> Option<Part> {
+    let System {
+        assembler,
+        sleep,
+        contacts,
+        row_motion,
+        ..
+    } = system;
+    let kkt = assembler.system();
+    let list = contacts.as_ref().map(|c| c.detection.list());
+    let (blocks, of_dof) = (kkt.primal_blocks().len() - 1, &sleep.of_dof);
+    let Scratch { sets, restless, .. } = &mut sleep.fall;
+    sets.reset(blocks);
+    restless.clear();
+    restless.resize(blocks, false);
+    let mut connections = Connections {
+        kkt,
+        of_dof,
+        held: &motion.controls.held,
+        sets,
+        restless,
+    };
+    connections.connect_system(row_motion);
+    connections.connect_contacts(assembler, list);
+    let of_contact = |i: usize| {
+        let supports = list.filter(|list| i < list.len()).map(|list| list.supports(i));
+        let each = supports.unwrap_or_default().iter();
+        each.flat_map(|s| assembler.support_dofs(s.node, s.element))
+    };
+    let found: Vec<usize> = match cause {
+        Cause::Equation(Variable::Dof(d)) => vec![d],
+        Cause::Equation(Variable::Row(row)) if row < kkt.m() => dofs_of(kkt, row).collect(),
+        Cause::Equation(_) => Vec::new(),
+        Cause::Contact(i) => of_contact(i).collect(),
+        Cause::Energy(change) => most_changed(&change, kkt, of_dof, sets).into_iter().collect(),
+        Cause::Unknown => (0..list.map_or(0, ContactList::len))
+            .flat_map(of_contact)
+            .collect(),
+    };
+    let mut chosen = vec![false; blocks];
+    for d in found.into_iter().filter(|d| !kkt.fixed[*d]) {
+        chosen[sets.root(of_dof[d] as usize)] = true;
+    }
+    // Forces of contacts on what is fixed are not told apart.
+    let on_supports = (0..list.map_or(0, ContactList::len)).flat_map(of_contact);
+    let movable = movable(kkt);
+    if on_supports.into_iter().any(|d| !movable[d]) {
+        return None;
+    }
+    let dofs: Vec<bool> = of_dof.iter().map(|b| chosen[sets.root(*b as usize)]).collect();
+    let rows = (0..kkt.m())
+        .map(|row| dofs_of(kkt, row).any(|d| dofs[d]))
+        .collect();
+    let has = |inside: bool| (0..kkt.n()).any(|d| !kkt.fixed[d] && dofs[d] == inside);
+    (has(true) && has(false)).then_some(Part { dofs, rows })
+}
+
+/// A coordinate of the island whose kinetic energy changed most.
+fn most_changed(change: &[f64], kkt: &KktSystem, of_dof: &[u32], sets: &mut DisjointSets) -> Option<usize> {
+    let mut sums = vec![0.0; sets.len()];
+    for (d, change) in change.iter().enumerate().filter(|(d, _)| !kkt.fixed[*d]) {
+        sums[sets.root(of_dof[d] as usize)] += change;
+    }
+    let free = (0..change.len()).filter(|d| !kkt.fixed[*d]);
+    let sized = free.map(|d| (d, sums[sets.root(of_dof[d] as usize)].abs()));
+    sized.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(d, _)| d)
+}
+
+/// Coordinates that a row of the model acts on.
+fn dofs_of(kkt: &KktSystem, row: usize) -> impl Iterator<Item = usize> + '_ {
+    kkt.j.pattern().row(row).iter().map(|d| *d as usize)
+}
+
+/// Holds everything but a part, until [`end_pause`]. The next step starts with the kinetic energy of
+/// the part, and without the compliant contacts of the others.
+///
+/// # Errors
+/// [`Error::Model`] where a mapping is not defined.
+pub fn pause(system: &mut System, motion: &mut Motion, moves: &Part) -> Result<(), Error> {
+    find_blocks(system);
+    let kkt = system.assembler.system();
+    let blocks = kkt.primal_blocks().len() - 1;
+    motion.sleep = SleepMemory {
+        slow: vec![0.0; blocks],
+        island: vec![NONE; blocks],
+        fixed: vec![false; kkt.n()],
+        paused: true,
+        ..SleepMemory::default()
+    };
+    let sleep = &mut system.sleep;
+    sleep.fall.chosen.clear();
+    sleep.fall.chosen.resize(blocks, NONE);
+    for d in (0..kkt.n()).filter(|d| !moves.dofs[*d] && !kkt.fixed[*d]) {
+        sleep.fall.chosen[sleep.of_dof[d] as usize] = 0;
+    }
+    put_to_sleep(system, motion)?;
+    let kinetic = system.model.energies(&motion.state).kinetic;
+    let ledger = &mut motion.ledger;
+    if let Some(energies) = &mut ledger.energies {
+        energies.kinetic = kinetic;
+        if !ledger.without_contacts {
+            let stored = system.contacts.as_ref().map(|c| c.observed.report().stored);
+            energies.potential -= stored.unwrap_or(0.0);
+            ledger.without_contacts = true;
+        }
+    }
+    step::find_again(system, [motion]);
+    Ok(())
+}
+
+/// Frees all that is paused, with velocities of zero.
+pub fn end_pause(system: &mut System, motion: &mut Motion) {
+    wake_all(system, motion);
+    system.sleep = Sleep::default();
+    motion.sleep = SleepMemory::default();
+    if let Some(c) = &mut system.contacts {
+        c.detection.set_rest(&|_, _| Rest::Moves);
+    }
+    step::find_again(system, [motion]);
+}
+
+/// After a step: takes note of contacts with a force between what moves and what is paused.
+pub fn note_disturbance(system: &System, motion: &mut Motion) {
+    if !motion.sleep.paused {
+        return;
+    }
+    let (sleep, assembler) = (&system.sleep, &system.assembler);
+    let (contacts, memory) = (system.contacts.as_ref(), motion.contacts.as_ref());
+    let mut listed = contacts
+        .into_iter()
+        .flat_map(|c| c.detection.list().with_supports());
+    let touched = listed.any(|(contact, supports)| {
+        memory.is_some_and(|memory| memory.had_force(contact.key))
+            && sleep.rest_of_all(assembler, supports) == [true, true]
+    });
+    motion.sleep.disturbed |= touched || sleep.asleep == 0;
+}
+
+/// Whether something that moved touched what is paused: then neither can be taken without the other.
+pub fn is_disturbed(motion: &Motion) -> bool {
+    motion.sleep.disturbed
+}

@@ -43,7 +43,7 @@ pub use report::{
     SleepReport,
 };
 
-pub(crate) use approach::{Approach, Meeting, any_impact, any_rebound};
+pub(crate) use approach::{Approach, Meeting, places_of_impacts, rebounds};
 pub(crate) use bounce::{Bounce, take_largest_share};
 pub use detect::Detection;
 pub(crate) use detect::look_ahead;

@@ -61,7 +61,7 @@ impl Room {
 }
 
 /// Stages of a step, of methods that have a choice.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stages {
     /// Stages that it was taken in; 0 of other methods.
     pub taken: usize,
@@ -73,6 +73,33 @@ pub struct Stages {
     /// Whether the step is to fail where they are not solved, because it is taken in halves then;
     /// it stays from step to step.
     pub or_halves: bool,
+    /// Whether the step is to fail where some islands have an impact and others have none, because
+    /// these are taken by themselves then; it stays from step to step.
+    pub or_parts: bool,
+    /// The impacts for which it failed.
+    pub impacts: StageImpacts,
+}
+
+/// Impacts in the stages of a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageImpacts {
+    /// Rows of the model.
+    pub rows: Vec<usize>,
+    /// Contacts, by their places in the list of the step.
+    pub contacts: Vec<usize>,
+}
+
+impl StageImpacts {
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.contacts.clear();
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.contacts.is_empty()
+    }
 }
 
 /// Findings of a method on the way from one motion to the next, beside the motion itself.
@@ -183,6 +210,7 @@ impl Trace {
         self.corrections = (0, 0);
         self.geometry_passes = 1;
         (self.stages.taken, self.stages.left, self.stages.error) = (0, 0.0, None);
+        self.stages.impacts.clear();
         self.linearisation = None;
         self.geometry_clamped = false;
         self.projected_tangents = 0;

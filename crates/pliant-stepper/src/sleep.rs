@@ -5,6 +5,7 @@ mod fall;
 mod pause;
 
 pub use fall::fall_asleep;
+pub(crate) use pause::is_apart;
 pub use pause::{
     Cause, Part, end_pause, failed_contact, find_part, is_disturbed, kinetic_change, may_part,
     note_disturbance, pause,

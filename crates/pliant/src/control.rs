@@ -27,4 +27,6 @@ pub(crate) struct Conditions {
     pub(crate) keep_treatments: bool,
     /// The step is taken in halves if it fails.
     pub(crate) or_halves: bool,
+    /// Islands without impacts are taken by themselves if others have any.
+    pub(crate) or_parts: bool,
 }

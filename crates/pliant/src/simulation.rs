@@ -342,7 +342,10 @@ impl Simulation {
     /// A step without halves. The motion is as before if it fails.
     pub(crate) fn step_at_once(&mut self, h: f64, conditions: Conditions) -> Result<StepReport, Error> {
         let weights = conditions.weights.unwrap_or_else(|| self.options.weights());
-        self.trace.stages.or_halves = conditions.or_halves && !self.options.accept_failed_steps;
+        let stages = &mut self.trace.stages;
+        stages.or_halves = conditions.or_halves && !self.options.accept_failed_steps;
+        stages.or_parts = conditions.or_parts && !self.options.accept_failed_steps;
+        stages.impacts.clear();
         let started = self.start_step(h, weights, conditions.keep_treatments);
         let fits = started.and_then(|()| self.check_capabilities());
         let result = fits.and_then(|()| retry::with_missed_contacts(self, h));
@@ -423,7 +426,7 @@ impl Simulation {
     /// Those of the method; [`Error::Unsupported`] for what it does not take;
     /// [`Error::NotConverged`] and its like. The state is then as before the step.
     pub fn step_with(&mut self, method: &mut dyn Method, h: f64) -> Result<StepReport, Error> {
-        self.trace.stages.or_halves = false;
+        (self.trace.stages.or_halves, self.trace.stages.or_parts) = (false, false);
         let started = self.start_step(h, self.options.weights(), false);
         let (system, name) = (&self.system, method.name());
         let fits =

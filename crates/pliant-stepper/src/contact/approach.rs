@@ -76,31 +76,34 @@ impl Approach {
     }
 }
 
-/// Approaches that end in an impact.
-fn impacts(all: impl Iterator<Item = Approach> + Clone) -> impl Iterator<Item = Approach> {
+/// Approaches that end in an impact, with their places among all.
+fn impacts(all: impl Iterator<Item = Approach> + Clone) -> impl Iterator<Item = (usize, Approach)> {
     let largest = all.clone().fold(0.0f64, |a, one| a.max(one.change));
-    all.filter(move |one| one.velocity > NOISE * largest && one.is_impact())
+    let struck = move |one: &Approach| one.velocity > NOISE * largest && one.is_impact();
+    all.enumerate().filter(move |(_, one)| struck(one))
 }
 
-/// Whether a hard law without restitution, which an impulse of the first stage held, throws an
-/// approach back in the second: each comes with the velocity (m/s, rad/s) with which it leaves. The
-/// second predictor took an impulse for a force then, however small it was beside what the impulses
-/// of others made of it.
-pub(crate) fn any_rebound(mut all: impl Iterator<Item = (Approach, f64)> + Clone) -> bool {
+/// The places of those that a hard law without restitution, which an impulse of the first stage
+/// held, throws back in the second: each comes with the velocity (m/s, rad/s) with which it leaves.
+/// The second predictor took an impulse for a force then, however small it was beside what the
+/// impulses of others made of it.
+pub(crate) fn rebounds(all: impl Iterator<Item = (Approach, f64)> + Clone) -> impl Iterator<Item = usize> {
     let largest = all.clone().fold(0.0f64, |a, (one, _)| a.max(one.change));
-    all.any(|(one, leaves)| {
+    let is_thrown = move |one: Approach, leaves: f64| {
         let is_noise = one.velocity <= NOISE * largest || one.velocity <= LEAST * one.change;
         one.is_hard && one.change > 0.0 && !is_noise && leaves > REBOUND * one.velocity
-    })
+    };
+    let all = all.enumerate();
+    all.filter_map(move |(i, (one, leaves))| is_thrown(one, leaves).then_some(i))
 }
 
-/// Whether one of these approaches ends in an impact.
-pub(crate) fn any_impact(all: impl Iterator<Item = Approach> + Clone) -> bool {
-    impacts(all).next().is_some()
+/// The places of those that end in an impact.
+pub(crate) fn places_of_impacts(all: impl Iterator<Item = Approach> + Clone) -> impl Iterator<Item = usize> {
+    impacts(all).map(|(i, _)| i)
 }
 
 /// Whether one of these approaches ends in an impact also if impulses that are not solved for yet
 /// come out as half or twice of what they are.
 pub(crate) fn any_certain_impact(all: impl Iterator<Item = Approach> + Clone) -> bool {
-    impacts(all).any(|one| one.is_certain())
+    impacts(all).any(|(_, one)| one.is_certain())
 }

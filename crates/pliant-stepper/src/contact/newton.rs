@@ -9,7 +9,7 @@
 //! by no more than the solver says. In the merit they are their natural maps, beyond that
 //! tolerance.
 
-use super::approach::{Approach, Meeting, any_certain_impact, any_impact, any_rebound};
+use super::approach::{Approach, Meeting, any_certain_impact, places_of_impacts, rebounds};
 use super::observed::{ContactWork, Quality, StageTime};
 use super::rows::{LawOfStep, OfStage};
 use super::turn::Turned;
@@ -144,7 +144,9 @@ impl Contacts {
         impulses: &[f64],
         base_rows: usize,
         motion: StageMotion<'_>,
+        struck: &mut Vec<usize>,
     ) -> Option<Meeting> {
+        struck.clear();
         if self.detection.list.is_empty() {
             return None;
         }
@@ -164,7 +166,8 @@ impl Contacts {
         [Meeting::Anew, Meeting::Any].into_iter().find(|meeting| {
             let all = self.approaches(impulses, base_rows, *meeting);
             let all = all.zip(self.rows.first_rows()).zip(&self.newton.bore);
-            any_impact(all.map(bounded))
+            struck.extend(places_of_impacts(all.map(bounded)));
+            !struck.is_empty()
         })
     }
 
@@ -174,15 +177,24 @@ impl Contacts {
         any_certain_impact(self.approaches(impulses, base_rows, Meeting::Anew))
     }
 
-    /// Whether a contact that bears by the impulses of the first stage, behind so many rows of the
-    /// model, leaves at the velocities `end` of the second though it came in.
-    pub(super) fn has_rebound(&mut self, first: &[f64], base_rows: usize, end: &[f64]) -> bool {
+    /// Finds the contacts that bear by the impulses of the first stage, behind so many rows of the
+    /// model, and leave at the velocities `end` of the second though they came in.
+    pub(super) fn find_rebounds(
+        &mut self,
+        first: &[f64],
+        base_rows: usize,
+        end: &[f64],
+        struck: &mut Vec<usize>,
+    ) {
+        struck.clear();
         if self.detection.list.is_empty() {
-            return false;
+            return;
         }
         self.rows.tail.product_into(end, &mut self.rows.after);
         let leaving = self.rows.first_rows().map(|row| self.rows.after[row]);
-        any_rebound(self.approaches(first, base_rows, Meeting::Any).zip(leaving))
+        struck.extend(rebounds(
+            self.approaches(first, base_rows, Meeting::Any).zip(leaving),
+        ));
     }
 
     /// The approach of every contact.

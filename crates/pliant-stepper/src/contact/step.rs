@@ -470,19 +470,28 @@ pub(crate) fn has_taken_impacts(system: &System) -> bool {
     listed(system).is_some_and(|c| c.rows.bounced)
 }
 
-/// The contacts among which one of these impulses at the end of a stage is that of an impact.
-pub(crate) fn find_impact(system: &mut System, impulses: &[f64], motion: StageMotion<'_>) -> Option<Meeting> {
+/// The contacts among which one of these impulses at the end of a stage is that of an impact; these
+/// by their places, in `struck`.
+pub(crate) fn find_impact(
+    system: &mut System,
+    impulses: &[f64],
+    motion: StageMotion<'_>,
+    struck: &mut Vec<usize>,
+) -> Option<Meeting> {
+    struck.clear();
     let base_rows = system.model.row_count();
     let contacts = system.contacts.as_mut()?;
-    contacts.find_impact(impulses, base_rows, motion)
+    contacts.find_impact(impulses, base_rows, motion, struck)
 }
 
-/// Whether a contact that bears by the impulses of the first stage leaves at the velocities `end`
-/// of the second though it came in.
-pub(crate) fn has_rebound(system: &mut System, first: &[f64], end: &[f64]) -> bool {
+/// Finds the contacts that bear by the impulses of the first stage and leave at the velocities `end`
+/// of the second though they came in, by their places, into `struck`.
+pub(crate) fn find_rebounds(system: &mut System, first: &[f64], end: &[f64], struck: &mut Vec<usize>) {
+    struck.clear();
     let base_rows = system.model.row_count();
-    let contacts = system.contacts.as_mut();
-    contacts.is_some_and(|c| c.has_rebound(first, base_rows, end))
+    if let Some(contacts) = &mut system.contacts {
+        contacts.find_rebounds(first, base_rows, end, struck);
+    }
 }
 
 /// Whether the impulses of an iterate that is no solution yet have an impact among them all the

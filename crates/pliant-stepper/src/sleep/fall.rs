@@ -18,7 +18,7 @@ pub(crate) struct Scratch {
     /// Of the least member of each set, whether something in it is not at rest.
     pub(super) restless: Vec<bool>,
     /// Blocks with a free coordinate.
-    free: Vec<bool>,
+    pub(super) free: Vec<bool>,
     /// The island of each block that falls asleep.
     pub(super) chosen: Vec<u32>,
 }

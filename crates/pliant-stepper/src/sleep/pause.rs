@@ -11,6 +11,7 @@ use super::{NONE, Sleep, SleepMemory, drives, find_blocks, wake_all};
 use crate::contact::{ContactList, step};
 use crate::method::take_part;
 use crate::motion::Motion;
+use crate::observe::StageImpacts;
 use crate::system::System;
 use crate::{Error, IntegratorMemory};
 use pliant_contact::Rest;
@@ -47,9 +48,9 @@ impl Part {
     }
 
     /// Takes what the integrator remembers of the part, after it took the last step by itself, into
-    /// the memory of the others.
-    pub fn take_memory(&self, from: &IntegratorMemory, to: &mut IntegratorMemory) {
-        take_part(from, &self.dofs, &self.rows, to);
+    /// the memory of a motion that the others ended.
+    pub fn take_memory(&self, from: &IntegratorMemory, to: &mut Motion) {
+        take_part(from, &self.dofs, &self.rows, &to.multipliers, &mut to.integrator);
     }
 
     /// Removes what is in another part.
@@ -104,6 +105,8 @@ pub enum Cause {
     Equation(Variable),
     /// A contact that misses its law, by its place in the list of the step.
     Contact(usize),
+    /// Impacts, of which islands without any know nothing.
+    Impacts(StageImpacts),
     /// Energy that was made or lost: most likely by the island that turned over most, of which this
     /// is the change of kinetic energy by coordinates (J).
     Energy(Vec<f64>),
@@ -159,9 +162,30 @@ pub fn find_part(
 ) -> Result<Option<Part>, Error> {
     step::find(system, motion, h)?;
     find_blocks(system);
-    let part = connected_with(system, motion, cause);
+    let part = mark_islands(system, motion, &cause).then(|| {
+        let (kkt, sleep) = (system.assembler.system(), &system.sleep);
+        let is_in = |d: usize| sleep.fall.chosen[sleep.of_dof[d] as usize] != NONE;
+        Part {
+            dofs: (0..kkt.n()).map(is_in).collect(),
+            rows: (0..kkt.m()).map(|row| dofs_of(kkt, row).any(is_in)).collect(),
+        }
+    });
     system.sleep = Sleep::default();
     Ok(part)
+}
+
+/// Whether there are islands that have none of these impacts, beside those that have, in the step
+/// from a motion whose contacts are found.
+pub(crate) fn is_apart(system: &mut System, motion: &Motion, cause: &Cause) -> bool {
+    let is_new = system.sleep.of_dof.is_empty();
+    if is_new {
+        find_blocks(system);
+    }
+    let apart = mark_islands(system, motion, cause);
+    if is_new {
+        system.sleep.of_dof.clear();
+    }
+    apart
 }
 
 /// Whether the islands of a step of length `h` (s) can be taken one after the other at all: no
@@ -188,8 +212,10 @@ pub fn may_part(system: &mut System, motion: &Motion, h: f64) -> bool {
         || contacts.intersection_free)
 }
 
-/// The islands that hold a cause; none if these are all, or none.
-fn connected_with(system: &mut System, motion: &Motion, cause: Cause) -> Option<Part> {
+/// Marks the blocks of the islands that hold a cause, in `chosen` of the scratch memory. Whether there
+/// are such, and others; where contacts act on what is fixed there are not, for its forces are not
+/// told apart. Allocates nothing once warm, but for the cause of an energy.
+fn mark_islands(system: &mut System, motion: &Motion, cause: &Cause) -> bool {
     let System {
         assembler,
         sleep,
@@ -200,7 +226,12 @@ fn connected_with(system: &mut System, motion: &Motion, cause: Cause) -> Option<
     let kkt = assembler.system();
     let list = contacts.as_ref().map(|c| c.detection.list());
     let (blocks, of_dof) = (kkt.primal_blocks().len() - 1, &sleep.of_dof);
-    let Scratch { sets, restless, .. } = &mut sleep.fall;
+    let Scratch {
+        sets,
+        restless,
+        free,
+        chosen,
+    } = &mut sleep.fall;
     sets.reset(blocks);
     restless.clear();
     restless.resize(blocks, false);
@@ -213,37 +244,57 @@ fn connected_with(system: &mut System, motion: &Motion, cause: Cause) -> Option<
     };
     connections.connect_system(row_motion);
     connections.connect_contacts(assembler, list);
+    free.clear();
+    free.resize(blocks, false);
+    for (_, block) in of_dof.iter().enumerate().filter(|(d, _)| !kkt.fixed[*d]) {
+        free[*block as usize] = true;
+    }
+    let count = list.map_or(0, ContactList::len);
     let of_contact = |i: usize| {
         let supports = list.filter(|list| i < list.len()).map(|list| list.supports(i));
         let each = supports.unwrap_or_default().iter();
         each.flat_map(|s| assembler.support_dofs(s.node, s.element))
     };
-    let found: Vec<usize> = match cause {
-        Cause::Equation(Variable::Dof(d)) => vec![d],
-        Cause::Equation(Variable::Row(row)) if row < kkt.m() => dofs_of(kkt, row).collect(),
-        Cause::Equation(_) => Vec::new(),
-        Cause::Contact(i) => of_contact(i).collect(),
-        Cause::Energy(change) => most_changed(&change, kkt, of_dof, sets).into_iter().collect(),
-        Cause::Unknown => (0..list.map_or(0, ContactList::len))
-            .flat_map(of_contact)
-            .collect(),
+    let on_supports = |d: usize| !free[of_dof[d] as usize];
+    if (0..count).flat_map(of_contact).any(on_supports) {
+        return false;
+    }
+    chosen.clear();
+    chosen.resize(blocks, NONE);
+    let mut choose = |d: usize| {
+        if !kkt.fixed[d] {
+            chosen[sets.root(of_dof[d] as usize)] = 0;
+        }
     };
-    let mut chosen = vec![false; blocks];
-    for d in found.into_iter().filter(|d| !kkt.fixed[*d]) {
-        chosen[sets.root(of_dof[d] as usize)] = true;
+    match cause {
+        Cause::Equation(Variable::Dof(d)) => choose(*d),
+        Cause::Equation(Variable::Row(row)) if *row < kkt.m() => dofs_of(kkt, *row).for_each(choose),
+        Cause::Equation(_) => {}
+        Cause::Contact(i) => of_contact(*i).for_each(choose),
+        Cause::Impacts(impacts) => {
+            let rows = impacts.rows.iter().flat_map(|row| dofs_of(kkt, *row));
+            rows.for_each(&mut choose);
+            impacts
+                .contacts
+                .iter()
+                .flat_map(|i| of_contact(*i))
+                .for_each(choose);
+        }
+        Cause::Energy(change) => {
+            let found = most_changed(change, kkt, of_dof, sets);
+            if let Some(d) = found {
+                chosen[sets.root(of_dof[d] as usize)] = 0;
+            }
+        }
+        Cause::Unknown => (0..count).flat_map(of_contact).for_each(choose),
     }
-    // Forces of contacts on what is fixed are not told apart.
-    let on_supports = (0..list.map_or(0, ContactList::len)).flat_map(of_contact);
-    let movable = movable(kkt);
-    if on_supports.into_iter().any(|d| !movable[d]) {
-        return None;
+    let (mut inside, mut outside) = (false, false);
+    for block in 0..blocks {
+        chosen[block] = chosen[sets.root(block)];
+        inside |= free[block] && chosen[block] != NONE;
+        outside |= free[block] && chosen[block] == NONE;
     }
-    let dofs: Vec<bool> = of_dof.iter().map(|b| chosen[sets.root(*b as usize)]).collect();
-    let rows = (0..kkt.m())
-        .map(|row| dofs_of(kkt, row).any(|d| dofs[d]))
-        .collect();
-    let has = |inside: bool| (0..kkt.n()).any(|d| !kkt.fixed[d] && dofs[d] == inside);
-    (has(true) && has(false)).then_some(Part { dofs, rows })
+    inside && outside
 }
 
 /// A coordinate of the island whose kinetic energy changed most.

@@ -1,6 +1,6 @@
 //! Islands of a step that are taken in parts while the others take it as a whole.
 
-use crate::{Checkpoint, Error, IntegratorMemory, Simulation, StepReport};
+use crate::{Checkpoint, Error, Integrator, IntegratorMemory, Simulation, StepReport};
 use pliant_model::Energies;
 use pliant_stepper::contact::Observation;
 use pliant_stepper::motion::Motion;
@@ -9,7 +9,9 @@ use pliant_stepper::sleep::{self, Cause, Part};
 
 /// The cause of an error with which a step ended.
 pub(crate) fn cause_of(simulation: &Simulation, error: &Error) -> Cause {
+    let impacts = &simulation.trace.stages.impacts;
     let found = match error {
+        _ if !impacts.is_empty() => Some(Cause::Impacts(impacts.clone())),
         Error::ContactsNotConverged { .. } => sleep::failed_contact(&simulation.system),
         Error::NotConverged { .. } => simulation.trace.missed.map(Cause::Equation),
         _ => None,
@@ -26,6 +28,25 @@ pub(crate) fn cause_of_energy(simulation: &Simulation) -> Cause {
         ..
     } = simulation;
     Cause::Energy(sleep::kinetic_change(system, start, motion))
+}
+
+/// Whether the method of a step of length `h` (s) is of another order where there are impacts, and
+/// islands can be taken by themselves.
+pub(crate) fn has_impacts(simulation: &mut Simulation, h: f64) -> bool {
+    let Simulation {
+        system,
+        motion,
+        options,
+        ..
+    } = simulation;
+    let bounded = || {
+        let groups = system.model.row_groups().iter();
+        groups
+            .into_iter()
+            .any(|group| system.model.bounds(group).is_some())
+    };
+    let may = options.integrator == Integrator::Sdirk2 && (system.contacts.is_some() || bounded());
+    may && sleep::may_part(system, motion, h)
 }
 
 /// Islands that are taken by themselves in a step at most; what is left then is taken together.
@@ -179,7 +200,7 @@ fn together(simulation: &mut Simulation, taken: &[Taken], last: Taken) -> StepRe
     };
     let momentum = system.model.momentum(&motion.state);
     for one in taken {
-        one.part.take_memory(&one.memory, &mut motion.integrator);
+        one.part.take_memory(&one.memory, motion);
         report.add_islands(&one.report, energies, momentum);
         if let Some(contacts) = &mut system.contacts {
             contacts.observed.join(&one.seen);

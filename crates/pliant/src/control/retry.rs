@@ -173,6 +173,8 @@ struct Halvings {
     unsolved: usize,
     /// Energy that the step that it is a half of lost (J).
     loss: f64,
+    /// Whether islands without impacts are taken by themselves.
+    parts: bool,
     judged: Judged,
 }
 
@@ -193,6 +195,7 @@ impl Halvings {
             most,
             unsolved,
             loss: f64::INFINITY,
+            parts: true,
             judged: Judged::Never,
         }
     }
@@ -225,6 +228,7 @@ fn step_or_halves(
     let if_unsolved = *left > 0 && halvings.taken < halvings.unsolved;
     let conditions = Conditions {
         or_halves,
+        or_parts: halvings.parts && apart::has_impacts(simulation, h),
         ..Conditions::default()
     };
     let steps = simulation.counters().steps;
@@ -243,6 +247,9 @@ fn step_or_halves(
             return by_fallback(simulation, h, halvings, left);
         }
         Err(Error::TooMuchWork { .. }) if or_halves => {}
+        Err(_) if !simulation.trace.stages.impacts.is_empty() => {
+            return with_impacts(simulation, h, halvings, left);
+        }
         Err(error) if if_unsolved && may_shorter_solve(&simulation.options, &error) => {
             cause = apart::cause_of(simulation, &error);
             if halvings.taken == UNTIL_LOCKED && simulation.options.integrator != Integrator::Theta {
@@ -300,6 +307,40 @@ fn step_or_halves(
     }
 }
 
+/// A step in which some islands have impacts and others have none: each by itself, so that the
+/// others are of order two all the same; or all in one stage, where they turn out to touch.
+fn with_impacts(
+    simulation: &mut Simulation,
+    h: f64,
+    halvings: Halvings,
+    left: &mut usize,
+) -> Result<StepReport, Error> {
+    let before = simulation.checkpoint();
+    let cause = Cause::Impacts(simulation.trace.stages.impacts.clone());
+    let together = Halvings {
+        parts: false,
+        ..halvings
+    };
+    let unjudged = Halvings {
+        judged: Judged::Never,
+        ..together
+    };
+    let ways = Ways {
+        in_parts: &|simulation, left| step_or_halves(simulation, h, unjudged, left),
+        whole: &|simulation, left| whole_step(simulation, h, unjudged, left),
+    };
+    let Some(report) = apart::step(simulation, h, cause, &before, &ways, left)? else {
+        return step_or_halves(simulation, h, together, left);
+    };
+    match judge(simulation, &report, halvings) {
+        None => Ok(report),
+        Some(_) => {
+            simulation.restore(&before)?;
+            step_or_halves(simulation, h, together, left)
+        }
+    }
+}
+
 /// A step of a part of the model, as a whole; the cause, with the motion as before, if it would be
 /// taken in halves.
 fn whole_step(
@@ -310,7 +351,8 @@ fn whole_step(
 ) -> Result<Result<StepReport, Cause>, Error> {
     *left = left.saturating_sub(1);
     let conditions = Conditions {
-        or_halves: true,
+        or_halves: halvings.taken < halvings.unsolved,
+        or_parts: true,
         ..Conditions::default()
     };
     let steps = simulation.counters().steps;

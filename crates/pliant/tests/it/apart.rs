@@ -245,3 +245,32 @@ fn islands_that_touch_are_taken_together() {
     let [a, b] = nodes.map(|node| all.s.positions(node)[0]);
     assert!(b + 0.01 - a > -1e-3, "{a} {b}");
 }
+
+/// A pendulum beside balls that bounce is where it is without them: its steps are of two stages,
+/// whatever else has an impact.
+#[test]
+fn impacts_elsewhere_leave_the_order_of_a_pendulum() {
+    let speeds: Vec<f64> = (0..6).map(|k| 0.1 * f64::from(k)).collect();
+    let [mut all, mut alone] = [parts(&[3.0], &speeds), parts(&[3.0], &[])];
+    for scene in [&mut all, &mut alone] {
+        scene.s.options.tuning.newton.iterations = 50;
+    }
+    // Balls are thrown up, each with another velocity.
+    let mut state = all.s.state().clone();
+    for (k, ball) in all.balls.iter().enumerate() {
+        state.velocities[all.s.model().node(*ball).first_velocity + 2] = 0.5 + 0.3 * k as f64;
+    }
+    all.s.set_state(&state).unwrap();
+    let same = alone.s.state().clone();
+    alone.s.set_state(&same).unwrap();
+    let mut impacts = 0;
+    for _ in 0..200 {
+        let report = all.s.step(0.01).unwrap();
+        assert_eq!(alone.s.step(0.01).unwrap().solve.stages, 2);
+        impacts += usize::from(report.solve.stages == 1);
+    }
+    assert!(impacts > 5, "{impacts}");
+    let [a, b] = [&all, &alone].map(|scene| scene.s.positions(scene.pendulums[0]));
+    // What stages leave, over 200 steps.
+    assert_near(a, b, 1e-6);
+}

@@ -26,7 +26,7 @@ use crate::contact::{Turning, step as contact_step};
 use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Trace};
+use crate::observe::{DampingLaw, StageImpacts, Trace};
 use crate::sleep;
 use crate::system::{System, one_sided};
 use impacts::Impact;
@@ -64,6 +64,8 @@ pub(crate) struct Sdirk2 {
     first: Forces,
     /// The impact for which the last attempt at this step went over to one stage.
     by_one: Option<Impact>,
+    /// The impacts of the last stage that had any.
+    struck: StageImpacts,
     /// The linear step, for impacts that go before a step.
     linear: Theta,
 }
@@ -142,6 +144,13 @@ impl Method for Sdirk2 {
                 let attempt = self.two_stages(system, start, end, two, trace);
                 if let Ok(attempt) = &attempt {
                     impact = attempt.impact;
+                    let struck = trace.stages.or_parts && impact != Impact::None;
+                    if struck && self.is_apart(system, start) {
+                        trace.stages.impacts.clone_from(&self.struck);
+                        trace.stages.taken = 2;
+                        trace.solved.status = Status::MaxIterations;
+                        return Ok(());
+                    }
                 }
                 settle(attempt, trace.stages.or_halves)?
             }

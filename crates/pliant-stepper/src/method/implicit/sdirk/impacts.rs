@@ -4,9 +4,10 @@ use super::super::deformations::starts_where_held;
 use super::super::projection::Way;
 use super::Sdirk2;
 use crate::Error;
-use crate::contact::{Approach, Meeting, StageMotion, any_impact, any_rebound, step as contact_step};
+use crate::contact::{Approach, Meeting, StageMotion, places_of_impacts, rebounds, step as contact_step};
 use crate::motion::Motion;
 use crate::observe::Trace;
+use crate::sleep::{self, Cause};
 use crate::system::System;
 use pliant_model::RowGroup;
 use pliant_solvers::Status;
@@ -31,38 +32,65 @@ fn one_sided(system: &System) -> impl Iterator<Item = &RowGroup> {
 }
 
 impl Sdirk2 {
-    /// Whether a one-sided row or a contact stops what came in with a velocity, so that its impulse
-    /// in the first stage, or in both, is an impact: that of the forces of `end`, or of the iterate
-    /// for contacts, in the time `elapsed` (s) since the start of the step. A compliant contact may
-    /// stop half of an approach in one stage and throw it back in the next.
-    pub(super) fn impact(&self, system: &mut System, start: &Motion, end: &Motion, elapsed: f64) -> Impact {
-        let stops = |group| {
+    /// Finds the one-sided rows and contacts that stop what came in with a velocity, so that their
+    /// impulses in the first stage, or in both, are impacts: those of the forces of `end`, or of the
+    /// iterate for contacts, in the time `elapsed` (s) since the start of the step. A compliant
+    /// contact may stop half of an approach in one stage and throw it back in the next.
+    pub(super) fn impact(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &Motion,
+        elapsed: f64,
+    ) -> Impact {
+        let mut struck = std::mem::take(&mut self.struck);
+        struck.rows.clear();
+        for group in one_sided(system) {
             let approaches = self.approaches(system, group, start, end, elapsed);
-            any_impact(approaches.map(|(one, _)| one))
-        };
+            let places = places_of_impacts(approaches.map(|(one, _)| one));
+            struck.rows.extend(places.map(|k| group.first_row + k));
+        }
         let motion = StageMotion {
             end: &self.work.iterate.velocity,
             accelerations: &self.expected.accelerations,
             elapsed,
         };
         let impulses = &self.work.iterate.contacts;
-        if one_sided(system).any(stops) {
-            return Impact::Real;
-        }
-        match contact_step::find_impact(system, impulses, motion) {
+        let met = contact_step::find_impact(system, impulses, motion, &mut struck.contacts);
+        let is_row = !struck.rows.is_empty();
+        self.struck = struck;
+        match met {
+            _ if is_row => Impact::Real,
             Some(Meeting::Anew) => Impact::Real,
             Some(Meeting::Any) => Impact::OfCurves,
             None => Impact::None,
         }
     }
 
-    /// Whether a one-sided row or a contact that stopped what came in in the first stage lets it go
-    /// the other way in the second: its impulse was an impact, whatever part of the velocities it
-    /// seemed to be. The forces of `end` are those of both stages.
-    pub(super) fn rebounds(&self, system: &mut System, start: &Motion, end: &Motion, h: f64) -> bool {
-        let lets_go = |group| any_rebound(self.approaches(system, group, start, end, h));
+    /// Finds the one-sided rows and contacts that stopped what came in in the first stage and let it
+    /// go the other way in the second: their impulses were impacts, whatever part of the velocities
+    /// they seemed to be. The forces of `end` are those of both stages. Whether there are any.
+    pub(super) fn rebounds(&mut self, system: &mut System, start: &Motion, end: &Motion, h: f64) -> bool {
+        let mut struck = std::mem::take(&mut self.struck);
+        struck.rows.clear();
+        for group in one_sided(system) {
+            let places = rebounds(self.approaches(system, group, start, end, h));
+            struck.rows.extend(places.map(|k| group.first_row + k));
+        }
         let (first, velocity) = (&self.first.contacts, &self.work.iterate.velocity);
-        one_sided(system).any(lets_go) || contact_step::has_rebound(system, first, velocity)
+        contact_step::find_rebounds(system, first, velocity, &mut struck.contacts);
+        self.struck = struck;
+        !self.struck.is_empty()
+    }
+
+    /// Whether there are islands without any of the impacts that were found.
+    pub(super) fn is_apart(&mut self, system: &mut System, start: &Motion) -> bool {
+        let cause = Cause::Impacts(std::mem::take(&mut self.struck));
+        let apart = sleep::is_apart(system, start, &cause);
+        if let Cause::Impacts(struck) = cause {
+            self.struck = struck;
+        }
+        apart
     }
 
     /// The approach of each coordinate of a group of one-sided rows, of which the forces of `end`
@@ -129,9 +157,9 @@ impl Sdirk2 {
         end.clone_from(start);
         contact_step::turn_back(system);
         system.propagate(&mut end.state)?;
-        let (scheme, or_halves, timings) = (trace.scheme.clone(), trace.stages.or_halves, trace.timings);
+        let (scheme, timings) = (trace.scheme.clone(), trace.timings);
         trace.clear();
-        (trace.stages.taken, trace.stages.or_halves, trace.timings) = (1, or_halves, timings);
+        (trace.stages.taken, trace.timings) = (1, timings);
         trace.account.open(system, start, &scheme, trace.projected);
         let Self {
             linear,

@@ -18,21 +18,40 @@ fn own_memory(start: &Motion, all: usize) -> Option<&[f64]> {
 }
 
 /// Takes the memory of a part of the coordinates and rows of the model, which took the last step by
-/// themselves, into that of the others; changes as of steps of their length. All is forgotten if
-/// either has none.
-pub(crate) fn take_part(from: &IntegratorMemory, dofs: &[bool], rows: &[bool], to: &mut IntegratorMemory) {
-    let all = dofs.len() + rows.len();
+/// itself, into that of the others; changes as of steps of their length. Where either has none,
+/// after an impact, nothing is expected there but the `multipliers` of the last step (N, N m), and
+/// no error can be estimated.
+pub(crate) fn take_part(
+    from: &IntegratorMemory,
+    dofs: &[bool],
+    rows: &[bool],
+    multipliers: &[f64],
+    to: &mut IntegratorMemory,
+) {
+    let (n, all) = (dofs.len(), dofs.len() + rows.len());
     let has_own = |memory: &IntegratorMemory| memory.method == NAME && memory.vectors.len() == 2 * all;
-    let (true, true, Some(own), Some(length)) = (has_own(from), has_own(to), from.previous, to.previous)
-    else {
+    let (from_own, to_own) = (has_own(from), has_own(to));
+    if !from_own && !to_own {
         to.forget();
         return;
-    };
+    }
+    if !to_own {
+        to.forget();
+        to.method.push_str(NAME);
+        to.vectors.resize(2 * all, 0.0);
+        to.vectors[n..all].copy_from_slice(multipliers);
+    }
+    let lengths = from.previous.zip(to.previous);
+    let scale = lengths.map_or(1.0, |(own, length)| length / own);
     let inside = dofs.iter().chain(rows).enumerate().filter(|(_, inside)| **inside);
     for (i, _) in inside {
-        to.vectors[i] = from.vectors[i];
-        to.vectors[all + i] = length / own * from.vectors[all + i];
+        let last = if i < n { 0.0 } else { multipliers[i - n] };
+        (to.vectors[i], to.vectors[all + i]) = match from_own {
+            true => (from.vectors[i], scale * from.vectors[all + i]),
+            false => (last, 0.0),
+        };
     }
+    to.previous = lengths.map(|(_, length)| length);
 }
 
 impl Sdirk2 {

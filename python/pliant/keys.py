@@ -187,7 +187,6 @@ class MeshKeys(_MeshKeys, total=False):
 
 class _SolidKeys(TypedDict):
     shape: Any
-    material: Any
 
 
 class SolidKeys(_SolidKeys, total=False):
@@ -199,6 +198,8 @@ class SolidKeys(_SolidKeys, total=False):
     rotation: Any
     velocity: List
     repeat: Number
+    material: Any
+    materials: List
     tangent: Any
     density: Number
     mass_matrix: Any

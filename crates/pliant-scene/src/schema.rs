@@ -26,6 +26,7 @@ mod rods;
 mod run;
 mod selections;
 mod sheets;
+mod solid_materials;
 mod solids;
 mod statics;
 
@@ -80,10 +81,13 @@ pub use selections::{BallSelection, Elements, GroupSpec, PlaneSelection, RangeSe
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
+pub use solid_materials::{
+    ArrudaBoyceSpec, FibreFamilySpec, FibreReinforcedSpec, FungSpec, MooneyRivlinSpec, OgdenSpec,
+    OgdenTermSpec, OrthotropicSpec, SolidMaterial, SolidRegionSpec, VerondaWestmannSpec, YeohSpec, YoungSpec,
+};
 pub use solids::{
-    CellsSpec, EmbeddedSurface, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec, PronyTermSpec,
-    Solid, SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape,
-    SolidTube, SymmetrySpec, YoungSpec,
+    CellsSpec, EmbeddedSurface, PlasticSpec, PronyTermSpec, Solid, SolidBall, SolidBox, SolidCylinder,
+    SolidElements, SolidFile, SolidShape, SolidTube, SymmetrySpec,
 };
 pub use statics::StaticsSpec;
 

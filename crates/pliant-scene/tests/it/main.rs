@@ -13,6 +13,7 @@ mod json_schema;
 mod parameters;
 mod repeats;
 mod selections;
+mod solid_materials;
 mod starts;
 mod tables;
 mod units;

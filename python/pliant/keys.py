@@ -20,6 +20,7 @@ class SceneKeys(TypedDict, total=False):
 
     title: str
     about: str
+    units: Any
     parameters: Mapping[str, Number]
     functions: Any
     include: List

@@ -47,7 +47,7 @@ pub use material::{
 };
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};
-pub use recovery::NodalRecovery;
+pub use recovery::{NodalRecovery, PointValues};
 pub use rod::{Rod, RodCurve, RodForces, RodParts, Section};
 pub use sheet::{Bending, MembraneStrain, Sheet, SheetCells, SheetForces, SheetMesh, SheetParts};
 pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts, SolidRegion, StrainMeasure};

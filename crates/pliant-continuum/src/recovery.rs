@@ -19,6 +19,9 @@ pub struct NodalRecovery {
     matrices: Vec<(ElementKind, usize, Vec<f64>)>,
 }
 
+/// A part of a mesh, values at its quadrature points, and the volumes (m^3) of these.
+pub type PointValues<'a, const N: usize> = (&'a NodalRecovery, &'a [[f64; N]], &'a [f64]);
+
 impl NodalRecovery {
     /// Prepares the recovery from the points of full integration of a mesh.
     pub(crate) fn new(mesh: &Mesh) -> Self {
@@ -56,7 +59,7 @@ impl NodalRecovery {
     ///
     /// # Panics
     /// Panics as [`nodes`](Self::nodes) does, and if there is no part.
-    pub fn nodes_of<const N: usize>(parts: &[(&Self, &[[f64; N]], &[f64])]) -> Vec<[f64; N]> {
+    pub fn nodes_of<const N: usize>(parts: &[PointValues<'_, N>]) -> Vec<[f64; N]> {
         let count = parts[0].0.node_count;
         let (mut sums, mut weights) = (vec![[0.0; N]; count], vec![0.0; count]);
         for (part, values, volumes) in parts {

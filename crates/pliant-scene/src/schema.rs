@@ -29,6 +29,7 @@ mod sheets;
 mod solid_materials;
 mod solids;
 mod statics;
+mod units;
 
 pub use adaptive::{AdaptiveSpec, EventsSpec};
 pub use components::{
@@ -90,6 +91,7 @@ pub use solids::{
     SolidElements, SolidFile, SolidShape, SolidTube, SymmetrySpec,
 };
 pub use statics::StaticsSpec;
+pub use units::UnitsSpec;
 
 use super::course::Course;
 use super::number::{EndSpec, Number, OneOrMany};
@@ -115,6 +117,9 @@ pub struct Scene {
     /// A description.
     #[serde(default, deserialize_with = "texts::plain")]
     pub about: String,
+    /// Units of the numbers of this file that have none of their own; those of SI by default.
+    #[serde(default)]
+    pub units: Option<UnitsSpec>,
     /// Numbers that expressions use as `$name`; `--set name=value` overrides them.
     #[serde(default)]
     pub parameters: BTreeMap<String, Number>,

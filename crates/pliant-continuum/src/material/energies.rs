@@ -69,11 +69,15 @@ pub enum StrainEnergy {
         /// Bulk modulus (Pa).
         bulk: f64,
     },
-    /// Arruda and Boyce's (1993), the first five terms: `m sum_i C_i/L^(2 i - 2) (a^i - 3^i) + k (J
-    /// - 1)^2/2` with `a = J^(-2/3) I1` and `C = 1/2, 1/20, 11/1050, 19/7000, 519/673750`; `mu = m
-    /// (1 + 3/(5 L^2) + 99/(175 L^4) + 513/(875 L^6) + 42039/(67375
-    /// L^8))`. An inverted point has no force (not a number); with `bulk` zero it leaves the volume
-    /// to others.
+    /// Arruda and Boyce's (1993), the first five terms, with `a = J^(-2/3) I1`:
+    ///
+    /// ```math
+    /// m sum_i C_i/L^(2 i - 2) (a^i - 3^i) + k (J - 1)^2/2,   C = 1/2, 1/20, 11/1050, 19/7000, 519/673750
+    /// mu = m (1 + 3/(5 L^2) + 99/(175 L^4) + 513/(875 L^6) + 42039/(67375 L^8))
+    /// ```
+    ///
+    /// An inverted point has no force (not a number); with `bulk` zero it leaves the volume to
+    /// others.
     ArrudaBoyce {
         /// The modulus `m` (Pa).
         modulus: f64,
@@ -94,10 +98,13 @@ pub enum StrainEnergy {
         bulk: f64,
     },
     /// Fibres in a soft matrix, Holzapfel, Gasser and Ogden's (2000) with the dispersion of Gasser,
-    /// Ogden and Holzapfel (2006): `mu (a - 3)/2 + sum_f k1/(2 k2) (exp(k2 e_f^2) - 1) + k (J -
-    /// 1)^2/2` with `a = J^(-2/3) I1` and `e_f = d (a - 3) + (1 - 3 d) (J^(-2/3) |F n|^2 - 1)`
-    /// where that is positive, else zero, of the [`FibreFamily`] with the unit direction `n` at
-    /// rest.
+    /// Ogden and Holzapfel (2006), with `p = J^(-2/3)` and the unit direction `n` of each
+    /// [`FibreFamily`] at rest:
+    ///
+    /// ```math
+    /// mu (p I1 - 3)/2 + sum_f k1/(2 k2) (exp(k2 e_f^2) - 1) + k (J - 1)^2/2
+    /// e_f = max(0, d (p I1 - 3) + (1 - 3 d) (p |F n|^2 - 1))
+    /// ```
     ///
     /// Fibres bear no compression: stress is continuous where `e_f` is zero, its tangent jumps
     /// there. An inverted point has no force (not a number); with `bulk` zero it leaves the volume
@@ -110,10 +117,10 @@ pub enum StrainEnergy {
         /// Bulk modulus (Pa).
         bulk: f64,
     },
-    /// Fung's exponential energy of isochoric strains: `c/2 (exp(Q) - 1) + k (J - 1)^2/2` with `Q =
-    /// e . D e/c` and the six numbers `e` of `(J^(-2/3) F^T F - I)/2`, shears as angles. `D` are
-    /// the moduli of small strains, of which the change of shape counts. An inverted point has no
-    /// force (not a number); with `bulk` zero it leaves the volume to others.
+    /// Fung's exponential energy `c/2 (exp(Q) - 1) + k (J - 1)^2/2` of isochoric strains, with
+    /// `Q = e . D e/c` and the six numbers `e` of `(J^(-2/3) F^T F - I)/2`, shears as angles. `D`
+    /// are the moduli of small strains, of which the change of shape counts. An inverted point has
+    /// no force (not a number); with `bulk` zero it leaves the volume to others.
     /// [`fung_orthotropic`](StrainEnergy::fung_orthotropic) makes it of moduli along axes.
     Fung {
         /// The coefficient `c` (Pa).

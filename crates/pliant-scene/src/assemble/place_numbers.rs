@@ -48,6 +48,10 @@ impl<'a> PlaceNumber<'a> {
         let program = Program::parse(text, &lookup, &names, PLACE)
             .map_err(|error| builder.expression_error(text, at, error))?;
         let factor = builder.factor(text, &program, number, at)?;
+        // What reckons in the units of the file has the factor in it.
+        let in_units = number.bases.is_some() && program.dimension().is_none();
+        let program = builder.in_units(program, number, factor, |bases| [bases.length; 3]);
+        let factor = if in_units { 1.0 } else { factor };
         Ok(Self::Expression {
             text,
             program,

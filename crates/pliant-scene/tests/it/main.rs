@@ -8,6 +8,7 @@
 
 mod broken;
 mod density;
+mod file_units;
 mod includes;
 mod json_schema;
 mod parameters;

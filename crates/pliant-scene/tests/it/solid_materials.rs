@@ -2,7 +2,7 @@
 
 use crate::{build, built, drawn};
 use pliant::Simulation;
-use pliant::model::{ForceField, Mass};
+use pliant::model::Mass;
 use pliant_scene::{BuiltScene, DeformableParts};
 
 fn bar(keys: &str) -> String {

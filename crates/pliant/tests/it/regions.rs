@@ -8,6 +8,12 @@ use pliant::continuum::{
 use pliant::model::Mass;
 use pliant::prelude::*;
 
+/// A law of Young's modulus and Poisson's ratio.
+type Law = fn(f64, f64) -> Solid;
+
+/// Stresses of axes 1 and 2 over the squares of the stretches.
+type Stresses<'a> = &'a dyn Fn([f64; 3]) -> [f64; 2];
+
 /// Edge of the section of bars, and the force on their end.
 const SIDE: f64 = 0.1;
 const FORCE: f64 = 1e-3;
@@ -120,7 +126,7 @@ fn a_bar_of_two_materials_in_series_gives_way_as_both_do() {
 fn a_graded_bar_gives_way_by_the_integral_of_its_compliance() {
     let young = 1e4;
     let exact = FORCE / (SIDE * SIDE * young) * 2f64.ln();
-    let laws: [(bool, fn(f64, f64) -> Solid); 2] = [(true, Solid::linear), (false, Solid::corotational)];
+    let laws: [(bool, Law); 2] = [(true, Solid::linear), (false, Solid::corotational)];
     for (is_linear, law) in laws {
         let miss = |cells: usize| {
             let mesh = Mesh::hexahedral_box([1.0, SIDE, SIDE], [cells, 1, 1]).unwrap();
@@ -269,7 +275,7 @@ fn blocks_of_tissue_are_stretched_as_the_closed_forms_say() {
         let sigma = |k: usize| q.exp() * squares[k] * 2.0 * m[k] * e[k];
         [sigma(0) - sigma(2), sigma(1) - sigma(2)]
     };
-    let laws: [(StrainEnergy, &dyn Fn([f64; 3]) -> [f64; 2]); 2] = [(fibres, &of_fibres), (fung, &of_fung)];
+    let laws: [(StrainEnergy, Stresses<'_>); 2] = [(fibres, &of_fibres), (fung, &of_fung)];
     for (energy, sigma) in laws {
         let solid = Solid::hyperelastic(energy).with_incompressibility(Incompressibility::PerElement);
         for [x, y] in [[1.3, 1.1], [1.4, 0.95]] {

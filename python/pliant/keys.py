@@ -20,6 +20,7 @@ class SceneKeys(TypedDict, total=False):
 
     title: str
     about: str
+    units: Any
     parameters: Mapping[str, Number]
     functions: Any
     include: List
@@ -187,7 +188,6 @@ class MeshKeys(_MeshKeys, total=False):
 
 class _SolidKeys(TypedDict):
     shape: Any
-    material: Any
 
 
 class SolidKeys(_SolidKeys, total=False):
@@ -199,6 +199,8 @@ class SolidKeys(_SolidKeys, total=False):
     rotation: Any
     velocity: List
     repeat: Number
+    material: Any
+    materials: List
     tangent: Any
     density: Number
     mass_matrix: Any

@@ -78,6 +78,38 @@ pub enum ContinuumError {
         /// The defect there.
         reason: &'static str,
     },
+    /// Axes of a material that span no plane.
+    #[error("the axes of the material, ({}, {}, {}) and ({}, {}, {}), are no two directions", first[0], first[1], first[2], second[0], second[1], second[2])]
+    Axes {
+        /// The first (none).
+        first: [f64; 3],
+        /// The second (none).
+        second: [f64; 3],
+    },
+    /// An element of a mesh of several materials that has none, or two.
+    #[error("element {element} {reason}")]
+    Regions {
+        /// Which element.
+        element: usize,
+        /// The materials that it has, in words.
+        reason: String,
+    },
+    /// An error of a material that varies, at a place.
+    #[error("{error}, at ({}, {}, {}) m", place[0], place[1], place[2])]
+    Point {
+        /// The place (m) at rest.
+        place: [f64; 3],
+        /// The error there.
+        error: Box<ContinuumError>,
+    },
+    /// An error of one of several materials.
+    #[error("`{name}`: {error}")]
+    Region {
+        /// Its name.
+        name: String,
+        /// The error.
+        error: Box<ContinuumError>,
+    },
     /// A choice that does not go with another.
     #[error("{field} cannot be had with {with}: {reason}")]
     Conflict {

@@ -54,6 +54,16 @@ impl DeformationGradient {
 
     fn to_degree(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize) -> Result<Self, ContinuumError> {
         mesh.check()?;
+        Ok(Self::at_points(mesh, degree))
+    }
+
+    /// At the points of full integration of the elements of a mesh that is checked, or is part of
+    /// one: it may have nodes of no element.
+    pub(crate) fn of_checked(mesh: &Mesh) -> Self {
+        Self::at_points(mesh, ElementKind::stiffness_degree)
+    }
+
+    fn at_points(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize) -> Self {
         let points = mesh.rest_points(degree);
         let mut out = Self {
             node_count: mesh.nodes.len(),
@@ -72,7 +82,7 @@ impl DeformationGradient {
             out.gradients.extend(gradients);
             out.gradient_starts.push(out.gradients.len());
         }
-        Ok(out)
+        out
     }
 
     /// Number of quadrature points.

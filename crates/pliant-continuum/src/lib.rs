@@ -41,15 +41,16 @@ pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
 pub use gradient::DeformationGradient;
 pub use material::{
-    ElasticPlastic, Fibres, Fung, Hyperelastic, LinearElastic, PlaneElastic, Plasticity, PronySeries,
-    PronyTerm, Relaxing, StrainEnergy, Tangent, Viscoelastic, Viscosity,
+    ElasticPlastic, Elasticity, FibreFamily, Fibres, Fung, Hyperelastic, LinearElastic, Orthotropic,
+    PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing, StrainEnergy, Tangent, Viscoelastic,
+    Viscosity,
 };
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};
-pub use recovery::NodalRecovery;
+pub use recovery::{NodalRecovery, PointValues};
 pub use rod::{Rod, RodCurve, RodForces, RodParts, Section};
 pub use sheet::{Bending, MembraneStrain, Sheet, SheetCells, SheetForces, SheetMesh, SheetParts};
-pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts};
+pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts, SolidRegion, StrainMeasure};
 pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};
 pub use stress::{SheetFields, SolidFields, pressure, von_mises};
 pub use symmetry::SymmetryPlane;

@@ -1,5 +1,8 @@
 //! Materials: force fields on strains and on deformation gradients.
 
+mod anisotropic;
+mod axes;
+mod elasticity;
 mod energies;
 mod hyperelastic;
 mod linear;
@@ -9,11 +12,14 @@ mod plastic;
 mod prony;
 mod quasi_linear;
 mod relaxing;
+mod response;
 mod tissue;
 mod viscoelastic;
 mod viscosity;
 
-pub use energies::StrainEnergy;
+pub(crate) use axes::MaterialAxes;
+pub use elasticity::{Elasticity, Orthotropic};
+pub use energies::{FibreFamily, StrainEnergy};
 pub use hyperelastic::{Hyperelastic, Tangent};
 pub use linear::LinearElastic;
 pub use plane::PlaneElastic;

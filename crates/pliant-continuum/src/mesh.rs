@@ -82,18 +82,22 @@ impl Mesh {
     /// [`ContinuumError::Mesh`], [`ContinuumError::Empty`], [`ContinuumError::OutOfRange`] for a
     /// density that is not positive.
     pub fn lumped_mass(&self, density: f64) -> Result<Mass, ContinuumError> {
+        self.check_mass(density)?;
         let mut out = vec![0.0; self.nodes.len()];
-        self.each_mass(density, |nodes, matrix| {
-            let n = nodes.len();
-            let (total, trace) = (
-                matrix.iter().sum::<f64>(),
-                (0..n).map(|i| matrix[i * n + i]).sum::<f64>(),
-            );
-            for (i, node) in nodes.iter().enumerate() {
-                out[*node] += matrix[i * n + i] * total / trace;
-            }
-        })?;
+        self.each_mass(&|_| density, |nodes, matrix| Self::lump(nodes, matrix, &mut out))?;
         Ok(Mass::PerElement(out))
+    }
+
+    /// Adds the lumped mass of an element with this consistent mass.
+    pub(crate) fn lump(nodes: &[usize], matrix: &[f64], out: &mut [f64]) {
+        let n = nodes.len();
+        let (total, trace) = (
+            matrix.iter().sum::<f64>(),
+            (0..n).map(|i| matrix[i * n + i]).sum::<f64>(),
+        );
+        for (i, node) in nodes.iter().enumerate() {
+            out[*node] += matrix[i * n + i] * total / trace;
+        }
     }
 
     /// The consistent mass for this density (kg/m^3): `m_ab` the integral of `rho N_a N_b` over
@@ -102,8 +106,9 @@ impl Mesh {
     /// # Errors
     /// The errors of [`lumped_mass`](Self::lumped_mass).
     pub fn consistent_mass(&self, density: f64) -> Result<Mass, ContinuumError> {
+        self.check_mass(density)?;
         let mut out = Vec::with_capacity(self.elements.len());
-        self.each_mass(density, |nodes, matrix| {
+        self.each_mass(&|_| density, |nodes, matrix| {
             out.push(CoupledMass {
                 elements: nodes.to_vec(),
                 matrix: matrix.to_vec(),
@@ -112,16 +117,19 @@ impl Mesh {
         Ok(Mass::Coupled(out))
     }
 
-    /// Hands the consistent mass matrix of each element to `take`.
-    fn each_mass(&self, density: f64, mut take: impl FnMut(&[usize], &[f64])) -> Result<(), ContinuumError> {
-        if !(density.is_finite() && density > 0.0) {
-            return Err(ContinuumError::OutOfRange {
-                field: Field::Density,
-                value: density,
-                bound: "positive",
-            });
-        }
-        self.check()?;
+    /// Checks the mesh, and a density for all of it.
+    fn check_mass(&self, density: f64) -> Result<(), ContinuumError> {
+        check_density(density)?;
+        self.check()
+    }
+
+    /// Hands the consistent mass matrix of each element to `take`, by the density (kg/m^3) at its
+    /// points; the mesh is checked.
+    pub(crate) fn each_mass(
+        &self,
+        density: &dyn Fn(&RestPoint) -> f64,
+        mut take: impl FnMut(&[usize], &[f64]),
+    ) -> Result<(), ContinuumError> {
         let points = self.rest_points(ElementKind::mass_degree);
         let mut matrix = Vec::new();
         for group in points.chunk_by(|a, b| a.element == b.element) {
@@ -130,6 +138,11 @@ impl Mesh {
             matrix.clear();
             matrix.resize(n * n, 0.0);
             for q in group {
+                let density = density(q);
+                check_density(density).map_err(|error| ContinuumError::Point {
+                    place: self.place_of(q),
+                    error: Box::new(error),
+                })?;
                 for i in 0..n {
                     for j in 0..n {
                         matrix[i * n + j] += density * q.volume * q.values[i] * q.values[j];
@@ -139,6 +152,18 @@ impl Mesh {
             take(nodes, &matrix);
         }
         Ok(())
+    }
+
+    /// The place (m) at rest of a point.
+    pub(crate) fn place_of(&self, point: &RestPoint) -> [f64; 3] {
+        let nodes = &self.elements[point.element].nodes;
+        let mut out = [0.0; 3];
+        for (node, value) in nodes.iter().zip(&point.values) {
+            for k in 0..3 {
+                out[k] += value * self.nodes[*node][k];
+            }
+        }
+        out
     }
 
     /// The quadrature points of all elements of a checked mesh, in order, by the degree that each
@@ -194,4 +219,16 @@ impl Mesh {
         }
         out
     }
+}
+
+/// Checks a density (kg/m^3).
+pub(crate) fn check_density(density: f64) -> Result<(), ContinuumError> {
+    if density.is_finite() && density > 0.0 {
+        return Ok(());
+    }
+    Err(ContinuumError::OutOfRange {
+        field: Field::Density,
+        value: density,
+        bound: "positive",
+    })
 }

@@ -45,6 +45,14 @@ impl Patches {
         Self { groups, volumes }
     }
 
+    /// Means over the patches of values of the points.
+    pub(crate) fn means(&self, values: &[f64]) -> Vec<f64> {
+        let groups = self.groups.iter().zip(&self.volumes);
+        groups
+            .map(|(group, volume)| group.iter().map(|(q, v)| v * values[*q]).sum::<f64>() / volume)
+            .collect()
+    }
+
     /// Volume at rest (m^3) of each patch.
     pub fn volumes(&self) -> &[f64] {
         &self.volumes

@@ -19,6 +19,9 @@ pub struct NodalRecovery {
     matrices: Vec<(ElementKind, usize, Vec<f64>)>,
 }
 
+/// A part of a mesh, values at its quadrature points, and the volumes (m^3) of these.
+pub type PointValues<'a, const N: usize> = (&'a NodalRecovery, &'a [[f64; N]], &'a [f64]);
+
 impl NodalRecovery {
     /// Prepares the recovery from the points of full integration of a mesh.
     pub(crate) fn new(mesh: &Mesh) -> Self {
@@ -47,18 +50,31 @@ impl NodalRecovery {
     /// # Panics
     /// If there are fewer values or volumes than quadrature points.
     pub fn nodes<const N: usize>(&self, values: &[[f64; N]], volumes: &[f64]) -> Vec<[f64; N]> {
-        let (mut sums, mut weights) = (vec![[0.0; N]; self.node_count], vec![0.0; self.node_count]);
-        self.each(volumes, |element, points, volume, matrix| {
-            let count = points.len();
-            for (a, node) in element.nodes.iter().enumerate() {
-                weights[*node] += volume;
-                for (share, value) in matrix[a * count..].iter().zip(&values[points.clone()]) {
-                    for k in 0..N {
-                        sums[*node][k] += volume * share * value[k];
+        Self::nodes_of(&[(self, values, volumes)])
+    }
+
+    /// Values at the nodes of several parts of one mesh, each with values at its quadrature points
+    /// and their volumes (m^3), as [`nodes`](Self::nodes) has them: a node between parts has the
+    /// mean of both.
+    ///
+    /// # Panics
+    /// Panics as [`nodes`](Self::nodes) does, and if there is no part.
+    pub fn nodes_of<const N: usize>(parts: &[PointValues<'_, N>]) -> Vec<[f64; N]> {
+        let count = parts[0].0.node_count;
+        let (mut sums, mut weights) = (vec![[0.0; N]; count], vec![0.0; count]);
+        for (part, values, volumes) in parts {
+            part.each(volumes, |element, points, volume, matrix| {
+                let count = points.len();
+                for (a, node) in element.nodes.iter().enumerate() {
+                    weights[*node] += volume;
+                    for (share, value) in matrix[a * count..].iter().zip(&values[points.clone()]) {
+                        for k in 0..N {
+                            sums[*node][k] += volume * share * value[k];
+                        }
                     }
                 }
-            }
-        });
+            });
+        }
         for (sum, weight) in sums.iter_mut().zip(weights).filter(|(_, w)| *w > 0.0) {
             sum.iter_mut().for_each(|s| *s /= weight);
         }

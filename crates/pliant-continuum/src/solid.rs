@@ -1,13 +1,18 @@
 //! A solid in a model: nodes, mass, gradients, strains and material, put together.
 
+mod parts;
+mod regions;
+
+pub use regions::SolidRegion;
+
 use crate::checks::check_number;
-use crate::patches::dilatation;
 use crate::{
-    ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, GreenLagrange, Hyperelastic,
-    LinearElastic, Mesh, NodalRecovery, Patches, Plasticity, PronySeries, SmallStrain, SolidFields,
-    StrainEnergy, Tangent, Viscoelastic, VolumeRatio,
+    ContinuumError, ElasticPlastic, Elasticity, Mesh, NodalRecovery, Plasticity, PronySeries, SolidFields,
+    StrainEnergy, Tangent,
 };
-use pliant_model::{ComponentId, DiagonalCompliance, Field, ForceField, Model, NodeId, Treatment};
+#[cfg(doc)]
+use crate::{CorotationalStrain, GreenLagrange, Hyperelastic, Patches, SmallStrain, Viscoelastic};
+use pliant_model::{ComponentId, Field, Model, NodeId, Treatment};
 
 /// How the mass of a solid is given to its nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,10 +47,19 @@ pub enum Incompressibility {
 }
 
 /// The strains of a linear law.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Measure {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "strains")
+)]
+pub enum StrainMeasure {
+    /// Small strains and rotations: [`SmallStrain`].
     Small,
+    /// Small strains, any rotation: [`CorotationalStrain`].
+    #[default]
     Corotational,
+    /// Strains of St Venant and Kirchhoff's material: [`GreenLagrange`].
     GreenLagrange,
 }
 
@@ -53,9 +67,8 @@ enum Measure {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
     OfStrains {
-        measure: Measure,
-        young: f64,
-        poisson: f64,
+        measure: StrainMeasure,
+        elasticity: Elasticity,
     },
     Hyperelastic(StrainEnergy),
 }
@@ -121,17 +134,17 @@ impl SolidParts {
 impl Solid {
     /// Small strains and rotations: Young's modulus (Pa), Poisson's ratio.
     pub fn linear(young: f64, poisson: f64) -> Self {
-        Self::of_strains(Measure::Small, young, poisson)
+        Self::isotropic(StrainMeasure::Small, young, poisson)
     }
 
     /// Small strains, any rotation: Young's modulus (Pa), Poisson's ratio.
     pub fn corotational(young: f64, poisson: f64) -> Self {
-        Self::of_strains(Measure::Corotational, young, poisson)
+        Self::isotropic(StrainMeasure::Corotational, young, poisson)
     }
 
     /// St Venant and Kirchhoff's material: Young's modulus (Pa), Poisson's ratio.
     pub fn st_venant_kirchhoff(young: f64, poisson: f64) -> Self {
-        Self::of_strains(Measure::GreenLagrange, young, poisson)
+        Self::isotropic(StrainMeasure::GreenLagrange, young, poisson)
     }
 
     /// A hyperelastic material.
@@ -139,12 +152,13 @@ impl Solid {
         Self::of(Law::Hyperelastic(energy))
     }
 
-    fn of_strains(measure: Measure, young: f64, poisson: f64) -> Self {
-        Self::of(Law::OfStrains {
-            measure,
-            young,
-            poisson,
-        })
+    fn isotropic(measure: StrainMeasure, young: f64, poisson: f64) -> Self {
+        Self::of_strains(measure, Elasticity::Isotropic { young, poisson })
+    }
+
+    /// A linear law of these strains, such as an orthotropic one.
+    pub fn of_strains(measure: StrainMeasure, elasticity: Elasticity) -> Self {
+        Self::of(Law::OfStrains { measure, elasticity })
     }
 
     fn of(law: Law) -> Self {
@@ -159,6 +173,14 @@ impl Solid {
             series: None,
             plasticity: None,
         }
+    }
+
+    /// Takes the law of another solid, with its numbers, and its density.
+    #[must_use]
+    pub fn with_law_of(mut self, other: &Self) -> Self {
+        self.law = other.law;
+        self.density = other.density;
+        self
     }
 
     /// Sets the density (kg/m^3); 1000 if not set.
@@ -240,6 +262,50 @@ impl Solid {
         self.add_on(model, name, nodes, mesh)
     }
 
+    /// Adds a solid whose numbers differ from place to place, as [`add_to`](Self::add_to) does:
+    /// `at` gives the material at a place (m) at rest, which has the numbers of its own law and
+    /// density there, and all else of `self`. It is asked at the quadrature points of the elements.
+    ///
+    /// # Errors
+    /// As [`add_to`](Self::add_to); [`ContinuumError::Point`] names the place where a number is
+    /// wrong.
+    pub fn add_varying_to(
+        &self,
+        model: &mut Model,
+        name: &str,
+        mesh: &Mesh,
+        at: &dyn Fn([f64; 3]) -> Self,
+    ) -> Result<SolidParts, ContinuumError> {
+        self.check()?;
+        mesh.check()?;
+        let nodes = model.add_particles(name, &mesh.nodes)?;
+        let region = SolidRegion {
+            name: "",
+            elements: None,
+            solid: *self,
+            varies: Some(&|_, place| at(place)),
+        };
+        let mut parts = regions::add(model, name, nodes, mesh, &[region])?;
+        parts.pop().ok_or(ContinuumError::Empty)
+    }
+
+    /// Adds a solid of several materials on a node of points, one for each node of the mesh: a part
+    /// of each region, whose components are `name.region.gradients`, `name.region.material` and so
+    /// on, and one mass `name.mass`.
+    ///
+    /// # Errors
+    /// As [`add_to`](Self::add_to); [`ContinuumError::Regions`] names an element that is in no
+    /// region, or in two.
+    pub fn add_regions_on(
+        model: &mut Model,
+        name: &str,
+        nodes: NodeId,
+        mesh: &Mesh,
+        regions: &[SolidRegion<'_>],
+    ) -> Result<Vec<SolidParts>, ContinuumError> {
+        regions::add(model, name, nodes, mesh, regions)
+    }
+
     /// Adds the solid on a node that is there: points of space, mapped ones too, one for each node
     /// of the mesh, which is at rest where the mesh is.
     ///
@@ -252,156 +318,21 @@ impl Solid {
         nodes: NodeId,
         mesh: &Mesh,
     ) -> Result<SolidParts, ContinuumError> {
-        self.check()?;
-        let mass = match (self.density, self.mass) {
-            (None, _) => None,
-            (Some(density), MassMatrix::Lumped) => Some(mesh.lumped_mass(density)?),
-            (Some(density), MassMatrix::Consistent) => Some(mesh.consistent_mass(density)?),
+        let whole = SolidRegion {
+            name: "",
+            elements: None,
+            solid: *self,
+            varies: None,
         };
-        let mapping = DeformationGradient::new(mesh)?;
-        let volumes = mapping.volumes().to_vec();
-        let patches = match self.incompressibility {
-            Incompressibility::None => None,
-            Incompressibility::PerElement => Some(Patches::per_element(&mapping)),
-            Incompressibility::PerNode => Some(Patches::per_node(mesh, &mapping)),
-        };
-        let count = volumes.len();
-        let mass = match mass {
-            Some(mass) => Some(model.add_mass(&format!("{name}.mass"), nodes, mass)?),
-            None => None,
-        };
-        let gradients = model.add_mapped(&format!("{name}.gradients"), &[nodes], mapping)?;
-        let (strains, material) = match self.law {
-            Law::OfStrains {
-                measure,
-                young,
-                poisson,
-            } => {
-                let label = format!("{name}.strains");
-                let strains = match measure {
-                    Measure::Small => model.add_mapped(&label, &[gradients], SmallStrain::new(count)),
-                    Measure::Corotational => {
-                        model.add_mapped(&label, &[gradients], CorotationalStrain::new(count))
-                    }
-                    Measure::GreenLagrange => {
-                        model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
-                    }
-                }?;
-                let law = self.of_strains_law(young, poisson, patches.is_some(), &volumes);
-                let label = format!("{name}.material");
-                let material = model.add_boxed_force_field(&label, strains, law, self.treatment)?;
-                (Some(strains), material)
-            }
-            Law::Hyperelastic(energy) => {
-                let energy = if patches.is_some() {
-                    energy.without_volume_part()
-                } else {
-                    energy
-                };
-                let mut law = Hyperelastic::new(energy, &volumes).with_tangent(self.tangent);
-                if let Some(series) = self.series {
-                    law = law.with_relaxation(series);
-                }
-                let label = format!("{name}.material");
-                let material = model.add_force_field(&label, gradients, law, Treatment::Stiffness)?;
-                (None, material)
-            }
-        };
-        let mut parts = SolidParts {
-            nodes,
-            gradients,
-            strains,
-            dilatations: None,
-            material,
-            volume: None,
-            mass,
-            volumes,
-            patch_volumes: Vec::new(),
-            recovery: NodalRecovery::new(mesh),
-            small_strains: matches!(
-                self.law,
-                Law::OfStrains {
-                    measure: Measure::Small,
-                    ..
-                }
-            ),
-            yields: self.plasticity.is_some(),
-        };
-        if let Some(patches) = patches {
-            self.add_volume_rows(model, name, &patches, &mut parts)?;
-        }
-        Ok(parts)
+        let mut parts = regions::add(model, name, nodes, mesh, &[whole])?;
+        // One region has one part.
+        parts.pop().ok_or(ContinuumError::Empty)
     }
 
-    /// The material on strains; with volume rows of the change of shape alone.
-    fn of_strains_law(&self, young: f64, poisson: f64, rows: bool, volumes: &[f64]) -> Box<dyn ForceField> {
-        let shear = young / (2.0 * (1.0 + poisson));
-        if let Some(series) = self.series {
-            return Box::new(if rows {
-                Viscoelastic::deviatoric(shear, series, volumes)
-            } else {
-                Viscoelastic::isotropic(young, poisson, series, volumes)
-            });
-        }
-        if let Some(plasticity) = self.plasticity {
-            return Box::new(if rows {
-                ElasticPlastic::deviatoric(shear, plasticity, volumes)
-            } else {
-                ElasticPlastic::isotropic(young, poisson, plasticity, volumes)
-            });
-        }
-        let law = if rows {
-            LinearElastic::deviatoric(shear, volumes)
-        } else {
-            LinearElastic::isotropic(young, poisson, volumes)
-        };
-        Box::new(law.with_relaxation_time(self.relaxation_time))
-    }
-
-    /// One row per patch: mean dilatation, with the compliance `1/(k V)` of the bulk modulus `k`.
-    fn add_volume_rows(
-        &self,
-        model: &mut Model,
-        name: &str,
-        patches: &Patches,
-        parts: &mut SolidParts,
-    ) -> Result<(), ContinuumError> {
-        let inverse_bulk = match self.law {
-            Law::OfStrains { young, poisson, .. } => 3.0 * (1.0 - 2.0 * poisson) / young,
-            Law::Hyperelastic(energy) => energy.volume_part().map_or(0.0, f64::recip),
-        };
-        let count = parts.volumes.len();
-        let label = format!("{name}.dilatations");
-        let means = match (self.law, parts.strains) {
-            (
-                Law::OfStrains {
-                    measure: Measure::Small,
-                    ..
-                },
-                Some(strains),
-            ) => model.add_mapped(&label, &[strains], dilatation(patches, 3))?,
-            _ => {
-                let ratios = model.add_mapped(
-                    &format!("{name}.volume_ratios"),
-                    &[parts.gradients],
-                    VolumeRatio::new(count),
-                )?;
-                model.add_mapped(&label, &[ratios], dilatation(patches, 1))?
-            }
-        };
-        let compliances: Vec<f64> = patches.volumes().iter().map(|v| inverse_bulk / v).collect();
-        let law = DiagonalCompliance::new(&compliances).with_relaxation_time(self.relaxation_time);
-        let rows = model.add_force_field(&format!("{name}.volume"), means, law, Treatment::Compliance)?;
-        parts.dilatations = Some(means);
-        parts.volume = Some(rows);
-        parts.patch_volumes = patches.volumes().to_vec();
-        Ok(())
-    }
-
-    /// Whether the choices go together; the numbers are checked by the components.
+    /// Whether the choices go together, and the numbers of a law of strains.
     fn check(&self) -> Result<(), ContinuumError> {
         let conflict = |field, with, reason| Err(ContinuumError::Conflict { field, with, reason });
-        let rows = self.incompressibility != Incompressibility::None;
+        let rows = self.has_volume_rows();
         if self.series.is_some() && self.plasticity.is_some() {
             return conflict(Field::Plasticity, "viscoelasticity", "there is no such law");
         }
@@ -447,12 +378,12 @@ impl Solid {
                     None if rows => conflict(
                         Field::Incompressibility,
                         "this energy",
-                        "it has no part that is of the volume alone; take Mooney and Rivlin's or Ogden's",
+                        "it has no part that is of the volume alone; take Mooney and Rivlin's, Ogden's or another with a bulk modulus",
                     ),
                     _ => Ok(()),
                 }
             }
-            Law::OfStrains { young, poisson, .. } => {
+            Law::OfStrains { elasticity, .. } => {
                 if self.tangent != Tangent::Exact {
                     return conflict(Field::Tangent, "a law of strains", "its tangent is semidefinite");
                 }
@@ -460,13 +391,38 @@ impl Solid {
                     let reason = "what is left of the material has no stiffness against change of volume";
                     return conflict(Field::ComplianceTreatment, "volume rows", reason);
                 }
-                check_number(Field::Young, young, young > 0.0, "positive")?;
-                let holds = poisson > -1.0 && poisson <= 0.5;
-                check_number(Field::Poisson, poisson, holds, "above -1 and at most 1/2")?;
+                elasticity.check()?;
+                let Elasticity::Isotropic { poisson, .. } = elasticity else {
+                    return self.check_orthotropic(rows);
+                };
                 // More hard rows than a mesh has coordinates contradict each other once it bends.
                 let bound = "below 1/2 without volume rows (`incompressibility`), for a volume that is hard at every point locks the mesh";
                 check_number(Field::Poisson, poisson, rows || poisson < 0.5, bound)
             }
         }
+    }
+
+    /// Whether the choices go with an orthotropic law.
+    fn check_orthotropic(&self, rows: bool) -> Result<(), ContinuumError> {
+        let conflict = |field, reason| {
+            let with = "an orthotropic material";
+            Err(ContinuumError::Conflict { field, with, reason })
+        };
+        if rows {
+            let reason = "it has no part that is of the volume alone";
+            return conflict(Field::Incompressibility, reason);
+        }
+        if self.series.is_some() {
+            return conflict(Field::Series, "moduli that relax are isotropic");
+        }
+        if self.plasticity.is_some() {
+            return conflict(Field::Plasticity, "what yields is isotropic");
+        }
+        Ok(())
+    }
+
+    /// Whether the resistance to change of volume is rows.
+    fn has_volume_rows(&self) -> bool {
+        self.incompressibility != Incompressibility::None
     }
 }

@@ -4,7 +4,7 @@ mod corotational;
 mod measures;
 mod polar;
 
-pub(crate) use measures::{add_determinant_hessian, cofactors};
+pub(crate) use measures::{add_determinant_hessian, cofactors, strain_rows};
 pub(crate) use polar::Polar;
 
 use crate::checks::first_parent;
@@ -122,7 +122,7 @@ trait OfGradient {
 }
 
 /// The six numbers of a symmetric matrix, shears doubled.
-fn strain_numbers(e: &Mat3) -> [f64; 6] {
+pub(crate) fn strain_numbers(e: &Mat3) -> [f64; 6] {
     [
         e[(0, 0)],
         e[(1, 1)],

@@ -73,6 +73,17 @@ pub struct Program {
     timed: bool,
     measure: Measure,
     length: usize,
+    /// The units of its value and of its free names, where these are not SI units.
+    bases: Option<Bases>,
+}
+
+/// Units in which an expression without units reckons.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bases {
+    /// The unit of its value, in SI units.
+    value: f64,
+    /// The units of its first free names, in SI units.
+    free: [f64; 3],
 }
 
 impl Program {
@@ -126,7 +137,17 @@ impl Program {
             curves,
             measure,
             length: text.len(),
+            bases: None,
         })
+    }
+
+    /// Makes it reckon in other units than those of SI: its first three free names are those over
+    /// their units, and its value is so many units (all in SI units). What it is given and gives
+    /// stays in SI units.
+    #[must_use]
+    pub fn in_units(mut self, value: f64, free: [f64; 3]) -> Self {
+        self.bases = Some(Bases { value, free });
+        self
     }
 
     /// The dimension of its value, if units in it say so; without units, its value is in those of
@@ -163,6 +184,7 @@ impl Program {
             curves: self.curves.clone(),
             measure: self.measure,
             length: self.length,
+            bases: self.bases,
         }
     }
 
@@ -182,6 +204,7 @@ impl Program {
             curves: vec![curve],
             timed: true,
             length: 0,
+            bases: None,
         }
     }
 
@@ -266,10 +289,14 @@ impl Program {
                     continue;
                 }
                 Op::Number(value) => constant(*value),
-                Op::Free(k) => Jet {
-                    value: free.get(*k).copied().unwrap_or(f64::NAN),
-                    rate: if *k == 0 { 1.0 } else { 0.0 },
-                },
+                Op::Free(k) => {
+                    let unit = self.bases.and_then(|bases| bases.free.get(*k).copied());
+                    let jet = Jet {
+                        value: free.get(*k).copied().unwrap_or(f64::NAN),
+                        rate: if *k == 0 { 1.0 } else { 0.0 },
+                    };
+                    unit.map_or(jet, |unit| jet.times(1.0 / unit))
+                }
                 Op::Negate | Op::Not => {
                     let a = pop(&mut stack);
                     Jet {
@@ -310,7 +337,17 @@ impl Program {
             }
             stack.push(result);
         }
-        Ok(pop(&mut stack))
+        let result = pop(&mut stack);
+        Ok(self.bases.map_or(result, |bases| result.times(bases.value)))
+    }
+}
+
+impl Jet {
+    fn times(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            rate: self.rate * factor,
+        }
     }
 }
 

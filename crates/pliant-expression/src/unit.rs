@@ -76,6 +76,16 @@ impl Dimension {
         Some(Self(powers))
     }
 
+    /// The size (SI) of its unit where these are the units of mass, length and time (SI).
+    pub fn size(self, [mass, length, time]: [f64; 3]) -> f64 {
+        let power = |base: f64, twelfths: i16| match twelfths % WHOLE {
+            0 => base.powi(i32::from(twelfths / WHOLE)),
+            _ => base.powf(f64::from(twelfths) / f64::from(WHOLE)),
+        };
+        let [a, b, c, _] = self.0;
+        power(mass, a) * power(length, b) * power(time, c)
+    }
+
     /// Whether it is that of numbers or of powers of angles.
     pub fn is_number(self) -> bool {
         self.0[..3] == [0; 3]

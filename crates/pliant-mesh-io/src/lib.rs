@@ -211,7 +211,8 @@ impl Mesh {
     }
 
     /// The cells of these groups alone, with the vertices that they have and the diagonals of the
-    /// polygons among them. All groups stay, as the vertices of theirs that are left.
+    /// polygons among them. All groups stay, as the vertices and the volumes of theirs that are
+    /// left.
     pub fn selection(&self, chosen: &[&MeshGroup]) -> Self {
         fn pick<T: Clone>(from: &[T], lists: Vec<&Vec<u32>>) -> Vec<T> {
             let which: BTreeSet<u32> = lists.into_iter().flatten().copied().collect();
@@ -247,11 +248,23 @@ impl Mesh {
             // Every vertex of a chosen cell is in use.
             *vertex = number[*vertex as usize].unwrap_or_default();
         }
+        let renumbered = |count: usize, of: fn(&MeshGroup) -> &Vec<u32>| -> BTreeMap<u32, u32> {
+            let all = chosen.iter().flat_map(|g| of(g).iter().copied());
+            let kept: BTreeSet<u32> = all.filter(|i| (*i as usize) < count).collect();
+            kept.into_iter().zip(0..).collect()
+        };
+        let tetrahedra = renumbered(self.tetrahedra.len(), |g| &g.tetrahedra);
+        let volumes = renumbered(self.volumes.len(), |g| &g.volumes);
+        let left = |cells: &[u32], places: &BTreeMap<u32, u32>| -> Vec<u32> {
+            cells.iter().filter_map(|i| places.get(i).copied()).collect()
+        };
         out.groups = self
             .groups
             .iter()
             .map(|group| MeshGroup {
                 name: group.name.clone(),
+                tetrahedra: left(&group.tetrahedra, &tetrahedra),
+                volumes: left(&group.volumes, &volumes),
                 vertices: self
                     .group_vertices(group)
                     .iter()

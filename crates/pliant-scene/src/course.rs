@@ -1,7 +1,7 @@
 //! Functions of time as they stand in a scene.
 
 use super::Number;
-use crate::quantity::{Quantity, Takes, Time, Units};
+use crate::quantity::{Quantity, Takes, Time, Units, Written};
 use crate::schema::FunctionSpec;
 use serde::Deserialize;
 use serde::de::value::EnumAccessDeserializer;
@@ -40,10 +40,26 @@ impl<D: Units> Course<D> {
     }
 }
 
+impl<D: Units> Course<D> {
+    /// The same function where these units are right of numbers that have none of their own.
+    pub(crate) fn fitting(&self, takes: Option<&'static Takes>) -> Self {
+        match self {
+            Self::One(number) => Self::One(number.fitting(takes)),
+            Self::Each(list) => Self::Each(list.iter().map(|number| number.fitting(takes)).collect()),
+            Self::Table(points) => {
+                let point =
+                    |(time, value): &(Quantity<Time>, Quantity<D>)| (time.clone(), value.fitting(takes));
+                Self::Table(points.iter().map(point).collect())
+            }
+            Self::File(..) => self.clone(),
+        }
+    }
+}
+
 /// An entry of a list.
 enum Entry {
-    Number(Number),
-    Pair([Number; 2]),
+    Number(Written),
+    Pair([Written; 2]),
 }
 
 struct Courses<D>(PhantomData<D>);
@@ -57,18 +73,23 @@ impl<'de> Visitor<'de> for Entries {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Entry, E> {
-        Ok(Entry::Number(Number::Value(value)))
+        Ok(Entry::Number(Written::plain(Number::Value(value))))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Entry, E> {
-        Ok(Entry::Number(Number::Expression(text.to_owned())))
+        let number = Number::Expression(text.to_owned());
+        Ok(Entry::Number(Written::plain(number)))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, in_units: D) -> Result<Entry, D::Error> {
+        Written::in_units(in_units).map(Entry::Number)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entry, A::Error> {
         let (Some(time), Some(value), None) = (
             list.next_element()?,
             list.next_element()?,
-            list.next_element::<Number>()?,
+            list.next_element::<Written>()?,
         ) else {
             return Err(serde::de::Error::custom("expected a pair (time, value)"));
         };
@@ -78,7 +99,7 @@ impl<'de> Visitor<'de> for Entries {
 
 impl<'de> Deserialize<'de> for Entry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Entries)
+        deserializer.deserialize_newtype_struct("number", Entries)
     }
 }
 
@@ -99,12 +120,16 @@ impl<'de, U: Units> Visitor<'de> for Courses<U> {
         Ok(Course::One(Quantity::new(Number::Expression(text.to_owned()))))
     }
 
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, in_units: D) -> Result<Course<U>, D::Error> {
+        Written::in_units(in_units).map(|written| Course::One(Quantity::written(written)))
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Course<U>, A::Error> {
         let (mut numbers, mut pairs) = (Vec::new(), Vec::new());
         while let Some(entry) = list.next_element()? {
             match entry {
-                Entry::Number(number) => numbers.push(Quantity::new(number)),
-                Entry::Pair([time, value]) => pairs.push((Quantity::new(time), Quantity::new(value))),
+                Entry::Number(number) => numbers.push(Quantity::written(number)),
+                Entry::Pair([time, value]) => pairs.push((Quantity::written(time), Quantity::written(value))),
             }
         }
         match (numbers.is_empty(), pairs.is_empty()) {

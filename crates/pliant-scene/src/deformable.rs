@@ -17,8 +17,8 @@ pub struct Deformable {
 /// Nodes and components that the model made of it.
 #[derive(Clone, Debug)]
 pub enum DeformableParts {
-    /// A solid.
-    Solid(Box<SolidParts>),
+    /// A solid: a part of each of its materials, one or more, on the same points.
+    Solid(Vec<SolidParts>),
     /// A sheet.
     Sheet(Box<SheetParts>),
     /// A rod, and the points at the centres of its bodies.
@@ -82,7 +82,7 @@ impl Deformable {
     /// The node of its points.
     pub fn points(&self) -> NodeId {
         match &self.parts {
-            DeformableParts::Solid(parts) => parts.nodes,
+            DeformableParts::Solid(parts) => parts[0].nodes,
             DeformableParts::Sheet(parts) => parts.nodes,
             DeformableParts::Rod(_, centres) => *centres,
         }
@@ -100,7 +100,7 @@ impl Deformable {
     /// How many points a solid, elements a sheet, segments a rod has.
     pub fn count(&self, model: &Model) -> usize {
         match &self.parts {
-            DeformableParts::Solid(parts) => model.node(parts.nodes).count,
+            DeformableParts::Solid(parts) => model.node(parts[0].nodes).count,
             DeformableParts::Sheet(parts) => {
                 let cells = &parts.cells;
                 cells.triangles.len().saturating_add(cells.quadrangles.len())
@@ -116,7 +116,9 @@ impl Deformable {
             _ => false,
         };
         match &self.parts {
-            DeformableParts::Solid(parts) => is_row(parts.material) || parts.volume.is_some(),
+            DeformableParts::Solid(parts) => parts
+                .iter()
+                .any(|part| is_row(part.material) || part.volume.is_some()),
             DeformableParts::Sheet(parts) => is_row(parts.membrane),
             DeformableParts::Rod(parts, _) => is_row(parts.elasticity),
         }
@@ -164,7 +166,7 @@ impl Deformable {
         let strain = |(k, axis): (usize, &&str)| (format!("strain_{axis}"), "", FieldNumber::Strain(k));
         let mut all: Vec<_> = axes.iter().enumerate().map(strain).collect();
         if let DeformableParts::Solid(parts) = &self.parts
-            && parts.yields
+            && parts.iter().any(|part| part.yields)
         {
             all.push(("plastic_strain".to_owned(), "", FieldNumber::PlasticStrain));
         }
@@ -224,9 +226,9 @@ impl Deformable {
         };
         let (kind, cells, point_fields, cell_fields) = match &self.parts {
             DeformableParts::Solid(parts) => {
-                let cells = parts.recovery.elements().iter();
+                let cells = parts.iter().flat_map(|part| part.recovery.elements());
                 let cells = cells.map(|e| cell(cell_kind(e.kind), &e.nodes)).collect();
-                let fields = fields(&OF_SOLIDS, parts.yields);
+                let fields = fields(&OF_SOLIDS, parts.iter().any(|part| part.yields));
                 (RegionKind::Solid, cells, fields.clone(), fields)
             }
             DeformableParts::Sheet(parts) => {

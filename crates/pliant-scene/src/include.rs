@@ -85,6 +85,7 @@ pub(crate) fn read(
 impl Reader<'_> {
     /// The tree of a file with all that it includes.
     fn included(&mut self, mut tree: Tree, scope: usize) -> Result<Tree, Complaint> {
+        tree.take_units()?;
         let Some(instances) = tree.take_includes()? else {
             return Ok(tree);
         };

@@ -7,8 +7,8 @@
 //! `Kind`, `Kind(key: value)`, `Kind(a, b)`, numbers, texts, `true` and `false`, comments, commas
 //! at the end. `Some` may be left out, and so may the inner brackets of `Kind((key: value))`.
 //!
-//! Included files become part of the tree (`merge`, `scope`), and what is repeated is written out on it
-//! (`repeat`), before the schema is read.
+//! Included files become part of the tree (`merge`, `scope`), and what is repeated is written out
+//! on it (`repeat`), before the schema is read.
 
 mod complaint;
 mod merge;
@@ -16,6 +16,7 @@ mod read;
 mod repeat;
 mod scope;
 mod tree;
+mod units;
 
 pub(super) use complaint::Complaint;
 pub(super) use repeat::Repeats;
@@ -44,8 +45,8 @@ pub(crate) struct Loose {
 }
 
 /// The value of that name, if it is written in more than one way: `number`, also with its units
-/// behind it, `numbers`, `end`, `place`, `thing`, `elements`, `function`, also with the units of its
-/// values.
+/// behind it, `numbers`, `end`, `place`, `thing`, `elements`, `function`, also with the units of
+/// its values.
 pub(crate) fn loose(name: &str) -> Option<Loose> {
     let word = name.split(' ').next().unwrap_or_default();
     matches!(

@@ -1,6 +1,6 @@
 //! Values of a scene file that may be written in more than one way.
 
-use crate::quantity::{Length, Pure, Quantity, Units};
+use crate::quantity::{Bases, Length, Pure, Quantity, Units, Written};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
@@ -45,8 +45,68 @@ pub enum EndSpec {
 struct Loose<const LISTS: bool>;
 
 enum LooseValue {
-    One(Number),
-    Many(Vec<Number>),
+    One(Written),
+    Many(Vec<Written>),
+}
+
+/// A number or a text alone.
+pub(crate) struct Plain(pub(crate) Number);
+
+impl<'de> Deserialize<'de> for Plain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+
+        impl Visitor<'_> for Numbers {
+            type Value = Plain;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or an expression in quotes")
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Plain, E> {
+                Ok(Plain(Number::Value(value)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Plain, E> {
+                Ok(Plain(Number::Expression(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_any(Numbers)
+    }
+}
+
+impl Written {
+    /// A number in SI units, or with units of its own.
+    pub(crate) fn plain(number: Number) -> Self {
+        Self { number, bases: None }
+    }
+
+    /// Reads the units of a file and a number.
+    pub(crate) fn in_units<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (mass, length, time, Plain(number)) = Deserialize::deserialize(deserializer)?;
+        Ok(Self {
+            number,
+            bases: Some(Bases { mass, length, time }),
+        })
+    }
+
+    /// Reads one as a value of that name ([`loose`](crate::notation::loose)).
+    pub(crate) fn read<'de, D: Deserializer<'de>>(
+        deserializer: D,
+        name: &'static str,
+    ) -> Result<Self, D::Error> {
+        match deserializer.deserialize_newtype_struct(name, Loose::<false>)? {
+            LooseValue::One(number) => Ok(number),
+            LooseValue::Many(_) => Err(D::Error::custom("expected a number")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(deserializer, "number")
+    }
 }
 
 impl<'de, const LISTS: bool> Visitor<'de> for Loose<LISTS> {
@@ -58,11 +118,16 @@ impl<'de, const LISTS: bool> Visitor<'de> for Loose<LISTS> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<LooseValue, E> {
-        Ok(LooseValue::One(Number::Value(value)))
+        Ok(LooseValue::One(Written::plain(Number::Value(value))))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<LooseValue, E> {
-        Ok(LooseValue::One(Number::Expression(text.to_owned())))
+        let number = Number::Expression(text.to_owned());
+        Ok(LooseValue::One(Written::plain(number)))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, in_units: D) -> Result<LooseValue, D::Error> {
+        Written::in_units(in_units).map(LooseValue::One)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LooseValue, A::Error> {
@@ -77,22 +142,9 @@ impl<'de, const LISTS: bool> Visitor<'de> for Loose<LISTS> {
     }
 }
 
-impl Number {
-    /// Reads one as a value of that name ([`loose`](crate::notation::loose)).
-    pub(crate) fn read<'de, D: Deserializer<'de>>(
-        deserializer: D,
-        name: &'static str,
-    ) -> Result<Self, D::Error> {
-        match deserializer.deserialize_newtype_struct(name, Loose::<false>)? {
-            LooseValue::One(number) => Ok(number),
-            LooseValue::Many(_) => Err(D::Error::custom("expected a number")),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::read(deserializer, "number")
+        Written::deserialize(deserializer).map(|written| written.number)
     }
 }
 
@@ -100,8 +152,8 @@ impl<'de, U: Units> Deserialize<'de> for OneOrMany<U> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(
             match deserializer.deserialize_newtype_struct("numbers", Loose::<true>)? {
-                LooseValue::One(number) => Self::One(Quantity::new(number)),
-                LooseValue::Many(numbers) => Self::Many(numbers.into_iter().map(Quantity::new).collect()),
+                LooseValue::One(number) => Self::One(Quantity::written(number)),
+                LooseValue::Many(numbers) => Self::Many(numbers.into_iter().map(Quantity::written).collect()),
             },
         )
     }
@@ -112,13 +164,21 @@ impl<'de> Deserialize<'de> for EndSpec {
         const EXPECTED: &str =
             "expected an element `3`, an element of a node `(\"node\", 3)`, or a point `(x, y, z)`";
         let numbers = match deserializer.deserialize_newtype_struct("end", Loose::<true>)? {
-            LooseValue::One(number) => return Ok(Self::Element(Quantity::new(number))),
+            LooseValue::One(number) => return Ok(Self::Element(Quantity::written(number))),
             LooseValue::Many(numbers) => numbers,
         };
-        match <[Number; 3]>::try_from(numbers) {
-            Ok(point) => Ok(Self::Point(point.map(Quantity::new))),
-            Err(numbers) => match <[Number; 2]>::try_from(numbers) {
-                Ok([Number::Expression(node), element]) => Ok(Self::Of(node, Quantity::new(element))),
+        match <[Written; 3]>::try_from(numbers) {
+            Ok(point) => Ok(Self::Point(point.map(Quantity::written))),
+            Err(numbers) => match <[Written; 2]>::try_from(numbers) {
+                Ok(
+                    [
+                        Written {
+                            number: Number::Expression(node),
+                            ..
+                        },
+                        element,
+                    ],
+                ) => Ok(Self::Of(node, Quantity::written(element))),
                 _ => Err(D::Error::custom(EXPECTED)),
             },
         }

@@ -33,6 +33,33 @@ pub struct Amount {
     pub number: Number,
     /// The units that it may have.
     pub takes: &'static Takes,
+    /// The units in which it is read without one of its own, if its file says some.
+    pub bases: Option<Bases>,
+}
+
+/// The units of a file: sizes in SI units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bases {
+    /// The unit of mass (kg).
+    pub mass: f64,
+    /// The unit of length (m).
+    pub length: f64,
+    /// The unit of time (s).
+    pub time: f64,
+}
+
+impl Bases {
+    /// The unit of a dimension (SI).
+    pub fn unit(&self, dimension: Dimension) -> f64 {
+        dimension.size([self.mass, self.length, self.time])
+    }
+}
+
+/// A number as it is written, with the units of its file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Written {
+    pub(crate) number: Number,
+    pub(crate) bases: Option<Bases>,
 }
 
 impl Amount {
@@ -59,9 +86,34 @@ impl<D: Units> Quantity<D> {
             amount: Amount {
                 number,
                 takes: D::TAKES,
+                bases: None,
             },
             of: PhantomData,
         }
+    }
+
+    /// A number of a file.
+    pub(crate) fn written(written: Written) -> Self {
+        let mut out = Self::new(written.number);
+        out.amount.bases = written.bases;
+        out
+    }
+
+    /// The number where what it is about is known to take these units, if it is read in the units
+    /// of its file. What has a unit of its own is taken as it is.
+    pub(crate) fn fitting(&self, takes: Option<&'static Takes>) -> Self {
+        match (takes, self.bases) {
+            (Some(takes), Some(_)) => self.taking(takes),
+            _ => self.clone(),
+        }
+    }
+
+    /// Another number of the same file and units.
+    pub(crate) fn with(&self, number: Number) -> Self {
+        Self::written(Written {
+            number,
+            bases: self.bases,
+        })
     }
 }
 
@@ -92,7 +144,7 @@ impl<D: Units> Deref for Quantity<D> {
 
 impl<'de, D: Units> Deserialize<'de> for Quantity<D> {
     fn deserialize<T: Deserializer<'de>>(deserializer: T) -> Result<Self, T::Error> {
-        Number::read(deserializer, D::TAKES.name).map(Self::new)
+        Written::read(deserializer, D::TAKES.name).map(Self::written)
     }
 }
 
@@ -138,6 +190,8 @@ units! {
     Pure = [Dimension::NONE];
     /// Coordinates of any node, and what acts on them.
     Any = [];
+    /// Quantities of things and what is made of them, in SI units whatever those of the file.
+    Observed = [];
     /// Lengths (m).
     Length = [LENGTH];
     /// Areas (m^2).
@@ -182,12 +236,22 @@ units! {
     ];
     /// Compliances (m/N).
     Compliance = [COMPLIANCE];
+    /// Stiffnesses (N/m).
+    Stiffness = [COMPLIANCE.inverse()];
+    /// Stiffnesses over the square of the extension (N/m^3).
+    CubicStiffness = [COMPLIANCE.inverse().times(LENGTH.inverse()).times(LENGTH.inverse())];
+    /// Stiffnesses of angles (N m/rad).
+    AngularStiffness = [ANGULAR_COMPLIANCE.inverse()];
+    /// Stiffnesses of angles over the square of the angle (N m/rad^3).
+    CubicAngularStiffness = [ANGULAR_COMPLIANCE.inverse().times(ANGLE.inverse()).times(ANGLE.inverse())];
     /// Compliances of angles (rad/(N m)).
     AngularCompliance = [ANGULAR_COMPLIANCE];
     /// Compliances of lengths or of angles (m/N, rad/(N m)).
     Compliances = [COMPLIANCE, ANGULAR_COMPLIANCE];
     /// Damping (N s/m).
     Damping = [DAMPING];
+    /// Damping by the square of the velocity (N s^2/m^2).
+    SquareDamping = [DAMPING.times(SPEED.inverse())];
     /// Damping of angles (N m s/rad).
     AngularDamping = [ANGULAR_DAMPING];
     /// Damping of angles by the square of their velocity (N m s^2/rad^2).
@@ -203,6 +267,40 @@ units! {
     /// Forces on free coordinates of joints (N, N m).
     CoordinateForce = [FORCE, TORQUE];
 }
+
+/// Units of what acts on the coordinates of a node, which the node alone knows.
+#[derive(Debug)]
+pub(crate) struct Acting {
+    pub(crate) coordinate: &'static Takes,
+    pub(crate) force: &'static Takes,
+    pub(crate) stiffness: &'static Takes,
+    pub(crate) compliance: &'static Takes,
+    pub(crate) damping: &'static Takes,
+    pub(crate) drag: &'static Takes,
+    pub(crate) cubic: &'static Takes,
+}
+
+/// Units of what acts on lengths.
+pub(crate) const ON_LENGTHS: Acting = Acting {
+    coordinate: Length::TAKES,
+    force: Force::TAKES,
+    stiffness: Stiffness::TAKES,
+    compliance: Compliance::TAKES,
+    damping: Damping::TAKES,
+    drag: SquareDamping::TAKES,
+    cubic: CubicStiffness::TAKES,
+};
+
+/// Units of what acts on angles.
+pub(crate) const ON_ANGLES: Acting = Acting {
+    coordinate: Angle::TAKES,
+    force: Torque::TAKES,
+    stiffness: AngularStiffness::TAKES,
+    compliance: AngularCompliance::TAKES,
+    damping: AngularDamping::TAKES,
+    drag: SquareAngularDamping::TAKES,
+    cubic: CubicAngularStiffness::TAKES,
+};
 
 /// Angles that are in degrees if no unit is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

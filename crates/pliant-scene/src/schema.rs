@@ -26,8 +26,10 @@ mod rods;
 mod run;
 mod selections;
 mod sheets;
+mod solid_materials;
 mod solids;
 mod statics;
+mod units;
 
 pub use adaptive::{AdaptiveSpec, EventsSpec};
 pub use components::{
@@ -80,12 +82,16 @@ pub use selections::{BallSelection, Elements, GroupSpec, PlaneSelection, RangeSe
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
+pub use solid_materials::{
+    ArrudaBoyceSpec, FibreFamilySpec, FibreReinforcedSpec, FungSpec, MooneyRivlinSpec, OgdenSpec,
+    OgdenTermSpec, OrthotropicSpec, SolidMaterial, SolidRegionSpec, VerondaWestmannSpec, YeohSpec, YoungSpec,
+};
 pub use solids::{
-    CellsSpec, EmbeddedSurface, MooneyRivlinSpec, OgdenSpec, OgdenTermSpec, PlasticSpec, PronyTermSpec,
-    Solid, SolidBall, SolidBox, SolidCylinder, SolidElements, SolidFile, SolidMaterial, SolidShape,
-    SolidTube, SymmetrySpec, YoungSpec,
+    CellsSpec, EmbeddedSurface, PlasticSpec, PronyTermSpec, Solid, SolidBall, SolidBox, SolidCylinder,
+    SolidElements, SolidFile, SolidShape, SolidTube, SymmetrySpec,
 };
 pub use statics::StaticsSpec;
+pub use units::UnitsSpec;
 
 use super::course::Course;
 use super::number::{EndSpec, Number, OneOrMany};
@@ -111,6 +117,9 @@ pub struct Scene {
     /// A description.
     #[serde(default, deserialize_with = "texts::plain")]
     pub about: String,
+    /// Units of the numbers of this file that have none of their own; those of SI by default.
+    #[serde(default)]
+    pub units: Option<UnitsSpec>,
     /// Numbers that expressions use as `$name`; `--set name=value` overrides them.
     #[serde(default)]
     pub parameters: BTreeMap<String, Number>,

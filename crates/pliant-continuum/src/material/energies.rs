@@ -1,7 +1,9 @@
 //! Strain energies: their numbers, and those that are functions of invariants.
 
+use super::axes::{MaterialAxes, check_semidefinite};
 use crate::ContinuumError;
 use crate::checks::{check_number, check_range};
+use pliant_dense::Vec3;
 use pliant_model::validate::{check_finite, check_not_negative, check_positive};
 use pliant_model::{Field, ModelError};
 
@@ -54,6 +56,80 @@ pub enum StrainEnergy {
         /// Bulk modulus (Pa).
         bulk: f64,
     },
+    /// Yeoh's (1993): `c1 (a - 3) + c2 (a - 3)^2 + c3 (a - 3)^3 + k (J - 1)^2/2` with
+    /// `a = J^(-2/3) I1`, and `mu = 2 c1`. With `c2 = 0` it is the cubic hyperelastic energy. An
+    /// inverted point has no force (not a number); with `bulk` zero it leaves the volume to others.
+    Yeoh {
+        /// Coefficient of the first power (Pa).
+        c1: f64,
+        /// Coefficient of the second power (Pa), of any sign.
+        c2: f64,
+        /// Coefficient of the third power (Pa), of any sign.
+        c3: f64,
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
+    /// Arruda and Boyce's (1993), the first five terms, with `a = J^(-2/3) I1`:
+    ///
+    /// ```math
+    /// m sum_i C_i/L^(2 i - 2) (a^i - 3^i) + k (J - 1)^2/2,   C = 1/2, 1/20, 11/1050, 19/7000, 519/673750
+    /// mu = m (1 + 3/(5 L^2) + 99/(175 L^4) + 513/(875 L^6) + 42039/(67375 L^8))
+    /// ```
+    ///
+    /// An inverted point has no force (not a number); with `bulk` zero it leaves the volume to
+    /// others.
+    ArrudaBoyce {
+        /// The modulus `m` (Pa).
+        modulus: f64,
+        /// Stretch `L` at which the chains are straight (none).
+        limit: f64,
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
+    /// Veronda and Westmann's (1970): `c1 (exp(c2 (a - 3)) - 1) - c1 c2 (b - 3)/2 + k (J - 1)^2/2`
+    /// with `a = J^(-2/3) I1`, `b = J^(-4/3) I2`, and `mu = c1 c2`. An inverted point has no force
+    /// (not a number); with `bulk` zero it leaves the volume to others.
+    VerondaWestmann {
+        /// Coefficient (Pa).
+        c1: f64,
+        /// Exponent (none).
+        c2: f64,
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
+    /// Fibres in a soft matrix, Holzapfel, Gasser and Ogden's (2000) with the dispersion of Gasser,
+    /// Ogden and Holzapfel (2006), with `p = J^(-2/3)` and the unit direction `n` of each
+    /// [`FibreFamily`] at rest:
+    ///
+    /// ```math
+    /// mu (p I1 - 3)/2 + sum_f k1/(2 k2) (exp(k2 e_f^2) - 1) + k (J - 1)^2/2
+    /// e_f = max(0, d (p I1 - 3) + (1 - 3 d) (p |F n|^2 - 1))
+    /// ```
+    ///
+    /// Fibres bear no compression: stress is continuous where `e_f` is zero, its tangent jumps
+    /// there. An inverted point has no force (not a number); with `bulk` zero it leaves the volume
+    /// to others. [`fibre_reinforced`](StrainEnergy::fibre_reinforced) makes it of any list.
+    FibreReinforced {
+        /// Shear modulus of the matrix (Pa).
+        shear: f64,
+        /// The families; those with `k1` zero are none.
+        families: [FibreFamily; 4],
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
+    /// Fung's exponential energy `c/2 (exp(Q) - 1) + k (J - 1)^2/2` of isochoric strains, with
+    /// `Q = e . D e/c` and the six numbers `e` of `(J^(-2/3) F^T F - I)/2`, shears as angles. `D`
+    /// are the moduli of small strains, of which the change of shape counts. An inverted point has
+    /// no force (not a number); with `bulk` zero it leaves the volume to others.
+    /// [`fung_orthotropic`](StrainEnergy::fung_orthotropic) makes it of moduli along axes.
+    Fung {
+        /// The coefficient `c` (Pa).
+        coefficient: f64,
+        /// `D` (Pa), symmetric, without negative eigenvalues.
+        moduli: [[f64; 6]; 6],
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
     /// The corotational energy `mu |F - R|^2 + l tr(U - I)^2/2` with `F = R U`, which is no
     /// function of these invariants: the same law as [`LinearElastic`](crate::LinearElastic) on
     /// [`CorotationalStrain`](crate::CorotationalStrain), cheaper as a stiffness. Where two
@@ -64,6 +140,19 @@ pub enum StrainEnergy {
         /// Lamé's first parameter (Pa).
         lame: f64,
     },
+}
+
+/// Fibres of one direction in a matrix ([`StrainEnergy::FibreReinforced`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FibreFamily {
+    /// Stiffness `k1` (Pa).
+    pub k1: f64,
+    /// Exponent `k2` (none); zero makes the energy `k1 e^2/2`.
+    pub k2: f64,
+    /// Dispersion `d` (none): 0 where all fibres have the direction, 1/3 where they have any.
+    pub dispersion: f64,
+    /// Direction at rest (none), of any length but zero.
+    pub direction: [f64; 3],
 }
 
 /// Value, gradient and Hessian (upper triangle: 11, 12, 1J, 22, 2J, JJ) over `(I1, I2, J)`.
@@ -105,23 +194,89 @@ impl StrainEnergy {
         Ok(Self::Ogden { terms: all, bulk })
     }
 
+    /// A matrix of this shear modulus (Pa) with up to four families of fibres, and the bulk modulus
+    /// (Pa).
+    ///
+    /// # Errors
+    /// [`ContinuumError::OutOfRange`] of no families or more than four. What is wrong with a number
+    /// is said where the material goes into a model.
+    pub fn fibre_reinforced(shear: f64, families: &[FibreFamily], bulk: f64) -> Result<Self, ContinuumError> {
+        let mut all = [FibreFamily::default(); 4];
+        let holds = (1..=all.len()).contains(&families.len());
+        let count = families.len() as f64;
+        check_number(Field::FibreFamilies, count, holds, "from 1 to 4")?;
+        all[..families.len()].copy_from_slice(families);
+        Ok(Self::FibreReinforced {
+            shear,
+            families: all,
+            bulk,
+        })
+    }
+
+    /// Fung's orthotropic energy along axes: the coefficient `c` (Pa), `mu` (Pa) of the three axes,
+    /// `lambda` (Pa) of 11, 22, 33, 12, 23, 31, the directions (none) of axis 1 and, across it, of
+    /// axis 2, and the bulk modulus (Pa):
+    ///
+    /// ```math
+    /// c Q = sum_a (2 mu_a A_a : e^2 + sum_b lambda_ab (A_a : e) (A_b : e)),   A_a = n_a n_a^T
+    /// ```
+    ///
+    /// # Errors
+    /// [`ContinuumError::Axes`] of axes that are no two directions. What is wrong with a number is
+    /// said where the material goes into a model.
+    pub fn fung_orthotropic(
+        c: f64,
+        mu: [f64; 3],
+        lambda: [f64; 6],
+        axes: [[f64; 3]; 2],
+        bulk: f64,
+    ) -> Result<Self, ContinuumError> {
+        let d = |i: usize, j: usize| match (i < 3, j < 3, i == j) {
+            (true, true, true) => lambda[i] + 2.0 * mu[i],
+            // The pairs 12, 23, 31 stand behind 11, 22, 33.
+            (true, true, false) => lambda[if (i + 1) % 3 == j { 3 + i } else { 3 + j }],
+            (false, false, true) => 0.5 * (mu[i - 3] + mu[(i - 2) % 3]),
+            _ => 0.0,
+        };
+        let along = std::array::from_fn(|i| std::array::from_fn(|j| d(i, j)));
+        let [first, second] = axes;
+        let axes = MaterialAxes::of(axes).ok_or(ContinuumError::Axes { first, second })?;
+        Ok(Self::Fung {
+            coefficient: c,
+            moduli: axes.moduli(&along),
+            bulk,
+        })
+    }
+
     /// The bulk modulus (Pa) of a part that is of the volume alone, if there is such a part.
     pub(crate) fn volume_part(&self) -> Option<f64> {
-        match *self {
-            Self::MooneyRivlin { bulk, .. } | Self::Ogden { bulk, .. } => Some(bulk),
-            _ => None,
+        let mut energy = *self;
+        energy.bulk_mut().copied()
+    }
+
+    /// The bulk modulus of a part that is of the volume alone.
+    fn bulk_mut(&mut self) -> Option<&mut f64> {
+        match self {
+            Self::MooneyRivlin { bulk, .. }
+            | Self::Ogden { bulk, .. }
+            | Self::Yeoh { bulk, .. }
+            | Self::ArrudaBoyce { bulk, .. }
+            | Self::VerondaWestmann { bulk, .. }
+            | Self::FibreReinforced { bulk, .. }
+            | Self::Fung { bulk, .. } => Some(bulk),
+            Self::NeoHookean { .. } | Self::StableNeoHookean { .. } | Self::Corotational { .. } => None,
         }
     }
 
     /// Without the part that is of the volume alone.
     pub(crate) fn without_volume_part(mut self) -> Self {
-        if let Self::MooneyRivlin { bulk, .. } | Self::Ogden { bulk, .. } = &mut self {
+        if let Some(bulk) = self.bulk_mut() {
             *bulk = 0.0;
         }
         self
     }
 
-    pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
+    pub(crate) fn check(&self, name: &str) -> Result<(), ModelError> {
         match *self {
             Self::NeoHookean { shear, lame }
             | Self::StableNeoHookean { shear, lame }
@@ -146,11 +301,48 @@ impl StrainEnergy {
                 check_positive(name, Field::SmallStrainModulus, shear)?;
                 check_not_negative(name, Field::BulkModulus, bulk)
             }
+            Self::Yeoh { c1, c2, c3, bulk } => {
+                check_positive(name, Field::FirstCoefficient, c1)?;
+                check_finite(name, Field::SecondCoefficient, c2)?;
+                check_finite(name, Field::ThirdCoefficient, c3)?;
+                check_not_negative(name, Field::BulkModulus, bulk)
+            }
+            Self::ArrudaBoyce { modulus, limit, bulk } => {
+                check_positive(name, Field::ShearModulus, modulus)?;
+                check_range(name, Field::LimitStretch, limit, limit > 1.0, "above 1")?;
+                check_not_negative(name, Field::BulkModulus, bulk)
+            }
+            Self::VerondaWestmann { c1, c2, bulk } => {
+                check_positive(name, Field::FirstCoefficient, c1)?;
+                check_positive(name, Field::SecondCoefficient, c2)?;
+                check_not_negative(name, Field::BulkModulus, bulk)
+            }
+            Self::FibreReinforced {
+                shear,
+                families,
+                bulk,
+            } => {
+                check_positive(name, Field::ShearModulus, shear)?;
+                for family in families {
+                    family.check(name)?;
+                }
+                check_not_negative(name, Field::BulkModulus, bulk)
+            }
+            Self::Fung {
+                coefficient,
+                moduli,
+                bulk,
+            } => {
+                check_positive(name, Field::Coefficient, coefficient)?;
+                check_semidefinite(name, &moduli)?;
+                check_not_negative(name, Field::BulkModulus, bulk)
+            }
         }
     }
 
-    /// Value and derivatives with respect to the invariants: of Ogden's energy its volume part, not
-    /// a number for the corotational energy, which is no function of them.
+    /// Value and derivatives with respect to the invariants: of Ogden's and Fung's energy the
+    /// volume part, of fibres the matrix; not a number for the corotational energy, which is no
+    /// function of them.
     pub(super) fn at(&self, i1: f64, i2: f64, j: f64) -> Derivatives {
         match *self {
             Self::Corotational { .. } => Derivatives {
@@ -158,7 +350,7 @@ impl StrainEnergy {
                 first: [f64::NAN; 3],
                 second: [f64::NAN; 6],
             },
-            Self::Ogden { bulk, .. } => Derivatives {
+            Self::Ogden { bulk, .. } | Self::Fung { bulk, .. } => Derivatives {
                 value: 0.5 * bulk * (j - 1.0) * (j - 1.0),
                 first: [0.0, 0.0, bulk * (j - 1.0)],
                 second: [0.0, 0.0, 0.0, 0.0, 0.0, bulk],
@@ -184,27 +376,118 @@ impl StrainEnergy {
                     second: [0.5 * m / (i1 + 1.0).powi(2), 0.0, 0.0, 0.0, 0.0, l],
                 }
             }
-            Self::MooneyRivlin { c1, c2, bulk } => {
-                let cube = if j > 0.0 { j.cbrt() } else { f64::NAN };
-                let (p, q) = (1.0 / (cube * cube), 1.0 / (cube * cube).powi(2));
-                // d/dJ of J^-2/3 and J^-4/3.
-                let (p1, q1) = (-2.0 / 3.0 * p / j, -4.0 / 3.0 * q / j);
-                let (p2, q2) = (-5.0 / 3.0 * p1 / j, -7.0 / 3.0 * q1 / j);
-                Derivatives {
-                    value: c1 * (p * i1 - 3.0) + c2 * (q * i2 - 3.0) + 0.5 * bulk * (j - 1.0) * (j - 1.0),
-                    first: [c1 * p, c2 * q, c1 * p1 * i1 + c2 * q1 * i2 + bulk * (j - 1.0)],
-                    second: [
-                        0.0,
-                        0.0,
-                        c1 * p1,
-                        0.0,
-                        c2 * q1,
-                        c1 * p2 * i1 + c2 * q2 * i2 + bulk,
-                    ],
+            Self::MooneyRivlin { c1, c2, bulk } => isochoric([i1, i2, j], bulk, |a, b| OfIsochoric {
+                value: c1 * (a - 3.0) + c2 * (b - 3.0),
+                first: [c1, c2],
+                second: 0.0,
+            }),
+            Self::FibreReinforced { shear, bulk, .. } => isochoric([i1, i2, j], bulk, |a, _| OfIsochoric {
+                value: 0.5 * shear * (a - 3.0),
+                first: [0.5 * shear, 0.0],
+                second: 0.0,
+            }),
+            Self::Yeoh { c1, c2, c3, bulk } => isochoric([i1, i2, j], bulk, |a, _| {
+                let a = a - 3.0;
+                OfIsochoric {
+                    value: a * (c1 + a * (c2 + a * c3)),
+                    first: [c1 + a * (2.0 * c2 + a * 3.0 * c3), 0.0],
+                    second: 2.0 * c2 + a * 6.0 * c3,
                 }
+            }),
+            Self::ArrudaBoyce { modulus, limit, bulk } => {
+                isochoric([i1, i2, j], bulk, |a, _| chains(modulus, limit, a))
             }
+            Self::VerondaWestmann { c1, c2, bulk } => isochoric([i1, i2, j], bulk, |a, b| {
+                let growth = c2 * (a - 3.0);
+                OfIsochoric {
+                    value: c1 * growth.exp_m1() - 0.5 * c1 * c2 * (b - 3.0),
+                    first: [c1 * c2 * growth.exp(), -0.5 * c1 * c2],
+                    second: c1 * c2 * c2 * growth.exp(),
+                }
+            }),
         }
     }
+}
+
+impl FibreFamily {
+    fn check(&self, name: &str) -> Result<(), ModelError> {
+        check_not_negative(name, Field::FibreStiffness, self.k1)?;
+        if self.k1 == 0.0 {
+            return Ok(());
+        }
+        check_not_negative(name, Field::FibreExponent, self.k2)?;
+        let (d, bound) = (self.dispersion, "from 0 to 1/3");
+        // The third of a user is that of the machine, or one digit less.
+        let holds = (0.0..=1.0 / 3.0 + 1e-12).contains(&d);
+        check_range(name, Field::FibreDispersion, d, holds, bound)?;
+        for x in self.direction {
+            check_finite(name, Field::Directions, x)?;
+        }
+        check_positive(name, Field::DirectionLength, Vec3::from(self.direction).norm())
+    }
+}
+
+/// An energy of `a = J^(-2/3) I1` and `b = J^(-4/3) I2`: value, gradient, and the second derivative
+/// over `a`; that over `b` and the mixed one are zero.
+struct OfIsochoric {
+    value: f64,
+    first: [f64; 2],
+    second: f64,
+}
+
+/// `phi(a, b) + k (J - 1)^2/2` as a function of `I1, I2, J`.
+fn isochoric([i1, i2, j]: [f64; 3], bulk: f64, phi: impl Fn(f64, f64) -> OfIsochoric) -> Derivatives {
+    let cube = if j > 0.0 { j.cbrt() } else { f64::NAN };
+    let (p, q) = (1.0 / (cube * cube), 1.0 / (cube * cube).powi(2));
+    // d/dJ of J^-2/3 and J^-4/3.
+    let (p1, q1) = (-2.0 / 3.0 * p / j, -4.0 / 3.0 * q / j);
+    let (p2, q2) = (-5.0 / 3.0 * p1 / j, -7.0 / 3.0 * q1 / j);
+    let OfIsochoric {
+        value,
+        first: [fa, fb],
+        second,
+    } = phi(p * i1, q * i2);
+    Derivatives {
+        value: value + 0.5 * bulk * (j - 1.0) * (j - 1.0),
+        first: [fa * p, fb * q, fa * p1 * i1 + fb * q1 * i2 + bulk * (j - 1.0)],
+        second: [
+            second * p * p,
+            0.0,
+            fa * p1 + second * p * p1 * i1,
+            0.0,
+            fb * q1,
+            fa * p2 * i1 + fb * q2 * i2 + second * (p1 * i1).powi(2) + bulk,
+        ],
+    }
+}
+
+/// The five terms of Arruda and Boyce.
+fn chains(modulus: f64, limit: f64, a: f64) -> OfIsochoric {
+    const TERMS: [f64; 5] = [
+        1.0 / 2.0,
+        1.0 / 20.0,
+        11.0 / 1050.0,
+        19.0 / 7000.0,
+        519.0 / 673_750.0,
+    ];
+    let mut out = OfIsochoric {
+        value: 0.0,
+        first: [0.0; 2],
+        second: 0.0,
+    };
+    // Term i is `w a^i` with `w` the weight over `limit^(2 i - 2)`.
+    let (mut scale, mut i) = (modulus, 1);
+    for term in TERMS {
+        let (w, n) = (scale * term, f64::from(i));
+        out.value += w * (a.powi(i) - 3f64.powi(i));
+        out.first[0] += w * n * a.powi(i - 1);
+        if i > 1 {
+            out.second += w * n * (n - 1.0) * a.powi(i - 2);
+        }
+        scale /= limit * limit;
+        i += 1;
+    }
+    out
 }
 
 /// Shear modulus and Lamé's first parameter.

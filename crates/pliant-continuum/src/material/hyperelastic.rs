@@ -1,12 +1,11 @@
 //! Hyperelastic materials on deformation gradients.
 
-use super::energies::Derivatives;
-use super::ogden::Principal;
 use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points};
 use crate::checks::check_range;
-use crate::strain::{Polar, add_determinant_hessian, cofactors, matrix, write_matrix};
+use crate::strain::{matrix, write_matrix};
+use pliant_dense::Mat3;
 use pliant_dense::eigen::map_eigenvalues;
-use pliant_dense::{Mat3, Vec3, skew};
+use pliant_model::validate::check_size;
 use pliant_model::{
     At, Blocks, Field, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space,
 };
@@ -41,11 +40,12 @@ pub enum Tangent {
 /// evenly over a step.
 ///
 /// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin,
-/// Ogden; the corotational material as a stiffness. What relaxes is not defined where the volume
-/// vanishes.
+/// Yeoh, Arruda-Boyce, Veronda-Westmann, Ogden, fibre-reinforced, Fung; the corotational material
+/// as a stiffness. What relaxes is not defined where the volume vanishes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperelastic {
-    energy: StrainEnergy,
+    /// One for all points, or one for each.
+    energies: Vec<StrainEnergy>,
     volumes: Vec<f64>,
     tangent: Tangent,
     series: Option<PronySeries>,
@@ -54,8 +54,14 @@ pub struct Hyperelastic {
 impl Hyperelastic {
     /// The energy density (Pa) and the volume (m^3) of each point.
     pub fn new(energy: StrainEnergy, volumes: &[f64]) -> Self {
+        Self::varying(&[energy], volumes)
+    }
+
+    /// A material that differs from point to point: the energy density (Pa) and the volume (m^3) of
+    /// each point.
+    pub fn varying(energies: &[StrainEnergy], volumes: &[f64]) -> Self {
         Self {
-            energy,
+            energies: energies.to_vec(),
             volumes: volumes.to_vec(),
             tangent: Tangent::Exact,
             series: None,
@@ -69,6 +75,11 @@ impl Hyperelastic {
     pub fn with_relaxation(mut self, series: PronySeries) -> Self {
         self.series = Some(series);
         self
+    }
+
+    /// The energy of a point.
+    pub(super) fn energy_at(&self, point: usize) -> &StrainEnergy {
+        &self.energies[if self.energies.len() == 1 { 0 } else { point }]
     }
 
     pub(super) fn volumes(&self) -> &[f64] {
@@ -96,90 +107,19 @@ impl Hyperelastic {
     /// each, rows first.
     pub fn stresses(&self, gradients: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; gradients.len()];
-        for (f, out) in gradients.chunks_exact(9).zip(out.chunks_exact_mut(9)) {
-            write_matrix(&self.stress(&matrix(f)), out);
+        let points = gradients.chunks_exact(9).zip(out.chunks_exact_mut(9));
+        for (q, (f, out)) in points.enumerate() {
+            write_matrix(&self.energy_at(q).stress(&matrix(f)), out);
         }
         out
     }
 
     /// Number of points at these gradients (none) whose exact tangent has a negative eigenvalue.
     pub fn indefinite_points(&self, gradients: &[f64]) -> usize {
-        let points = gradients.as_chunks::<9>().0.iter();
+        let points = gradients.as_chunks::<9>().0.iter().enumerate();
         points
-            .filter(|f| self.is_indefinite_at(&matrix(*f), StressShare::WHOLE))
+            .filter(|(q, f)| self.is_indefinite_at(*q, &matrix(*f), StressShare::WHOLE))
             .count()
-    }
-
-    fn density(&self, f: &Mat3) -> f64 {
-        if let StrainEnergy::Corotational { shear, lame } = self.energy {
-            return corotational(f).map_or(f64::NAN, |(_, d, trace)| {
-                shear * d.norm_squared() + 0.5 * lame * trace * trace
-            });
-        }
-        let at = Invariants::of(f);
-        let of_stretches = match &self.energy {
-            StrainEnergy::Ogden { terms, .. } => Principal::of(f, terms).map_or(f64::NAN, |p| p.density()),
-            _ => 0.0,
-        };
-        self.energy.at(at.i1, at.i2, at.j).value + of_stretches
-    }
-
-    pub(super) fn stress(&self, f: &Mat3) -> Mat3 {
-        if let StrainEnergy::Corotational { shear, lame } = self.energy {
-            return corotational(f).map_or_else(
-                || Mat3::repeat(f64::NAN),
-                |(p, d, trace)| d * (2.0 * shear) + p.r * (lame * trace),
-            );
-        }
-        let at = Invariants::of(f);
-        let w = self.energy.at(at.i1, at.i2, at.j).first;
-        let of_invariants = at.gradients[0] * w[0] + at.gradients[1] * w[1] + at.gradients[2] * w[2];
-        match &self.energy {
-            StrainEnergy::Ogden { terms, .. } => {
-                of_invariants + Principal::of(f, terms).map_or(Mat3::repeat(f64::NAN), |p| p.stress())
-            }
-            _ => of_invariants,
-        }
-    }
-
-    /// Adds the exact tangent, 9 x 9 over the entries of `F`, rows first.
-    fn add_tangent(&self, f: &Mat3, out: &mut [f64]) {
-        if let StrainEnergy::Corotational { shear, lame } = self.energy {
-            match corotational(f) {
-                Some((p, _, trace)) => add_corotational_tangent(&p, trace, shear, lame, out),
-                None => out.fill(f64::NAN),
-            }
-            return;
-        }
-        let at = Invariants::of(f);
-        let Derivatives { first, second, .. } = self.energy.at(at.i1, at.i2, at.j);
-        let [g1, g2, gj] = at.gradients.map(|g| {
-            let mut list = [0.0; 9];
-            write_matrix(&g, &mut list);
-            list
-        });
-        let [w11, w12, w1j, w22, w2j, wjj] = second;
-        for a in 0..9 {
-            let (h1, h2, hj) = (
-                w11 * g1[a] + w12 * g2[a] + w1j * gj[a],
-                w12 * g1[a] + w22 * g2[a] + w2j * gj[a],
-                w1j * g1[a] + w2j * g2[a] + wjj * gj[a],
-            );
-            for b in 0..9 {
-                out[9 * a + b] += h1 * g1[b] + h2 * g2[b] + hj * gj[b];
-            }
-            out[10 * a] += 2.0 * first[0];
-        }
-        add_determinant_hessian(f, first[2], out);
-        if first[1] != 0.0 {
-            add_second_invariant_hessian(f, at.i1, first[1], out);
-        }
-        if let StrainEnergy::Ogden { terms, .. } = &self.energy {
-            match Principal::of(f, terms) {
-                Some(p) => p.add_tangent(out),
-                None => out.fill(f64::NAN),
-            }
-        }
     }
 }
 
@@ -196,7 +136,7 @@ const STRAIGHT: f64 = 0.03;
 /// Roundings of an energy density that the work of a mean stress may miss it by.
 const ROUNDINGS: f64 = 64.0;
 
-impl Hyperelastic {
+impl StrainEnergy {
     /// The mean of the first Piola-Kirchhoff stress along a displacement from `F` to `F+` (Pa),
     /// `P : (F+ - F) = w+ - w`, that keeps angular momentum (Simo and Tarnow 1992, Gonzalez 2000):
     ///
@@ -272,8 +212,15 @@ impl StressShare<'_> {
 
 impl Hyperelastic {
     /// Writes the tangent of a point under such a stress.
-    pub(super) fn write_tangent(&self, f: &Mat3, stress: StressShare<'_>, volume: f64, block: &mut [f64]) {
-        self.add_tangent_with(f, stress, block);
+    pub(super) fn write_tangent(
+        &self,
+        point: usize,
+        f: &Mat3,
+        stress: StressShare<'_>,
+        volume: f64,
+        block: &mut [f64],
+    ) {
+        self.energy_at(point).add_tangent_with(f, stress, block);
         if self.tangent == Tangent::PositiveSemidefinite && is_indefinite(block) {
             map_eigenvalues(9, block, &mut [0.0; 162], |d| d.max(0.0));
         }
@@ -286,12 +233,14 @@ impl Hyperelastic {
     }
 
     /// Whether the exact tangent of a point is indefinite.
-    pub(super) fn is_indefinite_at(&self, f: &Mat3, stress: StressShare<'_>) -> bool {
+    pub(super) fn is_indefinite_at(&self, point: usize, f: &Mat3, stress: StressShare<'_>) -> bool {
         let mut k = [0.0; 81];
-        self.add_tangent_with(f, stress, &mut k);
+        self.energy_at(point).add_tangent_with(f, stress, &mut k);
         is_indefinite(&k)
     }
+}
 
+impl StrainEnergy {
     /// Adds the tangent of a share of the stress and of what is carried, per volume.
     fn add_tangent_with(&self, f: &Mat3, stress: StressShare<'_>, block: &mut [f64]) {
         let StressShare { share, carried } = stress;
@@ -333,87 +282,16 @@ fn is_indefinite(k: &[f64]) -> bool {
     false
 }
 
-/// The polar decomposition, `F - R` and `tr(U - I)`.
-fn corotational(f: &Mat3) -> Option<(Polar, Mat3, f64)> {
-    let p = Polar::of(f)?;
-    let d = f - p.r;
-    // R : (F - R) keeps the digits of small strains.
-    Some((p, d, p.r.dot(&d)))
-}
-
-/// Adds the derivative of `2 mu (F - R) + l tr(U - I) R`:
-/// `2 mu dF + l R (R : dF) + (l tr(U - I) - 2 mu) dR`, where `dR = sum_kl R E_k T_kl (R E_l : dF)`
-/// with the generators `E_k` of rotations and `T` the inverse of `tr(U) I - U`.
-fn add_corotational_tangent(p: &Polar, trace: f64, shear: f64, lame: f64, out: &mut [f64]) {
-    let list = |m: &Mat3| {
-        let mut list = [0.0; 9];
-        write_matrix(m, &mut list);
-        list
-    };
-    let r = list(&p.r);
-    let turned = [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| list(&(p.r * skew(axis))));
-    let turn = p.turn * (lame * trace - 2.0 * shear);
-    for a in 0..9 {
-        let row: [f64; 3] = std::array::from_fn(|l| (0..3).map(|k| turned[k][a] * turn[(k, l)]).sum());
-        for b in 0..9 {
-            out[9 * a + b] += lame * r[a] * r[b] + (0..3).map(|l| row[l] * turned[l][b]).sum::<f64>();
-        }
-        out[10 * a] += 2.0 * shear;
-    }
-}
-
-/// Invariants of `F` and their gradients.
-struct Invariants {
-    i1: f64,
-    i2: f64,
-    j: f64,
-    gradients: [Mat3; 3],
-}
-
-impl Invariants {
-    fn of(f: &Mat3) -> Self {
-        let c = f.transpose() * f;
-        let i1 = c.trace();
-        Self {
-            i1,
-            i2: 0.5 * (i1 * i1 - c.norm_squared()),
-            j: f.determinant(),
-            gradients: [f * 2.0, (f * i1 - f * c) * 2.0, cofactors(f)],
-        }
-    }
-}
-
-/// Adds `s` times the second derivative of `I2`:
-/// `dF -> 2 (2 (F : dF) F + I1 dF - dF C - F dF^T F - F F^T dF)`.
-fn add_second_invariant_hessian(f: &Mat3, i1: f64, s: f64, out: &mut [f64]) {
-    let (b, c) = (f * f.transpose(), f.transpose() * f);
-    for i in 0..3 {
-        for j in 0..3 {
-            for k in 0..3 {
-                for l in 0..3 {
-                    let mut sum = 2.0 * f[(i, j)] * f[(k, l)] - f[(i, l)] * f[(k, j)];
-                    if i == k {
-                        sum -= c[(l, j)];
-                    }
-                    if j == l {
-                        sum -= b[(i, k)];
-                    }
-                    if i == k && j == l {
-                        sum += i1;
-                    }
-                    out[(3 * i + j) * 9 + 3 * k + l] += 2.0 * s * sum;
-                }
-            }
-        }
-    }
-}
-
 impl ForceField for Hyperelastic {
     fn check(&self, name: &str, space: Space, count: usize) -> Result<(), ModelError> {
-        self.energy.check(name)?;
+        if self.energies.len() != 1 {
+            let what = "energies, one for each quadrature point";
+            check_size(name, Field::StrainEnergies, what, count, self.energies.len())?;
+        }
+        self.energies.iter().try_for_each(|energy| energy.check(name))?;
         if let Some(series) = &self.series {
             series.check(name)?;
-            let isochoric = self.energy.volume_part() == Some(0.0);
+            let isochoric = self.energies.iter().all(|e| e.volume_part() == Some(0.0));
             for term in series.terms() {
                 let (holds, bound) = if isochoric {
                     (term.bulk == 0.0, "zero, for the volume is left to others")
@@ -431,8 +309,10 @@ impl ForceField for Hyperelastic {
 
     fn energy(&self, At { x, .. }: At<'_>) -> f64 {
         let share = self.long_time();
-        let one = |(f, volume): (&[f64; 9], &f64)| volume * share * self.density(&matrix(f));
-        x.as_chunks::<9>().0.iter().zip(&self.volumes).map(one).sum()
+        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate();
+        points
+            .map(|(q, (f, volume))| volume * share * self.energy_at(q).density(&matrix(f)))
+            .sum()
     }
 
     fn add_force(&self, at: At<'_>, f: &mut [f64]) {
@@ -441,9 +321,9 @@ impl ForceField for Hyperelastic {
 
     fn add_chord_force(&self, ends: [At<'_>; 2], _room: &mut [f64], f: &mut [f64]) {
         let [start, end] = ends.map(|at| at.x.as_chunks::<9>().0.iter());
-        let points = start.zip(end).zip(&self.volumes);
-        for (out, ((start, end), volume)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
-            let stress = self.chord_stress([start, end].map(|f| matrix(f)));
+        let points = start.zip(end).zip(&self.volumes).enumerate();
+        for (out, (q, ((start, end), volume))) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
+            let stress = self.energy_at(q).chord_stress([start, end].map(|f| matrix(f)));
             let volume = volume * self.long_time();
             for i in 0..3 {
                 for j in 0..3 {
@@ -486,9 +366,10 @@ impl ForceField for Hyperelastic {
 
 impl ForceFieldPieces for Hyperelastic {
     fn add_force(&self, At { x, .. }: At<'_>, elements: Range<usize>, f: &mut [f64]) {
-        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes[elements]);
-        for (out, (f, volume)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
-            let (stress, volume) = (self.stress(&matrix(f)), volume * self.long_time());
+        let points = x.as_chunks::<9>().0.iter().zip(elements);
+        for (out, (f, q)) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
+            let stress = self.energy_at(q).stress(&matrix(f));
+            let volume = self.volumes[q] * self.long_time();
             for i in 0..3 {
                 for j in 0..3 {
                     out[3 * i + j] -= volume * stress[(i, j)];
@@ -503,9 +384,10 @@ impl ForceFieldPieces for Hyperelastic {
         elements: Range<usize>,
         out: &mut [f64],
     ) -> Result<(), NotInvertible> {
-        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes[elements]);
-        for (out, (f, volume)) in out.as_chunks_mut::<81>().0.iter_mut().zip(points) {
-            self.write_tangent(&matrix(f), StressShare::WHOLE, volume * self.long_time(), out);
+        let points = x.as_chunks::<9>().0.iter().zip(elements);
+        for (out, (f, q)) in out.as_chunks_mut::<81>().0.iter_mut().zip(points) {
+            let volume = self.volumes[q] * self.long_time();
+            self.write_tangent(q, &matrix(f), StressShare::WHOLE, volume, out);
         }
         Ok(())
     }

@@ -41,10 +41,10 @@ impl Hyperelastic {
     }
 
     /// The second Piola-Kirchhoff stress of the energy alone.
-    fn elastic(&self, f: &Mat3) -> [f64; 6] {
+    fn elastic(&self, q: usize, f: &Mat3) -> [f64; 6] {
         // Not a number where the volume vanishes.
         let inverse = f.try_inverse().unwrap_or(Mat3::repeat(f64::NAN));
-        list(&(inverse * self.stress(f)))
+        list(&(inverse * self.energy_at(q).stress(f)))
     }
 
     /// With `S = c S_e + H` at the end of the time that has elapsed: the share `c`, and `H`.
@@ -69,10 +69,10 @@ impl Memory for Hyperelastic {
 
     fn begin(&self, _space: Space, x: &[f64], internal: &mut [f64]) {
         let points = internal.chunks_exact_mut(self.variables());
-        for (f, point) in x.as_chunks::<9>().0.iter().zip(points) {
+        for (q, (f, point)) in x.as_chunks::<9>().0.iter().zip(points).enumerate() {
             let f = matrix(f);
             point.fill(0.0);
-            point[..6].copy_from_slice(&self.elastic(&f));
+            point[..6].copy_from_slice(&self.elastic(q, &f));
             point[6..12].copy_from_slice(&green(&f));
         }
     }
@@ -89,7 +89,7 @@ impl Memory for Hyperelastic {
             let f = matrix(f);
             let (share, carried) = self.carried(self.of_point(past.internal, q), past.elapsed);
             let mut stress = [0.0; 9];
-            write_matrix(&(self.stress(&f) * share + f * carried), &mut stress);
+            write_matrix(&(self.energy_at(q).stress(&f) * share + f * carried), &mut stress);
             for (o, s) in out.iter_mut().zip(stress) {
                 *o -= volume * s;
             }
@@ -104,7 +104,7 @@ impl Memory for Hyperelastic {
                 share,
                 carried: Some(&carried),
             };
-            self.write_tangent(&matrix(f), stress, *volume, out.block_mut(q));
+            self.write_tangent(q, &matrix(f), stress, *volume, out.block_mut(q));
         }
     }
 
@@ -119,7 +119,7 @@ impl Memory for Hyperelastic {
                 share,
                 carried: Some(&carried),
             };
-            self.is_indefinite_at(&matrix(*f), stress)
+            self.is_indefinite_at(*q, &matrix(*f), stress)
         };
         points.filter(projects).count()
     }
@@ -131,7 +131,7 @@ impl Memory for Hyperelastic {
         for (new, (q, (f, volume))) in new.chunks_exact_mut(self.variables()).zip(points) {
             let f = matrix(f);
             let old = self.of_point(past.internal, q);
-            let (stress, strain) = (self.elastic(&f), green(&f));
+            let (stress, strain) = (self.elastic(q, &f), green(&f));
             let new = new.as_chunks_mut::<6>().0;
             for ((term, h), to) in self.terms().iter().zip(&old[2..]).zip(&mut new[2..]) {
                 let branch = Branch::after(term.time, past.elapsed);

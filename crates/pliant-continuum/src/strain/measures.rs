@@ -40,17 +40,7 @@ impl OfGradient for GreenLagrange {
     }
 
     fn jacobian(f: &Mat3, _known: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
-        // d(F^T F)_ij = dF_ai F_aj + F_ai dF_aj.
-        for (k, [i, j]) in PAIRS.into_iter().enumerate() {
-            for a in 0..3 {
-                if i == j {
-                    out[9 * k + 3 * a + i] = f[(a, i)];
-                } else {
-                    out[9 * k + 3 * a + i] = f[(a, j)];
-                    out[9 * k + 3 * a + j] = f[(a, i)];
-                }
-            }
-        }
+        out.copy_from_slice(&strain_rows(f));
         Ok(())
     }
 
@@ -70,6 +60,23 @@ impl OfGradient for GreenLagrange {
         let second = strain_numbers(&(rate.transpose() * rate));
         out.iter_mut().zip(second).for_each(|(o, s)| *o += s);
     }
+}
+
+/// The derivative of the six numbers of `(F^T F - I)/2`, six rows over the nine entries of `F`.
+pub(crate) fn strain_rows(f: &Mat3) -> [f64; 54] {
+    let mut out = [0.0; 54];
+    // d(F^T F)_ij = dF_ai F_aj + F_ai dF_aj.
+    for (k, [i, j]) in PAIRS.into_iter().enumerate() {
+        for a in 0..3 {
+            if i == j {
+                out[9 * k + 3 * a + i] = f[(a, i)];
+            } else {
+                out[9 * k + 3 * a + i] = f[(a, j)];
+                out[9 * k + 3 * a + j] = f[(a, i)];
+            }
+        }
+    }
+    out
 }
 
 /// The cofactors of a matrix: the derivative of its determinant.

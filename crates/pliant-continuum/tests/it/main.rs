@@ -3,6 +3,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod anisotropic;
 mod elements;
 mod materials;
 mod meshes;

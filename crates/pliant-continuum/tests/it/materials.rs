@@ -47,12 +47,13 @@ pub(crate) fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
         StrainEnergy::Ogden { terms, bulk } => {
             super::ogden::isochoric(&terms, f, j) + (j - 1.0) * (j - 1.0) * (bulk / 2.0)
         }
-        other => panic!("no formula for {other:?}"),
+        other => super::anisotropic::density(other, f, [i1, i2, j]),
     }
 }
 
-fn energies() -> [StrainEnergy; 6] {
-    [
+fn energies() -> Vec<StrainEnergy> {
+    let mut all = super::anisotropic::energies();
+    all.extend([
         StrainEnergy::Corotational {
             shear: 2.0,
             lame: 3.0,
@@ -76,7 +77,8 @@ fn energies() -> [StrainEnergy; 6] {
             bulk: 0.0,
         },
         StrainEnergy::ogden(&[[0.63, 1.3], [0.05, 5.0], [-0.1, -2.0]], 3.0).unwrap(),
-    ]
+    ]);
+    all
 }
 
 pub(crate) fn tangent(law: &dyn ForceField, space: Space, x: &[f64]) -> Vec<f64> {
@@ -149,6 +151,37 @@ fn energies_have_no_stress_at_rest_and_the_moduli_of_small_strains() {
         },
         StrainEnergy::ogden(
             &[[0.5 * shear, 3.5], [0.3 * shear, -0.5], [-0.1 * shear, -4.0]],
+            bulk,
+        )
+        .unwrap(),
+        StrainEnergy::Yeoh {
+            c1: 0.5 * shear,
+            c2: -0.3,
+            c3: 0.7,
+            bulk,
+        },
+        StrainEnergy::VerondaWestmann {
+            c1: 0.1 * shear,
+            c2: 10.0,
+            bulk,
+        },
+        StrainEnergy::ArrudaBoyce {
+            // The series of Arruda and Boyce at a limit of 2.
+            modulus: shear
+                / (1.0
+                    + 3.0 / 5.0 / 4.0
+                    + 99.0 / 175.0 / 16.0
+                    + 513.0 / 875.0 / 64.0
+                    + 42039.0 / 67375.0 / 256.0),
+            limit: 2.0,
+            bulk,
+        },
+        // The change of shape of small strains is that of `mu`.
+        StrainEnergy::fung_orthotropic(
+            3.0,
+            [shear; 3],
+            [0.0; 6],
+            [[0.3, 1.0, -0.2], [1.0, 0.0, 0.5]],
             bulk,
         )
         .unwrap(),

@@ -3,7 +3,9 @@
 use super::Parts;
 use super::contacts::Pressures;
 use pliant::Simulation;
-use pliant::continuum::{RodForces, SheetFields, SheetParts, SolidFields, SolidParts, pressure, von_mises};
+use pliant::continuum::{
+    NodalRecovery, RodForces, SheetFields, SheetParts, SolidFields, SolidParts, pressure, von_mises,
+};
 use pliant::model::NodeId;
 use pliant_output::recording::{Frame, Recording, RegionFrame, Sample};
 use pliant_scene::{Deformable, DeformableParts, FieldNumber, Picture};
@@ -128,27 +130,21 @@ fn one(values: impl Iterator<Item = f64>) -> Vec<[f64; 1]> {
 fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame {
     match &deformable.parts {
         DeformableParts::Solid(parts) => {
-            let fields = simulation.solid_fields(parts);
+            let solid = SolidPoints::new(simulation, parts);
             let list = |stress: Vec<[f64; 6]>, strain: Vec<[f64; 6]>, plastic: Vec<[f64; 1]>| {
                 let equivalents = one(stress.iter().map(von_mises));
                 let pressures = one(stress.iter().map(pressure));
                 let mut all = vec![singles(&stress), singles(&equivalents), singles(&pressures)];
                 all.push(singles(&strain));
-                all.extend(parts.yields.then(|| singles(&plastic)));
+                all.extend(solid.yields().then(|| singles(&plastic)));
                 all
             };
-            let plastic = one(fields.plastic_strain.iter().copied());
-            let (to, volumes) = (&parts.recovery, &parts.volumes);
             let means = list(
-                to.means(&fields.stress, volumes),
-                to.means(&fields.strain, volumes),
-                if parts.yields {
-                    to.means(&plastic, volumes)
-                } else {
-                    Vec::new()
-                },
+                solid.means(&solid.stress),
+                solid.means(&solid.strain),
+                solid.means(&solid.plastic),
             );
-            let nodes = SolidNodes::new(parts, &fields);
+            let nodes = solid.at_nodes();
             RegionFrame {
                 points: Vec::new(),
                 point_values: list(nodes.stress, nodes.strain, one(nodes.plastic.into_iter())),
@@ -217,16 +213,70 @@ struct SolidNodes {
     plastic: Vec<f64>,
 }
 
-impl SolidNodes {
-    fn new(parts: &SolidParts, fields: &SolidFields) -> Self {
-        let (to, volumes) = (&parts.recovery, &parts.volumes);
-        let plastic = match parts.yields {
-            true => to.nodes(&one(fields.plastic_strain.iter().copied()), volumes),
+/// The fields of the parts of a solid at their quadrature points.
+struct SolidPoints<'a> {
+    parts: &'a [SolidParts],
+    stress: Vec<Vec<[f64; 6]>>,
+    strain: Vec<Vec<[f64; 6]>>,
+    /// Empty if no part yields.
+    plastic: Vec<Vec<[f64; 1]>>,
+}
+
+impl<'a> SolidPoints<'a> {
+    fn new(simulation: &Simulation, parts: &'a [SolidParts]) -> Self {
+        let mut out = Self {
+            parts,
+            stress: Vec::with_capacity(parts.len()),
+            strain: Vec::with_capacity(parts.len()),
+            plastic: Vec::new(),
+        };
+        for part in parts {
+            let SolidFields {
+                stress,
+                strain,
+                plastic_strain,
+            } = simulation.solid_fields(part);
+            if out.yields() {
+                // A part that does not yield has no plastic strain.
+                out.plastic.push(match part.yields {
+                    true => one(plastic_strain.into_iter()),
+                    false => vec![[0.0]; stress.len()],
+                });
+            }
+            out.stress.push(stress);
+            out.strain.push(strain);
+        }
+        out
+    }
+
+    fn yields(&self) -> bool {
+        self.parts.iter().any(|part| part.yields)
+    }
+
+    /// Means over the elements, those of the parts one after the other.
+    fn means<const N: usize>(&self, values: &[Vec<[f64; N]>]) -> Vec<[f64; N]> {
+        let parts = self.parts.iter().zip(values);
+        parts
+            .flat_map(|(part, values)| part.recovery.means(values, &part.volumes))
+            .collect()
+    }
+
+    fn nodes<const N: usize>(&self, values: &[Vec<[f64; N]>]) -> Vec<[f64; N]> {
+        let parts = self.parts.iter().zip(values);
+        let parts: Vec<_> = parts
+            .map(|(part, values)| (&part.recovery, &values[..], &part.volumes[..]))
+            .collect();
+        NodalRecovery::nodes_of(&parts)
+    }
+
+    fn at_nodes(&self) -> SolidNodes {
+        let plastic = match self.yields() {
+            true => self.nodes(&self.plastic),
             false => Vec::new(),
         };
-        Self {
-            stress: to.nodes(&fields.stress, volumes),
-            strain: to.nodes(&fields.strain, volumes),
+        SolidNodes {
+            stress: self.nodes(&self.stress),
+            strain: self.nodes(&self.strain),
             // A fit through points, none of which is below zero, may be below at a corner.
             plastic: plastic.into_iter().map(|[p]| p.max(0.0)).collect(),
         }
@@ -251,8 +301,7 @@ impl Read {
     pub(super) fn new(simulation: &Simulation, deformable: &Deformable) -> Self {
         match &deformable.parts {
             DeformableParts::Solid(parts) => {
-                let fields = simulation.solid_fields(parts);
-                let nodes = SolidNodes::new(parts, &fields);
+                let nodes = SolidPoints::new(simulation, parts).at_nodes();
                 Self::Solid(Box::new(ReadSolid { nodes }))
             }
             DeformableParts::Sheet(parts) => Self::Sheet(simulation.sheet_fields(parts)),

@@ -43,11 +43,16 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::DampingEntries | F::DampingMatrix => &["damping"],
         F::Density => &["density"],
         F::Dimension => &["dimension"],
-        F::Directions | F::LocalPoints | F::LocalPointsAndWeights => &["points"],
+        F::Directions | F::LocalPoints | F::LocalPointsAndWeights => &["points", "direction"],
+        F::DirectionLength => &["direction"],
         F::DrumRadius => &["drums"],
         F::Edges => &["size"],
         F::Exponent => &["exponent"],
         F::Factors => &["factors"],
+        F::FibreDispersion => &["dispersion"],
+        F::FibreExponent => &["k2"],
+        F::FibreFamilies => &["families"],
+        F::FibreStiffness => &["k1"],
         F::FirstCoefficient => &["c1"],
         F::ForceAndTorque | F::Forces => &["force"],
         F::FrameLength | F::Frames => &["frames", "pairs"],
@@ -62,6 +67,8 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::Mass => &["mass"],
         F::Offsets | F::OffsetsAndRadii | F::OffsetsAndRatios => &["offset"],
         F::OgdenExponents | F::OgdenModuli | F::OgdenTerms | F::SmallStrainModulus => &["terms"],
+        F::MaterialAxes => &["axes"],
+        F::LimitStretch => &["limit"],
         F::OptimalLength => &["optimal_length"],
         F::Parents => &["parents"],
         F::Pitch => &["pitch"],
@@ -69,7 +76,7 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::PointOfAttack => &["point"],
         F::Points => &["ropes"],
         F::PointWeightSum | F::WeightSum | F::Weights => &["groups", "points"],
-        F::Poisson => &["poisson"],
+        F::Poisson | F::PoissonTogether | F::PoissonXy | F::PoissonYz | F::PoissonZx => &["poisson"],
         F::Positions => &["position", "positions"],
         F::Pressure => &["pressure"],
         F::Rate | F::RateOfSaturation => &["rate"],
@@ -87,6 +94,7 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::Symmetry | F::SymmetryPlace => &["symmetry"],
         F::Tangent => &["tangent"],
         F::Targets => &["target", "motion"],
+        F::ThirdCoefficient => &["c3"],
         F::Thickness => &["thickness"],
         F::Torque => &["torque"],
         F::Twist => &["twist"],
@@ -173,13 +181,19 @@ pub(super) fn continuum_error(
     key: &str,
     error: ContinuumError,
 ) -> SceneError {
-    let found = match &error {
+    // The error itself, without its place.
+    let cause = match &error {
+        ContinuumError::Point { error, .. } => error,
+        error => error,
+    };
+    let found = match cause {
         ContinuumError::Model(error) => return model_error(source, error.clone()),
         ContinuumError::OutOfRange { field, .. }
         | ContinuumError::NotFinite { field, .. }
         | ContinuumError::Conflict { field, .. } => keys(*field),
         ContinuumError::Symmetry { .. } => &["symmetry"],
         ContinuumError::ClampedNode { .. } => &["clamp_boxes"],
+        ContinuumError::Axes { .. } => &["axes"],
         _ => &[],
     };
     let help = matches!(&error, ContinuumError::Mesh { .. }).then(|| {

@@ -2,7 +2,7 @@
 
 use super::values::{describe, owner};
 use super::{Builder, Hold, Result, courses, frames, laws, nodes, selections};
-use crate::quantity::Pure;
+use crate::quantity::{Acting, Any, Pure};
 use crate::schema::{
     Axis, BoundsSpec, ConstraintSpec, Elements, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene,
 };
@@ -67,7 +67,9 @@ pub(super) fn drive(
     motion: Option<&Course<impl Units>>,
     bounds: Option<&BoundsSpec>,
 ) -> Result<()> {
+    let on = Acting::on(builder, node);
     if let Some(course) = motion {
+        let course = &course.fitting(on.map(|on| on.coordinate));
         let coordinates = builder.model.node(node).velocity_range().len();
         let course = courses::motion(builder, course, coordinates, Where::Field(name, "motion"))?;
         builder.varying.extend(course.varying(id));
@@ -75,13 +77,14 @@ pub(super) fn drive(
         driven.map_err(|e| builder.model_error(e))?;
     }
     if let Some(bounds) = bounds {
-        let limit = |number: Option<&Amount>, default| match number {
-            Some(number) => builder.number(number, Where::Field(name, "bounds")),
+        let force = on.map(|on| on.force);
+        let limit = |number: Option<&Quantity<Any>>, default| match number {
+            Some(number) => builder.number(&number.fitting(force), Where::Field(name, "bounds")),
             None => Ok(default),
         };
         let (lower, upper) = (
-            limit(bounds.lower.as_deref(), f64::NEG_INFINITY)?,
-            limit(bounds.upper.as_deref(), f64::INFINITY)?,
+            limit(bounds.lower.as_ref(), f64::NEG_INFINITY)?,
+            limit(bounds.upper.as_ref(), f64::INFINITY)?,
         );
         let bounded = builder.model.set_bounds(id, lower, upper);
         bounded.map_err(|e| builder.model_error(e))?;

@@ -94,7 +94,8 @@ pub(super) fn program(builder: &Builder<'_>, number: &Amount, at: Where<'_>) -> 
     names.push("t");
     let whole = Program::parse(text, &lookup, &names, &builder.free_names())
         .map_err(|error| builder.expression_error(text, at, error))?;
-    builder.factor(text, &whole, number, at)?;
+    let factor = builder.factor(text, &whole, number, at)?;
+    let whole = builder.in_units(whole, number, factor, |bases| [bases.time, 1.0, 1.0]);
     let values: Vec<f64> = builder.varied.iter().map(|(_, value)| *value).collect();
     let program = whole.fixing(1, &values);
     for time in sample_times(builder, &program) {

@@ -42,6 +42,13 @@ impl Placement {
         [0, 1, 2].map(|k| self.origin[k] + arm[k])
     }
 
+    /// The point in the axes of the shape that is put here.
+    pub(super) fn taken_back(&self, point: [f64; 3]) -> [f64; 3] {
+        let [w, x, y, z] = self.turn;
+        let arm = [0, 1, 2].map(|k| point[k] - self.origin[k]);
+        rotation::rotate([w, -x, -y, -z], Vec3::from(arm)).into()
+    }
+
     /// Velocity of all nodes (m/s).
     pub(super) fn velocity(&self) -> [f64; 3] {
         self.velocity

@@ -83,7 +83,8 @@ fn by_formula(
     names.extend(PLACE);
     let program = Program::parse(text, &lookup, &names, PLACE);
     let program = program.map_err(|error| builder.expression_error(text, at, error))?;
-    builder.factor(text, &program, formula, at)?;
+    let factor = builder.factor(text, &program, formula, at)?;
+    let program = builder.in_units(program, formula, factor, |bases| [bases.length; 3]);
     let first = RefCell::new(None);
     let value = |place: [f64; 3]| {
         program.at(place).unwrap_or_else(|mut error| {

@@ -143,7 +143,7 @@ impl Builder<'_> {
         let row = |k: usize| {
             let terms = columns.iter().zip(numbers);
             let terms = terms.map(|(column, number)| format!("({:e}) * {}", column[k], text(number)));
-            Quantity::new(Number::Expression(terms.collect::<Vec<_>>().join(" + ")))
+            numbers[k].with(Number::Expression(terms.collect::<Vec<_>>().join(" + ")))
         };
         Some((0..3).map(row).collect())
     }

@@ -1,6 +1,8 @@
 //! Force fields.
 
+use super::observables::things;
 use super::{Builder, InputCourse, Result, components, courses, run, solids};
+use crate::quantity::{Acting, Any, ON_ANGLES, ON_LENGTHS, Takes};
 use crate::schema::{
     BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, MuscleSpec, SpringLawSpec, Triple,
 };
@@ -74,6 +76,26 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
     Ok(())
 }
 
+impl Acting {
+    /// The units of what acts on a node, if its coordinates are lengths or angles.
+    pub(super) fn on(builder: &Builder<'_>, node: NodeId) -> Option<&'static Self> {
+        // Velocities of bodies are of two kinds.
+        if builder.model.node(node).space == Space::Rigid3 {
+            return None;
+        }
+        match things::unit(builder, node) {
+            "m" => Some(&ON_LENGTHS),
+            "rad" => Some(&ON_ANGLES),
+            _ => None,
+        }
+    }
+}
+
+/// Numbers of what takes these units.
+fn fitting<D: Units>(numbers: &[Quantity<D>], takes: Option<&'static Takes>) -> Vec<Quantity<D>> {
+    numbers.iter().map(|number| number.fitting(takes)).collect()
+}
+
 /// Springs that relax.
 fn relaxing(
     builder: &Builder<'_>,
@@ -89,10 +111,14 @@ fn relaxing(
     }
     let entry = builder.model.node(node);
     let (size, count) = (entry.space.velocity_size(), entry.count);
+    let on = Acting::on(builder, node);
+    let of = |number: &Quantity<Any>, takes| builder.positive(&number.fitting(takes), law);
+    let (soft, stiff) = (on.map(|on| on.compliance), on.map(|on| on.stiffness));
     let made = match &spec.law {
-        Law::Compliance(c) => Relaxing::springs(size, &vec![1.0 / builder.positive(c, law)?; count], series),
-        Law::Stiffness(k) => Relaxing::springs(size, &vec![builder.positive(k, law)?; count], series),
+        Law::Compliance(c) => Relaxing::springs(size, &vec![1.0 / of(c, soft)?; count], series),
+        Law::Stiffness(k) => Relaxing::springs(size, &vec![of(k, stiff)?; count], series),
         Law::Diagonal(list) if list.len() == size => {
+            let list = fitting(list, soft);
             let soft = list.iter().map(|c| Ok(1.0 / builder.positive(c, law)?));
             Relaxing::diagonal(&soft.collect::<Result<Vec<_>>>()?, &vec![1.0; count], series)
         }
@@ -130,34 +156,43 @@ fn law(
     if has_axes {
         builder.refuse_axes(&format!("`{name}`"), at)?;
     }
+    let on = Acting::on(builder, node);
     Ok(match law {
         Law::Compliance(compliance) => {
-            let law = UniformCompliance::new(builder.number(compliance, at)?);
+            let law =
+                UniformCompliance::new(builder.number(&compliance.fitting(on.map(|on| on.compliance)), at)?);
             Box::new(law.with_relaxation_time(relaxation))
         }
         Law::Stiffness(stiffness) => {
-            let law = UniformCompliance::from_stiffness(builder.positive(stiffness, at)?);
+            let law = UniformCompliance::from_stiffness(
+                builder.positive(&stiffness.fitting(on.map(|on| on.stiffness)), at)?,
+            );
             Box::new(law.with_relaxation_time(relaxation))
         }
         Law::Diagonal(list) => {
-            let law = DiagonalCompliance::new(&builder.numbers(list, at)?);
+            let list = fitting(list, on.map(|on| on.compliance));
+            let law = DiagonalCompliance::new(&builder.numbers(&list, at)?);
             Box::new(law.with_relaxation_time(relaxation))
         }
         Law::Matrix(matrix) => Box::new(matrix_law(builder, name, matrix, node, relaxation)?),
         Law::Damping(damping) => {
-            let linear = builder.number(&damping.linear, field("linear"))?;
+            let linear = damping.linear.fitting(on.map(|on| on.damping));
+            let linear = builder.number(&linear, field("linear"))?;
             let angular = builder.number(&damping.angular, field("angular"))?;
             Box::new(Damping::new(linear).with_angular(angular))
         }
         Law::Drag(drag) => {
-            let of = |number, key| builder.number(number, field(key));
-            let law = Drag::new(of(&drag.linear, "linear")?, of(&drag.quadratic, "quadratic")?);
+            let of = |number: &Amount, key| builder.number(number, field(key));
+            let linear = drag.linear.fitting(on.map(|on| on.damping));
+            let quadratic = drag.quadratic.fitting(on.map(|on| on.drag));
+            let law = Drag::new(of(&linear, "linear")?, of(&quadratic, "quadratic")?);
             let angular = of(&drag.angular, "angular")?;
             Box::new(law.with_angular(angular, of(&drag.angular_quadratic, "angular_quadratic")?))
         }
         Law::Force(force) => {
-            let turned = builder.turned(force, at);
-            let force = timed_list(builder, turned.as_deref().unwrap_or(force), at, 0, inputs)?;
+            let force = fitting(force, on.map(|on| on.force));
+            let turned = builder.turned(&force, at);
+            let force = timed_list(builder, turned.as_deref().unwrap_or(&force), at, 0, inputs)?;
             Box::new(ConstantForce::new(&force))
         }
         Law::Torque(torque) => match timed_list(
@@ -187,7 +222,7 @@ fn law(
             Box::new(law.with_ambient(timed(builder, &gas.ambient, field("ambient"), 0, inputs)?))
         }
         Law::AxialMuscle(muscle) => Box::new(muscle_law(builder, name, muscle, inputs)?),
-        Law::Spring(spring) => Box::new(spring_law(builder, name, spring, inputs)?),
+        Law::Spring(spring) => Box::new(spring_law(builder, name, spring, on, inputs)?),
     })
 }
 
@@ -312,27 +347,39 @@ fn spring_law(
     builder: &Builder<'_>,
     name: &str,
     spec: &SpringLawSpec,
+    on: Option<&Acting>,
     inputs: &mut Inputs,
 ) -> Result<Spring> {
     let at = Where::Field(name, "curve");
-    let of = |number| builder.number(number, at);
+    let of = |number: &Quantity<Any>, takes| builder.number(&number.fitting(takes), at);
+    let stiffness = |number| of(number, on.map(|on| on.stiffness));
+    let (coordinate, force) = (on.map(|on| on.coordinate), on.map(|on| on.force));
     let law = match &spec.curve {
-        CurveSpec::Linear(k) => Spring::linear(of(k)?),
-        CurveSpec::TensionOnly(k) => Spring::tension_only(of(k)?),
-        CurveSpec::CompressionOnly(k) => Spring::compression_only(of(k)?),
-        CurveSpec::Saturating(curve) => Spring::saturating(of(&curve.stiffness)?, of(&curve.limit)?),
-        CurveSpec::Stiffening(curve) => Spring::stiffening(of(&curve.stiffness)?, of(&curve.cubic)?),
+        CurveSpec::Linear(k) => Spring::linear(stiffness(k)?),
+        CurveSpec::TensionOnly(k) => Spring::tension_only(stiffness(k)?),
+        CurveSpec::CompressionOnly(k) => Spring::compression_only(stiffness(k)?),
+        CurveSpec::Saturating(curve) => {
+            Spring::saturating(stiffness(&curve.stiffness)?, of(&curve.limit, force)?)
+        }
+        CurveSpec::Stiffening(curve) => {
+            let cubic = of(&curve.cubic, on.map(|on| on.cubic))?;
+            Spring::stiffening(stiffness(&curve.stiffness)?, cubic)
+        }
         CurveSpec::Table(points) => {
             let mut list = Vec::with_capacity(points.len());
             for (x, tension) in points {
-                list.push((of(x)?, of(tension)?));
+                list.push((of(x, coordinate)?, of(tension, force)?));
             }
             Spring::table(&list)
         }
     };
-    let law = law.with_damping(builder.number(&spec.damping, Where::Field(name, "damping"))?);
+    let damping = spec.damping.fitting(on.map(|on| on.damping));
+    let law = law.with_damping(builder.number(&damping, Where::Field(name, "damping"))?);
     Ok(match &spec.rest {
         None => law,
-        Some(rest) => law.with_rest(timed(builder, rest, Where::Field(name, "rest"), 0, inputs)?),
+        Some(rest) => {
+            let rest = rest.fitting(coordinate);
+            law.with_rest(timed(builder, &rest, Where::Field(name, "rest"), 0, inputs)?)
+        }
     })
 }

@@ -3,7 +3,7 @@
 mod controllers;
 mod events;
 mod record;
-mod things;
+pub(super) mod things;
 mod variables;
 
 pub(super) use record::record;

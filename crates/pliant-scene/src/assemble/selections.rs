@@ -60,6 +60,8 @@ pub(super) struct Candidates<'a> {
     groups: &'a [(String, Vec<usize>)],
     /// Whether places are in the axes of the world, not of a shape.
     in_world: bool,
+    /// Whether these are cells, not elements of a node.
+    cells: bool,
     /// The value that is complained of.
     pub(super) at: Where<'a>,
 }
@@ -74,7 +76,22 @@ impl<'a> Candidates<'a> {
             skin: None,
             groups: &[],
             in_world: false,
+            cells: false,
             at,
+        }
+    }
+
+    /// Cells with these centres in the axes of a shape, and the groups of its mesh.
+    pub(super) fn cells(
+        name: &'a str,
+        centres: &'a [[f64; 3]],
+        groups: &'a [(String, Vec<usize>)],
+        at: Where<'a>,
+    ) -> Self {
+        Self {
+            groups,
+            cells: true,
+            ..Self::points(name, centres, at)
         }
     }
 
@@ -112,6 +129,7 @@ pub(super) fn of_node(
         skin: skin.map(|skin| (skin, builder.solids.contains_key(&node))),
         groups: builder.groups.of_meshes.get(&node).map_or(&[], Vec::as_slice),
         in_world: true,
+        cells: false,
         at,
     };
     among(builder, elements, &of)
@@ -181,6 +199,16 @@ fn distances(
                 distances[element] = 0.0;
             }
             Ok(distances)
+        }
+        Elements::Group(name) if of.cells => {
+            let message = format!(
+                "`{name}` is a group of elements of a node, and {} selects cells",
+                describe(of.at)
+            );
+            let help =
+                "select cells by number, by place, or by a group of the mesh file: `MeshGroup(\"..\")`";
+            let places = [Where::Literal(of.name, name), of.at, owner(of.at)];
+            builder.wrong(&places, message, Some(help.to_owned()))
         }
         Elements::Group(name) => {
             let Some(spec) = builder.scene.groups.get(name) else {
@@ -291,6 +319,13 @@ fn selected(
                 return builder.wrong(&[of.at, owner(of.at)], message, None);
             }
             Ok(members(of, (from..=to).step_by(by)))
+        }
+        Selection::Surface | Selection::Rim if of.cells => {
+            let message = format!(
+                "{} selects cells, and `Surface` and `Rim` are of points",
+                describe(of.at)
+            );
+            builder.wrong(&[of.at, owner(of.at)], message, None)
         }
         Selection::Surface | Selection::Rim => Ok(members(of, of_skin(builder, selection, of)?)),
         Selection::MeshGroup(name) => {

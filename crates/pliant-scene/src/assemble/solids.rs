@@ -1,17 +1,13 @@
 //! Solids of finite elements.
 
 use super::deformables::{Held, Placement};
+use super::solid_materials::{self, Cells};
 use super::{Builder, Result, components, deformables, meshes, nodes};
 use crate::Amount;
 use crate::deformable::DeformableParts;
-use crate::schema::{
-    CellsSpec, PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidShape, YoungSpec,
-};
+use crate::schema::{CellsSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidShape};
 use crate::source::Where;
-use pliant::continuum::{
-    Element, ElementKind, Mesh, Plasticity, PronySeries, PronyTerm, Solid, StrainEnergy,
-};
-use pliant::model::Treatment;
+use pliant::continuum::{Element, ElementKind, Mesh, PronySeries, PronyTerm};
 use pliant_mesh_io::Mesh as FileMesh;
 
 /// A mesh at each of some places, one after the other: with the velocities of its nodes, and those
@@ -44,6 +40,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     };
     mesh.check()
         .map_err(|e| builder.continuum_error(name, "shape", e))?;
+    let cells = Cells::of(&mesh, file.as_ref(), spec.elements);
     mesh = match spec.elements {
         SolidElements::AsMade => mesh,
         SolidElements::Tetrahedra => mesh.into_tetrahedra(),
@@ -58,7 +55,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         groups: &spec.fix_groups,
     };
     let fixed = deformables::held_nodes(builder, &held, &mesh.nodes, file.as_ref(), repaired.as_deref())?;
-    let solid = solid_of(builder, spec)?;
+    let materials = solid_materials::read(builder, spec, &cells)?;
     let gradients = pliant::continuum::DeformationGradient::new(&mesh)
         .map_err(|e| builder.continuum_error(name, "shape", e))?;
     let places = placements(
@@ -75,9 +72,8 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     if let (Some(file), 1) = (&file, places.len()) {
         meshes::remember_groups(builder, node, file, repaired.as_deref());
     }
-    let parts = solid.add_on(&mut builder.model, name, node, &mesh);
-    let parts = parts.map_err(|e| builder.continuum_error(name, "material", e))?;
-    builder.deform(name, DeformableParts::Solid(Box::new(parts)));
+    let parts = materials.add(builder, spec, node, &mesh, &places)?;
+    builder.deform(name, DeformableParts::Solid(parts));
     // Of one place: those of a mirrored solid that is repeated are refused.
     for plane in deformables::symmetry(builder, name, &spec.symmetry, &places[0])? {
         let held = plane.hold(&mut builder.model, node, &mesh.nodes);
@@ -94,8 +90,9 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
 
 /// Keys about points that a solid makes, and whether they are given.
 fn of_own_points(spec: &Spec) -> [(&'static str, bool); 7] {
+    let of_materials = spec.materials.iter().any(|part| part.density.is_some());
     [
-        ("density", spec.density.is_some()),
+        ("density", spec.density.is_some() || of_materials),
         ("velocity", spec.velocity.is_some()),
         ("repeat", spec.repeat.is_some()),
         ("symmetry", !spec.symmetry.is_empty()),
@@ -273,19 +270,6 @@ fn given_mesh(builder: &Builder<'_>, name: &str, spec: &CellsSpec) -> Result<Mes
     Ok(Mesh { nodes, elements })
 }
 
-/// The material with what it remembers.
-fn with_past(builder: &Builder<'_>, solid: Solid, spec: &Spec) -> Result<Solid> {
-    let name = spec.name.as_str();
-    let solid = match &spec.plastic {
-        Some(plastic) => solid.with_plasticity(plasticity(builder, name, plastic)?),
-        None => solid,
-    };
-    Ok(match prony(builder, name, &spec.viscoelastic)? {
-        Some(series) => solid.with_viscoelasticity(series),
-        None => solid,
-    })
-}
-
 /// The relaxation that a spec asks for, if any.
 pub(super) fn prony(
     builder: &Builder<'_>,
@@ -316,62 +300,4 @@ pub(super) fn prony(
     let terms = terms.iter().map(term).collect::<Result<Vec<_>>>()?;
     let series = PronySeries::new(&terms).map_err(|e| builder.continuum_error(name, "viscoelastic", e))?;
     Ok(Some(series))
-}
-
-fn plasticity(builder: &Builder<'_>, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {
-    let number = |value: &Amount, key| components::not_negative(builder, value, Where::Field(name, key));
-    let yield_stress = builder.positive(&spec.yield_stress, Where::Field(name, "yield_stress"))?;
-    Ok(Plasticity::perfect(yield_stress)
-        .with_isotropic_hardening(number(&spec.isotropic, "isotropic")?)
-        .with_kinematic_hardening(number(&spec.kinematic, "kinematic")?)
-        .with_saturation(number(&spec.rise, "rise")?, number(&spec.rate, "rate")?))
-}
-
-fn solid_of(builder: &Builder<'_>, spec: &Spec) -> Result<Solid> {
-    let name = spec.name.as_str();
-    let number = |value: &Amount, key| builder.number(value, Where::Field(name, key));
-    let moduli = |y: &YoungSpec| Ok((number(&y.young, "young")?, number(&y.poisson, "poisson")?));
-    let of = |make: fn(f64, f64) -> Solid, y: &YoungSpec| {
-        let (young, poisson) = moduli(y)?;
-        Ok(make(young, poisson))
-    };
-    let solid = match &spec.material {
-        SolidMaterial::Linear(y) => of(Solid::linear, y)?,
-        SolidMaterial::Corotational(y) => of(Solid::corotational, y)?,
-        SolidMaterial::StVenantKirchhoff(y) => of(Solid::st_venant_kirchhoff, y)?,
-        SolidMaterial::NeoHookean(y) => of(|e, n| Solid::hyperelastic(StrainEnergy::neo_hookean(e, n)), y)?,
-        SolidMaterial::StableNeoHookean(y) => of(
-            |e, n| Solid::hyperelastic(StrainEnergy::stable_neo_hookean(e, n)),
-            y,
-        )?,
-        SolidMaterial::MooneyRivlin(m) => Solid::hyperelastic(StrainEnergy::MooneyRivlin {
-            c1: number(&m.c1, "c1")?,
-            c2: number(&m.c2, "c2")?,
-            bulk: number(&m.bulk, "bulk")?,
-        }),
-        SolidMaterial::Ogden(o) => {
-            let terms = o.terms.iter();
-            let terms = terms.map(|t| Ok([number(&t.mu, "mu")?, number(&t.alpha, "alpha")?]));
-            let energy = StrainEnergy::ogden(&terms.collect::<Result<Vec<_>>>()?, number(&o.bulk, "bulk")?);
-            Solid::hyperelastic(energy.map_err(|e| builder.continuum_error(name, "terms", e))?)
-        }
-    };
-    let solid = with_past(builder, solid, spec)?;
-    let solid = match &spec.on {
-        Some(_) => solid.without_mass(),
-        None => {
-            let density = deformables::density_of(builder, name, spec.density.as_deref())?;
-            solid.with_density(builder.positive(density, Where::Field(name, "density"))?)
-        }
-    };
-    Ok(solid
-        .with_mass(spec.mass_matrix)
-        .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))
-        .with_incompressibility(spec.incompressibility)
-        .with_tangent(spec.tangent)
-        .with_relaxation_time(components::not_negative(
-            builder,
-            &spec.relaxation_time,
-            Where::Field(name, "relaxation_time"),
-        )?))
 }

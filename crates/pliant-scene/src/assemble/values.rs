@@ -1,6 +1,7 @@
 //! Numbers, counts and names out of the schema.
 
 use super::{Builder, Result};
+use crate::quantity::{Bases, Observed};
 use crate::schema::Triple;
 use crate::source::Where;
 use crate::{Amount, Number, OneOrMany, Quantity, SceneError, Units};
@@ -19,7 +20,9 @@ impl Builder<'_> {
     /// A finite number that may depend on `$i`.
     pub(super) fn number_for(&self, number: &Amount, at: Where<'_>, index: Option<usize>) -> Result<f64> {
         let value = match &number.number {
-            Number::Value(value) => self.finite(*value, at)?,
+            // Nothing of anything.
+            Number::Value(value) if *value == 0.0 => *value,
+            Number::Value(value) => self.finite(value * self.unit_of(number, at)?, at)?,
             Number::Expression(text) => self.expression(text, number, at, index)?,
         };
         self.units.note(at, value);
@@ -56,7 +59,7 @@ impl Builder<'_> {
         at: Where<'_>,
     ) -> Result<f64> {
         let Some(found) = program.dimension() else {
-            return Ok(1.0);
+            return self.unit_of(number, at);
         };
         let takes = number.takes;
         // A number is no angle, and angles count as numbers only in arithmetic.
@@ -76,6 +79,42 @@ impl Builder<'_> {
             help: None,
         };
         Err(self.expression_error(text, at, error))
+    }
+
+    /// The unit (SI) of a number that has none of its own: that of its file.
+    fn unit_of(&self, number: &Amount, at: Where<'_>) -> Result<f64> {
+        let bases = match number.bases {
+            Some(bases) if number.takes != Observed::TAKES => bases,
+            _ => return Ok(1.0),
+        };
+        let mut units = number.takes.dimensions.iter().map(|of| bases.unit(*of));
+        let first = units.next();
+        match first.filter(|first| units.all(|unit| unit == *first)) {
+            Some(unit) => Ok(unit),
+            None => {
+                let message = format!(
+                    "{} may be of several dimensions, so `units` do not say what this number is",
+                    describe(at)
+                );
+                let help = "give it a unit of its own, such as \"5 N/m\"; a pure number is one in radians, \"5 rad\"";
+                self.wrong(&[at, owner(at)], message, Some(help.to_owned()))
+            }
+        }
+    }
+
+    /// A program of the time or the place that reckons in the units of its file, where its text has
+    /// no units; `factor` is the one on its value.
+    pub(super) fn in_units(
+        &self,
+        program: Program,
+        number: &Amount,
+        factor: f64,
+        free: impl Fn(Bases) -> [f64; 3],
+    ) -> Program {
+        match number.bases {
+            Some(bases) if program.dimension().is_none() => program.in_units(factor, free(bases)),
+            _ => program,
+        }
     }
 
     /// The meaning of a parameter, or of `$i` where something is repeated. In a function of time

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Keys of an included file that count only where it is a scene of its own.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
+    "units",
     "title",
     "about",
     "run",
@@ -59,7 +60,7 @@ impl Tree {
         }
     }
 
-    fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         self.top().iter().find(|entry| entry.key == key)
     }
 

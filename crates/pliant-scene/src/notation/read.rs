@@ -2,8 +2,9 @@
 
 use super::tree::{Content, Entry, Text};
 use super::{Complaint, Loose, Tree, loose};
+use crate::quantity::Bases;
 use crate::texts;
-use serde::de::value::StrDeserializer;
+use serde::de::value::{F64Deserializer, StrDeserializer};
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess,
     Unexpected, VariantAccess, Visitor,
@@ -136,6 +137,13 @@ impl<'de> Deserializer<'de> for &'de Tree {
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+        let word = name.split(' ').next().unwrap_or_default();
+        if let (Some(bases), Content::Number(_) | Content::Text(_)) = (self.bases, &self.content)
+            && matches!(word, "number" | "numbers" | "function")
+        {
+            let read = visitor.visit_newtype_struct(InUnits { tree: self, bases });
+            return read.map_err(|e| e.at(&self.range));
+        }
         let is_kind = match &self.content {
             Content::Kind(..) => true,
             Content::Map(entries) => entries.len() == 1,
@@ -410,6 +418,49 @@ impl<'de> SeqAccess<'de> for Pair<'de> {
             _ => seed.deserialize(tree),
         };
         read.map(Some).map_err(|e| e.at(&tree.range))
+    }
+}
+
+/// The units of mass, length and time of a file, then a number or a text in it.
+struct InUnits<'de> {
+    tree: &'de Tree,
+    bases: Bases,
+}
+
+impl<'de> Deserializer<'de> for InUnits<'de> {
+    type Error = Complaint;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let Bases { mass, length, time } = self.bases;
+        visitor.visit_seq(UnitsAndNumber {
+            units: [mass, length, time].into_iter(),
+            tree: Some(self.tree),
+        })
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+struct UnitsAndNumber<'de> {
+    units: std::array::IntoIter<f64, 3>,
+    tree: Option<&'de Tree>,
+}
+
+impl<'de> SeqAccess<'de> for UnitsAndNumber<'de> {
+    type Error = Complaint;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        if let Some(unit) = self.units.next() {
+            let unit: F64Deserializer<Complaint> = unit.into_deserializer();
+            return seed.deserialize(unit).map(Some);
+        }
+        match self.tree.take() {
+            Some(tree) => seed.deserialize(tree).map(Some),
+            None => Ok(None),
+        }
     }
 }
 

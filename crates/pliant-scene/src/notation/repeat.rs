@@ -97,6 +97,7 @@ impl<'a> Repeats<'a> {
             content,
             range: tree.range.clone(),
             prefix: tree.prefix.clone(),
+            bases: tree.bases,
         })
     }
 

@@ -1,6 +1,7 @@
 //! A scene file as a tree of values.
 
 use super::{Complaint, Format};
+use crate::quantity::Bases;
 use crate::source::{Kind, Token};
 use serde_json::Value;
 use std::iter::Peekable;
@@ -18,6 +19,8 @@ pub(crate) struct Tree {
     pub(super) range: Range<usize>,
     /// The prefix of names of the included file that it is in.
     pub(super) prefix: Option<Arc<str>>,
+    /// The units of numbers without one in its file, if it says some.
+    pub(super) bases: Option<Bases>,
 }
 
 /// A value.
@@ -116,6 +119,7 @@ impl Entry {
             content: Content::Null,
             range: self.key_range.clone(),
             prefix: None,
+            bases: None,
         };
         Self {
             key: self.key.clone(),
@@ -187,6 +191,22 @@ impl Tree {
             Content::Record(entries) | Content::Map(entries) => {
                 let values = entries.iter_mut().map(|entry| &mut entry.value);
                 values.for_each(|value| value.enter(scope, prefix));
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives units to all numbers in it.
+    pub(super) fn reckon_in(&mut self, bases: Bases) {
+        self.bases = Some(bases);
+        match &mut self.content {
+            Content::Kind(_, Some(inner)) => inner.reckon_in(bases),
+            Content::Tuple(items) | Content::List(items) => {
+                items.iter_mut().for_each(|item| item.reckon_in(bases));
+            }
+            Content::Record(entries) | Content::Map(entries) => {
+                let values = entries.iter_mut().map(|entry| &mut entry.value);
+                values.for_each(|value| value.reckon_in(bases));
             }
             _ => {}
         }
@@ -308,6 +328,7 @@ impl<'a> Parser<'a> {
             content,
             range: start..end,
             prefix: None,
+            bases: None,
         })
     }
 
@@ -346,6 +367,7 @@ impl<'a> Parser<'a> {
             content,
             range: open.range.start..end,
             prefix: None,
+            bases: None,
         })
     }
 

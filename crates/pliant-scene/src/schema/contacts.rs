@@ -282,7 +282,7 @@ pub enum OutlineSpec {
     /// Ground of given heights.
     HeightField(HeightFieldSpec),
     /// Everything where a signed distance on a grid is negative.
-    DistanceField(DistanceFieldSpec),
+    DistanceField(Box<DistanceFieldSpec>),
     /// Several shapes as one.
     Compound(Vec<PartShapeSpec>),
 }

@@ -2,7 +2,7 @@
 
 use super::{BoundsSpec, zero};
 use crate::Quantity;
-use crate::quantity::{Any, Pure};
+use crate::quantity::{Observed, Pure};
 use crate::texts;
 use serde::Deserialize;
 
@@ -30,9 +30,9 @@ pub struct ControllerSpec {
 #[serde(rename = "law")]
 pub enum ControlLawSpec {
     /// In proportion to an error, its integral and its rate.
-    Pid(PidSpec),
+    Pid(Box<PidSpec>),
     /// An expression over quantities, parameters and the time.
-    Feedback(Quantity<Any>),
+    Feedback(Quantity<Observed>),
 }
 
 /// A PID controller.
@@ -40,18 +40,18 @@ pub enum ControlLawSpec {
 #[serde(rename = "Pid", deny_unknown_fields)]
 pub struct PidSpec {
     /// The error: what is wanted less what is measured.
-    pub error: Quantity<Any>,
+    pub error: Quantity<Observed>,
     /// Its rate (1/s times the unit of the error); by default its difference to the last sample
     /// over the time since.
     #[serde(default)]
-    pub rate: Option<Quantity<Any>>,
+    pub rate: Option<Quantity<Observed>>,
     /// The gain of the error.
     #[serde(default = "zero")]
-    pub p: Quantity<Any>,
+    pub p: Quantity<Observed>,
     /// The gain of its integral (1/s).
     #[serde(default = "zero")]
-    pub i: Quantity<Any>,
+    pub i: Quantity<Observed>,
     /// The gain of its rate (s).
     #[serde(default = "zero")]
-    pub d: Quantity<Any>,
+    pub d: Quantity<Observed>,
 }

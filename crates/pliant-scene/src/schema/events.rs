@@ -1,7 +1,7 @@
 //! Events: conditions over quantities, and what is done where they begin to hold.
 
 use crate::Quantity;
-use crate::quantity::Any;
+use crate::quantity::Observed;
 use crate::texts;
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ pub enum ActionSpec {
     /// A parameter has another value from then on.
     Set(
         #[serde(deserialize_with = "texts::parameter")] String,
-        Quantity<Any>,
+        Quantity<Observed>,
     ),
     /// The run ends.
     Stop,

@@ -123,7 +123,7 @@ pub enum JointKindSpec {
     /// The point of the second side stays in the x y plane of the first: `x`, `y`.
     PointOnPlane,
     /// Six springs.
-    Bushing(BushingSpec),
+    Bushing(Box<BushingSpec>),
 }
 
 /// A screw.

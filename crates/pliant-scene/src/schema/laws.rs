@@ -23,7 +23,7 @@ pub enum Law {
     /// The same torque on every body, in world axes; may depend on `$t`.
     Torque(Vec<Quantity<Torque>>),
     /// A force and a torque fixed in the axes of every body; may depend on `$t`.
-    BodyForce(BodyForceSpec),
+    BodyForce(Box<BodyForceSpec>),
     /// Drag of a fluid.
     Drag(DragSpec),
     /// A spring whose coordinates are coupled.

@@ -1,7 +1,7 @@
 //! Quantities that are measured while a scene runs.
 
 use super::Local;
-use crate::quantity::{Any, Length, Pure};
+use crate::quantity::{Length, Observed, Pure, Written};
 use crate::{Number, Quantity};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
@@ -93,7 +93,7 @@ pub struct ExpressionSpec {
     /// Its name, also in other expressions.
     pub name: String,
     /// The expression over quantities, parameters and the time `$t`.
-    pub value: Quantity<Any>,
+    pub value: Quantity<Observed>,
 }
 
 /// A thing, `"box"`, or one of its elements, `("box", 2)`.
@@ -134,19 +134,27 @@ impl<'de, const POINTS: bool> Visitor<'de> for Places<POINTS> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<PlaceSpec, A::Error> {
         let mut numbers = Vec::new();
-        while let Some(number) = list.next_element::<Number>()? {
+        while let Some(number) = list.next_element::<Written>()? {
             numbers.push(number);
         }
-        match <[Number; 3]>::try_from(numbers) {
+        match <[Written; 3]>::try_from(numbers) {
             Ok(point) if POINTS => Ok(PlaceSpec::Point(Local {
                 file: String::new(),
-                value: point.map(Quantity::new),
+                value: point.map(Quantity::written),
             })),
             Ok(_) => Err(A::Error::invalid_length(3, &self)),
-            Err(numbers) => match <[Number; 2]>::try_from(numbers) {
-                Ok([Number::Expression(name), element]) => Ok(PlaceSpec::Of(OfSpec {
+            Err(numbers) => match <[Written; 2]>::try_from(numbers) {
+                Ok(
+                    [
+                        Written {
+                            number: Number::Expression(name),
+                            ..
+                        },
+                        element,
+                    ],
+                ) => Ok(PlaceSpec::Of(OfSpec {
                     name,
-                    element: Some(Quantity::new(element)),
+                    element: Some(Quantity::written(element)),
                 })),
                 Ok(_) => Err(A::Error::invalid_length(2, &self)),
                 Err(numbers) => Err(A::Error::invalid_length(numbers.len(), &self)),

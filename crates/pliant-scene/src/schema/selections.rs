@@ -123,7 +123,7 @@ const ALONE: [&str; 3] = ["All", "Surface", "Rim"];
 enum Written<T> {
     List(Vec<T>),
     Group(String),
-    Select(Selection),
+    Select(Box<Selection>),
 }
 
 struct ElementsVisitor<T>(PhantomData<T>);
@@ -140,7 +140,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementsVisitor<T> {
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
         if ALONE.contains(&text) {
             let kind: StrDeserializer<'_, E> = text.into_deserializer();
-            return Selection::deserialize(kind).map(Written::Select);
+            return Selection::deserialize(kind).map(|kind| Written::Select(Box::new(kind)));
         }
         Ok(Written::Group(text.to_owned()))
     }
@@ -155,7 +155,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementsVisitor<T> {
 
     fn visit_enum<A: EnumAccess<'de>>(self, kind: A) -> Result<Self::Value, A::Error> {
         let selection = Selection::deserialize(EnumAccessDeserializer::new(kind))?;
-        Ok(Written::Select(selection))
+        Ok(Written::Select(Box::new(selection)))
     }
 }
 
@@ -171,7 +171,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Elements<T> {
         Ok(match value {
             Written::List(list) => Self::List(list),
             Written::Group(name) => Self::Group(name),
-            Written::Select(value) => Self::Select(Box::new(Local { file, value })),
+            Written::Select(value) => Self::Select(Box::new(Local { file, value: *value })),
         })
     }
 }

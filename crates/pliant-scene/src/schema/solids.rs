@@ -1,6 +1,6 @@
 //! Solids of finite elements.
 
-use super::{Elements, Letter, Quantity, Rotation, Triple, zero};
+use super::{Elements, Letter, Quantity, Rotation, SolidMaterial, SolidRegionSpec, Triple, zero};
 use crate::quantity::{Density, Length, Pressure, Pure, Time, Velocity};
 use crate::texts;
 use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
@@ -37,13 +37,17 @@ pub struct Solid {
     /// `$i` = 0, 1, ...; one by default, without `$i`.
     #[serde(default)]
     pub repeat: Option<Quantity<Pure>>,
-    /// The material.
-    pub material: SolidMaterial,
+    /// The material; this or `materials`.
+    #[serde(default)]
+    pub material: Option<SolidMaterial>,
+    /// The materials of some elements each.
+    #[serde(default)]
+    pub materials: Vec<SolidRegionSpec>,
     /// Treatment of the tangent of a hyperelastic material where it is indefinite; none by
     /// default.
     #[serde(default)]
     pub tangent: Tangent,
-    /// Density in kg/m^3; required without `on`.
+    /// Density in kg/m^3; required without `on`, if not every one of the `materials` has its own.
     #[serde(default)]
     pub density: Option<Quantity<Density>>,
     /// The mass matrix that a density gives.
@@ -231,69 +235,6 @@ pub enum SolidElements {
     Quadratic,
     /// Linear elements cut into tetrahedra of ten nodes.
     QuadraticTetrahedra,
-}
-
-/// The material of a solid.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "material")]
-pub enum SolidMaterial {
-    /// Linear elasticity: small strains, small rotations.
-    Linear(YoungSpec),
-    /// Linear elasticity at any rotation of the elements.
-    Corotational(YoungSpec),
-    /// St Venant and Kirchhoff's.
-    StVenantKirchhoff(YoungSpec),
-    /// Neo-Hookean, infinite where the volume vanishes.
-    NeoHookean(YoungSpec),
-    /// Neo-Hookean with a force also where it is inside out.
-    StableNeoHookean(YoungSpec),
-    /// Mooney and Rivlin's.
-    MooneyRivlin(MooneyRivlinSpec),
-    /// Ogden's, of principal stretches.
-    Ogden(OgdenSpec),
-}
-
-/// Moduli of small strains.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "moduli", deny_unknown_fields)]
-pub struct YoungSpec {
-    /// Young's modulus in Pa.
-    pub young: Quantity<Pressure>,
-    /// Poisson's ratio, above -1 and up to 1/2.
-    pub poisson: Quantity<Pure>,
-}
-
-/// Coefficients of Mooney and Rivlin's material.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "MooneyRivlin", deny_unknown_fields)]
-pub struct MooneyRivlinSpec {
-    /// Coefficient of the first invariant, in Pa.
-    pub c1: Quantity<Pressure>,
-    /// Coefficient of the second invariant, in Pa; zero by default.
-    #[serde(default = "zero")]
-    pub c2: Quantity<Pressure>,
-    /// Bulk modulus in Pa.
-    pub bulk: Quantity<Pressure>,
-}
-
-/// Terms of Ogden's material.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Ogden", deny_unknown_fields)]
-pub struct OgdenSpec {
-    /// The terms, from one to six.
-    pub terms: Vec<OgdenTermSpec>,
-    /// Bulk modulus in Pa.
-    pub bulk: Quantity<Pressure>,
-}
-
-/// `mu/alpha (l_1^alpha + l_2^alpha + l_3^alpha - 3)` of isochoric principal stretches.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "terms", deny_unknown_fields)]
-pub struct OgdenTermSpec {
-    /// Modulus in Pa, of any sign.
-    pub mu: Quantity<Pressure>,
-    /// Exponent, not zero.
-    pub alpha: Quantity<Pure>,
 }
 
 /// A term of a Prony series: a spring and a dashpot in a row.

@@ -8,11 +8,13 @@
 
 mod broken;
 mod density;
+mod file_units;
 mod includes;
 mod json_schema;
 mod parameters;
 mod repeats;
 mod selections;
+mod solid_materials;
 mod starts;
 mod tables;
 mod units;

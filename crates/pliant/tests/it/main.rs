@@ -37,6 +37,7 @@ mod motors;
 mod one_sided;
 mod projected_tangents;
 mod redundancy;
+mod regions;
 mod rods;
 mod row_details;
 mod row_laws;

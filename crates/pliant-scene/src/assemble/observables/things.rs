@@ -272,7 +272,7 @@ fn axis_unit(axis: &JointAxis) -> &'static str {
 
 /// The unit of the coordinates of a node, as far as it follows from what the scene says: empty if
 /// there is none, or it is not known.
-fn unit(builder: &Builder<'_>, node: NodeId) -> &'static str {
+pub(in crate::assemble) fn unit(builder: &Builder<'_>, node: NodeId) -> &'static str {
     let mut node = node;
     let mut power = 1;
     loop {

@@ -1,0 +1,580 @@
+//! Materials of solids: of all elements or of some, the same everywhere or varying with the place.
+
+use super::deformables::Placement;
+use super::place_numbers::PlaceNumber;
+use super::selections::{self, Candidates};
+use super::solids::prony;
+use super::{Builder, Result, components, deformables};
+use crate::schema::{
+    PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidRegionSpec, Triple,
+    YoungSpec,
+};
+use crate::source::Where;
+use crate::{Amount, SceneError, Units};
+use pliant::continuum::{
+    Elasticity, ElementKind, FibreFamily, Incompressibility, Mesh, Orthotropic, Plasticity, Solid,
+    SolidParts, SolidRegion, StrainEnergy,
+};
+use pliant::model::{Model, NodeId, Treatment};
+use pliant_mesh_io::Mesh as FileMesh;
+use std::cell::{Cell, RefCell};
+
+/// The cells of a shape as it makes them, before they are cut.
+pub(super) struct Cells {
+    /// Their centres, in the axes of the shape (m).
+    centres: Vec<[f64; 3]>,
+    /// How many elements each is cut into.
+    counts: Vec<usize>,
+    /// Cells of the groups of the mesh file.
+    groups: Vec<(String, Vec<usize>)>,
+}
+
+impl Cells {
+    /// The cells of a mesh, which came from a file or did not.
+    pub(super) fn of(mesh: &Mesh, file: Option<&FileMesh>, elements: SolidElements) -> Self {
+        let centre = |nodes: &[usize]| -> [f64; 3] {
+            let sum = |k: usize| nodes.iter().map(|n| mesh.nodes[*n][k]).sum::<f64>();
+            std::array::from_fn(|k| sum(k) / nodes.len() as f64)
+        };
+        let is_cut = matches!(
+            elements,
+            SolidElements::Tetrahedra | SolidElements::QuadraticTetrahedra
+        );
+        let count = |kind| match kind {
+            ElementKind::Hex8 if is_cut => 6,
+            ElementKind::Prism6 if is_cut => 3,
+            ElementKind::Pyramid5 if is_cut => 2,
+            _ => 1,
+        };
+        let groups = file.map_or(&[][..], |file| &file.groups).iter().map(|group| {
+            // Tetrahedra come first.
+            let first = file.map_or(0, |file| file.tetrahedra.len());
+            let tetrahedra = group.tetrahedra.iter().map(|i| *i as usize);
+            let others = group.volumes.iter().map(|i| first.saturating_add(*i as usize));
+            (group.name.clone(), tetrahedra.chain(others).collect())
+        });
+        Self {
+            centres: mesh.elements.iter().map(|e| centre(&e.nodes)).collect(),
+            counts: mesh.elements.iter().map(|e| count(e.kind)).collect(),
+            groups: groups.collect(),
+        }
+    }
+
+    /// The elements that cells are cut into.
+    fn elements(&self, cells: &[usize]) -> Vec<usize> {
+        let mut starts = Vec::with_capacity(self.counts.len());
+        let mut next = 0usize;
+        for count in &self.counts {
+            starts.push(next);
+            next = next.saturating_add(*count);
+        }
+        let of = |cell: &usize| starts[*cell]..starts[*cell].saturating_add(self.counts[*cell]);
+        cells.iter().flat_map(of).collect()
+    }
+
+    /// How many elements there are.
+    fn count(&self) -> usize {
+        self.counts.iter().sum()
+    }
+}
+
+/// The numbers of a material and its density, in the order in which they are read.
+struct Numbers<'a>(Vec<PlaceNumber<'a>>);
+
+impl Numbers<'_> {
+    fn vary(&self) -> bool {
+        self.0.iter().any(PlaceNumber::varies)
+    }
+}
+
+/// The material of a region.
+struct Region<'a> {
+    spec: Option<&'a SolidRegionSpec>,
+    material: &'a SolidMaterial,
+    density: Option<&'a Amount>,
+    numbers: Numbers<'a>,
+    /// Elements of one solid; none of the whole.
+    elements: Option<Vec<usize>>,
+    /// A place in it, at which it is looked at first.
+    place: [f64; 3],
+}
+
+/// The materials of a solid.
+pub(super) struct Materials<'a> {
+    regions: Vec<Region<'a>>,
+    /// Elements of one solid.
+    count: usize,
+}
+
+/// Reads the materials of a solid, whose shape has these cells.
+pub(super) fn read<'a>(builder: &Builder<'_>, spec: &'a Spec, cells: &Cells) -> Result<Materials<'a>> {
+    let name = spec.name.as_str();
+    let regions = match (&spec.material, &spec.materials[..]) {
+        (Some(material), []) => {
+            let place = cells.centres.first().copied().unwrap_or_default();
+            let density = density(builder, spec, None)?;
+            let at = |key| Where::Field(name, key);
+            let numbers = numbers(builder, material, density, at)?;
+            vec![Region {
+                spec: None,
+                material,
+                density,
+                numbers,
+                elements: None,
+                place,
+            }]
+        }
+        (Some(_), [..]) | (None, []) => {
+            let message = match &spec.material {
+                Some(_) => format!("`{name}` has a `material` of all elements and `materials` of some"),
+                None => format!("`{name}` has no `material`"),
+            };
+            let places = [Where::Field(name, "materials"), Where::Name(name)];
+            let help = "give one `material`, or `materials: [(name: .., elements: .., material: ..), ..]`";
+            return builder.wrong(&places, message, Some(help.to_owned()));
+        }
+        (None, list) => {
+            let mut all = Vec::with_capacity(list.len());
+            for (index, part) in list.iter().enumerate() {
+                all.push(region(builder, spec, part, index, cells)?);
+            }
+            check_elements(builder, spec, &all, cells)?;
+            all
+        }
+    };
+    Ok(Materials {
+        regions,
+        count: cells.count(),
+    })
+}
+
+/// Reads the material of some elements.
+fn region<'a>(
+    builder: &Builder<'_>,
+    spec: &'a Spec,
+    part: &'a SolidRegionSpec,
+    index: usize,
+    cells: &Cells,
+) -> Result<Region<'a>> {
+    let name = spec.name.as_str();
+    let at = Where::Item(name, "materials", index);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let again = spec.materials[..index]
+        .iter()
+        .any(|other| other.name == part.name);
+    if part.name.is_empty() || !part.name.chars().all(is_word) || again {
+        let message = match again {
+            true => format!("two of the `materials` of `{name}` are named `{}`", part.name),
+            false => format!(
+                "the name \"{}\" of one of the `materials` of `{name}` is not of letters, digits and `_`",
+                part.name
+            ),
+        };
+        return builder.wrong(&[at, Where::Name(name)], message, None);
+    }
+    let of = Candidates::cells(name, &cells.centres, &cells.groups, at);
+    let chosen = selections::among(builder, &part.elements, &of)?;
+    let density = density(builder, spec, Some((part, at)))?;
+    let first = chosen.first().and_then(|cell| cells.centres.get(*cell));
+    Ok(Region {
+        spec: Some(part),
+        material: &part.material,
+        density,
+        numbers: numbers(builder, &part.material, density, |_| at)?,
+        elements: Some(cells.elements(&chosen)),
+        place: first.copied().unwrap_or_default(),
+    })
+}
+
+/// Every cell has exactly one material.
+fn check_elements(builder: &Builder<'_>, spec: &Spec, regions: &[Region<'_>], cells: &Cells) -> Result<()> {
+    let name = spec.name.as_str();
+    let mut owners: Vec<Option<&str>> = vec![None; cells.count()];
+    // Which cell an element is cut of.
+    let cell_of = |element: usize| {
+        let mut ends = cells.counts.iter().scan(0usize, |end, count| {
+            *end = end.saturating_add(*count);
+            Some(*end)
+        });
+        ends.position(|end| element < end).unwrap_or_default()
+    };
+    let at = |element: usize| {
+        let cell = cell_of(element);
+        let [x, y, z] = cells.centres[cell].map(|x| format!("{x:.4e}").parse().unwrap_or(x));
+        format!("element {cell} of `{name}`, whose centre is ({x}, {y}, {z}) in the axes of the shape,")
+    };
+    for (index, region) in regions.iter().enumerate() {
+        let own = region.spec.map_or("", |part| &part.name);
+        let mut elements = region.elements.clone().unwrap_or_default();
+        elements.sort_unstable();
+        elements.dedup();
+        for element in elements {
+            if let Some(other) = owners[element] {
+                let message = format!("{} has two materials: `{other}` and `{own}`", at(element));
+                let places = [Where::Item(name, "materials", index), Where::Name(name)];
+                let help = "`Not(..)` and `And([..])` part selections".to_owned();
+                return builder.wrong(&places, message, Some(help));
+            }
+            owners[element] = Some(own);
+        }
+    }
+    let Some(element) = owners.iter().position(Option::is_none) else {
+        return Ok(());
+    };
+    let message = format!("{} has no material", at(element));
+    let help = "all that others do not have is `Not(Or([..]))` of their selections".to_owned();
+    let places = [Where::Field(name, "materials"), Where::Name(name)];
+    builder.wrong(&places, message, Some(help))
+}
+
+/// The density of a solid or of one of its materials; none on points that are there.
+fn density<'a>(
+    builder: &Builder<'_>,
+    spec: &'a Spec,
+    part: Option<(&'a SolidRegionSpec, Where<'_>)>,
+) -> Result<Option<&'a Amount>> {
+    if spec.on.is_some() {
+        return Ok(None);
+    }
+    let own = part.and_then(|(part, _)| part.density.as_deref());
+    match own.or(spec.density.as_deref()) {
+        Some(density) => Ok(Some(density)),
+        None => match part {
+            None => deformables::density_of(builder, &spec.name, None).map(Some),
+            Some((part, at)) => {
+                let message = format!(
+                    "neither `{}` of `{}` nor the solid has a `density`",
+                    part.name, spec.name
+                );
+                builder.wrong(&[at, Where::Name(&spec.name)], message, None)
+            }
+        },
+    }
+}
+
+/// Reads the numbers of a material and its density, at the place of their key.
+fn numbers<'a>(
+    builder: &Builder<'_>,
+    material: &'a SolidMaterial,
+    density: Option<&'a Amount>,
+    at: impl Fn(&'static str) -> Where<'a>,
+) -> Result<Numbers<'a>> {
+    let list = RefCell::new(Vec::new());
+    // The law of any numbers: only which are asked for counts.
+    let ask = |number: &'a Amount, key: &'static str| -> Result<f64> {
+        list.borrow_mut()
+            .push(PlaceNumber::read(builder, number, at(key))?);
+        Ok(1.0)
+    };
+    each_number(material, &ask)?;
+    if let Some(density) = density {
+        ask(density, "density")?;
+    }
+    Ok(Numbers(list.into_inner()))
+}
+
+/// A law, or what is wrong with its numbers.
+type Law = std::result::Result<Solid, pliant::continuum::ContinuumError>;
+
+/// Reads the numbers of materials, and turns directions to their place.
+struct Reader<'r, 'a> {
+    number: &'r dyn Fn(&'a Amount, &'static str) -> Result<f64>,
+    turn: &'r dyn Fn([f64; 3]) -> [f64; 3],
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn number(&self, number: &'a Amount, key: &'static str) -> Result<f64> {
+        (self.number)(number, key)
+    }
+
+    fn moduli(&self, y: &'a YoungSpec) -> Result<(f64, f64)> {
+        Ok((
+            self.number(&y.young, "young")?,
+            self.number(&y.poisson, "poisson")?,
+        ))
+    }
+
+    fn triple(&self, numbers: &'a Triple<impl Units>, key: &'static str) -> Result<[f64; 3]> {
+        let [x, y, z] = numbers;
+        Ok([self.number(x, key)?, self.number(y, key)?, self.number(z, key)?])
+    }
+
+    /// The two directions of axes, x and y by default.
+    fn axes(&self, axes: Option<&'a (Triple<impl Units>, Triple<impl Units>)>) -> Result<[[f64; 3]; 2]> {
+        let found = match axes {
+            Some((first, second)) => [self.triple(first, "axes")?, self.triple(second, "axes")?],
+            None => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+        };
+        Ok(found.map(self.turn))
+    }
+
+    /// The law of a material. It asks for the same numbers in the same order whatever they are.
+    fn law(&self, material: &'a SolidMaterial) -> Result<Law> {
+        let of = |make: fn(f64, f64) -> Solid, y: &'a YoungSpec| {
+            let (young, poisson) = self.moduli(y)?;
+            Ok(Ok(make(young, poisson)))
+        };
+        let number = |number: &'a Amount, key| self.number(number, key);
+        match material {
+            SolidMaterial::Linear(y) => of(Solid::linear, y),
+            SolidMaterial::Corotational(y) => of(Solid::corotational, y),
+            SolidMaterial::StVenantKirchhoff(y) => of(Solid::st_venant_kirchhoff, y),
+            SolidMaterial::NeoHookean(y) => {
+                of(|e, n| Solid::hyperelastic(StrainEnergy::neo_hookean(e, n)), y)
+            }
+            SolidMaterial::StableNeoHookean(y) => of(
+                |e, n| Solid::hyperelastic(StrainEnergy::stable_neo_hookean(e, n)),
+                y,
+            ),
+            SolidMaterial::MooneyRivlin(m) => Ok(Ok(Solid::hyperelastic(StrainEnergy::MooneyRivlin {
+                c1: number(&m.c1, "c1")?,
+                c2: number(&m.c2, "c2")?,
+                bulk: number(&m.bulk, "bulk")?,
+            }))),
+            SolidMaterial::Ogden(o) => {
+                let terms = o.terms.iter();
+                let terms = terms.map(|t| Ok([number(&t.mu, "mu")?, number(&t.alpha, "alpha")?]));
+                let terms = terms.collect::<Result<Vec<_>>>()?;
+                let energy = StrainEnergy::ogden(&terms, number(&o.bulk, "bulk")?);
+                Ok(energy.map(Solid::hyperelastic))
+            }
+            SolidMaterial::Yeoh(y) => Ok(Ok(Solid::hyperelastic(StrainEnergy::Yeoh {
+                c1: number(&y.c1, "c1")?,
+                c2: number(&y.c2, "c2")?,
+                c3: number(&y.c3, "c3")?,
+                bulk: number(&y.bulk, "bulk")?,
+            }))),
+            SolidMaterial::ArrudaBoyce(a) => Ok(Ok(Solid::hyperelastic(StrainEnergy::ArrudaBoyce {
+                modulus: number(&a.modulus, "modulus")?,
+                limit: number(&a.limit, "limit")?,
+                bulk: number(&a.bulk, "bulk")?,
+            }))),
+            SolidMaterial::VerondaWestmann(v) => Ok(Ok(Solid::hyperelastic(StrainEnergy::VerondaWestmann {
+                c1: number(&v.c1, "c1")?,
+                c2: number(&v.c2, "c2")?,
+                bulk: number(&v.bulk, "bulk")?,
+            }))),
+            SolidMaterial::FibreReinforced(f) => {
+                let shear = number(&f.shear, "shear")?;
+                let family = |family: &'a crate::schema::FibreFamilySpec| {
+                    Ok(FibreFamily {
+                        k1: number(&family.k1, "k1")?,
+                        k2: number(&family.k2, "k2")?,
+                        dispersion: number(&family.dispersion, "dispersion")?,
+                        direction: (self.turn)(self.triple(&family.direction, "direction")?),
+                    })
+                };
+                let families = f.families.iter().map(family).collect::<Result<Vec<_>>>()?;
+                let energy = StrainEnergy::fibre_reinforced(shear, &families, number(&f.bulk, "bulk")?);
+                Ok(energy.map(Solid::hyperelastic))
+            }
+            SolidMaterial::FungOrthotropic(f) => {
+                let coefficient = number(&f.coefficient, "coefficient")?;
+                let mu = self.triple(&f.mu, "mu")?;
+                let [l11, l22, l33] = self.triple(&f.lambda, "lambda")?;
+                let [l12, l23, l31] = self.triple(&f.coupling, "coupling")?;
+                let axes = self.axes(f.axes.as_ref())?;
+                let bulk = number(&f.bulk, "bulk")?;
+                let lambda = [l11, l22, l33, l12, l23, l31];
+                let energy = StrainEnergy::fung_orthotropic(coefficient, mu, lambda, axes, bulk);
+                Ok(energy.map(Solid::hyperelastic))
+            }
+            SolidMaterial::Orthotropic(o) => {
+                let law = Orthotropic {
+                    young: self.triple(&o.young, "young")?,
+                    poisson: self.triple(&o.poisson, "poisson")?,
+                    shear: self.triple(&o.shear, "shear")?,
+                    axes: self.axes(o.axes.as_ref())?,
+                };
+                Ok(Ok(Solid::of_strains(o.strains, Elasticity::Orthotropic(law))))
+            }
+        }
+    }
+}
+
+/// Hands every number of a material to `ask`.
+fn each_number<'a>(
+    material: &'a SolidMaterial,
+    ask: &dyn Fn(&'a Amount, &'static str) -> Result<f64>,
+) -> Result<()> {
+    let reader = Reader {
+        number: ask,
+        turn: &|direction| direction,
+    };
+    // Numbers that mean nothing make no law, which is not wanted yet.
+    reader.law(material).map(|_| ())
+}
+
+/// Whether a material has directions, which are turned with the solid.
+fn has_directions(material: &SolidMaterial) -> bool {
+    matches!(
+        material,
+        SolidMaterial::FibreReinforced(_) | SolidMaterial::FungOrthotropic(_) | SolidMaterial::Orthotropic(_)
+    )
+}
+
+impl Region<'_> {
+    /// The law and the density at a place (m) of the shape, which is put somewhere.
+    fn at(&self, builder: &Builder<'_>, name: &str, place: [f64; 3], put: &Placement) -> Result<Solid> {
+        let next = Cell::new(0usize);
+        let take = || {
+            let k = next.replace(next.get().saturating_add(1));
+            self.numbers.0[k].at(builder, place)
+        };
+        let reader = Reader {
+            number: &|_, _| take(),
+            turn: &|direction| put.turned(direction),
+        };
+        let law = reader.law(self.material)?;
+        let law = law.map_err(|error| builder.continuum_error(name, self.key(), error))?;
+        Ok(match self.density {
+            Some(_) => law.with_density(take()?),
+            None => law.without_mass(),
+        })
+    }
+
+    /// The key of the solid that it stands at.
+    fn key(&self) -> &'static str {
+        match self.spec {
+            Some(_) => "materials",
+            None => "material",
+        }
+    }
+}
+
+impl Materials<'_> {
+    /// Adds the solid with its materials, in as many places as there are.
+    pub(super) fn add(
+        &self,
+        builder: &mut Builder<'_>,
+        spec: &Spec,
+        node: NodeId,
+        mesh: &Mesh,
+        places: &[Placement],
+    ) -> Result<Vec<SolidParts>> {
+        let name = spec.name.as_str();
+        let mut bases = Vec::with_capacity(self.regions.len());
+        for region in &self.regions {
+            let here = region.at(builder, name, region.place, &places[0])?;
+            bases.push(with_choices(builder, spec, region.spec, here)?);
+        }
+        let lists: Vec<Option<Vec<usize>>> = self
+            .regions
+            .iter()
+            .map(|r| self.repeated(r, places.len()))
+            .collect();
+        // The model is taken out: what is asked of the builder meanwhile is not about it.
+        let mut model = std::mem::replace(&mut builder.model, Model::new());
+        let (builder_now, wrong) = (&*builder, RefCell::new(None));
+        let looked_at: Vec<_> = self
+            .regions
+            .iter()
+            .zip(&bases)
+            .map(|(region, base)| {
+                let wrong = &wrong;
+                move |element: usize, place: [f64; 3]| {
+                    let put = &places[element.checked_div(self.count).unwrap_or(0)];
+                    let here = region.at(builder_now, name, put.taken_back(place), put);
+                    match here {
+                        Ok(here) => base.with_law_of(&here),
+                        Err(error) => {
+                            wrong.borrow_mut().get_or_insert(error);
+                            *base
+                        }
+                    }
+                }
+            })
+            .collect();
+        let mut regions = Vec::with_capacity(bases.len());
+        for (k, region) in self.regions.iter().enumerate() {
+            let turned = has_directions(region.material) && places.len() > 1;
+            let varies = (region.numbers.vary() || turned).then_some(&looked_at[k]);
+            regions.push(SolidRegion {
+                name: region.spec.map_or("", |part| &part.name),
+                elements: lists[k].as_deref(),
+                solid: bases[k],
+                varies: varies.map(|f| f as &dyn Fn(usize, [f64; 3]) -> Solid),
+            });
+        }
+        let made = Solid::add_regions_on(&mut model, name, node, mesh, &regions);
+        drop(regions);
+        drop(looked_at);
+        builder.model = model;
+        if let Some(error) = wrong.into_inner() {
+            return Err(error);
+        }
+        made.map_err(|error| self.blame(builder, name, error))
+    }
+
+    /// Elements of a region in all places; none of the whole.
+    fn repeated(&self, region: &Region<'_>, places: usize) -> Option<Vec<usize>> {
+        let own = region.elements.as_ref()?;
+        let copies = (0..places).map(|k| k.saturating_mul(self.count));
+        Some(
+            copies
+                .flat_map(|first| own.iter().map(move |e| first.saturating_add(*e)))
+                .collect(),
+        )
+    }
+
+    /// A complaint at the entry of its region.
+    fn blame(
+        &self,
+        builder: &Builder<'_>,
+        name: &str,
+        error: pliant::continuum::ContinuumError,
+    ) -> SceneError {
+        use pliant::continuum::ContinuumError as E;
+        let index = match &error {
+            E::Region { name: own, .. } => {
+                let found = |region: &Region<'_>| region.spec.is_some_and(|part| part.name == *own);
+                self.regions.iter().position(found)
+            }
+            _ => None,
+        };
+        let Some(index) = index else {
+            let key = self.regions.first().map_or("material", Region::key);
+            return builder.continuum_error(name, key, error);
+        };
+        let places = [Where::Item(name, "materials", index), Where::Name(name)];
+        let diagnostic = builder.source.about(&places, format!("`{name}`: {error}"), None);
+        SceneError::Value(Box::new(diagnostic))
+    }
+}
+
+/// The material with what it remembers and the other choices of the solid.
+fn with_choices(
+    builder: &Builder<'_>,
+    spec: &Spec,
+    part: Option<&SolidRegionSpec>,
+    solid: Solid,
+) -> Result<Solid> {
+    let name = spec.name.as_str();
+    let own_plastic = part.and_then(|part| part.plastic.as_ref());
+    let solid = match own_plastic.or(spec.plastic.as_ref()) {
+        Some(plastic) => solid.with_plasticity(plasticity(builder, name, plastic)?),
+        None => solid,
+    };
+    let own_terms: Option<&[PronyTermSpec]> = part.and_then(|part| part.viscoelastic.as_deref());
+    let solid = match prony(builder, name, own_terms.unwrap_or(&spec.viscoelastic))? {
+        Some(series) => solid.with_viscoelasticity(series),
+        None => solid,
+    };
+    let rows: Option<Incompressibility> = part.and_then(|part| part.incompressibility);
+    let time = Where::Field(name, "relaxation_time");
+    Ok(solid
+        .with_mass(spec.mass_matrix)
+        .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))
+        .with_incompressibility(rows.unwrap_or(spec.incompressibility))
+        .with_tangent(spec.tangent)
+        .with_relaxation_time(components::not_negative(builder, &spec.relaxation_time, time)?))
+}
+
+fn plasticity(builder: &Builder<'_>, name: &str, spec: &PlasticSpec) -> Result<Plasticity> {
+    let number = |value: &Amount, key| components::not_negative(builder, value, Where::Field(name, key));
+    let yield_stress = builder.positive(&spec.yield_stress, Where::Field(name, "yield_stress"))?;
+    Ok(Plasticity::perfect(yield_stress)
+        .with_isotropic_hardening(number(&spec.isotropic, "isotropic")?)
+        .with_kinematic_hardening(number(&spec.kinematic, "kinematic")?)
+        .with_saturation(number(&spec.rise, "rise")?, number(&spec.rate, "rate")?))
+}

@@ -96,6 +96,12 @@ impl StageImpacts {
         self.contacts.clear();
     }
 
+    /// Adds others.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.rows.extend(others.rows);
+        self.contacts.extend(others.contacts);
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.contacts.is_empty()

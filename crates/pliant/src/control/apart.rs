@@ -50,7 +50,7 @@ pub(crate) fn has_impacts(simulation: &mut Simulation, h: f64) -> bool {
 }
 
 /// Islands that are taken by themselves in a step at most; what is left then is taken together.
-const MOST_PARTS: usize = 8;
+const MOST_PARTS: usize = 4;
 
 /// A way to take a step from the present motion, with so many attempts left.
 type Way<'a, T> = &'a dyn Fn(&mut Simulation, &mut usize) -> Result<T, Error>;

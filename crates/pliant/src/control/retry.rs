@@ -352,7 +352,6 @@ fn whole_step(
     *left = left.saturating_sub(1);
     let conditions = Conditions {
         or_halves: halvings.taken < halvings.unsolved,
-        or_parts: true,
         ..Conditions::default()
     };
     let steps = simulation.counters().steps;

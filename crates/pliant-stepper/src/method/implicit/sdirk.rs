@@ -144,8 +144,8 @@ impl Method for Sdirk2 {
                 let attempt = self.two_stages(system, start, end, two, trace);
                 if let Ok(attempt) = &attempt {
                     impact = attempt.impact;
-                    let struck = trace.stages.or_parts && impact != Impact::None;
-                    if struck && self.is_apart(system, start) {
+                    let is_struck = trace.stages.or_parts && impact != Impact::None;
+                    if is_struck && self.is_apart(system, start) {
                         trace.stages.impacts.clone_from(&self.struck);
                         trace.stages.taken = 2;
                         trace.solved.status = Status::MaxIterations;
@@ -206,7 +206,8 @@ fn settle(attempt: Result<Attempt, Error>, or_halves: bool) -> Result<Option<Sta
 }
 
 impl Sdirk2 {
-    /// Both stages, as far as they are solved and there is no impact.
+    /// Both stages, as far as they are solved and there is no impact, or other islands are to be
+    /// told from those that have one.
     fn two_stages(
         &mut self,
         system: &mut System,
@@ -217,7 +218,12 @@ impl Sdirk2 {
     ) -> Result<Attempt, Error> {
         let mut solved = self.first_stage(system, start, end, first, trace)?;
         let mut impact = self.impact(system, start, end, first.elapsed);
-        if solved.status == Status::Converged && impact == Impact::None {
+        let goes_on = match impact {
+            Impact::None => true,
+            _ => trace.stages.or_parts && self.is_apart(system, start),
+        };
+        if solved.status == Status::Converged && goes_on {
+            let (earlier, struck) = (impact, std::mem::take(&mut self.struck));
             self.advance(system, start, first, end)?;
             solved = self.stage(system, start, end, first.second(), trace)?;
             self.average(end);
@@ -225,6 +231,10 @@ impl Sdirk2 {
                 Impact::None if self.rebounds(system, start, end, first.h) => Impact::Real,
                 impact => impact,
             };
+            self.struck.extend(struck);
+            if impact == Impact::None {
+                impact = earlier;
+            }
         }
         let status = solved.status;
         Ok(Attempt { status, impact })

@@ -27,6 +27,7 @@ mod files;
 mod holds;
 mod inputs;
 mod joints;
+mod live;
 mod probes;
 mod review;
 mod samples;

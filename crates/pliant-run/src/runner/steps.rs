@@ -399,7 +399,7 @@ impl Runner {
 
     /// Gives a variable another value, which targets reach after so many steps of the scene's
     /// length.
-    fn set_variable(&mut self, to: (usize, f64), steps: usize) -> Result<(), pliant::Error> {
+    pub(super) fn set_variable(&mut self, to: (usize, f64), steps: usize) -> Result<(), pliant::Error> {
         let within = self.scene.plan.step * steps as f64;
         let inputs = &mut self.scene.inputs;
         self.variables.set(&mut self.simulation, inputs, to, within)?;

@@ -35,13 +35,13 @@ pub enum PullError {
         /// The number given.
         item: usize,
     },
-    /// It never moves.
+    /// The item never moves.
     #[error("`{name}` does not move: it is fixed in the world")]
     Fixed {
         /// The user's name for it.
         name: String,
     },
-    /// It is carried by others, and has no mass of its own.
+    /// The item is carried by others, and has no mass of its own.
     #[error("`{name}` has no mass of its own: pull at what carries it")]
     Massless {
         /// The user's name of the node.
@@ -60,7 +60,7 @@ pub struct Grip {
     element: usize,
     /// In body axes (m); zero for points.
     point: [f64; 3],
-    /// What it holds (kg).
+    /// Mass that it holds (kg).
     mass: f64,
     /// Stiffness of the spring (N/m).
     stiffness: f64,
@@ -139,9 +139,9 @@ impl Pulls {
     }
 
     /// Fastens a spring to an item of the picture, of a body or collider at a point in its axes (m);
-    /// it does not pull before it is moved. Its stiffness is one at which the item follows well and, at rest, hangs by less than
-    /// a twentieth of the size of the scene; its damping is critical for the mass that it holds:
-    /// that of the body, or of all points of the node.
+    /// it does not pull before it is moved. Its stiffness is one at which the item follows well and,
+    /// at rest, hangs by less than a twentieth of the size of the scene; its damping is critical
+    /// for the mass that it holds: that of the body, or of all points of the node.
     ///
     /// # Errors
     /// [`PullError`].
@@ -263,7 +263,7 @@ fn to_world(pose: &Pose, point: [f64; 3]) -> [f64; 3] {
     (Vec3::from(pose.position) + rotation::rotate(pose.rotation, point.into())).into()
 }
 
-/// What a picture shows, points and then bodies, in the order of its recording.
+/// Lists what a picture shows, points and then bodies, in the order of its recording.
 fn items(model: &Model, picture: &Picture) -> Vec<Item> {
     let of = |(node, element): (NodeId, usize)| Item {
         place: Some((node, element)),

@@ -27,7 +27,6 @@ mod files;
 mod holds;
 mod inputs;
 mod joints;
-mod live;
 mod probes;
 mod review;
 mod samples;

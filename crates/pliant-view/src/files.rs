@@ -20,7 +20,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// These from now on, as they are now.
+    /// Watches these from now on, as they are now.
     pub(crate) fn watch(&mut self, mut paths: Vec<PathBuf>) {
         paths.sort();
         paths.dedup();

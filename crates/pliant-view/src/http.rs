@@ -27,7 +27,7 @@ pub(crate) enum Refusal {
     NotFound,
     Method,
     TooLarge,
-    /// It did not come, or the other end has gone: there is nobody to answer.
+    /// No request has come, or the other end has gone: there is nobody to answer.
     Gone,
 }
 

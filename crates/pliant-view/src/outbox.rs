@@ -1,4 +1,4 @@
-//! What the run has for the page: of everything the newest alone, so that nothing piles up.
+//! Messages that the run has for the page: of everything the newest alone, so that nothing piles up.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

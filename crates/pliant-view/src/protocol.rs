@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a page asks for, as JSON: `{"do": "play"}`.
+/// A request of a page, as JSON: `{"do": "play"}`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Request {
@@ -59,9 +59,9 @@ pub(crate) enum Request {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    /// What it is set to.
+    /// The value that it is set to.
     pub(crate) value: f64,
-    /// What it is in the file.
+    /// Its value in the file.
     pub(crate) start: f64,
     /// Whether the run follows it at once, not from its next start on.
     pub(crate) at_once: bool,
@@ -97,7 +97,7 @@ pub(crate) struct PullState {
     pub(crate) stiffness: f64,
 }
 
-/// What stands ahead of the numbers of a frame.
+/// The head of a frame, ahead of its numbers.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Head<'a> {
     pub(crate) frame: u64,

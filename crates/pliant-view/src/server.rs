@@ -57,7 +57,7 @@ pub struct View {
     address: SocketAddr,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Shared {
     token: String,
     port: u16,

@@ -44,7 +44,7 @@ impl fmt::Debug for SceneSource {
     }
 }
 
-/// What the run is told.
+/// Something that the run is told.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A page has come, in place of another one if there was one.
@@ -68,7 +68,7 @@ pub(crate) struct Session {
     failed: bool,
     /// Frames so far.
     frames: u64,
-    /// What the page does not know yet.
+    /// Everything that the page does not know yet.
     news: News,
 }
 

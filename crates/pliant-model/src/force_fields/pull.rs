@@ -28,7 +28,7 @@ pub struct Pull {
     inputs: [f64; INPUTS],
 }
 
-/// What acts at a state: the spring, and where it is fastened.
+/// The spring that acts at a state, and where it is fastened.
 struct Acting {
     element: usize,
     stiffness: f64,

@@ -148,9 +148,14 @@ class LivePlayer extends Player {
 
   /** What is under a pixel and can be pulled at: the item, the point in its axes, and the same in the world. */
   gripAt(x, y) {
-    const found = pick(this, x, y);
+    const { motion, things, camera, view } = this;
+    // Marks, lines and what cannot be pulled at do not stand in the way of the body that carries them.
+    const no = { shown: false }, yes = { shown: true };
+    const of = (i) => (motion.reachable[i] && things.of(i).shown ? yes : no);
+    const reachable = { of, ofBody: motion.bodies.map((body, b) => of(motion.pointCount + b)), ofLine: motion.lines.map(() => no),
+      ofMark: motion.marks.map(() => no), ofGroup: things.ofGroup, groupOf: things.groupOf, lineOf: things.lineOf };
+    const found = pick({ motion, things: reachable, camera, view, showsJoints: false }, x, y);
     if (!found || (found.kind !== "body" && found.kind !== "point")) return null;
-    const { motion } = this;
     const item = found.kind === "point" ? found.index : motion.pointCount + found.index;
     if (!motion.reachable[item]) return null;
     if (found.kind === "point") {

@@ -33,7 +33,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// What is asked for; none is as fast as it goes.
+    /// The rate that is asked for; none is as fast as it goes.
     pub(super) fn speed(&self) -> Option<f64> {
         self.speed
     }

@@ -96,7 +96,7 @@ impl Viewed {
     }
 }
 
-/// What a page knows.
+/// A page, and all that it knows.
 pub(crate) struct Page {
     pub(crate) socket: WebSocket<TcpStream>,
     pub(crate) scene: Value,

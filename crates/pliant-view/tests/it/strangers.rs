@@ -1,4 +1,4 @@
-//! What is no page of a view is refused, and the view goes on.
+//! Whoever is no page of a view is refused, and the view goes on.
 
 use crate::STONE;
 use crate::page::Viewed;

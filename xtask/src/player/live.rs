@@ -233,10 +233,10 @@ fn reads_again(page: &mut Remote, scene: &Path) -> Result<String, String> {
 /// Counts the frames of scenes that play in real time; a sentence of each.
 pub(super) fn rates(scenes: &[PathBuf], scratch: &Path) -> Result<Vec<String>, String> {
     let mut told = Vec::new();
-    for scene in scenes {
+    for (k, scene) in scenes.iter().enumerate() {
         let viewed = Viewed::of(scene, LONG)?;
         let url = format!("{}#state", viewed.url);
-        let mut page = Remote::open(&scratch.join("rates"), SIZE, &url)?;
+        let mut page = Remote::open(&scratch.join(format!("rates-{k}")), SIZE, &url)?;
         page.until("a frame", |state| state["live"]["frames"].as_u64() > Some(0))?;
         page.click("play")?;
         page.until("time to pass", |state| state["time"].as_f64() > Some(0.02))?;
@@ -268,7 +268,7 @@ pub(super) fn rates(scenes: &[PathBuf], scratch: &Path) -> Result<Vec<String>, S
 pub(super) fn draw(root: &Path, scratch: &Path) -> Result<(), String> {
     let viewed = Viewed::of(&root.join("scenes/stack.ron"), LONG)?;
     let url = format!("{}#state&forces", viewed.url);
-    let mut page = Remote::open(&scratch.join("live"), [1000, 680], &url)?;
+    let mut page = Remote::open(&scratch.join("live-picture"), [1000, 680], &url)?;
     page.until("a frame", |state| state["live"]["frames"].as_u64() > Some(0))?;
     page.click("play")?;
     let state = page.until("time to pass", |state| state["time"].as_f64() > Some(0.3))?;

@@ -83,7 +83,7 @@ impl Loaded {
     /// The warnings of the scene, if there are any.
     pub(super) fn warnings(&self) -> Option<String> {
         let list = self.runner.warnings().iter();
-        let list: Vec<String> = list.map(|warning| warning.to_string()).collect();
+        let list: Vec<String> = list.map(ToString::to_string).collect();
         (!list.is_empty()).then(|| list.join("\n"))
     }
 

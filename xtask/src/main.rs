@@ -114,7 +114,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "player",
-        summary: "check the player in headless Chromium  [PAGE.html] [FOLDER for its pictures]",
+        summary: "check the player and the live page in headless Chromium  [PAGE.html] [FOLDER for its pictures], --live-rate SCENE...",
         run: player::run,
     },
     Task {

@@ -8,8 +8,10 @@
 //! console. Chromium is Debian's, or the program that `PLIANT_CHROMIUM` names.
 
 mod checks;
+mod live;
 mod pictures;
 mod png;
+mod remote;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -42,9 +44,17 @@ const SIZE: [usize; 2] = [960, 640];
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Checks the page, or the scene of known things; the pictures stay in the folder if one is given.
+/// With `--live-rate` counts the frames of live scenes instead.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
+    if let [first, scenes @ ..] = args
+        && first == "--live-rate"
+    {
+        return live_rates(scenes);
+    }
     if args.len() > 2 {
-        eprintln!("usage: cargo xtask player [PAGE.html] [FOLDER]");
+        eprintln!(
+            "usage: cargo xtask player [PAGE.html] [FOLDER]\n       cargo xtask player --live-rate SCENE..."
+        );
         return Ok(2);
     }
     let scratch = std::env::temp_dir().join(format!("pliant-player-{}", std::process::id()));
@@ -55,7 +65,11 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     let folder = folder.map_or_else(|| scratch.clone(), PathBuf::from);
     let checked = in_browser(&scratch, &folder, |browser| match page {
         Some(page) => Ok(vec![check(Path::new(page), &folder, browser)?]),
-        None => checks::run(browser, &folder),
+        None => {
+            let mut told = checks::run(browser, &folder)?;
+            told.extend(live::check(&scratch, &folder)?);
+            Ok(told)
+        }
     });
     let what = page.map_or("the player", String::as_str);
     match &checked {
@@ -65,6 +79,20 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         Err(sentence) => eprintln!("error: {what}: {sentence}"),
     }
     Ok(u8::from(checked.is_err()))
+}
+
+/// Counts the frames of live scenes.
+fn live_rates(scenes: &[String]) -> Result<u8, Error> {
+    let scratch = std::env::temp_dir().join(format!("pliant-rates-{}", std::process::id()));
+    let scenes: Vec<PathBuf> = scenes.iter().map(PathBuf::from).collect();
+    let told = live::rates(&scenes, &scratch);
+    // Left over, it takes room and nothing else.
+    let _ = std::fs::remove_dir_all(&scratch);
+    match &told {
+        Ok(sentences) => sentences.iter().for_each(|sentence| println!("{sentence}")),
+        Err(sentence) => eprintln!("error: {sentence}"),
+    }
+    Ok(u8::from(told.is_err()))
 }
 
 /// Draws the pictures of the documents anew.

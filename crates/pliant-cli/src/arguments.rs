@@ -26,6 +26,9 @@ pub(crate) enum Command {
     Check(Check),
     /// Run a scene and draw pictures of it as PNG files: one, or all frames of a video.
     Render(Render),
+    /// Run a scene in a page of the browser that plays it live: drag things, change parameters; it
+    /// is read again when its file changes.
+    View(View),
     /// Solve a problem from a file, such as a dumped solve, with any solver.
     Solve(Solve),
     /// Run a scene many times over values of its parameters, with the results in one table.
@@ -182,6 +185,20 @@ pub(crate) struct Render {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct View {
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+    #[command(flatten)]
+    pub(crate) timing: Timing,
+    /// Serve the page at this port of the loopback interface [default: any that is free]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Print the address of the page, and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) plan: SweepPlan,
@@ -325,7 +342,7 @@ pub(crate) struct Check {
     pub(crate) scene: Scene,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Scene {
     /// The scene file, .ron or .json
     #[arg(value_name = "SCENE")]
@@ -417,6 +434,7 @@ impl Scene {
                 mesh_bytes: bounds.max_file_size.map_or(default.mesh_bytes, mebibytes),
             },
             mesh_directories: bounds.allow_outside.clone(),
+            varied: Vec::new(),
         }
     }
 }

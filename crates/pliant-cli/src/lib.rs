@@ -25,6 +25,7 @@ mod schema;
 mod solve;
 mod sweep;
 mod table;
+mod view;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
@@ -54,6 +55,7 @@ pub fn program() -> ExitCode {
     let code = match &arguments.command {
         Command::Run(run) => run::run(run),
         Command::Render(render) => render::render(render),
+        Command::View(view) => view::view(view),
         Command::Check(check) => check::check(check),
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),

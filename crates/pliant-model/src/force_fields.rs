@@ -9,6 +9,7 @@ mod full_compliance;
 mod gas;
 mod muscle;
 mod potential;
+mod pull;
 mod spring;
 
 pub use body_force::BodyForce;
@@ -20,4 +21,5 @@ pub use full_compliance::FullCompliance;
 pub use gas::Gas;
 pub use muscle::AxialMuscle;
 pub use potential::Potential;
+pub use pull::Pull;
 pub use spring::Spring;

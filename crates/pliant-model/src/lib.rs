@@ -46,7 +46,7 @@ pub use field::Field;
 pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
     AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, FullCompliance, Gas, Potential,
-    Spring, Torque, UniformCompliance,
+    Pull, Spring, Torque, UniformCompliance,
 };
 pub use joint::{Joint, JointHandle, JointKind, Side};
 pub use mapping::{Degenerate, Dependency, Mapping, MappingPieces, Parents};

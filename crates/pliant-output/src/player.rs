@@ -33,6 +33,7 @@
 mod check;
 mod data;
 mod encode;
+pub mod live;
 #[cfg(test)]
 mod tests;
 
@@ -45,7 +46,7 @@ use std::path::Path;
 
 const PAGE: &str = include_str!("player/player.html");
 const STYLE: &str = include_str!("player/player.css");
-/// The parts of the one script, in order.
+/// The parts of the script that draws, in order.
 const SCRIPT: [&str; 11] = [
     include_str!("player/data.js"),
     include_str!("player/things.js"),
@@ -59,6 +60,8 @@ const SCRIPT: [&str; 11] = [
     include_str!("player/pick.js"),
     include_str!("player/player.js"),
 ];
+/// The last part of the script of a page that plays what it holds.
+const START: &str = include_str!("player/start.js");
 
 /// The most bytes of frames a page carries: browsers refuse texts of more than about 512 MiB.
 pub const MAX_FRAME_BYTES: usize = 256 << 20;
@@ -260,7 +263,8 @@ pub fn player_html(recording: &Recording, up: [f64; 3]) -> Result<String, Player
             ("title", &title),
             ("style", STYLE),
             ("data", &data),
-            ("script", &SCRIPT.concat()),
+            ("script", &[&SCRIPT.concat(), START].concat()),
+            ("policy", ""),
         ],
     ))
 }

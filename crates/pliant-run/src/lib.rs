@@ -6,6 +6,7 @@
 //! mechanics of its own, and it never prints.
 
 pub mod problem;
+pub mod pull;
 pub mod render;
 mod runner;
 

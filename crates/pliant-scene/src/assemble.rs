@@ -104,6 +104,9 @@ pub struct Settings {
     /// Directories that the scene may read meshes in, beside its own. A mesh elsewhere is an error,
     /// whether its path or a symbolic link leads there.
     pub mesh_directories: Vec<PathBuf>,
+    /// Parameters that may change while the scene runs, beside those that its events and controllers
+    /// set: who runs it sets them. Names of others are passed over.
+    pub varied: Vec<String>,
 }
 
 /// The length of a run, and the pictures of it that are recorded.
@@ -419,7 +422,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     tables::functions(&mut builder)?;
     builder.parameters(scene, settings)?;
     builder.take_frames(&file.places)?;
-    observables::variables(&mut builder, scene)?;
+    observables::variables(&mut builder, scene, &settings.varied)?;
     builder.follow()?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     starts::find(&mut builder)?;

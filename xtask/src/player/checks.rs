@@ -10,13 +10,13 @@ use crate::process;
 /// The scene.
 const SCENE: &str = include_str!("scene.ron");
 /// Tangent of half the vertical angle of view of the player, of 17 degrees.
-const TANGENT: f64 = 0.305_730_681_458_660_4;
+pub(super) const TANGENT: f64 = 0.305_730_681_458_660_4;
 /// How far the camera of the scene is from the plane of its things (m).
-const DISTANCE: f64 = 10.0;
+pub(super) const DISTANCE: f64 = 10.0;
 /// Least cosine between a colour and that of a pixel, which light and shade make darker or paler.
 const LEAST_COSINE: f64 = 0.93;
 
-const BLOCK: [f64; 3] = [0.84, 0.15, 0.16];
+pub(super) const BLOCK: [f64; 3] = [0.84, 0.15, 0.16];
 const DISC: [f64; 3] = [0.17, 0.63, 0.17];
 const STONE: [f64; 3] = [0.06, 0.25, 0.82];
 const TAPE: [f64; 3] = [0.83, 0.63, 0.09];
@@ -246,7 +246,7 @@ fn curve<'a>(strips: &'a [Value], name: &str) -> Result<&'a Value, String> {
     named.next().ok_or_else(|| format!("no curve is called {name}"))
 }
 
-fn number(value: &Value, pointer: &str) -> Result<f64, String> {
+pub(super) fn number(value: &Value, pointer: &str) -> Result<f64, String> {
     let found = value.pointer(pointer).and_then(Value::as_f64);
     found.ok_or_else(|| format!("the page has no number {pointer}"))
 }
@@ -285,7 +285,7 @@ fn read_out(text: &str) -> Result<(f64, f64), String> {
     Ok((value * factor, factor * 10f64.powi(-(behind as i32))))
 }
 
-fn near(what: &str, found: f64, expected: f64, tolerance: f64) -> Result<(), String> {
+pub(super) fn near(what: &str, found: f64, expected: f64, tolerance: f64) -> Result<(), String> {
     match (found - expected).abs() <= tolerance {
         true => Ok(()),
         false => Err(format!("{what} is {found}, and {expected} is expected")),
@@ -293,7 +293,7 @@ fn near(what: &str, found: f64, expected: f64, tolerance: f64) -> Result<(), Str
 }
 
 /// Cosine between two colours.
-fn cosine(pixel: [u8; 3], colour: [f64; 3]) -> f64 {
+pub(super) fn cosine(pixel: [u8; 3], colour: [f64; 3]) -> f64 {
     let pixel = pixel.map(f64::from);
     let dot = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     dot(pixel, colour) / (dot(pixel, pixel) * dot(colour, colour)).sqrt().max(1e-300)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Browser, checks};
+use super::{Browser, checks, live};
 
 /// Width and height of a picture (px).
 const SIZE: [usize; 2] = [1000, 680];
@@ -31,5 +31,5 @@ pub(super) fn draw(browser: &Browser, root: &Path, scratch: &Path) -> Result<(),
         browser.screenshot_of(SIZE, &url, &path)?;
         println!("docs/pictures/{file}: written");
     }
-    Ok(())
+    live::draw(root, scratch)
 }

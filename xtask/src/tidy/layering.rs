@@ -94,6 +94,10 @@ const TABLE: &[(&str, Allowed)] = &[
         ]),
     ),
     (
+        "pliant-view",
+        These(&["pliant", "pliant-output", "pliant-run", "pliant-scene"]),
+    ),
+    (
         "pliant-cli",
         These(&[
             "pliant-lab",
@@ -103,6 +107,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-scene",
             "pliant-sweep",
             "pliant-import",
+            "pliant-view",
         ]),
     ),
     (

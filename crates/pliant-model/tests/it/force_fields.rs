@@ -3,7 +3,8 @@
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{
     At, AxialMuscle, Blocks, BodyForce, ConstantForce, Damping, Dependency, Drag, Evaluation, ForceField,
-    Formula, Gas, Model, NotInvertible, Pose, Potential, Problem, RowLaw, Space, Torque, Treatment, check,
+    Formula, Gas, Model, NotInvertible, Pose, Potential, Problem, Pull, RowLaw, Space, Torque, Treatment,
+    check,
 };
 
 pub(crate) const TOLERANCE: f64 = 1e-6;
@@ -375,4 +376,53 @@ fn the_checker_sees_faults() {
         |c| c.compliance,
     );
     seen(Wrong { cubic: 0.5, ..right }, |c| c.linear);
+}
+
+#[test]
+fn pulls() {
+    let place = [0.3, -0.2, 0.5];
+    let arm = [0.2, 0.1, -0.4];
+    for seed in 0..10 {
+        let law = Pull::new(3).with_inputs(Pull::acting_on(1, [40.0, 3.0], place, arm));
+        passes(&law, Space::Rigid3, &bodies(seed, 3), &random(seed, 18));
+        passes(&law, Space::Real(3), &random(seed, 9), &random(seed + 1, 9));
+    }
+    // Nothing acts before inputs are set.
+    assert_eq!(
+        force(&Pull::new(2), Space::Rigid3, &bodies(1, 2), &[1.0; 12]),
+        [0.0; 12]
+    );
+    // A quarter turn about z takes the point (1, 0, 0) of the body to (0, 1, 0) from it.
+    let pose = Pose::turned([5.0, 6.0, 7.0], [0.0, 0.0, 1.0], std::f64::consts::FRAC_PI_2);
+    let x: Vec<f64> = [&pose.position[..], &pose.rotation[..]].concat();
+    let inputs = Pull::acting_on(0, [10.0, 2.0], [5.0, 7.5, 7.0], [1.0, 0.0, 0.0]);
+    let law = Pull::new(1).with_inputs(inputs);
+    assert!((energy(&law, Space::Rigid3, &x) - 0.5 * 10.0 * 0.25).abs() < 1e-12);
+    // At rest 5 N along y of the world, which is x of the body: no torque about its point.
+    close(
+        &force(&law, Space::Rigid3, &x, &[0.0; 6]),
+        &[0.0, 5.0, 0.0, 0.0, 0.0, 0.0],
+    );
+    // Turning at 3 rad/s about z, the point moves at -3 m/s along x: 6 N along x.
+    let f = force(&law, Space::Rigid3, &x, &[0.0, 0.0, 0.0, 0.0, 0.0, 3.0]);
+    close(&f, &[6.0, 5.0, 0.0, 0.0, 0.0, -6.0]);
+}
+
+#[test]
+fn pulls_refuse_inputs_that_are_none() {
+    let mut model = Model::new();
+    let node = model.add_particles("p", &[[0.0; 3]; 2]).unwrap();
+    let good = Pull::acting_on(1, [1.0, 0.0], [0.0; 3], [0.0; 3]);
+    for (k, value) in [(0, 2.0), (0, 0.5), (0, -1.0), (1, -1.0), (2, -1.0), (3, f64::NAN)] {
+        let mut inputs = good;
+        inputs[k] = value;
+        let law = Pull::new(2).with_inputs(inputs);
+        let refused = model.add_force_field("pull", node, law, Treatment::Auto);
+        assert!(refused.unwrap_err().to_string().contains("`pull`"), "{k} {value}");
+    }
+    let refused = model.add_force_field("pull", node, Pull::new(3), Treatment::Auto);
+    assert!(refused.is_err());
+    model
+        .add_force_field("pull", node, Pull::new(2).with_inputs(good), Treatment::Auto)
+        .unwrap();
 }

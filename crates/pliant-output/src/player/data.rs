@@ -105,12 +105,12 @@ pub(super) struct Forces {
 /// the highest; 65,535 is no number.
 #[derive(Serialize)]
 pub(super) struct Field<'a> {
-    name: &'a str,
-    unit: &'a str,
-    low: f64,
-    high: f64,
-    bodies: bool,
-    values: String,
+    pub(super) name: &'a str,
+    pub(super) unit: &'a str,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) bodies: bool,
+    pub(super) values: String,
 }
 
 /// Numbers over time.
@@ -289,15 +289,7 @@ impl Forces {
 pub(super) fn fields(recording: &Recording, mut bytes: usize) -> (Vec<Field<'_>>, Vec<&str>) {
     let (mut fields, mut left_out) = (Vec::new(), Vec::new());
     let points = recording.groups.iter().map(|group| group.count).sum::<usize>();
-    let own = recording.fields.iter().enumerate();
-    let own = own.map(|(k, info)| (info.name.as_str(), info.unit.as_str(), Source::Own(k)));
-    let all = [
-        ("speed", "m/s", Source::Speed),
-        ("contact pressure", "Pa", Source::Pressure),
-    ];
-    let of_regions = region_fields(recording).into_iter();
-    let of_regions = of_regions.map(|spec| (title(spec.name), spec.unit, Source::Regions(spec)));
-    for (name, unit, source) in all.into_iter().chain(of_regions).chain(own) {
+    for (name, unit, source) in sources(recording) {
         let bodies = matches!(source, Source::Speed);
         let items = points + if bodies { recording.bodies.len() } else { 0 };
         let Some([low, high]) = source.range(recording, items) else {
@@ -332,6 +324,19 @@ pub(super) fn fields(recording: &Recording, mut bytes: usize) -> (Vec<Field<'_>>
     (fields, left_out)
 }
 
+/// All fields that a recording may have: name, unit and where the values come from.
+pub(super) fn sources(recording: &Recording) -> Vec<(&str, &str, Source)> {
+    let own = recording.fields.iter().enumerate();
+    let own = own.map(|(k, info)| (info.name.as_str(), info.unit.as_str(), Source::Own(k)));
+    let all = [
+        ("speed", "m/s", Source::Speed),
+        ("contact pressure", "Pa", Source::Pressure),
+    ];
+    let of_regions = region_fields(recording).into_iter();
+    let of_regions = of_regions.map(|spec| (title(spec.name), spec.unit, Source::Regions(spec)));
+    all.into_iter().chain(of_regions).chain(own).collect()
+}
+
 /// The fields of one number at points that are drawn, of all solids and sheets together.
 fn region_fields(recording: &Recording) -> Vec<FieldSpec> {
     let mut specs = Vec::new();
@@ -354,8 +359,8 @@ fn title(name: &'static str) -> &'static str {
 }
 
 /// Where the values of a field come from.
-#[derive(Clone, Copy)]
-enum Source {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
     Speed,
     Pressure,
     /// A field of one number at the points of regions.
@@ -366,7 +371,7 @@ enum Source {
 
 impl Source {
     /// Hands over so many values of a frame; NaN where there are none.
-    fn each(self, recording: &Recording, frame: usize, items: usize, mut take: impl FnMut(f64)) {
+    pub(super) fn each(self, recording: &Recording, frame: usize, items: usize, mut take: impl FnMut(f64)) {
         let frame = &recording.frames[frame];
         let size = |v: &[f64; 3]| v.iter().fold(0.0, |norm: f64, x| norm.hypot(*x));
         let mut count = 0;

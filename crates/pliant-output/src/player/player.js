@@ -14,7 +14,7 @@ class Player {
     this.view = $("view");
     this.things = new Things(motion);
     this.paint = new Paint(motion, this.things);
-    this.series = new SeriesList(tables, motion.size);
+    this.series = this.seriesOf(tables, motion.size);
     this.camera = new Camera(motion, this.things);
     this.renderer = new Renderer(this.view, motion, this.things, this.paint);
     this.plots = new Plots($("plots"), $("plot"), motion, this.series, (time) => this.seek(time));
@@ -34,6 +34,9 @@ class Player {
     this.resize();
     this.draw();
   }
+
+  /** The numbers over time. */
+  seriesOf(tables, size) { return new SeriesList(tables, size); }
 
   label() {
     const { motion } = this;
@@ -560,12 +563,4 @@ function drawTriad(svg, camera) {
     return '<line x2="' + at[0].toFixed(1) + '" y2="' + at[1].toFixed(1) + '" stroke="' + ink + '" stroke-width="2.2" stroke-linecap="round"/>' +
       '<text x="' + (1.28 * at[0]).toFixed(1) + '" y="' + (1.28 * at[1]).toFixed(1) + '" fill="' + ink + '">' + name + "</text>";
   }).join("");
-}
-
-let player;
-try {
-  const data = JSON.parse($("data").textContent);
-  player = new Player(new Motion(data), data.tables);
-} catch (error) {
-  fail(error.message);
 }

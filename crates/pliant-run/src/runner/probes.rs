@@ -78,6 +78,11 @@ impl Probes {
         self.state.missing = vec![(0, String::new()); self.observables.expressions.len()];
     }
 
+    /// Names of the parameters that may change while the scene runs.
+    pub(super) fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.observables.variables.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Whether nothing is recorded.
     pub(super) fn is_empty(&self) -> bool {
         self.observables.columns.is_empty()

@@ -8,8 +8,12 @@ use crate::schema::{ActionSpec, Scene};
 use crate::source::Where;
 use pliant_expression::{Program, suggest};
 
-/// Lists the parameters that events and controllers set.
-pub(in crate::assemble) fn variables(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+/// Lists the parameters that events and controllers set, and those that are set from outside.
+pub(in crate::assemble) fn variables(
+    builder: &mut Builder<'_>,
+    scene: &Scene,
+    outside: &[String],
+) -> Result<()> {
     for event in &scene.events {
         for action in &event.actions {
             if let ActionSpec::Set(name, _) = action {
@@ -25,6 +29,13 @@ pub(in crate::assemble) fn variables(builder: &mut Builder<'_>, scene: &Scene) -
             return builder.wrong(&[Where::Field(user, "sets"), Where::Name(user)], message, None);
         }
         variable(builder, user, name)?;
+    }
+    for name in outside {
+        let value = builder.parameters.values.get(name).copied();
+        let is_listed = builder.varied.iter().any(|(varied, _)| varied == name);
+        if let (Some(value), false) = (value, is_listed) {
+            builder.varied.push((name.clone(), value));
+        }
     }
     Ok(())
 }

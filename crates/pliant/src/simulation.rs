@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod environment;
+mod examine;
 mod run;
 
 use checkpoint::Before;

@@ -211,14 +211,14 @@ fn sheet_points(parts: &SheetParts, values: &[f64], count: usize) -> Vec<f64> {
 
 /// The fields of a solid at its nodes.
 #[derive(Debug)]
-struct SolidNodes {
-    stress: Vec<[f64; 6]>,
-    strain: Vec<[f64; 6]>,
+pub(super) struct SolidNodes {
+    pub(super) stress: Vec<[f64; 6]>,
+    pub(super) strain: Vec<[f64; 6]>,
     plastic: Vec<f64>,
 }
 
 impl SolidNodes {
-    fn new(parts: &SolidParts, fields: &SolidFields) -> Self {
+    pub(super) fn new(parts: &SolidParts, fields: &SolidFields) -> Self {
         let (to, volumes) = (&parts.recovery, &parts.volumes);
         let plastic = match parts.yields {
             true => to.nodes(&one(fields.plastic_strain.iter().copied()), volumes),

@@ -15,7 +15,7 @@ use crate::path::{Path, Wishes};
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::run::Run;
 use crate::{contacts, control, dynamics, errors, measured, own, picture};
-use numpy::{PyArray1, PyArray2, PyArray3};
+use numpy::{PyArray2, PyArray3};
 use pliant::{Equilibrium, Settle, Simulation as Motion, StaticMethod};
 use pliant_run::{Runner, Target, Tensor};
 use pyo3::prelude::*;

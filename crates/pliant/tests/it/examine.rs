@@ -72,7 +72,9 @@ fn a_mass_on_a_distance_leaves_what_is_across() {
     model.add_constraint("ground", on, Level::Position).unwrap();
     assert!(examined(model).massless.is_empty());
     let (mut model, on) = points(distance());
-    let one = model.add_mapped("one", &[on], Subset::of_elements(&[1])).unwrap();
+    let one = model
+        .add_mapped("one", &[on], Subset::of_elements(Space::Real(3), &[1]))
+        .unwrap();
     model.add_constraint("pin", one, Level::Position).unwrap();
     let found = examined(model).massless;
     assert!(

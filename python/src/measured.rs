@@ -1,4 +1,4 @@
-//! What is measured in a simulation: probes, stresses and strains as arrays.
+//! Quantities that are measured in a simulation: probes, stresses and strains as arrays.
 
 use crate::errors;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};

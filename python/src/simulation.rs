@@ -365,7 +365,7 @@ impl Simulation {
     /// numbers are those of the files for ParaView.
     #[pyo3(signature = (name, at=None))]
     fn stress<'py>(&self, py: Python<'py>, name: &str, at: Option<&str>) -> PyResult<Matrix<'py>> {
-        let read = |place| self.without_python(py, |runner| runner.tensor(name, Tensor::Stress, place));
+        let read = |place| self.without_python(py, |runner| Tensor::Stress.read(runner, name, place));
         measured::tensor(py, at, read)
     }
 
@@ -374,7 +374,7 @@ impl Simulation {
     /// half of the angle. NaN where an element is inside out.
     #[pyo3(signature = (name, at=None))]
     fn strain<'py>(&self, py: Python<'py>, name: &str, at: Option<&str>) -> PyResult<Matrix<'py>> {
-        let read = |place| self.without_python(py, |runner| runner.tensor(name, Tensor::Strain, place));
+        let read = |place| self.without_python(py, |runner| Tensor::Strain.read(runner, name, place));
         measured::tensor(py, at, read)
     }
 

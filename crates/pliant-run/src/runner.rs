@@ -283,6 +283,25 @@ impl Runner {
         Ok(runner)
     }
 
+    /// Asks what the first step asks before it has contacts, and takes no step: `pliant check`.
+    /// A complaint that another integrator than the theta method may get over joins the
+    /// [`warnings`](Self::warnings).
+    ///
+    /// # Errors
+    /// [`SceneError::Simulation`] for what that step would be refused for, with its place.
+    pub fn check(&mut self) -> Result<(), SceneError> {
+        inspect::check(self)
+    }
+
+    /// Finds all that a run would refuse before its first step ends, by taking that step (of motion;
+    /// equilibria are not sought), and what it would take although it is hardly meant. The latter
+    /// joins the [`warnings`](Self::warnings): directions without mass, velocities that contradict
+    /// hard constraints, hard constraints that contradict each other. The runner is to be dropped
+    /// then.
+    pub fn inspect(&mut self) -> Inspection {
+        inspect::inspect(self)
+    }
+
     /// Keeps no pictures and no lines of tables, so that memory does not grow with the duration.
     /// The numbers of the summary are the same.
     pub fn without_recording(mut self) -> Self {

@@ -1,4 +1,4 @@
-//! What `pliant check` finds: all that a run would refuse before its first step ends, and what it
+//! Findings of `pliant check`: all that a run would refuse before its first step ends, and what it
 //! would take although it is hardly meant.
 
 use super::review::{MOST, Size, short};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// Names that a sentence lists.
 const NAMES: usize = 30;
 
-/// What rows that depend on each other are apart, as a share of the size of the scene (of one
+/// Distance of rows that depend on each other, as a share of the size of the scene (of one
 /// radian), from which on they contradict each other.
 const APART: f64 = 1e-7;
 
@@ -23,124 +23,115 @@ pub struct Inspection {
     pub refusal: Option<SceneError>,
 }
 
-impl Runner {
-    /// Asks what the first step asks before it has contacts, and takes no step: `pliant check`.
-    /// A complaint that another integrator than the theta method may get over joins the
-    /// [`warnings`](Self::warnings).
-    ///
-    /// # Errors
-    /// [`SceneError::Simulation`] for what that step would be refused for, with its place.
-    pub fn check(&mut self) -> Result<(), SceneError> {
-        let Parts {
-            plan,
-            statics,
-            places,
-            ..
-        } = &self.scene;
-        if statics.is_some() {
-            return Ok(());
-        }
-        let first = first_step(plan);
-        let asked = self.simulation.check_step(first);
-        if let Some(complaint) = asked.map_err(|e| places.error(e))? {
-            self.warnings
-                .push(places.warning(complaint.to_string(), &[], None));
-        }
-        Ok(())
+/// [`Runner::check`].
+pub(super) fn check(runner: &mut Runner) -> Result<(), SceneError> {
+    let Parts {
+        plan,
+        statics,
+        places,
+        ..
+    } = &runner.scene;
+    if statics.is_some() {
+        return Ok(());
     }
+    let first = first_step(plan);
+    let asked = runner.simulation.check_step(first);
+    if let Some(complaint) = asked.map_err(|e| places.error(e))? {
+        runner
+            .warnings
+            .push(places.warning(complaint.to_string(), &[], None));
+    }
+    Ok(())
+}
 
-    /// Finds all that a run would refuse before its first step ends, by taking that step (of motion;
-    /// equilibria are not sought), and what it would take although it is hardly meant. The latter
-    /// joins the [`warnings`](Self::warnings): directions without mass, velocities that contradict
-    /// hard constraints, hard constraints that contradict each other. The runner is to be dropped
-    /// then.
-    pub fn inspect(&mut self) -> Inspection {
-        let mut found = Inspection::default();
-        if self.is_static() {
-            found.refusal = self.check().err();
-            return found;
-        }
-        let examined = self.simulation.examine(first_step(&self.scene.plan));
-        if let Ok(examination) = &examined {
-            let all = Dependence::all(&self.simulation, &self.scene, examination);
-            found.notes = all
-                .iter()
-                .filter_map(|d| d.note(&self.scene, examination))
-                .collect();
-            self.warn_of_massless(&examination.massless);
-        }
-        // What the step is refused for is said best without contacts and the end of the step.
-        let taken = self.step();
-        let mut refusal = match taken.map_err(|e| self.scene.places.error(e)) {
-            Ok(_) => None,
-            Err(error) => Some(self.check().err().unwrap_or(error)),
-        };
-        if let Ok(examination) = &examined {
-            let all = Dependence::all(&self.simulation, &self.scene, examination);
-            for apart in all.iter().filter(|d| d.is_apart) {
-                match &mut refusal {
-                    Some(SceneError::Simulation { diagnostic, source })
-                        if matches!(**source, pliant::Error::Incompatible { .. }) =>
-                    {
-                        diagnostic.notes.push(apart.contradiction());
-                    }
-                    _ => {
-                        let help = "no motion takes that back: the least that is left is shared among them";
-                        let warning =
-                            self.scene
-                                .places
-                                .warning(apart.contradiction(), &[], Some(help.into()));
-                        self.warnings.push(warning);
-                    }
+/// [`Runner::inspect`].
+pub(super) fn inspect(runner: &mut Runner) -> Inspection {
+    let mut found = Inspection::default();
+    if runner.is_static() {
+        found.refusal = check(runner).err();
+        return found;
+    }
+    let examined = runner.simulation.examine(first_step(&runner.scene.plan));
+    if let Ok(examination) = &examined {
+        let all = Dependence::all(&runner.simulation, &runner.scene, examination);
+        found.notes = all
+            .iter()
+            .filter_map(|d| d.note(&runner.scene, examination))
+            .collect();
+        warn_of_massless(runner, &examination.massless);
+    }
+    // What the step is refused for is said best without contacts and the end of the step.
+    let taken = runner.step();
+    let mut refusal = match taken.map_err(|e| runner.scene.places.error(e)) {
+        Ok(_) => None,
+        Err(error) => Some(check(runner).err().unwrap_or(error)),
+    };
+    if let Ok(examination) = &examined {
+        let all = Dependence::all(&runner.simulation, &runner.scene, examination);
+        for apart in all.iter().filter(|d| d.is_apart) {
+            match &mut refusal {
+                Some(SceneError::Simulation { diagnostic, source })
+                    if matches!(**source, pliant::Error::Incompatible { .. }) =>
+                {
+                    diagnostic.notes.push(apart.contradiction());
+                }
+                _ => {
+                    let help = "no motion takes that back: the least that is left is shared among them";
+                    let warning = runner
+                        .scene
+                        .places
+                        .warning(apart.contradiction(), &[], Some(help.into()));
+                    runner.warnings.push(warning);
                 }
             }
         }
-        if refusal.is_none() {
-            let said = self.watch.contradicting_velocities();
-            let warning = |said| self.scene.places.warning(said, &[], None);
-            let list: Vec<Warning> = said.into_iter().map(warning).collect();
-            self.warnings.extend(list);
-        }
-        found.refusal = refusal;
-        found
     }
+    if refusal.is_none() {
+        let said = runner.watch.contradicting_velocities();
+        let warning = |said| runner.scene.places.warning(said, &[], None);
+        let list: Vec<Warning> = said.into_iter().map(warning).collect();
+        runner.warnings.extend(list);
+    }
+    found.refusal = refusal;
+    found
+}
 
-    /// Warns of directions without mass.
-    fn warn_of_massless(&mut self, list: &[Massless]) {
-        let model = self.simulation.model();
-        // Directions of one element follow each other.
-        let mut sentences: Vec<(String, Vec<String>)> = Vec::new();
-        for massless in list {
-            let node = model.node(massless.node);
-            let mut subject = format!("`{}`, element {}", node.name, massless.element);
-            match massless.others {
-                0 => {}
-                1 => subject.push_str(" together with 1 more"),
-                n => subject.push_str(&format!(" together with {n} more")),
-            }
-            let along = direction(&massless.direction);
-            match sentences.last_mut().filter(|(last, _)| *last == subject) {
-                Some((_, directions)) => directions.push(along),
-                None => sentences.push((subject, vec![along])),
-            }
+/// Warns of directions without mass.
+fn warn_of_massless(runner: &mut Runner, list: &[Massless]) {
+    let model = runner.simulation.model();
+    // Directions of one element follow each other.
+    let mut sentences: Vec<(String, Vec<String>)> = Vec::new();
+    for massless in list {
+        let node = model.node(massless.node);
+        let mut subject = format!("`{}`, element {}", node.name, massless.element);
+        match massless.others {
+            0 => {}
+            1 => subject.push_str(" together with 1 more"),
+            n => subject.push_str(&format!(" together with {n} more")),
         }
-        let help =
-            "only springs and dampers decide how it moves, without inertia: give it a mass, or hold it";
-        for (subject, directions) in sentences.iter().take(MOST) {
-            let message = match listed(directions, NAMES) {
-                along if along.is_empty() => format!("{subject} has no mass"),
-                along => format!("{subject} has no mass {along}"),
-            };
-            let warning = self
-                .scene
-                .places
-                .warning(message, &["mass"], Some(help.to_owned()));
-            self.warnings.push(warning);
+        let along = direction(&massless.direction);
+        match sentences.last_mut().filter(|(last, _)| *last == subject) {
+            Some((_, directions)) => directions.push(along),
+            None => sentences.push((subject, vec![along])),
         }
-        if let Some(more) = sentences.len().checked_sub(MOST).filter(|n| *n > 0) {
-            let message = format!("{more} more elements have no mass in some direction");
-            self.warnings.push(self.scene.places.warning(message, &[], None));
-        }
+    }
+    let help = "only springs and dampers decide how it moves, without inertia: give it a mass, or hold it";
+    for (subject, directions) in sentences.iter().take(MOST) {
+        let message = match listed(directions, NAMES) {
+            along if along.is_empty() => format!("{subject} has no mass"),
+            along => format!("{subject} has no mass {along}"),
+        };
+        let warning = runner
+            .scene
+            .places
+            .warning(message, &["mass"], Some(help.to_owned()));
+        runner.warnings.push(warning);
+    }
+    if let Some(more) = sentences.len().checked_sub(MOST).filter(|n| *n > 0) {
+        let message = format!("{more} more elements have no mass in some direction");
+        runner
+            .warnings
+            .push(runner.scene.places.warning(message, &[], None));
     }
 }
 

@@ -40,7 +40,7 @@ pub enum TensorError {
     Unknown {
         /// The name.
         name: String,
-        /// What there is.
+        /// Help.
         help: Option<String>,
     },
     /// A rod has forces and moments in its sections.
@@ -48,7 +48,7 @@ pub enum TensorError {
     Rod {
         /// The name.
         name: String,
-        /// What was asked for.
+        /// The tensor that was asked for.
         what: &'static str,
     },
     /// A sheet has tensors of its elements alone, in axes of each.
@@ -59,20 +59,20 @@ pub enum TensorError {
     },
 }
 
-impl Runner {
+impl Tensor {
     /// The stress or strain of a solid or sheet at the present moment: at the points of a solid, in
     /// the order of its node, or of its elements. Without a place the points of a solid, the
     /// elements of a sheet. What is rows has the mean force of the last step in it.
     ///
     /// # Errors
     /// [`TensorError`], which names the thing.
-    pub fn tensor(
-        &self,
+    pub fn read(
+        self,
+        runner: &Runner,
         name: &str,
-        tensor: Tensor,
         place: Option<TensorPlace>,
     ) -> Result<TensorField, TensorError> {
-        let list = self.scene.fields.deformables();
+        let list = runner.scene.fields.deformables();
         let Some(deformable) = list.iter().find(|d| d.name == name) else {
             let known = list
                 .iter()
@@ -86,16 +86,16 @@ impl Runner {
         let name = || name.to_owned();
         match (&deformable.parts, place) {
             (DeformableParts::Solid(parts), place) => {
-                let fields = self.simulation.solid_fields(parts);
+                let fields = runner.simulation.solid_fields(parts);
                 if place == Some(TensorPlace::Elements) {
-                    let values = match tensor {
+                    let values = match self {
                         Tensor::Stress => &fields.stress,
                         Tensor::Strain => &fields.strain,
                     };
                     return Ok(TensorField::Solid(parts.recovery.means(values, &parts.volumes)));
                 }
                 let nodes = SolidNodes::new(parts, &fields);
-                Ok(TensorField::Solid(match tensor {
+                Ok(TensorField::Solid(match self {
                     Tensor::Stress => nodes.stress,
                     Tensor::Strain => nodes.strain,
                 }))
@@ -104,15 +104,15 @@ impl Runner {
                 Err(TensorError::SheetPoints { name: name() })
             }
             (DeformableParts::Sheet(parts), _) => {
-                let fields = self.simulation.sheet_fields(parts);
-                Ok(TensorField::Sheet(match tensor {
+                let fields = runner.simulation.sheet_fields(parts);
+                Ok(TensorField::Sheet(match self {
                     Tensor::Stress => fields.stress,
                     Tensor::Strain => fields.strain,
                 }))
             }
             (DeformableParts::Rod(..), _) => Err(TensorError::Rod {
                 name: name(),
-                what: match tensor {
+                what: match self {
                     Tensor::Stress => "stress",
                     Tensor::Strain => "strain",
                 },

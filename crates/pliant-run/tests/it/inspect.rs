@@ -1,4 +1,4 @@
-//! What `check` finds: dependence of hard constraints, directions without mass, overlap, and all
+//! Findings of `check`: dependence of hard constraints, directions without mass, overlap, and all
 //! that the first step refuses.
 
 use crate::scenes::path;
@@ -143,7 +143,7 @@ fn overlap_is_told_from_the_accuracy_of_contacts_on() {
     }
 }
 
-/// What only the first step finds is refused: here a controller that divides by zero at the start.
+/// Refusals that only the first step finds: here a controller that divides by zero at the start.
 #[test]
 fn the_first_step_is_taken() {
     let text = "(run: (duration: 0.1, step: 0.01), parameters: {\"k\": 1}, nodes: [

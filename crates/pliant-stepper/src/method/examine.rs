@@ -35,7 +35,7 @@ pub struct DependentRows {
 pub struct Examination {
     /// Hard rows of two sides.
     pub hard_rows: usize,
-    /// Those that depend on each other, one entry for all that are connected by it.
+    /// Hard rows that depend on each other, one entry for all that are connected by it.
     pub dependent: Vec<DependentRows>,
     /// Directions without mass that no hard row holds.
     pub massless: Vec<Massless>,
@@ -69,9 +69,9 @@ pub fn examine(system: &mut System, motion: &Motion) -> Result<Examination, Erro
 /// By how much a row that is examined is off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Gap {
-    /// It holds a position, and is off by this (m, rad).
+    /// Off by this (m, rad), of one that holds a position.
     Position(f64),
-    /// It holds a velocity.
+    /// None, of one that holds a velocity.
     Velocity,
 }
 

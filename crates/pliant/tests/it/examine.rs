@@ -1,4 +1,4 @@
-//! What the examination of a moment finds: directions without mass.
+//! Findings of the examination of a moment: directions without mass.
 
 use pliant::prelude::*;
 use pliant::{Examination, Massless};

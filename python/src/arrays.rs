@@ -16,6 +16,9 @@ pub(crate) type Numbers<'py> = PyArrayLikeDyn<'py, f64, AllowTypeChange>;
 /// An array of one dimension.
 pub(crate) type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
+/// An array of two dimensions.
+pub(crate) type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+
 /// An array of one dimension, not to be written.
 pub(crate) fn vector<'py>(py: Python<'py>, values: &[f64]) -> Vector<'py> {
     let array = PyArray1::from_slice(py, values);

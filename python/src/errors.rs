@@ -8,7 +8,7 @@ use pliant::{Error, StepReport};
 use pliant_import::ImportError;
 use pliant_output::player::PlayerError;
 use pliant_output::raster::RasterError;
-use pliant_run::{CheckpointError, is_unsolved};
+use pliant_run::{CheckpointError, TensorError, is_unsolved};
 use pliant_scene::{Diagnostic, SceneError, hint};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -145,6 +145,15 @@ pub(crate) fn picture(py: Python<'_>, error: &PlayerError) -> PyErr {
 /// A picture that is none.
 pub(crate) fn pixels(py: Python<'_>, error: &RasterError) -> PyErr {
     STATE.raise(py, &error.to_string(), &[])
+}
+
+/// A stress or strain that cannot be read.
+pub(crate) fn tensor(py: Python<'_>, error: &TensorError) -> PyErr {
+    let class = match error {
+        TensorError::Unknown { .. } => &NAME,
+        _ => &STATE,
+    };
+    class.raise(py, &error.to_string(), &[])
 }
 
 /// A sweep that cannot begin or end, with the exit code of the program.

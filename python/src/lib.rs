@@ -18,6 +18,7 @@ mod joint;
 mod joint_space;
 mod live;
 mod lock;
+mod measured;
 mod model;
 mod node;
 mod outline;

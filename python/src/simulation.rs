@@ -2,7 +2,7 @@
 
 mod access;
 
-use crate::arrays::{self, Numbers, Vector};
+use crate::arrays::{self, Matrix, Numbers, Vector};
 use crate::body::Body;
 use crate::end::End;
 use crate::joint::Joint;
@@ -14,10 +14,10 @@ use crate::node::Node;
 use crate::path::{Path, Wishes};
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::run::Run;
-use crate::{contacts, control, dynamics, errors, own, picture};
-use numpy::{PyArray1, PyArray2, PyArray3};
+use crate::{contacts, control, dynamics, errors, measured, own, picture};
+use numpy::{PyArray2, PyArray3};
 use pliant::{Equilibrium, Settle, Simulation as Motion, StaticMethod};
-use pliant_run::{Runner, Target};
+use pliant_run::{Runner, Target, Tensor};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
 use std::time::Duration;
@@ -354,25 +354,28 @@ impl Simulation {
             let run = self.lock(py)?;
             run.is_recording().then(|| run.recording().probes.clone())
         };
-        let Some(table) = table else {
-            let text = "this simulation keeps no lines of probes: make it with `record=True`";
-            return Err(errors::state_text(py, text));
-        };
-        let columns = PyDict::new(py);
-        if table.columns.is_empty() {
-            return Ok(columns);
-        }
-        let names = ["time_s"]
-            .into_iter()
-            .chain(table.columns.iter().map(String::as_str));
-        for (k, name) in names.enumerate() {
-            let values = table
-                .lines
-                .iter()
-                .map(|line| line.get(k).copied().unwrap_or(f64::NAN));
-            columns.set_item(name, PyArray1::from_iter(py, values))?;
-        }
-        Ok(columns)
+        measured::probes(py, table)
+    }
+
+    /// Cauchy stress (Pa) of a solid or sheet at the present state, tension positive: of a solid
+    /// shape ``(points, 6)``, xx, yy, zz, xy, yz, zx in the axes of the world; of a sheet
+    /// ``(elements, 3)``, along the warp, the weft, and shear, in axes that turn with the element.
+    ///
+    /// ``at="elements"`` has the means over the elements of a solid, shape ``(elements, 6)``. The
+    /// numbers are those of the files for ParaView.
+    #[pyo3(signature = (name, at=None))]
+    fn stress<'py>(&self, py: Python<'py>, name: &str, at: Option<&str>) -> PyResult<Matrix<'py>> {
+        let read = |place| self.without_python(py, |runner| Tensor::Stress.read(runner, name, place));
+        measured::tensor(py, at, read)
+    }
+
+    /// Strain of a solid or sheet at the present state, of the shapes of :meth:`stress`:
+    /// logarithmic, small with the material ``Linear``, of sheets Green and Lagrange's; shears are
+    /// half of the angle. NaN where an element is inside out.
+    #[pyo3(signature = (name, at=None))]
+    fn strain<'py>(&self, py: Python<'py>, name: &str, at: Option<&str>) -> PyResult<Matrix<'py>> {
+        let read = |place| self.without_python(py, |runner| Tensor::Strain.read(runner, name, place));
+        measured::tensor(py, at, read)
     }
 
     /// Energies of the present state (J), without that of compliant contacts, which the report of a

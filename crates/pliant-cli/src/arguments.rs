@@ -22,8 +22,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a scene and write its results.
     Run(Run),
-    /// Read and build a scene, and print its sizes.
+    /// Find what a run of a scene would refuse or warn of, and print its sizes.
     Check(Check),
+    /// Print what is in a file: a scene, results of a run, a table, a mesh, a robot description.
+    Info(Info),
     /// Run a scene and draw pictures of it as PNG files: one, or all frames of a video.
     Render(Render),
     /// Run a scene in a page of the browser that plays it live: drag things, change parameters; it
@@ -340,6 +342,28 @@ pub(crate) struct Import {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) scene: Scene,
+    /// Let warnings be errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print one object of JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Info {
+    /// A scene (.ron, .json), the directory of a run or its result.json, a table (.csv), a mesh, a
+    /// robot description (.urdf, .xml), an OpenSim model (.osim) or a scene of SOFA (.scn)
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+    /// Print one object of JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Give a parameter of a scene another value, a number or an expression such as pi/4
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
+    pub(crate) set: Vec<(String, Number)>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
 }
 
 #[derive(Clone, Debug, Args)]

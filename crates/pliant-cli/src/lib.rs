@@ -14,9 +14,11 @@ mod arguments;
 mod check;
 mod components;
 mod import;
+mod info;
 mod interrupt;
 mod job;
 mod new;
+mod page;
 mod plot;
 mod progress;
 mod render;
@@ -59,6 +61,7 @@ pub fn program() -> ExitCode {
         Command::Check(check) => check::check(check),
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),
+        Command::Info(info) => info::info(info),
         Command::Import(import) => import::import(import),
         Command::New(new) => new::new(new),
         Command::Plot(plot) => plot::plot(plot),

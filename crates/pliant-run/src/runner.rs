@@ -26,6 +26,7 @@ mod fields;
 mod files;
 mod holds;
 mod inputs;
+mod inspect;
 mod joints;
 mod probes;
 mod review;
@@ -33,6 +34,7 @@ mod samples;
 mod statics;
 mod steps;
 mod summary;
+mod tensors;
 mod variables;
 mod verdicts;
 
@@ -43,6 +45,7 @@ pub use drives::Target;
 pub use events::{EventSummary, Saying, StopSummary};
 pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
 pub use inputs::Inputs;
+pub use inspect::Inspection;
 pub use joints::{JointCoordinate, JointState};
 pub use probes::ProbeSummary;
 pub use statics::{CriticalState, StaticsSummary};
@@ -50,6 +53,7 @@ pub use summary::{
     CertificateSummary, Energy, EnergyShare, LinearisationSummary, NodeState, Residuals, Seconds, Sizes,
     StepError, Summary, TreatmentState, WorkCounters,
 };
+pub use tensors::{Tensor, TensorError, TensorField, TensorPlace};
 
 pub use verdicts::is_unsolved;
 
@@ -286,23 +290,16 @@ impl Runner {
     /// # Errors
     /// [`SceneError::Simulation`] for what that step would be refused for, with its place.
     pub fn check(&mut self) -> Result<(), SceneError> {
-        let Parts {
-            plan,
-            statics,
-            places,
-            ..
-        } = &self.scene;
-        if statics.is_some() {
-            return Ok(());
-        }
-        let adaptive = plan.adaptive.as_ref();
-        let first = adaptive.map_or(plan.step, |how| how.first.clamp(how.smallest, how.largest));
-        let asked = self.simulation.check_step(first.min(plan.duration));
-        if let Some(complaint) = asked.map_err(|e| places.error(e))? {
-            self.warnings
-                .push(places.warning(complaint.to_string(), &[], None));
-        }
-        Ok(())
+        inspect::check(self)
+    }
+
+    /// Finds all that a run would refuse before its first step ends, by taking that step (of motion;
+    /// equilibria are not sought), and what it would take although it is hardly meant. The latter
+    /// joins the [`warnings`](Self::warnings): directions without mass, velocities that contradict
+    /// hard constraints, hard constraints that contradict each other. The runner is to be dropped
+    /// then.
+    pub fn inspect(&mut self) -> Inspection {
+        inspect::inspect(self)
     }
 
     /// Keeps no pictures and no lines of tables, so that memory does not grow with the duration.

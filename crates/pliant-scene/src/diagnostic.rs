@@ -67,6 +67,16 @@ const BEFORE: usize = 60;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning(pub Diagnostic);
 
+/// Something in a scene that is worth knowing and may well be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note(pub Diagnostic);
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.draw("note", f)
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.draw("error", f)

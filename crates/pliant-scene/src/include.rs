@@ -2,8 +2,9 @@
 //! prefix of the instance.
 
 use super::inputs::{InputFile, outside};
-use super::notation::{Complaint, Format, Scope, Tree};
+use super::notation::{Complaint, Format, Repeats, Scope, Tree};
 use super::source::{MOST_TOKENS, Part, SourceText};
+use pliant_expression::{ExpressionError, Symbol};
 use pliant_mesh_io::read_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,6 +56,17 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// The value of an expression over indices alone: files are read before parameters have values.
+fn without_parameters(text: &str, indices: &[(String, f64)], _: &str) -> Result<f64, ExpressionError> {
+    let index = |name: &str| indices.iter().rev().find(|(own, _)| own == name);
+    let lookup = |name: &str| index(name).map(|(_, value)| Symbol::from(*value));
+    let help = "files are included before parameters have values: counts and braces take numbers and indices";
+    pliant_expression::evaluate(text, &lookup, &[]).map_err(|error| ExpressionError {
+        help: Some(help.to_owned()),
+        ..error
+    })
+}
+
 /// Reads all that the scene of a tree includes.
 pub(crate) fn read(
     tree: Tree,
@@ -89,6 +101,7 @@ impl Reader<'_> {
         let Some(instances) = tree.take_includes()? else {
             return Ok(tree);
         };
+        let instances = Repeats::all(&without_parameters).write_list(&instances)?;
         let mut parts = Vec::with_capacity(instances.len());
         for entry in instances {
             let instance = entry.instance()?;
@@ -200,6 +213,7 @@ impl Reader<'_> {
             )));
         }
         let mut tree = Tree::read(&self.source.text, &tokens, format)?;
+        tree.leave_out_schema(format)?;
         let scope = self.scopes.len();
         self.scopes.push(Scope {
             outer: Some(outer),

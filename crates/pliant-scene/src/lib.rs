@@ -57,7 +57,7 @@ pub use controller::{ControlLaw, Controller};
 pub use course::Course;
 pub use deformable::{Deformable, DeformableParts, FieldNumber};
 pub use describe::json_schema;
-pub use diagnostic::{Diagnostic, SourceSpan, Warning};
+pub use diagnostic::{Diagnostic, Note, SourceSpan, Warning};
 pub use error::SceneError;
 pub use event::{Action, Event, Events};
 pub use inputs::InputFile;
@@ -261,7 +261,8 @@ impl SceneFile {
         format: Format,
         reading: &Reading,
     ) -> Result<(schema::Scene, Option<Draft>, Vec<InputFile>, Placed), Complaint> {
-        let tree = Tree::read(&source.text, source.tokens(), format)?;
+        let mut tree = Tree::read(&source.text, source.tokens(), format)?;
+        tree.leave_out_schema(format)?;
         let bounds = Bounds {
             bytes: reading.bytes,
             directories: &reading.directories,

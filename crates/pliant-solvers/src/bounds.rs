@@ -25,6 +25,16 @@ impl BoundState {
         }
     }
 
+    /// The state in which a row begins of which nothing is known: a limit without force, all others
+    /// free. Most limits are not reached, and the two of one coordinate, both free, are redundant.
+    pub(crate) fn first(bounds: (f64, f64)) -> Self {
+        match bounds {
+            (0.0, f64::INFINITY) => Self::Lower,
+            (f64::NEG_INFINITY, 0.0) => Self::Upper,
+            _ => Self::Free,
+        }
+    }
+
     /// The state closest to this one that the bounds allow.
     pub(crate) fn within(self, (lower, upper): (f64, f64)) -> Self {
         if lower == upper {

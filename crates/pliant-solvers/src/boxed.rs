@@ -167,8 +167,8 @@ impl BoxSolver {
         &self.states
     }
 
-    /// Starts the next solve from this set. `prepare` corrects it where the bounds do not allow it,
-    /// and starts with all rows free if its length is not m.
+    /// Starts the next solve from this set. `prepare` corrects it where the bounds do not allow it;
+    /// if its length is not m, it starts with limits without force and all other rows free.
     pub fn impose_active_set(&mut self, states: &[BoundState]) {
         self.states.clear();
         self.states.extend_from_slice(states);
@@ -206,7 +206,8 @@ impl BoxSolver {
         } else {
             if self.states.len() != system.m() {
                 self.states.clear();
-                self.states.resize(system.m(), BoundState::Free);
+                let first = system.bounds.iter().map(|bounds| BoundState::first(*bounds));
+                self.states.extend(first);
             }
             for (state, bounds) in self.states.iter_mut().zip(&system.bounds) {
                 *state = state.within(*bounds);

@@ -2,6 +2,7 @@
 
 pub mod capabilities;
 mod driven;
+mod examine;
 mod explicit;
 pub(crate) mod gyroscopic;
 pub(crate) mod implicit;
@@ -15,6 +16,7 @@ pub(crate) mod theta;
 mod turning;
 
 pub use driven::find_driven;
+pub use examine::{DependentRows, Examination, Massless, examine};
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::{EnergyMomentum, Implicit, Sdirk2, take_part};
 pub use locked::find_locked;

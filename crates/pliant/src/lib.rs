@@ -58,7 +58,10 @@ pub use pliant_sparse as sparse;
 pub use pliant_stepper::archive;
 pub use pliant_stepper::guards::EventKind;
 pub use pliant_stepper::integrator;
-pub use pliant_stepper::method::{Capabilities, ContactCapability, HardRowCapability, OwnWeightCapability};
+pub use pliant_stepper::method::{
+    Capabilities, ContactCapability, DependentRows, Examination, HardRowCapability, Massless,
+    OwnWeightCapability,
+};
 pub use pliant_stepper::motion::{AdaptiveMemory, Checkpoint, Controls, SolverMemory, Treatments};
 pub use pliant_stepper::observe::{Axes, On, RowGap, Wrench};
 pub use pliant_stepper::{

@@ -14,7 +14,7 @@ use pliant_model::{
     ComponentId, Energies, Field, JointHandle, Model, ModelError, NodeId, Pose, Problem, RowGroup, State,
 };
 use pliant_stepper::contact::step;
-use pliant_stepper::method::{Method, Methods, capabilities, stability, try_rows};
+use pliant_stepper::method::{Examination, Method, Methods, capabilities, examine, stability, try_rows};
 use pliant_stepper::motion::Motion;
 use pliant_stepper::observe::{
     self, Axes, LedgerMemory, On, RowGap, Step, Trace, Wrench, energy, stored_energies,
@@ -553,6 +553,21 @@ impl Simulation {
                 Err(error) => Err(error),
             }
         });
+        self.go_back()?;
+        found
+    }
+
+    /// Examines the present moment: hard rows that follow from others, or contradict them, and
+    /// directions in which nothing has mass and no hard row holds what moves. `h` is the length of
+    /// the step (s) that would come, by which treatments are chosen. No step is taken. Cost: an
+    /// evaluation and a factor.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined, those of the options, and those of the
+    /// linear solver.
+    pub fn examine(&mut self, h: f64) -> Result<Examination, Error> {
+        let started = self.start_step(h, self.options.weights(), false);
+        let found = started.and_then(|()| examine(&mut self.system, &self.motion));
         self.go_back()?;
         found
     }

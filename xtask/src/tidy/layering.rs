@@ -102,6 +102,7 @@ const TABLE: &[(&str, Allowed)] = &[
         These(&[
             "pliant-lab",
             "pliant",
+            "pliant-mesh-io",
             "pliant-output",
             "pliant-run",
             "pliant-scene",

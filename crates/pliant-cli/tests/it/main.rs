@@ -9,6 +9,7 @@ mod bounds;
 mod checkpoints;
 mod files;
 mod import;
+mod info;
 mod plots;
 mod render;
 mod sweeps;

@@ -4,8 +4,9 @@ use super::Evaluation;
 use super::gather::{Gather, certainly};
 use crate::blocks::PIECE;
 use crate::mappings::relative_chord;
-use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeKind, Parents, Space, State};
+use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeId, NodeKind, Parents, Space, State};
 use pliant_threads::Threads;
+use std::collections::BTreeSet;
 
 /// Coordinates of the elements of a node, `size` of each, one element after the other.
 struct ElementValues<V> {
@@ -418,6 +419,23 @@ impl Evaluation {
     /// As [`pull_back`](Self::pull_back).
     pub fn pull_back_some(&self, model: &Model, from: impl Fn(usize) -> bool, force: &mut [f64]) {
         self.pull_by(LocalJacobian::add_transpose_product, model, from, force);
+    }
+
+    /// As [`pull_back`](Self::pull_back), for forces on these nodes and on none that is mapped from
+    /// others: from them, then from their parents, and so on. Cost: the blocks on the way, whatever
+    /// else there is in the model.
+    ///
+    /// # Panics
+    /// As [`pull_back`](Self::pull_back).
+    pub fn pull_back_from(&self, model: &Model, nodes: impl Iterator<Item = NodeId>, force: &mut [f64]) {
+        let mut left: BTreeSet<usize> = nodes.map(NodeId::index).collect();
+        // Parents come before what is mapped from them.
+        while let Some(index) = left.pop_last() {
+            self.pull_node(LocalJacobian::add_transpose_product, model, index, force);
+            if let NodeKind::Mapped { parents, .. } = &model.nodes()[index].kind {
+                left.extend(parents.iter().map(|parent| parent.index()));
+            }
+        }
     }
 
     /// Carries forces from the mapped nodes that `from` says to their parents, block by block with

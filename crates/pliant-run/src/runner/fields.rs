@@ -207,23 +207,23 @@ fn sheet_points(parts: &SheetParts, values: &[f64], count: usize) -> Vec<f64> {
 
 /// The fields of a solid at its nodes.
 #[derive(Debug)]
-struct SolidNodes {
-    stress: Vec<[f64; 6]>,
-    strain: Vec<[f64; 6]>,
+pub(super) struct SolidNodes {
+    pub(super) stress: Vec<[f64; 6]>,
+    pub(super) strain: Vec<[f64; 6]>,
     plastic: Vec<f64>,
 }
 
 /// The fields of the parts of a solid at their quadrature points.
-struct SolidPoints<'a> {
+pub(super) struct SolidPoints<'a> {
     parts: &'a [SolidParts],
-    stress: Vec<Vec<[f64; 6]>>,
-    strain: Vec<Vec<[f64; 6]>>,
+    pub(super) stress: Vec<Vec<[f64; 6]>>,
+    pub(super) strain: Vec<Vec<[f64; 6]>>,
     /// Empty if no part yields.
     plastic: Vec<Vec<[f64; 1]>>,
 }
 
 impl<'a> SolidPoints<'a> {
-    fn new(simulation: &Simulation, parts: &'a [SolidParts]) -> Self {
+    pub(super) fn new(simulation: &Simulation, parts: &'a [SolidParts]) -> Self {
         let mut out = Self {
             parts,
             stress: Vec::with_capacity(parts.len()),
@@ -254,7 +254,7 @@ impl<'a> SolidPoints<'a> {
     }
 
     /// Means over the elements, those of the parts one after the other.
-    fn means<const N: usize>(&self, values: &[Vec<[f64; N]>]) -> Vec<[f64; N]> {
+    pub(super) fn means<const N: usize>(&self, values: &[Vec<[f64; N]>]) -> Vec<[f64; N]> {
         let parts = self.parts.iter().zip(values);
         parts
             .flat_map(|(part, values)| part.recovery.means(values, &part.volumes))
@@ -269,7 +269,7 @@ impl<'a> SolidPoints<'a> {
         NodalRecovery::nodes_of(&parts)
     }
 
-    fn at_nodes(&self) -> SolidNodes {
+    pub(super) fn at_nodes(&self) -> SolidNodes {
         let plastic = match self.yields() {
             true => self.nodes(&self.plastic),
             false => Vec::new(),

@@ -59,6 +59,11 @@ impl Joints {
         columns
     }
 
+    /// Whether there is a joint of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|joint| joint.0 == name)
+    }
+
     /// Marks of all joints at their frames on the second side, with the columns of their forces.
     pub(super) fn marks(&self, picture: &Picture) -> Vec<JointMark> {
         let mut marks = Vec::with_capacity(self.0.len());

@@ -2,6 +2,7 @@
 
 use super::summary::Summary;
 use pliant::collision::{ContactError, ContactSide, World};
+use pliant::contact::Overlap;
 use pliant::{EnergyBudget, Integrator, RowGap, Simulation, StepReport};
 use pliant_scene::{BuiltScene, SceneError, Warning, extent};
 use serde::{Deserialize, Serialize};
@@ -11,8 +12,10 @@ use serde::{Deserialize, Serialize};
 const START_GAP: f64 = 1e-3;
 const GAP: f64 = 1e-2;
 
-/// Overlap at the start, as a share of half the width of the thinner shape, that is warned of.
-const START_OVERLAP: f64 = 0.1;
+/// Overlap at the start that is warned of: as a share of half the width of the thinner shape, and
+/// in times of the overlap that contacts may leave.
+const START_OVERLAP: f64 = 1e-2;
+const LEFT_OVERLAP: f64 = 10.0;
 
 /// Energy that nothing brought in, as a share of what turned over, that is warned of: if it is
 /// still there at the end, and if it is gone by then.
@@ -36,7 +39,7 @@ const THICK_OVERLAP: f64 = 10.0;
 const OVERLAP: f64 = 1e-2;
 
 /// At most so many warnings of a kind; of others their number is said.
-const MOST: usize = 5;
+pub(super) const MOST: usize = 5;
 
 /// The size that gaps of rows compare with.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -55,14 +58,14 @@ impl Size {
     }
 
     /// Whether a gap in this unit is more than a share of the size.
-    fn is_large(self, gap: f64, unit: &str, share: f64) -> bool {
+    pub(super) fn is_large(self, gap: f64, unit: &str, share: f64) -> bool {
         let size = if unit == "rad" { 1.0 } else { self.length };
         gap > share * size
     }
 }
 
 /// A number with four digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     match rounded.abs() {
         0.0 | 1e-3..1e6 => rounded.to_string(),
@@ -137,12 +140,16 @@ fn deep_overlaps(
     world.set_most_tests(simulation.options.tuning.work.contact_tests);
     world.update(simulation.model(), &state.positions, &state.velocities, 0.0)?;
     let (widths, size) = (world.half_widths(), Size::of(simulation));
+    let left = match simulation.options.contacts.overlap {
+        Overlap::Correct { allowed, .. } => LEFT_OVERLAP * allowed,
+        _ => 0.0,
+    };
     let mut deepest: Vec<([&ContactSide; 2], f64)> = Vec::new();
     for contact in world.contacts() {
         let sides = [&contact.a, &contact.b];
         let pair = sides.map(|s| s.collider);
         let [a, b] = pair.map(|c| widths[c.index()]);
-        if contact.gap >= -START_OVERLAP * a.min(b).min(size.length) {
+        if contact.gap >= -(START_OVERLAP * a.min(b).min(size.length)).max(left) {
             continue;
         }
         // Contacts of a pair follow each other.
@@ -284,13 +291,7 @@ impl Watch {
                 short(*time),
             ));
         }
-        if self.projected > PROJECTED * self.energy.kinetic {
-            list.push(format!(
-                "velocities of the start contradict hard constraints, which took {} of {} J of them",
-                short(self.projected),
-                short(self.energy.kinetic),
-            ));
-        }
+        list.extend(self.contradicting_velocities());
         if self.starts_off && self.lifted > NOISE * self.energy.size {
             list.push(format!(
                 "taking back what starts beyond limits or deep in each other brought in {} J: start it inside",
@@ -308,6 +309,17 @@ impl Watch {
             }
         }
         list
+    }
+
+    /// A sentence about velocities of the start that hard constraints took, if they took much.
+    pub(super) fn contradicting_velocities(&self) -> Option<String> {
+        (self.projected > PROJECTED * self.energy.kinetic).then(|| {
+            format!(
+                "velocities of the start contradict hard constraints, which took {} of {} J of them",
+                short(self.projected),
+                short(self.energy.kinetic),
+            )
+        })
     }
 
     /// Advice against energy that grows.

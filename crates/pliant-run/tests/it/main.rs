@@ -14,6 +14,7 @@ mod events;
 mod fields;
 mod garbage;
 mod includes;
+mod inspect;
 mod matrix;
 mod pictures;
 mod probes;

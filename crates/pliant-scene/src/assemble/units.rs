@@ -8,9 +8,16 @@ use pliant::model::RigidMass;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The heaviest and the lightest matter that nobody asks about (kg/m^3): osmium has 22,600, air
-/// 1.2.
+/// The heaviest and the lightest body that nobody asks about (kg/m^3 in its shape): osmium has
+/// 22,600, air 1.2.
 const DENSITIES: std::ops::RangeInclusive<f64> = 1e-2..=1e5;
+/// The lightest material that nobody asks about where there is gravity (kg/m^3): aerogels have a
+/// few, and water has 1 in grams per cubic centimetre.
+const LEAST_MATERIAL: f64 = 1.5;
+/// The heaviest body that nobody asks about (kg).
+const MOST_MASS: f64 = 1e6;
+/// The extent of a scene (m) beside which moduli softer than rubber are taken for megapascals.
+const MOST_SOFT_EXTENT: f64 = 1000.0;
 /// Gravity that no place on a planet has (m/s^2).
 const MOST_GRAVITY: f64 = 1000.0;
 /// Gravity on the ground (m/s^2), and the extent of a scene in it that is taken for millimetres
@@ -25,8 +32,10 @@ const RUBBER: f64 = 1e6;
 #[derive(Debug, Default)]
 pub(super) struct Units(RefCell<BTreeMap<(String, &'static str), f64>>);
 
-/// The key under which bodies are kept that nothing is as heavy or light as.
+/// The keys under which bodies are kept that nothing is as heavy or light as in its shape, and those
+/// that are as heavy as ships.
 const BODY: &str = "mass";
+const HEAVY: &str = "heavy";
 
 impl Units {
     /// Takes notice of a number, if it has a unit that tells.
@@ -43,26 +52,42 @@ impl Units {
         if density.is_finite() && density > 0.0 && !DENSITIES.contains(&density) {
             let key = (name.to_owned(), BODY);
             self.0.borrow_mut().entry(key).or_insert(density);
+        } else if mass.mass >= MOST_MASS {
+            let key = (name.to_owned(), HEAVY);
+            self.0.borrow_mut().entry(key).or_insert(mass.mass);
         }
     }
 }
 
 /// All numbers of a scene that are hardly meant.
 pub(super) fn suspicions(builder: &mut Builder<'_>) -> Result<Vec<Warning>> {
+    let extent = extent(builder)?;
     let mut list = Vec::new();
     let mut warn = |places: &[Where<'_>], message: String, help: &str| {
         let diagnostic = builder.source.about(places, message, Some(help.to_owned()));
         list.push(Warning(diagnostic));
     };
+    let gravity = builder.model.initial_parameters().gravity();
+    let size = gravity.iter().fold(0.0f64, |a, g| a.hypot(*g));
+    let lightest = if size > 0.0 {
+        LEAST_MATERIAL
+    } else {
+        *DENSITIES.start()
+    };
     let numbers = builder.units.0.take();
     for ((name, key), value) in &numbers {
-        let places = [Where::Field(name, key), Where::Name(name)];
+        let written = if *key == HEAVY { BODY } else { key };
+        let places = [Where::Field(name, written), Where::Name(name)];
         let density = numbers.get(&(name.clone(), "density")).copied();
         if *key == BODY {
             let message = format!("a body of `{name}` has {value:.1e} kg/m^3 in its shape");
             warn(&places, message, "masses are in kilograms, lengths in metres");
         }
-        if *key == "density" && *value > 0.0 && !DENSITIES.contains(value) {
+        if *key == HEAVY {
+            let message = format!("a body of `{name}` weighs {value:.1e} kg");
+            warn(&places, message, "masses are in kilograms, lengths in metres");
+        }
+        if *key == "density" && *value > 0.0 && !(lightest..=*DENSITIES.end()).contains(value) {
             let message = format!("the density of `{name}` is {value:e} kg/m^3");
             warn(
                 &places,
@@ -78,15 +103,25 @@ pub(super) fn suspicions(builder: &mut Builder<'_>) -> Result<Vec<Warning>> {
             warn(&places, message, "moduli are in Pa: 1 MPa is 1e6, 1 GPa is 1e9");
         }
     }
-    let gravity = builder.model.initial_parameters().gravity();
-    let size = gravity.iter().fold(0.0f64, |a, g| a.hypot(*g));
     let at = [Where::Key("gravity")];
     if size > MOST_GRAVITY {
         let message = format!("gravity is {size} m/s^2");
         warn(&at, message, "lengths are in metres: on the ground it is 9.81");
     }
-    let extent = extent(builder)?;
-    if GROUND.contains(&size) && extent > MOST_EXTENT {
+    let soft = numbers.iter().find(|((_, key), value)| {
+        *key == "young" && **value > 0.0 && **value < RUBBER && extent > MOST_SOFT_EXTENT
+    });
+    if let Some(((name, key), value)) = soft {
+        let message = format!(
+            "Young's modulus of `{name}` is {value} Pa, softer than rubber, in a scene {extent:.0} m wide"
+        );
+        let places = [Where::Field(name, key), Where::Name(name)];
+        warn(
+            &places,
+            message,
+            "lengths are in metres, moduli in Pa: not in millimetres and MPa",
+        );
+    } else if GROUND.contains(&size) && extent > MOST_EXTENT {
         let message = format!("the scene is {extent:.0} m wide, in a gravity of {size} m/s^2");
         warn(&at, message, "lengths are in metres");
     }

@@ -56,11 +56,17 @@ pub(super) fn schema(notes: &Notes, root: &Shape) -> Value {
         }
         parts.insert(writer.name(id), json!({"anyOf": ways}));
     }
+    let root = writer.value(root);
+    let top = root["$ref"].as_str().and_then(|at| at.rsplit('/').next());
+    if let Some(top) = top.and_then(|name| parts.get_mut(name)) {
+        // The key by which editors find this schema, which readers leave out.
+        top["properties"]["$schema"] = json!({"type": "string"});
+    }
     let mut all = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scene of Pliant",
     });
-    if let (Value::Object(all), Value::Object(root)) = (&mut all, writer.value(root)) {
+    if let (Value::Object(all), Value::Object(root)) = (&mut all, root) {
         all.extend(root);
         all.insert("$defs".into(), Value::Object(parts));
     }

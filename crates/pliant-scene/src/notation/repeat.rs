@@ -55,6 +55,15 @@ impl<'a> Repeats<'a> {
         }
     }
 
+    /// The entries of a list as often as they are repeated.
+    pub(crate) fn write_list(&mut self, items: &[Tree]) -> Result<Vec<Tree>, Complaint> {
+        let mut out = Vec::with_capacity(items.len());
+        for item in items {
+            self.item(item, None, &mut out)?;
+        }
+        Ok(out)
+    }
+
     /// Whether anything was repeated.
     pub(crate) fn found(&self) -> bool {
         self.found

@@ -147,6 +147,25 @@ impl Tree {
 }
 
 impl Tree {
+    /// Leaves out `"$schema"` at the top of a file in JSON, by which editors find the JSON Schema
+    /// of the file.
+    pub(crate) fn leave_out_schema(&mut self, format: Format) -> Result<(), Complaint> {
+        let (Format::Json, Content::Map(entries)) = (format, &mut self.content) else {
+            return Ok(());
+        };
+        let Some(at) = entries.iter().position(|entry| entry.key == "$schema") else {
+            return Ok(());
+        };
+        let entry = entries.remove(at);
+        match entry.value.content {
+            Content::Text(_) => Ok(()),
+            _ => {
+                let message = "`$schema` is no text: it names the JSON Schema of the file".to_owned();
+                Err(Complaint::other(message).at(&entry.value.range))
+            }
+        }
+    }
+
     /// The same value as JSON has it.
     pub(crate) fn to_json(&self) -> Value {
         let list = |items: &[Self]| Value::Array(items.iter().map(Self::to_json).collect());

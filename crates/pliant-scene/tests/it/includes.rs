@@ -321,3 +321,38 @@ fn files_that_multiply_end_at_a_count_and_at_their_size() {
     assert!(error.contains("more than 3000"), "{error}");
     assert!(Path::new(&files.0).exists());
 }
+
+/// A file is included as often as `repeat` says, with the index in names, places and parameters.
+#[test]
+fn instances_may_be_repeated() {
+    let row = r#"(
+        include: [(
+            repeat: (row: 2, column: 3), file: "finger.ron", name: "f{2 * $row + 1}_$column",
+            position: ("0.5 * $column", "$row", 0), parameters: {"length": "0.1 + 0.1 * $column"},
+        )],
+        run: (duration: 1),
+        nodes: [],
+        joints: [(name: "weld", kind: Fixed, a: Body("f1_0.tip", 0), b: Body("f3_2.tip", 0))],
+    )"#;
+    let files = Files::new("repeated", &[("row.ron", row), ("finger.ron", FINGER)]);
+    let built = files.build("row.ron", &[]);
+    let state = built.model.initial_state().unwrap();
+    for (instance, place) in [
+        ("f1_0", [0.2, 0.0]),
+        ("f1_2", [1.0 + 0.6, 0.0]),
+        ("f3_1", [0.5 + 0.4, 1.0]),
+    ] {
+        let node = built.model.node_named(&format!("{instance}.nail")).unwrap();
+        let found = built.model.positions(&state, node);
+        for (found, place) in found.iter().zip(place) {
+            assert!((found - place).abs() < 1e-12, "{instance}: {found} {place}");
+        }
+    }
+    assert_eq!(built.parameters["f3_2.length"], 0.1 + 0.1 * 2.0);
+    // A value from outside reaches one of them alone.
+    let built = files.build("row.ron", &[("f1_0.length", 0.3)]);
+    assert_eq!(
+        (built.parameters["f1_0.length"], built.parameters["f1_1.length"]),
+        (0.3, 0.2)
+    );
+}

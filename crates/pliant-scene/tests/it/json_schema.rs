@@ -1,6 +1,6 @@
 //! The JSON Schema of scenes, against the scenes of the project.
 
-use pliant_scene::{Format, as_json, json_schema};
+use pliant_scene::{Format, SceneFile, Settings, as_json, json_schema};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -198,4 +198,29 @@ fn keys_have_their_types_and_units() {
         !text.contains("\"\"") && text.contains("\"degrees\":{\"description\":\"in degrees"),
         "{text}"
     );
+}
+
+/// Editors write the address of the schema into files of JSON: it is part of the schema, and left
+/// out where the file is read, an included one too.
+#[test]
+fn a_scene_may_name_its_schema() {
+    let text = r#"{
+        "$schema": "scene.schema.json",
+        "run": {"duration": 1},
+        "include": [{"file": "part.json"}],
+        "nodes": [{"Particles": {"name": "p", "positions": [[0, 0, 0]], "mass": 1}}]
+    }"#;
+    let folder = tempfile::tempdir().unwrap();
+    let part = r#"{"$schema": "https://example.org/s.json", "constraints": [{"name": "held", "on": "p"}]}"#;
+    std::fs::write(folder.path().join("part.json"), part).unwrap();
+    let scene = SceneFile::from_text(&folder.path().join("a.json"), text, Format::Json).unwrap();
+    let built = scene.build(&Settings::default()).unwrap();
+    assert_eq!(built.model.initial_parameters().row_count(), 3);
+    let all = json_schema();
+    let value = as_json("a.json".as_ref(), text, Format::Json).unwrap();
+    check(&all, &all, &value, "scene").unwrap();
+    // Twice is once too often.
+    let twice = text.replace("\"run\"", "\"$schema\": \"b\", \"run\"");
+    let error = SceneFile::from_text(&folder.path().join("a.json"), &twice, Format::Json).unwrap_err();
+    assert!(error.to_string().contains("$schema"), "{error}");
 }

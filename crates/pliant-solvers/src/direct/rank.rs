@@ -41,6 +41,14 @@ fn block_of(system: &KktSystem, row: usize) -> usize {
 }
 
 impl DirectSolver {
+    /// The combinations of rows that exert no force, as of the last `prepare`: an orthonormal basis
+    /// of the null space of `J^T`, each vector as rows and coefficients. Empty if all rows are
+    /// independent.
+    pub fn null_vectors(&self) -> Vec<Vec<(usize, f64)>> {
+        let columns = self.redundancy.null_space.columns();
+        columns.map(|column| column.entries().collect()).collect()
+    }
+
     /// Prepares as [`Self::prepare_held`]. Where that finds `W` indefinite although the signs of
     /// the pivots are in doubt, a factor that chooses its pivots is the judge, and is used if it
     /// says that `W` is definite. What was learnt of other values, that a row is independent, is

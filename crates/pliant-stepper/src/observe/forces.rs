@@ -94,18 +94,22 @@ pub fn wrench_of(
     axes: Axes,
 ) -> Wrench {
     let mut force = vec![0.0; system.model.velocity_count()];
+    let mut on_nodes = Vec::with_capacity(parts.len());
     for part in parts {
         let node = match *part {
             ComponentId::ForceField(i) => system.model.force_fields()[i].node,
             ComponentId::Constraint(i) => system.model.constraints()[i].node,
             ComponentId::Mass(_) => continue,
         };
+        on_nodes.push(node);
         let target = &mut force[system.model.node(node).velocity_range()];
         for (t, f) in target.iter_mut().zip(force_of(system, motion, *part)) {
             *t += f;
         }
     }
-    system.evaluation.pull_back(&system.model, &mut force);
+    system
+        .evaluation
+        .pull_back_from(&system.model, on_nodes.into_iter(), &mut force);
 
     let [a, b] = joint.frames;
     let poses = [frame_pose(system, motion, a), frame_pose(system, motion, b)];

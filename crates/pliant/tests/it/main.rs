@@ -18,6 +18,7 @@ mod energy;
 mod equivalences;
 mod errors;
 mod everything;
+mod examine;
 mod four_bars;
 mod geometry;
 mod gyroscopics;

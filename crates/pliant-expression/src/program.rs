@@ -73,6 +73,8 @@ pub struct Program {
     timed: bool,
     measure: Measure,
     length: usize,
+    /// The most operands that wait at once.
+    waiting: usize,
 }
 
 impl Program {
@@ -119,8 +121,14 @@ impl Program {
     }
 
     pub(crate) fn read(text: &str, names: Names<'_, '_>, kind: Kind) -> Result<Self, ExpressionError> {
-        let Parsed { ops, curves, measure } = parser::parse(text, names, kind)?;
+        let Parsed {
+            ops,
+            curves,
+            measure,
+            waiting,
+        } = parser::parse(text, names, kind)?;
         Ok(Self {
+            waiting,
             timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
             ops,
             curves,
@@ -140,6 +148,14 @@ impl Program {
 
     pub(crate) fn measure(&self) -> Measure {
         self.measure
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
     }
 
     pub(crate) fn ops(&self) -> &[(Op, Range<usize>)] {
@@ -163,6 +179,7 @@ impl Program {
             curves: self.curves.clone(),
             measure: self.measure,
             length: self.length,
+            waiting: self.waiting,
         }
     }
 
@@ -170,6 +187,7 @@ impl Program {
     pub fn number(value: f64) -> Self {
         Self {
             ops: vec![(Op::Number(value), 0..0)],
+            waiting: 1,
             ..Self::default()
         }
     }
@@ -182,6 +200,7 @@ impl Program {
             curves: vec![curve],
             timed: true,
             length: 0,
+            waiting: 1,
         }
     }
 

@@ -157,12 +157,15 @@ pub enum ModelError {
         name: String,
     },
     /// A mapping that is not defined where the system is.
-    #[error("`{name}`, element {}, is not defined here: {}", .cause.element, .cause.reason)]
+    #[error("`{name}`, element {}, is not defined here: {}{detail}", .cause.element, .cause.reason)]
     Degenerate {
         /// Name of the mapped node.
         name: String,
         /// The error of the mapping.
         cause: Degenerate,
+        /// What else the mapping says of it
+        /// ([`Mapping::explain`](crate::Mapping::explain)); may be empty.
+        detail: String,
     },
     /// A free coordinate that a joint does not have.
     #[error("`{name}` is a {kind}, which leaves {count} coordinates free: there is no coordinate {axis}")]

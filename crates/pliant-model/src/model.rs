@@ -1,6 +1,7 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
+mod potential;
 
 use std::collections::HashMap;
 

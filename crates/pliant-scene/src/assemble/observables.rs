@@ -7,6 +7,7 @@ mod things;
 mod variables;
 
 pub(super) use record::record;
+pub(super) use things::coordinate_names;
 pub(super) use variables::variables;
 
 use super::values::owner;

@@ -180,7 +180,9 @@ impl PointCurve {
         };
         // The piece that the place is in, unless it is beyond both ends.
         let behind = self.places.partition_point(|p| *p <= place);
-        let inside = behind.checked_sub(1).and_then(|k| self.pieces.get(k).map(|piece| (k, piece)));
+        let inside = behind
+            .checked_sub(1)
+            .and_then(|k| self.pieces.get(k).map(|piece| (k, piece)));
         let curvature = inside.map_or(0.0, |(k, [_, _, square, cube])| {
             2.0 * square + 6.0 * (place - self.places[k]) * cube
         });

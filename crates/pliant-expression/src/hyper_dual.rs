@@ -249,7 +249,9 @@ impl Section<'_> {
             };
             finite(result.value, range.clone())?;
             if !result.is_finite() {
-                return Err(wrong("it has no derivative here: its slope or curvature is infinite".to_owned()));
+                return Err(wrong(
+                    "it has no derivative here: its slope or curvature is infinite".to_owned(),
+                ));
             }
             stack.push(result);
         }
@@ -317,10 +319,7 @@ fn join(all: bool, a: HyperDual, b: HyperDual) -> HyperDual {
     let decides = |c: HyperDual| (c.value > 0.0) != all && !c.moves();
     let (p, q) = (a.value > 0.0, b.value > 0.0);
     let holds = if all { p && q } else { p || q };
-    truth(
-        holds,
-        !decides(a) && !decides(b) && (a.moves() || b.moves()),
-    )
+    truth(holds, !decides(a) && !decides(b) && (a.moves() || b.moves()))
 }
 
 fn operate(op: Op, a: HyperDual, b: HyperDual) -> Result<HyperDual, String> {
@@ -354,7 +353,11 @@ fn power(a: HyperDual, b: HyperDual) -> Result<HyperDual, String> {
     let value = x.powf(y);
     // A factor of zero counts ahead of a power that is infinite.
     let derivative = |factor: f64, order: f64| {
-        if factor == 0.0 { 0.0 } else { factor * x.powf(y - order) }
+        if factor == 0.0 {
+            0.0
+        } else {
+            factor * x.powf(y - order)
+        }
     };
     let (slope, curvature) = (derivative(y, 1.0), derivative(y * (y - 1.0), 2.0));
     if !b.moves() {
@@ -426,7 +429,10 @@ fn binary(function: Binary, a: HyperDual, b: HyperDual) -> Result<HyperDual, Str
             let times = (x / y).floor();
             let value = functions::remainder(x, y);
             if value == 0.0 && moves {
-                return Err(kink("mod", "where nothing is left of the division, where it jumps"));
+                return Err(kink(
+                    "mod",
+                    "where nothing is left of the division, where it jumps",
+                ));
             }
             let partials = Partials {
                 value,

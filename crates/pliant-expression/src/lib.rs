@@ -18,8 +18,8 @@ pub mod suggest;
 mod unit;
 
 pub use condition::Condition;
-pub use hyper_dual::HyperDual;
 pub use curve::{CurveError, PointCurve, Shape};
+pub use hyper_dual::HyperDual;
 pub use reference::{Reference, Resolve};
 
 pub use program::{Jet, PLACE, Program, TIME};

@@ -179,8 +179,9 @@ pub trait Mapping: Debug + Send + Sync {
         0.5
     }
 
-    /// What an error of [`apply`](Self::apply) or [`jacobian`](Self::jacobian) at these parents
-    /// says behind its cause, from a comma on: the place and what fails there. Empty by default.
+    /// The end of the sentence of an error of [`apply`](Self::apply) or
+    /// [`jacobian`](Self::jacobian) at these parents, from a comma on: the place and the part that
+    /// fails there. Empty by default.
     fn explain(&self, _parents: Parents<'_>, _cause: Degenerate) -> String {
         String::new()
     }

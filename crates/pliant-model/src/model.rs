@@ -1,7 +1,6 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
-mod potential;
 
 use std::collections::HashMap;
 

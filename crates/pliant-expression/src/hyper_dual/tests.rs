@@ -89,7 +89,11 @@ fn derivatives_are_those_of_tables() {
         ["sqrt(x)", "0.5 / sqrt(x)", "-0.25 / x^1.5"],
         ["tan(x)", "1 / cos(x)^2", "2 * sin(x) / cos(x)^3"],
         ["asin(x)", "(1 - x^2)^-0.5", "x * (1 - x^2)^-1.5"],
-        ["acosh(2 * x)", "2 / sqrt(4 * x^2 - 1)", "-8 * x / (4 * x^2 - 1)^1.5"],
+        [
+            "acosh(2 * x)",
+            "2 / sqrt(4 * x^2 - 1)",
+            "-8 * x / (4 * x^2 - 1)^1.5",
+        ],
         ["tanh(x)", "1 / cosh(x)^2", "-2 * sinh(x) / cosh(x)^3"],
         ["log10(x)", "1 / (x * log(10))", "-1 / (x^2 * log(10))"],
         ["hypot(x, 2)", "x / sqrt(x^2 + 4)", "4 / (x^2 + 4)^1.5"],
@@ -100,7 +104,10 @@ fn derivatives_are_those_of_tables() {
             let found = at(&program(text), [x, 0.0], 0, 0).unwrap();
             for (found, wanted) in [(found.first[0], first), (found.mixed, second)] {
                 let wanted = program(wanted).of(&[x, 0.0]).unwrap();
-                assert!((found - wanted).abs() < 1e-13 * (1.0 + wanted.abs()), "{text}: {found} {wanted}");
+                assert!(
+                    (found - wanted).abs() < 1e-13 * (1.0 + wanted.abs()),
+                    "{text}: {found} {wanted}"
+                );
             }
         }
     }
@@ -116,7 +123,12 @@ fn places_without_a_derivative_are_errors() {
         ("1 + 1 / x", [0.0, 0.0], "division by zero", 8..9),
         ("min(x, a.y)", [1.0, 1.0], "`min` has no derivative", 0..11),
         ("max(x, 2 * x)", [0.0, 0.0], "`max` has no derivative", 0..13),
-        ("floor(2 * x)", [1.5, 0.0], "`floor` has no derivative at whole", 0..12),
+        (
+            "floor(2 * x)",
+            [1.5, 0.0],
+            "`floor` has no derivative at whole",
+            0..12,
+        ),
         ("ceil(x)", [2.0, 0.0], "`ceil`", 0..7),
         ("round(x)", [2.5, 0.0], "`round`", 0..8),
         ("sign(x) + step(a.y)", [1.0, 0.0], "`step`", 10..19),
@@ -133,7 +145,12 @@ fn places_without_a_derivative_are_errors() {
         ("if(x > 0, x, 2 * x)", [0.0, 0.0], "`if` switches", 0..9),
         ("if(x > 0, x, 1 + x)", [0.0, 0.0], "`if` switches", 0..9),
         ("if(x > 0 and a.y > 0, x, 0)", [0.0, 1.0], "`if` switches", 0..21),
-        ("if(not x >= 0 or a.y > 0, x, 0)", [0.0, -1.0], "`if` switches", 0..25),
+        (
+            "if(not x >= 0 or a.y > 0, x, 0)",
+            [0.0, -1.0],
+            "`if` switches",
+            0..25,
+        ),
         ("if(x == 0, 1, sin(x) / x)", [0.0, 0.0], "`if` switches", 0..10),
         ("exp(1000 * x)", [1.0, 0.0], "inf", 0..13),
     ] {

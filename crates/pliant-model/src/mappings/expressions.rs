@@ -45,7 +45,7 @@ pub struct ExpressionElement {
 /// let place = Expressions::new(vec![element]);
 /// let found = check::mapping(&place, &[(Space::Real(1), 1)], &[0.3], 1)?;
 /// assert!(found.worst() < 1e-6);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), pliant_model::ModelError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Expressions {
@@ -138,14 +138,26 @@ impl Expressions {
         parents: &[(Space, usize)],
     ) -> Result<(), ModelError> {
         let (expected, found) = (self.dimension, element.expressions.len());
-        check_size(name, Field::Dimension, "expressions in an element", expected, found)?;
+        check_size(
+            name,
+            Field::Dimension,
+            "expressions in an element",
+            expected,
+            found,
+        )?;
         let variables = element.variables.len();
         if variables == 0 {
             return Err(points::degenerate(name, number, "its formula has no coordinates"));
         }
         for expression in &element.expressions {
             let names = expression.names().len();
-            check_size(name, Field::Coordinate, "coordinates for the names", names, variables)?;
+            check_size(
+                name,
+                Field::Coordinate,
+                "coordinates for the names",
+                names,
+                variables,
+            )?;
         }
         let mut numbers = 0;
         for at in &element.dependencies {
@@ -209,7 +221,12 @@ impl Mapping for Expressions {
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         let mut x = [HyperDual::constant(0.0); LIMIT];
-        for ((e, element), force) in self.elements.iter().enumerate().zip(force.chunks_exact(self.dimension)) {
+        for ((e, element), force) in self
+            .elements
+            .iter()
+            .enumerate()
+            .zip(force.chunks_exact(self.dimension))
+        {
             let (n, used) = (out.width(e), element.columns(&parents));
             let block = out.block_mut(e);
             for i in (0..n).filter(|i| used[*i]) {
@@ -288,7 +305,13 @@ impl Mapping for ExpressionCoordinates {
 
     fn check(&self, name: &str, parents: &[(Space, usize)]) -> Result<(), ModelError> {
         let (expected, found) = (self.expression.names().len(), self.coordinates.len());
-        check_size(name, Field::Coordinate, "coordinates for the names", expected, found)?;
+        check_size(
+            name,
+            Field::Coordinate,
+            "coordinates for the names",
+            expected,
+            found,
+        )?;
         if found == 0 {
             return Err(points::degenerate(name, 0, "its formula has no coordinates"));
         }

@@ -17,7 +17,10 @@ fn element(texts: &[&str], coordinates: &[[usize; 3]]) -> ExpressionElement {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     ExpressionElement {
         expressions: texts.iter().map(|text| parse(text, &names)).collect(),
-        coordinates: coordinates.iter().map(|[p, e, i]| Coordinate::new(*p, *e, *i)).collect(),
+        coordinates: coordinates
+            .iter()
+            .map(|[p, e, i]| Coordinate::new(*p, *e, *i))
+            .collect(),
     }
 }
 
@@ -36,9 +39,10 @@ fn derivatives_of_mappings() {
         assert!(found.worst() < 1e-6, "{found:?}");
         // The height of a point of a body, and the square of that of another one, by quaternions.
         let turned = "x1 + 2 * (x2 * x3 + x4 * x5) * 0.3";
-        let of_body = element(&[turned, "x0 * x2"], &[
-            [0, 0, 0], [0, 0, 2], [0, 0, 3], [0, 0, 4], [0, 1, 5], [0, 1, 6],
-        ]);
+        let of_body = element(
+            &[turned, "x0 * x2"],
+            &[[0, 0, 0], [0, 0, 2], [0, 0, 3], [0, 0, 4], [0, 1, 5], [0, 1, 6]],
+        );
         let found = check::mapping(
             &Expressions::new(vec![of_body]),
             &[(Space::Rigid3, 2)],
@@ -74,23 +78,29 @@ fn springs(seed: u64) -> [Model; 2] {
     let x = random(seed, 6);
     [true, false].map(|by_expression| {
         let mut model = Model::new();
-        let [a, b] = [("a", 0), ("b", 3)].map(|(name, k)| {
-            model.add_particles(name, &[[x[k], x[k + 1], x[k + 2]]]).unwrap()
-        });
+        let [a, b] = [("a", 0), ("b", 3)]
+            .map(|(name, k)| model.add_particles(name, &[[x[k], x[k + 1], x[k + 2]]]).unwrap());
         if by_expression {
             let energy = element(&[&format!("0.5 * 40 * ({LENGTH} - 0.7)^2")], &PAIR);
             let coordinates: Vec<Coordinate> = energy
                 .coordinates
                 .iter()
-                .map(|c| Coordinate { on: Dependency::new(c.on.parent, 0), ..*c })
+                .map(|c| Coordinate {
+                    on: Dependency::new(c.on.parent, 0),
+                    ..*c
+                })
                 .collect();
-            model.add_potential("spring", &[a, b], &energy.expressions[0], &coordinates).unwrap();
+            model
+                .add_potential("spring", &[a, b], &energy.expressions[0], &coordinates)
+                .unwrap();
         } else {
             let pair = [(pliant_model::End::element(0, 0), pliant_model::End::element(1, 0))];
             let length = Distance::new(&pair).with_rest_lengths(&[0.7]);
             let length = model.add_mapped("length", &[a, b], length).unwrap();
             let law = UniformCompliance::from_stiffness(40.0);
-            model.add_force_field("spring", length, law, Treatment::Stiffness).unwrap();
+            model
+                .add_force_field("spring", length, law, Treatment::Stiffness)
+                .unwrap();
         }
         model
     })
@@ -110,7 +120,10 @@ fn potentials_have_the_forces_of_springs() {
             let energy = problem.energies(&state).potential;
             (force[..6].to_vec(), energy)
         });
-        assert!((found.1 - expected.1).abs() < 1e-12 * expected.1, "{found:?} {expected:?}");
+        assert!(
+            (found.1 - expected.1).abs() < 1e-12 * expected.1,
+            "{found:?} {expected:?}"
+        );
         for (f, e) in found.0.iter().zip(&expected.0) {
             assert!((f - e).abs() < 1e-11, "{found:?} {expected:?}");
         }
@@ -123,7 +136,10 @@ fn potentials_pass_the_checks_of_force_fields() {
     // A double well that is coupled to a pendulum, through the law that `add_potential` makes.
     let mut model = Model::new();
     let q = model.add_scalars("q", &[0.4, -1.3]).unwrap();
-    let energy = parse("0.25 * (u^2 - 1)^2 + 2 * (1 - cos(v)) + 0.3 * u * v^2", &["u", "v"]);
+    let energy = parse(
+        "0.25 * (u^2 - 1)^2 + 2 * (1 - cos(v)) + 0.3 * u * v^2",
+        &["u", "v"],
+    );
     let coordinates = [Coordinate::new(0, 0, 0), Coordinate::new(0, 1, 0)];
     model.add_potential("well", &[q], &energy, &coordinates).unwrap();
     let law = &model.force_fields()[0].component.law;
@@ -141,7 +157,10 @@ fn potentials_pass_the_checks_of_force_fields() {
             pliant_model::ForceField::add_force(law, at, &mut f);
             f
         });
-        let differs = forces[0].iter().zip(&forces[1]).any(|(a, b)| (a - b).abs() > 1e-14);
+        let differs = forces[0]
+            .iter()
+            .zip(&forces[1])
+            .any(|(a, b)| (a - b).abs() > 1e-14);
         assert!(!differs, "{forces:?}");
     }
 }
@@ -152,8 +171,12 @@ fn formulas_are_held_and_carry_masses() {
     let mut model = Model::new();
     let angle = model.add_scalars("angle", &[0.4]).unwrap();
     let bob = element(&["2 * sin(x0)", "-2 * cos(x0)", "0"], &[[0, 0, 0]]);
-    let bob = model.add_mapped("bob", &[angle], Expressions::new(vec![bob])).unwrap();
-    model.add_mass("bob", bob, pliant_model::Mass::Uniform(0.5)).unwrap();
+    let bob = model
+        .add_mapped("bob", &[angle], Expressions::new(vec![bob]))
+        .unwrap();
+    model
+        .add_mass("bob", bob, pliant_model::Mass::Uniform(0.5))
+        .unwrap();
     model.set_gravity([0.0, -9.81, 0.0]).unwrap();
     model.add_constraint("held", bob, Level::Position).unwrap();
     let problem = Problem::new(model);
@@ -196,17 +219,37 @@ fn bad_expressions_are_refused() {
         (vec![element(&["x0"], &[[1, 0, 7]])], "8 coordinates at least"),
         (vec![short], "no coordinates"),
         (vec![missing], "2 coordinates for the names, found 1"),
-        (vec![element(&["x0", "x0"], &[[0, 0, 0]]), element(&["x0"], &[[0, 0, 0]])], "2 expressions"),
+        (
+            vec![
+                element(&["x0", "x0"], &[[0, 0, 0]]),
+                element(&["x0"], &[[0, 0, 0]]),
+            ],
+            "2 expressions",
+        ),
     ] {
-        let error = Expressions::new(elements).check("child", &parents).unwrap_err().to_string();
+        let error = Expressions::new(elements)
+            .check("child", &parents)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(words) && error.contains("`child`"), "{error}");
     }
     let rotation = ExpressionCoordinates::new(parse("q", &["q"]), &[Coordinate::new(1, 0, 3)]);
     let error = rotation.check("child", &parents).unwrap_err().to_string();
     assert!(error.contains("4 coordinates at least, found 3"), "{error}");
     let error = Expression::parse("a.x + b.y", &["a.x", "a.y"]).unwrap_err();
-    assert_eq!((error.message.as_str(), error.range), ("there is no coordinate `b.y`", 6..9));
-    assert_eq!(error.help.as_deref(), Some("did you mean `a.y`?"));
+    assert_eq!(
+        error.to_string(),
+        "the expression \"a.x + b.y\" is wrong at byte 6: there is no coordinate `b.y`"
+    );
+    let pliant_model::ModelError::Expression { cause, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        (cause.range, cause.help.as_deref()),
+        (6..9, Some("did you mean `a.y`?"))
+    );
+    let error = parse("sqrt(q)", &["q"]).gradient(&[0.0]).unwrap_err().to_string();
+    assert!(error.contains("its slope or curvature is infinite"), "{error}");
 }
 
 #[test]
@@ -216,21 +259,41 @@ fn places_without_value_or_derivative_are_named() {
         let a = model.add_scalars("a", &[x]).unwrap();
         let (names, coordinates) = (["a"], [Coordinate::new(0, 0, 0)]);
         if is_potential {
-            model.add_potential("well", &[a], &parse(text, &names), &coordinates).unwrap();
+            model
+                .add_potential("well", &[a], &parse(text, &names), &coordinates)
+                .unwrap();
         } else {
             let element = ExpressionElement {
                 expressions: vec![parse("a", &names), parse(text, &names)],
                 coordinates: coordinates.to_vec(),
             };
-            model.add_mapped("well", &[a], Expressions::new(vec![element])).unwrap();
+            model
+                .add_mapped("well", &[a], Expressions::new(vec![element]))
+                .unwrap();
         }
         model.initial_state().map(drop)
     };
     for (text, x, words) in [
-        ("sqrt(a)", -1.0, "\"sqrt(a)\" at a = -1: the value of this expression is NaN"),
-        ("1 + abs(a)", 0.0, "\"1 + abs(a)\" at a = 0, in \"abs(a)\": `abs` has no derivative at zero"),
-        ("a^1.5", 0.0, "\"a^1.5\" at a = 0: it has no derivative here: its slope or curvature is infinite"),
-        ("if(a > 2, a, 0)", 2.0, "\"if(a > 2, a, 0)\" at a = 2, in \"if(a > 2,\": `if` switches here"),
+        (
+            "sqrt(a)",
+            -1.0,
+            "\"sqrt(a)\" at a = -1: the value of this expression is NaN",
+        ),
+        (
+            "1 + abs(a)",
+            0.0,
+            "\"1 + abs(a)\" at a = 0, in \"abs(a)\": `abs` has no derivative at zero",
+        ),
+        (
+            "a^1.5",
+            0.0,
+            "\"a^1.5\" at a = 0: it has no derivative here: its slope or curvature is infinite",
+        ),
+        (
+            "if(a > 2, a, 0)",
+            2.0,
+            "\"if(a > 2, a, 0)\" at a = 2, in \"if(a > 2,\": `if` switches here",
+        ),
     ] {
         for is_potential in [true, false] {
             let error = of(text, x, is_potential).unwrap_err().to_string();
@@ -248,12 +311,23 @@ fn a_refused_potential_leaves_the_model_as_it_was() {
     let mut model = Model::new();
     let a = model.add_scalars("a", &[1.0]).unwrap();
     let one = [Coordinate::new(0, 0, 0)];
-    model.add_potential("well", &[a], &parse("a^2", &["a"]), &one).unwrap();
-    let mapped = model.add_mapped("copy", &[a], pliant_model::Identity::new(Space::Real(1), 1)).unwrap();
     model
-        .add_force_field("taken", mapped, UniformCompliance::from_stiffness(1.0), Treatment::Stiffness)
+        .add_potential("well", &[a], &parse("a^2", &["a"]), &one)
         .unwrap();
-    let error = model.add_potential("taken", &[a], &parse("a^2", &["a"]), &one).unwrap_err();
+    let mapped = model
+        .add_mapped("copy", &[a], pliant_model::Identity::new(Space::Real(1), 1))
+        .unwrap();
+    model
+        .add_force_field(
+            "taken",
+            mapped,
+            UniformCompliance::from_stiffness(1.0),
+            Treatment::Stiffness,
+        )
+        .unwrap();
+    let error = model
+        .add_potential("taken", &[a], &parse("a^2", &["a"]), &one)
+        .unwrap_err();
     assert!(error.to_string().contains("`taken` is used twice"), "{error}");
     assert_eq!((model.nodes().len(), model.force_fields().len()), (3, 2));
 }

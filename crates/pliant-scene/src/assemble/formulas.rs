@@ -178,7 +178,9 @@ impl<'b, 'a> Names<'b, 'a> {
         };
         let lookup = |name: &str| builder.variable(name, builder.index, false);
         let names = builder.variables(builder.index);
-        let read = Program::observing(text, &lookup, &names, &[], &mut |reference| self.resolve(reference));
+        let read = Program::observing(text, &lookup, &names, &[], &mut |reference| {
+            self.resolve(reference)
+        });
         let program = read.map_err(|error| builder.expression_error(text, at, error))?;
         builder.factor(text, &program, number, at)?;
         Ok((text.clone(), program))
@@ -256,7 +258,11 @@ impl<'b, 'a> Names<'b, 'a> {
             let message =
                 format!("an energy cannot take the rotation of the body `{name}`, which has no coordinates");
             let help = "take coordinates of a joint, a point of `RigidPoints`, or a `RelativeRotation`";
-            return Err(complain(message, reference.quantity_range(), Some(help.to_owned())));
+            return Err(complain(
+                message,
+                reference.quantity_range(),
+                Some(help.to_owned()),
+            ));
         }
         Ok(Found { node, element, index })
     }

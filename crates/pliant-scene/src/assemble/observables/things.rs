@@ -308,7 +308,11 @@ fn unit(builder: &Builder<'_>, node: NodeId) -> &'static str {
             Mapping::Area(_) | Mapping::SquareDistance(_) => power = 2,
             Mapping::Volume(_) => power = 3,
             Mapping::Formula(formula) => {
-                return if formula.points.is_some() && power == 1 { "m" } else { "" };
+                return if formula.points.is_some() && power == 1 {
+                    "m"
+                } else {
+                    ""
+                };
             }
             Mapping::Distance(_)
             | Mapping::SafeDistance(_)

@@ -34,7 +34,7 @@ fn torsional_oscillation_about_each_axis() {
                 start[0], start[1], start[2]
             );
             let table = measured(&spinner(&joint, "step: 0.002")).1;
-            let w = (100.0 / inertia as f64).sqrt();
+            let w = f64::sqrt(100.0 / inertia);
             let angle = of(&table, &format!("hub.{name}_rad"));
             for (t, angle) in of(&table, "time_s").iter().zip(angle) {
                 let expected = 0.8 * (w * t).cos();
@@ -53,7 +53,7 @@ fn equal_springs_have_no_axes() {
         joints: [(name: "hub", kind: Ball, b: Body("body", 0), springs: [(compliance: 0.1)], start: [0.5, -1, 1.2])],
         record: [Joint("hub")])"#;
     let table = measured(text).1;
-    let w = (10.0 / (0.4 * 10.0 * 0.25) as f64).sqrt();
+    let w = f64::sqrt(10.0 / (0.4 * 10.0 * 0.25));
     for (k, t) in of(&table, "time_s").iter().enumerate() {
         for (name, start) in [("rx", 0.5), ("ry", -1.0), ("rz", 1.2)] {
             let found = of(&table, &format!("hub.{name}_rad"))[k];
@@ -69,7 +69,7 @@ fn static_tilt_under_gravity() {
     let text = r#"(gravity: (0, -10, 0), run: (duration: 1, statics: ()),
         nodes: [Bodies(name: "rod", bodies: [(position: (0.5, 0, 0), shape: Box(1, 0.1, 0.1), mass: 2)])],
         joints: [(name: "hub", kind: Ball, b: Body("rod", 0), springs: [(compliance: "1/20")])],
-        record: [Joint("hub")])"#;
+        record: [Joint("hub"), Force("hub")])"#;
     let table = measured(text).1;
     let last = |name: &str| *of(&table, name).last().unwrap();
     // 20 a = 10 cos(a), with the weight of 20 N at half a metre.
@@ -82,6 +82,9 @@ fn static_tilt_under_gravity() {
         "{} {angle}",
         last("hub.rz_rad")
     );
+    // The spring turns the rod back by as much as its weight turns it, and the hub bears it.
+    assert!((last("hub.torque_z_Nm") - 20.0 * angle).abs() < 1e-7);
+    assert!((last("hub.force_y_N") - 20.0).abs() < 1e-7);
     assert!(last("hub.rx_rad").abs() < 1e-9 && last("hub.ry_rad").abs() < 1e-9);
 }
 

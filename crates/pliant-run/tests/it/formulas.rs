@@ -38,7 +38,7 @@ fn a_pendulum_swings_by_its_angle_alone() {
         .map(|k| times[k] - 0.002 * angle[k] / (angle[k] - angle[k - 1]))
         .collect();
     let inertia = 0.1 + 0.5 * 0.8 * 0.8;
-    let expected = period((0.5 * 9.81 * 0.8 / inertia as f64).sqrt(), 1.2);
+    let expected = period(f64::sqrt(0.5 * 9.81 * 0.8 / inertia), 1.2);
     let found = zeros[2] - zeros[0];
     // SDIRK2 is of second order, as is the line between two steps.
     assert!((found - expected).abs() < 2e-5 * expected, "{found} {expected}");

@@ -30,6 +30,7 @@ class SceneKeys(TypedDict, total=False):
     gears: List
     masses: List
     force_fields: List
+    potentials: List
     groups: Any
     constraints: List
     fixed: List
@@ -271,6 +272,7 @@ class JointKeys(TypedDict, total=False):
     compliance: Each
     relaxation_time: Number
     collide: bool
+    coordinates: bool
     springs: List
     dampers: List
     motors: List

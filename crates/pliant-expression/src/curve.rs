@@ -162,6 +162,47 @@ impl PointCurve {
             slope + way * (2.0 * square + 3.0 * way * cube),
         )
     }
+
+    /// The second derivative at a place, and the slope of what is before it, which is another than
+    /// that of [`at`](Self::at) where the slope jumps.
+    pub(crate) fn bend(&self, place: f64) -> (f64, f64) {
+        let (Some(first), Some(end)) = (self.places.first(), self.places.last()) else {
+            return (0.0, 0.0);
+        };
+        let place = match self.repeats {
+            true => first + (place - first).rem_euclid(end - first),
+            false => place,
+        };
+        let slope_in = |piece: usize| {
+            let [_, slope, square, cube] = self.pieces[piece];
+            let way = place - self.places[piece];
+            slope + way * (2.0 * square + 3.0 * way * cube)
+        };
+        // The piece that the place is in, unless it is beyond both ends.
+        let behind = self.places.partition_point(|p| *p <= place);
+        let inside = behind
+            .checked_sub(1)
+            .and_then(|k| self.pieces.get(k).map(|piece| (k, piece)));
+        let curvature = inside.map_or(0.0, |(k, [_, _, square, cube])| {
+            2.0 * square + 6.0 * (place - self.places[k]) * cube
+        });
+        let ahead = self.places.partition_point(|p| *p < place);
+        let before = match ahead.checked_sub(1) {
+            Some(piece) if piece < self.pieces.len() => slope_in(piece),
+            // At the start of a curve that repeats, its end is before it.
+            None if self.repeats && place == *first => self.slope_at_end(),
+            _ => 0.0,
+        };
+        (curvature, before)
+    }
+
+    fn slope_at_end(&self) -> f64 {
+        let (Some([_, slope, square, cube]), [.., from, to]) = (self.pieces.last(), &*self.places) else {
+            return 0.0;
+        };
+        let way = to - from;
+        slope + way * (2.0 * square + 3.0 * way * cube)
+    }
 }
 
 fn check(points: &[(f64, f64)], shape: Shape) -> Result<(), CurveError> {

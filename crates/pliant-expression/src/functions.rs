@@ -95,11 +95,25 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     one.chain(two).chain(three).chain([IF])
 }
 
+/// The name of a function of one number.
+pub(crate) fn name(function: Unary) -> &'static str {
+    let found = UNARY.iter().find(|(_, other)| *other == function);
+    found.map_or("", |(name, _)| name)
+}
+
 /// A function of one number with its rate. Where it is constant beside a jump, its rate is zero
 /// there, too.
 pub(crate) fn unary(function: Unary, a: Jet) -> Jet {
-    let x = a.value;
-    let (value, slope) = match function {
+    let (value, slope) = slope(function, a.value);
+    Jet {
+        value,
+        rate: chain(slope, a.rate),
+    }
+}
+
+/// The value and the slope of a function of one number.
+pub(crate) fn slope(function: Unary, x: f64) -> (f64, f64) {
+    match function {
         Unary::Sqrt => (x.sqrt(), 0.5 / x.sqrt()),
         Unary::Sin => (x.sin(), x.cos()),
         Unary::Cos => (x.cos(), -x.sin()),
@@ -123,10 +137,6 @@ pub(crate) fn unary(function: Unary, a: Jet) -> Jet {
         Unary::Floor => (x.floor(), 0.0),
         Unary::Ceil => (x.ceil(), 0.0),
         Unary::Round => (x.round(), 0.0),
-    };
-    Jet {
-        value,
-        rate: chain(slope, a.rate),
     }
 }
 
@@ -169,7 +179,7 @@ pub(crate) fn binary(function: Binary, a: Jet, b: Jet) -> Jet {
 }
 
 /// The exact remainder of a division that is rounded down: it has the sign of the divisor.
-fn remainder(x: f64, y: f64) -> f64 {
+pub(crate) fn remainder(x: f64, y: f64) -> f64 {
     let rest = x % y;
     if rest != 0.0 && (rest < 0.0) != (y < 0.0) {
         rest + y
@@ -178,30 +188,38 @@ fn remainder(x: f64, y: f64) -> f64 {
     }
 }
 
-/// A function of three numbers, or why it has no value.
-pub(crate) fn ternary(function: Ternary, [a, b, c]: [Jet; 3]) -> Result<Jet, String> {
-    let (x, y, z) = (a.value, b.value, c.value);
+/// Why a function of three numbers has no value, if it has none.
+pub(crate) fn check_ternary(function: Ternary, [x, y, z]: [f64; 3]) -> Result<(), String> {
     match function {
         Ternary::Clamp if y > z => Err(format!(
             "the bounds of `clamp` are {y} and {z}: nothing is between them"
         )),
-        Ternary::Clamp if x < y => Ok(b),
-        Ternary::Clamp if x > z => Ok(c),
-        Ternary::Clamp => Ok(a),
         Ternary::Smoothstep if x >= y => Err(format!(
             "`smoothstep` rises from {x} to {y}, which must be the greater one"
         )),
-        Ternary::Smoothstep if z <= x => Ok(constant(0.0)),
-        Ternary::Smoothstep if z >= y => Ok(constant(1.0)),
+        _ => Ok(()),
+    }
+}
+
+/// A function of three numbers, or why it has no value.
+pub(crate) fn ternary(function: Ternary, [a, b, c]: [Jet; 3]) -> Result<Jet, String> {
+    let (x, y, z) = (a.value, b.value, c.value);
+    check_ternary(function, [x, y, z])?;
+    Ok(match function {
+        Ternary::Clamp if x < y => b,
+        Ternary::Clamp if x > z => c,
+        Ternary::Clamp => a,
+        Ternary::Smoothstep if z <= x => constant(0.0),
+        Ternary::Smoothstep if z >= y => constant(1.0),
         Ternary::Smoothstep => {
             let width = y - x;
             let s = (z - x) / width;
             // The rate of s, of which all three numbers have a part.
             let rate = (c.rate - a.rate - s * (b.rate - a.rate)) / width;
-            Ok(Jet {
+            Jet {
                 value: s * s * (3.0 - 2.0 * s),
                 rate: chain(6.0 * s * (1.0 - s), rate),
-            })
+            }
         }
-    }
+    })
 }

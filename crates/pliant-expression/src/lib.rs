@@ -8,6 +8,7 @@
 mod condition;
 mod curve;
 mod functions;
+mod hyper_dual;
 mod measure;
 mod parser;
 mod program;
@@ -18,11 +19,13 @@ mod unit;
 
 pub use condition::Condition;
 pub use curve::{CurveError, PointCurve, Shape};
+pub use hyper_dual::HyperDual;
 pub use reference::{Reference, Resolve};
 
 pub use program::{Jet, PLACE, Program, TIME};
 pub use unit::{Dimension, symbols};
 
+use std::fmt;
 use std::ops::Range;
 
 /// An error in an expression, and the bytes that it is about.
@@ -35,6 +38,14 @@ pub struct ExpressionError {
     /// Help, one line.
     pub help: Option<String>,
 }
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ExpressionError {}
 
 impl ExpressionError {
     fn new(range: Range<usize>, message: impl Into<String>) -> Self {

@@ -44,6 +44,8 @@ pub(crate) struct Parsed {
     pub(crate) curves: Vec<PointCurve>,
     /// The unit of its value, as far as it is known.
     pub(crate) measure: Measure,
+    /// The most operands that wait at once.
+    pub(crate) waiting: usize,
 }
 
 /// Reads an expression.
@@ -77,7 +79,8 @@ pub(crate) fn parse(text: &str, names: Names<'_, '_>, kind: Kind) -> Result<Pars
             help: Some("compare it, as in `arm.angle > 0.8`".into()),
         });
     }
-    if waiting(&parser.ops) > WAITING {
+    let waiting = waiting(&parser.ops);
+    if waiting > WAITING {
         let message = "the expression is nested too deeply, with the parameters in it";
         return Err(ExpressionError::new(0..text.len(), message));
     }
@@ -85,6 +88,7 @@ pub(crate) fn parse(text: &str, names: Names<'_, '_>, kind: Kind) -> Result<Pars
         ops: parser.ops,
         curves: parser.curves,
         measure: parser.measure,
+        waiting,
     })
 }
 

@@ -73,6 +73,8 @@ pub struct Program {
     timed: bool,
     measure: Measure,
     length: usize,
+    /// The most operands that wait at once.
+    waiting: usize,
     /// The units of its value and of its free names, where these are not SI units.
     bases: Option<Bases>,
 }
@@ -130,8 +132,14 @@ impl Program {
     }
 
     pub(crate) fn read(text: &str, names: Names<'_, '_>, kind: Kind) -> Result<Self, ExpressionError> {
-        let Parsed { ops, curves, measure } = parser::parse(text, names, kind)?;
+        let Parsed {
+            ops,
+            curves,
+            measure,
+            waiting,
+        } = parser::parse(text, names, kind)?;
         Ok(Self {
+            waiting,
             timed: ops.iter().any(|(op, _)| matches!(op, Op::Free(_))),
             ops,
             curves,
@@ -163,6 +171,14 @@ impl Program {
         self.measure
     }
 
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
     pub(crate) fn ops(&self) -> &[(Op, Range<usize>)] {
         &self.ops
     }
@@ -184,6 +200,7 @@ impl Program {
             curves: self.curves.clone(),
             measure: self.measure,
             length: self.length,
+            waiting: self.waiting,
             bases: self.bases,
         }
     }
@@ -192,6 +209,7 @@ impl Program {
     pub fn number(value: f64) -> Self {
         Self {
             ops: vec![(Op::Number(value), 0..0)],
+            waiting: 1,
             ..Self::default()
         }
     }
@@ -204,6 +222,7 @@ impl Program {
             curves: vec![curve],
             timed: true,
             length: 0,
+            waiting: 1,
             bases: None,
         }
     }

@@ -87,7 +87,7 @@ impl Reference {
                     .ok_or_else(|| ExpressionError::new(open..open + 1, "this bracket is not closed"))?;
                 *at += end + 2;
                 let range = open + 1..open + 1 + end;
-                let element = inside[..end].trim().parse().map_err(|_| {
+                let element = number(&inside[..end]).ok_or_else(|| {
                     ExpressionError::new(range.clone(), "the number of an element is 0, 1, 2, ...")
                 })?;
                 reference.element = Some((reference.parts.len(), element, range));
@@ -98,6 +98,14 @@ impl Reference {
         reference.range = start..*at;
         Ok(reference)
     }
+}
+
+/// The number of an element: as it is written, or by arithmetic over numbers, as a repeat leaves it
+/// (`3 + 1`).
+fn number(text: &str) -> Option<usize> {
+    let whole = |value: f64| (value >= 0.0 && value.fract() == 0.0).then_some(value as usize);
+    let text = text.trim();
+    text.parse().ok().or_else(|| whole(crate::constant(text).ok()?))
 }
 
 /// A word, or a text between apostrophes.

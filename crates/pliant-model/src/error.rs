@@ -1,6 +1,7 @@
 //! Defects of models and states, in the user's names.
 
 use crate::{Degenerate, Field, MeshError, Space};
+use pliant_expression::ExpressionError;
 
 /// A defect of a model or of a state, naming its part by the user's name for it.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -157,12 +158,23 @@ pub enum ModelError {
         name: String,
     },
     /// A mapping that is not defined where the system is.
-    #[error("`{name}`, element {}, is not defined here: {}", .cause.element, .cause.reason)]
+    #[error("`{name}`, element {}, is not defined here: {}{detail}", .cause.element, .cause.reason)]
     Degenerate {
         /// Name of the mapped node.
         name: String,
         /// The error of the mapping.
         cause: Degenerate,
+        /// The place and the function that fail there, if the mapping knows more
+        /// ([`Mapping::explain`](crate::Mapping::explain)); may be empty.
+        detail: String,
+    },
+    /// An expression that is wrong, or has no value or no derivative where it was asked for one.
+    #[error("the expression \"{text}\" is wrong at byte {}: {cause}", .cause.range.start)]
+    Expression {
+        /// The expression.
+        text: String,
+        /// Why, and the bytes that it is about.
+        cause: ExpressionError,
     },
     /// A free coordinate that a joint does not have.
     #[error("`{name}` is a {kind}, which leaves {count} coordinates free: there is no coordinate {axis}")]

@@ -404,6 +404,7 @@ impl Evaluation {
             let lost = |cause| ModelError::Degenerate {
                 name: node.name.clone(),
                 cause,
+                detail: mapping.explain(parents, cause),
             };
             let threads = &self.threads;
             match mapping.pieces() {

@@ -70,7 +70,11 @@ impl Groups {
                         element: *element,
                         reason: "it occurs twice in one group",
                     };
-                    return Err(ModelError::Degenerate { name: name(), cause });
+                    return Err(ModelError::Degenerate {
+                        name: name(),
+                        cause,
+                        detail: String::new(),
+                    });
                 }
             }
         }

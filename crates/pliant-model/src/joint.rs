@@ -79,6 +79,7 @@ pub struct Joint {
     relaxation_time: f64,
     attached: Vec<(usize, Attached)>,
     collides: bool,
+    has_coordinates: bool,
 }
 
 /// The nodes and components that [`Model::add_joint`](crate::Model::add_joint) made of a joint.
@@ -88,7 +89,9 @@ pub struct JointHandle {
     pub rows: Option<ComponentId>,
     /// The node of the held coordinates.
     pub held: Option<NodeId>,
-    /// The nodes of the free coordinates, each a scalar, named `joint.angle` and the like.
+    /// The nodes of the free coordinates, each a scalar, named `joint.angle` and the like. A ball
+    /// joint has none unless something acts on them or
+    /// [`Joint::with_coordinates`] asks for them.
     pub coordinates: Vec<NodeId>,
     /// Springs, dampers, motors, friction and limits, in the order in which they were attached
     /// (limits: lower, then upper).
@@ -111,6 +114,7 @@ impl Joint {
             relaxation_time: 0.0,
             attached: Vec::new(),
             collides: false,
+            has_coordinates: false,
         }
     }
 
@@ -195,6 +199,14 @@ impl Joint {
     #[must_use]
     pub fn colliding(mut self) -> Self {
         self.collides = true;
+        self
+    }
+
+    /// Gives a ball joint its three coordinates, the rotation vector of B against A (rad), even if
+    /// nothing acts on them. Other joints have theirs in any case.
+    #[must_use]
+    pub fn with_coordinates(mut self) -> Self {
+        self.has_coordinates = true;
         self
     }
 

@@ -23,6 +23,7 @@ pub mod check;
 pub mod dual;
 mod error;
 mod evaluate;
+mod expression;
 mod field;
 mod force_field;
 mod force_fields;
@@ -42,6 +43,7 @@ pub mod validate;
 pub use blocks::Blocks;
 pub use error::ModelError;
 pub use evaluate::{ChordWork, Energies, Evaluation, Momentum};
+pub use expression::Expression;
 pub use field::Field;
 pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
@@ -52,11 +54,11 @@ pub use joint::{Joint, JointHandle, JointKind, Side};
 pub use mapping::{Degenerate, Dependency, Mapping, MappingPieces, Parents};
 pub use mappings::{
     Addition, Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, Cell, CentreOfMass,
-    Coordinate, CurvatureBinormal, Curve, Difference, DihedralAngle, Distance, DotProduct, End, Formula,
-    FramePair, Gear, Identity, Influence, JointAxis, JointCoordinates, JointFrame, Mask, MeshError,
-    Normalization, Outside, Pairing, Projection, Quadratic, RelativeMotion, RelativePose, RelativeRotation,
-    RigidFrames, RigidPoints, Rope, RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset,
-    Volume, Winch, quadratic_bending,
+    Coordinate, CurvatureBinormal, Curve, Difference, DihedralAngle, Distance, DotProduct, End,
+    ExpressionCoordinates, ExpressionElement, Expressions, Formula, FramePair, Gear, Identity, Influence,
+    JointAxis, JointCoordinates, JointFrame, Mask, MeshError, Normalization, Outside, Pairing, Projection,
+    Quadratic, RelativeMotion, RelativePose, RelativeRotation, RigidFrames, RigidPoints, Rope, RopePath,
+    SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use memory::{Memory, Past};
@@ -66,6 +68,7 @@ pub use model::{
 };
 pub use motion::PrescribedMotion;
 pub use parameters::Parameters;
+pub use pliant_expression::ExpressionError;
 pub use pliant_threads::Threads;
 pub use problem::Problem;
 pub use space::{Pose, Space};

@@ -179,9 +179,17 @@ pub trait Mapping: Debug + Send + Sync {
         0.5
     }
 
+    /// The end of the sentence of an error of [`apply`](Self::apply) or
+    /// [`jacobian`](Self::jacobian) at these parents, from a comma on: the place and the part that
+    /// fails there. Empty by default.
+    fn explain(&self, _parents: Parents<'_>, _cause: Degenerate) -> String {
+        String::new()
+    }
+
     /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a
     /// square block over its dependencies (docs/notation.md).
     fn geometric_stiffness(&self, _parents: Parents<'_>, _force: &[f64], _out: &mut Blocks) {}
+
     /// The evaluation of a few elements at a time, for who shares the work among threads or wants a
     /// block where it is used; `None` (the default) where all are made together. Whoever has it is
     /// evaluated by it alone.

@@ -17,6 +17,7 @@ mod distance_fields;
 mod elastic_rod;
 mod embedded;
 mod ends;
+mod formulas;
 mod frames;
 mod hanging;
 mod joints;
@@ -433,6 +434,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     selections::name_groups(&mut builder)?;
     selections::check_groups(&builder)?;
     components::add_components(&mut builder, scene)?;
+    formulas::add_potentials(&mut builder, scene)?;
     let of_fixed = components::fixed(&mut builder, scene)?;
     run::laws_of_contact(&mut builder, &scene.run)?;
     let world = contacts::world(&mut builder, scene)?;

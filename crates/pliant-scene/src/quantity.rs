@@ -218,6 +218,8 @@ units! {
     Force = [FORCE];
     /// Torques and bending stiffnesses of sheets (N m).
     Torque = [TORQUE];
+    /// Energies (J).
+    Energy = [TORQUE];
     /// Pressures and moduli (Pa).
     Pressure = [PRESSURE];
     /// Compliances of matter (1/Pa).

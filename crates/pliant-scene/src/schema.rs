@@ -12,6 +12,7 @@ mod components;
 mod contacts;
 mod controllers;
 mod events;
+mod formulas;
 mod functions;
 mod include;
 mod joints;
@@ -44,6 +45,7 @@ pub use contacts::{
 };
 pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
 pub use events::{ActionSpec, EventSpec};
+pub use formulas::{FormulaMappingSpec, PotentialSpec};
 pub use functions::{ColumnsSpec, FunctionSpec, SplineShape, SplineSpec, TableSpec};
 pub use include::IncludeSpec;
 pub use joints::{
@@ -151,6 +153,9 @@ pub struct Scene {
     /// Springs, dampers, forces.
     #[serde(default)]
     pub force_fields: Vec<ForceFieldSpec>,
+    /// Forces of energies that are expressions.
+    #[serde(default)]
+    pub potentials: Vec<PotentialSpec>,
     /// Names of elements of nodes.
     #[serde(default)]
     pub groups: BTreeMap<String, GroupSpec>,

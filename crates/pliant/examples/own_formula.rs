@@ -1,4 +1,5 @@
-//! A mapping and a potential as closures: written once, derivatives exact by hyper-dual numbers.
+//! A mapping as a closure and a potential as text: written once, derivatives exact by hyper-dual
+//! numbers. Either may be of the other kind: `Potential` of a closure, `Expressions` of text.
 //!
 //! `cargo run --release -p pliant --example own_formula`
 
@@ -24,8 +25,8 @@ fn main() -> Result<(), Error> {
     model.add_constraint("helix", off, Level::CurvedPosition)?;
 
     // A well that is not quadratic: V = z^4 / 4.
-    let well = Potential::new(|x: &[Dual]| x[2].powi(4) * 0.25);
-    model.add_force_field("well", bead, well, Treatment::Stiffness)?;
+    let well = Expression::parse("0.25 * z^4", &["z"])?;
+    model.add_potential("well", &[bead], &well, &[Coordinate::new(0, 0, 2)])?;
 
     let mut simulation = Simulation::with_options(model, Options::trapezoidal())?;
     let before = simulation.problem().energies(simulation.state()).total();

@@ -250,7 +250,7 @@ fn check_scene_error(error: &SceneError) {
     assert!(text.starts_with("error: "), "{text}");
 }
 
-/// An expression: as a parameter, a number, a count, and a function of time.
+/// An expression: as a parameter, a number, a count, a function of time, a mapping and an energy.
 pub fn expression(data: &[u8]) {
     let text = serde_json::Value::from(String::from_utf8_lossy(data)).to_string();
     for scene_text in [
@@ -260,6 +260,18 @@ pub fn expression(data: &[u8]) {
             {{"Particles": {{"name": "p", "formula": {{"count": 3, "position": [{text}, 0, "$i"]}}, "mass": 1}}}},
             {{"Mapped": {{"name": "d", "parents": ["p"], "mapping": {{"Distance": {{"pairs": [[0, 1]]}}}}}}}}],
             "constraints": [{{"name": "c", "on": "d", "motion": {text}}}]}}"#
+        ),
+        format!(
+            r#"{{"run": {{"duration": 1}}, "parameters": {{"a": 2}}, "nodes": [
+            {{"Scalars": {{"name": "q", "values": [0.5, 0], "mass": 1}}}},
+            {{"Particles": {{"name": "p", "positions": [[1, 2, 3]], "mass": 1}}}},
+            {{"Mapped": {{"name": "m", "parents": ["q", "p"], "mapping": {{"Formula": {{"values": [{text}]}}}}}}}}]}}"#
+        ),
+        format!(
+            r#"{{"run": {{"duration": 1}}, "parameters": {{"a": 2}}, "nodes": [
+            {{"Scalars": {{"name": "q", "values": [0.5, 0], "mass": 1}}}},
+            {{"Particles": {{"name": "p", "positions": [[1, 2, 3]], "mass": 1}}}}],
+            "potentials": [{{"name": "v", "energy": {text}}}]}}"#
         ),
     ] {
         let read = SceneFile::from_text(Path::new("expression.json"), &scene_text, Format::Json);

@@ -201,6 +201,7 @@ impl ForceField for Law {
                     element: 0,
                     reason: "its stiffness over all elements is too large a matrix; `coupled=False` has one for each element",
                 },
+                detail: String::new(),
             }),
             false => Ok(()),
         }

@@ -338,6 +338,7 @@ impl Mapping for Map {
                     element: 0,
                     reason: "with `coupled=False` it must have as many elements as each of its parents",
                 },
+                detail: String::new(),
             }),
         }
     }

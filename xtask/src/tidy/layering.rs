@@ -25,7 +25,10 @@ const TABLE: &[(&str, Allowed)] = &[
         "pliant-lab",
         These(&["pliant-sparse", "pliant-solvers", "pliant-krylov"]),
     ),
-    ("pliant-model", These(&["pliant-dense", "pliant-threads"])),
+    (
+        "pliant-model",
+        These(&["pliant-dense", "pliant-expression", "pliant-threads"]),
+    ),
     ("pliant-continuum", These(&["pliant-dense", "pliant-model"])),
     (
         "pliant-kkt",

@@ -143,7 +143,7 @@ fn the_first_degenerate_point_is_named_whatever_the_threads() {
         let mut evaluation = Evaluation::new(&model);
         evaluation.share(&Threads::new(threads).unwrap());
         match evaluation.propagate(&model, &mut state) {
-            Err(ModelError::Degenerate { name, cause }) => {
+            Err(ModelError::Degenerate { name, cause, .. }) => {
                 assert_eq!((name.as_str(), cause.element), ("e", 700));
             }
             other => panic!("{other:?}"),

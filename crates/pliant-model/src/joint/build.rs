@@ -5,7 +5,7 @@ use crate::mappings::relative_pose;
 use crate::validate::{check_finite, check_rigid, check_space};
 use crate::{
     Coordinate, Damping, DiagonalCompliance, Distance, End, Field, Gear, JointAxis, JointCoordinates,
-    JointFrame, Level, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion, RigidPoints, Space,
+    JointFrame, Level, Mask, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion, RigidPoints, Space,
     Treatment, UniformCompliance,
 };
 
@@ -49,9 +49,17 @@ impl Model {
             motors: Vec::new(),
             frames: frames.sides,
         };
-        for (axis, part) in joint.kind.free_axes() {
-            let node = self.add_coordinates(&format!("{name}.{part}"), &frames, &[*axis])?;
-            handle.coordinates.push(node);
+        match joint.kind {
+            JointKind::Ball if joint.has_coordinates || !joint.attached.is_empty() => {
+                handle.coordinates = self.add_rotation_vector(name, &frames, joint.kind)?;
+            }
+            JointKind::Ball => {}
+            kind => {
+                for (axis, part) in kind.free_axes() {
+                    let node = self.add_coordinates(&format!("{name}.{part}"), &frames, &[*axis])?;
+                    handle.coordinates.push(node);
+                }
+            }
         }
         let held = match joint.kind {
             JointKind::Distance { length } => self.add_length(name, &frames, length)?,
@@ -212,6 +220,21 @@ impl Model {
                 Err(e)
             }
         }
+    }
+
+    /// The coordinates of one rotation vector, which is followed as a whole.
+    fn add_rotation_vector(
+        &mut self,
+        name: &str,
+        frames: &Frames,
+        kind: JointKind,
+    ) -> Result<Vec<NodeId>, ModelError> {
+        let axes: Vec<JointAxis> = kind.free_axes().iter().map(|(axis, _)| *axis).collect();
+        let all = self.add_coordinates(&format!("{name}.rotation"), frames, &axes)?;
+        let parts = kind.free_axes().iter().enumerate();
+        let nodes = parts
+            .map(|(k, (_, part))| self.add_mapped(&format!("{name}.{part}"), &[all], Mask::new(&[(0, k)])));
+        nodes.collect()
     }
 
     fn add_coordinates(

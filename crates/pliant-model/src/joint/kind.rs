@@ -35,7 +35,11 @@ pub enum JointKind {
     /// Turns about x of A, then z, then y of B, with the angles in `C = R_x R_z R_y`; else as
     /// [`GimbalXyz`](Self::GimbalXyz), which no turn of the frames makes of it.
     GimbalXzy,
-    /// Turns about everything: holds `t`; no free coordinate has a name. Also known as spherical.
+    /// Turns about everything: holds `t`; free are `rx`, `ry` and `rz`, the coordinates of `r`,
+    /// where something acts on them or
+    /// [`Joint::with_coordinates`](crate::Joint::with_coordinates) asks for them. They are followed
+    /// up to a full turn; their rates are those of `r`, which are the angular velocity only where
+    /// the axis of the turn stays. Also known as spherical.
     Ball,
     /// Slides along x and y and turns about z: holds `t_z`, `z_A . x_B` and `z_A . y_B`; free are
     /// `x`, `t_x`, `y`, `t_y`, and `angle`, the twist about z.
@@ -147,7 +151,7 @@ impl JointKind {
                 (Elevation { of: Y, against: X }, "second_angle"),
                 (HeadingInB { about: Y, of: X }, "third_angle"),
             ],
-            Self::Ball => &[],
+            Self::Ball => &[(Rotation(X), "rx"), (Rotation(Y), "ry"), (Rotation(Z), "rz")],
             Self::Planar => &[(Translation(X), "x"), (Translation(Y), "y"), (Twist(Z), "angle")],
             Self::PointOnLine => &[(Translation(Z), "travel")],
             Self::PointOnPlane => &[(Translation(X), "x"), (Translation(Y), "y")],

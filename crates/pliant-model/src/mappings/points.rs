@@ -52,6 +52,7 @@ pub(super) fn degenerate(name: &str, element: usize, reason: &'static str) -> Mo
     ModelError::Degenerate {
         name: name.into(),
         cause: Degenerate { element, reason },
+        detail: String::new(),
     }
 }
 

@@ -4,9 +4,15 @@ use super::{
     Attachment, ComponentId, ConstraintEntry, ForceFieldEntry, Joined, Level, Model, Node, NodeId, NodeKind,
     Treatment,
 };
+use crate::dual::{Dual, LIMIT};
+use crate::expression::{dual, hyper_dual};
 use crate::validate::{check_all_finite, check_bound, check_finite, check_rigid, check_size, check_space};
-use crate::{At, Field, ForceField, Groups, Mapping, Mass, ModelError, Pose, RowLaw, Space};
+use crate::{
+    At, Coordinate, Expression, ExpressionCoordinates, Field, ForceField, Groups, Mapping, Mass, ModelError,
+    Pose, Potential, RowLaw, Space,
+};
 use pliant_dense::rotation;
+use pliant_expression::HyperDual;
 
 impl Model {
     /// Sets gravity (m/s^2). It acts on the masses of points of space and bodies, and on points of
@@ -335,6 +341,54 @@ impl Model {
         self.row_order.push(id);
         self.set_initial(|model, values| values.list_rows_of(model, id));
         Ok(id)
+    }
+
+    /// Adds a force field of the energy (J) of an expression over coordinates of `nodes`, in the
+    /// order of its names: the force is minus its gradient, the stiffness its Hessian, both exact
+    /// to rounding. The parent of a [`Coordinate`] is its place in `nodes`. It acts on a node of
+    /// the same name, that of the coordinates ([`ExpressionCoordinates`]).
+    ///
+    /// ```
+    /// use pliant_model::{Coordinate, Expression, Model};
+    /// let mut model = Model::new();
+    /// let q = model.add_scalars("q", &[0.5])?;
+    /// let energy = Expression::parse("0.25 * (q^2 - 1)^2", &["q"])?;
+    /// model.add_potential("double well", &[q], &energy, &[Coordinate::new(0, 0, 0)])?;
+    /// # Ok::<(), pliant_model::ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of names, of coordinates that there are not, and of more than 48 of them. States
+    /// where the expression has no value or no derivative are a [`ModelError::Degenerate`] later.
+    pub fn add_potential(
+        &mut self,
+        name: &str,
+        nodes: &[NodeId],
+        energy: &Expression,
+        coordinates: &[Coordinate],
+    ) -> Result<ComponentId, ModelError> {
+        let mark = self.mark();
+        let node = self.add_mapped(
+            name,
+            nodes,
+            ExpressionCoordinates::new(energy.clone(), coordinates),
+        )?;
+        let all: Vec<usize> = (0..coordinates.len()).collect();
+        let energy = energy.clone();
+        let law = Potential::new(move |x: &[Dual]| {
+            let mut values = [HyperDual::constant(0.0); LIMIT];
+            for (value, x) in values.iter_mut().zip(x) {
+                *value = hyper_dual(x);
+            }
+            // Where it has none, the node has no positions.
+            let number = energy.derivatives(&values[..x.len()]);
+            number.map_or(Dual::from(f64::NAN), dual)
+        });
+        let added = self.add_force_field(name, node, law.over_groups(&[all]), Treatment::Stiffness);
+        if added.is_err() {
+            self.reset_to(mark);
+        }
+        added
     }
 
     /// Holds all coordinates of a node at zero, exactly: `phi = 0`, a compliance of zero.

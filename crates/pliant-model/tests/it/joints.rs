@@ -64,11 +64,13 @@ fn rank(rows: &[Vec<f64>]) -> usize {
 }
 
 /// Each kind holds as many independent coordinates as it says, starts at zero, and its free
-/// coordinates are independent of them.
+/// coordinates are independent of them. A ball joint has free ones if it is asked for them.
 #[test]
 fn kinds_hold_what_they_say() {
     for (kind, held, free) in KINDS {
-        for sides in 0..3 {
+        for case in 0..6 {
+            let (sides, asks) = (case % 3, case >= 3);
+            let free = if asks && kind == JointKind::Ball { 3 } else { free };
             let (mut model, bodies) = two_bodies();
             let (a, b) = match sides {
                 0 => (Side::Body(bodies, 0), Side::Body(bodies, 1)),
@@ -81,9 +83,11 @@ fn kinds_hold_what_they_say() {
                 (JointKind::Distance { .. }, _) => Side::Fixed(Pose::at([2.0, 0.0, 0.0])),
                 _ => b,
             };
-            let handle = model
-                .add_joint("joint", &Joint::new(kind, a, b).at(somewhere()))
-                .unwrap();
+            let mut joint = Joint::new(kind, a, b).at(somewhere());
+            if asks {
+                joint = joint.with_coordinates();
+            }
+            let handle = model.add_joint("joint", &joint).unwrap();
             assert_eq!(handle.coordinates.len(), free, "{kind:?}");
             let mut state = model.initial_state().unwrap();
             let node = handle.held.unwrap();
@@ -155,6 +159,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         hinge().with_position_motor(0, PrescribedMotion::constant(&[1.0, 2.0]), 0.0, 0.0, 1.0),
         hinge().with_compliance(&[1.0, 2.0], 0.0),
         hinge().with_compliance(&[-1.0], 0.0),
+        Joint::ball(a, b).at(somewhere()).with_damper(3, 0.1),
         Joint::screw(a, b, f64::NAN).at(somewhere()),
         Joint::distance(a, b, Some(-1.0)),
         Joint::bushing(a, b, [-1.0; 6], 0.0).at(somewhere()),

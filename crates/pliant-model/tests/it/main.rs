@@ -11,6 +11,7 @@ mod chords;
 mod components;
 mod curves;
 mod embedded_points;
+mod expressions;
 mod first_mappings_exactly;
 mod force_fields;
 mod formulas;

@@ -43,8 +43,8 @@ impl Joints {
     /// Names of the numbers of a line after the time.
     pub(super) fn columns(&self) -> Vec<String> {
         let mut columns = Vec::new();
-        for (name, kind, _) in &self.0 {
-            for (axis, part) in kind.free_axes() {
+        for (name, kind, handle) in &self.0 {
+            for (axis, part) in kind.free_axes().iter().take(handle.coordinates.len()) {
                 let unit = if matches!(axis, JointAxis::Translation(_)) {
                     "m"
                 } else {
@@ -74,7 +74,7 @@ impl Joints {
                 let mut bodies = picture.bodies.iter();
                 bodies.position(|(of, e, _)| (*of, *e) == (node, element))
             };
-            column += 2 * kind.free_axes().len();
+            column += 2 * handle.coordinates.len();
             // A body that is not drawn shows no joint.
             if body.is_none_or(|body| drawn(body).is_some()) {
                 marks.push(JointMark {
@@ -96,7 +96,7 @@ impl Joints {
         let mut line = vec![simulation.time()];
         for (_, kind, joint) in &self.0 {
             let state = state(simulation, *kind, joint);
-            for (_, part) in kind.free_axes() {
+            for (_, part) in kind.free_axes().iter().take(joint.coordinates.len()) {
                 let coordinate = state.coordinates.get(part);
                 line.extend(coordinate.map_or([0.0; 2], |c| [c.position, c.velocity]));
             }

@@ -5,6 +5,7 @@
     reason = "clippy.toml allows it in tests, but not in their helpers"
 )]
 
+mod ball_joints;
 mod bounds;
 mod controllers;
 mod defects;
@@ -12,6 +13,7 @@ mod drawn;
 mod errors;
 mod events;
 mod fields;
+mod formulas;
 mod garbage;
 mod includes;
 mod inspect;

@@ -35,7 +35,7 @@ pub(crate) fn columns(table: &str) -> BTreeMap<String, Vec<f64>> {
 }
 
 /// The files of a run by their names.
-fn files(outcome: &Outcome) -> BTreeMap<String, String> {
+pub(crate) fn files(outcome: &Outcome) -> BTreeMap<String, String> {
     let dir = tempfile::tempdir().unwrap();
     write_results(dir.path(), outcome).unwrap();
     read_files(dir.path())

@@ -133,8 +133,9 @@ fn subject(error: &ModelError) -> (&str, &'static [&'static str], Option<usize>)
         | ModelError::NoCompliance { name }
         | ModelError::FreeAxis { name, .. }
         | ModelError::NotRows { name, .. }
-        | ModelError::Mesh { name, .. }
-        | ModelError::Degenerate { name, .. } => (name, &[], None),
+        | ModelError::Mesh { name, .. } => (name, &[], None),
+        // Of a formula; no other mapping has these keys.
+        ModelError::Degenerate { name, .. } => (name, &["energy", "values"], None),
         _ => ("", &[], None),
     }
 }

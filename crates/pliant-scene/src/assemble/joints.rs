@@ -6,7 +6,7 @@ use crate::schema::{
     GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
 };
 use crate::source::Where;
-use crate::{Amount, OneOrMany, Takes, Units, quantity};
+use crate::{Amount, Course, OneOrMany, Takes, Units, quantity};
 use pliant::dense::rotation::{self, Quaternion, multiply, rotate};
 use pliant::dense::{Vec3, vec3};
 use pliant::model::{Joint, JointAxis, JointKind, NodeId, Pose, Side, Space};
@@ -304,79 +304,125 @@ fn attached(
     kind: JointKind,
     mut joint: Joint,
 ) -> Result<(Joint, Vec<courses::Driven>)> {
+    let name = spec.name.as_str();
+    let field = |key| Where::Field(name, key);
+    let axes = |on: &Option<String>, key| free_axes(builder, name, kind, on.as_deref(), key);
+    let of = |axis: usize| OnAxis::of(kind, axis);
+    if spec.coordinates {
+        if kind != JointKind::Ball {
+            let message = format!("`coordinates` is of ball joints, and `{name}` is none");
+            let help = format!("a {} has its free coordinates in any case", kind.name());
+            return builder.wrong(&[field("coordinates"), Where::Name(name)], message, Some(help));
+        }
+        joint = joint.with_coordinates();
+    }
+    for spring in &spec.springs {
+        for axis in axes(&spring.on, "springs")? {
+            let compliance = spring.compliance.taking(of(axis).compliance);
+            let compliance = components::not_negative(builder, &compliance, field("springs"))?;
+            let relaxation = components::not_negative(builder, &spring.relaxation_time, field("springs"))?;
+            let rest = builder.number(&spring.rest.taking(of(axis).coordinate), field("rest"))?;
+            joint = joint.with_spring(axis, compliance, relaxation, rest);
+        }
+    }
+    for damper in &spec.dampers {
+        for axis in axes(&damper.on, "dampers")? {
+            let damping = damper.damping.taking(of(axis).damping);
+            joint = joint.with_damper(
+                axis,
+                components::not_negative(builder, &damping, field("damping"))?,
+            );
+        }
+    }
+    let (mut joint, courses) = driven(builder, spec, kind, joint)?;
+    for friction in &spec.friction {
+        for axis in axes(&friction.on, "friction")? {
+            let force = friction.force.taking(of(axis).force);
+            joint = joint.with_friction(
+                axis,
+                components::not_negative(builder, &force, field("friction"))?,
+            );
+        }
+    }
+    for limits in &spec.limits {
+        for axis in axes(&limits.on, "limits")? {
+            let limit = |number: Option<&Amount>, default| match number {
+                Some(number) => builder.number(&number.taking(of(axis).coordinate), field("limits")),
+                None => Ok(default),
+            };
+            let (lower, upper) = (
+                limit(limits.lower.as_deref(), f64::NEG_INFINITY)?,
+                limit(limits.upper.as_deref(), f64::INFINITY)?,
+            );
+            if lower > upper {
+                let message =
+                    format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
+                return builder.wrong(&[field("limits"), Where::Name(name)], message, None);
+            }
+            joint = joint.with_limits(axis, lower, upper);
+        }
+    }
+    Ok((joint, courses))
+}
+
+/// Adds the motors, and returns their courses.
+fn driven(
+    builder: &Builder<'_>,
+    spec: &JointSpec,
+    kind: JointKind,
+    mut joint: Joint,
+) -> Result<(Joint, Vec<courses::Driven>)> {
     let mut courses = Vec::new();
     let name = spec.name.as_str();
     let field = |key| Where::Field(name, key);
-    let axis = |on: &Option<String>, key| free_axis(builder, name, kind, on.as_deref(), key);
+    let axes = |on: &Option<String>| free_axes(builder, name, kind, on.as_deref(), "motors");
     let of = |axis: usize| OnAxis::of(kind, axis);
-    for spring in &spec.springs {
-        let axis = axis(&spring.on, "springs")?;
-        let compliance = spring.compliance.taking(of(axis).compliance);
-        let compliance = components::not_negative(builder, &compliance, field("springs"))?;
-        let relaxation = components::not_negative(builder, &spring.relaxation_time, field("springs"))?;
-        let rest = builder.number(&spring.rest.taking(of(axis).coordinate), field("rest"))?;
-        joint = joint.with_spring(axis, compliance, relaxation, rest);
-    }
-    for damper in &spec.dampers {
-        let axis = axis(&damper.on, "dampers")?;
-        let damping = damper.damping.taking(of(axis).damping);
-        joint = joint.with_damper(
-            axis,
-            components::not_negative(builder, &damping, field("damping"))?,
-        );
-    }
-    let largest = |force: Option<&Amount>, axis, key| match force {
-        Some(force) => components::not_negative(builder, &force.taking(of(axis).force), field(key)),
+    let largest = |force: Option<&Amount>, axis| match force {
+        Some(force) => components::not_negative(builder, &force.taking(of(axis).force), field("motors")),
         None => Ok(f64::INFINITY),
     };
     for motor in &spec.motors {
-        joint = match motor {
+        match motor {
             MotorSpec::Position(motor) => {
-                let axis = axis(&motor.on, "motors")?;
-                let target = motor.target.taking(of(axis).coordinate);
-                let target = courses::motion(builder, &target, 1, field("target"))?;
-                let compliance = motor.compliance.taking(of(axis).compliance);
-                let compliance = components::not_negative(builder, &compliance, field("motors"))?;
-                let relaxation = components::not_negative(builder, &motor.relaxation_time, field("motors"))?;
-                let force = largest(motor.force.as_deref(), axis, "motors")?;
-                let motion = target.motion.clone();
-                courses.push(target);
-                joint.with_position_motor(axis, motion, compliance, relaxation, force)
+                for (axis, target) in of_each(axes(&motor.on)?, &motor.target) {
+                    let target = target.taking(of(axis).coordinate);
+                    let target = courses::motion(builder, &target, 1, field("target"))?;
+                    let compliance = motor.compliance.taking(of(axis).compliance);
+                    let compliance = components::not_negative(builder, &compliance, field("motors"))?;
+                    let relaxation =
+                        components::not_negative(builder, &motor.relaxation_time, field("motors"))?;
+                    let force = largest(motor.force.as_deref(), axis)?;
+                    let motion = target.motion.clone();
+                    courses.push(target);
+                    joint = joint.with_position_motor(axis, motion, compliance, relaxation, force);
+                }
             }
             MotorSpec::Velocity(motor) => {
-                let axis = axis(&motor.on, "motors")?;
-                let speed = courses::speed(builder, &motor.speed.taking(of(axis).speed), field("speed"))?;
-                let motion = speed.motion.clone();
-                courses.push(speed);
-                joint.with_velocity_motor(axis, motion, largest(motor.force.as_deref(), axis, "motors")?)
+                for (axis, speed) in of_each(axes(&motor.on)?, &motor.speed) {
+                    let speed = courses::speed(builder, &speed.taking(of(axis).speed), field("speed"))?;
+                    let motion = speed.motion.clone();
+                    courses.push(speed);
+                    joint = joint.with_velocity_motor(axis, motion, largest(motor.force.as_deref(), axis)?);
+                }
             }
-        };
-    }
-    for friction in &spec.friction {
-        let axis = axis(&friction.on, "friction")?;
-        let force = friction.force.taking(of(axis).force);
-        joint = joint.with_friction(
-            axis,
-            components::not_negative(builder, &force, field("friction"))?,
-        );
-    }
-    for limits in &spec.limits {
-        let axis = axis(&limits.on, "limits")?;
-        let limit = |number: Option<&Amount>, default| match number {
-            Some(number) => builder.number(&number.taking(of(axis).coordinate), field("limits")),
-            None => Ok(default),
-        };
-        let (lower, upper) = (
-            limit(limits.lower.as_deref(), f64::NEG_INFINITY)?,
-            limit(limits.upper.as_deref(), f64::INFINITY)?,
-        );
-        if lower > upper {
-            let message = format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
-            return builder.wrong(&[field("limits"), Where::Name(name)], message, None);
         }
-        joint = joint.with_limits(axis, lower, upper);
     }
     Ok((joint, courses))
+}
+
+/// The function of time for each of several coordinates: the entries of a list of as many, or the
+/// same one for all, whose number is checked where it is read.
+fn of_each<D: Units>(axes: Vec<usize>, course: &Course<D>) -> impl Iterator<Item = (usize, Course<D>)> {
+    let one = |place: usize| match course {
+        Course::Each(list) if list.len() == axes.len() => Course::One(list[place].clone()),
+        course => course.clone(),
+    };
+    let each: Vec<_> = axes
+        .iter()
+        .enumerate()
+        .map(|(place, axis)| (*axis, one(place)))
+        .collect();
+    each.into_iter()
 }
 
 /// The units of what acts on a free coordinate.
@@ -409,20 +455,22 @@ impl OnAxis {
     }
 }
 
-/// The number of a free coordinate; the only one need not be named.
-fn free_axis(
+/// The numbers of the free coordinates that something acts on: one, which need not be named if it
+/// is the only one, or all of a ball joint.
+fn free_axes(
     builder: &Builder<'_>,
     name: &str,
     kind: JointKind,
     on: Option<&str>,
     key: &str,
-) -> Result<usize> {
+) -> Result<Vec<usize>> {
     let names: Vec<&str> = kind.free_axes().iter().map(|(_, name)| *name).collect();
     let what = kind.name();
     let field = Where::Field(name, key);
     let Some(on) = on else {
         return match names.len() {
-            1 => Ok(0),
+            1 => Ok(vec![0]),
+            count if kind == JointKind::Ball => Ok((0..count).collect()),
             0 => {
                 let message =
                     format!("`{name}` is a {what}: it leaves nothing free that `{key}` could act on");
@@ -436,7 +484,7 @@ fn free_axis(
         };
     };
     if let Some(axis) = names.iter().position(|known| *known == on) {
-        return Ok(axis);
+        return Ok(vec![axis]);
     }
     let help = suggest::hint(on, "free coordinates", names.iter().copied());
     let message = format!("`{name}` is a {what}: it has no free coordinate `{on}`");

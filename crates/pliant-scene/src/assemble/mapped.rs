@@ -5,7 +5,7 @@ mod curve;
 mod points;
 
 use super::ends::ParentList;
-use super::{Builder, Result, ends, joints};
+use super::{Builder, Result, ends, formulas, joints};
 use crate::schema::{
     AffineSpec, DistanceSpec, Mapped, Mapping as Spec, MaskSpec, ProjectionSpec, QuadraticSpec,
     RelativeRotationSpec, RestPose, RigidPointsSpec,
@@ -55,6 +55,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
         Spec::Projection(projection) => add_projection(builder, &parents, projection),
         Spec::Quadratic(quadratic) => add_quadratic(builder, &parents, quadratic),
         Spec::Curve(curve) => curve::add(builder, &parents, curve),
+        Spec::Formula(formula) => formulas::add_mapping(builder, &parents, formula),
         Spec::BeamStrain(_)
         | Spec::Gear(_)
         | Spec::JointCoordinates(_)

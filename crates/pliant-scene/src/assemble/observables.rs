@@ -7,6 +7,7 @@ pub(super) mod things;
 mod variables;
 
 pub(super) use record::record;
+pub(super) use things::coordinate_names;
 pub(super) use variables::variables;
 
 use super::values::owner;
@@ -160,6 +161,8 @@ impl<'b, 'a> Room<'b, 'a> {
         };
         let count = thing.count(self.builder);
         match &reference.element {
+            // That of all elements together.
+            _ if matches!(observable, Observable::Potential(_)) => Ok(self.place(observable)),
             None if count > 1 => {
                 let message = format!("`{name}` has {count} elements: say which, counted from zero");
                 let help = format!("`{name}[0].{quantity}`");

@@ -367,7 +367,9 @@ fn numbers<D: Units>(
             .collect();
         let help = match (names.is_empty(), count) {
             (true, 0) => format!("a {} leaves nothing free that could start elsewhere", kind.name()),
-            (true, _) => "of a ball joint, it is a rotation vector in the axes of its first side".to_owned(),
+            (_, 3) if kind == JointKind::Ball => {
+                "of a ball joint, it is a rotation vector in the axes of its first side".to_owned()
+            }
             _ => format!("one for each of {}", names.join(", ")),
         };
         let message = format!("{} has {} numbers, needed are {count}", describe(at), list.len());

@@ -56,6 +56,10 @@ pub struct JointSpec {
     /// world and what does not move; they do not by default.
     #[serde(default)]
     pub collide: bool,
+    /// Whether a ball joint has its coordinates `rx`, `ry`, `rz` even if nothing acts on them;
+    /// other joints have theirs in any case.
+    #[serde(default)]
+    pub coordinates: bool,
     /// Springs on free coordinates.
     #[serde(default)]
     pub springs: Vec<SpringSpec>,
@@ -108,7 +112,8 @@ pub enum JointKindSpec {
     GimbalXyz,
     /// Turns about x of the first side, then z, then y of the second: the same angles.
     GimbalXzy,
-    /// Turns about everything.
+    /// Turns about everything: `rx`, `ry`, `rz`, the rotation vector of the second side against the
+    /// first.
     Ball,
     /// Holds everything.
     Fixed,
@@ -184,7 +189,7 @@ pub struct SideFrameSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "springs", deny_unknown_fields)]
 pub struct SpringSpec {
-    /// The coordinate; needed if there are several.
+    /// The coordinate; needed if there are several, but for a ball joint: all three of it then.
     #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Compliance in m/N or rad/(N m).
@@ -201,7 +206,7 @@ pub struct SpringSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "dampers", deny_unknown_fields)]
 pub struct DamperSpec {
-    /// The coordinate; needed if there are several.
+    /// The coordinate; needed if there are several, but for a ball joint: all three of it then.
     #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Damping coefficient in N s/m or N m s/rad.
@@ -222,10 +227,10 @@ pub enum MotorSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Position", deny_unknown_fields)]
 pub struct PositionMotorSpec {
-    /// The coordinate; needed if there are several.
+    /// The coordinate; needed if there are several, but for a ball joint: all three of it then.
     #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
-    /// The position, over time.
+    /// The position, over time; of all three coordinates of a ball joint, a list of three.
     pub target: Course<Coordinate>,
     /// Compliance; 0, the default, is exact.
     #[serde(default = "zero")]
@@ -242,10 +247,11 @@ pub struct PositionMotorSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Velocity", deny_unknown_fields)]
 pub struct VelocityMotorSpec {
-    /// The coordinate; needed if there are several.
+    /// The coordinate; needed if there are several, but for a ball joint: all three of it then.
     #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
-    /// The speed in m/s or rad/s, over time.
+    /// The speed in m/s or rad/s, over time; of all three coordinates of a ball joint, a list of
+    /// three.
     pub speed: Course<CoordinateSpeed>,
     /// Largest force in N or N m; no bound by default.
     #[serde(default)]
@@ -256,7 +262,7 @@ pub struct VelocityMotorSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "friction", deny_unknown_fields)]
 pub struct FrictionSpec {
-    /// The coordinate; needed if there are several.
+    /// The coordinate; needed if there are several, but for a ball joint: all three of it then.
     #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Largest force in N or N m.
@@ -267,7 +273,7 @@ pub struct FrictionSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "limits", deny_unknown_fields)]
 pub struct LimitsSpec {
-    /// The coordinate; needed if there are several.
+    /// The coordinate; needed if there are several, but for a ball joint: all three of it then.
     #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Smallest value; none by default.

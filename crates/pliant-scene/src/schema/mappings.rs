@@ -18,7 +18,7 @@ pub use points::{
     SafeDistanceSpec, SegmentAngleSpec, VolumeSpec,
 };
 
-use super::{Elements, EndSpec, Quantity};
+use super::{Elements, EndSpec, FormulaMappingSpec, Quantity};
 use crate::quantity::Any;
 use serde::Deserialize;
 
@@ -70,6 +70,8 @@ pub enum Mapping {
     DihedralAngle(DihedralSpec),
     /// Scalar products.
     DotProduct(PairsSpec),
+    /// Expressions over coordinates.
+    Formula(FormulaMappingSpec),
     /// Coordinates in a ratio.
     Gear(GearMappingSpec),
     /// Coordinates of one frame against another.

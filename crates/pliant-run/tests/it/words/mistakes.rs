@@ -166,8 +166,8 @@ pub(super) const MISTAKES: [(&str, &str, &str, &str); 74] = [
         "free coordinates",
     ),
     (
-        "kind: Ball,",
-        "kind: Ball, friction: [(force: 1)],",
+        "kind: Fixed,",
+        "kind: Fixed, friction: [(force: 1)],",
         "leaves nothing free that `friction`",
         "",
     ),

@@ -11,7 +11,7 @@ use crate::event::Events;
 use crate::observable::{DistanceEnd, EnergyKind, Observable, Observables, ProbeColumn};
 use crate::schema::{ContactProbeSpec, EnergySpec, GaugeSpec, OfSpec, PlaceSpec, ProbeSpec};
 use crate::source::Where;
-use pliant::model::{NodeId, Space};
+use pliant::model::{JointKind, NodeId, Space};
 use pliant_expression::suggest;
 
 /// Columns of the table.
@@ -150,7 +150,11 @@ impl<'a> Room<'_, 'a> {
                 let all = things::joint_coordinates(builder, joint);
                 if all.is_empty() {
                     let message = format!("`{name}` has no free coordinates with a name");
-                    let help = format!("its forces are `Force(\"{name}\")`");
+                    let of_ball = match self.builder.joints[joint].2 {
+                        JointKind::Ball => ", and `coordinates: true` gives it its rotation vector",
+                        _ => "",
+                    };
+                    let help = format!("its forces are `Force(\"{name}\")`{of_ball}");
                     return builder.wrong(&places(index, name), message, Some(help));
                 }
                 self.columns(name, all);

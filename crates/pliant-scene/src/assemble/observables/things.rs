@@ -146,15 +146,19 @@ fn coordinates(size: usize, [one, many]: [&str; 2]) -> Vec<String> {
     }
 }
 
-/// The numbers of the positions of one element.
-pub(super) fn positions(builder: &Builder<'_>, node: NodeId, element: usize) -> Vec<Quantity> {
-    let space = builder.model.node(node).space;
-    let size = space.position_size();
-    let unit = unit(builder, node);
-    let names = match space {
+/// The names of the position numbers of each element of a node.
+pub(in crate::assemble) fn coordinate_names(builder: &Builder<'_>, node: NodeId) -> Vec<String> {
+    match builder.model.node(node).space {
         Space::Real(size) => coordinates(size, ["value", ""]),
         Space::Rigid3 => AXES.iter().chain(&QUATERNION).map(|n| (*n).to_owned()).collect(),
-    };
+    }
+}
+
+/// The numbers of the positions of one element.
+pub(super) fn positions(builder: &Builder<'_>, node: NodeId, element: usize) -> Vec<Quantity> {
+    let size = builder.model.node(node).space.position_size();
+    let unit = unit(builder, node);
+    let names = coordinate_names(builder, node);
     let number = |(k, name): (usize, String)| {
         let unit = if QUATERNION.contains(&name.as_str()) {
             ""
@@ -303,6 +307,13 @@ pub(in crate::assemble) fn unit(builder: &Builder<'_>, node: NodeId) -> &'static
             }
             Mapping::Area(_) | Mapping::SquareDistance(_) => power = 2,
             Mapping::Volume(_) => power = 3,
+            Mapping::Formula(formula) => {
+                return if formula.points.is_some() && power == 1 {
+                    "m"
+                } else {
+                    ""
+                };
+            }
             Mapping::Distance(_)
             | Mapping::SafeDistance(_)
             | Mapping::Difference(_)

@@ -22,6 +22,10 @@ pub(crate) struct NullSpace {
     values: Vec<f64>,
     /// The rows of each column once more, a bit each, for finding columns that share some.
     bits: Vec<u64>,
+    /// The rows of all columns, a bit each.
+    all: Vec<u64>,
+    /// The first and the last column of each row that has any.
+    spans: Vec<[u32; 2]>,
     /// Bits of the vector at hand.
     own: Vec<u64>,
 }
@@ -66,6 +70,10 @@ impl NullSpace {
         self.values.reserve(room);
         self.rows = rows;
         self.own.resize(rows.div_ceil(64), 0);
+        self.all.clear();
+        self.all.resize(self.own.len(), 0);
+        self.spans.clear();
+        self.spans.resize(rows, [u32::MAX, 0]);
         self.bits.reserve(count * self.own.len());
     }
 
@@ -92,16 +100,20 @@ impl NullSpace {
             let at = q.indices.binary_search(&(i as u32)).ok()?;
             Some(q.values[at])
         };
-        self.columns().filter_map(entry).map(|q| q * q).sum()
+        let [first, last] = self.spans.get(i).map_or([1, 0], |span| span.map(|k| k as usize));
+        let columns = (first..=last).map(|k| self.column(k));
+        columns.filter_map(entry).map(|q| q * q).sum()
     }
 
     /// Adds one vector, independent of the others, made orthonormal by Gram-Schmidt, where much
-    /// cancels once more. Cost: the entries of the columns that share rows with it.
+    /// cancels once more. Cost: the entries of the columns that share rows with it, of which rows
+    /// that act on nothing have none.
     pub(crate) fn push(&mut self, column: &mut [f64]) {
         let mut own = std::mem::take(&mut self.own);
         mark(column, 0.0, &mut own);
         let mut size = norm(column);
-        for _ in 0..MOST_PASSES {
+        let shares = self.all.iter().zip(&own).any(|(a, b)| a & b != 0);
+        for _ in 0..if shares { MOST_PASSES } else { 0 } {
             let before = size;
             for k in 0..self.ends.len() {
                 let bits = &self.bits[k * own.len()..(k + 1) * own.len()];
@@ -120,10 +132,14 @@ impl NullSpace {
             .iter()
             .enumerate()
             .filter(|(_, a)| a.abs() > NOTHING * size);
+        let k = self.ends.len() as u32;
         for (i, a) in entries {
             self.indices.push(i as u32);
             self.values.push(a / size);
+            let [first, last] = &mut self.spans[i];
+            (*first, *last) = ((*first).min(k), k);
         }
+        self.all.iter_mut().zip(&own).for_each(|(all, own)| *all |= own);
         self.ends.push(self.indices.len());
         self.bits.extend_from_slice(&own);
         self.own = own;

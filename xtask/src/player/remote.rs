@@ -102,10 +102,8 @@ impl Remote {
         let sent = self.socket.send(Message::text(message.to_string()));
         sent.map_err(|e| format!("{method}: {e}"))?;
         loop {
-            let text = match self.socket.read().map_err(|e| format!("{method}: {e}"))? {
-                Message::Text(text) => text,
-                _ => continue,
-            };
+            let message = self.socket.read().map_err(|e| format!("{method}: {e}"))?;
+            let Message::Text(text) = message else { continue };
             let mut answer: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
             self.note(&answer);
             if answer["id"] == self.count {

@@ -1,5 +1,10 @@
 //! Views of scenes, from the other end of their sockets.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
+
 mod page;
 mod runs;
 mod strangers;

@@ -54,13 +54,20 @@ pub fn examine(system: &mut System, motion: &Motion) -> Result<Examination, Erro
     fill(system, motion, |_, _, _| false);
     let massless = find_massless(system.assembler.system(), &system.model);
     let gaps = gaps(system, motion);
+    let hard_rows = gaps.iter().filter(|gap| gap.is_some()).count();
+    if hard_rows == 0 {
+        return Ok(Examination {
+            massless,
+            ..Examination::default()
+        });
+    }
     let mut kkt = system.assembler.system().clone();
     with_unit_masses(&mut kkt);
     let mut solver = DirectSolver::default();
     let prepared = solver.prepare(&kkt);
     prepared.map_err(|e| Error::from_solver(e, &system.model, motion.time))?;
     Ok(Examination {
-        hard_rows: gaps.iter().filter(|gap| gap.is_some()).count(),
+        hard_rows,
         dependent: grouped(&solver.null_vectors(), &gaps),
         massless,
     })

@@ -13,7 +13,7 @@ use crate::method::take_part;
 use crate::motion::Motion;
 use crate::observe::StageImpacts;
 use crate::system::System;
-use crate::{Error, IntegratorMemory};
+use crate::{Error, Integrator, IntegratorMemory, Options};
 use pliant_contact::Rest;
 use pliant_solvers::{KktSystem, Variable};
 use pliant_sparse::DisjointSets;
@@ -189,8 +189,8 @@ pub(crate) fn is_apart(system: &mut System, motion: &Motion, cause: &Cause) -> b
 }
 
 /// Whether the islands of a step of length `h` (s) can be taken one after the other at all: no
-/// motion is given as a function of time, nothing is remembered beside multipliers, and none
-/// sleeps.
+/// motion is given as a function of time, neither method nor materials remember more than
+/// multipliers, and none sleeps. Cost: a pass over the coordinates.
 pub fn may_part(system: &mut System, motion: &Motion, h: f64) -> bool {
     system.set_row_motion(motion.time, motion.time + h);
     let driven = (0..system.row_motion.len()).any(|i| drives(&system.row_motion, i));
@@ -202,9 +202,16 @@ pub fn may_part(system: &mut System, motion: &Motion, h: f64) -> bool {
         let first = node.first_dof();
         first.is_some_and(|first| velocities.iter().zip(first..).any(|(v, d)| moves(d, *v)))
     });
-    let contacts = &system.options.contacts;
+    let Options {
+        contacts, integrator, ..
+    } = &system.options;
+    let remembers = !matches!(
+        integrator,
+        Integrator::Theta | Integrator::Nonlinear | Integrator::Sdirk2
+    );
     !(driven
         || held
+        || remembers
         || motion.fresh
         || motion.sleep.paused
         || system.model.internal_count() > 0

@@ -1,7 +1,7 @@
 //! Control of steps: it calls a step and keeps or drops its result ([`retry`]: again, or in halves;
-//! [`apart`]: with islands in parts that need them; [`certify`]: whether its energy lets it stand; [`adaptive`]: of a length that follows from
-//! tolerances and events; [`sleep`]: without islands that lie still; [`settle`]: down to rest), and
-//! prepares the first one ([`project`]).
+//! [`apart`]: with islands that take it by themselves; [`certify`]: whether its energy lets it
+//! stand; [`adaptive`]: of a length that follows from tolerances and events; [`sleep`]: without
+//! islands that lie still; [`settle`]: down to rest), and prepares the first one ([`project`]).
 
 pub(crate) mod adaptive;
 mod apart;

@@ -4,6 +4,7 @@ import base64
 import pathlib
 import re
 import subprocess
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def pulled() -> pliant.Simulation:
 
 
 @pytest.mark.parametrize("at", [None, "points", "elements"])
-def test_a_pulled_bar_has_its_force_over_its_section(at: str | None) -> None:
+def test_a_pulled_bar_has_its_force_over_its_section(at: Literal["points", "elements"] | None) -> None:
     bar = pulled()
     stress, strain = bar.stress("bar", at), bar.strain("bar", at)
     count = 4 if at == "elements" else len(bar.node("bar").positions)

@@ -267,8 +267,8 @@ impl Solid {
     /// density there, and all else of `self`. It is asked at the quadrature points of the elements.
     ///
     /// # Errors
-    /// As [`add_to`](Self::add_to); [`ContinuumError::Point`] names the place where a number is
-    /// wrong.
+    /// Those of [`add_to`](Self::add_to), and [`ContinuumError::Point`], which names the place where
+    /// a number is wrong.
     pub fn add_varying_to(
         &self,
         model: &mut Model,
@@ -279,11 +279,10 @@ impl Solid {
         self.check()?;
         mesh.check()?;
         let nodes = model.add_particles(name, &mesh.nodes)?;
+        let varies = |_: usize, place: [f64; 3]| at(place);
         let region = SolidRegion {
-            name: "",
-            elements: None,
-            solid: *self,
-            varies: Some(&|_, place| at(place)),
+            varies: Some(&varies),
+            ..SolidRegion::whole(*self)
         };
         let mut parts = regions::add(model, name, nodes, mesh, &[region])?;
         parts.pop().ok_or(ContinuumError::Empty)
@@ -294,8 +293,8 @@ impl Solid {
     /// on, and one mass `name.mass`.
     ///
     /// # Errors
-    /// As [`add_to`](Self::add_to); [`ContinuumError::Regions`] names an element that is in no
-    /// region, or in two.
+    /// Those of [`add_to`](Self::add_to), and [`ContinuumError::Regions`], which names an element
+    /// that is in no region, or in two.
     pub fn add_regions_on(
         model: &mut Model,
         name: &str,
@@ -310,7 +309,7 @@ impl Solid {
     /// of the mesh, which is at rest where the mesh is.
     ///
     /// # Errors
-    /// As [`add_to`](Self::add_to).
+    /// Those of [`add_to`](Self::add_to).
     pub fn add_on(
         &self,
         model: &mut Model,
@@ -318,13 +317,7 @@ impl Solid {
         nodes: NodeId,
         mesh: &Mesh,
     ) -> Result<SolidParts, ContinuumError> {
-        let whole = SolidRegion {
-            name: "",
-            elements: None,
-            solid: *self,
-            varies: None,
-        };
-        let mut parts = regions::add(model, name, nodes, mesh, &[whole])?;
+        let mut parts = regions::add(model, name, nodes, mesh, &[SolidRegion::whole(*self)])?;
         // One region has one part.
         parts.pop().ok_or(ContinuumError::Empty)
     }

@@ -464,13 +464,7 @@ pub fn wake_disturbed(system: &mut System, motion: &mut Motion, h: f64) -> Resul
 pub fn look(system: &mut System, motion: &mut Motion, limits: Option<Sleeping>) {
     if limits.is_none() && !motion.sleep.paused {
         if !system.sleep.of_dof.is_empty() {
-            wake_all(system, motion);
-            system.sleep = Sleep::default();
-            motion.sleep = SleepMemory::default();
-            if let Some(c) = &mut system.contacts {
-                c.detection.set_rest(&|_, _| Rest::Moves);
-            }
-            step::find_again(system, [motion]);
+            end_pause(system, motion);
         }
         return;
     }

@@ -10,14 +10,14 @@ use pliant_model::Field;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Elasticity {
-    /// The same in all directions.
+    /// An isotropic law: its moduli are the same in all directions.
     Isotropic {
         /// Young's modulus (Pa).
         young: f64,
         /// Poisson's ratio (none), above -1 and up to 1/2.
         poisson: f64,
     },
-    /// Along three axes.
+    /// An orthotropic law along three axes.
     Orthotropic(Orthotropic),
 }
 

@@ -32,6 +32,16 @@ impl fmt::Debug for SolidRegion<'_> {
 }
 
 impl SolidRegion<'_> {
+    /// The only region of a solid: all elements, the same everywhere.
+    pub(super) fn whole(solid: Solid) -> Self {
+        Self {
+            name: "",
+            elements: None,
+            solid,
+            varies: None,
+        }
+    }
+
     /// An error of this region, which says so if there are others.
     fn blame(&self, error: ContinuumError) -> ContinuumError {
         match self.name {

@@ -421,12 +421,12 @@ impl Evaluation {
         self.pull_by(LocalJacobian::add_transpose_product, model, from, force);
     }
 
-    /// As [`pull_back`](Self::pull_back), for forces on these nodes and on none that is mapped from
-    /// others: from them, then from their parents, and so on. Cost: the blocks on the way, whatever
-    /// else there is in the model.
+    /// Carries forces on these nodes, and on no others that are mapped, to their parents and from
+    /// there on, as [`pull_back`](Self::pull_back) does those of all nodes. Cost: the blocks on the
+    /// way, whatever else there is in the model.
     ///
     /// # Panics
-    /// As [`pull_back`](Self::pull_back).
+    /// Where [`pull_back`](Self::pull_back) does.
     pub fn pull_back_from(&self, model: &Model, nodes: impl Iterator<Item = NodeId>, force: &mut [f64]) {
         let mut left: BTreeSet<usize> = nodes.map(NodeId::index).collect();
         // Parents come before what is mapped from them.

@@ -23,6 +23,25 @@ pub(crate) struct Scratch {
     pub(super) chosen: Vec<u32>,
 }
 
+impl Scratch {
+    /// Parts all sets of so many blocks, and marks none.
+    pub(super) fn begin(&mut self, blocks: usize) {
+        let Self {
+            sets,
+            restless,
+            free,
+            chosen,
+        } = self;
+        sets.reset(blocks);
+        for marks in [restless, free] {
+            marks.clear();
+            marks.resize(blocks, false);
+        }
+        chosen.clear();
+        chosen.resize(blocks, NONE);
+    }
+}
+
 fn norm(v: &[f64]) -> f64 {
     v.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
@@ -135,16 +154,14 @@ fn choose_islands(system: &mut System, motion: &Motion, time: f64) -> bool {
     let (assembler, sleep) = (&system.assembler, &mut system.sleep);
     let kkt = assembler.system();
     let (memory, held) = (&motion.sleep, &motion.controls.held[..]);
+    let blocks = memory.island.len();
+    sleep.fall.begin(blocks);
     let Scratch {
         sets,
         restless,
         free,
         chosen,
     } = &mut sleep.fall;
-    let blocks = memory.island.len();
-    sets.reset(blocks);
-    restless.clear();
-    restless.resize(blocks, false);
     let mut connections = Connections {
         kkt,
         of_dof: &sleep.of_dof,
@@ -157,8 +174,6 @@ fn choose_islands(system: &mut System, motion: &Motion, time: f64) -> bool {
     connections.connect_contacts(assembler, list);
     // A block that is partly fixed and moves, or has not been slow for long enough, keeps its
     // island awake.
-    free.clear();
-    free.resize(blocks, false);
     for (d, fixed) in kkt.fixed.iter().enumerate() {
         let block = sleep.of_dof[d] as usize;
         free[block] |= !fixed;

@@ -174,9 +174,12 @@ pub fn find_part(
     Ok(part)
 }
 
-/// Whether there are islands that have none of these impacts, beside those that have, in the step
-/// from a motion whose contacts are found.
+/// Whether there are islands that a cause does not concern, beside those that have it, and can be
+/// taken by themselves, in the present step from a motion, whose contacts are found.
 pub(crate) fn is_apart(system: &mut System, motion: &Motion, cause: &Cause) -> bool {
+    if !may_part(system, motion) {
+        return false;
+    }
     let is_new = system.sleep.of_dof.is_empty();
     if is_new {
         find_blocks(system);
@@ -188,13 +191,11 @@ pub(crate) fn is_apart(system: &mut System, motion: &Motion, cause: &Cause) -> b
     apart
 }
 
-/// Whether the islands of a step of length `h` (s) can be taken one after the other at all: no
-/// motion is given as a function of time, neither method nor materials remember more than
+/// Whether the islands of a step, over which the motions of rows are set, can be taken one after the
+/// other at all: no motion is given as a function of time, neither method nor materials remember more than
 /// multipliers, and none sleeps. Cost: a pass over the coordinates.
-pub fn may_part(system: &mut System, motion: &Motion, h: f64) -> bool {
-    system.set_row_motion(motion.time, motion.time + h);
+pub fn may_part(system: &System, motion: &Motion) -> bool {
     let driven = (0..system.row_motion.len()).any(|i| drives(&system.row_motion, i));
-    system.set_row_motion(motion.time, motion.time);
     let fixed = &system.assembler.system().fixed;
     let moves = |d: usize, v: f64| fixed[d] && (v != 0.0 || motion.controls.held[d] != 0.0);
     let held = system.model.nodes().iter().any(|node| {
@@ -233,15 +234,13 @@ fn mark_islands(system: &mut System, motion: &Motion, cause: &Cause) -> bool {
     let kkt = assembler.system();
     let list = contacts.as_ref().map(|c| c.detection.list());
     let (blocks, of_dof) = (kkt.primal_blocks().len() - 1, &sleep.of_dof);
+    sleep.fall.begin(blocks);
     let Scratch {
         sets,
         restless,
         free,
         chosen,
     } = &mut sleep.fall;
-    sets.reset(blocks);
-    restless.clear();
-    restless.resize(blocks, false);
     let mut connections = Connections {
         kkt,
         of_dof,
@@ -251,8 +250,6 @@ fn mark_islands(system: &mut System, motion: &Motion, cause: &Cause) -> bool {
     };
     connections.connect_system(row_motion);
     connections.connect_contacts(assembler, list);
-    free.clear();
-    free.resize(blocks, false);
     for (_, block) in of_dof.iter().enumerate().filter(|(d, _)| !kkt.fixed[*d]) {
         free[*block as usize] = true;
     }
@@ -266,8 +263,6 @@ fn mark_islands(system: &mut System, motion: &Motion, cause: &Cause) -> bool {
     if (0..count).flat_map(of_contact).any(on_supports) {
         return false;
     }
-    chosen.clear();
-    chosen.resize(blocks, NONE);
     let mut choose = |d: usize| {
         if !kkt.fixed[d] {
             chosen[sets.root(of_dof[d] as usize)] = 0;
@@ -337,8 +332,7 @@ pub fn pause(system: &mut System, motion: &mut Motion, moves: &Part) -> Result<(
         ..SleepMemory::default()
     };
     let sleep = &mut system.sleep;
-    sleep.fall.chosen.clear();
-    sleep.fall.chosen.resize(blocks, NONE);
+    sleep.fall.begin(blocks);
     for d in (0..kkt.n()).filter(|d| !moves.dofs[*d] && !kkt.fixed[*d]) {
         sleep.fall.chosen[sleep.of_dof[d] as usize] = 0;
     }
@@ -357,7 +351,7 @@ pub fn pause(system: &mut System, motion: &mut Motion, moves: &Part) -> Result<(
     Ok(())
 }
 
-/// Frees all that is paused, with velocities of zero.
+/// Frees all that is paused or sleeps, with velocities of zero, and forgets how long each was slow.
 pub fn end_pause(system: &mut System, motion: &mut Motion) {
     wake_all(system, motion);
     system.sleep = Sleep::default();

@@ -1,6 +1,6 @@
 //! Islands of a step that are taken in parts while the others take it as a whole.
 
-use crate::{Checkpoint, Error, Integrator, IntegratorMemory, Simulation, StepReport};
+use crate::{Checkpoint, Error, IntegratorMemory, Simulation, StepReport};
 use pliant_model::Energies;
 use pliant_stepper::contact::Observation;
 use pliant_stepper::motion::Motion;
@@ -28,25 +28,6 @@ pub(crate) fn cause_of_energy(simulation: &Simulation) -> Cause {
         ..
     } = simulation;
     Cause::Energy(sleep::kinetic_change(system, start, motion))
-}
-
-/// Whether the method of a step of length `h` (s) is of another order where there are impacts, and
-/// islands can be taken by themselves.
-pub(crate) fn has_impacts(simulation: &mut Simulation, h: f64) -> bool {
-    let Simulation {
-        system,
-        motion,
-        options,
-        ..
-    } = simulation;
-    let bounded = || {
-        let groups = system.model.row_groups().iter();
-        groups
-            .into_iter()
-            .any(|group| system.model.bounds(group).is_some())
-    };
-    let may = options.integrator == Integrator::Sdirk2 && (system.contacts.is_some() || bounded());
-    may && sleep::may_part(system, motion, h)
 }
 
 /// Islands that are taken by themselves in a step at most; what is left then is taken together.
@@ -89,7 +70,10 @@ pub(crate) fn step(
     left: &mut usize,
 ) -> Result<Option<StepReport>, Error> {
     let Simulation { system, motion, .. } = &mut *simulation;
-    if !sleep::may_part(system, motion, h) {
+    system.set_row_motion(motion.time, motion.time + h);
+    let may_part = sleep::may_part(system, motion);
+    system.set_row_motion(motion.time, motion.time);
+    if !may_part {
         return Ok(None);
     }
     let steps = system.counters().steps;

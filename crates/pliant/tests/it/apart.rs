@@ -246,30 +246,41 @@ fn islands_that_touch_are_taken_together() {
     assert!(b + 0.01 - a > -1e-3, "{a} {b}");
 }
 
-/// A pendulum beside balls that bounce is where it is without them: its steps are of two stages,
-/// whatever else has an impact.
+/// A pendulum beside balls that are thrown up and land is where it is without them: its steps are of
+/// two stages, whatever else has an impact. The forces of contacts are those of each ball alone, to
+/// the accuracy of contacts, 1e-6 of some hundred newtons.
 #[test]
 fn impacts_elsewhere_leave_the_order_of_a_pendulum() {
     let speeds: Vec<f64> = (0..6).map(|k| 0.1 * f64::from(k)).collect();
     let [mut all, mut alone] = [parts(&[3.0], &speeds), parts(&[3.0], &[])];
-    for scene in [&mut all, &mut alone] {
+    let mut balls: Vec<Scene> = speeds.iter().map(|v| parts(&[], &[*v])).collect();
+    let throw = |scene: &mut Scene, first: usize| {
         scene.s.options.tuning.newton.iterations = 50;
+        let mut state = scene.s.state().clone();
+        for (k, ball) in scene.balls.iter().enumerate() {
+            let up = 0.5 + 0.3 * (first + k) as f64;
+            state.velocities[scene.s.model().node(*ball).first_velocity + 2] = up;
+        }
+        scene.s.set_state(&state).unwrap();
+    };
+    throw(&mut all, 0);
+    throw(&mut alone, 0);
+    for (k, ball) in balls.iter_mut().enumerate() {
+        throw(ball, k);
     }
-    // Balls are thrown up, each with another velocity.
-    let mut state = all.s.state().clone();
-    for (k, ball) in all.balls.iter().enumerate() {
-        state.velocities[all.s.model().node(*ball).first_velocity + 2] = 0.5 + 0.3 * k as f64;
-    }
-    all.s.set_state(&state).unwrap();
-    let same = alone.s.state().clone();
-    alone.s.set_state(&same).unwrap();
-    let mut impacts = 0;
+    let (mut impacts, mut largest) = (0, 0.0f64);
     for _ in 0..200 {
         let report = all.s.step(0.01).unwrap();
         assert_eq!(alone.s.step(0.01).unwrap().solve.stages, 2);
         impacts += usize::from(report.solve.stages == 1);
+        for (node, one) in all.balls.iter().zip(&mut balls) {
+            one.s.step(0.01).unwrap();
+            let forces = [(&all.s, *node), (&one.s, one.balls[0])].map(|(s, node)| s.contact_forces(node)[0]);
+            assert_near(&forces[0], &forces[1], 1e-3);
+            largest = largest.max(forces[0][2]);
+        }
     }
-    assert!(impacts > 5, "{impacts}");
+    assert!(impacts > 5 && largest > 100.0, "{impacts} {largest}");
     let [a, b] = [&all, &alone].map(|scene| scene.s.positions(scene.pendulums[0]));
     // What stages leave, over 200 steps.
     assert_near(a, b, 1e-6);

@@ -17,6 +17,8 @@ struct Slots {
     frame: Option<Vec<u8>>,
     /// The number of the frame that the page has not drawn yet.
     unseen: Option<u64>,
+    /// The number of the page that all of this is for.
+    page: u64,
 }
 
 /// One place for each kind of message.
@@ -29,9 +31,12 @@ impl Outbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets all: another page has come.
-    pub(crate) fn clear(&self) {
-        *self.slots() = Slots::default();
+    /// Forgets all: another page has come, to which all messages go from now on. Of two that come at
+    /// once, the later one keeps it.
+    pub(crate) fn begin(&self, page: u64) {
+        let mut slots = self.slots();
+        let page = page.max(slots.page);
+        *slots = Slots { page, ..Slots::default() };
     }
 
     /// A scene, of which no frame is under way.
@@ -67,9 +72,13 @@ impl Outbox {
         }
     }
 
-    /// The next message: scenes ahead of states, states ahead of frames.
-    pub(crate) fn take(&self) -> Option<Outgoing> {
+    /// The next message for a page: scenes ahead of states, states ahead of frames. There is none
+    /// for a page that another one has followed, or that the run does not know yet.
+    pub(crate) fn take(&self, page: u64) -> Option<Outgoing> {
         let mut slots = self.slots();
+        if slots.page != page {
+            return None;
+        }
         let text = slots.scene.take().or_else(|| slots.state.take());
         let text = text.or_else(|| slots.refused.take());
         text.map(Outgoing::Text)
@@ -89,15 +98,29 @@ mod tests {
         assert!(!outbox.wants_frame());
         outbox.put_state("old".into());
         outbox.put_state("new".into());
-        assert_eq!(outbox.take(), Some(Outgoing::Text("new".into())));
+        assert_eq!(outbox.take(0), Some(Outgoing::Text("new".into())));
         // What was not sent yet cannot have been drawn.
         outbox.shown(1);
         assert!(!outbox.wants_frame());
-        assert_eq!(outbox.take(), Some(Outgoing::Frame(vec![1])));
-        assert_eq!(outbox.take(), None);
+        assert_eq!(outbox.take(0), Some(Outgoing::Frame(vec![1])));
+        assert_eq!(outbox.take(0), None);
         outbox.shown(2);
         assert!(!outbox.wants_frame());
         outbox.shown(1);
         assert!(outbox.wants_frame());
+    }
+    #[test]
+    fn messages_are_for_the_page_that_the_run_knows_as_the_last() {
+        let outbox = Outbox::default();
+        outbox.begin(1);
+        outbox.put_scene("of the first".into());
+        outbox.begin(2);
+        assert_eq!(outbox.take(2), None);
+        outbox.put_scene("of the second".into());
+        // A page that has come, and of which the run does not know yet, gets nothing of another's.
+        assert_eq!((outbox.take(1), outbox.take(3)), (None, None));
+        outbox.begin(1);
+        outbox.put_scene("of the second".into());
+        assert_eq!(outbox.take(2), Some(Outgoing::Text("of the second".into())));
     }
 }

@@ -227,7 +227,7 @@ fn talk(mut stream: TcpStream, key: &str, rest: Vec<u8>, shared: &Shared) {
         .max_frame_size(Some(MOST_BYTES));
     let mut socket = WebSocket::from_partially_read(stream, rest, Role::Server, Some(config));
     let own = shared.sockets.fetch_add(1, Ordering::Relaxed) + 1;
-    if shared.events.send(Event::Connected).is_err() {
+    if shared.events.send(Event::Connected(own)).is_err() {
         return;
     }
     loop {
@@ -237,14 +237,15 @@ fn talk(mut stream: TcpStream, key: &str, rest: Vec<u8>, shared: &Shared) {
         if shared.sockets.load(Ordering::Relaxed) != own {
             return close(&mut socket, "another page shows this scene now");
         }
-        if turn(&mut socket, shared).is_none() {
+        if turn(&mut socket, own, shared).is_none() {
             return;
         }
     }
 }
 
-/// Takes a message, if one comes, and sends all that there is; none where the socket is at its end.
-fn turn(socket: &mut WebSocket<TcpStream>, shared: &Shared) -> Option<()> {
+/// Takes a message, if one comes, and sends all that there is for this page; none where the socket is
+/// at its end.
+fn turn(socket: &mut WebSocket<TcpStream>, own: u64, shared: &Shared) -> Option<()> {
     match socket.read() {
         Ok(Message::Text(text)) => match serde_json::from_str::<Request>(&text) {
             // The page waits where the run does not follow.
@@ -268,7 +269,7 @@ fn turn(socket: &mut WebSocket<TcpStream>, shared: &Shared) -> Option<()> {
         }
         Err(_) => return None,
     }
-    while let Some(message) = shared.outbox.take() {
+    while let Some(message) = shared.outbox.take(own) {
         let sent = match message {
             Outgoing::Text(text) => socket.send(Message::text(text)),
             Outgoing::Frame(bytes) => socket.send(Message::binary(bytes)),

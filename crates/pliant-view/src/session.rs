@@ -47,8 +47,8 @@ impl fmt::Debug for SceneSource {
 /// Something that the run is told.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A page has come, in place of another one if there was one.
-    Connected,
+    /// A page has come, with the number of its socket, in place of another one if there was one.
+    Connected(u64),
     Request(Request),
 }
 
@@ -105,8 +105,8 @@ impl Session {
         while !stop.load(Ordering::Relaxed) {
             let due = self.playing.then(|| self.until_step());
             match events.recv_timeout(due.unwrap_or(REST).min(REST)) {
-                Ok(Event::Connected) => {
-                    outbox.clear();
+                Ok(Event::Connected(page)) => {
+                    outbox.begin(page);
                     self.news = News {
                         scene: true,
                         state: true,

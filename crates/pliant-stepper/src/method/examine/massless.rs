@@ -230,20 +230,28 @@ fn in_words_of(model: &Model, dofs: &[usize], vector: &[f64]) -> Option<Massless
 mod tests {
     use super::*;
 
-    /// `A = B^T B` of rank 2 with 4 columns: what is found is 2 vectors that `A` turns to zero.
+    /// `A = B^T B` of rank 2 with 4 columns: what is found is 2 vectors that `A` turns to zero, also
+    /// where rounding leaves something of pivots that are zero.
     #[test]
     fn null_spaces_of_dense_matrices() {
-        let b = [[0.6, 0.8, 0.0, 0.6], [0.8, -0.6, 1.0, 0.8]];
-        let a: Vec<f64> = (0..16)
-            .map(|at| b.iter().map(|row| row[at / 4] * row[at % 4]).sum())
-            .collect();
-        let found = null_vectors(&a, 4);
-        assert_eq!(found.len(), 2);
-        for vector in &found {
-            assert!(vector.contains(&1.0));
-            for i in 0..4 {
-                let image: f64 = (0..4).map(|k| a[4 * i + k] * vector[k]).sum();
-                assert!(image.abs() < 1e-14, "{vector:?}");
+        let turned = |angle: f64, height: f64| [angle.cos(), height * angle.sin()];
+        let others = (0..20).map(|k| {
+            let angle = 0.1 * f64::from(k);
+            [(0.3, 1.0), (1.1, 0.7), (2.0, 1.3), (2.9, 0.9)].map(|(a, height)| turned(a + angle, height))
+        });
+        let first = [[0.6, 0.8], [0.8, -0.6], [0.0, 1.0], [0.6, 0.8]];
+        for b in std::iter::once(first).chain(others) {
+            let a: Vec<f64> = (0..16)
+                .map(|at| b[at / 4][0] * b[at % 4][0] + b[at / 4][1] * b[at % 4][1])
+                .collect();
+            let found = null_vectors(&a, 4);
+            assert_eq!(found.len(), 2);
+            for vector in &found {
+                assert!(vector.contains(&1.0));
+                for i in 0..4 {
+                    let image: f64 = (0..4).map(|k| a[4 * i + k] * vector[k]).sum();
+                    assert!(image.abs() < 1e-14, "{vector:?}");
+                }
             }
         }
         assert!(null_vectors(&[1.0, 0.5, 0.5, 1.0], 2).is_empty());

@@ -65,7 +65,9 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
 
 /// The page, a table for each section, and the gaps in the documentation.
 fn page(sources: &Sources) -> (String, Vec<Finding>) {
-    let is_code = |file: &&File| SECTIONS.iter().any(|(_, of)| file.path.contains(of));
+    let is_code = |file: &&File| {
+        SECTIONS.iter().any(|(_, of)| file.path.contains(of)) && !file.path.ends_with("/tests.rs")
+    };
     let files = || sources.ending(".rs").filter(is_code);
     let mut all: Vec<Documented<'_>> = files().flat_map(documented).collect();
     all.sort_by_key(|one| one.item);
@@ -214,6 +216,7 @@ mod tests {
         let (page, findings) = page(&Sources::of(&[
             (PATH, "# Catalogue\n\n## Old\n"),
             ("crates/pliant-model/src/force_fields/law.rs", law),
+            ("crates/pliant-model/src/law/tests.rs", "impl ForceField for Own {}\n"),
             ("crates/pliant-model/tests/it/law.rs", "    Law::new(1.0);\n"),
             ("scenes/rope.ron", "(law: Law(k: 1))\n// Lawn(k: 1)\n"),
         ]));

@@ -216,7 +216,10 @@ mod tests {
         let (page, findings) = page(&Sources::of(&[
             (PATH, "# Catalogue\n\n## Old\n"),
             ("crates/pliant-model/src/force_fields/law.rs", law),
-            ("crates/pliant-model/src/law/tests.rs", "impl ForceField for Own {}\n"),
+            (
+                "crates/pliant-model/src/law/tests.rs",
+                "impl ForceField for Own {}\n",
+            ),
             ("crates/pliant-model/tests/it/law.rs", "    Law::new(1.0);\n"),
             ("scenes/rope.ron", "(law: Law(k: 1))\n// Lawn(k: 1)\n"),
         ]));

@@ -36,7 +36,10 @@ impl Outbox {
     pub(crate) fn begin(&self, page: u64) {
         let mut slots = self.slots();
         let page = page.max(slots.page);
-        *slots = Slots { page, ..Slots::default() };
+        *slots = Slots {
+            page,
+            ..Slots::default()
+        };
     }
 
     /// A scene, of which no frame is under way.

@@ -16,9 +16,11 @@
 //! # Ok::<(), pliant_scene::SceneError>(())
 //! ```
 
+mod actuators;
 mod adaptive;
 mod checkpoint;
 mod contacts;
+mod control;
 mod controllers;
 mod drives;
 mod events;
@@ -31,6 +33,7 @@ mod joints;
 mod probes;
 mod review;
 mod samples;
+mod sensors;
 mod statics;
 mod steps;
 mod summary;
@@ -58,7 +61,7 @@ pub use tensors::{Tensor, TensorError, TensorField, TensorPlace};
 pub use verdicts::is_unsolved;
 
 use checkpoint::{Checkpoints, Identity};
-use controllers::Controllers;
+use control::Control;
 use drives::{Drive, Drives};
 use events::Watchers;
 use fields::Fields;
@@ -118,7 +121,7 @@ pub struct Runner {
     probes: Probes,
     events: Watchers,
     variables: Variables,
-    controllers: Controllers,
+    control: Control,
     /// Sum of the ledgers of all steps so far.
     ledger: Ledger,
     summary: Summary,
@@ -244,6 +247,7 @@ impl Runner {
         summary.warnings = warnings.iter().map(|w| w.0.message.clone()).collect();
         let coupling = simulation.options.contacts.friction_coupling;
         summary.contacts = (!recording.contacts.names.is_empty()).then(|| ContactSummary::new(coupling));
+        let control = Control::new(&mut scene);
         let parts = Parts {
             plan: scene.plan,
             statics: scene.statics,
@@ -255,7 +259,6 @@ impl Runner {
             places: scene.places,
         };
         recording.frames.push(parts.frame(&simulation, sample));
-        let controllers = Controllers::new(std::mem::take(&mut scene.controllers));
         let events = Watchers::new(std::mem::take(&mut scene.events));
         let mut runner = Self {
             simulation,
@@ -269,7 +272,7 @@ impl Runner {
             probes,
             events,
             variables,
-            controllers,
+            control,
             ledger: Ledger::default(),
             summary,
             warnings,
@@ -278,7 +281,7 @@ impl Runner {
             identity,
             checkpoints: None,
         };
-        let begun = runner.pass_events();
+        let begun = runner.begin_control().and_then(|()| runner.pass_events());
         begun.map_err(|e| runner.scene.places.error(e))?;
         Ok(runner)
     }

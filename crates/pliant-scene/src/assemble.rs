@@ -7,6 +7,7 @@
     reason = "counts are those that a user writes, and may be any number"
 )]
 
+mod actuators;
 mod adaptive;
 mod blame;
 mod components;
@@ -55,6 +56,7 @@ use super::event::Events;
 use super::observable::Observables;
 use super::picture::Picture;
 use super::schema::{Node, Scene};
+use super::signal::{Actuator, Sensor};
 use super::source::{SourceText, Where};
 use super::{Number, SceneError, SceneFile, Warning};
 use crate::inputs::InputFile;
@@ -179,6 +181,10 @@ pub struct BuiltScene {
     pub events: Events,
     /// Parameters that follow quantities.
     pub controllers: Vec<Controller>,
+    /// Quantities as instruments read them.
+    pub sensors: Vec<Sensor>,
+    /// Drives that follow commands.
+    pub actuators: Vec<Actuator>,
     /// Numbers in units that are hardly meant.
     pub suspicions: Vec<Warning>,
     /// The text, to show where something is said.
@@ -312,6 +318,8 @@ struct Builder<'a> {
     inputs: Vec<InputCourse>,
     /// Parameters that change while the scene runs, with their values at the start.
     varied: Vec<(String, f64)>,
+    /// How many of them are parameters; behind these are signals of sensors and actuators.
+    varied_parameters: usize,
     /// Motions that depend on them.
     varying: Vec<Varying>,
     source: &'a SourceText,
@@ -376,6 +384,7 @@ fn builder<'a>(file: &'a SceneFile, settings: &'a Settings) -> Builder<'a> {
         made_joints: BTreeSet::new(),
         inputs: Vec::new(),
         varied: Vec::new(),
+        varied_parameters: 0,
         varying: Vec::new(),
         source: &file.source,
         limits: settings.limits,
@@ -424,6 +433,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     builder.parameters(scene, settings)?;
     builder.take_frames(&file.places)?;
     observables::variables(&mut builder, scene, &settings.varied)?;
+    observables::signals(&mut builder, scene)?;
     builder.follow()?;
     builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
     starts::find(&mut builder)?;
@@ -435,6 +445,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     selections::check_groups(&builder)?;
     components::add_components(&mut builder, scene)?;
     formulas::add_potentials(&mut builder, scene)?;
+    actuators::add_actuators(&mut builder, scene)?;
     let of_fixed = components::fixed(&mut builder, scene)?;
     run::laws_of_contact(&mut builder, &scene.run)?;
     let world = contacts::world(&mut builder, scene)?;
@@ -447,7 +458,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     suspicions.extend(of_fixed);
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
-    let (observables, events, controllers) = observables::record(&builder, &plan)?;
+    let (observables, events, controls) = observables::record(&builder, &plan)?;
     let joints = builder
         .joints
         .into_iter()
@@ -476,7 +487,9 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         deformables: builder.deformables,
         varying: builder.varying,
         events,
-        controllers,
+        sensors: controls.sensors,
+        controllers: controls.controllers,
+        actuators: controls.actuators,
         picture: builder.picture,
         world,
         suspicions,

@@ -47,6 +47,7 @@ mod observable;
 mod picture;
 pub mod quantity;
 pub mod schema;
+mod signal;
 mod source;
 mod texts;
 
@@ -71,6 +72,7 @@ use pliant_expression::Symbol;
 pub use pliant_expression::suggest::hint;
 pub use pliant_expression::{ExpressionError, constant};
 pub use quantity::{Amount, Quantity, Takes, Units};
+pub use signal::{Actuator, Sensor};
 
 use include::Bounds;
 use notation::{Complaint, Repeats, Scope, Tree, resolve};

@@ -76,6 +76,13 @@ pub enum Observable {
     },
     /// An energy of everything (J).
     Energy(EnergyKind),
+    /// The value of a variable.
+    Variable {
+        /// The variable, by its place in [`Observables::variables`].
+        index: usize,
+        /// Whether it is of a step, so that there is none before the first one.
+        of_step: bool,
+    },
     /// A number made of those before it in the list, by its place in
     /// [`Observables::expressions`].
     Expression(usize),
@@ -131,8 +138,11 @@ pub struct ProbeColumn {
 /// All quantities that a scene asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Observables {
-    /// Parameters that change while the scene runs, with their values at the start.
+    /// Numbers that change while the scene runs, with their values at the start: parameters, and
+    /// behind them readings of sensors, commands and outputs of actuators.
     pub variables: Vec<(String, f64)>,
+    /// How many of the variables are parameters.
+    pub parameters: usize,
     /// The quantities; each is made of those before it.
     pub list: Vec<Observable>,
     /// The quantities that are expressions.
@@ -150,7 +160,7 @@ impl Observables {
     pub fn is_of_step(&self, place: usize) -> bool {
         match self.list.get(place) {
             Some(Observable::Force { .. } | Observable::Wrench { .. } | Observable::Contact { .. }) => true,
-            Some(Observable::Field { of_step, .. }) => *of_step,
+            Some(Observable::Field { of_step, .. } | Observable::Variable { of_step, .. }) => *of_step,
             Some(Observable::Expression(index)) => {
                 let before = self.expressions[*index].program.places();
                 before

@@ -7,6 +7,7 @@
 #[macro_use]
 mod shared;
 
+mod actuators;
 mod adaptive;
 mod components;
 mod contacts;
@@ -26,12 +27,14 @@ mod record;
 mod rods;
 mod run;
 mod selections;
+mod sensors;
 mod sheets;
 mod solid_materials;
 mod solids;
 mod statics;
 mod units;
 
+pub use actuators::ActuatorSpec;
 pub use adaptive::{AdaptiveSpec, EventsSpec};
 pub use components::{
     Axis, BaumgarteSpec, BoundsSpec, ConstraintSpec, FixedSpec, ForceFieldSpec, LevelSpec, MassSpec,
@@ -81,6 +84,7 @@ pub use run::{
     StabilisationSpec,
 };
 pub use selections::{BallSelection, Elements, GroupSpec, PlaneSelection, RangeSelection, Selection};
+pub use sensors::SensorSpec;
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
@@ -186,9 +190,15 @@ pub struct Scene {
     /// Conditions, and what is done where they begin to hold.
     #[serde(default)]
     pub events: Vec<EventSpec>,
+    /// Quantities as instruments read them.
+    #[serde(default)]
+    pub sensors: Vec<SensorSpec>,
     /// Parameters that follow quantities.
     #[serde(default)]
     pub controllers: Vec<ControllerSpec>,
+    /// Drives that follow commands.
+    #[serde(default)]
+    pub actuators: Vec<ActuatorSpec>,
     /// Cameras and colours of pictures.
     #[serde(default)]
     pub picture: Option<PictureSpec>,

@@ -105,7 +105,9 @@ fn add(built: &BuiltScene, page: &mut Page) -> Result<(), Complaint> {
     let colliders = built.world.as_ref().map_or(0, |world| world.colliders().len());
     page.count("colliders", colliders);
     page.count("probes", built.observables.columns.len());
+    page.count("sensors", built.sensors.len());
     page.count("controllers", built.controllers.len());
+    page.count("actuators", built.actuators.len());
     let mass = total_mass(model);
     page.add("mass", format!("{} kg", number(mass)), mass);
     let gravity = model.initial_parameters().gravity();

@@ -11,12 +11,14 @@ mod log;
 pub(super) use identity::Identity;
 
 use super::Runner;
+use super::actuators::ActuatorState;
 use super::controllers::ControllerState;
 use super::drives::Drive;
 use super::events::EventsState;
 use super::holds::Phase;
 use super::probes::ProbeState;
 use super::review::Watch;
+use super::sensors::SensorState;
 use super::steps::Course;
 use super::summary::Summary;
 use super::variables::VariablesState;
@@ -129,6 +131,10 @@ struct RunState {
     variables: VariablesState,
     #[serde(default)]
     controllers: Vec<ControllerState>,
+    #[serde(default)]
+    sensors: Vec<SensorState>,
+    #[serde(default)]
+    actuators: Vec<ActuatorState>,
 }
 
 /// The checkpoints of a run.
@@ -299,7 +305,9 @@ impl Runner {
             probes: self.probes.state(),
             events: self.events.state(),
             variables: self.variables.state(),
-            controllers: self.controllers.state(),
+            controllers: self.control.controllers.state(),
+            sensors: self.control.sensors.state(),
+            actuators: self.control.actuators.state(),
         }
     }
 
@@ -321,7 +329,9 @@ impl Runner {
                 return Err(error.into());
             }
         }
-        self.controllers.go_to(state.controllers);
+        self.control.controllers.go_to(state.controllers);
+        self.control.sensors.go_to(state.sensors);
+        self.control.actuators.go_to(state.actuators);
         self.probes.set_variables(self.variables.values());
         self.schedule.set_phases(&state.schedule);
         self.course = Course {

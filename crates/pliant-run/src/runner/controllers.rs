@@ -72,31 +72,29 @@ impl Controllers {
             limits: [lower, upper],
         } = &self.list[index];
         let time = values.first().copied().unwrap_or(f64::NAN);
-        let no_value = |error: ExpressionError| Error::NoValue {
-            what: format!("the controller `{name}`"),
-            time,
-            why: error.message,
-        };
+        let what = || format!("the controller `{name}`");
+        let no_number = |error: ExpressionError| no_value(what(), time, error.message);
         let state = &mut self.states[index];
         let output = match law {
-            ControlLaw::Feedback(program) => program.of(values).map_err(no_value)?.clamp(*lower, *upper),
+            ControlLaw::Feedback(program) => program.of(values).map_err(no_number)?.clamp(*lower, *upper),
             ControlLaw::Pid { error, rate, gains } => {
-                let error = error.of(values).map_err(no_value)?;
+                let error = error.of(values).map_err(no_number)?;
                 let measured = rate.as_ref().map(|rate: &Program| rate.of(values));
-                let measured = measured.transpose().map_err(no_value)?;
+                let measured = measured.transpose().map_err(no_number)?;
                 state.pid(error, measured, time, *gains, [*lower, *upper])
             }
         };
         if !output.is_finite() {
-            return Err(Error::NoValue {
-                what: format!("the controller `{name}`"),
-                time,
-                why: format!("its output is {output}"),
-            });
+            return Err(no_value(what(), time, format!("its output is {output}")));
         }
         state.steps = Some(steps);
         Ok((*variable, output, *every))
     }
+}
+
+/// The error of an expression without a value at a time (s).
+pub(super) fn no_value(what: String, time: f64, why: String) -> Error {
+    Error::NoValue { what, time, why }
 }
 
 impl ControllerState {

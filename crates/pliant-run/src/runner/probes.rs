@@ -60,15 +60,20 @@ impl Probes {
             state: ProbeState::default(),
             faults: Vec::new(),
         };
-        probes.forget();
-        probes.read(start);
-        probes.count_faults();
-        for (column, summary) in probes.observables.columns.iter().zip(&mut probes.state.summaries) {
+        probes.begin(start);
+        probes
+    }
+
+    /// Reads everything at the start of a run.
+    pub(super) fn begin(&mut self, start: Moment<'_>) {
+        self.forget();
+        self.read(start);
+        self.count_faults();
+        for (column, summary) in self.observables.columns.iter().zip(&mut self.state.summaries) {
             if !column.of_step {
-                summary.add(probes.state.values[probes.observables.free() + column.place]);
+                summary.add(self.state.values[self.observables.free() + column.place]);
             }
         }
-        probes
     }
 
     /// Forgets the extremes so far.
@@ -80,7 +85,8 @@ impl Probes {
 
     /// Names of the parameters that may change while the scene runs.
     pub(super) fn variable_names(&self) -> impl Iterator<Item = &str> {
-        self.observables.variables.iter().map(|(name, _)| name.as_str())
+        let parameters = &self.observables.variables[..self.observables.parameters];
+        parameters.iter().map(|(name, _)| name.as_str())
     }
 
     /// Whether nothing is recorded.
@@ -214,6 +220,7 @@ impl Probes {
                         f64::NAN
                     })
                 }
+                Observable::Variable { index, .. } => self.variables[*index],
                 Observable::Force { .. }
                 | Observable::Wrench { .. }
                 | Observable::Contact { .. }
@@ -306,7 +313,7 @@ impl Reader<'_> {
                 EnergyKind::Potential => self.moment.energies.potential,
                 EnergyKind::Total => self.moment.energies.total(),
             },
-            Observable::Expression(_) => f64::NAN,
+            Observable::Expression(_) | Observable::Variable { .. } => f64::NAN,
         }
     }
 }

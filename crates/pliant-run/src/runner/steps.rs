@@ -147,7 +147,7 @@ impl Runner {
     }
 
     /// The length of the next step, of those that do not choose it.
-    fn length(&self) -> f64 {
+    pub(super) fn length(&self) -> f64 {
         let plan = &self.scene.plan;
         let left = if self.is_off_plan() {
             self.time_left()
@@ -439,7 +439,7 @@ impl Runner {
     }
 
     /// Reads all quantities between two steps.
-    fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self) {
         let Energy {
             kinetic, potential, ..
         } = self.summary.energy_end;
@@ -449,26 +449,6 @@ impl Runner {
             fields: &self.scene.fields,
             energies: Energies { kinetic, potential },
         });
-    }
-
-    /// Lets controllers whose sample is due set their variables.
-    fn control(&mut self) -> Result<(), pliant::Error> {
-        let steps = self.summary.steps;
-        if self.controllers.is_empty() {
-            return Ok(());
-        }
-        self.refresh();
-        // All of them see the same moment.
-        let mut outputs = Vec::new();
-        for index in 0..self.controllers.count() {
-            if self.controllers.is_due(index, steps) {
-                outputs.push(self.controllers.sample(index, self.probes.values(), steps)?);
-            }
-        }
-        for (variable, value, every) in outputs {
-            self.set_variable((variable, value), every)?;
-        }
-        Ok(())
     }
 
     /// Gives a variable another value, which targets reach after so many steps of the scene's

@@ -5,12 +5,13 @@ use super::events::EVENTS;
 use super::pictures::PICTURE;
 use super::probes::PROBES;
 use super::scenes::path;
+use super::signals::SIGNALS;
 use super::words::{ADAPTIVE, CONTACTS, WORDS};
 use pliant_run::Runner;
 use pliant_scene::{Format, Limits, SceneFile, Settings};
 use proptest::prelude::*;
 
-const SCENES: [&str; 18] = [
+const SCENES: [&str; 19] = [
     "pendulum",
     "snap_through",
     "spring_chain",
@@ -25,6 +26,7 @@ const SCENES: [&str; 18] = [
     "probes",
     "events",
     "controllers",
+    "signals",
     "picture",
     "card_house",
     "creeping_shelf",
@@ -43,6 +45,9 @@ fn text(scene: usize) -> String {
     }
     if SCENES[scene] == "controllers" {
         return CONTROLLERS.to_owned();
+    }
+    if SCENES[scene] == "signals" {
+        return SIGNALS.to_owned();
     }
     if SCENES[scene] == "events" {
         return EVENTS.to_owned();

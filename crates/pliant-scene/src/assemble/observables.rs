@@ -3,12 +3,13 @@
 mod controllers;
 mod events;
 mod record;
+mod signals;
 pub(super) mod things;
 mod variables;
 
 pub(super) use record::record;
 pub(super) use things::coordinate_names;
-pub(super) use variables::variables;
+pub(super) use variables::{OUTPUT, signal, signals, variables};
 
 use super::values::owner;
 use super::{Builder, Result};
@@ -56,6 +57,7 @@ impl<'b, 'a> Room<'b, 'a> {
             builder,
             found: Observables {
                 variables: builder.varied.clone(),
+                parameters: builder.varied_parameters,
                 ..Observables::default()
             },
             named: BTreeMap::new(),
@@ -201,6 +203,12 @@ impl<'b, 'a> Room<'b, 'a> {
         let mut all: Vec<Thing> = joint.map(Thing::Joint).into_iter().collect();
         all.extend(node.map(Thing::Node));
         all.extend(component.map(Thing::Component));
+        let mut sensors = builder.scene.sensors.iter();
+        let sensor = sensors.position(|spec| spec.name == name);
+        all.extend(sensor.map(Thing::Sensor));
+        let mut actuators = builder.scene.actuators.iter();
+        let actuator = actuators.position(|spec| spec.name == name);
+        all.extend(actuator.map(Thing::Actuator));
         if let Some(index) = self.deformable(name) {
             all.extend([Thing::Whole(index), Thing::Deformable(index)]);
         }
@@ -228,6 +236,8 @@ impl<'b, 'a> Room<'b, 'a> {
                 .iter()
                 .map(|constraint| constraint.name.as_str()),
         );
+        known.extend(self.builder.scene.sensors.iter().map(|spec| spec.name.as_str()));
+        known.extend(self.builder.scene.actuators.iter().map(|spec| spec.name.as_str()));
         known.push("energy");
         let help = suggest::hint(name, "things with quantities", known)?;
         Some(match name.contains(' ') {

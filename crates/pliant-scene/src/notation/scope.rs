@@ -12,6 +12,9 @@ const MOST: usize = 1 << 28;
 /// Bytes of a name that gets a prefix.
 const LONGEST: usize = 1000;
 
+/// Signals of sensors and actuators.
+const SIGNALS: [&str; 3] = ["reading", "command", "output"];
+
 /// The place of a file among those that include it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
@@ -50,6 +53,11 @@ pub(crate) fn resolve(trees: &mut [&mut Tree], scopes: &[Scope]) -> Result<(), C
     for tree in trees.iter().take(1) {
         if let Content::Record(entries) | Content::Map(entries) = &tree.content {
             for entry in entries {
+                if let ("sensors" | "actuators", Content::List(list)) =
+                    (entry.key.as_str(), &entry.value.content)
+                {
+                    list.iter().for_each(|item| names.signals(item));
+                }
                 let keys = match &entry.value.content {
                     Content::Map(keys) => keys.iter().map(|key| key.key.clone()),
                     _ => continue,
@@ -82,6 +90,20 @@ impl Names<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes the signals of a sensor or an actuator, which expressions name as parameters.
+    fn signals(&mut self, item: &Tree) {
+        let Content::Record(keys) = &item.content else {
+            return;
+        };
+        for key in keys.iter().filter(|key| key.key == "name") {
+            if let Content::Text(text) = &key.value.content {
+                let whole = format!("{}{}", self.scopes[text.scope].prefix, text.raw);
+                let signals = SIGNALS.map(|signal| format!("{whole}.{signal}"));
+                self.parameters.extend(signals);
+            }
         }
     }
 

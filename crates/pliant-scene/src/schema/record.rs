@@ -36,6 +36,10 @@ pub enum ProbeSpec {
     Distance(DistanceProbeSpec),
     /// The forces between two colliders.
     Contact(ContactProbeSpec),
+    /// The reading of a sensor.
+    Sensor(String),
+    /// The command and the output of an actuator.
+    Actuator(String),
     /// An energy of everything.
     Energy(EnergySpec),
     /// A number that is made of others.

@@ -1,7 +1,6 @@
 //! Controllers out of the schema.
 
 use super::super::Result;
-use super::super::values::owner;
 use super::Room;
 use crate::controller::{ControlLaw, Controller};
 use crate::schema::{ControlLawSpec, ControllerSpec};
@@ -35,21 +34,7 @@ impl Room<'_, '_> {
             Some(number) => builder.whole(number, 1, usize::MAX, field("every"))?,
             None => 1,
         };
-        let mut limits = [f64::NEG_INFINITY, f64::INFINITY];
-        if let Some(bounds) = &spec.limits {
-            let at = field("limits");
-            for (limit, number) in limits.iter_mut().zip([&bounds.lower, &bounds.upper]) {
-                if let Some(number) = number {
-                    *limit = builder.number(number, at)?;
-                }
-            }
-            let [lower, upper] = limits;
-            if lower > upper {
-                let message =
-                    format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
-                return builder.wrong(&[at, owner(at)], message, None);
-            }
-        }
+        let limits = self.limits(name, spec.limits.as_ref())?;
         let law = match &spec.law {
             ControlLawSpec::Feedback(number) => ControlLaw::Feedback(self.program(number, field("law"))?),
             ControlLawSpec::Pid(pid) => ControlLaw::Pid {

@@ -10,20 +10,38 @@ use crate::deformable::{Deformable, DeformableParts};
 use crate::event::Events;
 use crate::observable::{DistanceEnd, EnergyKind, Observable, Observables, ProbeColumn};
 use crate::schema::{ContactProbeSpec, EnergySpec, GaugeSpec, OfSpec, PlaceSpec, ProbeSpec};
+use crate::signal::{Actuator, Sensor};
 use crate::source::Where;
 use pliant::model::{JointKind, NodeId, Space};
-use pliant_expression::suggest;
+use pliant_expression::{Program, suggest};
 
 /// Columns of the table.
 const MOST_COLUMNS: usize = 1000;
 /// Numbers of the table: a gigabyte.
 const MOST_NUMBERS: usize = (1 << 30) / 8;
 
+/// All that measures and acts while a scene runs.
+pub(in crate::assemble) struct Controls {
+    pub(in crate::assemble) sensors: Vec<Sensor>,
+    pub(in crate::assemble) controllers: Vec<Controller>,
+    pub(in crate::assemble) actuators: Vec<Actuator>,
+}
+
+impl Controls {
+    /// All expressions in it.
+    fn programs(&self) -> Vec<&Program> {
+        let sensors = self.sensors.iter().map(|sensor| &sensor.of);
+        let laws = self.controllers.iter().flat_map(|one| one.law.programs());
+        let commands = self.actuators.iter().map(|actuator| &actuator.command);
+        sensors.chain(laws).chain(commands).collect()
+    }
+}
+
 /// All that a scene records.
 pub(in crate::assemble) fn record(
     builder: &Builder<'_>,
     plan: &RunPlan,
-) -> Result<(Observables, Events, Vec<Controller>)> {
+) -> Result<(Observables, Events, Controls)> {
     let scene = builder.scene;
     let mut room = Room::new(builder);
     if let Some(number) = &scene.run.probe_every {
@@ -61,13 +79,17 @@ pub(in crate::assemble) fn record(
         );
     }
     let events = room.events()?;
-    let controllers = room.controllers()?;
-    check_use(builder, &room.found, &events, &controllers)?;
+    let controls = Controls {
+        sensors: room.sensors()?,
+        controllers: room.controllers()?,
+        actuators: room.actuators()?,
+    };
+    check_use(builder, &room.found, &events, &controls.programs())?;
     let mut found = room.found;
     for k in 0..found.columns.len() {
         found.columns[k].of_step = found.is_of_step(found.columns[k].place);
     }
-    Ok((found, events, controllers))
+    Ok((found, events, controls))
 }
 
 /// Places of a complaint about an entry, and a text in it.
@@ -160,6 +182,14 @@ impl<'a> Room<'_, 'a> {
                 self.columns(name, all);
                 Ok(())
             }
+            ProbeSpec::Sensor(name) => {
+                let known = builder.scene.sensors.iter().map(|spec| spec.name.as_str());
+                self.signals(index, name, Thing::Sensor, ("sensor", known.collect()))
+            }
+            ProbeSpec::Actuator(name) => {
+                let known = builder.scene.actuators.iter().map(|spec| spec.name.as_str());
+                self.signals(index, name, Thing::Actuator, ("actuator", known.collect()))
+            }
             ProbeSpec::Force(of) => self.force(index, of),
             ProbeSpec::Stress(of) => self.stress(index, of),
             ProbeSpec::Strain(of) => self.strain(index, of),
@@ -192,6 +222,24 @@ impl<'a> Room<'_, 'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Adds the signals of a sensor or an actuator, one of these names.
+    fn signals(
+        &mut self,
+        index: usize,
+        name: &str,
+        of: impl Fn(usize) -> Thing,
+        (what, known): (&str, Vec<&str>),
+    ) -> Result<()> {
+        let Some(place) = known.iter().position(|own| *own == name) else {
+            let help = suggest::hint(name, &format!("{what}s"), known);
+            let message = format!("unknown {what} `{name}`");
+            return self.builder.wrong(&places(index, name), message, help);
+        };
+        let all = of(place).quantities(self.builder, 0);
+        self.columns(name, all);
+        Ok(())
     }
 
     /// The names that a probe of a pattern means, in the order of the model.

@@ -1,6 +1,7 @@
 //! The quantities that each kind of thing has, with their names and units.
 
 use super::super::Builder;
+use super::variables::{self, COMMAND, OUTPUT, READING};
 use crate::deformable::{Deformable, DeformableParts, FieldNumber};
 use crate::observable::{CONTACT, EnergyKind, Observable};
 use crate::schema::{Mapping, Node};
@@ -21,6 +22,10 @@ pub(super) enum Thing {
     Gauge(usize, usize),
     /// A pair of colliders that a probe names.
     Contact(usize),
+    /// A sensor, by its place in the scene.
+    Sensor(usize),
+    /// An actuator, by its place in the scene.
+    Actuator(usize),
     /// All that there is.
     Everything,
 }
@@ -92,12 +97,27 @@ impl Thing {
             Self::Contact(pair) => (0..CONTACT.len())
                 .map(|index| Quantity::new(CONTACT[index], "N", Observable::Contact { pair, index }))
                 .collect(),
+            Self::Sensor(index) => {
+                let name = &builder.scene.sensors[index].name;
+                signal(builder, name, READING, false).into_iter().collect()
+            }
+            Self::Actuator(index) => {
+                let name = &builder.scene.actuators[index].name;
+                let signals = [COMMAND, OUTPUT].map(|key| signal(builder, name, key, true));
+                signals.into_iter().flatten().collect()
+            }
             Self::Everything => [EnergyKind::Kinetic, EnergyKind::Potential, EnergyKind::Total]
                 .into_iter()
                 .map(|kind| Quantity::new(energy_name(kind), "J", Observable::Energy(kind)))
                 .collect(),
         }
     }
+}
+
+/// A signal of a sensor or an actuator.
+fn signal(builder: &Builder<'_>, name: &str, key: &str, of_step: bool) -> Option<Quantity> {
+    let index = variables::signal(builder, name, key)?;
+    Some(Quantity::new(key, "", Observable::Variable { index, of_step }))
 }
 
 /// Numbers of the stress or strain of an element.

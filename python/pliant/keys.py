@@ -41,7 +41,9 @@ class SceneKeys(TypedDict, total=False):
     ignore: List
     record: List
     events: List
+    sensors: List
     controllers: List
+    actuators: List
     picture: Any
 
 

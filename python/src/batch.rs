@@ -18,12 +18,12 @@ use crate::model::Model;
 use crate::node::Quantity;
 use crate::report::StepReport;
 use crate::simulation::{self, Simulation};
-use crate::{dynamics, errors};
+use crate::{dynamics, errors, signals};
 use begin::{Values, begin};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use places::{for_each, named, places};
 use pliant::Simulation as Motion;
-use pliant_run::Target;
+use pliant_run::{Runner, Target};
 use pool::Pool;
 use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::prelude::*;
@@ -524,6 +524,44 @@ impl Batch {
                     true => runner.check_drive(id, to),
                     false => runner.drive(id, to),
                 }
+            })
+        })
+    }
+
+    /// Last readings of the sensors of the scene, by their names: arrays of shape ``(n,)``.
+    #[getter]
+    fn sensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let list = self.list(py);
+        let read = |s: &Py<Simulation>| -> PyResult<Vec<(String, f64)>> {
+            let run = s.get().lock(py)?;
+            Ok(run
+                .sensors()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect())
+        };
+        let readings = list.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+        let all = PyDict::new(py);
+        for (k, (name, _)) in readings.first().into_iter().flatten().enumerate() {
+            let values: Vec<f64> = readings.iter().map(|of| of[k].1).collect();
+            all.set_item(name, arrays::vector(py, &values))?;
+        }
+        Ok(all)
+    }
+
+    /// Command an actuator from the next step on, in place of the scene: one number for all
+    /// instances or one for each. With nothing but the name, it has the scene's command again.
+    #[pyo3(signature = (name, value=None))]
+    fn command(&self, py: Python<'_>, name: &str, value: Option<Numbers<'_>>) -> PyResult<()> {
+        let list = self.list(py);
+        signals::check(py, &*list[0].get().lock(py)?, name)?;
+        let what = format!("the commands of `{name}`");
+        let values = value.map(|value| arrays::one_or_each(py, &value, &what, list.len()));
+        let values = values.transpose()?;
+        self.changing_all(py, &list, |asks, place, simulation| {
+            let command = values.as_ref().map(|values| values[place]);
+            simulation.change_unseen(py, |runner| match asks {
+                true => Runner::check_command(command),
+                false => runner.command(name, command).map(drop),
             })
         })
     }

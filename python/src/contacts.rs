@@ -2,6 +2,15 @@
 
 use pliant::Simulation;
 use pliant::contact::ContactState;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// The structured array of records of contacts.
+pub(crate) fn array<'py>(py: Python<'py>, records: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let layout = py.import("pliant.contacts")?.getattr("CONTACT")?;
+    let array = py.import("numpy")?.getattr("frombuffer")?;
+    array.call1((PyBytes::new(py, records), layout))
+}
 
 /// The contacts of the last step in the layout of `CONTACT` in `pliant/contacts.py`.
 pub(crate) fn records(simulation: &Simulation) -> Vec<u8> {

@@ -1,12 +1,13 @@
 //! Runs to an end, alone or with a controller: a callable that sets what acts in a step before it
-//! is taken.
+//! is taken; and courses on which motors are driven.
 
+use crate::arrays::{self, Numbers};
 use crate::end::End;
 use crate::errors;
 use crate::lock::{Broken, FairGuard};
 use crate::run::{Run, Stop};
-use crate::simulation::{BETWEEN_SIGNALS, Simulation, refuse_inside};
-use pliant_run::Runner;
+use crate::simulation::{BETWEEN_SIGNALS, Simulation, check_without_target, refuse_inside};
+use pliant_run::{Runner, Target};
 use pyo3::prelude::*;
 use std::time::Instant;
 
@@ -109,4 +110,35 @@ pub(crate) fn call(controller: &Bound<'_, PyAny>, whom: &Bound<'_, PyAny>) -> Py
         true => Ok(()),
         false => whom.setattr("tau", forces),
     }
+}
+
+/// Drives the coordinates of a component to positions, at velocities.
+pub(crate) fn drive(
+    simulation: &Simulation,
+    py: Python<'_>,
+    name: &str,
+    [position, velocity]: [Option<Numbers<'_>>; 2],
+    within: Option<f64>,
+) -> PyResult<()> {
+    let id = simulation.component(py, name)?;
+    if position.is_none() && velocity.is_none() {
+        check_without_target(py, name, within)?;
+        return simulation.change(py, |runner| runner.end_drive(id));
+    }
+    let rows = simulation.rows_of(py, id)?;
+    let list = |numbers: Option<Numbers<'_>>, what: &str| {
+        let what = format!("the {what} of `{name}`");
+        let list = numbers.map(|numbers| arrays::one_or_each(py, &numbers, &what, rows));
+        list.transpose()
+    };
+    let positions = list(position, "positions")?;
+    let velocities = list(velocity, "velocities")?.unwrap_or_else(|| vec![0.0; rows]);
+    simulation.change(py, |runner| {
+        let to = Target {
+            positions: positions.as_deref(),
+            velocities: &velocities,
+            within: within.unwrap_or(runner.plan().step),
+        };
+        runner.drive(id, to)
+    })
 }

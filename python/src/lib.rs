@@ -28,6 +28,7 @@ mod pickle;
 mod picture;
 mod report;
 mod run;
+mod signals;
 mod simulation;
 mod sweep;
 

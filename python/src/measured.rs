@@ -2,17 +2,17 @@
 
 use crate::errors;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pliant_output::recording::NumberTable;
-use pliant_run::{TensorError, TensorField, TensorPlace};
+use pliant_run::{Runner, TensorError, TensorField, TensorPlace};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The columns of the table of probes, if lines of it are kept.
-pub(crate) fn probes<'py>(py: Python<'py>, table: Option<NumberTable>) -> PyResult<Bound<'py, PyDict>> {
-    let Some(table) = table else {
+pub(crate) fn probes<'py>(py: Python<'py>, run: &Runner) -> PyResult<Bound<'py, PyDict>> {
+    if !run.is_recording() {
         let text = "this simulation keeps no lines of probes: make it with `record=True`";
         return Err(errors::state_text(py, text));
-    };
+    }
+    let table = &run.recording().probes;
     let columns = PyDict::new(py);
     if table.columns.is_empty() {
         return Ok(columns);

@@ -14,10 +14,10 @@ use crate::node::Node;
 use crate::path::{Path, Wishes};
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::run::Run;
-use crate::{contacts, control, dynamics, errors, measured, own, picture};
+use crate::{contacts, control, dynamics, errors, measured, own, picture, signals};
 use numpy::{PyArray2, PyArray3};
 use pliant::{Equilibrium, Settle, Simulation as Motion, StaticMethod};
-use pliant_run::{Runner, Target, Tensor};
+use pliant_run::{Runner, Tensor};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
 use std::time::Duration;
@@ -344,17 +344,33 @@ impl Simulation {
         Ok(self.lock(py)?.is_done())
     }
 
+    /// Last readings of the sensors of the scene, by their names.
+    #[getter]
+    fn sensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        signals::sensors(py, &*self.lock(py)?)
+    }
+
+    /// Commands and outputs of the actuators of the scene in the last step, pairs by their names.
+    #[getter]
+    fn actuators<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        signals::actuators(py, &*self.lock(py)?)
+    }
+
+    /// Command an actuator from the next step on, in place of the scene; with nothing but the name,
+    /// it has the scene's command again.
+    #[pyo3(signature = (name, value=None))]
+    fn command(&self, py: Python<'_>, name: &str, value: Option<f64>) -> PyResult<()> {
+        signals::check(py, &*self.lock(py)?, name)?;
+        self.change(py, |runner| runner.command(name, value).map(drop))
+    }
+
     /// Quantities that `record` of the scene measures, by the names of the columns of `probes.csv`,
     /// ``time_s`` first: arrays of the values so far, at the start and every ``probe_every`` steps,
     /// of statics at each equilibrium. A data frame is ``pandas.DataFrame(simulation.probes)``.
     /// Raises :class:`pliant.StateError` for a simulation without ``record``.
     #[getter]
     fn probes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = {
-            let run = self.lock(py)?;
-            run.is_recording().then(|| run.recording().probes.clone())
-        };
-        measured::probes(py, table)
+        measured::probes(py, &*self.lock(py)?)
     }
 
     /// Cauchy stress (Pa) of a solid or sheet at the present state, tension positive: of a solid
@@ -475,11 +491,7 @@ impl Simulation {
     /// written.
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let records = self.read(py, contacts::records)?;
-        let layout = py.import("pliant.contacts")?.getattr("CONTACT")?;
-        py.import("numpy")?
-            .getattr("frombuffer")?
-            .call1((PyBytes::new(py, &records), layout))
+        contacts::array(py, &self.read(py, contacts::records)?)
     }
 
     /// Multipliers of a constraint or of a compliant force field over the last step, one for each
@@ -536,27 +548,7 @@ impl Simulation {
         velocity: Option<Numbers<'_>>,
         within: Option<f64>,
     ) -> PyResult<()> {
-        let id = self.component(py, name)?;
-        if position.is_none() && velocity.is_none() {
-            check_without_target(py, name, within)?;
-            return self.change(py, |runner| runner.end_drive(id));
-        }
-        let rows = self.rows_of(py, id)?;
-        let list = |numbers: Option<Numbers<'_>>, what: &str| {
-            let what = format!("the {what} of `{name}`");
-            let list = numbers.map(|numbers| arrays::one_or_each(py, &numbers, &what, rows));
-            list.transpose()
-        };
-        let positions = list(position, "positions")?;
-        let velocities = list(velocity, "velocities")?.unwrap_or_else(|| vec![0.0; rows]);
-        self.change(py, |runner| {
-            let to = Target {
-                positions: positions.as_deref(),
-                velocities: &velocities,
-                within: within.unwrap_or(runner.plan().step),
-            };
-            runner.drive(id, to)
-        })
+        control::drive(self, py, name, [position, velocity], within)
     }
 
     /// Mass matrix over all degrees of freedom in the order of :attr:`velocities`, shape

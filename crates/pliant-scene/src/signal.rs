@@ -10,7 +10,7 @@ pub struct Sensor {
     /// The variable that has its reading, by its place in
     /// [`Observables::variables`](crate::Observables::variables).
     pub variable: usize,
-    /// What it measures, over the time, the variables and the quantities.
+    /// The quantity that it measures, over the time, the variables and the quantities.
     pub of: Program,
     /// Steps per sample.
     pub every: usize,

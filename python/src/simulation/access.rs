@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 
 impl Simulation {
     /// The run; waits for other threads that use it, and lets Python go on meanwhile.
-    pub(super) fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Run>> {
+    pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<FairGuard<'_, Run>> {
         refuse_inside(py)?;
         let guard = self.runner.lock(|wait| py.detach(wait));
         guard.map_err(|_| errors::broken(py))

@@ -1,9 +1,8 @@
 //! Names of quantities to places in one list: the room of all that is measured.
 
-mod controllers;
+mod control;
 mod events;
 mod record;
-mod signals;
 pub(super) mod things;
 mod variables;
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub struct SensorSpec {
     /// Its name, under which expressions have its reading.
     pub name: String,
-    /// What it measures.
+    /// The quantity that it measures.
     pub of: Quantity<Observed>,
     /// Steps per sample; 1 by default.
     #[serde(default)]

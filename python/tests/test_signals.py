@@ -38,7 +38,7 @@ def test_commands_and_readings() -> None:
     cart.command("drive")
     cart.step()
     assert cart.actuators["drive"][0] == 4.0
-    with pytest.raises(pliant.NameError, match="did you mean `drive`"):
+    with pytest.raises(pliant.UnknownName, match="did you mean `drive`"):
         cart.command("drve", 1)
     with pytest.raises(pliant.StateError, match="finite"):
         cart.command("drive", float("nan"))

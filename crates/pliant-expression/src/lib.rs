@@ -236,13 +236,23 @@ mod tests {
     fn functions_of_two_numbers() {
         assert_eq!(value("min(1, 2) + max($a, 4)"), Ok(5.0));
         assert!(value("min(1)").unwrap_err().message.contains("two numbers"));
-        assert!(
-            value("min(1, 2, 3)")
-                .unwrap_err()
-                .message
-                .contains("unexpected `,`")
-        );
-        assert!(value("sin(1, 2)").unwrap_err().message.contains("unexpected `,`"));
+        for (text, message, at) in [
+            ("hypot(1, 2, 3)", "`hypot` takes two numbers: `hypot(1, 2)`", 10),
+            ("sin(1, 2)", "`sin` takes one number: `sin(1)`", 5),
+            (
+                "clamp(1, 2, 3, 4)",
+                "`clamp` takes three numbers: `clamp(1, 2, 3)`",
+                13,
+            ),
+            (
+                "if(1 > 0, 2, 3, 4)",
+                "`if` takes a condition and two numbers: `if($a > 1, 2, 3)`",
+                14,
+            ),
+        ] {
+            let error = value(text).unwrap_err();
+            assert_eq!((error.message.as_str(), error.range), (message, at..at + 1));
+        }
     }
 
     /// Quantities by name: the values are places in this list.

@@ -465,7 +465,10 @@ impl<'t> Parser<'t, '_, '_> {
         let help = if name == "t" {
             Some("only targets of motions and inputs of forces may depend on the time `$t`".into())
         } else {
-            suggest::hint(name, "parameters", self.names.known.iter().copied())
+            let known = self.names.known;
+            let free = self.names.free.iter().copied();
+            let other = free.filter(|free| !matches!(*free, "" | "t") && !known.contains(free));
+            suggest::hint(name, "parameters", known.iter().copied().chain(other))
                 .or_else(|| Some("there are no parameters here".into()))
         };
         Err(ExpressionError {

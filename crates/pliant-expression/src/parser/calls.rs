@@ -69,7 +69,7 @@ impl Parser<'_, '_, '_> {
         let skip = self.ops.len();
         self.emit(Op::Skip(0), start);
         let second = self.argument()?;
-        self.close(open)?;
+        self.end(IF, open, takes, example)?;
         self.ops[unless].0 = Op::Unless(skip - unless);
         self.ops[skip].0 = Op::Skip(self.ops.len() - skip - 1);
         self.measure = first.alike(&second, "alternatives")?;
@@ -92,7 +92,7 @@ impl Parser<'_, '_, '_> {
             }
             *argument = self.argument()?;
         }
-        self.close(open)?;
+        self.end(name, open, takes, example)?;
         Ok(list)
     }
 
@@ -109,6 +109,15 @@ impl Parser<'_, '_, '_> {
             }
             _ => self.close(open),
         }
+    }
+
+    /// The parenthesis behind the last argument.
+    fn end(&mut self, name: &str, open: usize, takes: &str, example: &str) -> Read {
+        if self.peek() == Some(',') {
+            let message = format!("`{name}` takes {takes}: `{name}{example}`");
+            return self.error(self.at..self.at + 1, message);
+        }
+        self.close(open)
     }
 
     fn argument(&mut self) -> Result<Part, ExpressionError> {

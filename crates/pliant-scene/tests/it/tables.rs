@@ -174,7 +174,7 @@ fn wrong_functions_are_refused() {
         ("a b", "1", "\"a b\" is no name for a function"),
         ("hip", "\"hip\"", "`hip` needs its argument in parentheses"),
         ("hip", "\"$hip\"", "`hip` is a function"),
-        ("hip", "\"hip(1, 2)\"", "unexpected `,`"),
+        ("hip", "\"hip(1, 2)\"", "`hip` takes one number: `hip($t)`"),
         (
             "hip",
             "\"hip(2 m)\"",

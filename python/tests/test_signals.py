@@ -74,9 +74,10 @@ def test_batches_have_commands_of_their_own() -> None:
         alone.step()
     assert batch[1].actuators == alone.actuators and batch.sensors["place"][1] == alone.sensors["place"]
     assert np.all(np.sign(batch.sensors["place"]) == [1, 1, -1])
-    with pytest.raises(pliant.StateError, match="finite") as raised:
+    with pytest.raises(pliant.StateError, match="finite"):
         batch.command("drive", [5, np.inf, 5])
-    assert raised.value.instance == 1 and batch[0].actuators["drive"][0] == 1.0
+    batch.step()
+    assert batch[0].actuators["drive"][0] == 1.0
     batch.command("drive")
     batch.step()
     assert batch[0].actuators["drive"][0] == 4.0

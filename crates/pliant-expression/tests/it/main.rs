@@ -58,7 +58,11 @@ fn wrong_expressions_point_at_the_place() {
         ("if(1, 2, 3)", "a condition is needed", 3..4),
         ("if(1 < 2, 3)", "`if` takes a condition and two numbers", 2..12),
         ("if(1 < 2)", "`if` takes a condition and two numbers", 2..9),
-        ("if(1 < 2, 3, 4, 5)", "`if` takes a condition and two numbers", 14..15),
+        (
+            "if(1 < 2, 3, 4, 5)",
+            "`if` takes a condition and two numbers",
+            14..15,
+        ),
         ("if 1 < 2", "needs its argument in parentheses", 0..2),
         ("if(1 < 2, 1 < 3, 4)", "a number is needed", 10..15),
         ("1 == 2", "unexpected `=`", 2..3),

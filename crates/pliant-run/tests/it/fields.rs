@@ -57,6 +57,58 @@ fn probes_of_a_bar_are_the_stress_of_its_force() {
     near(last("middle.stress_xx_Pa"), 200.0);
 }
 
+/// A bar of two materials and densities that hangs from its end: `F/A = g (rho_r l_r + rho_l x)`, in
+/// probes and in the cells of pictures; at points between both, the mean of the cells beside them.
+#[test]
+fn a_bar_of_two_materials_has_the_stress_of_its_weight() {
+    let text = r#"(
+        gravity: (10, 0, 0), run: (duration: 1, statics: ()),
+        nodes: [Solid(
+            name: "bar", shape: Box(size: (2, 0.1, 0.1), cells: (20, 1, 1)), density: 100,
+            fix_boxes: [((-3, -3, -3), (0.001, 3, 3))],
+            materials: [
+                (name: "left", elements: Box((0, 0, 0), (1, 1, 1)), material: Corotational(young: 1e6, poisson: 0)),
+                (name: "right", elements: Box((1, 0, 0), (2, 1, 1)), material: Corotational(young: 2e6, poisson: 0), density: 300),
+            ],
+        )],
+        record: [Gauge(name: "l", on: "bar", at: (0.5, 0, 0)), Gauge(name: "m", on: "bar", at: (1, 0, 0)), Gauge(name: "r", on: "bar", at: (1.5, 0, 0))],
+    )"#;
+    let (outcome, table) = measured(text);
+    let stress = |x: f64| match x < 1.0 {
+        true => 10.0 * (300.0 + 100.0 * (1.0 - x)),
+        false => 3000.0 * (2.0 - x),
+    };
+    let last = |name: &str| *table[name].last().unwrap();
+    for (name, exact) in [
+        ("l", stress(0.5)),
+        ("m", 0.5 * (stress(0.95) + stress(1.05))),
+        ("r", stress(1.5)),
+    ] {
+        let found = last(&format!("{name}.stress_xx_Pa"));
+        assert!((found - exact).abs() < 1e-6 * exact, "{name}: {found} {exact}");
+    }
+    // The logarithm of the stretch of a corotational bar: the mean of two cells, whose stretches are
+    // 1e-4 apart.
+    assert!((last("l.strain_xx") - (1.0 + stress(0.5) / 1e6).ln()).abs() < 2e-9);
+    assert!((last("r.strain_xx") - (1.0 + stress(1.5) / 2e6).ln()).abs() < 2e-9);
+    let region = &outcome.recording.regions[0];
+    let cells = region
+        .cell_fields
+        .iter()
+        .position(|field| field.name == "stress")
+        .unwrap();
+    let values = &outcome.recording.frames.last().unwrap().regions[0].cell_values[cells];
+    assert_eq!(values.len(), 20 * 6);
+    for (k, cell) in values.chunks(6).enumerate() {
+        let exact = stress(0.1 * k as f64 + 0.05);
+        // Pictures are in single precision.
+        assert!(
+            (f64::from(cell[0]) - exact).abs() < 1e-6 * exact,
+            "{k}: {cell:?} {exact}"
+        );
+    }
+}
+
 /// Every word runs; what probes say is what the simulation says, and pictures have it too.
 #[test]
 fn every_word_of_stress_runs() {

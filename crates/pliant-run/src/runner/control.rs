@@ -22,4 +22,11 @@ impl Control {
             actuators: Actuators::new(std::mem::take(&mut scene.actuators)),
         }
     }
+    /// Whether there is anything to do ahead of the next step, after so many.
+    pub(super) fn is_due(&self, steps: usize) -> bool {
+        let mut controllers = 0..self.controllers.count();
+        !self.actuators.is_empty()
+            || self.sensors.are_due(steps)
+            || controllers.any(|index| self.controllers.is_due(index, steps))
+    }
 }

@@ -31,10 +31,6 @@ impl Controllers {
         Self { list, states }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     pub(super) fn count(&self) -> usize {
         self.list.len()
     }

@@ -6,7 +6,7 @@ use super::joints::Joints;
 use pliant::Simulation;
 use pliant::model::{ComponentId, Energies, NodeId, Space};
 use pliant_output::recording::NumberTable;
-use pliant_scene::{CONTACT, DistanceEnd, EnergyKind, Observable, Observables};
+use pliant_scene::{CONTACT, DistanceEnd, EnergyKind, NamedExpression, Observable, Observables};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -157,7 +157,7 @@ impl Probes {
     pub(super) fn warnings(&self) -> Vec<String> {
         let expressions = self.observables.expressions.iter().zip(&self.state.missing);
         let missing = expressions.filter(|(_, (count, _))| *count > 0);
-        let sentence = |(expression, (count, why)): (&pliant_scene::NamedExpression, &(usize, String))| {
+        let sentence = |(expression, (count, why)): (&NamedExpression, &(usize, String))| {
             format!(
                 "the probe `{}` had no value at {count} moments: {why}",
                 expression.name
@@ -198,6 +198,25 @@ impl Probes {
         self.read_all(moment, &last);
     }
 
+    /// Takes the variables into all quantities that are made of them; the others are as they were
+    /// read last, at this moment.
+    pub(super) fn renew(&mut self) {
+        let free = self.observables.free();
+        let values = &mut self.state.values;
+        self.faults.clear();
+        values[1..free].copy_from_slice(&self.variables);
+        for (k, observable) in self.observables.list.iter().enumerate() {
+            values[free + k] = match observable {
+                Observable::Variable { index, .. } => self.variables[*index],
+                Observable::Expression(index) => {
+                    let expression = &self.observables.expressions[*index];
+                    number(expression, *index, &values[..free + k], &mut self.faults)
+                }
+                _ => continue,
+            };
+        }
+    }
+
     fn read_all(&mut self, moment: Moment<'_>, last: &[f64]) {
         let mut reader = Reader {
             moment,
@@ -214,11 +233,8 @@ impl Probes {
         for observable in &self.observables.list {
             let value = match observable {
                 Observable::Expression(index) => {
-                    let value = self.observables.expressions[*index].program.of(values);
-                    value.unwrap_or_else(|error| {
-                        self.faults.push((*index, error.message));
-                        f64::NAN
-                    })
+                    let expression = &self.observables.expressions[*index];
+                    number(expression, *index, values, &mut self.faults)
                 }
                 Observable::Variable { index, .. } => self.variables[*index],
                 Observable::Force { .. }
@@ -234,6 +250,19 @@ impl Probes {
             values.push(value);
         }
     }
+}
+
+/// The number that an expression is, or why there is none.
+fn number(
+    expression: &NamedExpression,
+    index: usize,
+    values: &[f64],
+    faults: &mut Vec<(usize, String)>,
+) -> f64 {
+    expression.program.of(values).unwrap_or_else(|error| {
+        faults.push((index, error.message));
+        f64::NAN
+    })
 }
 
 impl ProbeSummary {

@@ -497,7 +497,7 @@ impl Runner {
         if self.control.sensors.all().next().is_none() {
             return Ok(());
         }
-        self.measure()?;
+        self.measure(0)?;
         let energies = self.simulation.problem().energies(self.simulation.state());
         self.probes.begin(Moment {
             simulation: &self.simulation,
@@ -512,61 +512,45 @@ impl Runner {
     }
 
     /// Lets sensors whose sample is due read, then controllers set their variables, then actuators
-    /// follow their commands.
-    pub(super) fn control(&mut self) -> Result<(), pliant::Error> {
+    /// follow their commands: all at one moment, and each with what those before it have set.
+    fn control(&mut self) -> Result<(), pliant::Error> {
         let steps = self.summary.steps;
-        self.measure()?;
-        if !self.control.controllers.is_empty() {
-            self.set_controlled(steps)?;
-        }
-        if self.control.actuators.is_empty() {
+        if !self.control.is_due(steps) {
             return Ok(());
         }
         self.refresh();
+        self.measure(steps)?;
+        let controllers = &mut self.control.controllers;
+        let due = (0..controllers.count()).filter(|index| controllers.is_due(*index, steps));
+        let mut outputs = Vec::new();
+        for index in due.collect::<Vec<_>>() {
+            outputs.push(controllers.sample(index, self.probes.values(), steps)?);
+        }
+        self.set_variables(outputs)?;
         let length = match self.scene.plan.adaptive {
             None => self.length(),
             // Nobody knows it yet.
             Some(_) => 0.0,
         };
-        let outputs = self
-            .control
-            .actuators
-            .follow(self.probes.values(), (steps, length))?;
-        for to in outputs {
-            self.set_variable(to, 1)?;
-        }
-        Ok(())
+        let actuators = &mut self.control.actuators;
+        let outputs = actuators.follow(self.probes.values(), (steps, length))?;
+        outputs.into_iter().try_for_each(|to| self.set_variable(to, 1))
     }
 
     /// Lets sensors whose sample is due read.
-    fn measure(&mut self) -> Result<(), pliant::Error> {
-        let steps = self.summary.steps;
-        if !self.control.sensors.are_due(steps) {
-            return Ok(());
-        }
-        self.refresh();
-        for (variable, reading, every) in self.control.sensors.sample(self.probes.values(), steps)? {
-            self.set_variable((variable, reading), every)?;
-        }
-        Ok(())
+    fn measure(&mut self, steps: usize) -> Result<(), pliant::Error> {
+        let readings = self.control.sensors.sample(self.probes.values(), steps)?;
+        self.set_variables(readings)
     }
 
-    /// Lets controllers whose sample is due set their variables.
-    fn set_controlled(&mut self, steps: usize) -> Result<(), pliant::Error> {
-        self.refresh();
-        // All of them see the same moment.
-        let mut outputs = Vec::new();
-        for index in 0..self.control.controllers.count() {
-            if self.control.controllers.is_due(index, steps) {
-                outputs.push(
-                    self.control
-                        .controllers
-                        .sample(index, self.probes.values(), steps)?,
-                );
-            }
+    /// Gives variables other values, each for so many steps, and all quantities that are made of
+    /// them.
+    fn set_variables(&mut self, list: Vec<(usize, f64, usize)>) -> Result<(), pliant::Error> {
+        for (variable, value, every) in &list {
+            self.set_variable((*variable, *value), *every)?;
         }
-        for (variable, value, every) in outputs {
-            self.set_variable((variable, value), every)?;
+        if !list.is_empty() {
+            self.probes.renew();
         }
         Ok(())
     }

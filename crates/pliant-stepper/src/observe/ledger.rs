@@ -30,6 +30,9 @@ pub struct LedgerMemory {
     pub inputs: f64,
     /// The energies are without those of compliant contacts.
     pub without_contacts: bool,
+    /// The energy of compliant contacts in them (J).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub stored: f64,
     /// Overlap of hard contacts that the state was set with, as far as it is still there (m), or
     /// that of limits and ropes (m, rad): it is taken back whatever that costs.
     pub overlap: f64,
@@ -122,6 +125,7 @@ impl LedgerMemory {
             energies: Some(energies),
             inputs: 0.0,
             without_contacts: true,
+            stored: 0.0,
             overlap: 0.0,
             budget: None,
         }
@@ -135,6 +139,7 @@ impl LedgerMemory {
             budget: Some(report.certificate.energy.since_start),
             inputs: 0.0,
             without_contacts: false,
+            stored: report.contacts.stored,
             overlap,
         }
     }

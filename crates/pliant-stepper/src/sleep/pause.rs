@@ -342,8 +342,7 @@ pub fn pause(system: &mut System, motion: &mut Motion, moves: &Part) -> Result<(
     if let Some(energies) = &mut ledger.energies {
         energies.kinetic = kinetic;
         if !ledger.without_contacts {
-            let stored = system.contacts.as_ref().map(|c| c.observed.report().stored);
-            energies.potential -= stored.unwrap_or(0.0);
+            energies.potential -= ledger.stored;
             ledger.without_contacts = true;
         }
     }

@@ -36,9 +36,12 @@ fn add_ball(model: &mut Model, name: &str, at: [f64; 2]) -> NodeId {
 }
 
 /// Pendulums, each with a velocity along x (m/s), and balls, each with one too.
+#[derive(Default)]
 struct Parts {
     pendulums: Vec<f64>,
     balls: Vec<f64>,
+    /// Of the floor under the balls (m/N).
+    compliance: f64,
 }
 
 struct Scene {
@@ -71,6 +74,7 @@ fn scene(parts: &Parts) -> Scene {
         let mut world = World::new();
         let slick = Material {
             friction: 0.0,
+            compliance: parts.compliance,
             ..Material::default()
         };
         let material = world.add_material(slick).unwrap();
@@ -103,6 +107,7 @@ fn parts(pendulums: &[f64], balls: &[f64]) -> Scene {
     scene(&Parts {
         pendulums: pendulums.to_vec(),
         balls: balls.to_vec(),
+        ..Parts::default()
     })
 }
 
@@ -177,6 +182,28 @@ fn the_energy_of_steps_by_parts_is_accounted_for() {
         assert!((ledger.kinetic - (after.kinetic - before.kinetic)).abs() < 1e-9);
         assert!((ledger.potential - (after.potential - before.potential)).abs() < 1e-9);
         assert!((report.energies.total() - after.total()).abs() < 1e-9);
+    }
+    assert!(halvings > 0);
+}
+
+/// The account goes on from step to step, with what compliant contacts of any part store.
+#[test]
+fn the_energy_of_compliant_contacts_is_accounted_for() {
+    let mut all = scene(&Parts {
+        pendulums: vec![10.0, 0.1],
+        balls: vec![0.3, 0.1],
+        compliance: 1e-4,
+    });
+    let mut last = all.s.step(H).unwrap();
+    let mut halvings = 0;
+    for _ in 0..10 {
+        let report = all.s.step(H).unwrap();
+        halvings += report.solve.newton.step_halvings;
+        let ledger = report.ledger;
+        let missing = report.energies.total() - last.energies.total() - ledger.kinetic - ledger.potential;
+        assert!(missing.abs() < 1e-9, "{missing:e}");
+        assert!(report.contacts.stored > 1e-3, "{}", report.contacts.stored);
+        last = report;
     }
     assert!(halvings > 0);
 }

@@ -267,8 +267,8 @@ impl Solid {
     /// density there, and all else of `self`. It is asked at the quadrature points of the elements.
     ///
     /// # Errors
-    /// Those of [`add_to`](Self::add_to), and [`ContinuumError::Point`], which names the place where
-    /// a number is wrong.
+    /// [`ContinuumError::Point`], which names the place where a number is wrong, and the errors of
+    /// [`add_to`](Self::add_to).
     pub fn add_varying_to(
         &self,
         model: &mut Model,
@@ -293,8 +293,8 @@ impl Solid {
     /// on, and one mass `name.mass`.
     ///
     /// # Errors
-    /// Those of [`add_to`](Self::add_to), and [`ContinuumError::Regions`], which names an element
-    /// that is in no region, or in two.
+    /// [`ContinuumError::Regions`], which names an element that is in no region, or in two, and the
+    /// errors of [`add_to`](Self::add_to).
     pub fn add_regions_on(
         model: &mut Model,
         name: &str,
@@ -309,7 +309,7 @@ impl Solid {
     /// of the mesh, which is at rest where the mesh is.
     ///
     /// # Errors
-    /// Those of [`add_to`](Self::add_to).
+    /// The errors of [`add_to`](Self::add_to).
     pub fn add_on(
         &self,
         model: &mut Model,

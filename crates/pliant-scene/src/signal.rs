@@ -2,6 +2,13 @@
 
 use pliant_expression::Program;
 
+/// The name of the reading of a sensor: `$encoder.reading`.
+pub(crate) const READING: &str = "reading";
+/// The name of the command of an actuator.
+pub(crate) const COMMAND: &str = "command";
+/// The name of the output of an actuator.
+pub(crate) const OUTPUT: &str = "output";
+
 /// A quantity as an instrument reads it, anew at the starts of steps.
 #[derive(Clone, Debug)]
 pub struct Sensor {

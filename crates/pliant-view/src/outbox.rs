@@ -112,6 +112,7 @@ mod tests {
         outbox.shown(1);
         assert!(outbox.wants_frame());
     }
+
     #[test]
     fn messages_are_for_the_page_that_the_run_knows_as_the_last() {
         let outbox = Outbox::default();

@@ -22,6 +22,7 @@ impl Control {
             actuators: Actuators::new(std::mem::take(&mut scene.actuators)),
         }
     }
+
     /// Whether there is anything to do ahead of the next step, after so many.
     pub(super) fn is_due(&self, steps: usize) -> bool {
         let mut controllers = 0..self.controllers.count();

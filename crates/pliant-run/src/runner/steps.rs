@@ -471,7 +471,7 @@ impl Runner {
     /// it has the scene's again. Returns whether there is such an actuator.
     ///
     /// # Errors
-    /// Those of [`check_command`](Self::check_command).
+    /// [`pliant::Error::OutOfRange`] if the command is not finite.
     pub fn command(&mut self, name: &str, command: Option<f64>) -> Result<bool, pliant::Error> {
         Self::check_command(command)?;
         Ok(self.control.actuators.give(name, command))

@@ -1,9 +1,10 @@
 //! Forces of actuators.
 
-use super::observables::{self, OUTPUT};
+use super::observables;
 use super::{Builder, InputCourse, Result};
 use crate::quantity::Acting;
 use crate::schema::{ActuatorSpec, Scene};
+use crate::signal::OUTPUT;
 use crate::source::Where;
 use pliant::model::{ConstantForce, Space, Treatment};
 use pliant_expression::Program;

@@ -8,7 +8,7 @@ mod variables;
 
 pub(super) use record::record;
 pub(super) use things::coordinate_names;
-pub(super) use variables::{OUTPUT, signal, signals, variables};
+pub(super) use variables::{signal, signals, variables};
 
 use super::values::owner;
 use super::{Builder, Result};

@@ -5,15 +5,13 @@
 
 use super::tree::{Content, Scoped};
 use super::{Complaint, Tree};
+use crate::signal::{COMMAND, OUTPUT, READING};
 use std::collections::BTreeSet;
 
 /// Bytes of all names with their prefixes.
 const MOST: usize = 1 << 28;
 /// Bytes of a name that gets a prefix.
 const LONGEST: usize = 1000;
-
-/// Signals of sensors and actuators.
-const SIGNALS: [&str; 3] = ["reading", "command", "output"];
 
 /// The place of a file among those that include it.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +99,7 @@ impl Names<'_> {
         for key in keys.iter().filter(|key| key.key == "name") {
             if let Content::Text(text) = &key.value.content {
                 let whole = format!("{}{}", self.scopes[text.scope].prefix, text.raw);
-                let signals = SIGNALS.map(|signal| format!("{whole}.{signal}"));
+                let signals = [READING, COMMAND, OUTPUT].map(|signal| format!("{whole}.{signal}"));
                 self.parameters.extend(signals);
             }
         }

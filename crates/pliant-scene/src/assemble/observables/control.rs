@@ -3,11 +3,11 @@
 use super::super::Result;
 use super::super::values::{describe, owner};
 use super::Room;
-use super::variables::{COMMAND, OUTPUT, READING, signal};
+use super::variables::signal;
 use crate::controller::{ControlLaw, Controller};
 use crate::quantity::Pure;
 use crate::schema::{ActuatorSpec, BoundsSpec, ControlLawSpec, ControllerSpec, SensorSpec};
-use crate::signal::{Actuator, Sensor};
+use crate::signal::{Actuator, COMMAND, OUTPUT, READING, Sensor};
 use crate::source::Where;
 use crate::{Quantity, Units};
 

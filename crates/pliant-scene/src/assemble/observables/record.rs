@@ -20,6 +20,14 @@ const MOST_COLUMNS: usize = 1000;
 /// Numbers of the table: a gigabyte.
 const MOST_NUMBERS: usize = (1 << 30) / 8;
 
+/// The sensors or the actuators of a scene.
+struct Known<'a> {
+    /// The word for one of them.
+    what: &'a str,
+    /// Their names.
+    names: Vec<&'a str>,
+}
+
 /// All that measures and acts while a scene runs.
 pub(in crate::assemble) struct Controls {
     pub(in crate::assemble) sensors: Vec<Sensor>,
@@ -184,11 +192,27 @@ impl<'a> Room<'_, 'a> {
             }
             ProbeSpec::Sensor(name) => {
                 let known = builder.scene.sensors.iter().map(|spec| spec.name.as_str());
-                self.signals(index, name, Thing::Sensor, ("sensor", known.collect()))
+                self.signals(
+                    index,
+                    name,
+                    Thing::Sensor,
+                    Known {
+                        what: "sensor",
+                        names: known.collect(),
+                    },
+                )
             }
             ProbeSpec::Actuator(name) => {
                 let known = builder.scene.actuators.iter().map(|spec| spec.name.as_str());
-                self.signals(index, name, Thing::Actuator, ("actuator", known.collect()))
+                self.signals(
+                    index,
+                    name,
+                    Thing::Actuator,
+                    Known {
+                        what: "actuator",
+                        names: known.collect(),
+                    },
+                )
             }
             ProbeSpec::Force(of) => self.force(index, of),
             ProbeSpec::Stress(of) => self.stress(index, of),
@@ -230,10 +254,11 @@ impl<'a> Room<'_, 'a> {
         index: usize,
         name: &str,
         of: impl Fn(usize) -> Thing,
-        (what, known): (&str, Vec<&str>),
+        known: Known<'_>,
     ) -> Result<()> {
-        let Some(place) = known.iter().position(|own| *own == name) else {
-            let help = suggest::hint(name, &format!("{what}s"), known);
+        let Known { what, names } = known;
+        let Some(place) = names.iter().position(|own| *own == name) else {
+            let help = suggest::hint(name, &format!("{what}s"), names);
             let message = format!("unknown {what} `{name}`");
             return self.builder.wrong(&places(index, name), message, help);
         };

@@ -1,10 +1,11 @@
 //! The quantities that each kind of thing has, with their names and units.
 
 use super::super::Builder;
-use super::variables::{self, COMMAND, OUTPUT, READING};
+use super::variables;
 use crate::deformable::{Deformable, DeformableParts, FieldNumber};
 use crate::observable::{CONTACT, EnergyKind, Observable};
 use crate::schema::{Mapping, Node};
+use crate::signal::{COMMAND, OUTPUT, READING};
 use pliant::model::{ComponentId, JointAxis, NodeId, Space};
 
 /// A thing that has quantities.

@@ -4,14 +4,9 @@ use super::super::{Builder, Result};
 use crate::event::{Action, Events};
 use crate::observable::Observables;
 use crate::schema::{ActionSpec, Scene};
+use crate::signal::{COMMAND, OUTPUT, READING};
 use crate::source::Where;
 use pliant_expression::{Program, suggest};
-
-/// The signal of a sensor.
-pub(super) const READING: &str = "reading";
-/// The signals of an actuator.
-pub(super) const COMMAND: &str = "command";
-pub(in crate::assemble) const OUTPUT: &str = "output";
 
 /// The variable of a signal, by its place: `$encoder.reading`.
 pub(in crate::assemble) fn signal(builder: &Builder<'_>, name: &str, key: &str) -> Option<usize> {

@@ -2,9 +2,10 @@
 
 use clap::{Args, Parser, Subcommand};
 use pliant_run::Every;
-use pliant_scene::{LARGEST_SCENE, Limits, Number, Reading, SceneError, SceneFile, Settings};
+use pliant_scene::{LARGEST_SCENE, Limits, Number, Reading, SceneError, SceneFile, Settings, ThreadChoice};
 use pliant_sweep::execute::MOST_WORKERS;
 use pliant_sweep::plan::MOST_JOBS;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -102,6 +103,8 @@ pub(crate) struct Run {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) timing: Timing,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Also write the way of every body: trajectory.csv, a line for each body and picture
     #[arg(long, conflicts_with_all = ["no_files", "only_result"])]
     pub(crate) trajectory: bool,
@@ -152,6 +155,8 @@ pub(crate) struct Render {
     pub(crate) scene: Scene,
     #[command(flatten)]
     pub(crate) timing: Timing,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Draw the frames of a video, not one picture alone
     #[arg(long)]
     pub(crate) frames: bool,
@@ -192,6 +197,8 @@ pub(crate) struct View {
     pub(crate) scene: Scene,
     #[command(flatten)]
     pub(crate) timing: Timing,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Serve the page at this port of the loopback interface [default: any that is free]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
@@ -398,6 +405,29 @@ impl Timing {
     }
 }
 
+/// Threads of a run.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Threads {
+    /// Share the work of a step by so many threads; no result depends on their number [default:
+    /// what the scene says, else as many as there are cores]
+    #[arg(long = "threads", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) count: Option<u16>,
+}
+
+/// The number of cores that this process may use; one if the system does not say.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+impl From<Threads> for ThreadChoice {
+    fn from(threads: Threads) -> Self {
+        match threads.count {
+            Some(count) => Self::Exactly(count.into()),
+            None => Self::SceneOr(cores()),
+        }
+    }
+}
+
 /// Bounds of what a scene may read and have.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Bounds {
@@ -446,7 +476,7 @@ impl Scene {
     }
 
     /// The values given beside the file.
-    pub(crate) fn settings(&self, timing: Option<&Timing>) -> Settings {
+    pub(crate) fn settings(&self, timing: Option<&Timing>, threads: Threads) -> Settings {
         let default = Limits::default();
         let bounds = &self.bounds;
         Settings {
@@ -459,6 +489,7 @@ impl Scene {
             },
             mesh_directories: bounds.allow_outside.clone(),
             varied: Vec::new(),
+            threads: threads.into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `pliant check`.
 
-use crate::arguments::Check;
+use crate::arguments::{Check, Threads};
 use crate::page::Page;
 use crate::{BAD_SCENE, complain};
 use pliant_run::{Runner, Sizes};
@@ -77,7 +77,7 @@ fn of_error(error: &SceneError) -> Value {
 /// Reads, builds and tries a scene.
 fn examine(arguments: &Check, page: &mut Page, said: &mut Said) -> Result<(), SceneError> {
     let scene = arguments.scene.load()?;
-    let built = scene.build(&arguments.scene.settings(None))?;
+    let built = scene.build(&arguments.scene.settings(None, Threads::default()))?;
     describe(&built, page);
     let mut runner = Runner::new(built)?.with_room()?;
     let Sizes {

@@ -1,6 +1,6 @@
 //! A job of a sweep in this process, for engines that give each job a process of theirs.
 
-use crate::arguments::{Arguments, Command, Run};
+use crate::arguments::{Arguments, Command, Run, Threads};
 use crate::run::run_until;
 use clap::{CommandFactory, FromArgMatches};
 use pliant_scene::Number;
@@ -85,7 +85,7 @@ pub(crate) fn check_copies(manifest: &Manifest, jobs: &[usize]) -> Result<(), Sw
         return Ok(());
     };
     scene.set = Vec::<(String, Number)>::new();
-    scene.load()?.build(&scene.settings(Some(&timing)))?;
+    scene.load()?.build(&scene.settings(Some(&timing), Threads::default()))?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `pliant sweep`.
 
-use crate::arguments::{Scene, Sweep, SweepPlan};
+use crate::arguments::{Scene, Sweep, SweepPlan, Threads, cores};
 use crate::interrupt;
 use crate::job::{check, check_copies};
 use crate::progress::JobWatch;
@@ -20,7 +20,6 @@ use pliant_sweep::tables::{Content, TableFile, check_apart};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -372,7 +371,7 @@ fn planned(arguments: &SweepPlan) -> Result<(Manifest, PathBuf), SweepError> {
     };
     let scene = own.load()?;
     let points = points(arguments, &scene)?;
-    let built = scene.build(&own.settings(Some(&arguments.timing)))?;
+    let built = scene.build(&own.settings(Some(&arguments.timing), Threads::default()))?;
     let common = Common {
         checkpoint_every: arguments.checkpoint_every.clone(),
         allow_outside: arguments.bounds.allow_outside.clone(),
@@ -417,7 +416,6 @@ fn execute(
         path: PathBuf::from(PROGRAM),
         source,
     })?;
-    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let executor = Executor {
         directory: &sweep.files.directory,
         program: &program,

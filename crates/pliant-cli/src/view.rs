@@ -22,7 +22,7 @@ pub(crate) fn view(arguments: &Arguments) -> u8 {
     let scene: Scene = arguments.scene.clone();
     let source = SceneSource {
         path: scene.path.clone(),
-        settings: scene.settings(Some(&arguments.timing)),
+        settings: scene.settings(Some(&arguments.timing), arguments.threads),
         load: Box::new(move || scene.load()),
     };
     let view = match View::start(source, arguments.port) {
@@ -45,7 +45,7 @@ pub(crate) fn view(arguments: &Arguments) -> u8 {
 /// Reads the scene; with values beside it, builds it with them.
 fn check(arguments: &Arguments) -> Result<(), SceneError> {
     let file = arguments.scene.load()?;
-    let settings = arguments.scene.settings(Some(&arguments.timing));
+    let settings = arguments.scene.settings(Some(&arguments.timing), arguments.threads);
     let is_given = !settings.parameters.is_empty() || settings.step.is_some() || settings.duration.is_some();
     match is_given {
         true => file.build(&settings).map(drop),

@@ -110,6 +110,23 @@ pub struct Settings {
     /// Parameters that may change while the scene runs, beside those that its events and controllers
     /// set: who runs it sets them. Names of others are passed over.
     pub varied: Vec<String>,
+    /// Threads that steps are shared by. No result depends on their number.
+    pub threads: ThreadChoice,
+}
+
+/// The number of threads that the steps of a scene are shared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadChoice {
+    /// As many as the scene says under `run`, and so many if it says none.
+    SceneOr(usize),
+    /// So many, whatever the scene says.
+    Exactly(usize),
+}
+
+impl Default for ThreadChoice {
+    fn default() -> Self {
+        Self::SceneOr(1)
+    }
 }
 
 /// The length of a run, and the pictures of it that are recorded.

@@ -351,9 +351,13 @@ impl Shared<'_> {
     }
 
     fn spawn_and_wait(&self, index: usize, job: &Job) -> std::io::Result<CommandEnd> {
-        let mut child = Command::new(self.executor.program)
-            .args(&job.arguments)
-            .arg("--stop-at-eof")
+        let mut command = Command::new(self.executor.program);
+        command.args(&job.arguments).arg("--stop-at-eof");
+        // Jobs side by side have the cores already.
+        if self.executor.workers > 1 && !job.arguments.iter().any(|word| word.starts_with("--threads")) {
+            command.arg("--threads=1");
+        }
+        let mut child = command
             .current_dir(self.executor.directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -82,8 +82,8 @@ impl Threads {
     /// Applies a function to every item, several at the same time if there are threads.
     pub fn for_each<T: Send>(&self, items: &mut [T], what: impl Fn(&mut T) + Sync + Send) {
         match &self.pool {
-            Some(pool) => pool.install(|| items.par_iter_mut().for_each(what)),
-            None => items.iter_mut().for_each(what),
+            Some(pool) if items.len() > 1 => pool.install(|| items.par_iter_mut().for_each(what)),
+            _ => items.iter_mut().for_each(what),
         }
     }
 
@@ -131,7 +131,10 @@ impl Threads {
 
     /// Sets all to zero.
     pub fn zero(&self, values: &mut [f64]) {
-        self.run(|| self.zero_in_pieces(values));
+        match values.len() {
+            ..=PIECE => values.fill(0.0),
+            _ => self.run(|| self.zero_in_pieces(values)),
+        }
     }
 
     fn zero_in_pieces(&self, values: &mut [f64]) {

@@ -1,7 +1,7 @@
 //! Facts about scenes, and about files that become scenes.
 
 use super::{Complaint, add_box};
-use crate::arguments::{Info, Scene};
+use crate::arguments::{Info, Scene, Threads};
 use crate::check::{describe, describe_gravity};
 use crate::page::Page;
 use crate::table::number;
@@ -18,7 +18,7 @@ pub(super) fn of_scene(arguments: &Info, page: &mut Page) -> Result<(), Complain
         set: arguments.set.clone(),
         bounds: arguments.bounds.clone(),
     };
-    let built = scene.load().and_then(|file| file.build(&scene.settings(None)));
+    let built = scene.load().and_then(|file| file.build(&scene.settings(None, Threads::default())));
     add(&built.map_err(|e| e.to_string())?, page)
 }
 

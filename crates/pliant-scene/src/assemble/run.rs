@@ -1,12 +1,13 @@
 //! Options of the stepper and the length of the run.
 
 use super::values::{describe, owner};
-use super::{Builder, Result, RunPlan, Settings, adaptive, contacts};
+use super::{Builder, Result, RunPlan, Settings, ThreadChoice, adaptive, contacts};
 use crate::schema::{AccuracySpec, GeometrySpec, IntegratorSpec, Run, StabilisationSpec};
 use crate::source::Where;
 use crate::{Amount, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, GeometricTerms};
+use pliant::solvers::DirectOptions;
 use pliant::{Accuracy, Integrator, Stabilisation, Tolerances, WorkLimits};
 
 /// Every step leaves a line in the energy table.
@@ -95,6 +96,14 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
     }
     builder.options.tuning.clamp_geometry = run.clamp_geometry;
     builder.options.linear = run.linear;
+    let of_scene = run.threads.as_ref();
+    let of_scene = of_scene
+        .map(|threads| builder.whole(threads, 1, DirectOptions::MOST_THREADS, Where::Key("threads")))
+        .transpose()?;
+    builder.options.tuning.solver.threads = match (settings.threads, of_scene) {
+        (ThreadChoice::SceneOr(_), Some(threads)) => threads,
+        (ThreadChoice::SceneOr(threads) | ThreadChoice::Exactly(threads), _) => threads,
+    };
     builder.options.bounded_rows = run.bounded_rows;
     builder.options.gyroscopic = run.gyroscopic;
     builder.options.pre_stabilisation = stabilisation(builder, run.pre_stabilisation.as_ref())?;

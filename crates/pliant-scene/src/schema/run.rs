@@ -79,6 +79,9 @@ pub struct Run {
     /// The linear solver: `Direct`, `Cg(Blocks)`, `Minres(Diagonal)`, `Gmres(Blocks)`, ...
     #[serde(default)]
     pub linear: LinearSolver,
+    /// Threads that steps are shared by; who runs the scene says how many by default.
+    #[serde(default)]
+    pub threads: Option<Quantity<Pure>>,
     /// How rows of bounded force are solved.
     #[serde(default)]
     pub bounded_rows: BoundedRows,

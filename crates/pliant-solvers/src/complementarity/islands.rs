@@ -23,6 +23,8 @@ use retired::Retired;
 const NONE: u32 = u32::MAX;
 /// Unknowns of a part below which threads of its own would find no work.
 const SMALL: usize = 500;
+/// Unknowns and rows beside the largest part below which all are solved by one thread.
+const SHARED: usize = 200;
 
 /// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that
 /// no entry of `W`, `J`, `R` connects, other than through fixed variables, do not know of each
@@ -375,6 +377,19 @@ impl IslandSolver {
         })
     }
 
+    /// The threads that the parts are worth: to wake another one takes as long as a small part.
+    fn threads_for_parts(&self) -> Threads {
+        let (mut all, mut largest) = (0, 0);
+        for part in &self.parts {
+            let size = part.dofs.len() + part.rows.len();
+            (all, largest) = (all + size, largest.max(size));
+        }
+        match all - largest < SHARED {
+            true => Threads::one(),
+            false => self.threads.clone(),
+        }
+    }
+
     /// Factors the parts.
     fn prepare_parts(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         let threads = self.bounds.direct.threads.max(1);
@@ -388,7 +403,7 @@ impl IslandSolver {
             self.threads = Threads::new(threads).map_err(SparseError::from)?;
         }
         let (options, only, bounds) = (self.options, self.only, self.bounds);
-        self.threads.for_each(&mut self.parts, |part| {
+        self.threads_for_parts().for_each(&mut self.parts, |part| {
             let mut laps = Laps::start();
             part.take_matrices(system);
             part.take_cones(cones);
@@ -487,7 +502,7 @@ impl IslandSolver {
         let left = self.options.limits.work.saturating_sub(self.tally.work);
         let mut hardest = 0;
         let starts = &*solution;
-        self.threads.for_each(&mut self.parts, |part| {
+        self.threads_for_parts().for_each(&mut self.parts, |part| {
             part.take_right_hand_sides(system);
             part.solution.mu.clear();
             let start = part.rows.iter().map(|r| starts.mu[*r as usize]);

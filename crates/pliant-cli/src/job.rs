@@ -85,7 +85,9 @@ pub(crate) fn check_copies(manifest: &Manifest, jobs: &[usize]) -> Result<(), Sw
         return Ok(());
     };
     scene.set = Vec::<(String, Number)>::new();
-    scene.load()?.build(&scene.settings(Some(&timing), Threads::default()))?;
+    scene
+        .load()?
+        .build(&scene.settings(Some(&timing), Threads::default()))?;
     Ok(())
 }
 

@@ -82,7 +82,11 @@ fn prepare(arguments: &Render) -> Result<(Runner, Rendering), SceneError> {
         return Err(wrong(message, None));
     }
     let scene = arguments.scene.load()?;
-    let mut built = scene.build(&arguments.scene.settings(Some(&arguments.timing), arguments.threads))?;
+    let mut built = scene.build(
+        &arguments
+            .scene
+            .settings(Some(&arguments.timing), arguments.threads),
+    )?;
     if let Err(views) = rendering.viewpoint(&built.picture.look) {
         let message = format!(
             "there is no view `{}`",

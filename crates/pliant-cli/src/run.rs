@@ -200,7 +200,11 @@ fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
         });
     }
     let scene = arguments.scene.load()?;
-    let built = scene.build(&arguments.scene.settings(Some(&arguments.timing), arguments.threads))?;
+    let built = scene.build(
+        &arguments
+            .scene
+            .settings(Some(&arguments.timing), arguments.threads),
+    )?;
     let runner = Runner::new(built)?;
     if arguments.no_files || arguments.only_result {
         Ok(runner.without_recording())

@@ -45,7 +45,9 @@ pub(crate) fn view(arguments: &Arguments) -> u8 {
 /// Reads the scene; with values beside it, builds it with them.
 fn check(arguments: &Arguments) -> Result<(), SceneError> {
     let file = arguments.scene.load()?;
-    let settings = arguments.scene.settings(Some(&arguments.timing), arguments.threads);
+    let settings = arguments
+        .scene
+        .settings(Some(&arguments.timing), arguments.threads);
     let is_given = !settings.parameters.is_empty() || settings.step.is_some() || settings.duration.is_some();
     match is_given {
         true => file.build(&settings).map(drop),

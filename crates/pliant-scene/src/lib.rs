@@ -52,7 +52,8 @@ mod source;
 mod texts;
 
 pub use assemble::{
-    BuiltScene, Hold, InputCourse, Limits, Places, RunPlan, Settings, StaticsPlan, ThreadChoice, Varying, extent,
+    BuiltScene, Hold, InputCourse, Limits, Places, RunPlan, Settings, StaticsPlan, ThreadChoice, Varying,
+    extent,
 };
 pub use controller::{ControlLaw, Controller};
 pub use course::Course;

@@ -35,7 +35,9 @@ pub use method::Method;
 pub use method::implicit::IntegratorMemory;
 pub use motion::Motion;
 pub use observe::{LedgerMemory, Trace};
-pub use options::{BoundedRows, Gyroscopic, LinearSolver, Options, Preconditioner, Stabilisation, Tuning};
+pub use options::{
+    BoundedRows, Gyroscopic, KrylovMethod, LinearSolver, Options, Preconditioner, Stabilisation, Tuning,
+};
 pub use report::{
     Control, Counters, EquilibriumReport, Linearisation, NewtonReport, StepReport, StepSolveReport, Timings,
 };

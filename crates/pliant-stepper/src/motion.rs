@@ -3,6 +3,7 @@
 #[cfg(feature = "serde")]
 use crate::archive::{self, ArchiveError};
 use crate::contact::{ContactMemory, SleepMemory};
+pub use crate::system::automatic::AutomaticMemory;
 use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
 use pliant_model::{ComponentId, State};
 use pliant_solvers::complementarity::{ConicMemory, IslandMemory};
@@ -118,6 +119,9 @@ pub struct SolverMemory {
     pub active_set: Vec<BoundState>,
     /// Memory of the sweeps that solve for rows of bounded force, where these were chosen.
     pub sweeps: Option<Box<ConicMemory>>,
+    /// Memory of the automatic choice of the linear solver.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub automatic: AutomaticMemory,
     /// Memory of the islands of contacts.
     pub islands: IslandMemory,
     /// Memory of the islands of contacts in corrections of overlap.
@@ -185,6 +189,7 @@ clone_into_buffers!(Controls {
 });
 clone_into_buffers!(Treatments { chosen_for, choices });
 clone_into_buffers!(SolverMemory {
+    automatic,
     elimination,
     correction_elimination,
     active_set,

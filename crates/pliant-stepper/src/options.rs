@@ -64,7 +64,7 @@ impl Default for Stabilisation {
     }
 }
 
-/// The linear solver of a step, with its preconditioner where it has one. All are judged by the
+/// The linear solver of a step. All are judged by the
 /// same residual ([`StepReport::residual`](crate::StepReport::residual)), and one that misses the
 /// tolerance is an error like any other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,31 +75,78 @@ impl Default for Stabilisation {
 )]
 #[non_exhaustive]
 pub enum LinearSolver {
+    /// By counted work, never by time: a factor, or conjugate gradients where there are thousands of
+    /// unknowns, every row is compliant or there is none, and their iterations cost less. The report
+    /// names the method.
+    #[default]
+    Auto,
     /// A sparse factor `L D L^T` of the whole matrix, with iterative refinement: takes everything,
     /// redundant rows included.
-    #[default]
     Direct,
-    /// Conjugate gradients: on `W + J^T R^-1 J` where every row is compliant or there is none, else
-    /// projected to the rows. For `W` that is positive definite on the null space of the hard rows.
-    Cg(Preconditioner),
-    /// MINRES on the whole matrix.
-    Minres(Preconditioner),
-    /// GMRES on the whole matrix.
-    Gmres(Preconditioner),
+    /// A Krylov method with a preconditioner.
+    Krylov {
+        /// The method.
+        #[cfg_attr(feature = "serde", serde(default))]
+        method: KrylovMethod,
+        /// The preconditioner.
+        #[cfg_attr(feature = "serde", serde(default))]
+        preconditioner: Preconditioner,
+    },
     /// Dense Cholesky factors of `W` and of the Schur complement: for systems of some hundred
     /// unknowns, and to compare with.
     DenseCholesky,
 }
 
 impl LinearSolver {
+    /// A Krylov method with a preconditioner.
+    pub fn krylov(method: KrylovMethod, preconditioner: Preconditioner) -> Self {
+        Self::Krylov {
+            method,
+            preconditioner,
+        }
+    }
+
     /// Its name, for errors.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Auto => "the automatic choice",
             Self::Direct => "the direct solver",
-            Self::Cg(_) => "the conjugate gradient method",
-            Self::Minres(_) => "MINRES",
-            Self::Gmres(_) => "GMRES",
+            Self::Krylov { method, .. } => method.name(),
             Self::DenseCholesky => "the dense Cholesky factor",
+        }
+    }
+
+    /// Whether it solves with contacts and rows of bounded force.
+    pub(crate) fn takes_everything(self) -> bool {
+        matches!(self, Self::Auto | Self::Direct)
+    }
+}
+
+/// A Krylov method for the linear systems of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "method")
+)]
+#[non_exhaustive]
+pub enum KrylovMethod {
+    /// Conjugate gradients: on `W + J^T R^-1 J` where every row is compliant or there is none, else
+    /// projected to the rows. For `W` that is positive definite on the null space of the hard rows.
+    #[default]
+    Cg,
+    /// MINRES on the whole matrix.
+    Minres,
+    /// GMRES on the whole matrix.
+    Gmres,
+}
+
+impl KrylovMethod {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cg => "the conjugate gradient method",
+            Self::Minres => "MINRES",
+            Self::Gmres => "GMRES",
         }
     }
 }

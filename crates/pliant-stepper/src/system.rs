@@ -1,5 +1,6 @@
 //! The system of a step: evaluation, assembly, factors, contact rows, and their scratch.
 
+pub(crate) mod automatic;
 pub mod coordinates;
 mod dynamics;
 pub(crate) mod linear;
@@ -274,11 +275,14 @@ impl System {
             self.solver.record(out);
             self.corrections.direct.record(&mut out.correction_elimination);
         }
+        self.solver.record_choice(out);
         step::record_solvers(self, out);
     }
 
     /// Gives all solvers a memory in place of their own, unless they have the same.
     pub fn restore_solvers(&mut self, memory: &SolverMemory) {
+        // A choice goes with any plan.
+        self.solver.impose_choice(memory);
         let mut own = SolverMemory::default();
         self.record_solvers(&mut own);
         if own != *memory {

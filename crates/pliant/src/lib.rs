@@ -62,13 +62,15 @@ pub use pliant_stepper::method::{
     Capabilities, ContactCapability, DependentRows, Examination, HardRowCapability, Massless,
     OwnWeightCapability,
 };
-pub use pliant_stepper::motion::{AdaptiveMemory, Checkpoint, Controls, SolverMemory, Treatments};
+pub use pliant_stepper::motion::{
+    AdaptiveMemory, AutomaticMemory, Checkpoint, Controls, SolverMemory, Treatments,
+};
 pub use pliant_stepper::observe::{Axes, On, RowGap, Wrench};
 pub use pliant_stepper::{
     Accuracy, BoundedRows, Certificate, Control, CoordinateDynamics, Counters, EnergyBudget,
     EnergyCertificate, EnergyPart, EquilibriumReport, Error, Excess, Gyroscopic, Integrator,
-    IntegratorMemory, Ledger, LedgerMemory, LinearSolver, Linearisation, LocalError, Method, Motion,
-    Multipliers, NewtonReport, NumericalParts, Options, Preconditioner, Stabilisation, StepReport,
+    IntegratorMemory, KrylovMethod, Ledger, LedgerMemory, LinearSolver, Linearisation, LocalError, Method,
+    Motion, Multipliers, NewtonReport, NumericalParts, Options, Preconditioner, Stabilisation, StepReport,
     StepSolveReport, System, Timings, Tolerances, Trace, TreatmentChoice, Tuning, Turnover, WorkLimits,
     WorkPart,
 };
@@ -82,9 +84,9 @@ pub mod prelude {
     pub use crate::{
         Accuracy, Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation,
         Control, CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, JumpReport,
-        Ledger, LinearSolver, Loads, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport,
-        Simulation, Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits,
-        WorkPart, Wrench,
+        KrylovMethod, Ledger, LinearSolver, Loads, On, Options, Path, PathEnd, Preconditioner, Settle,
+        SettleReport, Simulation, Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice,
+        Tuning, WorkLimits, WorkPart, Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

@@ -18,7 +18,9 @@ pub(super) fn of_scene(arguments: &Info, page: &mut Page) -> Result<(), Complain
         set: arguments.set.clone(),
         bounds: arguments.bounds.clone(),
     };
-    let built = scene.load().and_then(|file| file.build(&scene.settings(None, Threads::default())));
+    let built = scene
+        .load()
+        .and_then(|file| file.build(&scene.settings(None, Threads::default())));
     add(&built.map_err(|e| e.to_string())?, page)
 }
 

@@ -17,6 +17,38 @@ pub struct Prediction {
     pub iteration: f64,
     /// The Krylov method, if any suits the system.
     pub krylov: Option<KktMethod>,
+    preparation: f64,
+}
+
+impl Prediction {
+    /// Counts for the pattern of a system, at a cost of the order of an analysis for a factor;
+    /// `solves` are the right-hand sides that are expected for each factor.
+    ///
+    /// # Errors
+    /// [`SolveError::Sparse`] where no order of elimination is found.
+    pub fn of(system: &KktSystem, solves: f64) -> Result<Self, SolveError> {
+        predict(system, solves)
+    }
+
+    /// Work of a sparse factor.
+    pub fn factor(&self) -> f64 {
+        self.fill.flops as f64 / FACTOR_RATE + FACTOR_ENTRY * self.fill.entries as f64
+    }
+
+    /// Work of one solution with it.
+    pub fn substitution(&self) -> f64 {
+        SOLVE_ENTRY * self.fill.entries as f64
+    }
+
+    /// Work to make the preconditioner of the Krylov method.
+    pub fn preparation(&self) -> f64 {
+        self.preparation
+    }
+
+    /// Whether every row of a system counts as compliant, so that it can be condensed.
+    pub fn is_compliant(system: &KktSystem) -> bool {
+        (0..system.m()).all(|i| system.r_diagonal(i) > COMPLIANT * system.row_scale(i))
+    }
 }
 
 /// Operations of a factor per nanosecond where supernodes are large.
@@ -96,9 +128,9 @@ impl Plan {
         if options.choice == LinearChoice::Auto && !small {
             let solves = options.right_hand_sides.max(1) as f64;
             let prediction = predict(system, solves)?;
-            let (krylov, setup) = (prediction.krylov, SETUP_ENTRY * entries as f64);
-            let iterations = (0.5 * prediction.direct - setup) / (solves * prediction.iteration);
-            if krylov.is_some() && iterations >= FEWEST_ITERATIONS {
+            let left = 0.5 * prediction.direct - prediction.preparation;
+            let iterations = left / (solves * prediction.iteration);
+            if prediction.krylov.is_some() && iterations >= FEWEST_ITERATIONS {
                 out.budget = iterations.min(1e6) as usize;
             }
             out.prediction = Some(prediction);
@@ -186,9 +218,6 @@ fn predict(system: &KktSystem, solves: f64) -> Result<Prediction, SolveError> {
         graph.set_unknowns(vertex, (w[1] - w[0]) as u32);
     }
     let fill = graph.best_order()?.report.cost;
-    let (flops, entries) = (fill.flops as f64, fill.entries as f64);
-    let factor = flops / FACTOR_RATE + FACTOR_ENTRY * entries;
-    let direct = factor + solves * SOLVE_ENTRY * entries;
 
     let (w, j) = (
         2.0 * system.w.pattern().len() as f64,
@@ -203,7 +232,7 @@ fn predict(system: &KktSystem, solves: f64) -> Result<Prediction, SolveError> {
         width * width
     };
     let condensed: f64 = system.row_blocks().windows(2).map(pairs).sum();
-    let compliant = (0..m).all(|i| system.r_diagonal(i) > COMPLIANT * system.row_scale(i));
+    let compliant = Prediction::is_compliant(system);
     let vectors = VECTORS * (n + m) as f64;
     let primal_work = 2.0 * PRODUCT_ENTRY * (w + 0.5 * condensed) + vectors;
     let projected_work = PRODUCT_ENTRY * (w + 3.0 * j) + FACTOR_ENTRY * coupled + 2.0 * vectors;
@@ -216,10 +245,13 @@ fn predict(system: &KktSystem, solves: f64) -> Result<Prediction, SolveError> {
     } else {
         (None, projected_work)
     };
-    Ok(Prediction {
+    let mut out = Prediction {
         fill,
-        direct,
+        direct: 0.0,
         iteration,
         krylov,
-    })
+        preparation: SETUP_ENTRY * 0.5 * (w + j),
+    };
+    out.direct = out.factor() + solves * out.substitution();
+    Ok(out)
 }

@@ -3,7 +3,7 @@
 use crate::contact::{Impacts, Restitution};
 use crate::system::System;
 use crate::system::linear::{self, Demands};
-use crate::{Error, Integrator, LinearSolver, Options};
+use crate::{Error, Integrator, Options};
 use pliant_model::{ComponentId, Level, Model, NodeId, NodeKind, Problem, RowGroup, RowLaw};
 
 /// Which contacts a method takes.
@@ -195,7 +195,7 @@ impl Integrator {
 /// [`Error::Unsupported`] or [`Error::Memory`], which names the first feature that does not fit.
 pub fn check(system: &System, options: &Options, takes: Capabilities, name: &str) -> Result<(), Error> {
     check_memories(&system.model, options, takes, name)?;
-    if options.linear != LinearSolver::Direct {
+    if !options.linear.takes_everything() {
         linear::check(options, &demands(system))?;
     }
     let choice = unsupported_choice(options, takes).map(|(option, what)| (what.to_owned(), Some(option)));

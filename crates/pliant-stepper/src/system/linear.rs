@@ -1,78 +1,132 @@
 //! The linear solver of a step, by choice.
 
+use super::automatic::{Automatic, Choice};
 use crate::motion::SolverMemory;
-use crate::options::{BoundedRows, LinearSolver, Preconditioner};
+use crate::options::{BoundedRows, KrylovMethod, LinearSolver, Preconditioner};
 use crate::{Error, Options};
 use pliant_krylov::{IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver};
 use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{
     BoundState, BoxSolver, DenseCholesky, KktSolver, KktSystem, ProjectedGaussSeidel, Solution, SolveError,
-    SolveReport, SolverCounters,
+    SolveReport, SolverCounters, Status,
 };
+
+/// Relative residual of iterations whose caller goes on from their answer by Newton's method
+/// anyway.
+const INEXACT: f64 = 1e-2;
 
 /// The solvers that the options can choose from, each with its plans. Only the chosen one is ever
 /// asked.
 #[derive(Debug, Default)]
 pub(crate) struct StepSolver {
-    choice: LinearSolver,
+    wanted: LinearSolver,
     bounded: BoundedRows,
+    tolerance: f64,
+    automatic: Automatic,
     direct: BoxSolver,
     sweeps: ProjectedGaussSeidel,
     dense: DenseCholesky,
     iterative: IterativeSolver,
 }
 
+/// The solver of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chosen {
+    Direct,
+    Sweeps,
+    Dense,
+    Iterative,
+}
+
 impl StepSolver {
     /// Takes the choice and the tolerances of the options of a step.
     pub(crate) fn configure(&mut self, options: &Options) {
-        self.choice = options.linear;
+        self.wanted = options.linear;
         self.bounded = options.bounded_rows;
+        self.tolerance = options.tuning.solver.tolerance;
         self.direct.options = options.tuning.bounds;
         self.direct.options.direct = options.step_solver();
         self.sweeps.options = self.direct.options;
-        self.dense.options.tolerance = options.tuning.solver.tolerance;
-        let (method, preconditioner) = match options.linear {
-            LinearSolver::Direct | LinearSolver::DenseCholesky => return,
-            LinearSolver::Cg(preconditioner) => (IterativeMethod::Cg, preconditioner),
-            LinearSolver::Minres(preconditioner) => (IterativeMethod::Minres, preconditioner),
-            LinearSolver::Gmres(preconditioner) => (IterativeMethod::Gmres, preconditioner),
+        self.dense.options.tolerance = self.tolerance;
+        let LinearSolver::Krylov {
+            method,
+            preconditioner,
+        } = options.linear
+        else {
+            return;
         };
         self.iterative.options = IterativeOptions {
-            method,
+            method: match method {
+                KrylovMethod::Cg => IterativeMethod::Cg,
+                KrylovMethod::Minres => IterativeMethod::Minres,
+                KrylovMethod::Gmres => IterativeMethod::Gmres,
+            },
             preconditioner: match preconditioner {
                 Preconditioner::Diagonal => IterativePreconditioner::Diagonal,
                 Preconditioner::Blocks => IterativePreconditioner::Blocks,
                 Preconditioner::IncompleteCholesky => IterativePreconditioner::IncompleteCholesky,
             },
-            tolerance: options.tuning.solver.tolerance,
-            ..self.iterative.options
+            ..IterativeOptions::default()
         };
     }
 
-    /// The solver of a system by the choice.
-    fn chosen(&mut self, system: &KktSystem) -> &mut dyn KktSolver {
-        match self.choice {
-            LinearSolver::Direct => match self.bounded {
-                BoundedRows::GaussSeidel if is_bounded(system) => &mut self.sweeps,
-                _ => &mut self.direct,
-            },
-            LinearSolver::DenseCholesky => &mut self.dense,
-            LinearSolver::Cg(_) | LinearSolver::Minres(_) | LinearSolver::Gmres(_) => &mut self.iterative,
+    /// The solver of a system, by the last choice where it is automatic.
+    fn chosen(&self, system: &KktSystem) -> Chosen {
+        let by_sweeps = self.bounded == BoundedRows::GaussSeidel && is_bounded(system);
+        match self.wanted {
+            LinearSolver::Auto | LinearSolver::Direct if by_sweeps => Chosen::Sweeps,
+            LinearSolver::Auto if self.automatic.choice() != Choice::Factor => Chosen::Iterative,
+            LinearSolver::Auto | LinearSolver::Direct => Chosen::Direct,
+            LinearSolver::DenseCholesky => Chosen::Dense,
+            LinearSolver::Krylov { .. } => Chosen::Iterative,
+        }
+    }
+
+    fn solver(&mut self, chosen: Chosen) -> &mut dyn KktSolver {
+        match chosen {
+            Chosen::Direct => &mut self.direct,
+            Chosen::Sweeps => &mut self.sweeps,
+            Chosen::Dense => &mut self.dense,
+            Chosen::Iterative => &mut self.iterative,
         }
     }
 
     /// The name of the solver of a system, for reports.
     pub(crate) fn name(&mut self, system: &KktSystem) -> &'static str {
-        self.chosen(system).name()
+        let chosen = self.chosen(system);
+        match self.automatic.name() {
+            Some(name) if self.wanted == LinearSolver::Auto && chosen == Chosen::Iterative => name,
+            _ => self.solver(chosen).name(),
+        }
     }
 
-    /// Takes the matrices of a system.
+    /// Takes the matrices of a system, and chooses the solver for them where that is automatic.
     ///
     /// # Errors
     /// Those of the solver; [`SolveError::Bounded`] for rows of bounded force that it does not
     /// solve.
     pub(crate) fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        self.chosen(system).prepare(system)
+        if self.wanted == LinearSolver::Auto
+            && let Choice::Iterations(_) = self.automatic.choose(system, is_bounded(system))?
+        {
+            self.automatic.configure(&mut self.iterative, self.tolerance);
+            match self.iterative.prepare(system) {
+                Ok(()) => return Ok(()),
+                // Where there is no preconditioner, a factor tells why, or does without.
+                Err(_) => self.automatic.give_up(0),
+            }
+        }
+        let chosen = self.chosen(system);
+        self.solver(chosen).prepare(system)
+    }
+
+    /// Prepares a factor of the system in the place of iterations that were chosen and failed.
+    ///
+    /// # Errors
+    /// Those of the direct solver.
+    fn prepare_factor(&mut self, system: &KktSystem, iterations: usize) -> Result<(), SolveError> {
+        self.automatic.give_up(iterations);
+        self.direct.prepare(system)
     }
 
     /// Solves the prepared system. Iterative methods start from rest, so that an answer does not
@@ -85,15 +139,40 @@ impl StepSolver {
         system: &KktSystem,
         solution: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        if self.choice != LinearSolver::Direct || self.bounded != BoundedRows::ActiveSet {
+        self.solve_to(self.tolerance, system, solution)
+    }
+
+    /// Solves the prepared system to a relative residual, or better.
+    fn solve_to(
+        &mut self,
+        tolerance: f64,
+        system: &KktSystem,
+        solution: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        let chosen = self.chosen(system);
+        if chosen != Chosen::Direct || self.bounded != BoundedRows::ActiveSet {
             solution.x.fill(0.0);
             solution.mu.fill(0.0);
         }
-        self.chosen(system).solve(system, solution)
+        let is_automatic = self.wanted == LinearSolver::Auto;
+        if chosen == Chosen::Iterative {
+            self.iterative.options.tolerance = tolerance;
+        }
+        let found = self.solver(chosen).solve(system, solution)?;
+        if !is_automatic || chosen != Chosen::Iterative || found.status == Status::Converged {
+            self.automatic.note(found.iterations);
+            return Ok(found);
+        }
+        self.prepare_factor(system, found.iterations)?;
+        let mut report = self.direct.solve(system, solution)?;
+        report.iterations += found.iterations;
+        self.automatic.note(0);
+        Ok(report)
     }
 
-    /// Solves the prepared system by one substitution, where that is all that a solver needs: its
-    /// caller measures the residual of the equations that the system is for.
+    /// Solves the prepared system where the caller measures the residual of the equations that the
+    /// system is for, and goes on from there: by one substitution with a factor, and to a hundredth
+    /// by iterations.
     ///
     /// # Errors
     /// Those of the solver.
@@ -102,8 +181,12 @@ impl StepSolver {
         system: &KktSystem,
         solution: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        match (self.choice, self.bounded) {
-            (LinearSolver::Direct, BoundedRows::ActiveSet) => self.direct.solve_unmeasured(system, solution),
+        match (self.chosen(system), self.bounded) {
+            (Chosen::Direct, BoundedRows::ActiveSet) => {
+                self.automatic.note(0);
+                self.direct.solve_unmeasured(system, solution)
+            }
+            (Chosen::Iterative, _) => self.solve_to(INEXACT.max(self.tolerance), system, solution),
             _ => self.solve(system, solution),
         }
     }
@@ -111,6 +194,7 @@ impl StepSolver {
     /// Forgets the plan of the direct solver: the next one is of the values at hand.
     pub(crate) fn forget(&mut self) {
         self.direct.forget(None);
+        self.automatic.forget();
     }
 
     /// As [`BoxSolver::memory_changes`].
@@ -123,8 +207,19 @@ impl StepSolver {
         self.bounded == BoundedRows::ActiveSet && self.direct.active_set().is_empty()
     }
 
+    /// Writes what one automatic choice hands to the next.
+    pub(crate) fn record_choice(&self, out: &mut SolverMemory) {
+        out.automatic.clone_from(self.automatic.memory());
+    }
+
+    /// Goes on with the automatic choices of a memory.
+    pub(crate) fn impose_choice(&mut self, memory: &SolverMemory) {
+        self.automatic.impose(&memory.automatic);
+    }
+
     /// Writes what a solve hands to the next. Iterative and dense solvers begin anew.
     pub(crate) fn record(&self, out: &mut SolverMemory) {
+        self.record_choice(out);
         self.direct.record(&mut out.elimination, &mut out.active_set);
         match self.bounded {
             BoundedRows::GaussSeidel => self.sweeps.record(out.sweeps.get_or_insert_default()),
@@ -153,8 +248,8 @@ impl StepSolver {
 
     /// Work done by the factors so far.
     pub(crate) fn counters(&self) -> SolverCounters {
-        match self.choice {
-            LinearSolver::Direct if self.bounded == BoundedRows::GaussSeidel => self.sweeps.counters(),
+        match (self.wanted, self.bounded) {
+            (LinearSolver::Auto | LinearSolver::Direct, BoundedRows::GaussSeidel) => self.sweeps.counters(),
             _ => self.direct.counters(),
         }
     }
@@ -179,10 +274,11 @@ pub(crate) struct Demands<'a> {
 /// # Errors
 /// [`Error::LinearSolver`].
 pub(crate) fn check(options: &Options, demands: &Demands<'_>) -> Result<(), Error> {
-    if options.linear == LinearSolver::Direct {
+    if options.linear.takes_everything() {
         return Ok(());
     }
-    let incomplete = options.linear == LinearSolver::Cg(Preconditioner::IncompleteCholesky);
+    let cg = KrylovMethod::Cg;
+    let incomplete = options.linear == LinearSolver::krylov(cg, Preconditioner::IncompleteCholesky);
     let (what, suffix) = match *demands {
         Demands { contacts: true, .. } => ("contacts".to_owned(), ""),
         Demands {

@@ -103,10 +103,10 @@ const SAME: f64 = 20.0 * TOLERANCE * 1e4;
 #[test]
 fn every_linear_solver_takes_the_same_steps() {
     let solvers = [
-        LinearSolver::Cg(Blocks),
-        LinearSolver::Cg(Diagonal),
-        LinearSolver::Minres(Blocks),
-        LinearSolver::Gmres(Blocks),
+        LinearSolver::krylov(KrylovMethod::Cg, Blocks),
+        LinearSolver::krylov(KrylovMethod::Cg, Diagonal),
+        LinearSolver::krylov(KrylovMethod::Minres, Blocks),
+        LinearSolver::krylov(KrylovMethod::Gmres, Blocks),
         LinearSolver::DenseCholesky,
     ];
     type Build = fn() -> Model;
@@ -135,21 +135,26 @@ fn every_linear_solver_takes_the_same_steps() {
         }
     }
     let (direct, _) = run(net(), options(LinearSolver::Direct));
-    let (found, _) = run(net(), options(LinearSolver::Cg(IncompleteCholesky)));
+    let (found, _) = run(
+        net(),
+        options(LinearSolver::krylov(KrylovMethod::Cg, IncompleteCholesky)),
+    );
     assert!(differ(&direct, &found) < SAME);
 }
 
 /// A step does not depend on what a solver did before: from a checkpoint the bits are the same.
 #[test]
 fn iterative_solvers_have_no_memory() {
-    let mut s = Simulation::with_options(net(), options(LinearSolver::Cg(Blocks))).unwrap();
+    let mut s =
+        Simulation::with_options(net(), options(LinearSolver::krylov(KrylovMethod::Cg, Blocks))).unwrap();
     for _ in 0..5 {
         s.step(0.01).unwrap();
     }
     let kept = s.checkpoint();
     s.step(0.01).unwrap();
     let end = s.state().clone();
-    let mut other = Simulation::with_options(net(), options(LinearSolver::Cg(Blocks))).unwrap();
+    let mut other =
+        Simulation::with_options(net(), options(LinearSolver::krylov(KrylovMethod::Cg, Blocks))).unwrap();
     other.restore(&kept).unwrap();
     other.step(0.01).unwrap();
     assert_eq!(other.state(), &end);
@@ -202,9 +207,9 @@ fn limits_by_gauss_seidel_are_those_of_the_active_set() {
 #[test]
 fn not_converged_is_an_error() {
     for solver in [
-        LinearSolver::Cg(Blocks),
-        LinearSolver::Minres(Blocks),
-        LinearSolver::Gmres(Blocks),
+        LinearSolver::krylov(KrylovMethod::Cg, Blocks),
+        LinearSolver::krylov(KrylovMethod::Minres, Blocks),
+        LinearSolver::krylov(KrylovMethod::Gmres, Blocks),
         LinearSolver::DenseCholesky,
     ] {
         let mut options = options(solver);
@@ -221,11 +226,110 @@ fn not_converged_is_an_error() {
 #[test]
 fn bounded_rows_are_refused_by_name() {
     let (model, _) = stopped();
-    let mut s = Simulation::with_options(model, options(LinearSolver::Cg(Blocks))).unwrap();
+    let mut s =
+        Simulation::with_options(model, options(LinearSolver::krylov(KrylovMethod::Cg, Blocks))).unwrap();
     let error = s.step(0.01).unwrap_err().to_string();
     assert!(
         error.contains("`stop`") && error.contains("conjugate gradient"),
         "{error}"
     );
     assert_eq!(s.check_method().unwrap_err().to_string(), error);
+}
+
+/// A cube of rubber of 6,591 unknowns, fixed on top, of which a factor costs more than iterations.
+fn cube() -> Model {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let mesh = Mesh::hexahedral_box([0.5; 3], [12; 3]).unwrap();
+    let parts = Solid::linear(1e5, 0.3)
+        .with_density(1000.0)
+        .add_to(&mut m, "cube", &mesh)
+        .unwrap();
+    for (i, x) in mesh.nodes.iter().enumerate() {
+        if x[2] > 0.5 - 1e-9 {
+            m.fix(parts.nodes, i, &[true; 3]).unwrap();
+        }
+    }
+    m
+}
+
+/// A thread of 3,000 unknowns, whose factor costs next to nothing.
+fn thread() -> Model {
+    let mut m = Model::new();
+    let places: Vec<[f64; 3]> = (1..=1000).map(|i| [0.01 * f64::from(i), 0.0, 0.0]).collect();
+    let knots = m.add_particles("knots", &places).unwrap();
+    m.add_mass("m", knots, Mass::Uniform(1e-3)).unwrap();
+    let pairs: Vec<_> = (1..1000)
+        .map(|i| (End::element(0, i - 1), End::element(0, i)))
+        .collect();
+    let lengths = m.add_mapped("links", &[knots], Distance::new(&pairs)).unwrap();
+    let law = Spring::linear(100.0).with_rest(0.01);
+    m.add_force_field("springs", lengths, law, Treatment::Stiffness)
+        .unwrap();
+    m
+}
+
+/// The states of some steps, one after the other, and the last report.
+fn some_steps(s: &mut Simulation, count: usize) -> StepReport {
+    (0..count).map(|_| s.step(0.01).unwrap()).last().unwrap()
+}
+
+#[test]
+fn the_automatic_choice_takes_iterations_where_a_factor_costs_more() {
+    let auto = |linear| Options {
+        linear,
+        ..Options::theta()
+    };
+    assert_eq!(Options::default().linear, LinearSolver::Auto);
+    let mut s = Simulation::with_options(thread(), auto(LinearSolver::Auto)).unwrap();
+    assert_eq!(some_steps(&mut s, 2).solve.solver, "sparse L D L^T, active set");
+
+    let mut by_factor = Simulation::with_options(cube(), auto(LinearSolver::Direct)).unwrap();
+    let mut chosen = Simulation::with_options(cube(), auto(LinearSolver::Auto)).unwrap();
+    some_steps(&mut by_factor, 4);
+    let report = some_steps(&mut chosen, 4);
+    assert_eq!(report.solve.solver, "conjugate gradients, incomplete Cholesky");
+    assert!(
+        (1..60).contains(&report.solve.iterations),
+        "{}",
+        report.solve.iterations
+    );
+    // Four solves to 1e-9 with a condition below 1e3.
+    let d = differ(&by_factor.state().velocities, &chosen.state().velocities);
+    assert!(d < 4e-6, "{d:e}");
+    // Nothing was factored but the first matrix that was examined, if any.
+    assert!(chosen.counters().solver.numeric < by_factor.counters().solver.numeric);
+}
+
+/// Newton's method asks each solve for a hundredth, and ends at the same states.
+#[test]
+fn stages_end_at_the_same_states_by_inexact_iterations() {
+    let with = |linear| Options {
+        linear,
+        ..Options::default()
+    };
+    let mut by_factor = Simulation::with_options(cube(), with(LinearSolver::Direct)).unwrap();
+    let mut chosen = Simulation::with_options(cube(), with(LinearSolver::Auto)).unwrap();
+    some_steps(&mut by_factor, 3);
+    let report = some_steps(&mut chosen, 3);
+    assert_eq!(report.solve.solver, "conjugate gradients, incomplete Cholesky");
+    // The velocities of a stage are known to a hundredth of the error of the step.
+    let d = differ(&by_factor.state().velocities, &chosen.state().velocities);
+    assert!(d < 1e-4, "{d:e}");
+}
+
+#[test]
+fn automatic_choices_go_on_from_a_checkpoint_to_the_bit() {
+    for options in [Options::theta(), Options::default()] {
+        let mut s = Simulation::with_options(cube(), options).unwrap();
+        some_steps(&mut s, 2);
+        let kept = s.checkpoint();
+        let first = some_steps(&mut s, 2);
+        let state = s.state().clone();
+        let mut other = Simulation::with_options(cube(), s.options.clone()).unwrap();
+        other.restore(&kept).unwrap();
+        let again = some_steps(&mut other, 2);
+        assert_eq!(*other.state(), state);
+        assert_eq!(first.solve.iterations, again.solve.iterations);
+    }
 }

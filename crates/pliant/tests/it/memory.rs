@@ -160,15 +160,15 @@ fn steps_with_any_linear_solver_allocate_nothing() {
     use pliant::Preconditioner::*;
     let common = [
         LinearSolver::Direct,
-        LinearSolver::Cg(Diagonal),
-        LinearSolver::Cg(Blocks),
-        LinearSolver::Minres(Diagonal),
-        LinearSolver::Minres(Blocks),
-        LinearSolver::Gmres(Blocks),
+        LinearSolver::krylov(KrylovMethod::Cg, Diagonal),
+        LinearSolver::krylov(KrylovMethod::Cg, Blocks),
+        LinearSolver::krylov(KrylovMethod::Minres, Diagonal),
+        LinearSolver::krylov(KrylovMethod::Minres, Blocks),
+        LinearSolver::krylov(KrylovMethod::Gmres, Blocks),
         LinearSolver::DenseCholesky,
     ];
     for link in ["hard", "compliant", "spring"] {
-        let own = (link == "spring").then_some(LinearSolver::Cg(IncompleteCholesky));
+        let own = (link == "spring").then_some(LinearSolver::krylov(KrylovMethod::Cg, IncompleteCholesky));
         for linear in common.into_iter().chain(own) {
             let options = Options {
                 linear,

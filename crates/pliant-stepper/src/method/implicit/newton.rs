@@ -121,8 +121,8 @@ impl Iteration<'_> {
             if let Some(report) = self.conclude(&mut course, at)? {
                 return Ok((report, course.newton, course.clamped));
             }
-            let tangent = self.make_matrices(&mut course, timings)?;
-            let mut solved = self.find_direction(&mut course, timings)?;
+            let mut tangent = self.make_matrices(&mut course, timings)?;
+            let mut solved = self.find_direction(&mut course, &mut tangent, timings)?;
             let clock = Instant::now();
             let found = self.take_direction(&mut course, at, tangent)?;
             if let Some(way) = course.way.take() {
@@ -274,10 +274,25 @@ impl Iteration<'_> {
         Ok(tangent)
     }
 
-    /// Solves for the change of the iterate, and counts it.
-    fn find_direction(&mut self, course: &mut Course, timings: &mut Timings) -> Result<SolveReport, Error> {
+    /// Solves for the change of the iterate, and counts it. Iterations for the linear equations find
+    /// out late that a matrix is indefinite: it is changed then, as after a factor that found out.
+    fn find_direction(
+        &mut self,
+        course: &mut Course,
+        tangent: &mut Tangent,
+        timings: &mut Timings,
+    ) -> Result<SolveReport, Error> {
         let clock = Instant::now();
-        let solved = self.solve_newton()?;
+        let solved = match self.solve_newton() {
+            Err(Error::NotPositiveDefinite { .. }) => {
+                self.fill_newton(false);
+                *tangent = self.prepare_newton()?;
+                course.clamped |= *tangent != Tangent::Exact;
+                course.age = 0;
+                self.solve_newton()?
+            }
+            solved => solved?,
+        };
         timings.solve += clock.elapsed();
         course.newton.iterations += 1;
         let part = match solved.bounds.changes {

@@ -1,0 +1,277 @@
+//! The linear solver that a step takes where none is asked for, by counted work.
+
+use pliant_krylov::{
+    IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, Prediction,
+};
+use pliant_solvers::{KktSystem, SolveError};
+
+/// Unknowns and rows below which a factor costs next to nothing.
+const LEAST: usize = 2_000;
+
+/// Share of the work of a factor beyond which iterations are given up.
+const PATIENCE: f64 = 2.0;
+
+/// By how much iterations that are not taken are expected to be fewer with every factor that is
+/// made in their place: stiffness, loads and steps change.
+const HOPE: f64 = 0.98;
+
+/// Matrices that get a factor after one on which iterations failed.
+const BARRED: u32 = 8;
+
+/// Iterations at most, whatever a factor would cost.
+const MOST_ITERATIONS: usize = 10_000;
+
+/// A preconditioner of conjugate gradients, with its cost.
+struct Candidate {
+    preconditioner: IterativePreconditioner,
+    name: &'static str,
+    /// Iterations of an easy solve, which are expected before the first.
+    easy: f64,
+}
+
+const CANDIDATES: [Candidate; 1] = [Candidate {
+    preconditioner: IterativePreconditioner::IncompleteCholesky,
+    name: "conjugate gradients, incomplete Cholesky",
+    easy: 20.0,
+}];
+
+/// All that one choice hands to the next.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AutomaticMemory {
+    /// Iterations that a solve by each preconditioner is expected to take; empty before the first
+    /// choice.
+    iterations: Vec<f64>,
+    /// Solves with the last matrices.
+    solves: u32,
+    /// Matrices that get a factor before iterations, which failed, are tried again.
+    barred: u32,
+}
+
+/// The method that was chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Choice {
+    #[default]
+    Factor,
+    Iterations(usize),
+}
+
+/// Chooses between a factor and conjugate gradients for every matrix.
+///
+/// The work of the factor and of an iteration are counted from the patterns
+/// ([`Prediction`]); how many iterations a solve takes is that of the last solves with the same
+/// preconditioner. No clock is read, so that the same steps give the same bits. Systems with hard
+/// or bounded rows, and small ones, have a factor.
+#[derive(Debug, Default)]
+pub(super) struct Automatic {
+    /// Counts for a pattern of so many unknowns, rows and entries; none where only a factor will
+    /// do.
+    prediction: Option<(Shape, Option<Prediction>)>,
+    memory: AutomaticMemory,
+    choice: Choice,
+}
+
+/// Sizes by which a pattern is known, within one plan of a model.
+type Shape = [usize; 4];
+
+fn shape_of(system: &KktSystem) -> Shape {
+    let [w, j] = [&system.w, &system.j].map(|a| a.pattern().len());
+    [system.n(), system.m(), w, j]
+}
+
+impl Automatic {
+    pub(super) fn choice(&self) -> Choice {
+        self.choice
+    }
+
+    /// The name of the method that was chosen, if it is not the factor.
+    pub(super) fn name(&self) -> Option<&'static str> {
+        match self.choice {
+            Choice::Factor => None,
+            Choice::Iterations(k) => Some(CANDIDATES[k].name),
+        }
+    }
+
+    pub(super) fn memory(&self) -> &AutomaticMemory {
+        &self.memory
+    }
+
+    pub(super) fn impose(&mut self, memory: &AutomaticMemory) {
+        if self.memory != *memory {
+            self.memory.clone_from(memory);
+        }
+    }
+
+    /// Forgets the pattern, and all that was seen of it.
+    pub(super) fn forget(&mut self) {
+        self.prediction = None;
+        self.memory = AutomaticMemory::default();
+    }
+
+    /// Chooses for new matrices.
+    ///
+    /// # Errors
+    /// Those of [`Prediction::of`].
+    pub(super) fn choose(&mut self, system: &KktSystem, bounded: bool) -> Result<Choice, SolveError> {
+        self.choice = Choice::Factor;
+        let [n, m, ..] = shape_of(system);
+        if n + m < LEAST || bounded || !Prediction::is_compliant(system) {
+            return Ok(self.choice);
+        }
+        let shape = shape_of(system);
+        if self.prediction.as_ref().is_none_or(|(of, _)| *of != shape) {
+            self.prediction = Some((shape, Some(Prediction::of(system, 1.0)?)));
+        }
+        let Some((_, Some(prediction))) = &self.prediction else {
+            return Ok(self.choice);
+        };
+        let memory = &mut self.memory;
+        if memory.barred > 0 {
+            memory.barred -= 1;
+            return Ok(self.choice);
+        }
+        if memory.iterations.is_empty() {
+            memory.iterations.extend(CANDIDATES.iter().map(|c| c.easy));
+        }
+        let solves = f64::from(memory.solves.max(1));
+        memory.solves = 0;
+        let mut least = prediction.factor() + solves * prediction.substitution();
+        for (k, iterations) in memory.iterations.iter().enumerate() {
+            let work = prediction.preparation() + solves * iterations * prediction.iteration;
+            if work < least {
+                least = work;
+                self.choice = Choice::Iterations(k);
+            }
+        }
+        for (k, (expected, candidate)) in memory.iterations.iter_mut().zip(&CANDIDATES).enumerate() {
+            if self.choice != Choice::Iterations(k) {
+                *expected = (HOPE * *expected).max(candidate.easy);
+            }
+        }
+        Ok(self.choice)
+    }
+
+    /// Sets the options of the iterations that were chosen.
+    pub(super) fn configure(&self, solver: &mut IterativeSolver, tolerance: f64) {
+        let (Choice::Iterations(k), Some((_, Some(prediction)))) = (self.choice, &self.prediction) else {
+            return;
+        };
+        let most = PATIENCE * (prediction.factor() + prediction.substitution()) / prediction.iteration;
+        solver.options = IterativeOptions {
+            method: IterativeMethod::Cg,
+            preconditioner: CANDIDATES[k].preconditioner,
+            tolerance,
+            max_iterations: (most as usize).clamp(1, MOST_ITERATIONS),
+        };
+    }
+
+    /// Notes a solve by the method that was chosen.
+    pub(super) fn note(&mut self, iterations: usize) {
+        self.memory.solves = self.memory.solves.saturating_add(1);
+        if let Choice::Iterations(k) = self.choice
+            && let Some(expected) = self.memory.iterations.get_mut(k)
+        {
+            *expected = (iterations as f64).max(1.0);
+        }
+    }
+
+    /// Notes that the iterations that were chosen have led nowhere after so many: a factor is to
+    /// take their place for this matrix and some after it.
+    pub(super) fn give_up(&mut self, iterations: usize) {
+        if let Choice::Iterations(k) = self.choice
+            && let Some(expected) = self.memory.iterations.get_mut(k)
+        {
+            *expected = PATIENCE * (iterations as f64).max(*expected);
+        }
+        self.memory.barred = BARRED;
+        self.choice = Choice::Factor;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_sparse::PatternBuilder;
+
+    /// The Laplacian of a cube of `side^3` points with so much added to its diagonal.
+    fn cube(side: usize, added: f64) -> KktSystem {
+        let at = |i: usize, j: usize, k: usize| (i * side + j) * side + k;
+        let n = side.pow(3);
+        let mut pattern = PatternBuilder::new(n, n);
+        let mut entries = Vec::new();
+        for (i, j, k) in (0..n).map(|p| (p / side / side, p / side % side, p % side)) {
+            let p = at(i, j, k);
+            entries.push((p, p, 6.0 + added));
+            let before = [(i > 0, side * side), (j > 0, side), (k > 0, 1)];
+            for (_, step) in before.into_iter().filter(|(there, _)| *there) {
+                entries.push((p, p - step, -1.0));
+            }
+        }
+        entries.iter().for_each(|(i, j, _)| pattern.insert(*i, *j));
+        let none = |rows: usize, columns: usize| PatternBuilder::new(rows, columns).finish().unwrap();
+        let blocks = (0..=n).collect();
+        let pattern = pattern.finish().unwrap();
+        let mut out = KktSystem::new(pattern, none(0, n), none(0, 0), blocks, vec![0]).unwrap();
+        for (i, j, value) in entries {
+            let slot = out.w.pattern().slot(i, j).unwrap();
+            out.w.values_mut()[slot] = value;
+        }
+        out.c.fill(1.0);
+        out
+    }
+
+    #[test]
+    fn small_and_bounded_systems_have_a_factor() {
+        let mut automatic = Automatic::default();
+        assert_eq!(automatic.choose(&cube(10, 1.0), false), Ok(Choice::Factor));
+        let large = cube(24, 1.0);
+        assert_eq!(automatic.choose(&large, true), Ok(Choice::Factor));
+        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(0)));
+    }
+
+    #[test]
+    fn iterations_that_cost_more_than_a_factor_are_left_until_they_may_pay() {
+        let mut automatic = Automatic::default();
+        let large = cube(24, 1.0);
+        automatic.choose(&large, false).unwrap();
+        automatic.note(30);
+        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(0)));
+        automatic.note(100_000);
+        assert_eq!(automatic.choose(&large, false), Ok(Choice::Factor));
+        let tries = (1..).find(|_| automatic.choose(&large, false) != Ok(Choice::Factor));
+        // Fewer by a fiftieth each time, from 100,000 to what a factor is worth.
+        assert!(tries.is_some_and(|n| (50..400).contains(&n)), "{tries:?}");
+    }
+
+    #[test]
+    fn iterations_that_fail_are_barred() {
+        let mut automatic = Automatic::default();
+        let large = cube(24, 1.0);
+        automatic.choose(&large, false).unwrap();
+        automatic.give_up(3);
+        assert_eq!(automatic.choice(), Choice::Factor);
+        for _ in 0..BARRED {
+            assert_eq!(automatic.choose(&large, false), Ok(Choice::Factor));
+        }
+    }
+
+    /// The solver of a step finds out by a factor that a matrix is indefinite.
+    #[test]
+    fn an_indefinite_matrix_ends_as_with_a_factor() {
+        use crate::Options;
+        use crate::system::linear::StepSolver;
+        let mut solver = StepSolver::default();
+        solver.configure(&Options::default());
+        let mut solution = pliant_solvers::Solution::default();
+        // The least eigenvalue of the Laplacian of 24 points a side is 6 (1 - cos(pi/25)) = 0.047.
+        let system = cube(24, -0.2);
+        solution.x.resize(system.n(), 0.0);
+        let found = solver
+            .prepare(&system)
+            .and_then(|()| solver.solve(&system, &mut solution).map(drop));
+        assert!(
+            matches!(found, Err(SolveError::NotPositiveDefinite { .. })),
+            "{found:?}"
+        );
+    }
+}

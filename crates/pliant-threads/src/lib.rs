@@ -20,10 +20,18 @@ use std::sync::Arc;
 /// own thread alone.
 ///
 /// No result depends on their number: work is cut into the same pieces, and sums are taken in the
-/// same order, for any.
+/// same order, for any. A process that was forked has none of the threads of the process before it:
+/// there all is done by the caller's own.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
-    pool: Option<Arc<rayon::ThreadPool>>,
+    pool: Option<Arc<Pool>>,
+}
+
+/// Threads, and the process that started them.
+#[derive(Debug)]
+struct Pool {
+    process: u32,
+    threads: rayon::ThreadPool,
 }
 
 /// The system did not start as many threads as were wanted.
@@ -62,18 +70,29 @@ impl Threads {
                 reason: e.to_string(),
             })?;
         Ok(Self {
-            pool: Some(Arc::new(pool)),
+            pool: Some(Arc::new(Pool {
+                process: std::process::id(),
+                threads: pool,
+            })),
         })
     }
 
     /// Their number.
     pub fn count(&self) -> usize {
-        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+        self.pool
+            .as_ref()
+            .map_or(1, |pool| pool.threads.current_num_threads())
+    }
+
+    /// The threads of this process.
+    fn pool(&self) -> Option<&rayon::ThreadPool> {
+        let pool = self.pool.as_ref()?;
+        (pool.process == std::process::id()).then_some(&pool.threads)
     }
 
     /// Runs a function that calls [`Self::join`].
     pub fn run<T: Send>(&self, what: impl FnOnce() -> T + Send) -> T {
-        match &self.pool {
+        match self.pool() {
             Some(pool) => pool.install(what),
             None => what(),
         }
@@ -81,7 +100,7 @@ impl Threads {
 
     /// Applies a function to every item, several at the same time if there are threads.
     pub fn for_each<T: Send>(&self, items: &mut [T], what: impl Fn(&mut T) + Sync + Send) {
-        match &self.pool {
+        match self.pool() {
             Some(pool) if items.len() > 1 => pool.install(|| items.par_iter_mut().for_each(what)),
             _ => items.iter_mut().for_each(what),
         }
@@ -103,7 +122,7 @@ impl Threads {
         values: &mut [T],
         what: impl Fn(Range<usize>, &mut [T]) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
-        if self.pool.is_none() || items.len() <= most {
+        if self.pool().is_none() || items.len() <= most {
             return what(items, values);
         }
         self.run(|| self.pieces(items, most.max(1), &start, values, &what))
@@ -152,7 +171,7 @@ impl Threads {
         a: impl FnOnce() -> A + Send,
         b: impl FnOnce() -> B + Send,
     ) -> (A, B) {
-        match self.pool {
+        match self.pool() {
             Some(_) => rayon::join(a, b),
             None => {
                 let a = a();

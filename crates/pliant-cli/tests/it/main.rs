@@ -14,6 +14,7 @@ mod plots;
 mod render;
 mod sweeps;
 mod tables;
+mod threads;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

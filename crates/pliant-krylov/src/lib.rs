@@ -72,6 +72,7 @@ mod operator;
 mod precondition;
 mod primal;
 mod projected;
+mod saddle;
 mod ssor;
 mod stale;
 

@@ -21,8 +21,9 @@ use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
 /// Options of [`SmoothedAggregation`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultigridOptions {
-    /// Nodes count as connected if `|A_ij| > strength (|A_ii| |A_jj|)^(1/2)`, in Frobenius norms of
-    /// their blocks; from zero to below one. The larger, the slower levels shrink.
+    /// Share of the strongest coupling of a node, `|A_ij| / (|A_ii| |A_jj|)^(1/2)` in Frobenius
+    /// norms of blocks, from which on a coupling puts nodes in one aggregate; from zero to below
+    /// one. The larger, the slower levels shrink.
     pub strength: f64,
     /// Unknowns up to which a level is factored, as a dense matrix.
     pub coarsest: usize,
@@ -31,7 +32,7 @@ pub struct MultigridOptions {
 impl Default for MultigridOptions {
     fn default() -> Self {
         Self {
-            strength: 0.01,
+            strength: 0.1,
             coarsest: 360,
         }
     }

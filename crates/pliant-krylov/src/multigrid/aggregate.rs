@@ -85,7 +85,10 @@ impl Nodes {
         }
         let lists = offsets.windows(2).map(|w| &strengths[w[0]..w[1]]);
         Self {
-            largest: lists.clone().map(|l| l.iter().fold(0.0, |a: f64, s| a.max(*s))).collect(),
+            largest: lists
+                .clone()
+                .map(|l| l.iter().fold(0.0, |a: f64, s| a.max(*s)))
+                .collect(),
             slack: lists.map(|l| l.iter().sum::<f64>() < DOMINANT).collect(),
             starts,
             offsets,

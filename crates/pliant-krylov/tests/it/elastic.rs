@@ -17,9 +17,11 @@ pub(crate) struct Brick {
     pub(crate) mass: f64,
     /// Whether the end at x = 0 is held.
     pub(crate) held: bool,
-    /// Whether the resistance to changes of volume is in rows, one for each cell: the mean
-    /// divergence, with the compliance of `poisson`.
-    pub(crate) rows: bool,
+    /// Whether the resistance to changes of volume is in rows, one for each patch of so many cells
+    /// along each axis: the mean divergence, with the compliance of `poisson`. Zero for none. (With
+    /// patches of two displacements and pressures are a stable pair; with patches of one there are
+    /// pressures that next to no displacement feels.)
+    pub(crate) patch: usize,
 }
 
 impl Brick {
@@ -30,7 +32,7 @@ impl Brick {
             poisson: 0.3,
             mass: 0.0,
             held: true,
-            rows: false,
+            patch: 0,
         }
     }
 
@@ -96,8 +98,9 @@ impl Brick {
         let volume: f64 = self.sides.iter().product();
         let mu = 0.5 / (1.0 + self.poisson);
         let slack = 1.0 - 2.0 * self.poisson;
-        let (rows, lambda) = if self.rows {
-            (self.cells.iter().product(), 0.0)
+        let patches = self.cells.map(|c| c.checked_div(self.patch).unwrap_or(0));
+        let (rows, lambda) = if self.patch > 0 {
+            (patches.iter().product(), 0.0)
         } else {
             (0, self.poisson / ((1.0 + self.poisson) * slack))
         };
@@ -110,20 +113,22 @@ impl Brick {
                     for p in 0..3 {
                         for q in 0..3 {
                             let same = if p == q { mu * dot } else { 0.0 };
-                            element[8 * a + b][p][q] += volume / 8.0
-                                * (lambda * g[a][p] * g[b][q] + mu * g[a][q] * g[b][p] + same);
+                            element[8 * a + b][p][q] +=
+                                volume / 8.0 * (lambda * g[a][p] * g[b][q] + mu * g[a][q] * g[b][p] + same);
                         }
                     }
                 }
             }
         }
         let [cx, cy, cz] = self.cells;
-        let mut cells = Vec::new();
+        let (mut cells, mut row_of) = (Vec::new(), Vec::new());
         for z in 0..cz {
             for y in 0..cy {
                 for x in 0..cx {
                     let corner = |a: usize| self.node([x + (a & 1), y + ((a >> 1) & 1), z + ((a >> 2) & 1)]);
                     cells.push(std::array::from_fn::<usize, 8, _>(corner));
+                    let [px, py, pz] = [x, y, z].map(|k| k.checked_div(self.patch).unwrap_or(0));
+                    row_of.push((pz * patches[1] + py) * patches[0] + px);
                 }
             }
         }
@@ -138,8 +143,10 @@ impl Brick {
         let (mut j, mut r) = (PatternBuilder::new(rows, n), PatternBuilder::new(rows, rows));
         for row in 0..rows {
             r.insert(row, row);
-            for a in &cells[row] {
-                (0..3).for_each(|d| j.insert(row, 3 * a + d));
+        }
+        for (cell, row) in cells.iter().zip(&row_of).filter(|_| rows > 0) {
+            for a in cell {
+                (0..3).for_each(|d| j.insert(*row, 3 * a + d));
             }
         }
         let mut out = KktSystem::new(
@@ -166,15 +173,15 @@ impl Brick {
                 }
             }
         }
-        for row in 0..rows {
-            let pattern = out.j.pattern().clone();
-            for (a, i) in cells[row].iter().enumerate() {
+        let pattern = out.j.pattern().clone();
+        for (cell, row) in cells.iter().zip(row_of).filter(|_| rows > 0) {
+            for (a, i) in cell.iter().enumerate() {
                 for d in 0..3 {
                     out.j.values_mut()[pattern.slot(row, 3 * i + d).unwrap()] += volume * mean[a][d];
                 }
             }
-            // V p / lambda, zero for nu = 1/2.
-            out.r.values_mut()[row] = volume * slack * (1.0 + self.poisson) / self.poisson;
+            // V / lambda, zero for nu = 1/2.
+            out.r.values_mut()[row] += volume * slack * (1.0 + self.poisson) / self.poisson;
         }
         if self.held {
             for (i, x) in self.places().iter().enumerate().filter(|(_, x)| x[0] == 0.0) {

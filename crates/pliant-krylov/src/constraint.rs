@@ -15,6 +15,10 @@ pub enum Approximation {
     /// Its diagonal blocks on [`KktSystem::primal_blocks`].
     #[default]
     Blocks,
+    /// For [`KktMethod::Minres`](crate::KktMethod::Minres) alone: all of it, by
+    /// [`SmoothedAggregation`](crate::SmoothedAggregation), with an approximation of the Schur
+    /// complement that suits masses and stiffness alike. For `W` that is positive definite.
+    Multilevel,
 }
 
 /// `D`, the (block) diagonal of `W`, and the factor of `S_D = J D^-1 J^T + R`.
@@ -29,15 +33,9 @@ pub struct ApproximateSchur {
     approximation: Approximation,
     /// The shape of the system that the patterns were made for.
     shape: (Pattern, Pattern, Vec<usize>),
-    /// Boundaries of the blocks of `D`, and the block of every variable.
-    boundaries: Vec<usize>,
-    block_of: Vec<u32>,
     d: BlockJacobi,
-    s: CsrMatrix,
+    s: SchurMatrix,
     factor: SymmetricFactor,
-    /// `D^-1 J_i^T`, zero between rows; the blocks where it is not.
-    column: Vec<f64>,
-    touched: Vec<u32>,
     scratch: Scratch,
 }
 
@@ -53,11 +51,88 @@ impl ApproximateSchur {
     /// what the sparse kernels say.
     pub fn new(system: &KktSystem, approximation: Approximation) -> Result<Self, SolveError> {
         system.check()?;
-        let (n, m) = (system.n(), system.m());
         let boundaries = match approximation {
-            Approximation::Diagonal => (0..=n).collect(),
-            Approximation::Blocks => system.primal_blocks().to_vec(),
+            Approximation::Diagonal => (0..=system.n()).collect(),
+            Approximation::Blocks | Approximation::Multilevel => system.primal_blocks().to_vec(),
         };
+        let mut d = BlockJacobi::default();
+        d.update_absolute(&system.w, &system.fixed, &boundaries)?;
+        let mut s = SchurMatrix::new(system, boundaries)?;
+        s.fill(system, &d, &[])?;
+        let factor = SymmetricFactor::new(&s.matrix, &[], REDUNDANT)?;
+        Ok(Self {
+            approximation,
+            shape: (
+                system.j.pattern().clone(),
+                system.r.pattern().clone(),
+                system.primal_blocks().to_vec(),
+            ),
+            d,
+            s,
+            factor,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Takes new values; analyses anew, and allocates, only for another pattern.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        system.check()?;
+        let (j, r, blocks) = &self.shape;
+        if j != system.j.pattern() || r != system.r.pattern() || blocks != system.primal_blocks() {
+            *self = Self::new(system, self.approximation)?;
+            return Ok(());
+        }
+        self.d
+            .update_absolute(&system.w, &system.fixed, &self.s.boundaries)?;
+        self.s.fill(system, &self.d, &[])?;
+        self.factor.update(&self.s.matrix, &[])
+    }
+
+    /// The rows that were dropped as redundant.
+    pub fn dropped(&self) -> &[usize] {
+        self.factor.dropped()
+    }
+
+    /// Blocks of `W` that were not positive definite.
+    pub fn replaced_blocks(&self) -> usize {
+        self.d.replaced()
+    }
+
+    /// `S_D^-1 r`, with the diagonal of `S_D` for the dropped rows: positive definite.
+    pub(crate) fn solve_definite(&self, r: &[f64], z: &mut [f64]) {
+        self.factor.apply(r, z);
+        for i in self.dropped() {
+            let diagonal = self.s.matrix.values()[self.s.matrix.pattern().row_slots(*i).end - 1];
+            z[*i] = if diagonal > 0.0 { r[*i] / diagonal } else { r[*i] };
+        }
+    }
+
+    fn check(&self, system: &KktSystem) -> Result<(), SolveError> {
+        check_size("variables of the preconditioner", system.n(), self.d.size())?;
+        check_size("rows of the preconditioner", system.m(), self.factor.size())
+    }
+}
+
+/// `J D^-1 J^T + R` on a pattern made once, for a block diagonal `D`.
+#[derive(Debug)]
+pub(crate) struct SchurMatrix {
+    /// Boundaries of the blocks of `D`, and the block of every variable.
+    pub(crate) boundaries: Vec<usize>,
+    block_of: Vec<u32>,
+    /// Lower triangle.
+    pub(crate) matrix: CsrMatrix,
+    /// `D^-1 J_i^T`, zero between rows; the blocks where it is not.
+    column: Vec<f64>,
+    touched: Vec<u32>,
+}
+
+impl SchurMatrix {
+    /// The pattern for a system: rows are coupled if they share a block.
+    pub(crate) fn new(system: &KktSystem, boundaries: Vec<usize>) -> Result<Self, SolveError> {
+        let (n, m) = (system.n(), system.m());
         let mut block_of = vec![0; n];
         for (block, range) in boundaries.windows(2).enumerate() {
             block_of[range[0]..range[1]].fill(block as u32);
@@ -78,131 +153,77 @@ impl ApproximateSchur {
             }
         }
         for i in 0..m {
-            system
-                .r
-                .pattern()
-                .row(i)
-                .iter()
-                .for_each(|k| builder.insert(i, *k as usize));
+            let own = system.r.pattern().row(i).iter();
+            own.for_each(|k| builder.insert(i, *k as usize));
         }
-        let mut s = builder.finish()?.into_matrix();
-        let mut d = BlockJacobi::default();
-        let (mut column, mut touched) = (vec![0.0; n], Vec::new());
-        d.update_absolute(&system.w, &system.fixed, &boundaries)?;
-        fill(system, &d, &block_of, &mut column, &mut touched, &mut s)?;
-        let factor = SymmetricFactor::new(&s, &[], REDUNDANT)?;
         Ok(Self {
-            approximation,
-            shape: (
-                system.j.pattern().clone(),
-                system.r.pattern().clone(),
-                system.primal_blocks().to_vec(),
-            ),
             boundaries,
             block_of,
-            d,
-            s,
-            factor,
-            column,
-            touched,
-            scratch: Scratch::default(),
+            matrix: builder.finish()?.into_matrix(),
+            column: vec![0.0; n],
+            touched: Vec::new(),
         })
     }
 
-    /// Takes new values; analyses anew, and allocates, only for another pattern.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        system.check()?;
-        let (j, r, blocks) = &self.shape;
-        if j != system.j.pattern() || r != system.r.pattern() || blocks != system.primal_blocks() {
-            *self = Self::new(system, self.approximation)?;
-            return Ok(());
-        }
-        self.d
-            .update_absolute(&system.w, &system.fixed, &self.boundaries)?;
-        fill(
-            system,
-            &self.d,
-            &self.block_of,
-            &mut self.column,
-            &mut self.touched,
-            &mut self.s,
-        )?;
-        self.factor.update(&self.s, &[])
+    /// The block of a variable.
+    pub(crate) fn block_of(&self, dof: usize) -> usize {
+        self.block_of[dof] as usize
     }
 
-    /// The rows that were dropped as redundant.
-    pub fn dropped(&self) -> &[usize] {
-        self.factor.dropped()
-    }
-
-    /// Blocks of `W` that were not positive definite.
-    pub fn replaced_blocks(&self) -> usize {
-        self.d.replaced()
-    }
-
-    /// `S_D^-1 r`, with the diagonal of `S_D` for the dropped rows: positive definite.
-    pub(crate) fn solve_definite(&self, r: &[f64], z: &mut [f64]) {
-        self.factor.apply(r, z);
-        for i in self.dropped() {
-            let diagonal = self.s.values()[self.s.pattern().row_slots(*i).end - 1];
-            z[*i] = if diagonal > 0.0 { r[*i] / diagonal } else { r[*i] };
-        }
-    }
-
-    fn check(&self, system: &KktSystem) -> Result<(), SolveError> {
-        check_size("variables of the preconditioner", system.n(), self.d.size())?;
-        check_size("rows of the preconditioner", system.m(), self.factor.size())
-    }
-}
-
-/// `S_D = J D^-1 J^T + R`, lower triangle.
-fn fill(
-    system: &KktSystem,
-    d: &BlockJacobi,
-    block_of: &[u32],
-    column: &mut [f64],
-    touched: &mut Vec<u32>,
-    s: &mut CsrMatrix,
-) -> Result<(), SolveError> {
-    for i in 0..system.m() {
-        touched.clear();
-        for (k, a) in system.j.row_entries(i).filter(|(k, _)| !system.fixed[*k]) {
-            column[k] = a;
-            if touched.last() != Some(&block_of[k]) {
-                touched.push(block_of[k]);
+    /// `J (w D)^-1 J^T + R` with a weight for every block of `D`; none for one.
+    pub(crate) fn fill(
+        &mut self,
+        system: &KktSystem,
+        d: &BlockJacobi,
+        weights: &[f64],
+    ) -> Result<(), SolveError> {
+        let Self {
+            block_of,
+            matrix,
+            column,
+            touched,
+            ..
+        } = self;
+        for i in 0..system.m() {
+            touched.clear();
+            for (k, a) in system.j.row_entries(i).filter(|(k, _)| !system.fixed[*k]) {
+                column[k] = a;
+                if touched.last() != Some(&block_of[k]) {
+                    touched.push(block_of[k]);
+                }
             }
-        }
-        for block in touched.iter() {
-            let block = *block as usize;
-            d.solve_block(block, &mut column[d.range(block)]);
-        }
-        let slots = s.pattern().row_slots(i);
-        for slot in slots {
-            let k = s.pattern().indices()[slot] as usize;
-            let free = system.j.row_entries(k).filter(|(k, _)| !system.fixed[*k]);
-            let value = free.map(|(k, a)| a * column[k]).sum::<f64>() + system.r.get(i, k);
-            if !value.is_finite() {
-                return Err(SolveError::NotFinite {
-                    variable: Variable::Row(i),
+            for block in touched.iter() {
+                let block = *block as usize;
+                let own = &mut column[d.range(block)];
+                d.solve_block(block, own);
+                if let Some(weight) = weights.get(block) {
+                    own.iter_mut().for_each(|v| *v /= weight);
+                }
+            }
+            for slot in matrix.pattern().row_slots(i) {
+                let k = matrix.pattern().indices()[slot] as usize;
+                let free = system.j.row_entries(k).filter(|(k, _)| !system.fixed[*k]);
+                let value = free.map(|(k, a)| a * column[k]).sum::<f64>() + system.r.get(i, k);
+                if !value.is_finite() {
+                    return Err(SolveError::NotFinite {
+                        variable: Variable::Row(i),
+                    });
+                }
+                matrix.values_mut()[slot] = value;
+            }
+            for block in touched.iter() {
+                column[d.range(*block as usize)].fill(0.0);
+            }
+            let compliance = system.r_diagonal(i);
+            if compliance < 0.0 {
+                return Err(SolveError::NegativeCompliance {
+                    row: i,
+                    value: compliance,
                 });
             }
-            s.values_mut()[slot] = value;
         }
-        for block in touched.iter() {
-            column[d.range(*block as usize)].fill(0.0);
-        }
-        let compliance = system.r_diagonal(i);
-        if compliance < 0.0 {
-            return Err(SolveError::NegativeCompliance {
-                row: i,
-                value: compliance,
-            });
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The constraint preconditioner `M = [D -J^T; -J -R]`: the KKT matrix with `D` in the place of

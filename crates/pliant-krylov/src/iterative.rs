@@ -2,7 +2,8 @@
 
 use crate::linear::COMPLIANT;
 use crate::{
-    Approximation, KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus, PrimalPreconditioner,
+    Approximation, KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus, MultigridReport,
+    NearNullSpace, PrimalPreconditioner,
 };
 use pliant_solvers::{KktMemory, KktSolver, KktSystem, Solution, SolveError, SolveReport, Status};
 
@@ -35,6 +36,11 @@ pub enum IterativePreconditioner {
     /// An incomplete Cholesky factor of `W + J^T R^-1 J`: for conjugate gradients without hard rows
     /// only.
     IncompleteCholesky,
+    /// Smoothed aggregation ([`SmoothedAggregation`](crate::SmoothedAggregation)), whose iterations
+    /// hardly depend on the number of unknowns: for conjugate gradients without hard rows, and for
+    /// MINRES, which takes the place of conjugate gradients where there are some. For `W` that is
+    /// positive definite.
+    Multilevel,
 }
 
 /// Options of [`IterativeSolver`].
@@ -99,10 +105,23 @@ impl IterativeSolver {
         }
     }
 
+    /// Tells the motions that cost next to no energy, as
+    /// [`KktKrylov::set_near_null_space`] does.
+    pub fn set_near_null_space(&mut self, modes: &NearNullSpace) {
+        self.krylov.set_near_null_space(modes);
+    }
+
+    /// The levels of a multilevel preconditioner, after `prepare`.
+    pub fn levels(&self) -> Option<MultigridReport> {
+        self.krylov.levels()
+    }
+
     /// The variant for the rows of a system.
     fn variant(&self, system: &KktSystem) -> Result<KktKrylovOptions, SolveError> {
         let hard = (0..system.m()).any(|i| system.r_diagonal(i) <= COMPLIANT * system.row_scale(i));
+        let multilevel = self.options.preconditioner == IterativePreconditioner::Multilevel;
         let method = match self.options.method {
+            IterativeMethod::Cg if hard && multilevel => KktMethod::Minres,
             IterativeMethod::Cg if hard => KktMethod::ProjectedPcg,
             IterativeMethod::Cg => KktMethod::PrimalPcg,
             IterativeMethod::Minres => KktMethod::Minres,
@@ -118,12 +137,14 @@ impl IterativeSolver {
             method,
             approximation: match self.options.preconditioner {
                 IterativePreconditioner::Diagonal => Approximation::Diagonal,
+                IterativePreconditioner::Multilevel => Approximation::Multilevel,
                 _ => Approximation::Blocks,
             },
             preconditioner: match self.options.preconditioner {
                 IterativePreconditioner::Diagonal => PrimalPreconditioner::Diagonal,
                 IterativePreconditioner::Blocks => PrimalPreconditioner::BlockJacobi,
                 IterativePreconditioner::IncompleteCholesky => PrimalPreconditioner::IncompleteCholesky,
+                IterativePreconditioner::Multilevel => PrimalPreconditioner::Multilevel,
             },
             krylov: self.limits(),
         })

@@ -3,7 +3,9 @@
 use crate::constraint::Approximation;
 use crate::kkt_methods::{Methods, Prepared};
 use crate::primal::PrimalPreconditioner;
-use crate::{KrylovOptions, KrylovReport, KrylovStatus, largest, power_of_two_below};
+use crate::{
+    KrylovOptions, KrylovReport, KrylovStatus, MultigridReport, NearNullSpace, largest, power_of_two_below,
+};
 use pliant_solvers::ResidualWorkspace;
 use pliant_solvers::{KktResidual, KktSystem, Solution, SolveError, Variable};
 use std::cmp::Ordering::{Equal, Less};
@@ -108,6 +110,7 @@ pub struct KktKrylov {
     /// Method and tolerances; a change of `method` or `approximation` counts from the next
     /// `prepare` on.
     pub options: KktKrylovOptions,
+    modes: Option<NearNullSpace>,
     prepared: Option<Prepared>,
     ready: bool,
     methods: Methods,
@@ -130,6 +133,13 @@ impl KktKrylov {
         }
     }
 
+    /// Tells the motions that cost next to no energy, for multilevel preconditioners: from the next
+    /// `prepare` on, in the variables of the system. Places of an older step will do. Without any,
+    /// [`NearNullSpace::components`] of the primal blocks. Allocates only for more of them.
+    pub fn set_near_null_space(&mut self, modes: &NearNullSpace) {
+        self.modes.get_or_insert_default().take(modes);
+    }
+
     /// Equilibrates, and factors the preconditioner. Allocates only for another pattern.
     ///
     /// # Errors
@@ -142,9 +152,10 @@ impl KktKrylov {
         self.ready = false;
         system.check()?;
         system.check_bilateral()?;
+        let modes = self.modes.as_ref();
         match &mut self.prepared {
-            Some(p) if p.fits(system, &self.options) => p.update(system)?,
-            _ => self.prepared = Some(Prepared::new(system, &self.options)?),
+            Some(p) if p.fits(system, &self.options) => p.update(system, modes)?,
+            _ => self.prepared = Some(Prepared::new(system, &self.options, modes)?),
         }
         self.ready = true;
         Ok(())
@@ -246,6 +257,11 @@ impl KktKrylov {
     /// share of it; zero for other preconditioners.
     pub fn shift(&self) -> f64 {
         self.prepared.as_ref().map_or(0.0, Prepared::shift)
+    }
+
+    /// The levels of the multilevel preconditioner of the last `prepare`, if it has one.
+    pub fn levels(&self) -> Option<MultigridReport> {
+        self.prepared.as_ref().and_then(Prepared::levels)
     }
 
     /// Checks the right-hand sides and makes the solution one to start from.

@@ -1,18 +1,20 @@
 //! Preparation of the methods of [`KktKrylov`](crate::KktKrylov), and the correction of each.
 
 use crate::condensed::Condensed;
-use crate::constraint::{ApproximateSchur, ConstraintPreconditioner, DiagonalPreconditioner};
+use crate::constraint::{ApproximateSchur, Approximation, ConstraintPreconditioner, DiagonalPreconditioner};
 use crate::factor::SymmetricFactor;
 use crate::kkt::{KktKrylovOptions, KktMethod};
 use crate::operator::{add_free_product, add_free_transpose_product, schur_product};
-use crate::primal::{Primal, primal};
+use crate::primal::{Primal, PrimalMatrix, primal};
 use crate::projected::Projected;
+use crate::saddle::Saddle;
 use crate::{
     ConjugateGradient, FnOperator, GeneralMinimalResidual, KktOperator, KrylovOptions, KrylovReport,
-    KrylovSolver, MinimalResidual, Preconditioner, Scratch,
+    KrylovSolver, MinimalResidual, MultigridReport, NearNullSpace, Preconditioner, Scratch,
 };
 use pliant_solvers::Equilibrated;
 use pliant_solvers::{KktSystem, SolveError};
+use pliant_sparse::CsrMatrix;
 
 /// Data that a method needs of one equilibrated system.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ enum Parts {
         schur: Box<ApproximateSchur>,
         w: Option<Box<SymmetricFactor>>,
     },
+    /// Levels of `W` beside a Schur complement.
+    Saddle(Box<Saddle>),
     /// `W`, with compliant rows condensed into it if there are rows.
     Primal {
         condensed: Option<Box<Condensed>>,
@@ -37,7 +41,11 @@ enum Parts {
 }
 
 impl Prepared {
-    pub(crate) fn new(system: &KktSystem, options: &KktKrylovOptions) -> Result<Self, SolveError> {
+    pub(crate) fn new(
+        system: &KktSystem,
+        options: &KktKrylovOptions,
+        modes: Option<&NearNullSpace>,
+    ) -> Result<Self, SolveError> {
         let scaled = Equilibrated::new(system)?;
         let own = &scaled.system;
         let parts = match options.method {
@@ -45,8 +53,16 @@ impl Prepared {
                 let rows = own.m() > 0;
                 let condensed = rows.then(|| Condensed::new(own).map(Box::new)).transpose()?;
                 let w = condensed.as_ref().map_or(&own.w, |c| &c.matrix);
-                let primal = primal(w, &own.fixed, own.primal_blocks(), options.preconditioner)?;
+                let primal = primal(primal_matrix(w, &scaled, modes), options.preconditioner)?;
                 Parts::Primal { condensed, primal }
+            }
+            method if options.approximation == Approximation::Multilevel => {
+                if method != KktMethod::Minres {
+                    return Err(SolveError::Unsupported {
+                        what: "a multilevel approximation of W is for MINRES alone",
+                    });
+                }
+                Parts::Saddle(Box::new(Saddle::new(&scaled, modes)?))
             }
             method => {
                 let schur = Box::new(ApproximateSchur::new(own, options.approximation)?);
@@ -80,7 +96,11 @@ impl Prepared {
     }
 
     /// Takes new values on the same pattern.
-    pub(crate) fn update(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+    pub(crate) fn update(
+        &mut self,
+        system: &KktSystem,
+        modes: Option<&NearNullSpace>,
+    ) -> Result<(), SolveError> {
         self.scaled.update(system)?;
         let own = &self.scaled.system;
         match &mut self.parts {
@@ -90,12 +110,13 @@ impl Prepared {
                     w.update(&own.w, &own.fixed)?;
                 }
             }
+            Parts::Saddle(saddle) => saddle.update(&self.scaled, modes)?,
             Parts::Primal { condensed, primal } => {
                 if let Some(condensed) = condensed {
                     condensed.update(own)?;
                 }
                 let w = condensed.as_ref().map_or(&own.w, |c| &c.matrix);
-                primal.update(w, &own.fixed, own.primal_blocks())?;
+                primal.update(primal_matrix(w, &self.scaled, modes))?;
             }
         }
         self.check_definite(system)
@@ -115,12 +136,36 @@ impl Prepared {
         }
     }
 
+    /// The levels of a multilevel preconditioner.
+    pub(crate) fn levels(&self) -> Option<MultigridReport> {
+        match &self.parts {
+            Parts::Primal { primal, .. } => primal.levels(),
+            Parts::Saddle(saddle) => saddle.report(),
+            Parts::Schur { .. } => None,
+        }
+    }
+
     /// Share of the diagonal that the incomplete factor had to add.
     pub(crate) fn shift(&self) -> f64 {
         match &self.parts {
             Parts::Primal { primal, .. } => primal.shift(),
-            Parts::Schur { .. } => 0.0,
+            Parts::Schur { .. } | Parts::Saddle(_) => 0.0,
         }
+    }
+}
+
+/// `W` of an equilibrated system, or what rows were condensed into.
+fn primal_matrix<'a>(
+    w: &'a CsrMatrix,
+    scaled: &'a Equilibrated,
+    modes: Option<&'a NearNullSpace>,
+) -> PrimalMatrix<'a> {
+    PrimalMatrix {
+        w,
+        fixed: &scaled.system.fixed,
+        blocks: scaled.system.primal_blocks(),
+        scale: &scaled.primal,
+        modes,
     }
 }
 
@@ -189,6 +234,11 @@ impl Methods {
                 add_free_transpose_product(system, 1.0, mu, c);
                 w.apply(c, x);
                 Ok(report)
+            }
+            (Parts::Saddle(saddle), _) => {
+                *self.minres.options_mut() = inner;
+                self.minres
+                    .solve_with(&KktOperator::new(system)?, saddle.as_ref(), rhs, z)
             }
             (Parts::Schur { schur, .. }, KktMethod::ConstraintGmres) => {
                 *self.gmres.options_mut() = inner;

@@ -67,10 +67,12 @@ mod kkt;
 mod kkt_methods;
 mod linear;
 mod minres;
+mod multigrid;
 mod operator;
 mod precondition;
 mod primal;
 mod projected;
+mod saddle;
 mod ssor;
 mod stale;
 
@@ -90,6 +92,9 @@ pub use linear::{
     Prediction, Reason,
 };
 pub use minres::MinimalResidual;
+pub use multigrid::{
+    MultigridLevel, MultigridOptions, MultigridReport, NearNullSpace, RigidNode, SmoothedAggregation,
+};
 pub use operator::{FnOperator, KktOperator, SchurOperator, SymmetricOperator};
 pub use precondition::{Identity, Jacobi};
 pub use primal::PrimalPreconditioner;

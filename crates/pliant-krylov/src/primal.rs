@@ -2,7 +2,9 @@
 
 use crate::blocks::BlockJacobi;
 use crate::incomplete_blocks::BlockIncompleteCholesky;
-use crate::{LinearOperator, Preconditioner};
+use crate::{
+    LinearOperator, MultigridOptions, MultigridReport, NearNullSpace, Preconditioner, SmoothedAggregation,
+};
 use pliant_solvers::SolveError;
 use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
 
@@ -19,18 +21,41 @@ pub enum PrimalPreconditioner {
     /// An incomplete Cholesky factor, by blocks where `W` has some.
     #[default]
     IncompleteCholesky,
+    /// [`SmoothedAggregation`]: as many iterations at any number of unknowns, for the motions that
+    /// [`KktKrylov::set_near_null_space`](crate::KktKrylov::set_near_null_space) was told.
+    Multilevel,
+}
+
+/// A matrix and what a preconditioner of it is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrimalMatrix<'a> {
+    /// Lower triangle of `W`.
+    pub(crate) w: &'a CsrMatrix,
+    pub(crate) fixed: &'a [bool],
+    /// Boundaries of its blocks.
+    pub(crate) blocks: &'a [usize],
+    /// The diagonal by which the matrix given was scaled from both sides, and the near null space
+    /// of that one.
+    pub(crate) scale: &'a [f64],
+    pub(crate) modes: Option<&'a NearNullSpace>,
 }
 
 /// A symmetric positive definite matrix, its products and its preconditioner.
-pub(crate) trait Primal: std::fmt::Debug + Send + Sync {
+pub(crate) trait Primal: std::fmt::Debug + Send {
     /// Takes new values on the same pattern.
-    fn update(&mut self, w: &CsrMatrix, fixed: &[bool], blocks: &[usize]) -> Result<(), SolveError>;
+    fn update(&mut self, values: PrimalMatrix<'_>) -> Result<(), SolveError>;
     /// `P W P + I - P`.
     fn operator(&self) -> &dyn LinearOperator;
     /// Its approximate inverse.
     fn preconditioner(&self) -> &dyn Preconditioner;
     /// See [`BlockIncompleteCholesky::shift`].
-    fn shift(&self) -> f64;
+    fn shift(&self) -> f64 {
+        0.0
+    }
+    /// The levels, if there are any.
+    fn levels(&self) -> Option<MultigridReport> {
+        None
+    }
 }
 
 #[derive(Debug)]
@@ -47,11 +72,13 @@ const LARGEST_PADDING: f64 = 1.5;
 
 /// For the lower triangle of `W`, decoupled from fixed variables.
 pub(crate) fn primal(
-    w: &CsrMatrix,
-    fixed: &[bool],
-    blocks: &[usize],
+    matrix: PrimalMatrix<'_>,
     preconditioner: PrimalPreconditioner,
 ) -> Result<Box<dyn Primal>, SolveError> {
+    if preconditioner == PrimalPreconditioner::Multilevel {
+        return Ok(Box::new(Levels::new(matrix)?));
+    }
+    let PrimalMatrix { w, fixed, blocks, .. } = matrix;
     // Blocks of six are also blocks of three, which cost less where they are not full.
     Ok(match try_blocks::<3>(w, fixed, blocks, preconditioner)? {
         Some(found) => Box::new(found),
@@ -66,6 +93,76 @@ pub(crate) fn primal(
             )?),
         },
     })
+}
+
+/// A hierarchy, with the near null space by components where none is given.
+#[derive(Debug)]
+pub(crate) struct Levels {
+    hierarchy: SmoothedAggregation,
+    /// Of blocks of this many vectors.
+    count: usize,
+    components: Option<NearNullSpace>,
+}
+
+impl Levels {
+    pub(crate) fn new(matrix: PrimalMatrix<'_>) -> Result<Self, SolveError> {
+        let PrimalMatrix {
+            w,
+            fixed,
+            blocks,
+            scale,
+            modes,
+        } = matrix;
+        let components = modes.is_none().then(|| NearNullSpace::components(blocks));
+        let (hierarchy, count) = match modes.or(components.as_ref()) {
+            Some(modes) => {
+                let options = MultigridOptions::default();
+                let built = SmoothedAggregation::scaled(w, fixed, blocks, (modes, scale), options)?;
+                (built, modes.count())
+            }
+            None => return Err(SolveError::NotPrepared),
+        };
+        Ok(Self {
+            hierarchy,
+            count,
+            components,
+        })
+    }
+}
+
+impl Levels {
+    /// The near null space, where none is given.
+    pub(crate) fn components(&self) -> Option<&NearNullSpace> {
+        self.components.as_ref()
+    }
+}
+
+impl Primal for Levels {
+    fn update(&mut self, values: PrimalMatrix<'_>) -> Result<(), SolveError> {
+        let modes = match (values.modes, &self.components) {
+            (Some(modes), _) if modes.count() == self.count => modes,
+            (None, Some(components)) => components,
+            // Other numbers of vectors make other levels.
+            _ => {
+                *self = Self::new(values)?;
+                return Ok(());
+            }
+        };
+        self.hierarchy
+            .update_scaled(values.w, values.fixed, (modes, values.scale))
+    }
+
+    fn operator(&self) -> &dyn LinearOperator {
+        self.hierarchy.matrix()
+    }
+
+    fn preconditioner(&self) -> &dyn Preconditioner {
+        &self.hierarchy
+    }
+
+    fn levels(&self) -> Option<MultigridReport> {
+        Some(self.hierarchy.report())
+    }
 }
 
 /// By blocks of `B` if `W` has some.
@@ -105,7 +202,7 @@ impl<const B: usize> ByBlocks<B> {
                 out.jacobi.update(w, fixed, &out.singles)?;
             }
             PrimalPreconditioner::BlockJacobi => out.jacobi.update(w, fixed, blocks)?,
-            PrimalPreconditioner::IncompleteCholesky => {
+            PrimalPreconditioner::IncompleteCholesky | PrimalPreconditioner::Multilevel => {
                 out.incomplete = Some(BlockIncompleteCholesky::new(&out.matrix)?);
             }
         }
@@ -114,7 +211,8 @@ impl<const B: usize> ByBlocks<B> {
 }
 
 impl<const B: usize> Primal for ByBlocks<B> {
-    fn update(&mut self, w: &CsrMatrix, fixed: &[bool], blocks: &[usize]) -> Result<(), SolveError> {
+    fn update(&mut self, values: PrimalMatrix<'_>) -> Result<(), SolveError> {
+        let PrimalMatrix { w, fixed, blocks, .. } = values;
         self.matrix.update(w, fixed)?;
         match &mut self.incomplete {
             Some(factor) => factor.update(&self.matrix),

@@ -4,6 +4,7 @@
     reason = "a test that cannot set up its problem should stop there"
 )]
 
+mod elastic;
 mod krylov_blocks;
 mod krylov_decisions;
 mod krylov_ends;
@@ -15,6 +16,7 @@ mod krylov_random;
 mod linear;
 mod linear_ends;
 mod linear_garbage;
+mod multigrid;
 #[path = "../../../pliant-solvers/tests/it/tools.rs"]
 #[allow(dead_code, reason = "shared with the tests of the other solvers")]
 mod tools;

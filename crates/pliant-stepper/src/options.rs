@@ -168,6 +168,10 @@ pub enum Preconditioner {
     /// An incomplete Cholesky factor of `W + J^T R^-1 J`: for conjugate gradients without hard rows
     /// only.
     IncompleteCholesky,
+    /// Smoothed aggregation with the motions as a rigid body, whose iterations hardly depend on the
+    /// number of unknowns: for conjugate gradients and MINRES, which takes their place where there
+    /// are hard rows; for `W` that is positive definite.
+    Multilevel,
 }
 
 /// How rows of bounded force are solved, beside the direct solver.

@@ -5,6 +5,7 @@ pub mod coordinates;
 mod dynamics;
 pub(crate) mod linear;
 pub(crate) mod one_sided;
+pub mod rigid_nodes;
 mod rows;
 pub(crate) mod treatments;
 

@@ -27,6 +27,7 @@ pub(crate) mod refuse;
 mod relaxation;
 mod residual;
 mod saddle;
+mod solver;
 mod types;
 mod workspace;
 

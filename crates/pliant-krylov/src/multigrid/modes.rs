@@ -81,6 +81,19 @@ impl NearNullSpace {
     /// # Errors
     /// [`SolveError::NotFinite`] at a node that is not finite.
     pub fn rigid_nodes(nodes: impl Iterator<Item = RigidNode> + Clone) -> Result<Self, SolveError> {
+        let mut out = Self::default();
+        out.set_rigid_nodes(nodes)?;
+        Ok(out)
+    }
+
+    /// Becomes that of [`Self::rigid_nodes`]; allocates only for more unknowns than before.
+    ///
+    /// # Errors
+    /// [`SolveError::NotFinite`] at a node that is not finite.
+    pub fn set_rigid_nodes(
+        &mut self,
+        nodes: impl Iterator<Item = RigidNode> + Clone,
+    ) -> Result<(), SolveError> {
         let (mut origin, mut points) = ([0.0; 3], 0.0);
         for place in nodes.clone().filter_map(|node| node.place()) {
             points += 1.0;
@@ -89,7 +102,9 @@ impl NearNullSpace {
                 *o += (x - *o) / points;
             }
         }
-        let mut values = Vec::new();
+        self.count = MOST_MODES;
+        let values = &mut self.values;
+        values.clear();
         for node in nodes {
             if let Some(place) = node.place() {
                 let [x, y, z] = [0, 1, 2].map(|k| place[k] - origin[k]);
@@ -129,7 +144,12 @@ impl NearNullSpace {
                 RigidNode::Other(unknowns) => values.resize(values.len() + 6 * unknowns, 0.0),
             }
         }
-        Self::new(6, values)
+        match values.iter().position(|v| !v.is_finite()) {
+            Some(i) => Err(SolveError::NotFinite {
+                variable: pliant_solvers::Variable::Dof(i / MOST_MODES),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Unit vectors: unknown number `c` of every block of variables is one in vector `c`, for

@@ -28,7 +28,7 @@ use crate::{Error, WorkPart};
 use parts::Composition;
 use pliant_dense::{Vec3, rotation, vec3};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
-use pliant_model::Model;
+use pliant_model::{Model, Problem, State};
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
 
@@ -177,9 +177,10 @@ impl Rattle {
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport), Error> {
         let clock = Instant::now();
+        let at: (&Problem, &State) = (&system.model, &start.state);
         system
             .solver
-            .prepare(system.assembler.system())
+            .prepare(system.assembler.system(), at)
             .map_err(|e| Error::from_solver(e, &system.model, start.time))?;
         timings.factor += clock.elapsed();
         let clock = Instant::now();

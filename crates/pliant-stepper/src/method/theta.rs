@@ -11,7 +11,7 @@ use crate::sleep;
 use crate::system::{System, one_sided};
 use crate::{Error, Gyroscopic, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
-use pliant_model::ComponentId;
+use pliant_model::{ComponentId, Problem, State};
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
 
@@ -302,7 +302,8 @@ fn prepare_and_solve(
     let prepared = if system.in_contact() {
         step::prepare(system, end, scheme)
     } else {
-        let prepared = system.solver.prepare(system.assembler.system());
+        let at: (&Problem, &State) = (&system.model, &end.state);
+        let prepared = system.solver.prepare(system.assembler.system(), at);
         prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))
     };
     timings.factor += clock.lap();
@@ -336,7 +337,7 @@ fn solve(
         let mut solved = solver.solve(kkt, solution).map_err(in_words)?;
         if solved.status == Status::Stagnated {
             solver.forget();
-            solver.prepare(kkt).map_err(in_words)?;
+            solver.prepare(kkt, (model, &end.state)).map_err(in_words)?;
             timings.factor += clock.lap();
             solved = solver.solve(kkt, solution).map_err(in_words)?;
         }

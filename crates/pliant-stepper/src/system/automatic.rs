@@ -27,13 +27,35 @@ struct Candidate {
     name: &'static str,
     /// Iterations of an easy solve, which are expected before the first.
     easy: f64,
+    /// Work to make it and of an iteration with it, in those of the incomplete Cholesky factor.
+    preparation: f64,
+    iteration: f64,
 }
 
-const CANDIDATES: [Candidate; 1] = [Candidate {
-    preconditioner: IterativePreconditioner::IncompleteCholesky,
-    name: "conjugate gradients, incomplete Cholesky",
-    easy: 20.0,
-}];
+impl Candidate {
+    /// Work of so many solves by so many iterations each.
+    fn work(&self, prediction: &Prediction, solves: f64, iterations: f64) -> f64 {
+        self.preparation * prediction.preparation()
+            + solves * iterations * self.iteration * prediction.iteration
+    }
+}
+
+const CANDIDATES: [Candidate; 2] = [
+    Candidate {
+        preconditioner: IterativePreconditioner::IncompleteCholesky,
+        name: "conjugate gradients, incomplete Cholesky",
+        easy: 20.0,
+        preparation: 1.0,
+        iteration: 1.0,
+    },
+    Candidate {
+        preconditioner: IterativePreconditioner::Multilevel,
+        name: "conjugate gradients, smoothed aggregation",
+        easy: 10.0,
+        preparation: 6.0,
+        iteration: 3.0,
+    },
+];
 
 /// All that one choice hands to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -136,8 +158,8 @@ impl Automatic {
         let solves = f64::from(memory.solves.max(1));
         memory.solves = 0;
         let mut least = prediction.factor() + solves * prediction.substitution();
-        for (k, iterations) in memory.iterations.iter().enumerate() {
-            let work = prediction.preparation() + solves * iterations * prediction.iteration;
+        for (k, (iterations, candidate)) in memory.iterations.iter().zip(&CANDIDATES).enumerate() {
+            let work = candidate.work(prediction, solves, *iterations);
             if work < least {
                 least = work;
                 self.choice = Choice::Iterations(k);
@@ -156,7 +178,8 @@ impl Automatic {
         let (Choice::Iterations(k), Some((_, Some(prediction)))) = (self.choice, &self.prediction) else {
             return;
         };
-        let most = PATIENCE * (prediction.factor() + prediction.substitution()) / prediction.iteration;
+        let each = CANDIDATES[k].iteration * prediction.iteration;
+        let most = PATIENCE * (prediction.factor() + prediction.substitution()) / each;
         solver.options = IterativeOptions {
             method: IterativeMethod::Cg,
             preconditioner: CANDIDATES[k].preconditioner,
@@ -266,8 +289,10 @@ mod tests {
         // The least eigenvalue of the Laplacian of 24 points a side is 6 (1 - cos(pi/25)) = 0.047.
         let system = cube(24, -0.2);
         solution.x.resize(system.n(), 0.0);
+        let model = pliant_model::Model::new();
+        let state = model.initial_state().unwrap();
         let found = solver
-            .prepare(&system)
+            .prepare(&system, (&model, &state))
             .and_then(|()| solver.solve(&system, &mut solution).map(drop));
         assert!(
             matches!(found, Err(SolveError::NotPositiveDefinite { .. })),

@@ -1,10 +1,14 @@
 //! The linear solver of a step, by choice.
 
 use super::automatic::{Automatic, Choice};
+use super::rigid_nodes::rigid_nodes;
 use crate::motion::SolverMemory;
 use crate::options::{BoundedRows, KrylovMethod, LinearSolver, Preconditioner};
 use crate::{Error, Options};
-use pliant_krylov::{IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver};
+use pliant_krylov::{
+    IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace,
+};
+use pliant_model::{Problem, State};
 use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{
     BoundState, BoxSolver, DenseCholesky, KktSolver, KktSystem, ProjectedGaussSeidel, Solution, SolveError,
@@ -27,6 +31,29 @@ pub(crate) struct StepSolver {
     sweeps: ProjectedGaussSeidel,
     dense: DenseCholesky,
     iterative: IterativeSolver,
+    /// The motions as a rigid body of the system at hand.
+    motions: NearNullSpace,
+}
+
+impl From<KrylovMethod> for IterativeMethod {
+    fn from(method: KrylovMethod) -> Self {
+        match method {
+            KrylovMethod::Cg => Self::Cg,
+            KrylovMethod::Minres => Self::Minres,
+            KrylovMethod::Gmres => Self::Gmres,
+        }
+    }
+}
+
+impl From<Preconditioner> for IterativePreconditioner {
+    fn from(preconditioner: Preconditioner) -> Self {
+        match preconditioner {
+            Preconditioner::Diagonal => Self::Diagonal,
+            Preconditioner::Blocks => Self::Blocks,
+            Preconditioner::IncompleteCholesky => Self::IncompleteCholesky,
+            Preconditioner::Multilevel => Self::Multilevel,
+        }
+    }
 }
 
 /// The solver of a system.
@@ -56,16 +83,8 @@ impl StepSolver {
             return;
         };
         self.iterative.options = IterativeOptions {
-            method: match method {
-                KrylovMethod::Cg => IterativeMethod::Cg,
-                KrylovMethod::Minres => IterativeMethod::Minres,
-                KrylovMethod::Gmres => IterativeMethod::Gmres,
-            },
-            preconditioner: match preconditioner {
-                Preconditioner::Diagonal => IterativePreconditioner::Diagonal,
-                Preconditioner::Blocks => IterativePreconditioner::Blocks,
-                Preconditioner::IncompleteCholesky => IterativePreconditioner::IncompleteCholesky,
-            },
+            method: method.into(),
+            preconditioner: preconditioner.into(),
             ..IterativeOptions::default()
         };
     }
@@ -100,24 +119,47 @@ impl StepSolver {
         }
     }
 
-    /// Takes the matrices of a system, and chooses the solver for them where that is automatic.
+    /// Takes the matrices of a system, those of a model at the positions of a state, and chooses the
+    /// solver for them where that is automatic.
     ///
     /// # Errors
     /// Those of the solver; [`SolveError::Bounded`] for rows of bounded force that it does not
     /// solve.
-    pub(crate) fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+    pub(crate) fn prepare(
+        &mut self,
+        system: &KktSystem,
+        (model, state): (&Problem, &State),
+    ) -> Result<(), SolveError> {
         if self.wanted == LinearSolver::Auto
             && let Choice::Iterations(_) = self.automatic.choose(system, is_bounded(system))?
         {
             self.automatic.configure(&mut self.iterative, self.tolerance);
-            match self.iterative.prepare(system) {
+            match self.prepare_iterations(system, (model, state)) {
                 Ok(()) => return Ok(()),
                 // Where there is no preconditioner, a factor tells why, or does without.
                 Err(_) => self.automatic.give_up(0),
             }
         }
-        let chosen = self.chosen(system);
-        self.solver(chosen).prepare(system)
+        match self.chosen(system) {
+            Chosen::Iterative => self.prepare_iterations(system, (model, state)),
+            chosen => self.solver(chosen).prepare(system),
+        }
+    }
+
+    /// Makes the preconditioner of the iterations.
+    ///
+    /// # Errors
+    /// Those of [`IterativeSolver::prepare`](KktSolver::prepare).
+    fn prepare_iterations(
+        &mut self,
+        system: &KktSystem,
+        (model, state): (&Problem, &State),
+    ) -> Result<(), SolveError> {
+        if self.iterative.options.preconditioner == IterativePreconditioner::Multilevel {
+            self.motions.set_rigid_nodes(rigid_nodes(model, state))?;
+            self.iterative.set_near_null_space(&self.motions);
+        }
+        self.iterative.prepare(system)
     }
 
     /// Prepares a factor of the system in the place of iterations that were chosen and failed.

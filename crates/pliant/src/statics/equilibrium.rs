@@ -36,6 +36,7 @@ pub(crate) fn find(
     how: &Equilibrium,
 ) -> Result<EquilibriumReport, Error> {
     work.progress.most = how.max_iterations;
+    work.linear.solver.may_iterate(at.options.linear);
     settle(at, work, how.method)?;
     let report = &mut work.progress.report;
     report.contacts = work.contacts.bearing();

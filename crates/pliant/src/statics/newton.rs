@@ -5,10 +5,11 @@ use super::equilibrium::{FAR, NO_SOLUTION, displace, go_back};
 use super::measure::measure;
 use super::residual::{SideRule, fill_tangent, find_residual};
 use super::saddle;
+use super::solver::By;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
 use pliant_kkt::Assembler;
-use pliant_model::ModelError;
+use pliant_model::{ModelError, Problem, State};
 use pliant_solvers::KktSystem;
 
 /// A correction of so small a share of the model is rounding.
@@ -39,16 +40,29 @@ impl Tangent {
 
 /// Factors the tangent as filled, and counts it.
 pub(crate) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Tangent) -> Result<(), Error> {
-    let report = &mut work.progress.report;
-    report.factorisations += 1;
+    work.progress.report.factorisations += 1;
     let system = tangent.of(&at.system.assembler, &work.contacts);
-    let kind = work.linear.solver.prepare(system);
-    let kind = kind.map_err(|e| Error::from_solver(e, &at.system.model, at.motion.time))?;
+    let by = match tangent {
+        Tangent::Whole if at.system.contacts.is_none() => By::Either,
+        // The flow must know whether its systems are definite.
+        _ => By::Factor,
+    };
+    let places: (&Problem, &State) = (&at.system.model, &at.motion.state);
+    let prepared = work.linear.solver.prepare(system, places, by);
+    prepared.map_err(|e| Error::from_solver(e, &at.system.model, at.motion.time))?;
+    take_kind(work);
+    Ok(())
+}
+
+/// Takes over what the factor of the tangent has counted, if it has one: iterations count nothing,
+/// and take it for definite until they fail.
+fn take_kind(work: &mut Workspace) {
+    let known = work.linear.solver.kind();
+    let (kind, report) = (known.unwrap_or_default(), &mut work.progress.report);
     work.linear.kind = kind;
-    report.negative_modes = Some(kind.negative);
+    report.negative_modes = known.map(|kind| kind.negative);
     report.free_modes = kind.zero;
     report.redundant_rows = kind.redundant;
-    Ok(())
 }
 
 /// The end of Newton's method.
@@ -96,8 +110,11 @@ pub(crate) fn newton(
             return Ok(Found::Nothing);
         }
         factor_tangent(at, work, Tangent::Whole)?;
-        let progress = &mut work.progress;
-        if residual <= progress.tolerance {
+        if residual <= work.progress.tolerance {
+            let system = Tangent::Whole.of(&at.system.assembler, &work.contacts);
+            let looked = work.linear.solver.look_for_negative_modes(system);
+            looked.map_err(Error::Solve)?;
+            take_kind(work);
             return Ok(match (work.linear.kind.negative, steps) {
                 (0, _) => Found::Minimum,
                 (_, 0) => Found::Start,
@@ -106,15 +123,18 @@ pub(crate) fn newton(
                 },
             });
         }
+        let progress = &mut work.progress;
         if progress.report.iterations >= progress.most || last_steps >= LAST_STEPS {
             return Ok(Found::Nothing);
         }
         progress.report.iterations += 1;
         steps += 1;
         let missed = solve_correction(at, work)?;
+        take_kind(work);
         let kind = work.linear.kind;
         let length = work.metric.norm(&work.linear.step.x);
-        if kind.zero + kind.redundant > 0 && missed > NO_SOLUTION || !length.is_finite() {
+        let may_miss = kind.zero + kind.redundant > 0 || work.linear.solver.kind().is_none();
+        if may_miss && missed > NO_SOLUTION || !length.is_finite() {
             return Ok(Found::Nothing);
         }
         if length <= SMALL {

@@ -152,7 +152,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// A number in `[-1, 1)` (Steele, Lea, Flood 2014: SplitMix64).
-fn pseudo_random(state: &mut u64) -> f64 {
+pub(crate) fn pseudo_random(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -3,10 +3,11 @@
 use super::Loads;
 use super::contacts::{KeptContacts, RestContacts};
 use super::loads::ScaledLoads;
+use super::solver::RestSolver;
 use crate::EquilibriumReport;
 use crate::{Error, Options};
 use pliant_model::{Model, Problem, Space, State};
-use pliant_solvers::{Kind, Solution, StationarySolver, Variable};
+use pliant_solvers::{Kind, Solution, Variable};
 use pliant_stepper::motion::Motion;
 use pliant_stepper::system::System;
 
@@ -80,7 +81,7 @@ pub(crate) struct Metric {
 /// The linear systems of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Linear {
-    pub(crate) solver: StationarySolver,
+    pub(crate) solver: RestSolver,
     /// The inertia of the tangent as last factored.
     pub(crate) kind: Kind,
     pub(crate) step: Solution,

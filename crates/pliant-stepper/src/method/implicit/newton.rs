@@ -9,6 +9,7 @@ use crate::report::{NewtonReport, Timings};
 use crate::system::System;
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricStiffness, GeometricTerms, NewtonResiduals, StepInput};
+use pliant_model::{Problem, State};
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
 
@@ -587,7 +588,8 @@ impl Iteration<'_> {
             let at = self.work.contact_iterate();
             step::prepare_newton(self.system, self.start, self.scheme, at)
         } else {
-            let prepared = self.system.solver.prepare(self.system.assembler.system());
+            let at: (&Problem, &State) = (&self.system.model, &self.end.state);
+            let prepared = self.system.solver.prepare(self.system.assembler.system(), at);
             prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.start.time))
         }
     }

@@ -1,0 +1,182 @@
+//! The linear systems of a search for rest.
+
+use pliant_krylov::{
+    IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace, Prediction,
+};
+use pliant_model::{Problem, State};
+use pliant_solvers::{Kind, KktSolver, KktSystem, Solution, SolveError, StationarySolver, Status, Variable};
+use pliant_stepper::system::rigid_nodes::rigid_nodes;
+use pliant_stepper::{KrylovMethod, LinearSolver, Preconditioner};
+
+/// Unknowns and rows below which a factor costs next to nothing.
+const LEAST: usize = 5_000;
+/// Relative residual of a solve by iterations. Newton's method mends what it leaves.
+const TOLERANCE: f64 = 1e-10;
+
+/// Solves with tangents that may be indefinite: by a factor that counts negative and zero
+/// eigenvalues, or by a Krylov method, which counts none.
+///
+/// Conjugate gradients meet a direction of negative curvature if the tangent has one and the
+/// right-hand side a part in it, however small. A tangent at rest is solved for a right-hand side
+/// with a part in everything, so that it is a minimum as far as they know.
+#[derive(Debug, Default)]
+pub(crate) struct RestSolver {
+    /// What to solve by; none where eigenvalues must be counted.
+    wanted: Option<LinearSolver>,
+    stationary: StationarySolver,
+    iterative: IterativeSolver,
+    motions: NearNullSpace,
+    /// The tangent with the right-hand sides of a solve, for iterations.
+    tangent: KktSystem,
+    iterates: bool,
+    /// Whether iterations failed in this search where they are not asked for.
+    barred: bool,
+    kind: Option<Kind>,
+}
+
+/// The ways in which a tangent may be solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// By a factor, which counts eigenvalues.
+    Factor,
+    /// By iterations, if the options say so.
+    Either,
+}
+
+impl RestSolver {
+    /// Lets the coming tangents be solved by iterations, if the solver says so.
+    pub(crate) fn may_iterate(&mut self, wanted: LinearSolver) {
+        self.wanted = Some(wanted);
+    }
+
+    /// Takes a tangent at the positions of a state.
+    ///
+    /// # Errors
+    /// Those of [`StationarySolver::prepare`], and of a Krylov method that is asked for.
+    pub(crate) fn prepare(
+        &mut self,
+        system: &KktSystem,
+        (model, state): (&Problem, &State),
+        by: By,
+    ) -> Result<(), SolveError> {
+        (self.iterates, self.kind) = (false, None);
+        if by == By::Either
+            && let Some((options, is_asked_for)) = self.options(system)
+        {
+            self.iterative.options = options;
+            self.tangent.clone_from(system);
+            self.motions.set_rigid_nodes(rigid_nodes(model, state))?;
+            self.iterative.set_near_null_space(&self.motions);
+            match self.iterative.prepare(&self.tangent) {
+                Ok(()) => {
+                    self.iterates = true;
+                    return Ok(());
+                }
+                Err(error) if is_asked_for => return Err(error),
+                Err(_) => self.barred = true,
+            }
+        }
+        self.factor(system)
+    }
+
+    /// The iterations by which a tangent is solved, if it is, and whether the user asks for them.
+    fn options(&self, system: &KktSystem) -> Option<(IterativeOptions, bool)> {
+        let size = system.n() + system.m();
+        let (method, preconditioner, is_asked_for) = match self.wanted {
+            Some(LinearSolver::Krylov {
+                method,
+                preconditioner,
+            }) => (method, preconditioner, true),
+            Some(LinearSolver::Auto) if size >= LEAST && !self.barred => {
+                if system.check_bilateral().is_err() || !Prediction::is_compliant(system) {
+                    return None;
+                }
+                (KrylovMethod::Cg, Preconditioner::Multilevel, false)
+            }
+            _ => return None,
+        };
+        let options = IterativeOptions {
+            method: IterativeMethod::from(method),
+            preconditioner: IterativePreconditioner::from(preconditioner),
+            tolerance: TOLERANCE,
+            max_iterations: if is_asked_for { 10_000 } else { 500 },
+        };
+        Some((options, is_asked_for))
+    }
+
+    fn factor(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        self.iterates = false;
+        self.kind = Some(self.stationary.prepare(system)?);
+        Ok(())
+    }
+
+    /// The kind of the tangent, if it is counted by now.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        self.kind
+    }
+
+    /// An unknown without a pivot, if the tangent has a factor and is singular.
+    pub(crate) fn unpivoted(&self, system: &KktSystem) -> Option<Variable> {
+        self.kind.and_then(|_| self.stationary.unpivoted(system))
+    }
+
+    /// Solves for `c` and `b` and returns the relative residual. Where iterations that nobody asked
+    /// for fail, the tangent gets a factor, and has a kind from there.
+    ///
+    /// # Errors
+    /// Those of the solvers; [`SolveError::NotPrepared`] without a matching `prepare`.
+    pub(crate) fn solve(
+        &mut self,
+        system: &KktSystem,
+        c: &[f64],
+        b: &[f64],
+        solution: &mut Solution,
+    ) -> Result<f64, SolveError> {
+        if !self.iterates {
+            return self.stationary.solve(system, c, b, solution);
+        }
+        self.tangent.c.copy_from_slice(&c[..system.n()]);
+        self.tangent.b.copy_from_slice(&b[..system.m()]);
+        for (c, fixed) in self.tangent.c.iter_mut().zip(&system.fixed) {
+            if *fixed {
+                *c = 0.0;
+            }
+        }
+        solution.x.clear();
+        solution.mu.clear();
+        let report = self.iterative.solve(&self.tangent, solution)?;
+        // What stagnates near rounding is as good as what a factor finds.
+        let good = report.status == Status::Converged || report.residual.relative <= TOLERANCE.sqrt();
+        if good || matches!(self.wanted, Some(LinearSolver::Krylov { .. })) {
+            return Ok(if good {
+                report.residual.relative
+            } else {
+                f64::INFINITY
+            });
+        }
+        self.barred = true;
+        self.factor(system)?;
+        self.stationary.solve(system, c, b, solution)
+    }
+
+    /// Looks for negative curvature of a tangent that has no kind, and counts it by a factor where
+    /// there is some and nobody asked for iterations.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve).
+    pub(crate) fn look_for_negative_modes(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        if !self.iterates {
+            return Ok(());
+        }
+        let mut seed = 1u64;
+        let anything: Vec<f64> = (0..system.n())
+            .map(|i| system.w_diagonal(i).abs() * super::saddle::pseudo_random(&mut seed))
+            .collect();
+        let nothing = vec![0.0; system.m()];
+        let missed = self.solve(system, &anything, &nothing, &mut Solution::default())?;
+        if self.iterates && missed.is_infinite() {
+            return self.factor(system);
+        }
+        Ok(())
+    }
+}

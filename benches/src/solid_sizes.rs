@@ -123,7 +123,8 @@ fn least_work(mesh: &Mesh, strains: bool) -> Result<(f64, f64), Box<dyn Error>> 
     Ok((bytes, operations))
 }
 
-fn peak() -> f64 {
+/// Largest resident memory of this process (bytes); zero where the system does not say.
+pub(crate) fn peak() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|l| l.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());

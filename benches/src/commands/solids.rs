@@ -7,12 +7,15 @@
 //! the filling and the factor share so many threads. `--products` times products with the response
 //! matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000
 //! degrees of freedom instead, on one thread and on two, with memory and what the machine could do;
-//! `--most N` leaves out larger ones. With the feature `peers`, `--peers` prints the beam in
+//! `--multilevel` prints the table of
+//! conjugate gradients with smoothed aggregation of 30,000 to 3 million degrees of freedom, beside
+//! the factor; `--most N` leaves out larger ones. With the feature `peers`, `--peers` prints the beam in
 //! tetrahedra alone, beside Rapier's soft bodies.
 
 use super::Ended;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
+use pliant_benches::solid_levels;
 use pliant_benches::solid_products;
 use pliant_benches::solid_sizes::{self, clamped, least_times};
 use std::process::ExitCode;
@@ -22,12 +25,22 @@ const BEAM: &str = include_str!("../../reference/beam.txt");
 pub(super) fn run(arguments: &[String]) -> Ended {
     let mut threads = 1;
     let (mut beam, mut sizes, mut products, mut most) = (true, false, false, usize::MAX);
+    let mut multilevel = false;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--times" => beam = false,
             "--sizes" => sizes = true,
             "--products" => products = true,
+            "--multilevel" => multilevel = true,
+            "--one-multilevel" => {
+                let numbers: Result<Vec<usize>, _> = arguments.map(|a| a.parse()).collect();
+                let numbers = numbers?;
+                let [shape, step, size, factor] = numbers[..] else {
+                    return Err("`--one-multilevel` takes a shape, a step, a size and a method".into());
+                };
+                return done(solid_levels::measure_one(shape, step, size, factor));
+            }
             "--most" => most = number(arguments.next())?,
             "--one" => {
                 let numbers: Result<Vec<usize>, _> = arguments.map(|a| a.parse()).collect();
@@ -42,7 +55,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             "--threads" => threads = number(arguments.next())?,
             other => {
                 return Err(format!(
-                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--products`, `--sizes`, `--most N`, `--peers`"
+                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--most N`, `--peers`"
                 )
                 .into());
             }
@@ -50,6 +63,9 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     }
     if products {
         return done(solid_products::table(threads));
+    }
+    if multilevel {
+        return done(solid_levels::table(most));
     }
     if sizes {
         return done(solid_sizes::tables(most));

@@ -27,6 +27,8 @@ type Vec3 = [f64; 3];
 pub struct Solid {
     nodes: Vec<Vec3>,
     elements: Vec<Element>,
+    /// Length of the implicit step, s.
+    step: f64,
 }
 
 /// A tetrahedron.
@@ -91,7 +93,17 @@ impl Solid {
                 }
             }
         }
-        Self { nodes, elements }
+        Self {
+            nodes,
+            elements,
+            step: STEP,
+        }
+    }
+
+    /// With steps of another length (s): the longer, the more the stiffness outweighs the mass.
+    #[must_use]
+    pub fn with_step(self, step: f64) -> Self {
+        Self { step, ..self }
     }
 
     /// Number of nodes; there are three degrees of freedom to each.
@@ -180,7 +192,7 @@ impl Solid {
                     parts[1].add(6 * k + 3 + row, 3 * a + q, g[p]);
                 }
             }
-            let unit = 1.0 / (STEP * STEP * e.volume * YOUNG);
+            let unit = 1.0 / (self.step * self.step * e.volume * YOUNG);
             for i in 0..3 {
                 for j in 0..=i {
                     parts[2].add(6 * k + i, 6 * k + j, if i == j { unit } else { -POISSON * unit });
@@ -240,7 +252,7 @@ impl Solid {
                         let width = if i == k { p + 1 } else { 3 };
                         let first = offsets[3 * i + p] as usize + place;
                         for q in 0..width {
-                            values[first + q] += STEP * STEP * stiffness[p][q];
+                            values[first + q] += self.step * self.step * stiffness[p][q];
                         }
                     }
                 }
@@ -253,7 +265,7 @@ impl Solid {
     fn weighted(&self, mut system: KktSystem) -> KktSystem {
         let masses = self.masses();
         for (i, c) in system.c.iter_mut().enumerate() {
-            let fall = if i % 3 == 2 { -STEP * GRAVITY } else { 0.0 };
+            let fall = if i % 3 == 2 { -self.step * GRAVITY } else { 0.0 };
             *c = masses[i / 3] * (fall + 0.1 * noise(i));
         }
         system

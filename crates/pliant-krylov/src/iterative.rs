@@ -38,8 +38,10 @@ pub enum IterativePreconditioner {
     IncompleteCholesky,
     /// Smoothed aggregation ([`SmoothedAggregation`](crate::SmoothedAggregation)), whose iterations
     /// hardly depend on the number of unknowns: for conjugate gradients without hard rows, and for
-    /// MINRES, which takes the place of conjugate gradients where there are some. For `W` that is
-    /// positive definite.
+    /// MINRES, which takes the place of conjugate gradients where there are some. Nearly
+    /// incompressible solids, whose rows of volume have little compliance, are for MINRES:
+    /// conjugate gradients condense such rows, and what comes out is as stiff as they are. For `W`
+    /// that is positive definite.
     Multilevel,
 }
 

@@ -5,7 +5,7 @@ use crate::constraint::{ApproximateSchur, Approximation, ConstraintPreconditione
 use crate::factor::SymmetricFactor;
 use crate::kkt::{KktKrylovOptions, KktMethod};
 use crate::operator::{add_free_product, add_free_transpose_product, schur_product};
-use crate::primal::{Primal, PrimalMatrix, primal};
+use crate::primal::{Primal, PrimalMatrix, PrimalPreconditioner, primal};
 use crate::projected::Projected;
 use crate::saddle::Saddle;
 use crate::{
@@ -134,6 +134,12 @@ impl Prepared {
             },
             _ => Ok(()),
         }
+    }
+
+    /// Whether conjugate gradients have a cycle of all levels as preconditioner.
+    pub(crate) fn is_multilevel_primal(&self) -> bool {
+        self.options.method == KktMethod::PrimalPcg
+            && self.options.preconditioner == PrimalPreconditioner::Multilevel
     }
 
     /// The levels of a multilevel preconditioner.

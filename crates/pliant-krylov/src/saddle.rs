@@ -11,15 +11,16 @@ use pliant_solvers::{Equilibrated, SolveError};
 /// `J W^-1 J^T + R` the sum of what suits masses and of what suits stiffness,
 ///
 /// ```math
-/// S^-1 = (J (w D)^-1 J^T + R)^-1 + (diag(J D^-1 J^T) + diag(R))^-1
+/// S^-1 = (J (w D)^-1 J^T + R)^-1 + s (diag(J D^-1 J^T) + s diag(R))^-1
 /// ```
 ///
-/// with the diagonal blocks `D` of `W`. The share `w` of `D` is that of the mass: the stiffness of a
-/// free body annihilates its rigid motions `B`, what is left of them is `w_i = |(W B)_i| / |D_i B_i|`.
-/// On `W = M` the first part is the inverse and the second at most as large; on stiffness alone
-/// the first vanishes and the second is a mass matrix of pressures, to which the Schur complement
-/// of finite elements is spectrally equivalent; between them the sum is within a factor of two
-/// for every wave length where the parts are sharp (the argument of Cahouet and Chabard 1988 for
+/// with the diagonal blocks `D` of `W`, the share `w` of the mass in each of them and the largest
+/// share `s = 1 - w` of the stiffness in the blocks of a row. Stiffness annihilates the rigid
+/// motions `B` of what is free, so that what is left of them tells `w_i = |(W B)_i| / |D_i B_i|`.
+/// On `W = M` the first part is the inverse and the second vanishes; on stiffness alone the first
+/// vanishes and the second is a mass matrix of pressures, to which the Schur complement of finite
+/// elements that are stable for incompressible solids is spectrally equivalent; between them the
+/// sum is within a factor of about two at every wave length (as Cahouet and Chabard 1988 argue for
 /// implicit steps of Stokes' equations).
 ///
 /// The matrix of the first part is factored for few rows, and is itself left to aggregation for
@@ -203,7 +204,14 @@ impl Preconditioner for Saddle {
         }
         self.scratch.with(r2.len(), |first| {
             match &self.inverse {
-                Inverse::Factor(factor) => factor.apply(r2, first),
+                Inverse::Factor(factor) => {
+                    factor.apply(r2, first);
+                    let matrix = &self.mass.matrix;
+                    for i in factor.dropped() {
+                        let diagonal = matrix.values()[matrix.pattern().row_slots(*i).end - 1];
+                        first[*i] = if diagonal > 0.0 { r2[*i] / diagonal } else { r2[*i] };
+                    }
+                }
                 Inverse::Levels(levels) => levels.apply(r2, first),
                 Inverse::None => {}
             }

@@ -6,7 +6,7 @@
 
 use super::measures::PAIRS;
 use super::wide::{
-    Matrix, Vector, Wide, axial, cofactors, cross, difference, dot, doubled_symmetric_part, load, product,
+    Matrix, Wide, axial, cofactors, cross, difference, dot, doubled_symmetric_part, load, product,
     rows_of, store, sum, symmetric, times, times_skew, transposed_product,
 };
 use super::{CorotationalStrain, matrix, polar, write_matrix};

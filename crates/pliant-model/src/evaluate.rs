@@ -527,7 +527,11 @@ impl Evaluation {
     ) -> Result<(), ModelError> {
         self.elapsed = elapsed;
         self.force.fill(0.0);
-        self.inertial.fill(0.0);
+        // Where no mass is mapped there never is any.
+        for attachment in problem.masses() {
+            let range = problem.node(attachment.node).velocity_range();
+            self.inertial[range].fill(0.0);
+        }
         let gravity = problem.gravity();
         for attachment in problem.masses() {
             let node = problem.node(attachment.node);

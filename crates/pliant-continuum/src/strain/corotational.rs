@@ -6,7 +6,7 @@
 
 use super::measures::PAIRS;
 use super::wide::{
-    Matrix, Wide, axial, cofactors, cross, difference, dot, doubled_symmetric_part, load, product,
+    Matrix, Wide, axial, cofactors, cross, difference, dot, doubled_symmetric_part, flat, load, product,
     rows_of, store, sum, symmetric, times, times_skew, transposed_product,
 };
 use super::{CorotationalStrain, matrix, polar, write_matrix};
@@ -44,11 +44,7 @@ impl<S: Simd> Decomposition<S> {
     #[inline(always)]
     fn to_kept(self) -> [Wide<S>; KEPT] {
         let mut out = [self.r[0][0]; KEPT];
-        for i in 0..3 {
-            for j in 0..3 {
-                out[3 * i + j] = self.r[i][j];
-            }
-        }
+        out[..9].copy_from_slice(&flat(self.r));
         for (k, [i, j]) in PAIRS.into_iter().enumerate() {
             out[9 + k] = self.u[i][j];
             out[15 + k] = self.turn[i][j];
@@ -292,12 +288,8 @@ impl WithSimd for Jacobian<'_, '_> {
                     (rs[a][i], rs[a][j]) = (r[a][j], r[a][i]);
                 }
                 let y = times(&turn, &axial(&us));
-                let row = sum(&rs, &times_skew(&r, &y));
-                for a in 0..3 {
-                    for b in 0..3 {
-                        rows[9 * k + 3 * a + b] = row[a][b];
-                    }
-                }
+                let row = flat(sum(&rs, &times_skew(&r, &y)));
+                rows[9 * k..9 * k + 9].copy_from_slice(&row);
             }
             store(&rows, out);
         }
@@ -400,20 +392,27 @@ impl WithSimd for Hessian<'_, '_> {
                     }
                 }
             }
-            let mut block = [zero; 81];
-            // The upper triangle is the lower one: symmetric to the bit.
+            let (v, w) = (v.map(flat), w.map(flat));
+            let mut lower = [zero; 45];
+            let mut at = 0;
             for a in 0..9 {
                 for b in 0..=a {
-                    let (i, j, k, l) = (a / 3, a % 3, b / 3, b % 3);
-                    let mut entry = v[0][i][j] * w[0][k][l] + w[0][i][j] * v[0][k][l];
-                    for m in 1..3 {
-                        entry = entry + (v[m][i][j] * w[m][k][l] + w[m][i][j] * v[m][k][l]);
-                    }
-                    block[9 * a + b] = entry;
-                    block[9 * b + a] = entry;
+                    let terms = |m: usize| v[m][a] * w[m][b] + w[m][a] * v[m][b];
+                    lower[at] = terms(0) + terms(1) + terms(2);
+                    at += 1;
                 }
             }
-            store(&block, out);
+            // The upper triangle is the lower one: symmetric to the bit.
+            for (lane, out) in out.iter_mut().enumerate() {
+                let mut at = 0;
+                for a in 0..9 {
+                    for b in 0..=a {
+                        let entry = lower[at].lanes()[lane];
+                        (out[9 * a + b], out[9 * b + a]) = (entry, entry);
+                        at += 1;
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -166,6 +166,13 @@ pub(super) fn rows_of<S: Simd>(x: &[Wide<S>]) -> Matrix<S> {
     [[x[0], x[1], x[2]], [x[3], x[4], x[5]], [x[6], x[7], x[8]]]
 }
 
+/// The nine numbers of a matrix, rows first.
+#[inline(always)]
+pub(super) fn flat<S: Simd>(a: Matrix<S>) -> [Wide<S>; 9] {
+    let [[a, b, c], [d, e, f], [g, h, i]] = a;
+    [a, b, c, d, e, f, g, h, i]
+}
+
 /// The symmetric matrix of the six numbers `(xx, yy, zz, xy, yz, zx)`.
 #[inline(always)]
 pub(super) fn symmetric<S: Simd>(x: &[Wide<S>]) -> Matrix<S> {

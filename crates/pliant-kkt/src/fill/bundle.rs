@@ -1,7 +1,7 @@
 //! The response of bundles: run by run, on threads if there are any.
 
 use super::Step;
-use super::element::{BlockShape, RowWindow, Shape, add_product, contract, expand, pull};
+use super::element::{BlockShape, RowWindow, Shape, add_symmetric, contract, expand, pull};
 use super::geometry::{GeometricLoad, filter, form, share_of, takes_shares};
 use super::response::Target;
 use crate::plan::{Bundle, DependencyCoordinate, Plan, Run, Sizes, sum_of};
@@ -276,11 +276,22 @@ impl Runs {
                     .for_each(slots, |slot| arch.dispatch(Job { input: &input, slot }));
                 let slots = &*slots;
                 let done = || slots.iter().flat_map(|slot| slot.done(bundle, self.sizes));
-                for (run, _, terms) in done() {
-                    let terms = &terms[..run.elements.len() * size];
-                    let rhs = &mut target.rhs[first + run.elements.start * size..];
-                    rhs.iter_mut().zip(terms).for_each(|(r, t)| *r += t);
-                }
+                // The elements of a slot are after those of the slots before.
+                let begin = |slot: usize| match slots.get(slot) {
+                    Some(slot) => bundle.runs[slot.runs.start].elements.start * size,
+                    None => bundle.runs[slots[dealt - 1].runs.end - 1].elements.end * size,
+                };
+                let add = |some: Range<usize>, rhs: &mut [f64]| {
+                    let base = begin(some.start);
+                    for (run, _, terms) in slots[some].iter().flat_map(|slot| slot.done(bundle, self.sizes)) {
+                        let rhs = &mut rhs[run.elements.start * size - base..];
+                        let terms = &terms[..run.elements.len() * size];
+                        rhs.iter_mut().zip(terms).for_each(|(r, t)| *r += t);
+                    }
+                    Ok::<(), Infallible>(())
+                };
+                let rhs = &mut target.rhs[first + begin(0)..first + begin(dealt)];
+                let Ok(()) = self.threads.for_each_piece((0..dealt, 1), begin, rhs, add);
                 let values = target.w.values_mut();
                 let Some(cut) = self.cuts.get(at).and_then(|c| c.get(piece)) else {
                     for (run, sums, _) in done() {
@@ -592,15 +603,16 @@ impl<'a> RunInput<'a> {
                 let alpha = self.step.scheme.alpha_of(ComponentId::ForceField(*i));
                 let stiffness = &self.evaluation.stiffness(*i).block(e)[..size * size];
                 if self.wanted.damping && self.evaluation.is_damped(*i) {
-                    let damping = self.evaluation.damping(*i).block(e);
+                    let damping = &self.evaluation.damping(*i).block(e)[..size * size];
+                    let rate = h * alpha;
                     block
                         .iter_mut()
                         .zip(damping)
-                        .for_each(|(t, b)| *t += h * alpha * b);
+                        .for_each(|(t, b)| *t += rate * b);
                 }
                 let gain = h * h * alpha * beta;
                 block.iter_mut().zip(stiffness).for_each(|(t, k)| *t += gain * k);
-                add_product(stiffness, -h * h * alpha, v, rhs);
+                add_symmetric(stiffness, -h * h * alpha, v, rhs);
                 any = true;
             }
         }
@@ -644,12 +656,13 @@ impl<'a> RunInput<'a> {
             return;
         }
         let block = &scratch.geometry[block * size * size..][..size * size];
+        let beta = self.step.scheme.beta;
         for (t, b) in scratch.point[..size * size].iter_mut().zip(block) {
-            *t += self.step.scheme.beta * b;
+            *t += beta * b;
         }
         let first = self.step.problem.nodes()[self.bundle.node].first_velocity + q * size;
         let v = &self.step.state.velocities[first..first + size];
-        add_product(block, -1.0, v, rhs);
+        add_symmetric(block, -1.0, v, rhs);
     }
 
     /// Makes an evaluated `G` of what hangs on element `q` `-h^2 alpha G`, as much as the mode takes

@@ -231,14 +231,57 @@ impl Plan {
             return;
         }
         match (d, run.order.len()) {
-            (3, 4) => self.add_sums(3, 4, run, sums, rows, base, values),
-            (3, 8) => self.add_sums(3, 8, run, sums, rows, base, values),
+            (3, 4) => self.add_sums_of_points::<4, 16>(run, sums, rows, base, values),
+            (3, 8) => self.add_sums_of_points::<8, 64>(run, sums, rows, base, values),
             (_, n) => self.add_sums(d, n, run, sums, rows, base, values),
         }
     }
 
-    /// Inlined, so that sizes that are constants are known inside.
-    #[inline(always)]
+    /// Of three coordinates and `N` dependencies, `NN` pairs of them: the same sums with everything
+    /// but the slots known.
+    fn add_sums_of_points<const N: usize, const NN: usize>(
+        &self,
+        run: &Run,
+        sums: &[f64],
+        rows: Range<usize>,
+        base: usize,
+        values: &mut [f64],
+    ) {
+        let (order, sums) = (&run.order[..N], &sums.as_chunks::<NN>().0[..6]);
+        let columns = &self.jacobians.columns_of(run.site.place)[..N];
+        let slots = &self.slots[run.site.first_slot..][..3 * N * (N + 1) / 2];
+        let mut first = 0;
+        for (rank, (a, column)) in order.iter().zip(columns).enumerate() {
+            let width = rank + 1;
+            let own = &slots[first..first + 3 * width];
+            first += own.len();
+            if !rows.contains(&column.dof) {
+                continue;
+            }
+            for (at, b) in order[..rank].iter().enumerate() {
+                let (below, above) = (a * N + b, b * N + a);
+                let of = |pair: usize| (sums[pair][below], sums[pair][above]);
+                let ((xx, _), (yx, xy), (yy, _)) = (of(0), of(1), of(2));
+                let ((zx, xz), (zy, yz), (zz, _)) = (of(3), of(4), of(5));
+                let block = [[xx, xy, xz], [yx, yy, yz], [zx, zy, zz]];
+                for (i, row) in block.iter().enumerate() {
+                    let slot = own[i * width + at] as usize - base;
+                    for (value, sum) in values[slot..slot + 3].iter_mut().zip(row) {
+                        *value += sum;
+                    }
+                }
+            }
+            let (diagonal, mut pair) = (a * N + a, 0);
+            for i in 0..3 {
+                let slot = own[i * width + rank] as usize - base;
+                for value in &mut values[slot..=slot + i] {
+                    *value += sums[pair][diagonal];
+                    pair += 1;
+                }
+            }
+        }
+    }
+
     fn add_sums(
         &self,
         d: usize,

@@ -45,7 +45,7 @@ pub struct Evaluation {
     threads: Threads,
 }
 
-/// What the mapping of a node keeps between its value and its derivatives
+/// Numbers that the mapping of a node keeps between its value and its derivatives
 /// ([`MappingPieces::prepare`](crate::MappingPieces::prepare)).
 #[derive(Debug, Default)]
 struct Kept {
@@ -187,7 +187,7 @@ impl Evaluation {
                 _ => None,
             };
             jacobians.push(Some(LocalJacobian::new(blocks, repeated, gather)));
-            let kept_size = mapping.pieces().map_or(0, |pieces| pieces.kept_size());
+            let kept_size = mapping.pieces().map_or(0, MappingPieces::kept_size);
             kept.push(Kept {
                 values: vec![0.0; kept_size * node.count],
                 current: false,

@@ -65,7 +65,7 @@ impl<'a> Parents<'a> {
         Self { kept, ..self }
     }
 
-    /// What [`MappingPieces::prepare`] wrote of all elements of the child, one after the other, at
+    /// The numbers that [`MappingPieces::prepare`] wrote of all elements of the child, one after the other, at
     /// these positions of the parents. Empty where nothing is kept: whoever reads it can do without.
     pub fn kept(&self) -> &'a [f64] {
         self.kept

@@ -59,7 +59,8 @@ impl<S: Simd> Decomposition<S> {
         let number = |x: f64| Wide::splat(simd, x);
         let (half, least) = (number(0.5), number(polar::LEAST_CHANGE * polar::LEAST_CHANGE));
         let square = dot(f, f);
-        let determinant = |c: &Matrix<S>, m: &Matrix<S>| c[0][0] * m[0][0] + c[0][1] * m[0][1] + c[0][2] * m[0][2];
+        let determinant =
+            |c: &Matrix<S>, m: &Matrix<S>| c[0][0] * m[0][0] + c[0][1] * m[0][1] + c[0][2] * m[0][2];
         let bound = number(polar::NEAR) * (square * square.sqrt());
         let mut going = bound.is_less(determinant(&cofactors(f), f));
         let mut r = *f;
@@ -187,7 +188,7 @@ impl<'a> Points<'a> {
         self.read(simd, |at| self.parents.velocity(at))
     }
 
-    /// What is kept, or else made now.
+    /// Reads what is kept, or else makes it now.
     #[inline(always)]
     fn decomposition<S: Simd>(&self, simd: S) -> Result<Decomposition<S>, Degenerate> {
         let kept = self.parents.kept().as_chunks::<KEPT>().0;
@@ -238,7 +239,11 @@ impl WithSimd for Prepare<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Piece { parents, elements, out } = self.0;
+        let Piece {
+            parents,
+            elements,
+            out,
+        } = self.0;
         let groups = out.as_chunks_mut::<KEPT>().0.chunks_mut(S::F64_LANES);
         for (points, out) in Points::cut::<S>(parents, elements).zip(groups) {
             store(&points.decompose(simd)?.to_kept(), out);
@@ -255,7 +260,11 @@ impl WithSimd for Value<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Piece { parents, elements, out } = self.0;
+        let Piece {
+            parents,
+            elements,
+            out,
+        } = self.0;
         let groups = out.as_chunks_mut::<6>().0.chunks_mut(S::F64_LANES);
         for (points, out) in Points::cut::<S>(parents, elements).zip(groups) {
             let r = points.decomposition(simd)?.r;
@@ -274,7 +283,11 @@ impl WithSimd for Jacobian<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Piece { parents, elements, out } = self.0;
+        let Piece {
+            parents,
+            elements,
+            out,
+        } = self.0;
         let zero = Wide::splat(simd, 0.0);
         let groups = out.as_chunks_mut::<54>().0.chunks_mut(S::F64_LANES);
         for (points, out) in Points::cut::<S>(parents, elements).zip(groups) {
@@ -306,7 +319,11 @@ impl WithSimd for Acceleration<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Piece { parents, elements, out } = self.0;
+        let Piece {
+            parents,
+            elements,
+            out,
+        } = self.0;
         let groups = out.as_chunks_mut::<6>().0.chunks_mut(S::F64_LANES);
         for (points, out) in Points::cut::<S>(parents, elements).zip(groups) {
             let Decomposition { r, u, turn } = points.decomposition(simd)?;
@@ -342,7 +359,11 @@ impl WithSimd for Hessian<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Piece { parents, elements, out } = self.piece;
+        let Piece {
+            parents,
+            elements,
+            out,
+        } = self.piece;
         let (zero, half) = (Wide::splat(simd, 0.0), Wide::splat(simd, 0.5));
         let groups = out.as_chunks_mut::<81>().0.chunks_mut(S::F64_LANES);
         let forces = self.force.as_chunks::<6>().0.chunks(S::F64_LANES);
@@ -436,7 +457,12 @@ impl MappingPieces for CorotationalStrain {
         }))
     }
 
-    fn apply(&self, parents: Parents<'_>, elements: Range<usize>, child: &mut [f64]) -> Result<(), Degenerate> {
+    fn apply(
+        &self,
+        parents: Parents<'_>,
+        elements: Range<usize>,
+        child: &mut [f64],
+    ) -> Result<(), Degenerate> {
         Arch::new().dispatch(Value(Piece {
             parents,
             elements,

@@ -1,7 +1,8 @@
 //! Small strain, Green and Lagrange's strain, volume ratio.
 
 use super::{
-    GreenLagrange, OfGradient, OnePoint, SmallStrain, VolumeRatio, matrix, strain_numbers, stress_matrix, write_matrix,
+    GreenLagrange, OfGradient, OnePoint, SmallStrain, VolumeRatio, matrix, strain_numbers, stress_matrix,
+    write_matrix,
 };
 use pliant_dense::{Mat3, Vec3, skew};
 

@@ -39,9 +39,7 @@ impl<S: Simd> Wide<S> {
     /// The other where `flag` is not zero, this elsewhere.
     #[inline(always)]
     pub(super) fn or_where(self, flag: Self, other: Self) -> Self {
-        let mask = self
-            .simd
-            .less_than_f64s(self.simd.splat_f64s(0.0), flag.lanes);
+        let mask = self.simd.less_than_f64s(self.simd.splat_f64s(0.0), flag.lanes);
         Self {
             lanes: self.simd.select_f64s(mask, other.lanes, self.lanes),
             ..self

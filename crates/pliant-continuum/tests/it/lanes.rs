@@ -19,7 +19,11 @@ fn points(count: usize) -> Vec<Point> {
     let point = |p: usize| {
         let size = [1e-9, 0.02, 0.3, 0.6][p % 4];
         let at = |k: usize| size * number(31 * p + k);
-        let diagonal = if p % 3 == 2 { [1.0, 1.1, -0.4] } else { [1.0, 1.0, 1.0] };
+        let diagonal = if p % 3 == 2 {
+            [1.0, 1.1, -0.4]
+        } else {
+            [1.0, 1.0, 1.0]
+        };
         Point {
             gradient: std::array::from_fn(|k| at(k) + if k % 4 == 0 { diagonal[k / 4] } else { 0.0 }),
             rate: std::array::from_fn(|k| number(31 * p + 9 + k)),
@@ -44,7 +48,12 @@ fn model(points: &[Point]) -> (Model, State) {
 }
 
 /// Value, Jacobian, acceleration and geometric stiffness of each point.
-fn evaluated(model: &Model, evaluation: &mut Evaluation, state: &mut State, points: &[Point]) -> Vec<Vec<f64>> {
+fn evaluated(
+    model: &Model,
+    evaluation: &mut Evaluation,
+    state: &mut State,
+    points: &[Point],
+) -> Vec<Vec<f64>> {
     evaluation.propagate(model, state).unwrap();
     evaluation.find_bias(model, state);
     let child = &model.nodes()[1];

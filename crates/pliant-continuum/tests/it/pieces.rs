@@ -112,13 +112,7 @@ fn one_geometric_block_is_that_of_all() {
         assert_eq!(out, blocks.block(element));
     }
     let mut out = [0.0; 3];
-    assert!(!evaluation.write_geometric_stiffness(
-        &model,
-        &state,
-        (0, 0..1),
-        &force,
-        &mut out
-    ));
+    assert!(!evaluation.write_geometric_stiffness(&model, &state, (0, 0..1), &force, &mut out));
 }
 
 /// Two points without a rotation in different pieces: it is always the first that is named.

@@ -57,8 +57,9 @@ fn expand_known<const N: usize, const M: usize>(
     out: &mut [f64],
 ) {
     let g = &g.as_chunks::<N>().0[..M];
-    let out = out.as_chunks_mut::<N>().0;
+    let out = &mut out.as_chunks_mut::<N>().0[..d * (d + 1) / 2 * rows];
     let (size, mut pair) = (d * M, 0);
+    let a = &a[..size * size];
     for i in 0..d {
         for k in 0..=i {
             let out = &mut out[pair * rows + row..][..M];

@@ -32,8 +32,8 @@ pub(crate) struct Hanging {
 }
 
 impl Hanging {
-    /// Those of its [`elements`](Self::elements) that hang on consecutive elements of the bundle's
-    /// node.
+    /// The part of its [`elements`](Self::elements) that hangs on consecutive elements of the
+    /// bundle's node.
     #[inline(always)]
     pub(crate) fn on(&self, elements: Range<usize>) -> Range<usize> {
         self.starts[elements.start]..self.starts[elements.end]

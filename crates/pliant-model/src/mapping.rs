@@ -65,8 +65,9 @@ impl<'a> Parents<'a> {
         Self { kept, ..self }
     }
 
-    /// The numbers that [`MappingPieces::prepare`] wrote of all elements of the child, one after the other, at
-    /// these positions of the parents. Empty where nothing is kept: whoever reads it can do without.
+    /// The numbers that [`MappingPieces::prepare`] wrote of all elements of the child, one after
+    /// the other, at these positions of the parents. Empty where nothing is kept: whoever reads it
+    /// can do without.
     pub fn kept(&self) -> &'a [f64] {
         self.kept
     }
@@ -217,8 +218,8 @@ pub trait Mapping: Debug + Send + Sync {
 /// read of the child are theirs alone, one after the other.
 ///
 /// Where the value and the derivatives have something in common that is worth more than the memory
-/// it takes, such as a polar decomposition, an evaluation keeps it: [`prepare`](Self::prepare) writes
-/// it once for positions of the parents, and all others find it in [`Parents::kept`].
+/// it takes, such as a polar decomposition, an evaluation keeps it: [`prepare`](Self::prepare)
+/// writes it once for positions of the parents, and all others find it in [`Parents::kept`].
 pub trait MappingPieces: Debug + Send + Sync {
     /// How many numbers are kept of each element; none by default.
     fn kept_size(&self) -> usize {

@@ -7,10 +7,13 @@
 //! the filling and the factor share so many threads. `--products` times products with the response
 //! matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000
 //! degrees of freedom instead, on one thread and on two, with memory and what the machine could do;
-//! `--multilevel` prints the table of
-//! conjugate gradients with smoothed aggregation of 30,000 to 3 million degrees of freedom, beside
-//! the factor; `--most N` leaves out larger ones. With the feature `peers`, `--peers` prints the beam in
+//! `--multilevel` prints the table of conjugate gradients with smoothed aggregation of 30,000 to 3
+//! million degrees of freedom, beside the factor; `--most N` leaves out larger ones. `--beams` prints
+//! the beam in tetrahedra of the comparison with other programs, and the parts of its steps. With the
+//! feature `peers`, `--peers` prints the beam in
 //! tetrahedra alone, beside Rapier's soft bodies.
+
+mod beams;
 
 use super::Ended;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
@@ -24,12 +27,13 @@ const BEAM: &str = include_str!("../../reference/beam.txt");
 
 pub(super) fn run(arguments: &[String]) -> Ended {
     let mut threads = 1;
-    let (mut beam, mut sizes, mut products, mut most) = (true, false, false, usize::MAX);
+    let (mut beam, mut beams, mut sizes, mut products, mut most) = (true, false, false, false, usize::MAX);
     let mut multilevel = false;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--times" => beam = false,
+            "--beams" => beams = true,
             "--sizes" => sizes = true,
             "--products" => products = true,
             "--multilevel" => multilevel = true,
@@ -55,11 +59,14 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             "--threads" => threads = number(arguments.next())?,
             other => {
                 return Err(format!(
-                    "unknown argument `{other}`; there are `--times`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--most N`, `--peers`"
+                    "unknown argument `{other}`; there are `--times`, `--beams`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--most N`, `--peers`"
                 )
                 .into());
             }
         }
+    }
+    if beams {
+        return done(beams::table(threads));
     }
     if products {
         return done(solid_products::table(threads));

@@ -3,6 +3,7 @@
 mod corotational;
 mod measures;
 mod polar;
+mod wide;
 
 pub(crate) use measures::{add_determinant_hessian, cofactors, strain_rows};
 pub(crate) use polar::Polar;
@@ -102,23 +103,27 @@ impl VolumeRatio {
     }
 }
 
-/// Functions of one deformation gradient, `SIZE` of them.
+/// Numbers of one deformation gradient, `SIZE` of them.
 trait OfGradient {
     const SIZE: usize;
     const LINEAR: bool = false;
     /// Whether the mean of the Jacobians at both ends carries chords.
     const CHORDS: bool = Self::LINEAR;
+}
 
-    fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str>;
+/// Functions of one deformation gradient that are cheap enough to be evaluated one by one, and
+/// defined everywhere.
+trait OnePoint: OfGradient {
+    fn value(f: &Mat3, out: &mut [f64]);
 
-    /// `SIZE x 9`, row-major, cleared before. `known` is the value, or empty.
-    fn jacobian(f: &Mat3, known: &[f64], out: &mut [f64]) -> Result<(), &'static str>;
+    /// `SIZE x 9`, row-major, cleared before.
+    fn jacobian(f: &Mat3, out: &mut [f64]);
 
     /// The Hessian of `force . value`, 9 x 9, cleared before; nothing where it has none.
-    fn hessian(_f: &Mat3, _known: &[f64], _force: &[f64], _out: &mut [f64]) {}
+    fn hessian(_f: &Mat3, _force: &[f64], _out: &mut [f64]) {}
 
     /// Adds the second derivative in time of the value where `f` moves steadily at `rate`.
-    fn acceleration(_f: &Mat3, _known: &[f64], _rate: &[f64], _out: &mut [f64]) {}
+    fn acceleration(_f: &Mat3, _rate: &[f64], _out: &mut [f64]) {}
 }
 
 /// The six numbers of a symmetric matrix, shears doubled.
@@ -162,12 +167,6 @@ fn check_parent(name: &str, count: usize, parents: &[(Space, usize)]) -> Result<
 
 fn gradient_at(parents: &Parents<'_>, element: usize) -> Mat3 {
     matrix(parents.position(Dependency::new(0, element)))
-}
-
-/// The numbers of one child, if they are known.
-fn known_at<'a>(parents: &Parents<'a>, element: usize, size: usize) -> &'a [f64] {
-    let child = parents.child();
-    child.get(element * size..(element + 1) * size).unwrap_or(&[])
 }
 
 macro_rules! mapping_of_gradients {
@@ -217,7 +216,11 @@ macro_rules! mapping_of_gradients {
                 Some(self)
             }
         }
+    };
+}
 
+macro_rules! pieces_of_one_point {
+    ($name:ident) => {
         impl MappingPieces for $name {
             fn apply(
                 &self,
@@ -225,10 +228,8 @@ macro_rules! mapping_of_gradients {
                 elements: Range<usize>,
                 child: &mut [f64],
             ) -> Result<(), Degenerate> {
-                let size = <Self as OfGradient>::SIZE;
-                for (element, x) in elements.zip(child.chunks_exact_mut(size)) {
-                    let f = gradient_at(&parents, element);
-                    <Self as OfGradient>::value(&f, x).map_err(|reason| Degenerate { element, reason })?;
+                for (element, x) in elements.zip(child.chunks_exact_mut(<Self as OfGradient>::SIZE)) {
+                    <Self as OnePoint>::value(&gradient_at(&parents, element), x);
                 }
                 Ok(())
             }
@@ -239,21 +240,17 @@ macro_rules! mapping_of_gradients {
                 elements: Range<usize>,
                 out: &mut [f64],
             ) -> Result<(), Degenerate> {
-                let size = <Self as OfGradient>::SIZE;
-                for (element, block) in elements.zip(out.chunks_exact_mut(9 * size)) {
-                    let f = gradient_at(&parents, element);
-                    <Self as OfGradient>::jacobian(&f, known_at(&parents, element, size), block)
-                        .map_err(|reason| Degenerate { element, reason })?;
+                let blocks = out.chunks_exact_mut(9 * <Self as OfGradient>::SIZE);
+                for (element, block) in elements.zip(blocks) {
+                    <Self as OnePoint>::jacobian(&gradient_at(&parents, element), block);
                 }
                 Ok(())
             }
 
             fn add_bias(&self, parents: Parents<'_>, elements: Range<usize>, child: &mut [f64]) {
-                let size = <Self as OfGradient>::SIZE;
-                for (element, out) in elements.zip(child.chunks_exact_mut(size)) {
-                    let f = gradient_at(&parents, element);
+                for (element, out) in elements.zip(child.chunks_exact_mut(<Self as OfGradient>::SIZE)) {
                     let rate = parents.velocity(Dependency::new(0, element));
-                    <Self as OfGradient>::acceleration(&f, known_at(&parents, element, size), rate, out);
+                    <Self as OnePoint>::acceleration(&gradient_at(&parents, element), rate, out);
                 }
             }
 
@@ -264,11 +261,10 @@ macro_rules! mapping_of_gradients {
                 force: &[f64],
                 out: &mut [f64],
             ) {
-                let size = <Self as OfGradient>::SIZE;
-                let blocks = force.chunks_exact(size).zip(out.as_chunks_mut::<81>().0);
+                let forces = force.chunks_exact(<Self as OfGradient>::SIZE);
+                let blocks = forces.zip(out.as_chunks_mut::<81>().0);
                 for (element, (force, block)) in elements.zip(blocks) {
-                    let f = gradient_at(&parents, element);
-                    <Self as OfGradient>::hessian(&f, known_at(&parents, element, size), force, block);
+                    <Self as OnePoint>::hessian(&gradient_at(&parents, element), force, block);
                 }
             }
         }
@@ -279,3 +275,11 @@ mapping_of_gradients!(SmallStrain);
 mapping_of_gradients!(CorotationalStrain);
 mapping_of_gradients!(GreenLagrange);
 mapping_of_gradients!(VolumeRatio);
+
+pieces_of_one_point!(SmallStrain);
+pieces_of_one_point!(GreenLagrange);
+pieces_of_one_point!(VolumeRatio);
+
+impl OfGradient for CorotationalStrain {
+    const SIZE: usize = 6;
+}

@@ -7,6 +7,7 @@ mod product;
 mod response;
 mod rest;
 mod rows;
+mod run;
 mod stiffness;
 mod tangent;
 mod work;

@@ -7,6 +7,9 @@ use std::ops::Range;
 /// its cache.
 pub(crate) const PIECE: usize = 512;
 
+/// Blocks that are cleared at a time.
+const CLEARED: usize = 32;
+
 /// Where a mapping or a force field writes its blocks. Block `e` is row-major,
 /// `height(e) x width(e)`; the buffer is cleared before every call, so that only non-zeros need
 /// writing.
@@ -81,8 +84,16 @@ impl Blocks {
             |e| starts[e],
             values,
             |elements, values| {
-                values.fill(0.0);
-                what(elements, values)
+                // Cleared just ahead of being written, while it is in the nearest cache.
+                let (mut rest, mut next) = (values, elements.start);
+                while next < elements.end {
+                    let end = elements.end.min(next + CLEARED);
+                    let (own, after) = rest.split_at_mut(starts[end] - starts[next]);
+                    own.fill(0.0);
+                    what(next..end, own)?;
+                    (rest, next) = (after, end);
+                }
+                Ok(())
             },
         )
     }

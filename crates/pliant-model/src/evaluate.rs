@@ -16,8 +16,8 @@ use transfer::LocalJacobian;
 use crate::blocks::PIECE;
 use crate::mass::group_shapes;
 use crate::{
-    At, Blocks, ComponentId, Dependency, ForceField, Groups, Level, Model, ModelError, NodeKind, Problem,
-    RowGroup, RowLaw, State,
+    At, Blocks, ComponentId, Degenerate, Dependency, ForceField, Groups, Level, MappingPieces, Model,
+    ModelError, NodeKind, Parents, Problem, RowGroup, RowLaw, State,
 };
 use pliant_threads::Threads;
 
@@ -27,6 +27,7 @@ pub struct Evaluation {
     jacobians: Vec<Option<LocalJacobian>>,
     dependencies: Vec<Vec<Vec<Dependency>>>,
     geometry: Vec<Option<Blocks>>,
+    kept: Vec<Kept>,
     fields: Vec<FieldBlocks>,
     force: Vec<f64>,
     inertial: Vec<f64>,
@@ -42,6 +43,41 @@ pub struct Evaluation {
     /// The time since the internal variables were those of the state, as last evaluated (s).
     elapsed: f64,
     threads: Threads,
+}
+
+/// Numbers that the mapping of a node keeps between its value and its derivatives
+/// ([`MappingPieces::prepare`](crate::MappingPieces::prepare)).
+#[derive(Debug, Default)]
+struct Kept {
+    values: Vec<f64>,
+    /// Whether they are those of the positions that were propagated last.
+    current: bool,
+}
+
+impl Kept {
+    /// Has the mapping write them, if it keeps any.
+    fn refill(
+        &mut self,
+        pieces: &dyn MappingPieces,
+        parents: Parents<'_>,
+        count: usize,
+        threads: &Threads,
+    ) -> Result<(), Degenerate> {
+        let size = pieces.kept_size();
+        if size == 0 {
+            return Ok(());
+        }
+        self.current = false;
+        let prepare = |elements, kept: &mut [f64]| pieces.prepare(parents, elements, kept);
+        threads.for_each_piece((0..count, PIECE), |e| e * size, &mut self.values, prepare)?;
+        self.current = true;
+        Ok(())
+    }
+
+    /// The numbers of all elements; none where they are not known.
+    fn known(&self) -> &[f64] {
+        if self.current { &self.values } else { &[] }
+    }
 }
 
 /// Blocks of one force field, and the groups they couple.
@@ -116,11 +152,13 @@ impl Evaluation {
         let mut jacobians = Vec::new();
         let mut dependencies = Vec::new();
         let mut geometry = Vec::new();
+        let mut kept = Vec::new();
         let mut biased: Vec<bool> = Vec::new();
         for node in model.nodes() {
             let NodeKind::Mapped { mapping, parents, .. } = &node.kind else {
                 jacobians.push(None);
                 geometry.push(None);
+                kept.push(Kept::default());
                 dependencies.push(Vec::new());
                 biased.push(false);
                 continue;
@@ -149,6 +187,11 @@ impl Evaluation {
                 _ => None,
             };
             jacobians.push(Some(LocalJacobian::new(blocks, repeated, gather)));
+            let kept_size = mapping.pieces().map_or(0, MappingPieces::kept_size);
+            kept.push(Kept {
+                values: vec![0.0; kept_size * node.count],
+                current: false,
+            });
             // Of those that come in pieces it is laid out when all are asked for.
             let all = mapping.pieces().is_none();
             geometry.push((!mapping.is_linear()).then(|| match all {
@@ -199,6 +242,7 @@ impl Evaluation {
             jacobians,
             dependencies,
             geometry,
+            kept,
             fields: fields.collect(),
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
@@ -406,19 +450,19 @@ impl Evaluation {
                 cause,
                 detail: mapping.explain(parents, cause),
             };
-            let threads = &self.threads;
+            let (threads, kept) = (&self.threads, &mut self.kept[index]);
             match mapping.pieces() {
-                Some(pieces) => {
+                Some(pieces) => kept.refill(pieces, parents, node.count, threads).and_then(|()| {
                     let (elements, size) = ((0..node.count, PIECE), node.space.position_size());
+                    let parents = parents.with_kept(kept.known());
                     let apply = |elements, child: &mut [f64]| pieces.apply(parents, elements, child);
                     threads.for_each_piece(elements, |e| e * size, &mut *child, apply)
-                }
+                }),
                 None => mapping.apply(parents, child),
             }
             .map_err(lost)?;
-            jacobian
-                .refill(mapping.as_ref(), parents.with_child(child), threads)
-                .map_err(lost)?;
+            let own = parents.with_child(child).with_kept(kept.known());
+            jacobian.refill(mapping.as_ref(), own, threads).map_err(lost)?;
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
             let lists = &self.dependencies[index];
@@ -483,7 +527,11 @@ impl Evaluation {
     ) -> Result<(), ModelError> {
         self.elapsed = elapsed;
         self.force.fill(0.0);
-        self.inertial.fill(0.0);
+        // Where no mass is mapped there never is any.
+        for attachment in problem.masses() {
+            let range = problem.node(attachment.node).velocity_range();
+            self.inertial[range].fill(0.0);
+        }
         let gravity = problem.gravity();
         for attachment in problem.masses() {
             let node = problem.node(attachment.node);

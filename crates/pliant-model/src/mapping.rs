@@ -38,6 +38,7 @@ pub struct Parents<'a> {
     velocities: &'a [f64],
     ranges: &'a [(usize, usize, Space)],
     child: &'a [f64],
+    kept: &'a [f64],
 }
 
 impl<'a> Parents<'a> {
@@ -48,6 +49,7 @@ impl<'a> Parents<'a> {
             velocities,
             ranges,
             child: &[],
+            kept: &[],
         }
     }
 
@@ -55,6 +57,19 @@ impl<'a> Parents<'a> {
     #[must_use]
     pub fn with_child(self, child: &'a [f64]) -> Self {
         Self { child, ..self }
+    }
+
+    /// Adds what [`MappingPieces::prepare`] wrote of all elements of the child.
+    #[must_use]
+    pub fn with_kept(self, kept: &'a [f64]) -> Self {
+        Self { kept, ..self }
+    }
+
+    /// The numbers that [`MappingPieces::prepare`] wrote of all elements of the child, one after
+    /// the other, at these positions of the parents. Empty where nothing is kept: whoever reads it
+    /// can do without.
+    pub fn kept(&self) -> &'a [f64] {
+        self.kept
     }
 
     /// Positions of the child as [`Mapping::apply`] left them: where a mapping has several
@@ -201,7 +216,31 @@ pub trait Mapping: Debug + Send + Sync {
 /// A mapping whose elements are evaluated apart from each other ([`Mapping::pieces`]). Each method
 /// does what that of [`Mapping`] does, for some consecutive elements: what is written and what is
 /// read of the child are theirs alone, one after the other.
+///
+/// Where the value and the derivatives have something in common that is worth more than the memory
+/// it takes, such as a polar decomposition, an evaluation keeps it: [`prepare`](Self::prepare)
+/// writes it once for positions of the parents, and all others find it in [`Parents::kept`].
 pub trait MappingPieces: Debug + Send + Sync {
+    /// How many numbers are kept of each element; none by default.
+    fn kept_size(&self) -> usize {
+        0
+    }
+
+    /// Writes the numbers that are kept of these elements, [`kept_size`](Self::kept_size) of each,
+    /// from the positions of the parents alone. Called before [`apply`](Self::apply), where there
+    /// are any.
+    ///
+    /// # Errors
+    /// [`Degenerate`] names the first of these elements that has no value or no derivative.
+    fn prepare(
+        &self,
+        _parents: Parents<'_>,
+        _elements: Range<usize>,
+        _kept: &mut [f64],
+    ) -> Result<(), Degenerate> {
+        Ok(())
+    }
+
     /// As [`Mapping::apply`].
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! Small strain, Green and Lagrange's strain, volume ratio.
 
 use super::{
-    GreenLagrange, OfGradient, SmallStrain, VolumeRatio, matrix, strain_numbers, stress_matrix, write_matrix,
+    GreenLagrange, OfGradient, OnePoint, SmallStrain, VolumeRatio, matrix, strain_numbers, stress_matrix,
+    write_matrix,
 };
 use pliant_dense::{Mat3, Vec3, skew};
 
@@ -12,39 +13,39 @@ pub(super) const PAIRS: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [0, 1], [1, 2
 impl OfGradient for SmallStrain {
     const SIZE: usize = 6;
     const LINEAR: bool = true;
+}
 
-    fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
+impl OnePoint for SmallStrain {
+    fn value(f: &Mat3, out: &mut [f64]) {
         out.copy_from_slice(&strain_numbers(f));
         out[..3].iter_mut().for_each(|e| *e -= 1.0);
-        Ok(())
     }
 
-    fn jacobian(_f: &Mat3, _known: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
+    fn jacobian(_f: &Mat3, out: &mut [f64]) {
         for (k, [i, j]) in PAIRS.into_iter().enumerate() {
             out[9 * k + 3 * i + j] = 1.0;
             out[9 * k + 3 * j + i] = 1.0;
         }
-        Ok(())
     }
 }
 
 impl OfGradient for GreenLagrange {
     const SIZE: usize = 6;
     const CHORDS: bool = true;
+}
 
-    fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
+impl OnePoint for GreenLagrange {
+    fn value(f: &Mat3, out: &mut [f64]) {
         // With D = F - I, E = (D + D^T + D^T D)/2 keeps the digits of small strains.
         let d = f - Mat3::identity();
         out.copy_from_slice(&strain_numbers(&(0.5 * (d + d.transpose() + d.transpose() * d))));
-        Ok(())
     }
 
-    fn jacobian(f: &Mat3, _known: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
+    fn jacobian(f: &Mat3, out: &mut [f64]) {
         out.copy_from_slice(&strain_rows(f));
-        Ok(())
     }
 
-    fn hessian(_f: &Mat3, _known: &[f64], force: &[f64], out: &mut [f64]) {
+    fn hessian(_f: &Mat3, force: &[f64], out: &mut [f64]) {
         let s = stress_matrix(force);
         for a in 0..3 {
             for i in 0..3 {
@@ -55,7 +56,7 @@ impl OfGradient for GreenLagrange {
         }
     }
 
-    fn acceleration(_f: &Mat3, _known: &[f64], rate: &[f64], out: &mut [f64]) {
+    fn acceleration(_f: &Mat3, rate: &[f64], out: &mut [f64]) {
         let rate = matrix(rate);
         let second = strain_numbers(&(rate.transpose() * rate));
         out.iter_mut().zip(second).for_each(|(o, s)| *o += s);
@@ -107,25 +108,25 @@ pub(crate) fn add_determinant_hessian(f: &Mat3, s: f64, out: &mut [f64]) {
 
 impl OfGradient for VolumeRatio {
     const SIZE: usize = 1;
+}
 
-    fn value(f: &Mat3, out: &mut [f64]) -> Result<(), &'static str> {
+impl OnePoint for VolumeRatio {
+    fn value(f: &Mat3, out: &mut [f64]) {
         // det(I + D) - 1 = tr D + (sum of principal minors of D) + det D keeps the digits of small
         // changes.
         let d = f - Mat3::identity();
         out[0] = d.trace() + cofactors(&d).trace() + d.determinant();
-        Ok(())
     }
 
-    fn jacobian(f: &Mat3, _known: &[f64], out: &mut [f64]) -> Result<(), &'static str> {
+    fn jacobian(f: &Mat3, out: &mut [f64]) {
         write_matrix(&cofactors(f), out);
-        Ok(())
     }
 
-    fn hessian(f: &Mat3, _known: &[f64], force: &[f64], out: &mut [f64]) {
+    fn hessian(f: &Mat3, force: &[f64], out: &mut [f64]) {
         add_determinant_hessian(f, force[0], out);
     }
 
-    fn acceleration(f: &Mat3, _known: &[f64], rate: &[f64], out: &mut [f64]) {
+    fn acceleration(f: &Mat3, rate: &[f64], out: &mut [f64]) {
         // The t^2 of det(F + t dF) has the factor 2.
         out[0] += 2.0 * cofactors(&matrix(rate)).dot(f);
     }

@@ -4,6 +4,21 @@ use nalgebra::Matrix4;
 use pliant_dense::eigen::symmetric_eigen;
 use pliant_dense::{Mat3, Vec3, rotation};
 
+/// Least determinant, as a share of the cube of the norm, of gradients whose rotation Newton's
+/// iteration finds: above it the iteration converges within a few steps.
+pub(super) const NEAR: f64 = 0.02;
+
+/// Iterations after which a gradient is left to the quaternion.
+pub(super) const MOST_ITERATIONS: usize = 12;
+
+/// Largest change of the last iteration: they converge quadratically, so that the next would change
+/// no more than rounding does.
+pub(super) const LEAST_CHANGE: f64 = 1e-9;
+
+/// Least sum of two principal stretches of which the rotation is known, about as a share of the
+/// largest.
+pub(super) const LEAST_SUM: f64 = 1e-8;
+
 /// `F = R U` with a rotation `R` (determinant 1) and a symmetric `U`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Polar {
@@ -25,46 +40,32 @@ impl Polar {
     pub(crate) fn of(f: &Mat3) -> Option<Self> {
         let r = near_rotation(f).or_else(|| by_quaternion(f))?;
         let u = r.transpose() * f;
-        Self::of_parts(r, 0.5 * (u + u.transpose()))
-    }
-
-    /// The decomposition where `U` is known; none also where it is too near a singular one for
-    /// `R = F U^-1` to keep its digits.
-    pub(crate) fn of_stretch(f: &Mat3, u: &Mat3) -> Option<Self> {
-        if u.determinant() <= 0.02 * u.norm().powi(3) {
-            return None;
-        }
-        Self::of_parts(f * u.try_inverse()?, *u)
-    }
-
-    fn of_parts(r: Mat3, u: Mat3) -> Option<Self> {
+        let u = 0.5 * (u + u.transpose());
         let sums = Mat3::identity() * u.trace() - u;
         let turn = sums.try_inverse()?;
-        let bound = 1e-8 * (sums.norm_squared() * turn.norm_squared()).sqrt();
+        let bound = LEAST_SUM * (sums.norm_squared() * turn.norm_squared()).sqrt();
         (bound < 1.0).then_some(Self { r, u, turn })
     }
 }
 
 fn near_rotation(f: &Mat3) -> Option<Mat3> {
-    // Where the determinant is not small against the size, the iteration converges within a few
-    // steps.
-    if f.determinant() <= 0.02 * f.norm().powi(3) {
+    if f.determinant() <= NEAR * f.norm().powi(3) {
         return None;
     }
     let mut r = *f;
-    for _ in 0..12 {
+    for _ in 0..MOST_ITERATIONS {
         let next = 0.5 * (r + r.try_inverse()?.transpose());
         let change = (next - r).norm();
         r = next;
-        // Quadratic: the next change would be below rounding.
-        if change < 1e-9 {
+        if change < LEAST_CHANGE {
             return Some(r);
         }
     }
     None
 }
 
-fn by_quaternion(f: &Mat3) -> Option<Mat3> {
+/// The rotation by Davenport's quaternion.
+pub(super) fn by_quaternion(f: &Mat3) -> Option<Mat3> {
     let axis = Vec3::new(
         f[(2, 1)] - f[(1, 2)],
         f[(0, 2)] - f[(2, 0)],

@@ -5,6 +5,7 @@
 
 mod anisotropic;
 mod elements;
+mod lanes;
 mod materials;
 mod meshes;
 mod ogden;

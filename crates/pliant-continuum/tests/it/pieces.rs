@@ -2,7 +2,7 @@
 //! same errors.
 
 use pliant_continuum::{CorotationalStrain, LinearElastic, Mesh, Solid, StrainEnergy};
-use pliant_model::{ElementIndex, Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
+use pliant_model::{Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
 
 /// A block of 800 points, deflected, twisted and in motion.
 fn deflected(solid: &Solid) -> (Problem, State) {
@@ -105,20 +105,14 @@ fn one_geometric_block_is_that_of_all() {
         assert!(evaluation.write_geometric_stiffness(
             &model,
             &state,
-            ElementIndex { node: 2, element },
+            (2, element..element + 1),
             &force,
             &mut out
         ));
         assert_eq!(out, blocks.block(element));
     }
     let mut out = [0.0; 3];
-    assert!(!evaluation.write_geometric_stiffness(
-        &model,
-        &state,
-        ElementIndex { node: 0, element: 0 },
-        &force,
-        &mut out
-    ));
+    assert!(!evaluation.write_geometric_stiffness(&model, &state, (0, 0..1), &force, &mut out));
 }
 
 /// Two points without a rotation in different pieces: it is always the first that is named.

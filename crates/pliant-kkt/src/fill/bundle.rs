@@ -1,59 +1,15 @@
 //! The response of bundles: run by run, on threads if there are any.
 
 use super::Step;
-use super::element::{BlockShape, RowWindow, Shape, add_product, contract, expand, pull};
-use super::geometry::{GeometricLoad, filter, form, share_of, takes_shares};
+use super::geometry::{GeometricLoad, form};
 use super::response::Target;
-use crate::plan::{Bundle, DependencyCoordinate, Plan, Run, Sizes, sum_of};
-use crate::{KktError, Scheme};
-use pliant_model::{ComponentId, ElementIndex, Evaluation, NodeKind, Problem};
+use super::run::{BATCH, Job, RunInput, Slot};
+use crate::KktError;
+use crate::plan::{Bundle, Plan, Run, Sizes};
+use pliant_model::{Evaluation, NodeKind, Problem};
 use pliant_sparse::{Pattern, SparseError, Threads};
 use std::convert::Infallible;
 use std::ops::Range;
-
-/// Scratch of one run, and what it gives.
-#[derive(Clone, Debug)]
-struct Slot {
-    point: Vec<f64>,
-    own: Vec<f64>,
-    product: Vec<f64>,
-    geometry: Vec<f64>,
-    eigen: Vec<f64>,
-    half: Vec<f64>,
-    /// Block of one element.
-    alone: Vec<f64>,
-    /// Sums of the run, for each pair of coordinates of a parent.
-    sums: Vec<f64>,
-    /// Block over the columns of the run.
-    matrix: Vec<f64>,
-    /// Terms of the right-hand side of the elements of the run.
-    rhs: Vec<f64>,
-    /// Terms of the right-hand side of one element that hangs on one.
-    force: Vec<f64>,
-    /// A form of the run.
-    form: f64,
-    run: usize,
-}
-
-impl Slot {
-    fn new(s: Sizes) -> Self {
-        Self {
-            point: vec![0.0; s.point * s.point],
-            own: vec![0.0; s.own * s.own],
-            product: vec![0.0; s.own * s.point],
-            geometry: vec![0.0; s.point * s.point],
-            eigen: vec![0.0; 2 * s.point * s.point],
-            half: vec![0.0; s.half],
-            alone: vec![0.0; s.half],
-            sums: vec![0.0; s.sums],
-            matrix: vec![0.0; s.width * s.width],
-            rhs: vec![0.0; s.rhs],
-            force: vec![0.0; s.own],
-            form: 0.0,
-            run: 0,
-        }
-    }
-}
 
 /// Where the rows of `W` are cut between threads that add a piece of the runs to them: degrees of
 /// freedom, and where their values begin.
@@ -67,8 +23,11 @@ struct Cut {
 #[derive(Debug)]
 pub(super) struct Runs {
     threads: Threads,
-    /// One for each run that is computed side by side.
+    sizes: Sizes,
+    /// One for each thread to take its runs from.
     slots: Vec<Slot>,
+    /// Runs of a slot.
+    together: usize,
     /// With threads, for each bundle and each piece of its runs.
     cuts: Vec<Vec<Cut>>,
     /// For each bundle whether what hangs on it has geometric stiffness in the fill at hand.
@@ -78,10 +37,13 @@ pub(super) struct Runs {
 impl Runs {
     pub(super) fn new(problem: &Problem, plan: &Plan) -> Self {
         let sizes = plan.bundles.iter().map(|b| b.sizes(problem, &plan.jacobians));
+        let sizes = sizes.fold(Sizes::default(), Sizes::max);
         let acting = plan.bundles.iter().map(|b| vec![false; b.hanging.len()]);
         Self {
             threads: Threads::one(),
-            slots: vec![Slot::new(sizes.fold(Sizes::default(), Sizes::max))],
+            sizes,
+            slots: vec![Slot::new(sizes, BATCH)],
+            together: BATCH,
             cuts: Vec::new(),
             acting: acting.collect(),
         }
@@ -98,20 +60,37 @@ impl Runs {
             return Ok(());
         }
         self.threads = Threads::new(threads).map_err(SparseError::from)?;
-        let slots = if threads > 1 { SIDE_BY_SIDE } else { 1 };
-        let one = self.slots[0].clone();
-        self.slots.resize(slots, one);
+        let slots = if threads > 1 {
+            SLOTS_PER_THREAD * threads
+        } else {
+            1
+        };
+        self.together = match threads {
+            1 => BATCH,
+            _ => (SLOT_NUMBERS / self.sizes.sums.max(1)).max(BATCH),
+        };
+        self.slots = vec![Slot::new(self.sizes, self.together); slots];
         self.cuts.clear();
         if threads > 1 {
-            self.cuts = plan_cuts(plan, w, threads);
+            self.cuts = plan_cuts(plan, w, threads, self.together * slots);
         }
         Ok(())
+    }
+
+    /// Gives the slots the runs of a piece; how many of them have any.
+    fn deal(&mut self, runs: Range<usize>) -> usize {
+        let mut dealt = 0;
+        for (slot, first) in self.slots.iter_mut().zip(runs.clone().step_by(self.together)) {
+            slot.runs = first..runs.end.min(first + self.together);
+            dealt += 1;
+        }
+        dealt
     }
 }
 
 /// Finds for each piece of the runs of each bundle the cuts that give so many threads the same to
 /// add. No bit depends on where they are: every row is added to in the order of the runs.
-fn plan_cuts(plan: &Plan, w: &Pattern, parts: usize) -> Vec<Vec<Cut>> {
+fn plan_cuts(plan: &Plan, w: &Pattern, parts: usize, piece: usize) -> Vec<Vec<Cut>> {
     let (all, end) = (w.rows(), w.len());
     let value = |dof: usize| if dof < all { w.row_slots(dof).start } else { end };
     let of_piece = |runs: &[Run]| {
@@ -127,13 +106,16 @@ fn plan_cuts(plan: &Plan, w: &Pattern, parts: usize) -> Vec<Vec<Cut>> {
         let values = dofs.iter().map(|d| value(*d)).collect();
         Cut { dofs, values }
     };
-    let of_bundle = |b: &Bundle| b.runs.chunks(SIDE_BY_SIDE).map(of_piece).collect();
+    let of_bundle = |b: &Bundle| b.runs.chunks(piece).map(of_piece).collect();
     plan.bundles.iter().map(of_bundle).collect()
 }
 
-/// Runs between two looks at the system: with threads they are computed side by side, and then
-/// added in their order.
-const SIDE_BY_SIDE: usize = 128;
+/// Slots of a thread: enough for those that are done early to help.
+const SLOTS_PER_THREAD: usize = 4;
+
+/// Numbers of sums of a slot where there are threads: all slots stay in the cache that threads have
+/// in common, and their runs take longer than threads need to meet.
+const SLOT_NUMBERS: usize = 1 << 15;
 
 /// The terms of the response that are wanted.
 #[derive(Clone, Copy)]
@@ -159,40 +141,6 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The values that are read while a run is computed.
-struct RunInput<'a> {
-    step: Step<'a>,
-    evaluation: &'a Evaluation,
-    plan: &'a Plan,
-    bundle: &'a Bundle,
-    /// Whether what hangs on the bundle has geometric stiffness.
-    acting: &'a [bool],
-    wanted: Wanted<'a>,
-}
-
-/// An element `q` of the node of a bundle, on which others hang.
-#[derive(Clone, Copy)]
-struct RunElement {
-    q: usize,
-    shape: Shape,
-}
-
-/// One run, to be computed with the registers of the machine: all of it is inlined into code that
-/// knows them, which a closure of this size would not be.
-struct Job<'a, 'b> {
-    input: &'a RunInput<'b>,
-    slot: &'a mut Slot,
-}
-
-impl pulp::NullaryFnOnce for Job<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        self.input.compute(self.slot);
-    }
-}
-
 impl Runs {
     /// Adds what bundles have to `W` and to the right-hand side of all nodes.
     pub(super) fn fill(
@@ -214,43 +162,55 @@ impl Runs {
             if !geometric && !nodes().any(attached) {
                 continue;
             }
-            let input = RunInput {
-                step,
-                evaluation,
-                plan,
-                bundle,
-                acting: &self.acting[at],
-                wanted,
-            };
             let arch = pulp::Arch::new();
             let (d, m) = bundle.shape;
-            let (size, together) = (d * m, self.slots.len());
+            let size = d * m;
             let first = step.problem.nodes()[bundle.node].first_velocity;
-            for (piece, runs) in bundle.runs.chunks(together).enumerate() {
-                let slots = &mut self.slots[..runs.len()];
-                for (k, slot) in slots.iter_mut().enumerate() {
-                    slot.run = piece * together + k;
-                }
+            let piece_size = self.together * self.slots.len();
+            for (piece, start) in (0..bundle.runs.len()).step_by(piece_size).enumerate() {
+                let dealt = self.deal(start..bundle.runs.len().min(start + piece_size));
+                let input = RunInput {
+                    step,
+                    evaluation,
+                    plan,
+                    bundle,
+                    sizes: self.sizes,
+                    acting: &self.acting[at],
+                    wanted,
+                };
+                let slots = &mut self.slots[..dealt];
                 self.threads
                     .for_each(slots, |slot| arch.dispatch(Job { input: &input, slot }));
-                for (run, slot) in runs.iter().zip(&self.slots) {
-                    let terms = &slot.rhs[..run.elements.len() * size];
-                    let rhs = &mut target.rhs[first + run.elements.start * size..];
-                    rhs.iter_mut().zip(terms).for_each(|(r, t)| *r += t);
-                }
+                let slots = &*slots;
+                let done = || slots.iter().flat_map(|slot| slot.done(bundle, self.sizes));
+                // The elements of a slot are after those of the slots before.
+                let begin = |slot: usize| match slots.get(slot) {
+                    Some(slot) => bundle.runs[slot.runs.start].elements.start * size,
+                    None => bundle.runs[slots[dealt - 1].runs.end - 1].elements.end * size,
+                };
+                let add = |some: Range<usize>, rhs: &mut [f64]| {
+                    let base = begin(some.start);
+                    for (run, _, terms) in slots[some].iter().flat_map(|slot| slot.done(bundle, self.sizes)) {
+                        let rhs = &mut rhs[run.elements.start * size - base..];
+                        let terms = &terms[..run.elements.len() * size];
+                        rhs.iter_mut().zip(terms).for_each(|(r, t)| *r += t);
+                    }
+                    Ok::<(), Infallible>(())
+                };
+                let rhs = &mut target.rhs[first + begin(0)..first + begin(dealt)];
+                let Ok(()) = self.threads.for_each_piece((0..dealt, 1), begin, rhs, add);
                 let values = target.w.values_mut();
                 let Some(cut) = self.cuts.get(at).and_then(|c| c.get(piece)) else {
-                    for (run, slot) in runs.iter().zip(&self.slots) {
-                        plan.add_sums_to_response(d, run, &slot.sums, 0..usize::MAX, 0, values);
+                    for (run, sums, _) in done() {
+                        plan.add_sums_to_response(d, run, sums, 0..usize::MAX, 0, values);
                     }
                     continue;
                 };
-                let slots = &self.slots;
                 let parts = (0..cut.dofs.len() - 1, 1);
                 let add = |part: Range<usize>, values: &mut [f64]| {
                     let (rows, base) = (cut.dofs[part.start]..cut.dofs[part.end], cut.values[part.start]);
-                    for (run, slot) in runs.iter().zip(slots) {
-                        plan.add_sums_to_response(d, run, &slot.sums, rows.clone(), base, values);
+                    for (run, sums, _) in done() {
+                        plan.add_sums_to_response(d, run, sums, rows.clone(), base, values);
                     }
                     Ok::<(), Infallible>(())
                 };
@@ -294,10 +254,9 @@ impl Runs {
     ) {
         for at in 0..geometry.plan.bundles.len() {
             if self.find_hanging_geometry(geometry.plan, evaluation, at, Some(&geometry)) {
-                let input = RunInput::of_geometry(geometry, evaluation, at, &self.acting[at]);
-                for run in &input.bundle.runs {
-                    input.visit_geometry(run, &mut self.slots[0], &mut visit);
-                }
+                let input = RunInput::of_geometry(geometry, evaluation, at, (&self.acting[at], self.sizes));
+                let runs = 0..input.bundle.runs.len();
+                input.visit_geometry(runs, &mut self.slots[0].scratch, &mut visit);
             }
         }
     }
@@ -315,15 +274,23 @@ impl Runs {
             if !self.acting[at].contains(&true) {
                 continue;
             }
-            let input = RunInput::of_geometry(geometry, evaluation, at, &self.acting[at]);
-            let together = self.slots.len();
-            for (piece, runs) in bundle.runs.chunks(together).enumerate() {
-                let slots = &mut self.slots[..runs.len()];
-                for (k, slot) in slots.iter_mut().enumerate() {
-                    slot.run = piece * together + k;
-                }
+            let piece_size = self.together * self.slots.len();
+            for start in (0..bundle.runs.len()).step_by(piece_size) {
+                let dealt = self.deal(start..bundle.runs.len().min(start + piece_size));
+                let of = (&self.acting[at][..], self.sizes);
+                let input = RunInput::of_geometry(geometry, evaluation, at, of);
+                let slots = &mut self.slots[..dealt];
                 self.threads.for_each(slots, |slot| {
-                    slot.form = input.geometry_form(&bundle.runs[slot.run], u, slot);
+                    slot.form = 0.0;
+                    let Slot {
+                        runs,
+                        form: sum,
+                        scratch,
+                        ..
+                    } = slot;
+                    input.visit_geometry(runs.clone(), scratch, &mut |(first, size), block| {
+                        *sum += form(block, &u[first..first + size]);
+                    });
                 });
                 sum += slots.iter().map(|s| s.form).sum::<f64>();
             }
@@ -333,245 +300,9 @@ impl Runs {
 }
 
 /// Whether a mapped node's blocks `G` are made where they are wanted.
-fn in_pieces(problem: &Problem, node: usize) -> bool {
+pub(super) fn in_pieces(problem: &Problem, node: usize) -> bool {
     match &problem.nodes()[node].kind {
         NodeKind::Mapped { mapping, .. } => mapping.pieces().is_some(),
         NodeKind::Independent { .. } => false,
-    }
-}
-
-impl<'a> RunInput<'a> {
-    /// The values for the geometric stiffness of one bundle alone.
-    fn of_geometry(
-        geometry: GeometricLoad<'a>,
-        evaluation: &'a Evaluation,
-        bundle: usize,
-        acting: &'a [bool],
-    ) -> Self {
-        Self {
-            step: geometry.step,
-            evaluation,
-            plan: geometry.plan,
-            bundle: &geometry.plan.bundles[bundle],
-            acting,
-            wanted: Wanted::geometry(geometry),
-        }
-    }
-
-    #[inline(always)]
-    fn compute(&self, slot: &mut Slot) {
-        let run: &Run = &self.bundle.runs[slot.run];
-        let (d, m) = self.bundle.shape;
-        let size = d * m;
-        let blocks = self.evaluation.jacobian(self.bundle.node);
-        let Some(blocks) = blocks else { return };
-        let n = blocks.width(run.elements.start);
-        let shape = Shape { d, m, n };
-        let g = blocks.run(run.elements.clone());
-        for (k, q) in run.elements.clone().enumerate() {
-            slot.point[..size * size].fill(0.0);
-            let at = k * size;
-            slot.rhs[at..at + size].fill(0.0);
-            self.add_own(self.bundle.node, q, &mut slot.point, &mut slot.rhs[at..at + size]);
-            for (hanging, acts) in self.bundle.hanging.iter().zip(self.acting) {
-                for e in hanging.on(q) {
-                    let of = ElementIndex {
-                        node: hanging.node,
-                        element: *e,
-                    };
-                    self.add_hanging(of, at..at + size, slot);
-                    if *acts {
-                        self.add_geometry(of, RunElement { q, shape }, blocks.block(q), run, slot);
-                    }
-                }
-            }
-            expand(
-                shape,
-                &slot.point,
-                blocks.block(q),
-                RowWindow {
-                    row: k * m,
-                    rows: g.len() / n,
-                },
-                &mut slot.half,
-            );
-        }
-        contract(shape, g, &slot.half, &mut slot.sums);
-    }
-
-    /// Masses, springs and dampers on one element, and what springs add to its right-hand side.
-    /// Whether there are any.
-    #[inline(always)]
-    fn add_own(&self, node: usize, e: usize, block: &mut [f64], rhs: &mut [f64]) -> bool {
-        let sites = &self.plan.nodes[node];
-        let node = &self.step.problem.nodes()[node];
-        let size = node.space.velocity_size();
-        let block = &mut block[..size * size];
-        let mut any = false;
-        if let (Some(gain), false) = (self.wanted.masses, sites.masses.is_empty()) {
-            for i in &sites.masses {
-                self.step.problem.masses()[*i]
-                    .component
-                    .add_block(node.space, e, block);
-            }
-            block.iter_mut().for_each(|m| *m *= gain);
-            any = true;
-        }
-        if self.wanted.fields {
-            let Scheme { h, beta, .. } = *self.step.scheme;
-            let first = node.first_velocity + e * size;
-            let v = &self.step.state.velocities[first..first + size];
-            for i in &sites.stiffnesses {
-                let alpha = self.step.scheme.alpha_of(ComponentId::ForceField(*i));
-                let stiffness = self.evaluation.stiffness(*i).block(e);
-                if self.wanted.damping && self.evaluation.is_damped(*i) {
-                    let damping = self.evaluation.damping(*i).block(e);
-                    block
-                        .iter_mut()
-                        .zip(damping)
-                        .for_each(|(t, b)| *t += h * alpha * b);
-                }
-                let gain = h * h * alpha * beta;
-                block.iter_mut().zip(stiffness).for_each(|(t, k)| *t += gain * k);
-                add_product(stiffness, -h * h * alpha, v, rhs);
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// Adds the blocks of an element that hangs on one of `width` coordinates, pulled to it; its
-    /// right-hand side begins at `at` in that of the run.
-    #[inline(always)]
-    fn add_hanging(&self, at: ElementIndex, rhs: Range<usize>, slot: &mut Slot) {
-        let (ElementIndex { node, element: e }, width) = (at, rhs.len());
-        let size = self.step.problem.nodes()[node].space.velocity_size();
-        slot.own[..size * size].fill(0.0);
-        slot.force[..size].fill(0.0);
-        if let Some(j) = self.evaluation.jacobian(node)
-            && self.add_own(node, e, &mut slot.own, &mut slot.force[..size])
-        {
-            let (shape, j) = (BlockShape { size, width }, j.block(e));
-            pull(&slot.own, j, shape, &mut slot.product, &mut slot.point);
-            let rhs = &mut slot.rhs[rhs];
-            for (f, j) in slot.force[..size].iter().zip(j.chunks_exact(width)) {
-                rhs.iter_mut().zip(j).for_each(|(r, j)| *r += j * f);
-            }
-        }
-    }
-
-    /// `-h^2 alpha beta G` of an element that hangs on element `q`, and `h^2 alpha G v` to the
-    /// right-hand side.
-    #[inline(always)]
-    fn add_geometry(&self, at: ElementIndex, parent: RunElement, g: &[f64], run: &Run, slot: &mut Slot) {
-        let RunElement { q, shape } = parent;
-        if !self.take_geometry(at, parent, g, &run.order, slot) {
-            return;
-        }
-        let size = shape.d * shape.m;
-        let block = &slot.geometry[..size * size];
-        for (t, b) in slot.point.iter_mut().zip(block) {
-            *t += self.step.scheme.beta * b;
-        }
-        let first = self.step.problem.nodes()[self.bundle.node].first_velocity + q * size;
-        let v = &self.step.state.velocities[first..first + size];
-        let rhs = &mut slot.rhs[(q - run.elements.start) * size..][..size];
-        add_product(block, -1.0, v, rhs);
-    }
-
-    /// `-h^2 alpha G`, as much as the mode takes of it, of an element that hangs on element `q`,
-    /// into `slot.geometry`. Whether there is any.
-    #[inline(always)]
-    fn take_geometry(
-        &self,
-        at: ElementIndex,
-        RunElement { q, shape }: RunElement,
-        g: &[f64],
-        order: &[usize],
-        slot: &mut Slot,
-    ) -> bool {
-        let Some(GeometricLoad {
-            step,
-            mode,
-            gamma,
-            masses,
-            ..
-        }) = self.wanted.geometry
-        else {
-            return false;
-        };
-        let size = shape.d * shape.m;
-        let gain = step.geometric_gain();
-        let block = &mut slot.geometry[..size * size];
-        let evaluation = self.evaluation;
-        if !evaluation.write_geometric_stiffness(step.problem, step.state, at, gamma, block) {
-            let Some(source) = evaluation.geometric_blocks(at.node) else {
-                return false;
-            };
-            block.copy_from_slice(source.block(at.element));
-        }
-        block.iter_mut().for_each(|b| *b *= -gain);
-        filter(mode, size, block, &mut slot.eigen);
-        if takes_shares(mode) {
-            // The sums are written again by the whole run.
-            let rows = g.len() / shape.n;
-            expand(shape, block, g, RowWindow { row: 0, rows }, &mut slot.alone);
-            contract(shape, g, &slot.alone, &mut slot.sums);
-            let width = shape.d * shape.n;
-            let on_dofs = &mut slot.matrix[..width * width];
-            for (r, row) in on_dofs.chunks_exact_mut(width).enumerate() {
-                for (c, b) in row.iter_mut().enumerate() {
-                    let at = |k: usize| DependencyCoordinate {
-                        a: order[k / shape.d],
-                        i: k % shape.d,
-                    };
-                    *b = self.step.scheme.beta * sum_of(&slot.sums, shape.n, at(r), at(c));
-                }
-            }
-            let run_columns = self.plan.jacobians.columns(self.bundle.node, q);
-            let dofs = || run_columns.iter().flat_map(|c| c.dof..c.dof + c.size);
-            let share = share_of(mode, on_dofs, dofs, masses);
-            if share == 0.0 {
-                return false;
-            }
-            block.iter_mut().for_each(|b| *b *= share);
-        }
-        true
-    }
-
-    /// `-h^2 alpha u^T G u` of all that hangs on a run, with the velocities `u` of all nodes.
-    fn geometry_form(&self, run: &Run, u: &[f64], slot: &mut Slot) -> f64 {
-        let mut sum = 0.0;
-        self.visit_geometry(run, slot, &mut |(first, size), block| {
-            sum += form(block, &u[first..first + size]);
-        });
-        sum
-    }
-
-    /// Visits `-h^2 alpha G` of all that hangs on a run, each with the first coordinate of its
-    /// element and how many it has.
-    fn visit_geometry(&self, run: &Run, slot: &mut Slot, visit: &mut impl FnMut((usize, usize), &[f64])) {
-        let (d, m) = self.bundle.shape;
-        let Some(blocks) = self.evaluation.jacobian(self.bundle.node) else {
-            return;
-        };
-        let n = blocks.width(run.elements.start);
-        let (shape, size) = (Shape { d, m, n }, d * m);
-        for q in run.elements.clone() {
-            let first = self.step.problem.nodes()[self.bundle.node].first_velocity + q * size;
-            let hanging = self.bundle.hanging.iter().zip(self.acting);
-            for (hanging, _) in hanging.filter(|(_, acts)| **acts) {
-                for e in hanging.on(q) {
-                    let at = ElementIndex {
-                        node: hanging.node,
-                        element: *e,
-                    };
-                    let parent = RunElement { q, shape };
-                    if self.take_geometry(at, parent, blocks.block(q), &run.order, slot) {
-                        visit((first, size), &slot.geometry[..size * size]);
-                    }
-                }
-            }
-        }
     }
 }

@@ -57,8 +57,9 @@ fn expand_known<const N: usize, const M: usize>(
     out: &mut [f64],
 ) {
     let g = &g.as_chunks::<N>().0[..M];
-    let out = out.as_chunks_mut::<N>().0;
+    let out = &mut out.as_chunks_mut::<N>().0[..d * (d + 1) / 2 * rows];
     let (size, mut pair) = (d * M, 0);
+    let a = &a[..size * size];
     for i in 0..d {
         for k in 0..=i {
             let out = &mut out[pair * rows + row..][..M];
@@ -155,22 +156,31 @@ pub(super) fn pull(a: &[f64], j: &[f64], shape: BlockShape, product: &mut [f64],
     }
 }
 
+/// Numbers of a row of nine with room for whole registers.
+const ROOM: usize = 12;
+
 /// To the nine coordinates of a gradient, whose three rows are blocks.
 #[inline(always)]
 fn pull_known<const S: usize>(a: &[f64], j: &[f64], out: &mut [f64]) {
     let (a, j) = (&a.as_chunks::<S>().0[..S], &j.as_chunks::<9>().0[..S]);
     let out = &mut out.as_chunks_mut::<9>().0[..9];
-    let mut product = [[0.0; 9]; S];
+    let mut rows = [[0.0; ROOM]; S];
+    for (row, j) in rows.iter_mut().zip(j) {
+        row[..9].copy_from_slice(j);
+    }
+    let mut product = [[0.0; ROOM]; S];
     for (p, a) in product.iter_mut().zip(a) {
+        let mut sum = [0.0; ROOM];
         for k in 0..S {
-            for w in 0..9 {
-                p[w] += a[k] * j[k][w];
+            for w in 0..ROOM {
+                sum[w] += a[k] * rows[k][w];
             }
         }
+        *p = sum;
     }
-    pull_rows::<S, 3>(0, j, &product, out);
-    pull_rows::<S, 6>(3, j, &product, out);
-    pull_rows::<S, 9>(6, j, &product, out);
+    pull_rows::<S, 4>(0, j, &product, out);
+    pull_rows::<S, 8>(3, j, &product, out);
+    pull_rows::<S, ROOM>(6, j, &product, out);
 }
 
 /// The first `W` columns of three rows of the result.
@@ -178,19 +188,42 @@ fn pull_known<const S: usize>(a: &[f64], j: &[f64], out: &mut [f64]) {
 fn pull_rows<const S: usize, const W: usize>(
     first: usize,
     j: &[[f64; 9]],
-    product: &[[f64; 9]; S],
+    product: &[[f64; ROOM]; S],
     out: &mut [[f64; 9]],
 ) {
     for r in first..first + 3 {
         let mut sum = [0.0; W];
-        sum.copy_from_slice(&out[r][..W]);
         for k in 0..S {
             for w in 0..W {
                 sum[w] += j[k][r] * product[k][w];
             }
         }
-        out[r][..W].copy_from_slice(&sum);
+        for (out, sum) in out[r].iter_mut().zip(sum) {
+            *out += sum;
+        }
     }
+}
+
+/// `y += s A x` for a symmetric square block `A`, column by column, so that its rows are read once
+/// and `y` stays in registers.
+#[inline(always)]
+pub(super) fn add_symmetric(a: &[f64], s: f64, x: &[f64], y: &mut [f64]) {
+    match x.len() {
+        9 => add_symmetric_known::<9>(a, s, x, y),
+        6 => add_symmetric_known::<6>(a, s, x, y),
+        _ => add_product(a, s, x, y),
+    }
+}
+
+#[inline(always)]
+fn add_symmetric_known<const N: usize>(a: &[f64], s: f64, x: &[f64], y: &mut [f64]) {
+    let mut sum = [0.0; N];
+    for (row, x) in a.as_chunks::<N>().0[..N].iter().zip(&x[..N]) {
+        for (sum, a) in sum.iter_mut().zip(row) {
+            *sum += a * x;
+        }
+    }
+    y[..N].iter_mut().zip(sum).for_each(|(y, sum)| *y += s * sum);
 }
 
 /// `y += s A x` for a square block `A`.

@@ -69,12 +69,14 @@ impl Loads {
             multipliers: rows,
         } = terms;
         let above = |node: usize| plan.nodes[node].geometric_above;
-        self.forces.fill(0.0);
-        self.rows.fill(0.0);
-        if forces != GeometricStiffness::None {
-            self.forces.copy_from_slice(evaluation.force());
+        match forces {
+            GeometricStiffness::None => self.forces.fill(0.0),
+            _ => self.forces.copy_from_slice(evaluation.force()),
         }
         if rows != GeometricStiffness::None {
+            if rows != forces {
+                self.rows.fill(0.0);
+            }
             let target = if rows == forces {
                 &mut self.forces
             } else {

@@ -1,6 +1,6 @@
 //! Products with `W` that is never assembled.
 
-use super::element::add_product;
+use super::element::{add_product, add_symmetric};
 use super::geometry::{GeometricLoad, bodies, takes_shares};
 use super::response::{ElementBlocks, Response};
 use super::{Assembler, Step, StepInput};
@@ -352,24 +352,6 @@ impl ResponseOperator<'_> {
                 }
             }
         }
-    }
-}
-
-/// `y += s A x` for a symmetric square block `A`, column by column, so that its rows are read once
-/// and `y` stays in registers.
-#[inline(always)]
-fn add_symmetric(a: &[f64], s: f64, x: &[f64], y: &mut [f64]) {
-    match (<&[f64; 9]>::try_from(x), <&mut [f64; 9]>::try_from(&mut *y)) {
-        (Ok(x), Ok(y)) => {
-            let mut sum = [0.0; 9];
-            for (row, x) in a.as_chunks::<9>().0.iter().zip(x) {
-                for (sum, a) in sum.iter_mut().zip(row) {
-                    *sum += a * x;
-                }
-            }
-            y.iter_mut().zip(sum).for_each(|(y, sum)| *y += s * sum);
-        }
-        _ => add_product(a, s, x, y),
     }
 }
 

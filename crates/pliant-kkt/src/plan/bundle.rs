@@ -1,7 +1,7 @@
 //! Elements whose blocks are summed before they are carried to the independent coordinates.
 
 use super::{NodeSites, Plan, Site};
-use crate::jacobian::{ColumnSource, Jacobians};
+use crate::jacobian::{Column, ColumnSource, Jacobians};
 use pliant_model::{Evaluation, Model, NodeKind};
 use std::ops::Range;
 
@@ -23,14 +23,20 @@ pub(crate) struct Bundle {
 pub(crate) struct Hanging {
     pub(crate) node: usize,
     /// Its elements, by the element they hang on, and where those of each begin.
-    elements: Vec<usize>,
+    pub(crate) elements: Vec<usize>,
     starts: Vec<usize>,
+    /// Whether that order is their own.
+    pub(crate) in_order: bool,
+    /// The most that hang on one element.
+    pub(crate) most: usize,
 }
 
 impl Hanging {
-    /// Its elements that hang on an element of the bundle's node.
-    pub(crate) fn on(&self, element: usize) -> &[usize] {
-        &self.elements[self.starts[element]..self.starts[element + 1]]
+    /// The part of its [`elements`](Self::elements) that hangs on consecutive elements of the
+    /// bundle's node.
+    #[inline(always)]
+    pub(crate) fn on(&self, elements: Range<usize>) -> Range<usize> {
+        self.starts[elements.start]..self.starts[elements.end]
     }
 }
 
@@ -117,8 +123,11 @@ impl Hanging {
         // Stable: those of one parent stay in their order.
         elements.sort_by_key(|e| parent(*e));
         let starts = (0..=parents).map(|p| elements.partition_point(|e| parent(*e) < p));
+        let starts: Vec<usize> = starts.collect();
         Self {
-            starts: starts.collect(),
+            in_order: elements.iter().enumerate().all(|(k, e)| k == *e),
+            most: starts.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0),
+            starts,
             node,
             elements,
         }
@@ -131,6 +140,7 @@ impl Bundle {
         let (d, m) = self.shape;
         let mut out = Sizes {
             point: d * m,
+            hanging: self.hanging.iter().map(|h| h.most).sum(),
             ..Sizes::default()
         };
         for run in &self.runs {
@@ -140,7 +150,7 @@ impl Bundle {
                 out.own = out.own.max(model.nodes()[hanging.node].space.velocity_size());
             }
             out.width = out.width.max(width);
-            out.rows = out.rows.max(rows);
+            out.elements = out.elements.max(run.elements.len());
             let (pairs, n) = (d * (d + 1) / 2, width / d);
             out.half = out.half.max(pairs * rows * n);
             out.sums = out.sums.max(pairs * n * n);
@@ -158,8 +168,9 @@ pub(crate) struct Sizes {
     pub(crate) own: usize,
     /// Independent coordinates of a run.
     pub(crate) width: usize,
-    /// Rows of its coefficients.
-    pub(crate) rows: usize,
+    /// Elements of a run, and what hangs on one of them.
+    pub(crate) elements: usize,
+    pub(crate) hanging: usize,
     /// Numbers of its half-way products.
     pub(crate) half: usize,
     /// Numbers of its sums.
@@ -175,7 +186,8 @@ impl Sizes {
             point: self.point.max(other.point),
             own: self.own.max(other.own),
             width: self.width.max(other.width),
-            rows: self.rows.max(other.rows),
+            elements: self.elements.max(other.elements),
+            hanging: self.hanging.max(other.hanging),
             half: self.half.max(other.half),
             sums: self.sums.max(other.sums),
             rhs: self.rhs.max(other.rhs),
@@ -213,41 +225,92 @@ impl Plan {
         base: usize,
         values: &mut [f64],
     ) {
-        match d {
-            3 => self.add_sums(3, run, sums, rows, base, values),
-            _ => self.add_sums(d, run, sums, rows, base, values),
+        let columns = self.jacobians.columns_of(run.site.place);
+        let beyond = |c: &Column| c.dof >= rows.end;
+        if columns.first().is_some_and(beyond) || columns.last().is_some_and(|c| c.dof < rows.start) {
+            return;
+        }
+        match (d, run.order.len()) {
+            (3, 4) => self.add_sums_of_points::<4, 16>(run, sums, rows, base, values),
+            (3, 8) => self.add_sums_of_points::<8, 64>(run, sums, rows, base, values),
+            (_, n) => self.add_sums(d, n, run, sums, rows, base, values),
         }
     }
 
-    /// Inlined, so that a size that is a constant is known inside.
-    #[inline(always)]
-    fn add_sums(
+    /// Of three coordinates and `N` dependencies, `NN` pairs of them: the same sums with everything
+    /// but the slots known.
+    fn add_sums_of_points<const N: usize, const NN: usize>(
         &self,
-        d: usize,
         run: &Run,
         sums: &[f64],
         rows: Range<usize>,
         base: usize,
         values: &mut [f64],
     ) {
-        let (n, mut first) = (run.order.len(), run.site.first_slot);
-        let columns = self.jacobians.columns_of(run.site.place);
-        for (rank, (a, column)) in run.order.iter().zip(columns).enumerate() {
-            let slots = &self.slots[first..first + d * (rank + 1)];
-            first += slots.len();
+        let (order, sums) = (&run.order[..N], &sums.as_chunks::<NN>().0[..6]);
+        let columns = &self.jacobians.columns_of(run.site.place)[..N];
+        let slots = &self.slots[run.site.first_slot..][..3 * N * (N + 1) / 2];
+        let mut first = 0;
+        for (rank, (a, column)) in order.iter().zip(columns).enumerate() {
+            let width = rank + 1;
+            let own = &slots[first..first + 3 * width];
+            first += own.len();
             if !rows.contains(&column.dof) {
                 continue;
             }
-            for (i, slots) in slots.chunks_exact(rank + 1).enumerate() {
-                for (b, slot) in run.order[..=rank].iter().zip(slots) {
+            for (at, b) in order[..rank].iter().enumerate() {
+                let (below, above) = (a * N + b, b * N + a);
+                let of = |pair: usize| (sums[pair][below], sums[pair][above]);
+                let ((xx, _), (yx, xy), (yy, _)) = (of(0), of(1), of(2));
+                let ((zx, xz), (zy, yz), (zz, _)) = (of(3), of(4), of(5));
+                let block = [[xx, xy, xz], [yx, yy, yz], [zx, zy, zz]];
+                for (i, row) in block.iter().enumerate() {
+                    let slot = own[i * width + at] as usize - base;
+                    for (value, sum) in values[slot..slot + 3].iter_mut().zip(row) {
+                        *value += sum;
+                    }
+                }
+            }
+            let (diagonal, mut pair) = (a * N + a, 0);
+            for i in 0..3 {
+                let slot = own[i * width + rank] as usize - base;
+                for value in &mut values[slot..=slot + i] {
+                    *value += sums[pair][diagonal];
+                    pair += 1;
+                }
+            }
+        }
+    }
+
+    fn add_sums(
+        &self,
+        d: usize,
+        n: usize,
+        run: &Run,
+        sums: &[f64],
+        rows: Range<usize>,
+        base: usize,
+        values: &mut [f64],
+    ) {
+        let (order, sums) = (&run.order[..n], &sums[..d * (d + 1) / 2 * n * n]);
+        let columns = &self.jacobians.columns_of(run.site.place)[..n];
+        let slots = &self.slots[run.site.first_slot..][..d * n * (n + 1) / 2];
+        let mut first = 0;
+        for (rank, (a, column)) in order.iter().zip(columns).enumerate() {
+            let own = &slots[first..first + d * (rank + 1)];
+            first += own.len();
+            if !rows.contains(&column.dof) {
+                continue;
+            }
+            for i in 0..d {
+                let own = &own[i * (rank + 1)..][..rank + 1];
+                for (b, slot) in order[..=rank].iter().zip(own) {
                     let size = if a == b { i + 1 } else { d };
                     let target = &mut values[*slot as usize - base..][..size];
-                    for k in 0..size {
-                        let (row, column) = (
-                            DependencyCoordinate { a: *a, i },
-                            DependencyCoordinate { a: *b, i: k },
-                        );
-                        target[k] += sum_of(sums, n, row, column);
+                    for (k, target) in target.iter_mut().enumerate() {
+                        let row = DependencyCoordinate { a: *a, i };
+                        let column = DependencyCoordinate { a: *b, i: k };
+                        *target += sum_of(sums, n, row, column);
                     }
                 }
             }

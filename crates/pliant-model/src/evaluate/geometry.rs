@@ -2,7 +2,8 @@
 
 use super::Evaluation;
 use super::gather::certainly;
-use crate::{Blocks, Dependency, ElementIndex, Model, NodeKind, State};
+use crate::{Blocks, Dependency, Model, NodeKind, State};
+use std::ops::Range;
 
 impl Evaluation {
     /// The geometric stiffness blocks of a mapped node, as last computed.
@@ -26,7 +27,8 @@ impl Evaluation {
         };
         let parents = model
             .parents(ranges, &state.positions, &state.velocities)
-            .with_child(&state.positions[entry.position_range()]);
+            .with_child(&state.positions[entry.position_range()])
+            .with_kept(self.kept[node].known());
         let (force, size) = (&force[entry.velocity_range()], entry.space.velocity_size());
         if let Some(pieces) = mapping.pieces() {
             if blocks.len() != entry.count {
@@ -47,21 +49,21 @@ impl Evaluation {
         Some(blocks)
     }
 
-    /// The block `G` of one element of a mapped node whose mapping comes in pieces, under the given
-    /// total forces on all nodes, into `out`, which is cleared; false, and nothing written, for
-    /// other mappings. Allocates nothing.
+    /// The blocks `G` of consecutive elements of a mapped node whose mapping comes in pieces, under
+    /// the given total forces on all nodes, one after the other into `out`, which is cleared; false,
+    /// and nothing written, for other mappings. `state` is the one that was propagated. Allocates
+    /// nothing.
     ///
     /// # Panics
-    /// If there is no such element, or `out` is not of the size of its block.
+    /// If there are no such elements, or `out` is not of the size of their blocks.
     pub fn write_geometric_stiffness(
         &self,
         model: &Model,
         state: &State,
-        at: ElementIndex,
+        (node, elements): (usize, Range<usize>),
         force: &[f64],
         out: &mut [f64],
     ) -> bool {
-        let ElementIndex { node, element } = at;
         let entry = &model.nodes()[node];
         let NodeKind::Mapped { mapping, ranges, .. } = &entry.kind else {
             return false;
@@ -71,11 +73,12 @@ impl Evaluation {
         };
         let parents = model
             .parents(ranges, &state.positions, &state.velocities)
-            .with_child(&state.positions[entry.position_range()]);
+            .with_child(&state.positions[entry.position_range()])
+            .with_kept(self.kept[node].known());
         let size = entry.space.velocity_size();
-        let force = &force[entry.first_velocity + element * size..][..size];
+        let force = &force[entry.first_velocity + elements.start * size..][..elements.len() * size];
         out.fill(0.0);
-        pieces.geometric_stiffness(parents, element..element + 1, force, out);
+        pieces.geometric_stiffness(parents, elements, force, out);
         true
     }
 }

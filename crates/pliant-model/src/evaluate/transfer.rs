@@ -145,6 +145,7 @@ impl LocalJacobian {
                         (1, 3) => add_block::<1, 3>(width, block, x, y),
                         (3, 3) => add_block::<3, 3>(width, block, x, y),
                         (3, 6) => add_block::<3, 6>(width, block, x, y),
+                        (6, 9) => add_block::<6, 9>(width, block, x, y),
                         _ => {
                             for (i, y) in y.iter_mut().enumerate() {
                                 for (a, x) in block[i * width..].iter().zip(x) {
@@ -176,6 +177,7 @@ impl LocalJacobian {
                     (1, 3) => add_transposed::<1, 3>(width, block, f, x),
                     (3, 3) => add_transposed::<3, 3>(width, block, f, x),
                     (3, 6) => add_transposed::<3, 6>(width, block, f, x),
+                    (6, 9) => add_transposed::<6, 9>(width, block, f, x),
                     _ => {
                         for (i, f) in f.iter().enumerate() {
                             for (x, a) in x.iter_mut().zip(&block[i * width..]) {
@@ -313,7 +315,8 @@ impl Evaluation {
             jacobian.push(&self.threads, lists, of_parent, size, child);
             let parents = model
                 .parents(ranges, &state.positions, &state.velocities)
-                .with_child(&state.positions[node.position_range()]);
+                .with_child(&state.positions[node.position_range()])
+                .with_kept(self.kept[index].known());
             let Some(geometry) = &mut self.geometry[index] else {
                 continue;
             };

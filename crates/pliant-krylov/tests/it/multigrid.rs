@@ -5,7 +5,7 @@ use crate::tools::{Random, close};
 use pliant_krylov::{
     ConjugateGradient, IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver,
     KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovSolver, KrylovStatus, MultigridOptions,
-    NearNullSpace, Preconditioner, PrimalPreconditioner, RigidNode, SmoothedAggregation,
+    NearNullSpace, Preconditioner, PrimalPreconditioner, SmoothedAggregation,
 };
 use pliant_solvers::{DirectSolver, KktSolver, KktSystem, Solution, SolveError, Status, Variable};
 use pliant_sparse::{CsrMatrix, PatternBuilder};

@@ -14,7 +14,7 @@ use pliant_solvers::{SolveError, Variable};
 use pliant_sparse::{CsrMatrix, Pattern, SymmetricBlockMatrix};
 use std::cell::RefCell;
 
-/// What the public type needs of a hierarchy of any block sizes.
+/// A hierarchy of any block sizes, as far as the public type needs it.
 pub(super) trait Cycle: std::fmt::Debug + Send {
     fn update(
         &mut self,
@@ -129,7 +129,7 @@ pub(super) struct Hierarchy<const B: usize, const K: usize> {
     first: Option<Step<B, K>>,
     rest: Vec<Step<K, K>>,
     coarsest: Option<Coarsest>,
-    /// Those of the finest level have no more than `t`.
+    /// Vectors of every level; of the finest, `t` alone.
     vectors: RefCell<Vec<Vectors>>,
     scratch: [Vec<f64>; 4],
 }

@@ -5,7 +5,7 @@ use crate::{axpy, dot, xpby};
 /// Steps of the estimate.
 const STEPS: usize = 8;
 
-/// Vectors of the estimate.
+/// The tridiagonal matrix of Lanczos' method, as it grows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
     diagonal: [f64; STEPS],

@@ -1,6 +1,8 @@
-//! Boxes of trilinear hexahedra, small strains: matrices for multilevel methods, from the formulas
-//! of the finite element alone.
+//! Matrices for multilevel methods from formulas alone: boxes of trilinear hexahedra at small
+//! strains, membranes of springs, chains of bodies.
 
+use crate::tools::Random;
+use pliant_krylov::RigidNode;
 use pliant_solvers::KktSystem;
 use pliant_sparse::PatternBuilder;
 
@@ -195,4 +197,138 @@ impl Brick {
         }
         out
     }
+}
+
+/// A square net of springs in tension under their own length, held at its rim: couplings along the
+/// springs, a little across them.
+pub(crate) fn membrane(side: usize) -> (KktSystem, Vec<[f64; 3]>) {
+    let place = |k: usize| {
+        let (x, y) = ((k % side) as f64, (k / side) as f64);
+        let middle = 0.5 * (side - 1) as f64;
+        let r = ((x - middle).powi(2) + (y - middle).powi(2)) / (middle * middle);
+        [x, y, 0.1 * middle * r]
+    };
+    let places: Vec<[f64; 3]> = (0..side * side).map(place).collect();
+    let mut springs = Vec::new();
+    for k in 0..side * side {
+        if k % side + 1 < side {
+            springs.push((k + 1, k));
+        }
+        if k + side < side * side {
+            springs.push((k + side, k));
+        }
+    }
+    let n = 3 * places.len();
+    let mut w = PatternBuilder::new(n, n);
+    for (a, b) in &springs {
+        w.insert_block((3 * a, 3 * b), (3, 3), false);
+    }
+    (0..places.len()).for_each(|a| w.insert_block((3 * a, 3 * a), (3, 3), true));
+    let empty = |rows: usize, columns: usize| PatternBuilder::new(rows, columns).finish().unwrap();
+    let blocks = (0..=places.len()).map(|a| 3 * a).collect();
+    let mut out = KktSystem::new(w.finish().unwrap(), empty(0, n), empty(0, 0), blocks, vec![0]).unwrap();
+    let pattern = out.w.pattern().clone();
+    for (a, b) in springs {
+        let d: [f64; 3] = std::array::from_fn(|k| places[a][k] - places[b][k]);
+        let square: f64 = d.iter().map(|x| x * x).sum();
+        for (i, k, sign) in [(a, a, 1.0), (b, b, 1.0), (a, b, -1.0)] {
+            for p in 0..3 {
+                for q in 0..if i == k { p + 1 } else { 3 } {
+                    let across = if p == q { 0.05 } else { 0.0 };
+                    let slot = pattern.slot(3 * i + p, 3 * k + q).unwrap();
+                    out.w.values_mut()[slot] += sign * (d[p] * d[q] / square + across);
+                }
+            }
+        }
+    }
+    for k in (0..side * side).filter(|k| [0, side - 1].iter().any(|e| k % side == *e || k / side == *e)) {
+        out.fixed[3 * k..3 * k + 3].fill(true);
+    }
+    (0..n).for_each(|i| out.c[i] = if i % 3 == 2 { -1.0 } else { 0.01 * (i as f64).sin() });
+    (out, places)
+}
+
+/// A chain of bodies turned at random, each held to the next by springs against translation and
+/// rotation in the middle between them, and its nodes.
+pub(crate) fn chain(count: usize) -> (KktSystem, Vec<RigidNode>) {
+    let mut random = Random(7);
+    let bodies: Vec<([f64; 3], [f64; 4])> = (0..count)
+        .map(|k| {
+            let turn = random.numbers(4);
+            let length = turn.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let noise = random.numbers(2);
+            let centre = [k as f64, 0.1 * noise[0], 0.1 * noise[1]];
+            (centre, std::array::from_fn(|c| turn[c] / length))
+        })
+        .collect();
+    // Columns of R, by turning unit vectors with q v q*.
+    let rotated = |[w, x, y, z]: [f64; 4], v: [f64; 3]| {
+        let u = [x, y, z];
+        let cross = |a: [f64; 3], b: [f64; 3]| {
+            [
+                a[1] * b[2] - a[2] * b[1],
+                a[2] * b[0] - a[0] * b[2],
+                a[0] * b[1] - a[1] * b[0],
+            ]
+        };
+        let t = cross(u, v).map(|x| 2.0 * x);
+        let s = cross(u, t);
+        std::array::from_fn::<f64, 3, _>(|k| v[k] + w * t[k] + s[k])
+    };
+    let n = 6 * count;
+    let mut pattern = PatternBuilder::new(n, n);
+    for k in 0..count {
+        pattern.insert_block((6 * k, 6 * k), (6, 6), true);
+        if k > 0 {
+            pattern.insert_block((6 * k, 6 * k - 6), (6, 6), false);
+        }
+    }
+    let empty = |rows: usize, columns: usize| PatternBuilder::new(rows, columns).finish().unwrap();
+    let blocks = (0..=count).map(|a| 6 * a).collect();
+    let mut out = KktSystem::new(
+        pattern.finish().unwrap(),
+        empty(0, n),
+        empty(0, 0),
+        blocks,
+        vec![0],
+    )
+    .unwrap();
+    let pattern = out.w.pattern().clone();
+    for k in 1..count {
+        // Velocity of the middle and angular velocity of both bodies in world axes, differences.
+        let middle: [f64; 3] = std::array::from_fn(|c| 0.5 * (bodies[k].0[c] + bodies[k - 1].0[c]));
+        let mut rows = vec![[0.0; 12]; 6];
+        for (side, body, sign) in [(0, k - 1, -1.0), (1, k, 1.0)] {
+            let arm: [f64; 3] = std::array::from_fn(|c| middle[c] - bodies[body].0[c]);
+            for c in 0..3 {
+                rows[c][6 * side + c] = sign;
+                let axis = rotated(
+                    bodies[body].1,
+                    std::array::from_fn(|d| f64::from(u8::from(d == c))),
+                );
+                let moved = [
+                    axis[1] * arm[2] - axis[2] * arm[1],
+                    axis[2] * arm[0] - axis[0] * arm[2],
+                    axis[0] * arm[1] - axis[1] * arm[0],
+                ];
+                for r in 0..3 {
+                    rows[r][6 * side + 3 + c] = sign * moved[r];
+                    rows[3 + r][6 * side + 3 + c] = sign * axis[r];
+                }
+            }
+        }
+        for row in rows {
+            for (a, va) in row.iter().enumerate() {
+                for (b, vb) in row.iter().enumerate().take(a + 1) {
+                    let slot = pattern.slot(6 * k - 6 + a, 6 * k - 6 + b).unwrap();
+                    out.w.values_mut()[slot] += va * vb;
+                }
+            }
+        }
+    }
+    let nodes = bodies.iter().map(|(centre, rotation)| RigidNode::Body {
+        centre: *centre,
+        rotation: *rotation,
+    });
+    (out, nodes.collect())
 }

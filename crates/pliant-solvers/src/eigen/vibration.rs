@@ -19,7 +19,8 @@ const SHIFTS: usize = 6;
 /// Factor by which the shift is lowered while eigenvalues lie below it, and how often.
 const LOWER: f64 = 30.0;
 const LOWERINGS: usize = 30;
-/// Eigenvalues within so many roundings of the sum of magnitudes that they are made of are zero.
+/// Eigenvalues within so many roundings of the sum of magnitudes that they are made of, or one of the
+/// largest eigenvalue, are zero.
 const ROUNDINGS: f64 = 100.0;
 
 /// An eigenvalue of `K x = lambda M x` with its vector.
@@ -111,7 +112,8 @@ pub fn vibration(
         let size = terms.mass.sqrt();
         x.iter_mut().chain(&mut l).for_each(|x| *x /= size);
         let value = terms.stiffness / terms.mass;
-        let rounding = ROUNDINGS * f64::EPSILON * terms.magnitudes / terms.mass;
+        // Of what it is the sum of, and of the largest eigenvalue.
+        let rounding = (ROUNDINGS * terms.magnitudes / terms.mass).max(ratio) * f64::EPSILON;
         out.modes.push(Vibration {
             value,
             is_free: value.abs() <= rounding,

@@ -187,7 +187,7 @@ impl Simulation {
         let search = Search {
             loads: &Loads::default(),
             tolerance: check_tolerance(tolerance)?,
-            frictionless: true,
+            frictionless: false,
         };
         self.search_rest(&search, Then::GoBack, |simulation, work| {
             modes::find(&mut simulation.setting(), work, how)
@@ -206,7 +206,7 @@ impl Simulation {
         let search = Search {
             loads: &how.loads,
             tolerance: check_tolerance(how.equilibrium.tolerance)?,
-            frictionless: true,
+            frictionless: false,
         };
         self.search_rest(&search, Then::GoBack, |simulation, work| {
             buckling::find(&mut simulation.setting(), work, how)

@@ -41,7 +41,11 @@ pub(crate) fn modes(arguments: &Arguments) -> u8 {
     let Some(dir) = &arguments.out else { return 0 };
     match write(dir, &runner, &found) {
         Ok(()) if !arguments.json => {
-            crate::print(&format!("wrote {} pages mode-*.html and their files for ParaView into {}\n", found.shapes.len(), dir.display()));
+            crate::print(&format!(
+                "wrote {} pages mode-*.html and their files for ParaView into {}\n",
+                found.shapes.len(),
+                dir.display()
+            ));
             0
         }
         Ok(()) => 0,
@@ -127,12 +131,19 @@ fn vibration(arguments: &Arguments, runner: &mut Runner) -> Result<Found, pliant
     );
     page.tell("all", found.all);
     page.add("mass", format!("{} kg", number(found.mass)), found.mass);
-    page.add("missing force", format!("{:.1e} of its terms", found.unbalanced), found.unbalanced);
+    page.add(
+        "missing force",
+        format!("{:.1e} of its terms", found.unbalanced),
+        found.unbalanced,
+    );
     page.count("massless directions", found.massless);
     page.count("redundant rows", found.redundant_rows);
     page.count("limits and ropes held both ways", found.acting_bounded_rows);
     let mut rows = vec![
-        ["mode", "Hz", "rad/s", "mass x", "mass y", "mass z", "error", "residual", ""].map(str::to_owned),
+        [
+            "mode", "Hz", "rad/s", "mass x", "mass y", "mass z", "error", "residual", "",
+        ]
+        .map(str::to_owned),
     ];
     for (k, mode) in found.modes.iter().enumerate() {
         let [x, y, z] = mode.effective_masses();
@@ -162,7 +173,11 @@ fn vibration(arguments: &Arguments, runner: &mut Runner) -> Result<Found, pliant
 
 /// A part of the mass, in per cent.
 fn share(part: f64, whole: f64) -> String {
-    if whole > 0.0 { format!("{:.1} %", 100.0 * part / whole) } else { "-".to_owned() }
+    if whole > 0.0 {
+        format!("{:.1} %", 100.0 * part / whole)
+    } else {
+        "-".to_owned()
+    }
 }
 
 fn in_words(mode: &Mode) -> String {
@@ -224,7 +239,11 @@ fn buckling(arguments: &Arguments, runner: &mut Runner, loads: Loads) -> Result<
             format!("{:.0e}", mode.residual),
         ]);
     }
-    let table = if found.modes.is_empty() { String::new() } else { columns(&rows) };
+    let table = if found.modes.is_empty() {
+        String::new()
+    } else {
+        columns(&rows)
+    };
     let shapes = found.modes.into_iter().enumerate().map(|(k, mode)| {
         let title = format!("buckling mode {}: load factor {}", k + 1, number(mode.factor));
         (title, mode.displacements)

@@ -233,7 +233,9 @@ impl Runner {
                 node.space
                     .retract(&mut there.positions[node.position_range()], &step);
                 let speed = scale * TAU * (TAU * time).cos();
-                let own = there.velocities[velocities.clone()].iter_mut().zip(&shape[velocities]);
+                let own = there.velocities[velocities.clone()]
+                    .iter_mut()
+                    .zip(&shape[velocities]);
                 own.for_each(|(v, u)| *v = speed * u);
             }
             evaluation.propagate(problem, &mut there)?;

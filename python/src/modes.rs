@@ -219,8 +219,8 @@ impl Modes {
         self.numbers(py, |mode| mode.eigenvalue)
     }
 
-    /// Kind of each mode: ``"vibration"``, ``"free"``, where nothing resists, or ``"growth"``, where
-    /// the equilibrium is not stable.
+    /// Kind of each mode: ``"vibration"``, ``"free"``, where nothing resists, or ``"growth"``,
+    /// where the equilibrium is not stable.
     #[getter]
     fn kinds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.modes.iter().map(|mode| mode.kind.as_str()))

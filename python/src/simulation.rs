@@ -310,9 +310,9 @@ impl Simulation {
 
     /// Lowest ``count`` modes of vibration, 10 by default, as :class:`Modes`: small free vibrations
     /// about the equilibrium near the present positions, or about these with the multipliers of the
-    /// last step (``about="present"``), without damping. Nothing moves, and none is missed: they are
-    /// counted. Raises :class:`StepError` where something touches, or something without mass moves
-    /// freely, and :class:`NotConverged` where there is no equilibrium.
+    /// last step (``about="present"``), without damping. Nothing moves, and none is missed: they
+    /// are counted. Raises :class:`StepError` where something touches, or something without mass
+    /// moves freely, and :class:`NotConverged` where there is no equilibrium.
     #[pyo3(signature = (count=None, *, about="equilibrium", tolerance=1e-6))]
     fn modes(
         &self,

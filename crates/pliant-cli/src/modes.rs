@@ -56,7 +56,7 @@ pub(crate) fn modes(arguments: &Arguments) -> u8 {
     }
 }
 
-/// What there is to show.
+/// The modes, as they are shown and drawn.
 struct Found {
     page: Page,
     table: String,
@@ -102,7 +102,7 @@ fn named(names: &[String], model: &Model) -> Result<Loads, SceneError> {
     Ok(loads)
 }
 
-/// What may help.
+/// A sentence that may help.
 fn advice(arguments: &Arguments, error: &pliant::Error) -> &'static str {
     match error {
         pliant::Error::NoEquilibrium { .. } if !arguments.buckling => {
@@ -130,6 +130,7 @@ fn vibration(arguments: &Arguments, runner: &mut Runner) -> Result<Found, pliant
         of_modes(&found),
     );
     page.tell("all", found.all);
+    add_work(&mut page, found.solves, found.factorisations);
     page.add("mass", format!("{} kg", number(found.mass)), found.mass);
     page.add(
         "missing force",
@@ -169,6 +170,15 @@ fn vibration(arguments: &Arguments, runner: &mut Runner) -> Result<Found, pliant
         shapes: shapes.collect(),
         state: found.state,
     })
+}
+
+fn add_work(page: &mut Page, solves: usize, factorisations: usize) {
+    let words = format!("{solves} solves, {factorisations} factorisations");
+    page.add(
+        "work",
+        words,
+        json!({"solves": solves, "factorisations": factorisations}),
+    );
 }
 
 /// A part of the mass, in per cent.
@@ -230,6 +240,7 @@ fn buckling(arguments: &Arguments, runner: &mut Runner, loads: Loads) -> Result<
     };
     page.add("buckling modes", words, of_buckling(&found));
     page.tell("complete", found.complete);
+    add_work(&mut page, found.solves, found.factorisations);
     let mut rows = vec![["mode", "load factor", "error", "residual"].map(str::to_owned)];
     for (k, mode) in found.modes.iter().enumerate() {
         rows.push([

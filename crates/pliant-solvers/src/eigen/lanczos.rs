@@ -4,8 +4,7 @@
 use super::{EigenError, Side, add, dot};
 use pliant_dense::eigen::symmetric_eigen;
 
-/// What is left of a vector after it was made orthogonal to the basis, as a share of it, below
-/// which it is rounding.
+/// Share of a vector outside the basis below which that is rounding.
 const NOTHING: f64 = 1e-10;
 /// Random vectors without a part outside the basis, after which that is all there is.
 const TRIES: usize = 2;
@@ -109,8 +108,8 @@ impl Lanczos {
         Ok(())
     }
 
-    /// Keeps what `A^-1 f` has outside the basis as the next vector, and adds its parts in it to the
-    /// column. Returns the size of what is kept, zero if that is rounding.
+    /// Keeps what `A^-1 f` has outside the basis as the next vector, and adds its parts in it to
+    /// the column. Returns the size of what is kept, zero if that is rounding.
     ///
     /// The parts `v_i . f` are taken from `f` before it is solved for: so a vector and its image
     /// stay each other's, however many digits cancel. (Taken from both after the solve, their

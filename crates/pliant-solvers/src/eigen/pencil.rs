@@ -208,7 +208,8 @@ impl DefinitePencil {
         })
     }
 
-    /// Rough values of so many eigenvalues next to zero, without counting them, and the solves taken.
+    /// Rough values of so many eigenvalues next to zero, without counting them, and the solves
+    /// taken.
     pub(super) fn estimate(
         &mut self,
         side: Side,
@@ -225,8 +226,8 @@ impl DefinitePencil {
         Ok((values.collect(), lanczos.solves))
     }
 
-    /// Extends the basis, with restarts, until enough pairs have converged or nothing is left outside
-    /// it.
+    /// Extends the basis, with restarts, until enough pairs have converged or nothing is left
+    /// outside it.
     fn converge(
         &mut self,
         lanczos: &mut Lanczos,
@@ -307,7 +308,7 @@ impl DefinitePencil {
         })
     }
 
-    /// What the equations of a pair miss, as a share of the sizes of their terms.
+    /// The residual of the equations of a pair, as a share of the sizes of their terms.
     fn residual(&self, value: f64, x: &[f64], l: &[f64]) -> f64 {
         let KktSystem { w, j, r, fixed, .. } = &self.system;
         let (n, m) = (x.len(), l.len());

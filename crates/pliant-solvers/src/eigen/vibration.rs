@@ -19,8 +19,8 @@ const SHIFTS: usize = 6;
 /// Factor by which the shift is lowered while eigenvalues lie below it, and how often.
 const LOWER: f64 = 30.0;
 const LOWERINGS: usize = 30;
-/// Eigenvalues within so many roundings of the sum of magnitudes that they are made of, or one of the
-/// largest eigenvalue, are zero.
+/// Eigenvalues within so many roundings of the sum of magnitudes that they are made of, or one of
+/// the largest eigenvalue, are zero.
 const ROUNDINGS: f64 = 100.0;
 
 /// An eigenvalue of `K x = lambda M x` with its vector.
@@ -61,16 +61,17 @@ pub struct Vibrations {
     pub factorisations: usize,
 }
 
-/// Finds the lowest eigenvalues of `K x - J^T l = lambda M x`, `J x + R l = 0`, as many as asked for
-/// or all if there are fewer. `K`, `J` and `R` are those of `stiffness`; `mass` is a lower triangle
-/// on the pattern of `K`, positive semidefinite, and may be singular where the stiffness is not.
+/// Finds the lowest eigenvalues of `K x - J^T l = lambda M x`, `J x + R l = 0`, as many as asked
+/// for or all if there are fewer. `K`, `J` and `R` are those of `stiffness`; `mass` is a lower
+/// triangle on the pattern of `K`, positive semidefinite, and may be singular where the stiffness
+/// is not.
 ///
 /// The shift `sigma < 0` of `K - sigma M` is chosen below all eigenvalues, about as far from zero
 /// as those that are wanted: zero ones, of bodies that are free, are then as good as others.
 /// An inertia count beyond the last one certifies that none was missed.
 ///
-/// **Cost.** Some five factorisations with pivots chosen for stability, two to three solves for each
-/// eigenvalue, twice.
+/// **Cost.** Some five factorisations with pivots chosen for stability, two to three solves for
+/// each eigenvalue, twice.
 ///
 /// # Errors
 /// Those of [`DefinitePencil`]: [`EigenError::Indefinite`] if a direction without mass has a
@@ -152,7 +153,8 @@ fn below_all(
 }
 
 /// A shift about as far from zero as the eigenvalues `1/nu + shift`: the geometric mean of the
-/// largest, and of the smallest one that is not rounding beside it. The same one if all may be zero.
+/// largest, and of the smallest one that is not rounding beside it. The same one if all may be
+/// zero.
 fn suitable_shift(values: &[f64], shift: f64) -> f64 {
     let values: Vec<f64> = values.iter().map(|v| (v + shift).abs()).collect();
     let largest = values.iter().fold(0.0f64, |a, v| a.max(*v));
@@ -164,8 +166,8 @@ fn suitable_shift(values: &[f64], shift: f64) -> f64 {
     -(largest * least).sqrt()
 }
 
-/// The largest ratio of a diagonal entry of `K + J^T R^-1 J` to that of `M`, of soft rows: about the
-/// largest eigenvalue. 1 if there is none.
+/// The largest ratio of a diagonal entry of `K + J^T R^-1 J` to that of `M`, of soft rows: about
+/// the largest eigenvalue. 1 if there is none.
 fn largest_ratio(stiffness: &KktSystem, mass: &CsrMatrix) -> f64 {
     let n = stiffness.n();
     let mut diagonal: Vec<f64> = (0..n).map(|i| stiffness.w_diagonal(i).abs()).collect();

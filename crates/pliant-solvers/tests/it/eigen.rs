@@ -63,8 +63,8 @@ fn masses(w: &CsrMatrix, mass: impl Fn(usize) -> f64) -> CsrMatrix {
     out
 }
 
-/// A chain of masses and springs; the first spring holds on to a wall. Every `compliant`-th spring is
-/// a row, the others are in `W`; zero for none.
+/// A chain of masses and springs; the first spring holds on to a wall. Every `compliant`-th spring
+/// is a row, the others are in `W`; zero for none.
 fn chain(n: usize, walled: bool, compliant: usize) -> (KktSystem, CsrMatrix) {
     let (mut w, mut j, mut r) = (Vec::new(), Vec::new(), Vec::new());
     let mut m = 0;
@@ -268,7 +268,7 @@ fn both_sides_of_zero_are_told_apart() {
     }
 }
 
-/// What makes no pencil is an error that says why.
+/// Systems that make no pencil are errors that say why.
 #[test]
 fn what_has_no_eigenvalues_is_refused() {
     let options = EigenOptions::default();

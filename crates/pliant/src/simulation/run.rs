@@ -169,14 +169,14 @@ impl Simulation {
     /// Finds the lowest modes of vibration about rest, without damping and gyroscopic torques. The
     /// simulation stays as it is.
     ///
-    /// Rows of bounded force that act are held both ways, those at a bound are left out; driven rows
-    /// stay where their motions are now. Materials with a past have the tangent of an infinite
+    /// Rows of bounded force that act are held both ways, those at a bound are left out; driven
+    /// rows stay where their motions are now. Materials with a past have the tangent of an infinite
     /// time, as in [`find_equilibrium`](Self::find_equilibrium). Contacts are not linear: where
     /// something touches, there are no modes.
     ///
     /// # Errors
-    /// [`Error::NoModes`] where something touches, something without mass moves freely, or they were
-    /// not found to the tolerance; [`Error::OutOfRange`]; those of
+    /// [`Error::NoModes`] where something touches, something without mass moves freely, or they
+    /// were not found to the tolerance; [`Error::OutOfRange`]; those of
     /// [`find_equilibrium`](Self::find_equilibrium).
     pub fn modes(&mut self, how: &ModeOptions) -> Result<Modes, Error> {
         modes::check_numbers("the number of modes", how.count, how.tolerance)?;

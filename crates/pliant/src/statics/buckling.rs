@@ -50,14 +50,14 @@ pub enum LoadSign {
 pub struct BucklingOptions {
     /// The loads that the factor scales.
     pub loads: Loads,
-    /// The load factor `p0` of the equilibrium.
+    /// The load factor `p0` of the equilibrium (none).
     pub at: f64,
     /// So many critical factors next to `at`, at least 1; all if there are fewer.
     pub count: usize,
     /// Their signs, seen from `at`.
     pub sign: LoadSign,
     /// Largest estimated error of a factor as a share of its distance from `at`, and largest
-    /// residual; in `(0, 1)`.
+    /// residual (none); in `(0, 1)`.
     pub tolerance: f64,
     /// Solves with a factor at most.
     pub max_solves: usize,
@@ -88,8 +88,8 @@ impl Default for BucklingOptions {
 pub struct BucklingMode {
     /// The critical load factor.
     pub factor: f64,
-    /// The shape: displacements of all nodes, mapped ones too (m, rad; bodies: linear in world axes,
-    /// angular in body axes); the largest of the independent coordinates is 1.
+    /// The shape: displacements of all nodes, mapped ones too (m, rad; bodies: linear in world
+    /// axes, angular in body axes); the largest of the independent coordinates is 1.
     pub displacements: Vec<f64>,
     /// Estimated error of the factor, as a share of its distance from that of the equilibrium.
     pub error: f64,

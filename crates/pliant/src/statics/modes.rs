@@ -19,8 +19,8 @@ use std::f64::consts::TAU;
 pub enum About {
     /// The equilibrium that is found from the present positions under the present loads.
     Equilibrium(Equilibrium),
-    /// The present positions with the present multipliers, which are those of the last step, or zero
-    /// before there was one. [`Modes::unbalanced`] tells how far they are from rest.
+    /// The present positions with the present multipliers, which are those of the last step, or
+    /// zero before there was one. [`Modes::unbalanced`] tells how far they are from rest.
     Present,
 }
 
@@ -46,7 +46,7 @@ pub struct ModeOptions {
     /// The positions that they are about.
     pub about: About,
     /// Largest estimated error of `omega^2`, as a share of its distance from the shift of the
-    /// solver ([`pliant_solvers::eigen::vibration`]), and largest residual; in `(0, 1)`.
+    /// solver ([`pliant_solvers::eigen::vibration`]), and largest residual (none); in `(0, 1)`.
     pub tolerance: f64,
     /// Solves with a factor at most.
     pub max_solves: usize,
@@ -63,7 +63,7 @@ impl Default for ModeOptions {
     }
 }
 
-/// What a mode does.
+/// The kind of a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModeKind {
     /// Vibrates.
@@ -79,7 +79,7 @@ pub enum ModeKind {
 pub struct Mode {
     /// `omega^2` (rad^2/s^2) by Rayleigh's quotient; negative if it grows.
     pub eigenvalue: f64,
-    /// What it does.
+    /// Its kind.
     pub kind: ModeKind,
     /// Its shape: velocities of all nodes, mapped ones too (m/s, rad/s; bodies: linear in world
     /// axes, angular in body axes), with the kinetic energy `1/2 u^T M u` of 1/2 J, and the largest
@@ -309,7 +309,8 @@ pub(crate) fn spread(system: &System, x: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Whether the largest entry is negative: the first one of those that are as large but for rounding.
+/// Whether the largest entry is negative: the first one of those that are as large but for
+/// rounding.
 pub(crate) fn is_turned(x: &[f64]) -> bool {
     let largest = x.iter().fold(0.0f64, |a, x| a.max(x.abs()));
     let first = x.iter().find(|x| x.abs() >= 0.999_999 * largest);

@@ -214,7 +214,7 @@ fn what_has_no_mass_has_no_frequency_of_its_own() {
     check(&frequencies(&found), &[250.0_f64.sqrt()], 1e-12);
 }
 
-/// What touches has no modes; what does not is not seen.
+/// Where something touches there are no modes; contacts that are open are left out.
 #[test]
 fn contacts_that_touch_are_refused_and_others_left_out() {
     let ball = |height: f64| {

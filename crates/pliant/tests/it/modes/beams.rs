@@ -39,9 +39,9 @@ fn slender(treatment: Treatment) -> (Rod, [f64; 2]) {
     (rod, radii)
 }
 
-/// Clamped and free: the order is two, and what is left with many segments is what Timoshenko's beam
-/// is softer than Euler's and Bernoulli's: `omega/omega_E - 1 = O((beta r)^2)`, about 5e-4 of the
-/// third mode of the thicker side.
+/// Clamped and free: the order is two, and what is left with many segments is what Timoshenko's
+/// beam is softer than Euler's and Bernoulli's: `omega/omega_E - 1 = O((beta r)^2)`, about 5e-4 of
+/// the third mode of the thicker side.
 #[test]
 fn rods_have_the_frequencies_of_beams() {
     for treatment in [Treatment::Compliance, Treatment::Stiffness] {
@@ -89,8 +89,8 @@ fn rods_have_the_frequencies_of_beams() {
     }
 }
 
-/// A thick beam on two supports, for which Timoshenko's equation has the closed form `E I k^4 - rho A
-/// w^2 - rho I (1 + E/(kappa G)) k^2 w^2 + rho^2 I/(kappa G) w^4 = 0`, `k = j pi/L`.
+/// A thick beam on two supports, for which Timoshenko's equation has the closed form `E I k^4 - rho
+/// A w^2 - rho I (1 + E/(kappa G)) k^2 w^2 + rho^2 I/(kappa G) w^4 = 0`, `k = j pi/L`.
 #[test]
 fn a_thick_rod_is_timoshenkos_beam() {
     let (length, area, factor) = (1.0, 0.01, 5.0 / 6.0);
@@ -196,9 +196,9 @@ fn solids_vibrate_along_to_the_order_of_their_elements() {
     }
 }
 
-/// Timoshenko's cantilever as a system of first order: its solutions of unit moment and unit force at
-/// the clamped end are integrated to the free one (Runge and Kutta), where the determinant of moment
-/// and force is zero at a frequency.
+/// Timoshenko's cantilever as a system of first order: its solutions of unit moment and unit force
+/// at the clamped end are integrated to the free one (Runge and Kutta), where the determinant of
+/// moment and force is zero at a frequency.
 fn timoshenko_cantilever(omega: f64, length: f64, [area, second, shear]: [f64; 3]) -> f64 {
     // State: w, psi, moment, force; w' = psi + q/s, psi' = m/(E I), m' = -q - rho I w^2 psi,
     // q' = -rho A w^2 w.
@@ -244,7 +244,8 @@ fn root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 }
 
 /// A square cantilever of quadratic solids is Timoshenko's beam (Cowper's factor 5/6 without
-/// contraction), in both directions alike. The corners of the clamped end take a part of the fourth order.
+/// contraction), in both directions alike. The corners of the clamped end take a part of the fourth
+/// order.
 #[test]
 fn a_solid_cantilever_bends_as_timoshenkos_beam() {
     let length = 1.5;

@@ -48,7 +48,8 @@ fn rod(treatment: Treatment) -> Rod {
     }
 }
 
-/// A column of `n` segments with the held coordinates of its ends, under a force of `size` along it.
+/// A column of `n` segments with the held coordinates of its ends, under a force of `size` along
+/// it.
 fn column(treatment: Treatment, n: usize, [first, last]: [[bool; 6]; 2], size: f64) -> (Model, ComponentId) {
     let mut model = Model::new();
     let curve = RodCurve::straight([0.0; 3], [1.0, 0.0, 0.0], n).with_normal([0.0, 0.0, 1.0]);
@@ -70,9 +71,9 @@ const FREE: [bool; 6] = [false; 6];
 const GUIDED: [bool; 6] = [false, true, true, true, false, false];
 const GUIDED_CLAMPED: [bool; 6] = [false, true, true, true, true, true];
 
-/// Euler's four columns, in both planes: `pi^2/4`, `pi^2`, `4.4934^2` and `4 pi^2` of `E I/L^2`. The
-/// order is two in the segments, the answer does not depend on the size of the load, and the two
-/// treatments differ by what a column that is not quite stiff along its axis is shorter.
+/// Euler's four columns, in both planes: `pi^2/4`, `pi^2`, `4.4934^2` and `4 pi^2` of `E I/L^2`.
+/// The order is two in the segments, the answer does not depend on the size of the load, and the
+/// two treatments differ by what a column that is not quite stiff along its axis is shorter.
 #[test]
 fn columns_buckle_at_eulers_loads() {
     let tangent: f64 = 4.493_409_457_909_064;

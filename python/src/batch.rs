@@ -17,7 +17,7 @@ use crate::lock::Broken;
 use crate::model::Model;
 use crate::node::Quantity;
 use crate::report::StepReport;
-use crate::simulation::{self, Simulation};
+use crate::simulation::Simulation;
 use crate::{dynamics, errors, signals};
 use begin::{Values, begin};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
@@ -262,7 +262,7 @@ impl Batch {
     /// Whether the duration of the scene has passed, a truth value for each instance.
     #[getter]
     fn is_done<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        simulation::refuse_inside(py)?;
+        crate::own::refuse_inside(py)?;
         let list = self.list(py);
         let done = |s: &Py<Simulation>| Ok(s.get().wait()?.is_done());
         let values = py.detach(|| list.iter().map(done).collect::<Result<_, _>>());
@@ -497,7 +497,7 @@ impl Batch {
         let list = self.list(py);
         let id = list[0].get().component(py, name)?;
         if position.is_none() && velocity.is_none() {
-            simulation::check_without_target(py, name, within)?;
+            crate::control::check_without_target(py, name, within)?;
             let mut all = list.iter().map(Py::get);
             return self.changing(py, &list, || {
                 all.try_for_each(|s| s.change_unseen(py, |runner| runner.end_drive(id)))

@@ -5,8 +5,9 @@ use crate::arrays::{self, Numbers};
 use crate::end::End;
 use crate::errors;
 use crate::lock::{Broken, FairGuard};
+use crate::own::refuse_inside;
 use crate::run::{Run, Stop};
-use crate::simulation::{BETWEEN_SIGNALS, Simulation, check_without_target, refuse_inside};
+use crate::simulation::{BETWEEN_SIGNALS, Simulation};
 use pliant_run::{Runner, Target};
 use pyo3::prelude::*;
 use std::time::Instant;
@@ -141,4 +142,16 @@ pub(crate) fn drive(
         };
         runner.drive(id, to)
     })
+}
+
+/// Refuses a time in which something is to go nowhere.
+pub(crate) fn check_without_target(py: Python<'_>, name: &str, within: Option<f64>) -> PyResult<()> {
+    match within {
+        None => Ok(()),
+        Some(_) => {
+            let text =
+                format!("`{name}` is to go somewhere `within` a time, but there is no position or velocity");
+            Err(errors::state_text(py, &text))
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod live;
 mod lock;
 mod measured;
 mod model;
+mod modes;
 mod node;
 mod outline;
 mod own;
@@ -46,6 +47,8 @@ mod _pliant {
     use crate::live::Live;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::modes::{Buckling, Modes};
     #[pymodule_export]
     use crate::node::Node;
     #[pymodule_export]

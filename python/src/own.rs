@@ -374,3 +374,11 @@ fn descriptions(parts: &[Arc<Part>]) -> String {
     let all: Vec<String> = parts.iter().map(|part| part.description()).collect();
     all.join("\n")
 }
+
+/// Refuses the use of simulations in callables of components, which are called while one is locked.
+pub(crate) fn refuse_inside(py: Python<'_>) -> PyResult<()> {
+    match is_inside() {
+        true => Err(errors::inside(py)),
+        false => Ok(()),
+    }
+}

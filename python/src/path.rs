@@ -7,16 +7,24 @@ use crate::pickle::{Pickled, pickled};
 use crate::simulation::Simulation;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pliant::model::{ComponentId, NodeId, Space};
-use pliant::{Continuation, Control, CriticalKind, Loads, PathEnd, PathPoint, Simulation as Motion};
+use pliant::{
+    Continuation, Control, CriticalKind, Equilibrium, Loads, PathEnd, PathPoint, Simulation as Motion,
+    StaticMethod,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde::{Deserialize, Serialize};
 
+/// Loads of a load factor that were given.
+pub(crate) struct Wanted {
+    loads: Option<Vec<String>>,
+    gravity: Option<bool>,
+    forces: Option<bool>,
+}
+
 /// Arguments of :meth:`Simulation.follow` that were given.
 pub(crate) struct Wishes<'py> {
-    pub(crate) loads: Option<Vec<String>>,
-    pub(crate) gravity: Option<bool>,
-    pub(crate) forces: Option<bool>,
+    pub(crate) loads: Wanted,
     pub(crate) start: Option<f64>,
     pub(crate) end: Option<f64>,
     pub(crate) step: Option<f64>,
@@ -32,7 +40,7 @@ impl Wishes<'_> {
     fn plan(self, py: Python<'_>, handle: &Simulation) -> PyResult<Continuation> {
         let given = handle.model().outline().path.clone();
         let default = given.unwrap_or_default();
-        let loads = self.loads(py, handle, &default.loads)?;
+        let loads = self.loads.loads(py, handle, &default.loads)?;
         let max_points = match &self.max_points {
             None => default.max_points,
             Some(most) => arrays::count(py, most, "points of a path", (1, usize::MAX))?,
@@ -59,9 +67,19 @@ impl Wishes<'_> {
             ..default
         })
     }
+}
+
+impl Wanted {
+    pub(crate) fn new(loads: Option<Vec<String>>, gravity: Option<bool>, forces: Option<bool>) -> Self {
+        Self {
+            loads,
+            gravity,
+            forces,
+        }
+    }
 
     /// The loads that are asked for, which must be some.
-    fn loads(&self, py: Python<'_>, handle: &Simulation, default: &Loads) -> PyResult<Loads> {
+    pub(crate) fn loads(&self, py: Python<'_>, handle: &Simulation, default: &Loads) -> PyResult<Loads> {
         let loads = if self.loads.is_none() && self.gravity.is_none() && self.forces.is_none() {
             default.clone()
         } else {
@@ -74,7 +92,7 @@ impl Wishes<'_> {
             }
         };
         if loads == Loads::default() {
-            let text = "a path has a load factor, and there is nothing that it scales: name `loads`, or take \
+            let text = "a load factor is asked for, and there is nothing that it scales: name `loads`, or take \
                         `gravity=True` or `forces=True`";
             return Err(errors::state_text(py, text));
         }
@@ -117,18 +135,55 @@ impl From<PathPoint> for Point {
     }
 }
 
-/// Numbers of something with a name, among those of a point.
+/// How an equilibrium is looked for, by the name of the method.
+pub(crate) fn equilibrium(
+    py: Python<'_>,
+    tolerance: f64,
+    max_iterations: Option<&Bound<'_, PyAny>>,
+    method: &str,
+) -> PyResult<Equilibrium> {
+    let mut how = match method {
+        "Newton" => Equilibrium::default(),
+        "DynamicRelaxation" => Equilibrium::relaxation(),
+        "PseudoStatic" => Equilibrium {
+            method: StaticMethod::PseudoStatic,
+            ..Equilibrium::default()
+        },
+        other => {
+            let all = ["Newton", "PseudoStatic", "DynamicRelaxation"];
+            return Err(errors::name(py, ["method", "methods"], other, all));
+        }
+    };
+    how.tolerance = tolerance;
+    if let Some(most) = max_iterations {
+        how.max_iterations = arrays::count(py, most, "iterations of a search for rest", (0, usize::MAX))?;
+    }
+    Ok(how)
+}
+
+/// Numbers of something with a name, among those of a point or of a shape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Place {
-    name: String,
-    first: usize,
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) first: usize,
     /// Elements, and numbers of each.
-    shape: [usize; 2],
+    pub(crate) shape: [usize; 2],
     is_bodies: bool,
 }
 
 impl Place {
-    fn of_node(motion: &Motion, id: NodeId) -> Self {
+    /// Velocities of a node.
+    pub(crate) fn of_velocities(motion: &Motion, id: NodeId) -> Self {
+        let node = motion.model().node(id);
+        Self {
+            first: node.velocity_range().start,
+            shape: [node.count, node.space.velocity_size()],
+            ..Self::of_node(motion, id)
+        }
+    }
+
+    /// Positions of a node.
+    pub(crate) fn of_node(motion: &Motion, id: NodeId) -> Self {
         let node = motion.model().node(id);
         Self {
             name: node.name.clone(),

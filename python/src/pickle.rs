@@ -1,6 +1,7 @@
 //! Pickles of reports: the name of a class, and its values as an archive, to the bit.
 
 use crate::errors;
+use crate::modes::{Buckling, Modes};
 use crate::path::{CriticalPoint, Path};
 use crate::report::{
     Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,
@@ -46,21 +47,24 @@ pub(crate) fn _unpickled<'py>(py: Python<'py>, name: &str, bytes: &[u8]) -> PyRe
         "SettleReport" => made::<SettleReport>(py, bytes),
         "EquilibriumReport" => made::<EquilibriumReport>(py, bytes),
         "CriticalPoint" => made::<CriticalPoint>(py, bytes),
-        "Path" => path(py, bytes),
+        "Path" => sound(py, bytes, Path::is_sound),
+        "Modes" => sound(py, bytes, Modes::is_sound),
+        "Buckling" => sound(py, bytes, Buckling::is_sound),
         other => Err(PyValueError::new_err(format!("no report is called `{other}`"))),
     }
 }
 
-fn path<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let path: Path =
-        archive::from_bytes(KIND, VERSION, bytes).map_err(|error| errors::archive(py, &error))?;
-    match path.is_sound() {
-        true => path.into_bound_py_any(py),
-        false => Err(errors::checkpoint_text(
-            py,
-            "the numbers of a pickled path do not go together",
-        )),
+/// A report of which the numbers must go together.
+fn sound<'py, T>(py: Python<'py>, bytes: &[u8], is_sound: impl Fn(&T) -> bool) -> PyResult<Bound<'py, PyAny>>
+where
+    T: DeserializeOwned + IntoPyObjectExt<'py>,
+{
+    let report: T = archive::from_bytes(KIND, VERSION, bytes).map_err(|error| errors::archive(py, &error))?;
+    if is_sound(&report) {
+        return report.into_bound_py_any(py);
     }
+    let text = "the numbers of a pickled report do not go together";
+    Err(errors::checkpoint_text(py, text))
 }
 
 fn made<'py, T>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>>

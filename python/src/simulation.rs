@@ -10,13 +10,14 @@ use crate::joint_space::{self, Dynamics, Part};
 use crate::live::{Live, Mirror};
 use crate::lock::FairLock;
 use crate::model::Model;
+use crate::modes::{self, Buckling, Modes};
 use crate::node::Node;
-use crate::path::{Path, Wishes};
+use crate::path::{self, Path, Wanted, Wishes};
 use crate::report::{Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport, summary};
 use crate::run::Run;
 use crate::{contacts, control, dynamics, errors, measured, own, picture, signals};
 use numpy::{PyArray2, PyArray3};
-use pliant::{Equilibrium, Settle, Simulation as Motion, StaticMethod};
+use pliant::{Settle, Simulation as Motion};
 use pliant_run::{Runner, Tensor};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
@@ -188,7 +189,7 @@ impl Simulation {
     }
     /// Go back to the initial state; what was set, held and driven is forgotten.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        refuse_inside(py)?;
+        own::refuse_inside(py)?;
         let fresh = self.model().runner(py, self.record)?;
         self.runner.replace(fresh, |wait| py.detach(wait));
         let run = self.lock(py)?;
@@ -245,22 +246,7 @@ impl Simulation {
         max_iterations: Option<&Bound<'_, PyAny>>,
         method: &str,
     ) -> PyResult<EquilibriumReport> {
-        let mut how = match method {
-            "Newton" => Equilibrium::default(),
-            "DynamicRelaxation" => Equilibrium::relaxation(),
-            "PseudoStatic" => Equilibrium {
-                method: StaticMethod::PseudoStatic,
-                ..Equilibrium::default()
-            },
-            other => {
-                let all = ["Newton", "PseudoStatic", "DynamicRelaxation"];
-                return Err(errors::name(py, ["method", "methods"], other, all));
-            }
-        };
-        how.tolerance = tolerance;
-        if let Some(most) = max_iterations {
-            how.max_iterations = arrays::count(py, most, "iterations of a search for rest", (0, usize::MAX))?;
-        }
+        let how = path::equilibrium(py, tolerance, max_iterations, method)?;
         let found = self.without_python(py, |runner| runner.simulation_mut().find_equilibrium(&how))?;
         found
             .map(EquilibriumReport::from)
@@ -309,9 +295,7 @@ impl Simulation {
         locate: Option<bool>,
     ) -> PyResult<Path> {
         let wishes = Wishes {
-            loads,
-            gravity,
-            forces,
+            loads: Wanted::new(loads, gravity, forces),
             start,
             end,
             step,
@@ -322,6 +306,48 @@ impl Simulation {
             locate,
         };
         Path::follow(py, self, wishes)
+    }
+
+    /// Lowest ``count`` modes of vibration, 10 by default, as :class:`Modes`: small free vibrations
+    /// about the equilibrium near the present positions, or about these with the multipliers of the
+    /// last step (``about="present"``), without damping. Nothing moves, and none is missed: they
+    /// are counted. Raises :class:`StepError` where something touches, or something without mass
+    /// moves freely, and :class:`NotConverged` where there is no equilibrium.
+    #[pyo3(signature = (count=None, *, about="equilibrium", tolerance=1e-6))]
+    fn modes(
+        &self,
+        py: Python<'_>,
+        count: Option<&Bound<'_, PyAny>>,
+        about: &str,
+        tolerance: f64,
+    ) -> PyResult<Modes> {
+        modes::modes(py, self, count, about, tolerance)
+    }
+
+    /// Load factors at which the equilibrium at the factor ``at`` buckles, and their shapes, as
+    /// :class:`Buckling`: ``count`` next to it, 5 by default, of ``sign`` ``"positive"``,
+    /// ``"negative"`` or ``"both"``. The loads are those of :meth:`follow`. Nothing moves. Raises
+    /// :class:`StepError` where it is not stable or not held there, or something touches, and
+    /// :class:`NotConverged` where there is no equilibrium.
+    #[pyo3(
+        signature = (
+            loads=None, *, gravity=None, forces=None, at=0.0, count=None, sign="positive", tolerance=1e-6
+        )
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn buckling(
+        &self,
+        py: Python<'_>,
+        loads: Option<Vec<String>>,
+        gravity: Option<bool>,
+        forces: Option<bool>,
+        at: f64,
+        count: Option<&Bound<'_, PyAny>>,
+        sign: &str,
+        tolerance: f64,
+    ) -> PyResult<Buckling> {
+        let loads = Wanted::new(loads, gravity, forces);
+        modes::buckling(py, self, &loads, (at, count, sign, tolerance))
     }
 
     /// Time (s).
@@ -664,25 +690,5 @@ impl Simulation {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (time, title) = (self.time(py)?, &self.model().outline().title);
         Ok(format!("<pliant.Simulation of {title:?} at t = {time} s>"))
-    }
-}
-
-/// Refuses a time in which something is to go nowhere.
-pub(crate) fn check_without_target(py: Python<'_>, name: &str, within: Option<f64>) -> PyResult<()> {
-    match within {
-        None => Ok(()),
-        Some(_) => {
-            let text =
-                format!("`{name}` is to go somewhere `within` a time, but there is no position or velocity");
-            Err(errors::state_text(py, &text))
-        }
-    }
-}
-
-/// Refuses the use of simulations in callables of components, which are called while one is locked.
-pub(crate) fn refuse_inside(py: Python<'_>) -> PyResult<()> {
-    match own::is_inside() {
-        true => Err(errors::inside(py)),
-        false => Ok(()),
     }
 }

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     /// Run a scene in a page of the browser that plays it live: drag things, change parameters; it
     /// is read again when its file changes.
     View(View),
+    /// Find the lowest modes of vibration of a scene about its rest, or its buckling loads.
+    Modes(Modes),
     /// Solve a problem from a file, such as a dumped solve, with any solver.
     Solve(Solve),
     /// Run a scene many times over values of its parameters, with the results in one table.
@@ -284,6 +286,47 @@ pub(crate) struct SweepPlan {
     /// Let the sweep have so many jobs
     #[arg(long, value_name = "N", default_value_t = MOST_JOBS)]
     pub(crate) max_jobs: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Modes {
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+    /// Find so many, or all if there are fewer
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    pub(crate) count: usize,
+    /// Take the state of the scene as it is, instead of the equilibrium near it
+    #[arg(long, conflicts_with = "buckling")]
+    pub(crate) present: bool,
+    /// Find the load factors at which the equilibrium buckles
+    #[arg(long)]
+    pub(crate) buckling: bool,
+    /// A load that the factor scales: `gravity`, or a force field or driven constraint of the
+    /// scene; may be repeated [default: those of the `statics` of the scene, else gravity]
+    #[arg(long, value_name = "NAME", requires = "buckling")]
+    pub(crate) load: Vec<String>,
+    /// Begin at the equilibrium with this load factor
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.0,
+        requires = "buckling",
+        allow_negative_numbers = true
+    )]
+    pub(crate) at: f64,
+    /// Look for load factors on both sides, not only for larger ones
+    #[arg(long, requires = "buckling")]
+    pub(crate) both: bool,
+    /// Error of an eigenvalue that is allowed, as a share
+    #[arg(long, value_name = "X", default_value_t = 1e-6)]
+    pub(crate) tolerance: f64,
+    /// Write a swing of each mode into this directory, made if missing: a page that plays it, and
+    /// files for ParaView
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one object of JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,6 +17,7 @@ mod import;
 mod info;
 mod interrupt;
 mod job;
+mod modes;
 mod new;
 mod page;
 mod plot;
@@ -59,6 +60,7 @@ pub fn program() -> ExitCode {
         Command::Render(render) => render::render(render),
         Command::View(view) => view::view(view),
         Command::Check(check) => check::check(check),
+        Command::Modes(modes) => modes::modes(modes),
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),
         Command::Info(info) => info::info(info),

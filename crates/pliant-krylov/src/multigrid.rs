@@ -25,6 +25,9 @@ pub struct MultigridOptions {
     /// norms of blocks, from which on a coupling puts nodes in one aggregate; from zero to below
     /// one. The larger, the slower levels shrink.
     pub strength: f64,
+    /// Whether all couplings count alike, whatever their values: aggregates are then those of the
+    /// pattern, and an [`update`](SmoothedAggregation::update) finds the bits of a new plan.
+    pub by_pattern: bool,
     /// Unknowns up to which a level is factored, as a dense matrix.
     pub coarsest: usize,
 }
@@ -33,10 +36,20 @@ impl Default for MultigridOptions {
     fn default() -> Self {
         Self {
             strength: 0.1,
+            by_pattern: false,
             coarsest: 360,
         }
     }
 }
+
+/// Options of the preconditioners of KKT systems: aggregates by the pattern alone, so that a solver
+/// that goes on from a checkpoint, and plans with the values at hand, has the bits of one that
+/// planned with others.
+pub(crate) const BY_PATTERN: MultigridOptions = MultigridOptions {
+    strength: 0.0,
+    by_pattern: true,
+    coarsest: 360,
+};
 
 /// One level of a hierarchy, the finest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

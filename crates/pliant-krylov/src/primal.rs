@@ -2,9 +2,8 @@
 
 use crate::blocks::BlockJacobi;
 use crate::incomplete_blocks::BlockIncompleteCholesky;
-use crate::{
-    LinearOperator, MultigridOptions, MultigridReport, NearNullSpace, Preconditioner, SmoothedAggregation,
-};
+use crate::multigrid::BY_PATTERN;
+use crate::{LinearOperator, MultigridReport, NearNullSpace, Preconditioner, SmoothedAggregation};
 use pliant_solvers::SolveError;
 use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
 
@@ -116,7 +115,7 @@ impl Levels {
         let components = modes.is_none().then(|| NearNullSpace::components(blocks));
         let (hierarchy, count) = match modes.or(components.as_ref()) {
             Some(modes) => {
-                let options = MultigridOptions::default();
+                let options = BY_PATTERN;
                 let built = SmoothedAggregation::scaled(w, fixed, blocks, (modes, scale), options)?;
                 (built, modes.count())
             }

@@ -3,8 +3,9 @@
 use crate::blocks::BlockJacobi;
 use crate::constraint::SchurMatrix;
 use crate::factor::SymmetricFactor;
+use crate::multigrid::BY_PATTERN;
 use crate::primal::{Levels, Primal, PrimalMatrix};
-use crate::{MultigridOptions, MultigridReport, NearNullSpace, Preconditioner, Scratch, SmoothedAggregation};
+use crate::{MultigridReport, NearNullSpace, Preconditioner, Scratch, SmoothedAggregation};
 use pliant_solvers::{Equilibrated, SolveError};
 
 /// `diag(V, S)` for MINRES: a cycle of smoothed aggregation for `W`, and for the Schur complement
@@ -122,7 +123,7 @@ impl Saddle {
                 Ok(())
             }
             Inverse::None => {
-                let options = MultigridOptions::default();
+                let options = BY_PATTERN;
                 let modes = (&self.constant, &scaled.row[..]);
                 let levels = SmoothedAggregation::scaled(matrix, &[], &self.singles, modes, options)?;
                 self.inverse = Inverse::Levels(Box::new(levels));

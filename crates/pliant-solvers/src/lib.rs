@@ -17,8 +17,8 @@
 //! ([`BoxSolver`], [`ProjectedGaussSeidel`]): motors, dry friction in joints, unilateral stops. A
 //! step calls any of them as a [`KktSolver`]. Cones of friction, and problems that come as a
 //! matrix, are in [`complementarity`]. Iterative solvers of linear systems are in the crate
-//! `pliant-krylov`; methods for comparison, the list of all solvers by name and problems as texts
-//! are in `pliant-lab`.
+//! `pliant-krylov`; eigenvalues are in [`eigen`]; methods for comparison, the list of all solvers
+//! by name and problems as texts are in `pliant-lab`.
 //!
 //! ```
 //! use pliant_solvers::{DirectSolver, KktSystem, Solution, Status};
@@ -40,6 +40,7 @@ mod bounds;
 mod boxed;
 mod dense;
 mod direct;
+pub mod eigen;
 mod equilibrated;
 mod kkt_solver;
 mod order;

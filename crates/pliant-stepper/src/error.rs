@@ -432,6 +432,14 @@ pub enum Error {
         /// Parameter that the path was followed by.
         control: Control,
     },
+    /// Modes of vibration or buckling that there are not, or that were not found.
+    #[error("{what}: {why}")]
+    NoModes {
+        /// `modes of vibration` or `buckling modes`.
+        what: &'static str,
+        /// Why, in words.
+        why: String,
+    },
     /// Something without a meaning at rest.
     #[error("statics does not take {what}")]
     NotStatic {
@@ -537,6 +545,7 @@ impl Error {
             Self::NotSettled { .. } => "NotSettled",
             Self::NoEquilibrium { .. } => "NoEquilibrium",
             Self::StuckPath { .. } => "StuckPath",
+            Self::NoModes { .. } => "NoModes",
             Self::NotStatic { .. } => "NotStatic",
             Self::Solve(_) => "Solve",
         }

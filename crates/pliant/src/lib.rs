@@ -76,17 +76,19 @@ pub use pliant_stepper::{
 };
 pub use simulation::Simulation;
 pub use statics::{
-    Continuation, CriticalKind, CriticalPoint, Equilibrium, Loads, Path, PathEnd, PathPoint, StaticMethod,
+    About, Buckling, BucklingMode, BucklingOptions, Continuation, CriticalKind, CriticalPoint, Equilibrium,
+    LoadSign, Loads, Mode, ModeKind, ModeOptions, Modes, Path, PathEnd, PathPoint, StaticMethod,
 };
 
 /// Names that most programs need.
 pub mod prelude {
     pub use crate::{
-        Accuracy, Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Checkpoint, Continuation,
-        Control, CriticalKind, Equilibrium, Error, EventKind, Events, Gyroscopic, Integrator, JumpReport,
-        KrylovMethod, Ledger, LinearSolver, Loads, On, Options, Path, PathEnd, Preconditioner, Settle,
-        SettleReport, Simulation, Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice,
-        Tuning, WorkLimits, WorkPart, Wrench,
+        About, Accuracy, Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Buckling,
+        BucklingOptions, Checkpoint, Continuation, Control, CriticalKind, Equilibrium, Error, EventKind,
+        Events, Gyroscopic, Integrator, JumpReport, KrylovMethod, Ledger, LinearSolver, LoadSign, Loads,
+        Mode, ModeKind, ModeOptions, Modes, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport,
+        Simulation, Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits,
+        WorkPart, Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

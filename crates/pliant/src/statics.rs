@@ -1,5 +1,5 @@
 //! Rest without time: Newton's method on the static equations, the pseudo-static flow, dynamic
-//! relaxation, paths over a load factor.
+//! relaxation, paths over a load factor; small vibrations about rest, and buckling.
 //!
 //! Unknown are the positions `x` and the multipliers `lambda`. A load factor `p` scales the loads
 //! that are named, and the equations are
@@ -15,12 +15,14 @@
 //! Everything works on a [`Setting`], the system and a motion, with a [`Workspace`] for one search.
 //! The caller keeps the motion, or goes back to where the search began.
 
+pub(crate) mod buckling;
 mod connected;
 mod contacts;
 pub(crate) mod equilibrium;
 mod flow;
 mod loads;
 mod measure;
+pub(crate) mod modes;
 mod newton;
 pub(crate) mod path;
 pub(crate) mod refuse;
@@ -31,6 +33,8 @@ mod solver;
 mod types;
 mod workspace;
 
+pub use buckling::{Buckling, BucklingMode, BucklingOptions, LoadSign};
+pub use modes::{About, Mode, ModeKind, ModeOptions, Modes};
 pub use types::{
     Continuation, CriticalKind, CriticalPoint, Equilibrium, Loads, Path, PathEnd, PathPoint, StaticMethod,
 };

@@ -3,8 +3,9 @@
 use crate::arrays::{self, Numbers};
 use crate::errors;
 use crate::model::{self, Model};
+use crate::own::refuse_inside;
 use crate::run::{Refusal, Run};
-use crate::simulation::{BETWEEN_SIGNALS, Simulation, refuse_inside};
+use crate::simulation::{BETWEEN_SIGNALS, Simulation};
 use numpy::PyUntypedArrayMethods;
 use pliant_scene::{Number, SceneError};
 use pliant_threads::Threads;

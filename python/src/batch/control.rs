@@ -4,7 +4,8 @@ use super::Batch;
 use super::turn::{Goal, Turn, exceptions, go};
 use crate::end::End;
 use crate::lock::Broken;
-use crate::simulation::{Simulation, refuse_inside};
+use crate::own::refuse_inside;
+use crate::simulation::Simulation;
 use crate::{control, errors};
 use pyo3::prelude::*;
 

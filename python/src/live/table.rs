@@ -1,7 +1,8 @@
 //! Live arrays of numpy with a row for each simulation that they show.
 
 use super::mirror::{Mirror, Source, copy_or_not_a_number};
-use crate::simulation::{Simulation, refuse_inside};
+use crate::own;
+use crate::simulation::Simulation;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -73,7 +74,7 @@ impl Table {
         if let Some(found) = self.find(py, source) {
             return Ok(found);
         }
-        refuse_inside(py)?;
+        own::refuse_inside(py)?;
         let sheet = Sheet::new(py, source, count, shape)?;
         let changing = self.change(py);
         // Another thread may have been faster.

@@ -1,11 +1,12 @@
 //! How a simulation is used: one thread at a time, and without Python where that takes long.
 
-use super::{Simulation, refuse_inside};
+use super::Simulation;
 use crate::arrays::{self, Vector};
 use crate::joint_space::{self, Part};
 use crate::live::Mirror;
 use crate::lock::{Broken, FairGuard, FairLock};
 use crate::model::Model;
+use crate::own::refuse_inside;
 use crate::run::Run;
 use crate::{errors, own};
 use pliant::model::{ComponentId, NodeId};

@@ -10,6 +10,7 @@ mod checkpoints;
 mod files;
 mod import;
 mod info;
+mod modes;
 mod plots;
 mod render;
 mod sweeps;

@@ -19,6 +19,8 @@ pub(super) enum Terms {
     Stiffness,
     /// Masses and stiffness, without damping.
     Elastic,
+    /// Geometric stiffness alone.
+    Geometry,
 }
 
 /// The sums that the terms of a step are added to.
@@ -145,9 +147,9 @@ impl Response {
             masses: match terms {
                 Terms::All => Some(1.0 + scheme.h * scheme.alpha * problem.rayleigh().mass),
                 Terms::Masses | Terms::Elastic => Some(1.0),
-                Terms::Stiffness => None,
+                Terms::Stiffness | Terms::Geometry => None,
             },
-            fields: dynamic,
+            fields: dynamic && terms != Terms::Geometry,
             damping: damped,
             geometry: geometry.map(|origin| self.loads.geometry(plan, step, origin)),
         };

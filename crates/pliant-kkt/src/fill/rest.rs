@@ -55,6 +55,46 @@ impl Assembler {
         self.system.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
     }
 
+    /// Fills `W = K` alone, without the geometric stiffness of mappings; `J` and `R` stay as they
+    /// are. Jacobians are those that the evaluation has, stiffnesses those that it was last given a
+    /// state for: this may be another one. Allocates nothing.
+    pub fn fill_material(&mut self, problem: &Problem, evaluation: &mut Evaluation, state: &State) {
+        let scheme = Scheme {
+            geometry: GeometricTerms::NONE,
+            ..Scheme::implicit_euler(1.0)
+        };
+        let step = Step {
+            problem,
+            scheme: &scheme,
+            state,
+        };
+        self.gather_loads(step, evaluation, &[]);
+        self.fill_response(step, evaluation, Terms::Stiffness);
+    }
+
+    /// Fills `W = -G` alone, of the forces of the evaluation
+    /// ([`force_mut`](Evaluation::force_mut)) and of multipliers; `J` and `R` stay as they are. It
+    /// is linear in both. Allocates nothing.
+    pub fn fill_geometry(
+        &mut self,
+        problem: &Problem,
+        evaluation: &mut Evaluation,
+        state: &State,
+        multipliers: &[f64],
+    ) {
+        let scheme = Scheme {
+            geometry: GeometricTerms::default(),
+            ..Scheme::implicit_euler(1.0)
+        };
+        let step = Step {
+            problem,
+            scheme: &scheme,
+            state,
+        };
+        self.gather_loads(step, evaluation, multipliers);
+        self.fill_response(step, evaluation, Terms::Geometry);
+    }
+
     /// Composes the Jacobians of the present state, with which [`project`](Self::project) makes
     /// transient rows; the system stays as it is.
     pub fn fill_jacobians(&mut self, evaluation: &Evaluation) {

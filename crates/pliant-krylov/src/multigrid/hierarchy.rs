@@ -160,7 +160,11 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
             (0..=rows as u32).collect()
         };
         let fine = out.fine();
-        let nodes = Nodes::new(fine.pattern, &squares(fine.values), starts);
+        let nodes = Nodes::new(
+            fine.pattern,
+            &weights(fine.pattern, fine.values, (options, fixed)),
+            starts,
+        );
         out.first = Step::new(fine.pattern, &nodes, options.strength)?;
         drop(nodes);
         out.refill_first(fixed, modes, scale)?;
@@ -170,7 +174,11 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
                 break;
             }
             let starts = (0..=level.rows() as u32).collect();
-            let nodes = Nodes::new(level.pattern, &squares(level.values), starts);
+            let nodes = Nodes::new(
+                level.pattern,
+                &weights(level.pattern, level.values, (options, &[])),
+                starts,
+            );
             // What is weak on a coarse level was smoothed into it: everything counts.
             let Some(step) = Step::new(level.pattern, &nodes, 0.0)? else {
                 break;
@@ -395,9 +403,30 @@ impl<'a, const K: usize> Coarse<'a, K> {
     }
 }
 
-fn squares<const B: usize>(values: &[Block<B, B>]) -> Vec<f64> {
-    let square = |b: &Block<B, B>| b.as_flattened().iter().map(|v| v * v).sum();
-    values.iter().map(square).collect()
+/// The squared norms of all blocks, by which nodes are coupled; ones where the pattern alone counts,
+/// but for couplings of nodes that are fixed, which are none.
+fn weights<const B: usize>(
+    pattern: &Pattern,
+    values: &[Block<B, B>],
+    (options, fixed): (&MultigridOptions, &[bool]),
+) -> Vec<f64> {
+    if !options.by_pattern {
+        let square = |b: &Block<B, B>| b.as_flattened().iter().map(|v| v * v).sum();
+        return values.iter().map(square).collect();
+    }
+    let is_fixed = |i: usize| {
+        let own = fixed.get(i * B..(i + 1) * B);
+        own.is_some_and(|own| own.iter().all(|f| *f))
+    };
+    let mut out = vec![1.0; values.len()];
+    for i in 0..pattern.rows() {
+        for (slot, j) in pattern.row_slots(i).zip(pattern.row(i)) {
+            if *j as usize != i && (is_fixed(i) || is_fixed(*j as usize)) {
+                out[slot] = 0.0;
+            }
+        }
+    }
+    out
 }
 
 impl<const B: usize, const K: usize> Cycle for Hierarchy<B, K> {

@@ -2,13 +2,21 @@
 
 use super::probes::Moment;
 use super::{Parts, Runner, contacts};
-use pliant::model::Energies;
+use pliant::model::{Energies, Evaluation, Problem, State};
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
 use pliant_output::csv::PathLine;
-use pliant_output::recording::Sample;
+use pliant_output::recording::{Recording, Sample};
 use pliant_scene::StaticsPlan;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::f64::consts::TAU;
+
+/// Pictures of a swing of a mode, beside the first.
+const SWING: usize = 24;
+/// The largest way of a point in it, over the size of what moves, and the largest turn of a body
+/// (rad).
+const LARGEST_WAY: f64 = 0.1;
+const LARGEST_TURN: f64 = 0.5;
 
 /// The result of a scene of statics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -202,6 +210,49 @@ impl Runner {
         }
     }
 
+    /// One swing of a mode of vibration or buckling: pictures of `state`, with velocities of all
+    /// nodes as the shape. It takes 1 s, whatever the frequency, and the point that moves most goes
+    /// a tenth of the size of what is in the picture either way, if no body turns by more than half
+    /// a radian.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined so far from the state.
+    pub fn swing(&self, title: &str, state: &State, shape: &[f64]) -> Result<Recording, Error> {
+        let (problem, picture) = (self.simulation.problem(), &self.scene.picture);
+        let mut recording = picture.recording(self.simulation.model(), title);
+        let mut evaluation = Evaluation::new(problem);
+        let rest = picture.frame(problem, state, Sample::default());
+        let scale = amplitude(problem, state, shape);
+        for k in 0..=SWING {
+            let time = k as f64 / SWING as f64;
+            let way = scale * (TAU * time).sin();
+            let mut there = state.clone();
+            for node in problem.nodes().iter().filter(|n| n.first_dof().is_some()) {
+                let velocities = node.velocity_range();
+                let step: Vec<f64> = shape[velocities.clone()].iter().map(|v| way * v).collect();
+                node.space
+                    .retract(&mut there.positions[node.position_range()], &step);
+                let speed = scale * TAU * (TAU * time).cos();
+                let own = there.velocities[velocities.clone()]
+                    .iter_mut()
+                    .zip(&shape[velocities]);
+                own.for_each(|(v, u)| *v = speed * u);
+            }
+            evaluation.propagate(problem, &mut there)?;
+            let sample = Sample {
+                time,
+                ..Sample::default()
+            };
+            let mut frame = picture.frame(problem, &there, sample);
+            frame.time = time;
+            // Fields at points are those of rest.
+            frame.fields.clone_from(&rest.fields);
+            recording.frames.push(frame);
+            recording.samples.push(sample);
+        }
+        Ok(recording)
+    }
+
     fn show(&mut self, sample: Sample) {
         if self.records {
             self.recording.samples.push(sample);
@@ -254,4 +305,26 @@ fn sample(simulation: &Simulation, residual: f64, violation: f64) -> Sample {
         violation,
         ..Sample::default()
     }
+}
+
+/// The factor by which a shape is drawn.
+fn amplitude(problem: &Problem, state: &State, shape: &[f64]) -> f64 {
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    let (mut way, mut turn) = (0.0f64, 0.0f64);
+    for node in problem.nodes().iter().filter(|n| n.space.is_spatial()) {
+        let (px, pv) = (node.space.position_size(), node.space.velocity_size());
+        let places = state.positions[node.position_range()].chunks_exact(px);
+        for (x, v) in places.zip(shape[node.velocity_range()].chunks_exact(pv)) {
+            for (k, x) in x.iter().take(pv.min(3)).enumerate() {
+                (low[k], high[k]) = (low[k].min(*x), high[k].max(*x));
+            }
+            let length = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+            way = way.max(length(&v[..pv.min(3)]));
+            turn = turn.max(length(&v[pv.min(3)..]));
+        }
+    }
+    let extent = low.iter().zip(high).map(|(l, h)| h - l).fold(0.0, f64::max);
+    let extent = if extent > 0.0 { extent } else { 1.0 };
+    let scale = (LARGEST_WAY * extent / way).min(LARGEST_TURN / turn);
+    if scale.is_finite() { scale } else { 0.0 }
 }

@@ -16,6 +16,7 @@ mod direct_loops;
 mod direct_many;
 mod direct_masses;
 mod direct_random;
+mod eigen;
 mod islands;
 mod pivoting;
 mod stationary;

@@ -4,11 +4,11 @@
 use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
 use crate::statics::path::{self, Next, Walk};
-use crate::statics::{Search, Setting, Workspace, equilibrium, refuse};
+use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, refuse};
 use crate::{
-    Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Continuation, Control, Drive, Equilibrium,
-    EquilibriumReport, Error, Loads, Path, PathEnd, PathPoint, Settle, SettleReport, StaticMethod,
-    StepReport,
+    About, Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Buckling, BucklingOptions,
+    Continuation, Control, Drive, Equilibrium, EquilibriumReport, Error, Loads, ModeOptions, Modes, Path,
+    PathEnd, PathPoint, Settle, SettleReport, StaticMethod, StepReport,
 };
 use pliant_model::NodeId;
 use pliant_stepper::sleep;
@@ -156,20 +156,60 @@ impl Simulation {
     /// no meaning at rest: resistance of contacts to spin or rolling, rows that hold a velocity and
     /// no position, fixed coordinates that move; [`Error::Model`], [`Error::Solve`].
     pub fn find_equilibrium(&mut self, how: &Equilibrium) -> Result<EquilibriumReport, Error> {
-        if !(how.tolerance > 0.0 && how.tolerance < 1.0) {
-            return Err(Error::OutOfRange {
-                what: "the tolerance of an equilibrium",
-                value: how.tolerance,
-                bound: "above 0 and below 1, where any state would be one",
-            });
-        }
         let search = Search {
             loads: &Loads::default(),
-            tolerance: how.tolerance,
+            tolerance: check_tolerance(how.tolerance)?,
             frictionless: false,
         };
-        self.search_rest(&search, |simulation, work| {
+        self.search_rest(&search, Then::GoOn, |simulation, work| {
             equilibrium::find(&mut simulation.setting(), work, how)
+        })
+    }
+
+    /// Finds the lowest modes of vibration about rest, without damping and gyroscopic torques. The
+    /// simulation stays as it is.
+    ///
+    /// Rows of bounded force that act are held both ways, those at a bound are left out; driven
+    /// rows stay where their motions are now. Materials with a past have the tangent of an infinite
+    /// time, as in [`find_equilibrium`](Self::find_equilibrium). Contacts are not linear: where
+    /// something touches, there are no modes.
+    ///
+    /// # Errors
+    /// [`Error::NoModes`] where something touches, something without mass moves freely, or they
+    /// were not found to the tolerance; [`Error::OutOfRange`]; those of
+    /// [`find_equilibrium`](Self::find_equilibrium).
+    pub fn modes(&mut self, how: &ModeOptions) -> Result<Modes, Error> {
+        modes::check_numbers("the number of modes", how.count, how.tolerance)?;
+        let tolerance = match how.about {
+            About::Equilibrium(how) => how.tolerance,
+            About::Present => Equilibrium::default().tolerance,
+        };
+        let search = Search {
+            loads: &Loads::default(),
+            tolerance: check_tolerance(tolerance)?,
+            frictionless: false,
+        };
+        self.search_rest(&search, Then::GoBack, |simulation, work| {
+            modes::find(&mut simulation.setting(), work, how)
+        })
+    }
+
+    /// Finds the load factors at which the equilibrium buckles, by its linear equations
+    /// ([`BucklingOptions`]). The simulation stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::NoModes`] where something touches, the equilibrium at the first load factor is not
+    /// stable or not held, or the modes were not found to the tolerance; [`Error::OutOfRange`];
+    /// those of [`follow`](Self::follow).
+    pub fn buckling(&mut self, how: &BucklingOptions) -> Result<Buckling, Error> {
+        buckling::check(how)?;
+        let search = Search {
+            loads: &how.loads,
+            tolerance: check_tolerance(how.equilibrium.tolerance)?,
+            frictionless: false,
+        };
+        self.search_rest(&search, Then::GoBack, |simulation, work| {
+            buckling::find(&mut simulation.setting(), work, how)
         })
     }
 
@@ -214,7 +254,9 @@ impl Simulation {
             tolerance: how.tolerance,
             frictionless: how.control == Control::ArcLength,
         };
-        self.search_rest(&search, |simulation, work| simulation.walk(work, how, &mut each))
+        self.search_rest(&search, Then::GoOn, |simulation, work| {
+            simulation.walk(work, how, &mut each)
+        })
     }
 
     /// Goes along a path from point to point, each of which is shown.
@@ -258,10 +300,12 @@ impl Simulation {
         Ok(path)
     }
 
-    /// Runs a search for rest on the present motion; goes back to the start of it if that fails.
+    /// Runs a search for rest on the present motion, which then goes on from what it finds, or from
+    /// where it was; if the search fails, always from there.
     fn search_rest<T>(
         &mut self,
         search: &Search<'_>,
+        then: Then,
         run: impl FnOnce(&mut Self, &mut Workspace) -> Result<T, Error>,
     ) -> Result<T, Error> {
         refuse::check_contacts(&self.system, &self.options.contacts)?;
@@ -279,7 +323,7 @@ impl Simulation {
         let begun = equilibrium::begin(&mut self.setting(), &mut work);
         let found = begun.and_then(|()| run(self, &mut work));
         work.loads.restore(&mut self.system.model)?;
-        if found.is_err() {
+        if found.is_err() || then == Then::GoBack {
             start.give_back(&mut self.system, &mut self.motion)?;
             if let Some(before) = before {
                 self.restore(&before)?;
@@ -298,4 +342,25 @@ impl Simulation {
             options: &self.options,
         }
     }
+}
+
+/// Where the motion goes on after a search for rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// From what was found.
+    GoOn,
+    /// From where it began.
+    GoBack,
+}
+
+/// The tolerance of an equilibrium, if it is one.
+fn check_tolerance(tolerance: f64) -> Result<f64, Error> {
+    if tolerance > 0.0 && tolerance < 1.0 {
+        return Ok(tolerance);
+    }
+    Err(Error::OutOfRange {
+        what: "the tolerance of an equilibrium",
+        value: tolerance,
+        bound: "above 0 and below 1, where any state would be one",
+    })
 }

@@ -34,6 +34,7 @@ mod linearisation;
 mod loops;
 mod memory;
 mod missed;
+mod modes;
 mod motors;
 mod one_sided;
 mod projected_tangents;

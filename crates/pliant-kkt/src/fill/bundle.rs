@@ -142,6 +142,14 @@ impl<'a> Wanted<'a> {
 }
 
 impl Runs {
+    /// The threads that a bundle is worth: to wake one takes as long as a slot of runs.
+    fn threads_for(&self, bundle: &Bundle) -> Threads {
+        match bundle.runs.len() < 2 * self.together {
+            true => Threads::one(),
+            false => self.threads.clone(),
+        }
+    }
+
     /// Adds what bundles have to `W` and to the right-hand side of all nodes.
     pub(super) fn fill(
         &mut self,
@@ -167,6 +175,7 @@ impl Runs {
             let size = d * m;
             let first = step.problem.nodes()[bundle.node].first_velocity;
             let piece_size = self.together * self.slots.len();
+            let threads = self.threads_for(bundle);
             for (piece, start) in (0..bundle.runs.len()).step_by(piece_size).enumerate() {
                 let dealt = self.deal(start..bundle.runs.len().min(start + piece_size));
                 let input = RunInput {
@@ -179,8 +188,7 @@ impl Runs {
                     wanted,
                 };
                 let slots = &mut self.slots[..dealt];
-                self.threads
-                    .for_each(slots, |slot| arch.dispatch(Job { input: &input, slot }));
+                threads.for_each(slots, |slot| arch.dispatch(Job { input: &input, slot }));
                 let slots = &*slots;
                 let done = || slots.iter().flat_map(|slot| slot.done(bundle, self.sizes));
                 // The elements of a slot are after those of the slots before.
@@ -198,7 +206,7 @@ impl Runs {
                     Ok::<(), Infallible>(())
                 };
                 let rhs = &mut target.rhs[first + begin(0)..first + begin(dealt)];
-                let Ok(()) = self.threads.for_each_piece((0..dealt, 1), begin, rhs, add);
+                let Ok(()) = threads.for_each_piece((0..dealt, 1), begin, rhs, add);
                 let values = target.w.values_mut();
                 let Some(cut) = self.cuts.get(at).and_then(|c| c.get(piece)) else {
                     for (run, sums, _) in done() {
@@ -214,7 +222,7 @@ impl Runs {
                     }
                     Ok::<(), Infallible>(())
                 };
-                let Ok(()) = self.threads.for_each_piece(parts, |p| cut.values[p], values, add);
+                let Ok(()) = threads.for_each_piece(parts, |p| cut.values[p], values, add);
             }
         }
     }
@@ -275,12 +283,13 @@ impl Runs {
                 continue;
             }
             let piece_size = self.together * self.slots.len();
+            let threads = self.threads_for(bundle);
             for start in (0..bundle.runs.len()).step_by(piece_size) {
                 let dealt = self.deal(start..bundle.runs.len().min(start + piece_size));
                 let of = (&self.acting[at][..], self.sizes);
                 let input = RunInput::of_geometry(geometry, evaluation, at, of);
                 let slots = &mut self.slots[..dealt];
-                self.threads.for_each(slots, |slot| {
+                threads.for_each(slots, |slot| {
                     slot.form = 0.0;
                     let Slot {
                         runs,

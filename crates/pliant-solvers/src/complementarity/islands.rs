@@ -24,7 +24,7 @@ const NONE: u32 = u32::MAX;
 /// Unknowns of a part below which threads of its own would find no work.
 const SMALL: usize = 500;
 /// Unknowns and rows beside the largest part below which all are solved by one thread.
-const SHARED: usize = 200;
+const SHARED: usize = 600;
 
 /// Solves what [`ConicSolver`](super::ConicSolver) solves, part by part: blocks of variables that
 /// no entry of `W`, `J`, `R` connects, other than through fixed variables, do not know of each

@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 1e-10;
 /// with a part in everything, so that it is a minimum as far as they know.
 #[derive(Debug, Default)]
 pub(crate) struct RestSolver {
-    /// What to solve by; none where eigenvalues must be counted.
+    /// The solver that is asked for; none where eigenvalues must be counted.
     wanted: Option<LinearSolver>,
     stationary: StationarySolver,
     iterative: IterativeSolver,

@@ -291,8 +291,9 @@ mod tests {
         solution.x.resize(system.n(), 0.0);
         let model = pliant_model::Model::new();
         let state = model.initial_state().unwrap();
+        let at: (&pliant_model::Problem, &pliant_model::State) = (&model, &state);
         let found = solver
-            .prepare(&system, (&model, &state))
+            .prepare(&system, at)
             .and_then(|()| solver.solve(&system, &mut solution).map(drop));
         assert!(
             matches!(found, Err(SolveError::NotPositiveDefinite { .. })),

@@ -8,12 +8,14 @@
 //! matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000
 //! degrees of freedom instead, on one thread and on two, with memory and what the machine could do;
 //! `--multilevel` prints the table of conjugate gradients with smoothed aggregation of 30,000 to 3
-//! million degrees of freedom, beside the factor; `--most N` leaves out larger ones. `--beams` prints
+//! million degrees of freedom, beside the factor; `--solvers` those of steps and rests by a factor
+//! and by the automatic choice; `--most N` leaves out larger ones. `--beams` prints
 //! the beam in tetrahedra of the comparison with other programs, and the parts of its steps. With the
 //! feature `peers`, `--peers` prints the beam in
 //! tetrahedra alone, beside Rapier's soft bodies.
 
 mod beams;
+mod solvers;
 
 use super::Ended;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
@@ -27,6 +29,7 @@ const BEAM: &str = include_str!("../../reference/beam.txt");
 
 pub(super) fn run(arguments: &[String]) -> Ended {
     let mut threads = 1;
+    let mut solvers = false;
     let (mut beam, mut beams, mut sizes, mut products, mut most) = (true, false, false, false, usize::MAX);
     let mut multilevel = false;
     let mut arguments = arguments.iter();
@@ -34,6 +37,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         match argument.as_str() {
             "--times" => beam = false,
             "--beams" => beams = true,
+            "--solvers" => solvers = true,
             "--sizes" => sizes = true,
             "--products" => products = true,
             "--multilevel" => multilevel = true,
@@ -59,11 +63,14 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             "--threads" => threads = number(arguments.next())?,
             other => {
                 return Err(format!(
-                    "unknown argument `{other}`; there are `--times`, `--beams`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--most N`, `--peers`"
+                    "unknown argument `{other}`; there are `--times`, `--beams`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--solvers`, `--most N`, `--peers`"
                 )
                 .into());
             }
         }
+    }
+    if solvers {
+        return done(solvers::table(threads, most));
     }
     if beams {
         return done(beams::table(threads));

@@ -289,9 +289,9 @@ mod tests {
         // The least eigenvalue of the Laplacian of 24 points a side is 6 (1 - cos(pi/25)) = 0.047.
         let system = cube(24, -0.2);
         solution.x.resize(system.n(), 0.0);
-        let model = pliant_model::Model::new();
+        let model = pliant_model::Problem::new(pliant_model::Model::new());
         let state = model.initial_state().unwrap();
-        let at: (&pliant_model::Problem, &pliant_model::State) = (&model, &state);
+        let at = (&model, &state);
         let found = solver
             .prepare(&system, at)
             .and_then(|()| solver.solve(&system, &mut solution).map(drop));

@@ -260,6 +260,9 @@ mod tests {
         automatic.note(30);
         assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(0)));
         automatic.note(100_000);
+        // The next preconditioner, which is dearer, is tried once.
+        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(1)));
+        automatic.note(100_000);
         assert_eq!(automatic.choose(&large, false), Ok(Choice::Factor));
         let tries = (1..).find(|_| automatic.choose(&large, false) != Ok(Choice::Factor));
         // Fewer by a fiftieth each time, from 100,000 to what a factor is worth.

@@ -422,9 +422,9 @@ fn methods_refuse_a_scene_before_the_first_step() {
             "^^^^",
         ),
         (
-            "linear: Cg(IncompleteCholesky)",
+            "linear: Krylov(preconditioner: IncompleteCholesky)",
             "with an incomplete Cholesky factor does not solve the hard rows of `hard`",
-            "^^^^^^^^^^^^^^^^^^^^^^",
+            "^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
         ),
     ] {
         let text = BASE.replace("duration: 1.0", &format!("duration: 1.0, {words}"));

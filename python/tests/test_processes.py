@@ -202,3 +202,21 @@ def test_a_signal_handler_may_look_at_the_simulation() -> None:
     with pytest.raises(InterruptedError), handled(signal.SIGUSR1, handler):
         simulation.run()
     assert len(seen) == 1 and seen[0] > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_takes_steps_that_threads_shared() -> None:
+    """A child has none of the threads of its parent, which share the cells of a cube."""
+    text = """(run: (duration: 0.1, integrator: Theta, threads: 2), nodes: [Solid(name: "cube", density: 1000,
+        shape: Box(size: (1, 1, 1), cells: (10, 10, 10)), material: Corotational(young: 1e6, poisson: 0.3))])"""
+    simulation = pliant.Simulation(pliant.Model.from_string(text, name="cube"))
+    simulation.step()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        simulation.step()
+        os._exit(0 if simulation.steps == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    simulation.step()
+    assert simulation.steps == 2

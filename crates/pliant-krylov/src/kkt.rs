@@ -123,9 +123,9 @@ pub struct KktKrylov {
 
 /// Best reduction of the equilibrated residual that one round is asked for.
 const ROUND: f64 = 1e-12;
-/// As [`ROUND`], where a method loses little when it starts again: a cycle of all levels leaves no
-/// part of the spectrum that the next round would have to find anew, and for stiff systems the
-/// componentwise measure is met long before the norm is.
+/// Best reduction that one round is asked for where a method loses little when it starts again: a
+/// cycle of all levels leaves no part of the spectrum that the next round would have to find anew,
+/// and for stiff systems the componentwise measure is met long before the norm is.
 const SHORT_ROUND: f64 = 1e-3;
 
 impl KktKrylov {

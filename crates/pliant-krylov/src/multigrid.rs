@@ -11,6 +11,7 @@ mod spectrum;
 mod tests;
 mod transfer;
 
+pub(crate) use modes::ScaledModes;
 pub use modes::{NearNullSpace, RigidNode};
 
 use crate::{LinearOperator, Preconditioner, check_size};
@@ -162,21 +163,21 @@ impl SmoothedAggregation {
         modes: &NearNullSpace,
         options: MultigridOptions,
     ) -> Result<Self, SolveError> {
-        Self::scaled(a, fixed, blocks, (modes, &[]), options)
+        let modes = ScaledModes { modes, scale: &[] };
+        Self::scaled(a, fixed, blocks, modes, options)
     }
 
-    /// For `A` that is a matrix with this near null space multiplied from both sides by a diagonal
-    /// `scale`; empty for one.
+    /// As [`Self::new`], for `A` that was scaled by a diagonal.
     pub(crate) fn scaled(
         a: &CsrMatrix,
         fixed: &[bool],
         blocks: &[usize],
-        (modes, scale): (&NearNullSpace, &[f64]),
+        modes: ScaledModes<'_>,
         options: MultigridOptions,
     ) -> Result<Self, SolveError> {
         crate::operator::check_lower(a, fixed)?;
         let n = a.pattern().rows();
-        check_size("near null space", n, modes.order())?;
+        check_size("near null space", n, modes.modes.order())?;
         let ascends = blocks.windows(2).all(|w| w[0] < w[1]) && blocks.first() == Some(&0);
         let last = blocks.last().copied().filter(|_| ascends);
         check_size("blocks", n, last.unwrap_or(usize::MAX))?;
@@ -186,16 +187,22 @@ impl SmoothedAggregation {
                 value: options.strength,
             });
         }
-        let rest = (blocks, &options, (a, fixed, modes, scale));
-        let cycle = match (by_blocks::<3>(a, fixed)?, modes.count()) {
-            (Some(matrix), ..=3) => boxed::<3, 3>(matrix, rest)?,
-            (Some(matrix), _) => boxed::<3, 6>(matrix, rest)?,
+        let source = Source {
+            a,
+            fixed,
+            blocks,
+            modes,
+            options: &options,
+        };
+        let cycle = match (by_blocks::<3>(a, fixed)?, modes.modes.count()) {
+            (Some(matrix), ..=3) => boxed::<3, 3>(matrix, source)?,
+            (Some(matrix), _) => boxed::<3, 6>(matrix, source)?,
             (None, count) => match (by_blocks::<2>(a, fixed)?, count) {
-                (Some(matrix), ..=3) => boxed::<2, 3>(matrix, rest)?,
-                (Some(matrix), _) => boxed::<2, 6>(matrix, rest)?,
-                (None, 1) => boxed::<1, 1>(SymmetricBlockMatrix::new(a, fixed)?, rest)?,
-                (None, ..=3) => boxed::<1, 3>(SymmetricBlockMatrix::new(a, fixed)?, rest)?,
-                (None, _) => boxed::<1, 6>(SymmetricBlockMatrix::new(a, fixed)?, rest)?,
+                (Some(matrix), ..=3) => boxed::<2, 3>(matrix, source)?,
+                (Some(matrix), _) => boxed::<2, 6>(matrix, source)?,
+                (None, 1) => boxed::<1, 1>(SymmetricBlockMatrix::new(a, fixed)?, source)?,
+                (None, ..=3) => boxed::<1, 3>(SymmetricBlockMatrix::new(a, fixed)?, source)?,
+                (None, _) => boxed::<1, 6>(SymmetricBlockMatrix::new(a, fixed)?, source)?,
             },
         };
         Ok(Self { cycle })
@@ -205,19 +212,19 @@ impl SmoothedAggregation {
     /// nothing.
     ///
     /// # Errors
-    /// As [`Self::new`], and [`SolveError::Size`] if the pattern is another one.
+    /// Those of [`Self::new`], and [`SolveError::Size`] if the pattern is another one.
     pub fn update(&mut self, a: &CsrMatrix, fixed: &[bool], modes: &NearNullSpace) -> Result<(), SolveError> {
-        self.update_scaled(a, fixed, (modes, &[]))
+        self.update_scaled(a, fixed, ScaledModes { modes, scale: &[] })
     }
 
     pub(crate) fn update_scaled(
         &mut self,
         a: &CsrMatrix,
         fixed: &[bool],
-        (modes, scale): (&NearNullSpace, &[f64]),
+        modes: ScaledModes<'_>,
     ) -> Result<(), SolveError> {
-        check_size("near null space", a.pattern().rows(), modes.order())?;
-        self.cycle.update(a, fixed, modes, scale)
+        check_size("near null space", a.pattern().rows(), modes.modes.order())?;
+        self.cycle.update(a, fixed, modes)
     }
 
     /// Whether [`Self::update`] takes this matrix: it has the pattern that was planned for.
@@ -258,16 +265,21 @@ fn by_blocks<const B: usize>(
     Ok((matrix.padding() <= LARGEST_PADDING).then_some(matrix))
 }
 
-/// Boundaries of nodes, options, and a matrix with what is fixed, its near null space and scale.
-type Rest<'a> = (
-    &'a [usize],
-    &'a MultigridOptions,
-    (&'a CsrMatrix, &'a [bool], &'a NearNullSpace, &'a [f64]),
-);
+/// The matrix that a hierarchy is planned for, and how.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    /// The lower triangle.
+    a: &'a CsrMatrix,
+    fixed: &'a [bool],
+    /// Boundaries of the nodes.
+    blocks: &'a [usize],
+    modes: ScaledModes<'a>,
+    options: &'a MultigridOptions,
+}
 
 fn boxed<const B: usize, const K: usize>(
     matrix: SymmetricBlockMatrix<B>,
-    (blocks, options, values): Rest<'_>,
+    source: Source<'_>,
 ) -> Result<Box<dyn Cycle>, SolveError> {
-    Ok(Box::new(Hierarchy::<B, K>::new(matrix, blocks, options, values)?))
+    Ok(Box::new(Hierarchy::<B, K>::new(matrix, source)?))
 }

@@ -2,7 +2,7 @@
 
 use crate::blocks::BlockJacobi;
 use crate::incomplete_blocks::BlockIncompleteCholesky;
-use crate::multigrid::BY_PATTERN;
+use crate::multigrid::{BY_PATTERN, ScaledModes};
 use crate::{LinearOperator, MultigridReport, NearNullSpace, Preconditioner, SmoothedAggregation};
 use pliant_solvers::SolveError;
 use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
@@ -98,7 +98,7 @@ pub(crate) fn primal(
 #[derive(Debug)]
 pub(crate) struct Levels {
     hierarchy: SmoothedAggregation,
-    /// Of blocks of this many vectors.
+    /// The number of vectors of the near null space that it was planned for.
     count: usize,
     components: Option<NearNullSpace>,
 }
@@ -116,7 +116,8 @@ impl Levels {
         let (hierarchy, count) = match modes.or(components.as_ref()) {
             Some(modes) => {
                 let options = BY_PATTERN;
-                let built = SmoothedAggregation::scaled(w, fixed, blocks, (modes, scale), options)?;
+                let built =
+                    SmoothedAggregation::scaled(w, fixed, blocks, ScaledModes { modes, scale }, options)?;
                 (built, modes.count())
             }
             None => return Err(SolveError::NotPrepared),
@@ -147,8 +148,14 @@ impl Primal for Levels {
                 return Ok(());
             }
         };
-        self.hierarchy
-            .update_scaled(values.w, values.fixed, (modes, values.scale))
+        self.hierarchy.update_scaled(
+            values.w,
+            values.fixed,
+            ScaledModes {
+                modes,
+                scale: values.scale,
+            },
+        )
     }
 
     fn operator(&self) -> &dyn LinearOperator {

@@ -3,7 +3,7 @@
 use crate::blocks::BlockJacobi;
 use crate::constraint::SchurMatrix;
 use crate::factor::SymmetricFactor;
-use crate::multigrid::BY_PATTERN;
+use crate::multigrid::{BY_PATTERN, ScaledModes};
 use crate::primal::{Levels, Primal, PrimalMatrix};
 use crate::{MultigridReport, NearNullSpace, Preconditioner, Scratch, SmoothedAggregation};
 use pliant_solvers::{Equilibrated, SolveError};
@@ -117,14 +117,23 @@ impl Saddle {
         let (m, matrix) = (system.m(), &self.mass.matrix);
         match &mut self.inverse {
             Inverse::Factor(factor) => factor.update(matrix, &[]),
-            Inverse::Levels(levels) => levels.update_scaled(matrix, &[], (&self.constant, &scaled.row)),
+            Inverse::Levels(levels) => {
+                let modes = ScaledModes {
+                    modes: &self.constant,
+                    scale: &scaled.row,
+                };
+                levels.update_scaled(matrix, &[], modes)
+            }
             Inverse::None if m <= FACTORED => {
                 self.inverse = Inverse::Factor(Box::new(SymmetricFactor::new(matrix, &[], REDUNDANT)?));
                 Ok(())
             }
             Inverse::None => {
                 let options = BY_PATTERN;
-                let modes = (&self.constant, &scaled.row[..]);
+                let modes = ScaledModes {
+                    modes: &self.constant,
+                    scale: &scaled.row,
+                };
                 let levels = SmoothedAggregation::scaled(matrix, &[], &self.singles, modes, options)?;
                 self.inverse = Inverse::Levels(Box::new(levels));
                 Ok(())

@@ -117,9 +117,9 @@ pub struct Settings {
 /// The number of threads that the steps of a scene are shared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadChoice {
-    /// As many as the scene says under `run`, and so many if it says none.
+    /// The number that the scene has under `run`, and this one if it has none.
     SceneOr(usize),
-    /// So many, whatever the scene says.
+    /// This number, whatever the scene has.
     Exactly(usize),
 }
 

@@ -19,6 +19,7 @@ mod lanczos;
 mod pencil;
 mod vibration;
 
+pub use lanczos::pseudo_random;
 pub use pencil::DefinitePencil;
 pub use vibration::{Vibration, Vibrations, vibration};
 

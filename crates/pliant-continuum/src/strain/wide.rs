@@ -15,7 +15,7 @@ pub(super) struct Wide<S: Simd> {
 }
 
 impl<S: Simd> Wide<S> {
-    /// The same number in all lanes.
+    /// Makes a value that is the same number in all lanes.
     #[inline(always)]
     pub(super) fn splat(simd: S, value: f64) -> Self {
         Self {

@@ -262,7 +262,7 @@ impl Runs {
     ) {
         for at in 0..geometry.plan.bundles.len() {
             if self.find_hanging_geometry(geometry.plan, evaluation, at, Some(&geometry)) {
-                let input = RunInput::of_geometry(geometry, evaluation, at, (&self.acting[at], self.sizes));
+                let input = RunInput::of_geometry(geometry, evaluation, at, &self.acting[at], self.sizes);
                 let runs = 0..input.bundle.runs.len();
                 input.visit_geometry(runs, &mut self.slots[0].scratch, &mut visit);
             }
@@ -286,8 +286,8 @@ impl Runs {
             let threads = self.threads_for(bundle);
             for start in (0..bundle.runs.len()).step_by(piece_size) {
                 let dealt = self.deal(start..bundle.runs.len().min(start + piece_size));
-                let of = (&self.acting[at][..], self.sizes);
-                let input = RunInput::of_geometry(geometry, evaluation, at, of);
+                let (acting, sizes) = (&self.acting[at][..], self.sizes);
+                let input = RunInput::of_geometry(geometry, evaluation, at, acting, sizes);
                 let slots = &mut self.slots[..dealt];
                 threads.for_each(slots, |slot| {
                     slot.form = 0.0;

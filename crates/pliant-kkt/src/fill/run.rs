@@ -128,7 +128,8 @@ impl<'a> RunInput<'a> {
         geometry: GeometricLoad<'a>,
         evaluation: &'a Evaluation,
         bundle: usize,
-        (acting, sizes): (&'a [bool], Sizes),
+        acting: &'a [bool],
+        sizes: Sizes,
     ) -> Self {
         Self {
             step: geometry.step,

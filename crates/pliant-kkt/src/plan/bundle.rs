@@ -237,8 +237,8 @@ impl Plan {
         }
     }
 
-    /// Of three coordinates and `N` dependencies, `NN` pairs of them: the same sums with everything
-    /// but the slots known.
+    /// Adds what [`add_sums`](Self::add_sums) does for points of three coordinates that depend on `N`
+    /// nodes, which make `NN` pairs: all sizes are known to the compiler.
     fn add_sums_of_points<const N: usize, const NN: usize>(
         &self,
         run: &Run,

@@ -4,10 +4,10 @@ use super::aggregate::Nodes;
 use super::coarsest::{Coarsest, carry_sizes};
 use super::galerkin::Galerkin;
 use super::level::{self, Block, Floor, Lower};
-use super::modes::NearNullSpace;
+use super::modes::ScaledModes;
 use super::spectrum::largest_eigenvalue;
 use super::transfer::Transfer;
-use super::{MultigridLevel, MultigridOptions, MultigridReport};
+use super::{MultigridLevel, MultigridOptions, MultigridReport, Source};
 use crate::LinearOperator;
 use crate::operator::is_fixed;
 use pliant_solvers::{SolveError, Variable};
@@ -16,13 +16,7 @@ use std::cell::RefCell;
 
 /// A hierarchy of any block sizes, as far as the public type needs it.
 pub(super) trait Cycle: std::fmt::Debug + Send {
-    fn update(
-        &mut self,
-        a: &CsrMatrix,
-        fixed: &[bool],
-        modes: &NearNullSpace,
-        scale: &[f64],
-    ) -> Result<(), SolveError>;
+    fn update(&mut self, a: &CsrMatrix, fixed: &[bool], modes: ScaledModes<'_>) -> Result<(), SolveError>;
     fn apply(&self, r: &[f64], z: &mut [f64]);
     fn matrix(&self) -> &dyn LinearOperator;
     fn fits(&self, a: &CsrMatrix) -> bool;
@@ -135,12 +129,14 @@ pub(super) struct Hierarchy<const B: usize, const K: usize> {
 }
 
 impl<const B: usize, const K: usize> Hierarchy<B, K> {
-    pub(super) fn new(
-        matrix: SymmetricBlockMatrix<B>,
-        blocks: &[usize],
-        options: &MultigridOptions,
-        (a, fixed, modes, scale): (&CsrMatrix, &[bool], &NearNullSpace, &[f64]),
-    ) -> Result<Self, SolveError> {
+    pub(super) fn new(matrix: SymmetricBlockMatrix<B>, source: Source<'_>) -> Result<Self, SolveError> {
+        let Source {
+            a,
+            fixed,
+            blocks,
+            modes,
+            options,
+        } = source;
         let rows = matrix.blocks().rows();
         let mut out = Self {
             inverses: vec![[[0.0; B]; B]; rows],
@@ -162,12 +158,12 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
         let fine = out.fine();
         let nodes = Nodes::new(
             fine.pattern,
-            &weights(fine.pattern, fine.values, (options, fixed)),
+            &weights(fine.pattern, fine.values, fixed, options),
             starts,
         );
         out.first = Step::new(fine.pattern, &nodes, options.strength)?;
         drop(nodes);
-        out.refill_first(fixed, modes, scale)?;
+        out.refill_first(fixed, modes)?;
         while let Some(last) = out.last() {
             let (order, level) = (last.matrix.rows() * K, last.matrix);
             if order <= options.coarsest || out.rest.len() + 2 >= MOST_LEVELS {
@@ -176,7 +172,7 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
             let starts = (0..=level.rows() as u32).collect();
             let nodes = Nodes::new(
                 level.pattern,
-                &weights(level.pattern, level.values, (options, &[])),
+                &weights(level.pattern, level.values, &[], options),
                 starts,
             );
             // What is weak on a coarse level was smoothed into it: everything counts.
@@ -287,8 +283,7 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
     fn refill_first(
         &mut self,
         fixed: &[bool],
-        modes: &NearNullSpace,
-        scale: &[f64],
+        ScaledModes { modes, scale }: ScaledModes<'_>,
     ) -> Result<(), SolveError> {
         let Some(mut step) = self.first.take() else {
             return Ok(());
@@ -408,7 +403,8 @@ impl<'a, const K: usize> Coarse<'a, K> {
 fn weights<const B: usize>(
     pattern: &Pattern,
     values: &[Block<B, B>],
-    (options, fixed): (&MultigridOptions, &[bool]),
+    fixed: &[bool],
+    options: &MultigridOptions,
 ) -> Vec<f64> {
     if !options.by_pattern {
         let square = |b: &Block<B, B>| b.as_flattened().iter().map(|v| v * v).sum();
@@ -430,15 +426,9 @@ fn weights<const B: usize>(
 }
 
 impl<const B: usize, const K: usize> Cycle for Hierarchy<B, K> {
-    fn update(
-        &mut self,
-        a: &CsrMatrix,
-        fixed: &[bool],
-        modes: &NearNullSpace,
-        scale: &[f64],
-    ) -> Result<(), SolveError> {
+    fn update(&mut self, a: &CsrMatrix, fixed: &[bool], modes: ScaledModes<'_>) -> Result<(), SolveError> {
         self.take_matrix(a, fixed)?;
-        self.refill_first(fixed, modes, scale)?;
+        self.refill_first(fixed, modes)?;
         for at in 0..self.rest.len() {
             self.refill_rest(at)?;
         }

@@ -16,6 +16,15 @@ pub struct NearNullSpace {
     values: Vec<f64>,
 }
 
+/// The near null space of a matrix that was multiplied from both sides by a diagonal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScaledModes<'a> {
+    /// The near null space of the matrix as it was before.
+    pub(crate) modes: &'a NearNullSpace,
+    /// The diagonal; empty for ones.
+    pub(crate) scale: &'a [f64],
+}
+
 /// A node of a model, as far as a rigid motion needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RigidNode {

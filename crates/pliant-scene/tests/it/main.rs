@@ -19,7 +19,7 @@ mod starts;
 mod tables;
 mod units;
 
-use pliant_scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings};
+use pliant_scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings, ThreadChoice};
 
 fn build_with(text: &str, settings: &Settings) -> Result<BuiltScene, SceneError> {
     SceneFile::from_text("a.ron".as_ref(), text, Format::Ron)?.build(settings)
@@ -69,4 +69,24 @@ fn places(scene: &BuiltScene, node: &str) -> Vec<[f64; 3]> {
     let size = scene.model.node(id).space.position_size();
     let all = scene.model.positions(&state, id).chunks(size);
     all.map(|x| [x[0], x[1], x[2]]).collect()
+}
+
+/// A number that is given goes before that of the scene, and this before the default.
+#[test]
+fn threads_are_those_that_are_asked_for() {
+    let threads = |run: &str, threads| {
+        let text =
+            format!("(nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1)], run: ({run}))");
+        let settings = Settings {
+            threads,
+            ..Settings::default()
+        };
+        let built = build_with(&text, &settings).unwrap();
+        built.options.tuning.solver.threads
+    };
+    let (plain, three) = ("duration: 1", "duration: 1, threads: 3");
+    assert_eq!(threads(plain, ThreadChoice::default()), 1);
+    assert_eq!(threads(plain, ThreadChoice::SceneOr(5)), 5);
+    assert_eq!(threads(three, ThreadChoice::SceneOr(5)), 3);
+    assert_eq!(threads(three, ThreadChoice::Exactly(7)), 7);
 }

@@ -225,8 +225,9 @@ fn combine(vectors: &[Vec<f64>], ritz: &Ritz, index: usize) -> Vec<f64> {
     out
 }
 
-/// A number in `[-1, 1)` (Steele, Lea, Flood 2014: SplitMix64).
-fn pseudo_random(state: &mut u64) -> f64 {
+/// The next number in `[-1, 1)` after a state, the same in every run (Steele, Lea, Flood 2014:
+/// SplitMix64): vectors of them have a part in every eigenvector.
+pub fn pseudo_random(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -23,12 +23,13 @@ use super::{Capabilities, Method};
 use crate::motion::Motion;
 use crate::observe::Trace;
 use crate::report::{NewtonReport, Timings};
+use crate::system::rigid_nodes::Configuration;
 use crate::system::{System, gather, gather_forces};
 use crate::{Error, WorkPart};
 use parts::Composition;
 use pliant_dense::{Vec3, rotation, vec3};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
-use pliant_model::{Model, Problem, State};
+use pliant_model::Model;
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
 
@@ -177,7 +178,10 @@ impl Rattle {
         timings: &mut Timings,
     ) -> Result<(SolveReport, NewtonReport), Error> {
         let clock = Instant::now();
-        let at: (&Problem, &State) = (&system.model, &start.state);
+        let at = Configuration {
+            model: &system.model,
+            state: &start.state,
+        };
         system
             .solver
             .prepare(system.assembler.system(), at)

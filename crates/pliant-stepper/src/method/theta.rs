@@ -8,10 +8,11 @@ use crate::motion::Motion;
 use crate::observe::{Clash, DampingLaw, PartsWorkspace, Residuals, Trace, find_parts};
 use crate::report::Timings;
 use crate::sleep;
+use crate::system::rigid_nodes::Configuration;
 use crate::system::{System, one_sided};
 use crate::{Error, Gyroscopic, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
-use pliant_model::{ComponentId, Problem, State};
+use pliant_model::ComponentId;
 use pliant_solvers::{SolveReport, Status};
 use std::time::{Duration, Instant};
 
@@ -302,7 +303,10 @@ fn prepare_and_solve(
     let prepared = if system.in_contact() {
         step::prepare(system, end, scheme)
     } else {
-        let at: (&Problem, &State) = (&system.model, &end.state);
+        let at = Configuration {
+            model: &system.model,
+            state: &end.state,
+        };
         let prepared = system.solver.prepare(system.assembler.system(), at);
         prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))
     };
@@ -337,7 +341,10 @@ fn solve(
         let mut solved = solver.solve(kkt, solution).map_err(in_words)?;
         if solved.status == Status::Stagnated {
             solver.forget();
-            solver.prepare(kkt, (model, &end.state)).map_err(in_words)?;
+            let state = &end.state;
+            solver
+                .prepare(kkt, Configuration { model, state })
+                .map_err(in_words)?;
             timings.factor += clock.lap();
             solved = solver.solve(kkt, solution).map_err(in_words)?;
         }

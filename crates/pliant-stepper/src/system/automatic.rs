@@ -86,19 +86,29 @@ pub(super) enum Choice {
 /// or bounded rows, and small ones, have a factor.
 #[derive(Debug, Default)]
 pub(super) struct Automatic {
-    /// Counts for a pattern of so many unknowns, rows and entries; none where only a factor will
-    /// do.
-    prediction: Option<(Shape, Option<Prediction>)>,
+    /// Counts for a pattern of these sizes.
+    prediction: Option<(Shape, Prediction)>,
     memory: AutomaticMemory,
     choice: Choice,
 }
 
 /// Sizes by which a pattern is known, within one plan of a model.
-type Shape = [usize; 4];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    unknowns: usize,
+    rows: usize,
+    /// Entries of `W`, and of `J`.
+    entries: [usize; 2],
+}
 
-fn shape_of(system: &KktSystem) -> Shape {
-    let [w, j] = [&system.w, &system.j].map(|a| a.pattern().len());
-    [system.n(), system.m(), w, j]
+impl Shape {
+    fn of(system: &KktSystem) -> Self {
+        Self {
+            unknowns: system.n(),
+            rows: system.m(),
+            entries: [&system.w, &system.j].map(|a| a.pattern().len()),
+        }
+    }
 }
 
 impl Automatic {
@@ -136,18 +146,16 @@ impl Automatic {
     /// Those of [`Prediction::of`].
     pub(super) fn choose(&mut self, system: &KktSystem, bounded: bool) -> Result<Choice, SolveError> {
         self.choice = Choice::Factor;
-        let [n, m, ..] = shape_of(system);
-        if n + m < LEAST || bounded || !Prediction::is_compliant(system) {
-            return Ok(self.choice);
-        }
-        let shape = shape_of(system);
-        if self.prediction.as_ref().is_none_or(|(of, _)| *of != shape) {
-            self.prediction = Some((shape, Some(Prediction::of(system, 1.0)?)));
-        }
-        let Some((_, Some(prediction))) = &self.prediction else {
-            return Ok(self.choice);
-        };
         let memory = &mut self.memory;
+        let solves = f64::from(std::mem::take(&mut memory.solves).max(1));
+        let shape = Shape::of(system);
+        if shape.unknowns + shape.rows < LEAST || bounded || !Prediction::is_compliant(system) {
+            return Ok(self.choice);
+        }
+        let prediction = match self.prediction {
+            Some((of, prediction)) if of == shape => prediction,
+            _ => self.prediction.insert((shape, Prediction::of(system, 1.0)?)).1,
+        };
         if memory.barred > 0 {
             memory.barred -= 1;
             return Ok(self.choice);
@@ -155,11 +163,9 @@ impl Automatic {
         if memory.iterations.is_empty() {
             memory.iterations.extend(CANDIDATES.iter().map(|c| c.easy));
         }
-        let solves = f64::from(memory.solves.max(1));
-        memory.solves = 0;
         let mut least = prediction.factor() + solves * prediction.substitution();
         for (k, (iterations, candidate)) in memory.iterations.iter().zip(&CANDIDATES).enumerate() {
-            let work = candidate.work(prediction, solves, *iterations);
+            let work = candidate.work(&prediction, solves, *iterations);
             if work < least {
                 least = work;
                 self.choice = Choice::Iterations(k);
@@ -175,7 +181,7 @@ impl Automatic {
 
     /// Sets the options of the iterations that were chosen.
     pub(super) fn configure(&self, solver: &mut IterativeSolver, tolerance: f64) {
-        let (Choice::Iterations(k), Some((_, Some(prediction)))) = (self.choice, &self.prediction) else {
+        let (Choice::Iterations(k), Some((_, prediction))) = (self.choice, &self.prediction) else {
             return;
         };
         let each = CANDIDATES[k].iteration * prediction.iteration;
@@ -270,6 +276,26 @@ mod tests {
     }
 
     #[test]
+    fn another_choice_goes_on_from_a_memory() {
+        let large = cube(24, 1.0);
+        let mut first = Automatic::default();
+        first.choose(&large, false).unwrap();
+        first.note(100_000);
+        let mut other = Automatic::default();
+        other.impose(first.memory());
+        for iterations in [100_000, 0, 0] {
+            let both = [&mut first, &mut other].map(|a| {
+                let found = a.choose(&large, false);
+                a.note(iterations);
+                found
+            });
+            assert_eq!(both[0], both[1]);
+            // One that began anew would take the first preconditioner.
+            assert_ne!(both[0], Ok(Choice::Iterations(0)));
+        }
+    }
+
+    #[test]
     fn iterations_that_fail_are_barred() {
         let mut automatic = Automatic::default();
         let large = cube(24, 1.0);
@@ -286,6 +312,7 @@ mod tests {
     fn an_indefinite_matrix_ends_as_with_a_factor() {
         use crate::Options;
         use crate::system::linear::StepSolver;
+        use crate::system::rigid_nodes::Configuration;
         let mut solver = StepSolver::default();
         solver.configure(&Options::default());
         let mut solution = pliant_solvers::Solution::default();
@@ -294,7 +321,10 @@ mod tests {
         solution.x.resize(system.n(), 0.0);
         let model = pliant_model::Problem::new(pliant_model::Model::new());
         let state = model.initial_state().unwrap();
-        let at = (&model, &state);
+        let at = Configuration {
+            model: &model,
+            state: &state,
+        };
         let found = solver
             .prepare(&system, at)
             .and_then(|()| solver.solve(&system, &mut solution).map(drop));

@@ -1,14 +1,13 @@
 //! The linear solver of a step, by choice.
 
 use super::automatic::{Automatic, Choice};
-use super::rigid_nodes::rigid_nodes;
+use super::rigid_nodes::Configuration;
 use crate::motion::SolverMemory;
 use crate::options::{BoundedRows, KrylovMethod, LinearSolver, Preconditioner};
 use crate::{Error, Options};
 use pliant_krylov::{
     IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace,
 };
-use pliant_model::{Problem, State};
 use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{
     BoundState, BoxSolver, DenseCholesky, KktSolver, KktSystem, ProjectedGaussSeidel, Solution, SolveError,
@@ -119,29 +118,25 @@ impl StepSolver {
         }
     }
 
-    /// Takes the matrices of a system, those of a model at the positions of a state, and chooses the
-    /// solver for them where that is automatic.
+    /// Takes the matrices of a system, those of a model in a configuration, and chooses the solver for
+    /// them where that is automatic.
     ///
     /// # Errors
     /// Those of the solver; [`SolveError::Bounded`] for rows of bounded force that it does not
     /// solve.
-    pub(crate) fn prepare(
-        &mut self,
-        system: &KktSystem,
-        (model, state): (&Problem, &State),
-    ) -> Result<(), SolveError> {
+    pub(crate) fn prepare(&mut self, system: &KktSystem, at: Configuration<'_>) -> Result<(), SolveError> {
         if self.wanted == LinearSolver::Auto
             && let Choice::Iterations(_) = self.automatic.choose(system, is_bounded(system))?
         {
             self.automatic.configure(&mut self.iterative, self.tolerance);
-            match self.prepare_iterations(system, (model, state)) {
+            match self.prepare_iterations(system, at) {
                 Ok(()) => return Ok(()),
                 // Where there is no preconditioner, a factor tells why, or does without.
                 Err(_) => self.automatic.give_up(0),
             }
         }
         match self.chosen(system) {
-            Chosen::Iterative => self.prepare_iterations(system, (model, state)),
+            Chosen::Iterative => self.prepare_iterations(system, at),
             chosen => self.solver(chosen).prepare(system),
         }
     }
@@ -150,13 +145,9 @@ impl StepSolver {
     ///
     /// # Errors
     /// Those of [`IterativeSolver::prepare`](KktSolver::prepare).
-    fn prepare_iterations(
-        &mut self,
-        system: &KktSystem,
-        (model, state): (&Problem, &State),
-    ) -> Result<(), SolveError> {
+    fn prepare_iterations(&mut self, system: &KktSystem, at: Configuration<'_>) -> Result<(), SolveError> {
         if self.iterative.options.preconditioner == IterativePreconditioner::Multilevel {
-            self.motions.set_rigid_nodes(rigid_nodes(model, state))?;
+            self.motions.set_rigid_nodes(at.rigid_nodes())?;
             self.iterative.set_near_null_space(&self.motions);
         }
         self.iterative.prepare(system)
@@ -201,7 +192,10 @@ impl StepSolver {
             self.iterative.options.tolerance = tolerance;
         }
         let found = self.solver(chosen).solve(system, solution)?;
-        if !is_automatic || chosen != Chosen::Iterative || found.status == Status::Converged {
+        if !is_automatic {
+            return Ok(found);
+        }
+        if chosen != Chosen::Iterative || found.status == Status::Converged {
             self.automatic.note(found.iterations);
             return Ok(found);
         }
@@ -225,7 +219,9 @@ impl StepSolver {
     ) -> Result<SolveReport, SolveError> {
         match (self.chosen(system), self.bounded) {
             (Chosen::Direct, BoundedRows::ActiveSet) => {
-                self.automatic.note(0);
+                if self.wanted == LinearSolver::Auto {
+                    self.automatic.note(0);
+                }
                 self.direct.solve_unmeasured(system, solution)
             }
             (Chosen::Iterative, _) => self.solve_to(INEXACT.max(self.tolerance), system, solution),

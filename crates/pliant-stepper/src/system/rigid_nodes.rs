@@ -2,22 +2,36 @@
 //! a rigid body.
 
 use pliant_krylov::RigidNode;
-use pliant_model::{NodeKind, Problem, Space, State};
+use pliant_model::{Node, NodeKind, Problem, Space, State};
 
-/// The elements of the independent nodes, in the order of their coordinates, at the positions of a
-/// state.
-pub fn rigid_nodes<'a>(model: &'a Problem, state: &'a State) -> impl Iterator<Item = RigidNode> + Clone + 'a {
-    let independent = |node: &&pliant_model::Node| matches!(node.kind, NodeKind::Independent { .. });
-    model.nodes().iter().filter(independent).flat_map(|node| {
-        let size = node.space.position_size();
-        let places = state.positions[node.position_range()].chunks_exact(size.max(1));
-        places.map(|x| match (node.space, x) {
-            (Space::Real(3), &[x, y, z]) => RigidNode::Point([x, y, z]),
-            (Space::Rigid3, &[x, y, z, ref rotation @ ..]) => RigidNode::Body {
-                centre: [x, y, z],
-                rotation: rotation.try_into().unwrap_or([1.0, 0.0, 0.0, 0.0]),
-            },
-            _ => RigidNode::Other(node.space.velocity_size()),
-        })
-    })
+/// A model at the positions of a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration<'a> {
+    /// The model.
+    pub model: &'a Problem,
+    /// Its state; velocities do not matter.
+    pub state: &'a State,
+}
+
+impl<'a> Configuration<'a> {
+    /// The elements of the independent nodes, in the order of their coordinates.
+    pub fn rigid_nodes(self) -> impl Iterator<Item = RigidNode> + Clone + 'a {
+        let independent = |node: &&Node| matches!(node.kind, NodeKind::Independent { .. });
+        self.model
+            .nodes()
+            .iter()
+            .filter(independent)
+            .flat_map(move |node| {
+                let size = node.space.position_size();
+                let places = self.state.positions[node.position_range()].chunks_exact(size.max(1));
+                places.map(|x| match (node.space, x) {
+                    (Space::Real(3), &[x, y, z]) => RigidNode::Point([x, y, z]),
+                    (Space::Rigid3, &[x, y, z, a, b, c, d]) => RigidNode::Body {
+                        centre: [x, y, z],
+                        rotation: [a, b, c, d],
+                    },
+                    _ => RigidNode::Other(node.space.velocity_size()),
+                })
+            })
+    }
 }

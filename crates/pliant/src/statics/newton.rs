@@ -9,8 +9,9 @@ use super::solver::By;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
 use pliant_kkt::Assembler;
-use pliant_model::{ModelError, Problem, State};
+use pliant_model::ModelError;
 use pliant_solvers::KktSystem;
+use pliant_stepper::system::rigid_nodes::Configuration;
 
 /// A correction of so small a share of the model is rounding.
 const SMALL: f64 = 1e-11;
@@ -47,8 +48,11 @@ pub(crate) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Ta
         // The flow must know whether its systems are definite.
         _ => By::Factor,
     };
-    let places: (&Problem, &State) = (&at.system.model, &at.motion.state);
-    let prepared = work.linear.solver.prepare(system, places, by);
+    let configuration = Configuration {
+        model: &at.system.model,
+        state: &at.motion.state,
+    };
+    let prepared = work.linear.solver.prepare(system, configuration, by);
     prepared.map_err(|e| Error::from_solver(e, &at.system.model, at.motion.time))?;
     take_kind(work);
     Ok(())

@@ -11,6 +11,7 @@ use crate::Error;
 use pliant_dense::eigen::symmetric_eigen;
 use pliant_model::State;
 use pliant_solvers::Solution;
+use pliant_solvers::eigen::pseudo_random;
 
 /// Lanczos vectors at most: what takes more is left to the flow.
 const MOST_VECTORS: usize = 80;
@@ -149,14 +150,4 @@ fn invert(at: &Setting<'_>, work: &mut Workspace, vector: &mut [f64]) -> Result<
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// A number in `[-1, 1)` (Steele, Lea, Flood 2014: SplitMix64).
-pub(crate) fn pseudo_random(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^= z >> 31;
-    (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }

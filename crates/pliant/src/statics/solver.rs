@@ -3,9 +3,9 @@
 use pliant_krylov::{
     IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace, Prediction,
 };
-use pliant_model::{Problem, State};
+use pliant_solvers::eigen::pseudo_random;
 use pliant_solvers::{Kind, KktSolver, KktSystem, Solution, SolveError, StationarySolver, Status, Variable};
-use pliant_stepper::system::rigid_nodes::rigid_nodes;
+use pliant_stepper::system::rigid_nodes::Configuration;
 use pliant_stepper::{KrylovMethod, LinearSolver, Preconditioner};
 
 /// Unknowns and rows below which a factor costs next to nothing.
@@ -49,14 +49,14 @@ impl RestSolver {
         self.wanted = Some(wanted);
     }
 
-    /// Takes a tangent at the positions of a state.
+    /// Takes the tangent of a model in a configuration.
     ///
     /// # Errors
     /// Those of [`StationarySolver::prepare`], and of a Krylov method that is asked for.
     pub(crate) fn prepare(
         &mut self,
         system: &KktSystem,
-        (model, state): (&Problem, &State),
+        at: Configuration<'_>,
         by: By,
     ) -> Result<(), SolveError> {
         (self.iterates, self.kind) = (false, None);
@@ -65,7 +65,7 @@ impl RestSolver {
         {
             self.iterative.options = options;
             self.tangent.clone_from(system);
-            self.motions.set_rigid_nodes(rigid_nodes(model, state))?;
+            self.motions.set_rigid_nodes(at.rigid_nodes())?;
             self.iterative.set_near_null_space(&self.motions);
             match self.iterative.prepare(&self.tangent) {
                 Ok(()) => {
@@ -170,7 +170,7 @@ impl RestSolver {
         }
         let mut seed = 1u64;
         let anything: Vec<f64> = (0..system.n())
-            .map(|i| system.w_diagonal(i).abs() * super::saddle::pseudo_random(&mut seed))
+            .map(|i| system.w_diagonal(i).abs() * pseudo_random(&mut seed))
             .collect();
         let nothing = vec![0.0; system.m()];
         let missed = self.solve(system, &anything, &nothing, &mut Solution::default())?;

@@ -328,6 +328,9 @@ fn automatic_choices_go_on_from_a_checkpoint_to_the_bit() {
         let state = s.state().clone();
         let mut other = Simulation::with_options(cube(), s.options.clone()).unwrap();
         other.restore(&kept).unwrap();
+        // What was seen of iterations goes along: choices depend on it.
+        assert_eq!(other.checkpoint().solver.automatic, kept.solver.automatic);
+        assert_ne!(kept.solver.automatic, Default::default());
         let again = some_steps(&mut other, 2);
         assert_eq!(*other.state(), state);
         assert_eq!(first.solve.iterations, again.solve.iterations);

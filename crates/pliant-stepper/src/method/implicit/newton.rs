@@ -7,9 +7,9 @@ use crate::contact::{Bounce, ContactIterate, step, take_largest_share};
 use crate::observe::{Clash, Residuals};
 use crate::report::{NewtonReport, Timings};
 use crate::system::System;
+use crate::system::rigid_nodes::Configuration;
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricStiffness, GeometricTerms, NewtonResiduals, StepInput};
-use pliant_model::{Problem, State};
 use pliant_solvers::{KktResidual, SolveReport, Status};
 use std::time::Instant;
 
@@ -588,7 +588,10 @@ impl Iteration<'_> {
             let at = self.work.contact_iterate();
             step::prepare_newton(self.system, self.start, self.scheme, at)
         } else {
-            let at: (&Problem, &State) = (&self.system.model, &self.end.state);
+            let at = Configuration {
+                model: &self.system.model,
+                state: &self.end.state,
+            };
             let prepared = self.system.solver.prepare(self.system.assembler.system(), at);
             prepared.map_err(|e| Error::from_solver(e, &self.system.model, self.start.time))
         }

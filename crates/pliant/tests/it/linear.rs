@@ -388,3 +388,23 @@ fn rest_by_iterations_is_that_of_the_factor() {
         }
     }
 }
+
+/// A column that stands straight at rest above its buckling load has nothing to solve for: the look
+/// for negative curvature alone finds out that it is no minimum.
+#[test]
+fn rest_that_is_found_at_once_is_examined() {
+    let options = Options {
+        linear: LinearSolver::Direct,
+        ..Options::default()
+    };
+    let mut s = Simulation::with_options(column(2.5), options).unwrap();
+    let counted = s.find_equilibrium(&Equilibrium::default()).unwrap();
+    s.options.linear = LinearSolver::Auto;
+    let report = s.find_equilibrium(&Equilibrium::default()).unwrap();
+    assert_eq!(report.iterations, 0);
+    assert!(
+        report.negative_modes == counted.negative_modes && counted.negative_modes > Some(0),
+        "{:?}",
+        report.negative_modes
+    );
+}

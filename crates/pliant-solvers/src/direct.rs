@@ -13,6 +13,7 @@ mod rank;
 mod refinement;
 mod rows;
 mod scale;
+mod signs;
 mod stationary;
 mod sweep;
 mod times;
@@ -177,18 +178,7 @@ impl DirectSolver {
     /// any time.
     pub(crate) fn prepare_held(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.ready = false;
-        if !self.plan.as_ref().is_some_and(|p| p.fits(system)) {
-            let seen = &mut self.planner.work.order.seen;
-            let order = match self.imposed.take().filter(|o| o.fits(system, seen)) {
-                Some(order) => order,
-                None => {
-                    self.planner.defer(system, false);
-                    self.order(system)?
-                }
-            };
-            self.rows.recall(&order.marks, system.m());
-            self.analyse(system, order)?;
-        }
+        self.plan_for(system)?;
         let mut rounds = 0;
         loop {
             // A vanishing pivot of a row that follows its owner may only mean an unlucky owner, and
@@ -225,6 +215,23 @@ impl DirectSolver {
         }
         self.ready = true;
         Ok(())
+    }
+
+    /// A plan for the pattern of a system, if the present one is not for it.
+    fn plan_for(&mut self, system: &KktSystem) -> Result<(), SolveError> {
+        if self.plan.as_ref().is_some_and(|p| p.fits(system)) {
+            return Ok(());
+        }
+        let seen = &mut self.planner.work.order.seen;
+        let order = match self.imposed.take().filter(|o| o.fits(system, seen)) {
+            Some(order) => order,
+            None => {
+                self.planner.defer(system, false);
+                self.order(system)?
+            }
+        };
+        self.rows.recall(&order.marks, system.m());
+        self.analyse(system, order)
     }
 
     /// Shares these threads from the next analysis on, in place of threads of its own.

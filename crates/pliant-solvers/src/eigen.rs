@@ -52,6 +52,8 @@ pub struct EigenOptions {
     pub tolerance: f64,
     /// Solves with a factor at most.
     pub max_solves: usize,
+    /// Threads that share a factor; 0 counts as 1. No bit depends on them.
+    pub threads: usize,
 }
 
 impl Default for EigenOptions {
@@ -59,6 +61,7 @@ impl Default for EigenOptions {
         Self {
             tolerance: 1e-8,
             max_solves: 20_000,
+            threads: 1,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Stationary points: systems whose `W` may be anything symmetric, singular ones too.
 
 use super::pivoted::assembled;
+use super::{DirectOptions, DirectSolver};
 use crate::{KktSystem, Solution, SolveError, Variable};
 use pliant_sparse::{CsrMatrix, PatternBuilder, PivotedFactor, SparseError};
 
@@ -29,52 +30,71 @@ impl Kind {
     }
 }
 
-/// Factors `[W -J^T; -J -R]` with pivots chosen for stability ([`PivotedFactor`]), whatever the
-/// inertia of `W`, and says what it is. All rows are bilateral.
+/// Factors `[W -J^T; -J -R]`, whatever the inertia of `W`, and says what it is. All rows are
+/// bilateral.
+///
+/// The factor is that of the [`DirectSolver`], in the order that the pattern asks for, if its pivots
+/// leave no doubt about their signs; where they do (singular and nearly singular systems, redundant
+/// rows, an elimination that lets entries grow) one with pivots chosen for stability
+/// ([`PivotedFactor`]), which is slower by a factor of ten and more and computes everything anew in
+/// one thread.
 ///
 /// A singular system is no error: unknowns without a pivot come out as zero, which is a solution if
 /// there is one; the residual that [`solve`](Self::solve) returns tells.
-///
-/// Everything is computed anew and allocated by every `prepare`, in one thread.
 #[derive(Debug, Default)]
 pub struct StationarySolver {
-    factor: Option<(PivotedFactor, CsrMatrix)>,
+    direct: DirectSolver,
+    by: Option<By>,
     kind: Kind,
-    rhs: Vec<f64>,
-    z: Vec<f64>,
-    best: Vec<f64>,
-    level: Vec<f64>,
+    both: Vec<f64>,
+    best: Solution,
+    missing: Missing,
+}
+
+/// The factor of the last system.
+#[derive(Debug)]
+enum By {
+    /// The direct solver's.
+    Order { size: usize },
+    /// One that chose its pivots.
+    Pivots(PivotedFactor),
 }
 
 impl StationarySolver {
-    /// Analyses and factors.
+    /// A solver whose direct factor is shared by so many threads. No bit depends on them.
+    pub fn with_threads(threads: usize) -> Self {
+        Self {
+            direct: DirectSolver::new(DirectOptions {
+                threads,
+                ..DirectOptions::default()
+            }),
+            ..Self::default()
+        }
+    }
+
+    /// Factors; analyses the pattern if it changed.
     ///
     /// # Errors
     /// [`SolveError::NotFinite`], [`SolveError::Size`], [`SolveError::Bounds`],
     /// [`SolveError::Bounded`] if a row has a finite bound.
     pub fn prepare(&mut self, system: &KktSystem) -> Result<Kind, SolveError> {
-        self.factor = None;
+        self.by = None;
         system.check()?;
         system.check_bilateral()?;
-        let n = system.n();
-        let matrix = assembled(system)?;
-        let factor = PivotedFactor::new(&matrix, PivotedFactor::THRESHOLD).map_err(|e| in_words(e, n))?;
-        let inertia = factor.inertia();
-        // By Sylvester's law the signs are those of W on the null space, of the soft rows, and one
-        // pair for each independent hard row.
-        let redundant = if inertia.zero > 0 {
-            redundant_rows(system)?
-        } else {
-            0
+        let size = system.n() + system.m();
+        (self.kind, self.by) = match self.direct.prepare_signed(system)? {
+            Some(kind) => (kind, Some(By::Order { size })),
+            None => {
+                let (kind, factor) = choose_pivots(system)?;
+                (kind, Some(By::Pivots(factor)))
+            }
         };
-        let zero = inertia.zero.saturating_sub(redundant);
-        self.kind = Kind {
-            negative: (inertia.negative + redundant).saturating_sub(system.m()),
-            zero,
-            redundant,
-        };
-        self.factor = Some((factor, matrix));
         Ok(self.kind)
+    }
+
+    /// Whether the last factor chose its pivots.
+    pub fn chose_pivots(&self) -> bool {
+        matches!(self.by, Some(By::Pivots(_)))
     }
 
     /// The kind that the last [`prepare`](Self::prepare) found.
@@ -84,7 +104,10 @@ impl StationarySolver {
 
     /// An unknown without a pivot, if the system is singular.
     pub fn unpivoted(&self, system: &KktSystem) -> Option<Variable> {
-        let index = self.factor.as_ref()?.0.zeros().next()?;
+        let Some(By::Pivots(factor)) = &self.by else {
+            return None;
+        };
+        let index = factor.zeros().next()?;
         Some(match index.checked_sub(system.n()) {
             Some(row) => Variable::Row(row),
             None => Variable::Dof(index),
@@ -105,60 +128,52 @@ impl StationarySolver {
         solution: &mut Solution,
     ) -> Result<f64, SolveError> {
         let (n, m) = (system.n(), system.m());
-        let Some((factor, matrix)) = self.factor.as_ref().filter(|(f, _)| f.size() == n + m) else {
-            return Err(SolveError::NotPrepared);
+        let size = match &self.by {
+            Some(By::Order { size }) => *size,
+            Some(By::Pivots(factor)) => factor.size(),
+            None => return Err(SolveError::NotPrepared),
         };
-        self.rhs.clear();
-        self.rhs.extend_from_slice(&c[..n]);
-        self.rhs.extend_from_slice(&b[..m]);
-        for (r, fixed) in self.rhs.iter_mut().zip(&system.fixed) {
-            if *fixed {
-                *r = 0.0;
-            }
+        if size != n + m {
+            return Err(SolveError::NotPrepared);
         }
-        self.z.clear();
-        self.z.resize(n + m, 0.0);
-        self.best.clone_from(&self.z);
-        let (mut residual, mut sizes) = (self.rhs.clone(), vec![0.0; n + m]);
+        for list in [&mut *solution, &mut self.best] {
+            set(&mut list.x, 0.0, n);
+            set(&mut list.mu, 0.0, m);
+        }
+        self.missing.start(system, c, b);
         let mut best = f64::INFINITY;
         for _ in 0..=REFINEMENTS {
-            let mut correction = residual;
-            factor.solve_in_place(&mut correction);
-            for (z, d) in self.z.iter_mut().zip(&correction) {
-                *z += d;
-            }
-            residual = correction;
-            residual.copy_from_slice(&self.rhs);
-            for (size, r) in sizes.iter_mut().zip(&self.rhs) {
-                *size = r.abs();
-            }
-            matrix.symmetric_add_product(-1.0, &self.z, &mut residual);
-            add_sizes(matrix, &self.z, &mut sizes);
-            // An equation whose terms are all rounding of what is elsewhere misses nothing.
-            let largest = |z: &[f64]| z.iter().fold(0.0f64, |a, z| a.max(z.abs()));
-            let (x, mu) = self.z.split_at(n);
-            self.level.clear();
-            self.level.resize(n, ROUNDING * largest(x));
-            self.level.resize(n + m, ROUNDING * largest(mu));
-            add_sizes(matrix, &self.level, &mut sizes);
-            let terms = residual.iter().zip(&sizes);
-            let shares = terms.map(|(r, s)| if *r == 0.0 { 0.0 } else { r.abs() / s });
-            let found = shares.fold(0.0, |a: f64, b| if b.is_nan() || b > a { b } else { a });
+            self.correct(solution)?;
+            let found = self.missing.measure(system, c, b, solution);
             if found.is_nan() || found >= best {
-                self.z.copy_from_slice(&self.best);
+                std::mem::swap(solution, &mut self.best);
                 break;
             }
             best = found;
-            self.best.clone_from(&self.z);
+            self.best.clone_from(solution);
         }
-        solution.x.clear();
-        solution.x.extend_from_slice(&self.z[..n]);
-        solution.mu.clear();
-        solution.mu.extend_from_slice(&self.z[n..]);
         Ok(best)
     }
-}
 
+    /// Adds the correction of the present residual.
+    fn correct(&mut self, solution: &mut Solution) -> Result<(), SolveError> {
+        let Solution { x, mu } = &self.missing.residual;
+        match &self.by {
+            Some(By::Order { .. }) => self.direct.add_inverse(x, mu, solution),
+            Some(By::Pivots(factor)) => {
+                let both = &mut self.both;
+                both.clear();
+                both.extend_from_slice(x);
+                both.extend_from_slice(mu);
+                factor.solve_in_place(both);
+                let unknowns = solution.x.iter_mut().chain(&mut solution.mu);
+                unknowns.zip(both).for_each(|(z, d)| *z += *d);
+                Ok(())
+            }
+            None => Err(SolveError::NotPrepared),
+        }
+    }
+}
 fn in_words(error: SparseError, n: usize) -> SolveError {
     match error {
         SparseError::Pivot { index } => SolveError::NotFinite {
@@ -171,17 +186,97 @@ fn in_words(error: SparseError, n: usize) -> SolveError {
     }
 }
 
-/// `out += |A| |z|`.
-fn add_sizes(a: &CsrMatrix, z: &[f64], out: &mut [f64]) {
-    for i in 0..a.pattern().rows() {
-        for (slot, k) in a.pattern().row_slots(i).zip(a.pattern().row(i)) {
-            let (k, value) = (*k as usize, a.values()[slot].abs());
-            out[i] += value * z[k].abs();
+/// What a solution misses, and the sizes of the terms that it is the sum of.
+#[derive(Debug, Default)]
+struct Missing {
+    residual: Solution,
+    sizes: Solution,
+}
+
+impl Missing {
+    /// The residual of nothing: the right-hand side, zero at fixed variables.
+    fn start(&mut self, system: &KktSystem, c: &[f64], b: &[f64]) {
+        let Solution { x, mu } = &mut self.residual;
+        x.clear();
+        let forces = c.iter().zip(&system.fixed);
+        x.extend(forces.map(|(c, fixed)| if *fixed { 0.0 } else { *c }));
+        mu.clear();
+        mu.extend_from_slice(&b[..system.m()]);
+    }
+
+    /// The residual of a solution; its largest part as a share of its terms. An equation whose
+    /// terms are all rounding of the largest unknowns misses nothing.
+    fn measure(&mut self, system: &KktSystem, c: &[f64], b: &[f64], z: &Solution) -> f64 {
+        self.start(system, c, b);
+        let Self { residual, sizes } = self;
+        let KktSystem { w, j, r, fixed, .. } = system;
+        w.symmetric_add_product(-1.0, &z.x, &mut residual.x);
+        j.add_transpose_product(1.0, &z.mu, &mut residual.x);
+        j.add_product(1.0, &z.x, &mut residual.mu);
+        r.symmetric_add_product(1.0, &z.mu, &mut residual.mu);
+        let largest = |z: &[f64]| z.iter().fold(0.0f64, |a, z| a.max(z.abs()));
+        let level = (ROUNDING * largest(&z.x), ROUNDING * largest(&z.mu));
+        sizes.x.clear();
+        sizes.x.extend(c.iter().take(z.x.len()).map(|c| c.abs()));
+        sizes.mu.clear();
+        sizes.mu.extend(b.iter().take(z.mu.len()).map(|b| b.abs()));
+        add_sizes(w, &z.x, level.0, &mut sizes.x);
+        add_sizes(r, &z.mu, level.1, &mut sizes.mu);
+        for row in 0..z.mu.len() {
+            let force = z.mu[row].abs() + level.1;
+            for (k, a) in j.row_entries(row) {
+                sizes.x[k] += a.abs() * force;
+                sizes.mu[row] += a.abs() * (z.x[k].abs() + level.0);
+            }
+        }
+        for (r, fixed) in residual.x.iter_mut().zip(fixed) {
+            if *fixed {
+                *r = 0.0;
+            }
+        }
+        let pairs = [(&residual.x, &sizes.x), (&residual.mu, &sizes.mu)];
+        let shares = pairs.into_iter().flat_map(|(r, s)| r.iter().zip(s));
+        let shares = shares.map(|(r, s)| if *r == 0.0 { 0.0 } else { r.abs() / s });
+        shares.fold(0.0, |a: f64, b| if b.is_nan() || b > a { b } else { a })
+    }
+}
+
+/// `out += |A| (|z| + level)` of a lower triangle.
+fn add_sizes(a: &CsrMatrix, z: &[f64], level: f64, out: &mut [f64]) {
+    for i in 0..z.len() {
+        for (k, a) in a.row_entries(i) {
+            out[i] += a.abs() * (z[k].abs() + level);
             if k != i {
-                out[k] += value * z[i].abs();
+                out[k] += a.abs() * (z[i].abs() + level);
             }
         }
     }
+}
+
+fn set(list: &mut Vec<f64>, value: f64, count: usize) {
+    list.clear();
+    list.resize(count, value);
+}
+
+/// Factors with pivots chosen for stability, and counts by them.
+fn choose_pivots(system: &KktSystem) -> Result<(Kind, PivotedFactor), SolveError> {
+    let n = system.n();
+    let factor =
+        PivotedFactor::new(&assembled(system)?, PivotedFactor::THRESHOLD).map_err(|e| in_words(e, n))?;
+    let inertia = factor.inertia();
+    // By Sylvester's law the signs are those of W on the null space, of the soft rows, and one
+    // pair for each independent hard row.
+    let redundant = if inertia.zero > 0 {
+        redundant_rows(system)?
+    } else {
+        0
+    };
+    let kind = Kind {
+        negative: (inertia.negative + redundant).saturating_sub(system.m()),
+        zero: inertia.zero.saturating_sub(redundant),
+        redundant,
+    };
+    Ok((kind, factor))
 }
 
 /// Hard rows that depend on others: the zero eigenvalues of `[I -J^T; -J -R]`, in which `W` plays

@@ -37,8 +37,8 @@ const CONVERGED: f64 = 0.01;
 /// `d = diag |A| + |mu| diag |B|`, which knows no units; for the rows the largest
 /// `|J x + R l| / (|J| |x| + |R| |l|)`. The larger of the two counts.
 ///
-/// **Cost.** A factorisation with pivots chosen for stability, one more to count, two solves for
-/// each eigenvalue and more, and products of a basis of about `2 count + 16` vectors.
+/// **Cost.** A factorisation ([`StationarySolver`]), one more to count, two solves for each eigenvalue
+/// and more, and products of a basis of about `2 count + 16` vectors.
 #[derive(Debug)]
 pub struct DefinitePencil {
     system: KktSystem,
@@ -95,6 +95,14 @@ impl DefinitePencil {
     /// the rows let things move; [`SolveError::Size`] if `B` has not the pattern of `A`; those of
     /// the factor.
     pub fn new(system: KktSystem, b: CsrMatrix) -> Result<Self, EigenError> {
+        Self::with_threads(system, b, 1)
+    }
+
+    /// As [`Self::new`], with factors that are shared by so many threads. No bit depends on them.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_threads(system: KktSystem, b: CsrMatrix, threads: usize) -> Result<Self, EigenError> {
         check_pattern("entries of B", &system, &b)?;
         if let Some(dof) = non_finite(&b) {
             return Err(SolveError::NotFinite {
@@ -102,7 +110,7 @@ impl DefinitePencil {
             }
             .into());
         }
-        let mut solver = StationarySolver::default();
+        let mut solver = StationarySolver::with_threads(threads);
         let kind = solver.prepare(&system)?;
         if kind.zero > 0 {
             let variable = solver.unpivoted(&system).unwrap_or(Variable::Dof(0));
@@ -119,7 +127,7 @@ impl DefinitePencil {
             b,
             solver,
             redundant: kind.redundant,
-            counter: StationarySolver::default(),
+            counter: StationarySolver::with_threads(threads),
             factorisations: 1,
             solution: Solution::default(),
         })

@@ -70,8 +70,8 @@ pub struct Vibrations {
 /// as those that are wanted: zero ones, of bodies that are free, are then as good as others.
 /// An inertia count beyond the last one certifies that none was missed.
 ///
-/// **Cost.** Some five factorisations with pivots chosen for stability, two to three solves for
-/// each eigenvalue, twice.
+/// **Cost.** Some five factorisations ([`StationarySolver`]), two to three solves for each eigenvalue,
+/// twice.
 ///
 /// # Errors
 /// Those of [`DefinitePencil`]: [`EigenError::Indefinite`] if a direction without mass has a
@@ -84,14 +84,14 @@ pub fn vibration(
 ) -> Result<Vibrations, EigenError> {
     check_pattern("entries of the mass matrix", stiffness, mass)?;
     let mut out = Vibrations::default();
-    count_masses(stiffness, mass, &mut out)?;
+    count_masses(stiffness, mass, options.threads, &mut out)?;
     if out.finite == 0 || count == 0 {
         return Ok(out);
     }
     let count = count.min(out.finite);
     let ratio = largest_ratio(stiffness, mass);
     let mut shift = -FIRST * ratio;
-    let mut pencil = below_all(stiffness, mass, &mut shift, &mut out)?;
+    let mut pencil = below_all(stiffness, mass, options.threads, &mut shift, &mut out)?;
     for _ in 0..SHIFTS {
         let (values, solves) = pencil.estimate(Side::Positive, count, options)?;
         out.solves += solves;
@@ -100,7 +100,7 @@ pub fn vibration(
             break;
         }
         shift = wanted;
-        pencil = below_all(stiffness, mass, &mut shift, &mut out)?;
+        pencil = below_all(stiffness, mass, options.threads, &mut shift, &mut out)?;
     }
     let found = pencil.find(Side::Positive, count, options)?;
     out.solves += found.solves;
@@ -132,6 +132,7 @@ pub fn vibration(
 fn below_all(
     stiffness: &KktSystem,
     mass: &CsrMatrix,
+    threads: usize,
     shift: &mut f64,
     out: &mut Vibrations,
 ) -> Result<DefinitePencil, EigenError> {
@@ -142,7 +143,7 @@ fn below_all(
             *k -= *shift * m;
         }
         out.factorisations += 1;
-        match DefinitePencil::new(shifted, mass.clone()) {
+        match DefinitePencil::with_threads(shifted, mass.clone(), threads) {
             Err(EigenError::Indefinite { .. }) if lowered < LOWERINGS => {
                 lowered += 1;
                 *shift *= LOWER;
@@ -190,7 +191,12 @@ fn largest_ratio(stiffness: &KktSystem, mass: &CsrMatrix) -> f64 {
 }
 
 /// Counts the directions that the hard rows leave, with a mass and without.
-fn count_masses(stiffness: &KktSystem, mass: &CsrMatrix, out: &mut Vibrations) -> Result<(), SolveError> {
+fn count_masses(
+    stiffness: &KktSystem,
+    mass: &CsrMatrix,
+    threads: usize,
+    out: &mut Vibrations,
+) -> Result<(), SolveError> {
     let mut system = stiffness.clone();
     system.w.values_mut().copy_from_slice(mass.values());
     let mut hard = 0;
@@ -207,7 +213,7 @@ fn count_masses(stiffness: &KktSystem, mass: &CsrMatrix, out: &mut Vibrations) -
         system.r.values_mut()[slots].fill(0.0);
         system.r.values_mut()[diagonal] = 1.0;
     }
-    let mut solver = StationarySolver::default();
+    let mut solver = StationarySolver::with_threads(threads);
     let kind = solver.prepare(&system)?;
     out.factorisations += 1;
     let free = system.fixed.iter().filter(|fixed| !**fixed).count();

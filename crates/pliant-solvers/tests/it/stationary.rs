@@ -99,3 +99,113 @@ fn fixed_variables_and_wrong_systems() {
         "{error}"
     );
 }
+
+/// A chain of springs between neighbours, with what holds its first mass.
+fn chain(count: usize, stiffness: impl Fn(usize) -> f64, hold: f64) -> KktSystem {
+    let mut w = vec![0.0; count * count];
+    w[0] = hold;
+    for i in 1..count {
+        let k = stiffness(i);
+        for (a, b, value) in [(i, i, k), (i - 1, i - 1, k), (i, i - 1, -k), (i - 1, i, -k)] {
+            w[a * count + b] += value;
+        }
+    }
+    KktSystem::dense(&w, &[], &[]).unwrap()
+}
+
+fn kind(negative: usize, zero: usize, redundant: usize) -> Kind {
+    Kind {
+        negative,
+        zero,
+        redundant,
+    }
+}
+
+#[test]
+fn pivots_are_chosen_only_where_their_signs_are_in_doubt() {
+    let mut solver = StationarySolver::default();
+    // Held: definite. The last share is 1/(2 n), far from rounding.
+    let held = chain(200, |_| 3.0, 1.0);
+    assert_eq!(solver.prepare(&held).unwrap(), kind(0, 0, 0));
+    assert!(!solver.chose_pivots());
+    // Free: the last pivot is what rounding leaves of zero, of either sign.
+    for seed in 1..20 {
+        let free = chain(200, |i| 1.0 + ((seed * i * i) % 17) as f64 / 7.0, 0.0);
+        assert_eq!(solver.prepare(&free).unwrap(), kind(0, 1, 0));
+        assert!(solver.chose_pivots());
+    }
+    // Pushed more than it is held: one negative eigenvalue, well away from zero.
+    let pushed = chain(200, |_| 3.0, -1.0);
+    assert_eq!(solver.prepare(&pushed).unwrap(), kind(1, 0, 0));
+    // Held by next to nothing: definite, but no factor can say so.
+    let hardly = chain(200, |_| 3.0, 1e-16);
+    assert_eq!(solver.prepare(&hardly).unwrap(), kind(0, 1, 0));
+}
+
+#[test]
+fn what_stiff_rows_swallow_is_not_taken_for_held() {
+    // Two masses that nothing holds but a stiff spring between them: its row lets the diagonal
+    // grow to 1e12, and what is left of it behind is rounding.
+    for soft in [1e-8, 1e-12, 1e-14] {
+        let w = [1e-3, -1e-3, -1e-3, 1e-3];
+        let system = KktSystem::dense(&w, &[1.0, -1.0], &[soft]).unwrap();
+        let mut solver = StationarySolver::default();
+        assert_eq!(solver.prepare(&system).unwrap(), kind(0, 1, 0), "{soft:e}");
+    }
+}
+
+#[test]
+fn the_inertia_of_drawn_systems_is_that_they_are_made_of() {
+    let mut seed = 7u64;
+    let mut draw = || pliant_solvers::eigen::pseudo_random(&mut seed);
+    let mut chosen = 0;
+    let mut solver = StationarySolver::default();
+    for _ in 0..200 {
+        let n = 3 + (8.0 * draw().abs()) as usize;
+        let signs: Vec<f64> = (0..n).map(|_| draw() + 0.6).collect();
+        let mut l = vec![0.0; n * n];
+        for i in 0..n {
+            l[i * n + i] = 1.0;
+            (0..i).for_each(|k| l[i * n + k] = draw());
+        }
+        let mut w = vec![0.0; n * n];
+        for i in 0..n {
+            for k in 0..n {
+                w[i * n + k] = (0..n).map(|e| l[i * n + e] * signs[e] * l[k * n + e]).sum();
+            }
+        }
+        // With y = L^T x the form is sum D_i y_i^2, and the hard row J = e_0^T L^T says y_0 = 0.
+        let j: Vec<f64> = (0..n).map(|i| l[i * n]).collect();
+        let system = KktSystem::dense(&w, &j, &[0.0]).unwrap();
+        let negative = signs[1..].iter().filter(|s| **s < 0.0).count();
+        assert_eq!(
+            solver.prepare(&system).unwrap(),
+            kind(negative, 0, 0),
+            "{signs:?}"
+        );
+        chosen += usize::from(solver.chose_pivots());
+        let c: Vec<f64> = (0..n).map(|_| draw()).collect();
+        let mut found = Solution::default();
+        let missed = solver.solve(&system, &c, &[0.0], &mut found).unwrap();
+        assert!(missed < 1e-13, "{missed:e}");
+    }
+    assert!(chosen < 50, "{chosen} of 200");
+}
+
+#[test]
+fn a_pivot_that_lets_the_rest_grow_is_not_trusted() {
+    // In the order given, the second pivot is e, and the third 1 - 1/e: of the determinant
+    // e (1 - 1/e) = e - 1 and the trace 3 + e, one eigenvalue is negative. The fourth is what is
+    // left of zero.
+    for e in [1e-4, 1e-9, 1e-13, 0.0] {
+        let w = [
+            [1.0, 1.0, 0.0, 0.0],
+            [1.0, 1.0 + e, 1.0, 1.0],
+            [0.0, 1.0, 1.0, 1.0],
+            [0.0, 1.0, 1.0, 1.0],
+        ];
+        let system = KktSystem::dense(&w.concat(), &[], &[]).unwrap();
+        let mut solver = StationarySolver::default();
+        assert_eq!(solver.prepare(&system).unwrap(), kind(1, 1, 0), "{e:e}");
+    }
+}

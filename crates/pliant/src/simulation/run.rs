@@ -319,7 +319,8 @@ impl Simulation {
         start.take(&self.system, &self.motion);
         self.motion.state.velocities.fill(0.0);
         self.system.set_row_motion(self.motion.time, self.motion.time);
-        let mut work = Workspace::new(&self.system.model, &self.motion, search);
+        let threads = self.options.tuning.solver.threads;
+        let mut work = Workspace::new(&self.system.model, &self.motion, search, threads);
         let begun = equilibrium::begin(&mut self.setting(), &mut work);
         let found = begun.and_then(|()| run(self, &mut work));
         work.loads.restore(&mut self.system.model)?;

@@ -144,7 +144,8 @@ pub(crate) fn find(
     let time = at.motion.time;
     let mut rate = LoadRate::default();
     find_load_rate(at, work, &mut rate)?;
-    let mut solver = StationarySolver::default();
+    let threads = at.options.tuning.solver.threads;
+    let mut solver = StationarySolver::with_threads(threads);
     let kind = solver.prepare(&stiffness);
     kind.map_err(|e| Error::from_solver(e, &at.system.model, time))?;
     let mut path = Solution::default();
@@ -156,10 +157,11 @@ pub(crate) fn find(
     }
     let geometric = rate_of_tangent(at, work, &path)?;
     let system = &*at.system;
-    let mut pencil = DefinitePencil::new(stiffness, geometric);
+    let mut pencil = DefinitePencil::with_threads(stiffness, geometric, threads);
     let options = EigenOptions {
         tolerance: how.tolerance,
         max_solves: how.max_solves,
+        threads,
     };
     let sides: &[Side] = match how.sign {
         LoadSign::Positive => &[Side::Positive],

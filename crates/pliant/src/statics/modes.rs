@@ -203,6 +203,7 @@ pub(crate) fn find(at: &mut Setting<'_>, work: &mut Workspace, how: &ModeOptions
     let options = EigenOptions {
         tolerance: how.tolerance,
         max_solves: how.max_solves,
+        threads: at.options.tuning.solver.threads,
     };
     let found = eigen::vibration(&stiffness, &mass, how.count, options);
     let found = found.map_err(|e| in_words(e, WHAT, system, at.motion.time))?;

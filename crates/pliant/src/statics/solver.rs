@@ -44,6 +44,14 @@ pub(crate) enum By {
 }
 
 impl RestSolver {
+    /// A solver whose factors are shared by so many threads.
+    pub(crate) fn with_threads(threads: usize) -> Self {
+        Self {
+            stationary: StationarySolver::with_threads(threads),
+            ..Self::default()
+        }
+    }
+
     /// Lets the coming tangents be solved by iterations, if the solver says so.
     pub(crate) fn may_iterate(&mut self, wanted: LinearSolver) {
         self.wanted = Some(wanted);

@@ -118,7 +118,8 @@ pub(crate) enum Worst {
 }
 
 impl Workspace {
-    pub(crate) fn new(model: &Problem, motion: &Motion, search: &Search<'_>) -> Self {
+    /// For a search whose factors are shared by so many threads.
+    pub(crate) fn new(model: &Problem, motion: &Motion, search: &Search<'_>, threads: usize) -> Self {
         let (n, m, all) = (model.dof_count(), model.row_count(), model.velocity_count());
         Self {
             loads: ScaledLoads::new(model, search.loads),
@@ -136,7 +137,10 @@ impl Workspace {
                 node_terms: vec![0.0; all],
             },
             contacts: RestContacts::new(search.frictionless),
-            linear: Linear::default(),
+            linear: Linear {
+                solver: RestSolver::with_threads(threads),
+                ..Linear::default()
+            },
             progress: Progress {
                 report: EquilibriumReport::default(),
                 best: f64::INFINITY,

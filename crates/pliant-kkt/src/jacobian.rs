@@ -17,8 +17,6 @@ pub(crate) struct Column {
 /// Where the columns of one parent element land in the child's block.
 #[derive(Clone, Debug)]
 struct Link {
-    node: usize,
-    element: usize,
     /// First column of the local block, and its size.
     local: usize,
     size: usize,
@@ -26,30 +24,114 @@ struct Link {
     targets: Vec<usize>,
 }
 
-/// One element: its column runs (ascending) and links to its parents.
+/// Column runs (ascending) and links to parents, which many elements have in common: all points of
+/// a finite element, and the strains at them.
 #[derive(Clone, Debug, Default)]
-struct Element {
+struct Shape {
     columns: Vec<Column>,
     width: usize,
-    start: usize,
     links: Vec<Link>,
     /// All parents are independent and their columns come in the order of the links.
     stack_is_identity: bool,
 }
 
-impl Element {
-    /// The block over the given elements of earlier nodes, in their order; its values begin at
-    /// `start`.
-    fn of_sources(
-        nodes: &[NodeJacobian],
-        sources: impl Iterator<Item = (usize, usize)> + Clone,
-        start: usize,
-    ) -> Self {
-        let columns_of = |(node, element): (usize, usize)| &nodes[node].elements[element].columns;
-        let mut runs: Vec<(usize, usize)> = sources
-            .clone()
-            .flat_map(|s| columns_of(s).iter().map(|c| (c.dof, c.size)))
-            .collect();
+/// An element of an earlier node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Source {
+    node: usize,
+    element: usize,
+}
+
+/// One element: its shape, the first of its sources, one for each link, and the first of its
+/// values.
+#[derive(Clone, Copy, Debug)]
+struct Element {
+    shape: usize,
+    source: usize,
+    start: usize,
+}
+
+/// The elements of a node.
+#[derive(Clone, Debug, Default)]
+struct Elements {
+    list: Vec<Element>,
+    shapes: Vec<Shape>,
+    sources: Vec<Source>,
+}
+
+impl Elements {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn shape(&self, e: usize) -> &Shape {
+        &self.shapes[self.list[e].shape]
+    }
+
+    /// Gives back what was reserved for more.
+    fn shrink(&mut self) {
+        self.list.shrink_to_fit();
+        self.shapes.shrink_to_fit();
+        self.sources.shrink_to_fit();
+    }
+
+    /// The sources of an element, one for each link of its shape.
+    fn sources(&self, e: usize) -> &[Source] {
+        let Element { shape, source, .. } = self.list[e];
+        &self.sources[source..][..self.shapes[shape].links.len()]
+    }
+
+    /// The links of an element with their sources.
+    fn links(&self, e: usize) -> impl Iterator<Item = (&Link, Source)> {
+        self.shape(e).links.iter().zip(self.sources(e).iter().copied())
+    }
+
+    /// Adds an independent element.
+    fn push_independent(&mut self, dof: usize, size: usize) {
+        self.list.push(Element {
+            shape: self.shapes.len(),
+            source: self.sources.len(),
+            start: 0,
+        });
+        self.shapes.push(Shape {
+            columns: vec![Column { dof, size, at: 0 }],
+            width: size,
+            ..Shape::default()
+        });
+    }
+
+    /// Adds the block over the given elements of earlier nodes, in their order; its values begin at
+    /// `start`. Returns its width.
+    fn push(&mut self, nodes: &[NodeJacobian], sources: &[Source], start: usize) -> usize {
+        let shape_of = |s: &Source| (s.node, nodes[s.node].elements.list[s.element].shape);
+        // Elements that follow each other are often alike.
+        let mut source = self.sources.len();
+        let mut shape = self.shapes.len();
+        if let Some(last) = self.list.len().checked_sub(1) {
+            let before = self.sources(last);
+            if before == sources {
+                source = self.list[last].source;
+            }
+            if before.iter().map(shape_of).eq(sources.iter().map(shape_of)) {
+                shape = self.list[last].shape;
+            }
+        }
+        if source == self.sources.len() {
+            self.sources.extend_from_slice(sources);
+        }
+        if shape == self.shapes.len() {
+            self.shapes.push(Shape::of_sources(nodes, sources));
+        }
+        self.list.push(Element { shape, source, start });
+        self.shapes[shape].width
+    }
+}
+
+impl Shape {
+    fn of_sources(nodes: &[NodeJacobian], sources: &[Source]) -> Self {
+        let columns_of = |s: &Source| &nodes[s.node].elements.shape(s.element).columns;
+        let all = sources.iter().flat_map(columns_of);
+        let mut runs: Vec<(usize, usize)> = all.map(|c| (c.dof, c.size)).collect();
         runs.sort_unstable();
         runs.dedup();
         let mut width = 0;
@@ -65,26 +147,20 @@ impl Element {
             })
             .collect();
         let mut local = 0;
-        let mut links = Vec::new();
-        for (node, element) in sources {
+        let mut links = Vec::with_capacity(sources.len());
+        for source in sources {
             let target = |c: &Column| columns.iter().find(|t| t.dof == c.dof).map_or(0, |t| t.at);
-            let size = nodes[node].height;
-            let targets = columns_of((node, element)).iter().map(target).collect();
-            links.push(Link {
-                node,
-                element,
-                local,
-                size,
-                targets,
-            });
+            let size = nodes[source.node].height;
+            let targets = columns_of(source).iter().map(target).collect();
+            links.push(Link { local, size, targets });
             local += size;
         }
-        let in_place = |l: &Link| nodes[l.node].independent && l.targets == [l.local];
-        let stack_is_identity = links.iter().all(in_place);
+        let mut both = links.iter().zip(sources);
+        let stack_is_identity =
+            both.all(|(link, source)| nodes[source.node].independent && link.targets == [link.local]);
         Self {
             columns,
             width,
-            start,
             links,
             stack_is_identity,
         }
@@ -106,7 +182,7 @@ struct NodeJacobian {
     /// Some component needs it, here or further down.
     needed: bool,
     height: usize,
-    elements: Vec<Element>,
+    elements: Elements,
     /// Values that a needed node has.
     size: usize,
     values: Vec<f64>,
@@ -117,7 +193,7 @@ struct NodeJacobian {
 pub(crate) struct Jacobians {
     nodes: Vec<NodeJacobian>,
     /// Elements taken together, without values of their own.
-    gathers: Vec<Element>,
+    gathers: Elements,
 }
 
 impl Jacobians {
@@ -126,31 +202,23 @@ impl Jacobians {
         let mut nodes: Vec<NodeJacobian> = Vec::with_capacity(model.nodes().len());
         for (index, node) in model.nodes().iter().enumerate() {
             let height = node.space.velocity_size();
-            let mut elements = Vec::with_capacity(node.count);
+            let mut elements = Elements::default();
             let mut start = 0;
             match &node.kind {
                 NodeKind::Independent { first_dof, .. } => {
-                    for e in 0..node.count {
-                        let columns = vec![Column {
-                            dof: first_dof + e * height,
-                            size: height,
-                            at: 0,
-                        }];
-                        elements.push(Element {
-                            columns,
-                            width: height,
-                            ..Element::default()
-                        });
-                    }
+                    (0..node.count).for_each(|e| elements.push_independent(first_dof + e * height, height));
                 }
                 NodeKind::Mapped { parents, .. } => {
+                    let mut sources = Vec::new();
                     for e in 0..node.count {
-                        let list = evaluation.dependencies(index, e);
-                        let sources = list.iter().map(|d| (parents[d.parent].index(), d.element));
-                        let element = Element::of_sources(&nodes, sources, start);
-                        start += height * element.width;
-                        elements.push(element);
+                        sources.clear();
+                        sources.extend(evaluation.dependencies(index, e).iter().map(|d| Source {
+                            node: parents[d.parent].index(),
+                            element: d.element,
+                        }));
+                        start += height * elements.push(&nodes, &sources, start);
                     }
+                    elements.shrink();
                 }
             }
             let independent = node.first_dof().is_some();
@@ -165,11 +233,8 @@ impl Jacobians {
         }
         for index in (0..nodes.len()).rev() {
             if nodes[index].needed {
-                let parents: Vec<usize> = nodes[index]
-                    .elements
-                    .iter()
-                    .flat_map(|e| e.links.iter().map(|l| l.node))
-                    .collect();
+                let mut parents: Vec<usize> = nodes[index].elements.sources.iter().map(|s| s.node).collect();
+                parents.dedup();
                 for parent in parents {
                     nodes[parent].needed = true;
                 }
@@ -178,7 +243,7 @@ impl Jacobians {
         }
         Self {
             nodes,
-            gathers: Vec::new(),
+            gathers: Elements::default(),
         }
     }
 
@@ -195,14 +260,15 @@ impl Jacobians {
             };
             let height = node.height;
             let repeated = evaluation.repeated(index);
-            for (e, element) in node.elements.iter().enumerate() {
+            for (e, element) in node.elements.list.iter().enumerate() {
                 let (local, local_width) = (blocks.block(e), blocks.width(e));
-                let width = element.width;
+                let width = node.elements.shape(e).width;
                 let out = &mut node.values[element.start..element.start + height * width];
                 out.fill(0.0);
-                for (a, link) in element.links.iter().enumerate() {
-                    let parent = &before[link.node];
-                    let source = &parent.elements[link.element];
+                for (a, (link, from)) in node.elements.links(e).enumerate() {
+                    let parent = &before[from.node];
+                    let source = parent.elements.shape(from.element);
+                    let start = parent.elements.list[from.element].start;
                     if let Some(m) = repeated {
                         for (i, j) in (0..link.size).flat_map(|i| (0..m).map(move |j| (i, j))) {
                             let g = local[j * local_width + a];
@@ -212,7 +278,7 @@ impl Jacobians {
                                 continue;
                             }
                             for (column, at) in source.columns.iter().zip(&link.targets) {
-                                let from = &parent.values[source.start + i * source.width + column.at..];
+                                let from = &parent.values[start + i * source.width + column.at..];
                                 for (o, b) in row[*at..][..column.size].iter_mut().zip(from) {
                                     *o += g * b;
                                 }
@@ -236,7 +302,7 @@ impl Jacobians {
                             for k in 0..link.size {
                                 let a = local[i * local_width + link.local + k];
                                 if a != 0.0 {
-                                    let from = &parent.values[source.start + k * source.width + column.at..];
+                                    let from = &parent.values[start + k * source.width + column.at..];
                                     for (o, b) in row.iter_mut().zip(from) {
                                         *o += a * b;
                                     }
@@ -251,49 +317,59 @@ impl Jacobians {
 
     /// Takes several elements of one node together.
     pub(crate) fn gather(&mut self, node: usize, elements: &[usize]) -> ColumnSource {
-        let sources = elements.iter().map(|e| (node, *e));
-        self.gathers.push(Element::of_sources(&self.nodes, sources, 0));
+        let source = |element: &usize| Source {
+            node,
+            element: *element,
+        };
+        let sources: Vec<Source> = elements.iter().map(source).collect();
+        self.gathers.push(&self.nodes, &sources, 0);
         ColumnSource::Gather(self.gathers.len() - 1)
     }
 
-    fn element(&self, place: ColumnSource) -> &Element {
+    /// The elements that one is among, and its number.
+    fn find(&self, place: ColumnSource) -> (&Elements, usize) {
         match place {
-            ColumnSource::Element(node, element) => &self.nodes[node].elements[element],
-            ColumnSource::Gather(i) => &self.gathers[i],
+            ColumnSource::Element(node, element) => (&self.nodes[node].elements, element),
+            ColumnSource::Gather(i) => (&self.gathers, i),
         }
+    }
+
+    fn shape(&self, place: ColumnSource) -> &Shape {
+        let (elements, e) = self.find(place);
+        elements.shape(e)
     }
 
     /// Column runs of a block.
     pub(crate) fn columns_of(&self, place: ColumnSource) -> &[Column] {
-        &self.element(place).columns
+        &self.shape(place).columns
     }
 
     /// Width of a block.
     pub(crate) fn width_of(&self, place: ColumnSource) -> usize {
-        self.element(place).width
+        self.shape(place).width
     }
 
     /// Column runs of one element.
     pub(crate) fn columns(&self, node: usize, element: usize) -> &[Column] {
-        &self.nodes[node].elements[element].columns
+        &self.nodes[node].elements.shape(element).columns
     }
 
     /// Column runs of one element; none if there is no such element.
     pub(crate) fn known_columns(&self, node: usize, element: usize) -> &[Column] {
-        let element = self.nodes.get(node).and_then(|n| n.elements.get(element));
-        element.map_or(&[], |e| &e.columns)
+        let node = self.nodes.get(node).filter(|n| element < n.elements.len());
+        node.map_or(&[], |n| &n.elements.shape(element).columns)
     }
 
     /// Width of one element's block.
     pub(crate) fn width(&self, node: usize, element: usize) -> usize {
-        self.nodes[node].elements[element].width
+        self.nodes[node].elements.shape(element).width
     }
 
     /// `J_c0` of one element, row-major; `None` stands for the identity of an independent node.
     pub(crate) fn block(&self, node: usize, element: usize) -> Option<&[f64]> {
         let n = &self.nodes[node];
-        let e = &n.elements[element];
-        (!n.independent).then(|| &n.values[e.start..e.start + n.height * e.width])
+        let (start, width) = (n.elements.list[element].start, n.elements.shape(element).width);
+        (!n.independent).then(|| &n.values[start..start + n.height * width])
     }
 
     /// Whether the blocks of a node have values.
@@ -303,23 +379,24 @@ impl Jacobians {
 
     /// Whether the stacked Jacobians of a block's sources are the identity.
     pub(crate) fn stack_is_identity(&self, place: ColumnSource) -> bool {
-        self.element(place).stack_is_identity
+        self.shape(place).stack_is_identity
     }
 
     /// Height of the stack of a block's sources.
     pub(crate) fn stack_height(&self, place: ColumnSource) -> usize {
-        self.element(place).links.iter().map(|l| l.size).sum()
+        self.shape(place).links.iter().map(|l| l.size).sum()
     }
 
     /// Writes the stacked Jacobians of a block's sources (the parents of an element, the elements
     /// of a gather): (sum of their sizes) x width, row-major.
     pub(crate) fn stack(&self, place: ColumnSource, out: &mut [f64]) {
-        let e = self.element(place);
-        let width = e.width;
+        let (elements, e) = self.find(place);
+        let width = elements.shape(e).width;
         out.fill(0.0);
-        for link in &e.links {
-            let parent = &self.nodes[link.node];
-            let source = &parent.elements[link.element];
+        for (link, from) in elements.links(e) {
+            let parent = &self.nodes[from.node];
+            let source = parent.elements.shape(from.element);
+            let start = parent.elements.list[from.element].start;
             for (column, at) in source.columns.iter().zip(&link.targets) {
                 for k in 0..link.size {
                     let row = &mut out[(link.local + k) * width + at..][..column.size];
@@ -327,7 +404,7 @@ impl Jacobians {
                         row[k] = 1.0;
                     } else {
                         row.copy_from_slice(
-                            &parent.values[source.start + k * source.width + column.at..][..column.size],
+                            &parent.values[start + k * source.width + column.at..][..column.size],
                         );
                     }
                 }

@@ -10,6 +10,9 @@ pub(crate) const PIECE: usize = 512;
 /// Blocks that are cleared at a time.
 const CLEARED: usize = 32;
 
+/// A block without storage: up to that size, blocks that were never written take no memory.
+static NOTHING: [f64; 1024] = [0.0; 1024];
+
 /// Where a mapping or a force field writes its blocks. Block `e` is row-major,
 /// `height(e) x width(e)`; the buffer is cleared before every call, so that only non-zeros need
 /// writing.
@@ -23,19 +26,41 @@ pub struct Blocks {
 impl Blocks {
     /// A buffer for blocks of the given heights and widths.
     pub fn new(shapes: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let mut starts = vec![0];
-        let mut widths = Vec::new();
-        let mut end = 0;
+        let mut out = Self::without_storage(shapes);
+        out.lay_out();
+        out
+    }
+
+    /// As [`Self::new`], with storage from the first entry on that is written: of each view that a
+    /// law has of itself, blocks that nobody asks for are as large as those that are used.
+    pub(crate) fn without_storage(shapes: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut out = Self {
+            values: Vec::new(),
+            starts: vec![0],
+            widths: Vec::new(),
+        };
+        let (mut end, mut largest) = (0, 0);
         for (height, width) in shapes {
             end += height * width;
-            starts.push(end);
-            widths.push(width);
+            largest = largest.max(height * width);
+            out.starts.push(end);
+            out.widths.push(width);
         }
-        Self {
-            values: vec![0.0; end],
-            starts,
-            widths,
+        if largest > NOTHING.len() {
+            out.lay_out();
         }
+        out
+    }
+
+    fn is_laid_out(&self) -> bool {
+        !self.values.is_empty()
+    }
+
+    /// Gives the blocks their storage, if they have none.
+    #[cold]
+    fn lay_out(&mut self) {
+        let end = self.starts.last().copied().unwrap_or(0);
+        self.values.resize(end, 0.0);
     }
 
     /// Number of blocks.
@@ -56,10 +81,14 @@ impl Blocks {
     /// Block `e`, row-major.
     #[inline]
     pub fn block(&self, e: usize) -> &[f64] {
-        &self.values[self.starts[e]..self.starts[e + 1]]
+        let range = self.starts[e]..self.starts[e + 1];
+        if self.values.is_empty() {
+            return &NOTHING[..range.len()];
+        }
+        &self.values[range]
     }
 
-    /// Consecutive blocks, one after the other.
+    /// Consecutive blocks of those that have storage, one after the other.
     #[inline]
     pub fn run(&self, elements: Range<usize>) -> &[f64] {
         &self.values[self.starts[elements.start]..self.starts[elements.end]]
@@ -68,6 +97,9 @@ impl Blocks {
     /// Block `e`, row-major, to be written.
     #[inline]
     pub fn block_mut(&mut self, e: usize) -> &mut [f64] {
+        if self.values.is_empty() {
+            self.lay_out();
+        }
         &mut self.values[self.starts[e]..self.starts[e + 1]]
     }
 
@@ -77,6 +109,9 @@ impl Blocks {
         threads: &Threads,
         what: impl Fn(Range<usize>, &mut [f64]) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
+        if !self.is_laid_out() {
+            self.lay_out();
+        }
         let (count, starts) = (self.len(), &self.starts);
         let values = &mut self.values[..];
         threads.for_each_piece(
@@ -120,7 +155,13 @@ impl Blocks {
     /// # Panics
     /// If the layouts differ in length.
     pub fn add(&mut self, s: f64, other: &Self) {
-        assert_eq!(self.values.len(), other.values.len());
+        assert_eq!(self.starts.last(), other.starts.last());
+        if !other.is_laid_out() {
+            return;
+        }
+        if !self.is_laid_out() {
+            self.lay_out();
+        }
         for (a, b) in self.values.iter_mut().zip(&other.values) {
             *a += s * b;
         }
@@ -129,5 +170,35 @@ impl Blocks {
     /// Sets all blocks to zero.
     pub fn clear(&mut self) {
         self.values.fill(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_without_storage_are_zero_until_they_are_written() {
+        let mut blocks = Blocks::without_storage([(2, 2), (1, 3)]);
+        assert!(!blocks.is_laid_out());
+        assert_eq!((blocks.block(0), blocks.block(1)), (&[0.0; 4][..], &[0.0; 3][..]));
+        // What changes nothing takes no storage.
+        blocks.clear();
+        blocks.scale(2.0);
+        let other = Blocks::without_storage([(2, 2), (1, 3)]);
+        blocks.add(1.0, &other);
+        assert!(!blocks.is_laid_out());
+        let mut sum = Blocks::new([(2, 2), (1, 3)]);
+        blocks.block_mut(1)[2] = 5.0;
+        assert_eq!(
+            (blocks.block(0), blocks.block(1)),
+            (&[0.0; 4][..], &[0.0, 0.0, 5.0][..])
+        );
+        sum.add(2.0, &blocks);
+        sum.add(1.0, &other);
+        assert_eq!(sum.block(1), [0.0, 0.0, 10.0]);
+        // Larger ones have their storage at once.
+        let large = Blocks::without_storage([(40, 40)]);
+        assert_eq!(large.block(0).len(), 1600);
     }
 }

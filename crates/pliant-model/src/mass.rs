@@ -280,7 +280,7 @@ fn check_coupled(name: &str, g: usize, mass: &CoupledMass) -> Result<(), ModelEr
 pub(crate) fn group_shapes(groups: &Groups, space: Space, count: usize) -> Blocks {
     let size = space.velocity_size();
     match groups {
-        Groups::Each => Blocks::new(std::iter::repeat_n((size, size), count)),
-        Groups::Of(lists) => Blocks::new(lists.iter().map(|l| (l.len() * size, l.len() * size))),
+        Groups::Each => Blocks::without_storage(std::iter::repeat_n((size, size), count)),
+        Groups::Of(lists) => Blocks::without_storage(lists.iter().map(|l| (l.len() * size, l.len() * size))),
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn newton(
     work: &mut Workspace,
     look_for_symmetry: bool,
 ) -> Result<Found, Error> {
-    let start = at.motion.state.clone();
+    let start = look_for_symmetry.then(|| at.motion.state.clone());
     let (mut steps, mut last_steps) = (0, 0);
     let mut on_path = look_for_symmetry;
     let mut before: Option<Before> = None;
@@ -123,7 +123,10 @@ pub(crate) fn newton(
                 (0, _) => Found::Minimum,
                 (_, 0) => Found::Start,
                 _ => Found::Saddle {
-                    by_symmetry: on_path && saddle::is_way_beside(at, work, &start)?,
+                    by_symmetry: match &start {
+                        Some(start) if on_path => saddle::is_way_beside(at, work, start)?,
+                        _ => false,
+                    },
                 },
             });
         }

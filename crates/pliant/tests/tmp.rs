@@ -1,0 +1,2 @@
+#[path = "it/reduction.rs"]
+mod reduction;

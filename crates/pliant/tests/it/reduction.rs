@@ -1,6 +1,6 @@
 //! Reduced bodies against the full models, and closed forms.
 
-use pliant::continuum::{MassMatrix, Mesh, Solid, SolidParts};
+use pliant::continuum::{MassMatrix, Mesh, Rod, RodCurve, Section, Solid, SolidParts};
 use pliant::prelude::*;
 
 const YOUNG: f64 = 2.0e9;
@@ -452,4 +452,181 @@ fn a_four_bar_with_a_reduced_coupler_moves_as_that_of_finite_elements() {
             assert!((a[of] - b[of]).abs() < 0.01 * range(of));
         }
     }
+}
+
+/// The kinetic energy, momentum and weight of the inertia points are those of the consistent mass on
+/// all nodes, for any rotation, amplitudes as large as the body, and any velocities.
+#[test]
+fn the_inertia_without_nodes_is_that_of_all_nodes() {
+    let (full, parts, mesh) = beam(3, elastic());
+    let whole = full.masses()[0].component.clone();
+    let body = reduced(full, ends(parts.nodes, &mesh), 3);
+    let mut model = Model::new();
+    model.set_gravity([1.0, -2.0, 3.0]).unwrap();
+    let pose = Pose::turned([0.3, -0.2, 0.1], [1.0, 2.0, -1.0], 0.7);
+    let own = body.add_to(&mut model, "beam", pose, 0.0).unwrap();
+    let nodes = body.add_node(&mut model, "nodes", &own, parts.nodes).unwrap();
+    model
+        .set_body_velocity(own.frame, 0, [0.4, -0.3, 0.2], [1.0, -2.0, 1.5])
+        .unwrap();
+    let model = Problem::new(model);
+    let mut state = model.initial_state().unwrap();
+    let at = |k: usize| ((k * k + 3 * k) % 7) as f64 / 7.0 - 0.4;
+    let range = model.node(own.modes).position_range();
+    state.positions[range]
+        .iter_mut()
+        .enumerate()
+        .for_each(|(k, q)| *q = at(k));
+    let range = model.node(own.modes).velocity_range();
+    state.velocities[range]
+        .iter_mut()
+        .enumerate()
+        .for_each(|(k, v)| *v = 3.0 * at(k + 2));
+    let mut evaluation = Evaluation::new(&model);
+    evaluation.propagate(&model, &mut state).unwrap();
+    let v = &state.velocities[model.node(nodes).velocity_range()];
+    let mut product = vec![0.0; v.len()];
+    whole.add_product(Space::Real(3), 1.0, v, &mut product);
+    let kinetic: f64 = v.iter().zip(&product).map(|(v, p)| 0.5 * v * p).sum();
+    let found = model.energies(&state);
+    // Rounding.
+    assert!(
+        (found.kinetic / kinetic - 1.0).abs() < 1e-12,
+        "{} {kinetic}",
+        found.kinetic
+    );
+    let momentum = model.momentum(&state);
+    let x = &state.positions[model.node(nodes).position_range()];
+    let mut places = vec![0.0; x.len()];
+    whole.add_product(Space::Real(3), 1.0, x, &mut places);
+    let gravity = [1.0, -2.0, 3.0];
+    let weight: f64 = places.iter().enumerate().map(|(i, m)| -m * gravity[i % 3]).sum();
+    let elastic: f64 = body
+        .modes()
+        .iter()
+        .enumerate()
+        .map(|(k, m)| 0.5 * m.stiffness * at(k) * at(k))
+        .sum();
+    assert!((found.potential - weight - elastic).abs() < 1e-10 * elastic.max(1.0));
+    for k in 0..3 {
+        let linear: f64 = product.iter().skip(k).step_by(3).sum();
+        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+        let arms = x.as_chunks::<3>().0.iter().zip(product.as_chunks::<3>().0);
+        let angular: f64 = arms.map(|(x, p)| x[i] * p[j] - x[j] * p[i]).sum();
+        assert!((momentum.linear[k] - linear).abs() < 1e-11);
+        assert!((momentum.angular[k] - angular).abs() < 1e-11);
+    }
+}
+
+/// A rod, of bodies on compliant rows: at its end it deflects by `P L^3/(3 E I) + P L/(kappa G A)`, to
+/// the second order of its segments, turns by `P L^2/(2 E I)`, and has the inertia of a rod about
+/// itself, which points would not have.
+#[test]
+fn a_reduced_rod_deflects_and_turns() {
+    let (area, second) = (1e-4, 1e-9);
+    let section = Section {
+        area,
+        second_moments: [second; 2],
+        torsion_constant: 2.0 * second,
+        shear_factors: [0.85; 2],
+    };
+    let (young, density, length) = (2.1e11, 7800.0, 1.0);
+    for treatment in [Treatment::Compliance, Treatment::Stiffness] {
+        let rod = Rod::new(section, young, 0.3)
+            .with_density(density)
+            .with_treatment(treatment);
+        let segments = 20;
+        let mut model = Model::new();
+        let curve = RodCurve::straight([0.0; 3], [length, 0.0, 0.0], segments);
+        let frames = rod.add_to(&mut model, "rod", &curve).unwrap().frames;
+        let end = |element| Interface {
+            node: frames,
+            elements: vec![element],
+        };
+        let body = reduced(model, vec![end(0), end(segments)], 6);
+        let inertia = body.inertia();
+        assert!(
+            (inertia[0][0] / (density * length * 2.0 * second) - 1.0).abs() < 1e-9,
+            "{inertia:?}"
+        );
+        let mut model = Model::new();
+        let parts = body.add_to(&mut model, "rod", Pose::default(), 0.0).unwrap();
+        let bodies = body.add_node(&mut model, "bodies", &parts, frames).unwrap();
+        let force = 1e-3;
+        push(&mut model, parts.interfaces, 1, [0.0, 0.0, force]);
+        let held = Joint::fixed(Side::World, Side::Body(parts.interfaces, 0));
+        model.add_joint("held", &held).unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        simulation.find_equilibrium(&Equilibrium::default()).unwrap();
+        let tip = simulation.pose(parts.interfaces, 1).unwrap();
+        let bend = force * length * length * length / (3.0 * young * second);
+        let exact = bend + force * length / (0.85 * young / 2.6 * area);
+        let slope = -force * length * length / (2.0 * young * second);
+        println!("{} {exact}, {} {slope}", tip.position[2], 2.0 * tip.rotation[2]);
+        assert!((tip.position[2] / exact - 1.0).abs() < 2e-3);
+        assert!((2.0 * tip.rotation[2] / slope - 1.0).abs() < 2e-3);
+        // The last body of the rod is where the interface is.
+        let last = simulation.pose(bodies, segments).unwrap();
+        for k in 0..3 {
+            assert!((last.position[k] - tip.position[k]).abs() < 1e-12);
+            assert!((last.rotation[1 + k] - tip.rotation[1 + k]).abs() < 1e-12);
+        }
+    }
+}
+
+/// A linkage with a reduced coupler goes on from a checkpoint to the bit, on any number of threads,
+/// and its account of energies closes: what it loses is what damping and the method took.
+#[test]
+fn steps_of_reduced_bodies_are_the_same_to_the_bit() {
+    let body = beam_of(4, 4);
+    let begin = |threads: usize| {
+        let mut model = Model::new();
+        let parts = body.add_to(&mut model, "beam", Pose::default(), 0.02).unwrap();
+        linkage(&mut model, parts.interfaces);
+        let mut simulation = Simulation::new(model).unwrap();
+        simulation.options.tuning.solver.threads = threads;
+        simulation
+    };
+    let mut simulation = begin(1);
+    let first = simulation.problem().energies(simulation.state());
+    let (mut account, mut numerical) = (0.0, 0.0);
+    let mut checkpoint = None;
+    let mut last = first;
+    for step in 0..60 {
+        let report = simulation.step(2e-3).unwrap();
+        account += report.ledger.brought_in() + report.ledger.numerical;
+        numerical += report.ledger.numerical.abs();
+        last = report.energies;
+        if step == 30 {
+            checkpoint = Some(simulation.checkpoint());
+        }
+    }
+    let change = last.kinetic + last.potential - first.kinetic - first.potential;
+    assert!(
+        (change - account).abs() < 1e-9 * last.kinetic,
+        "{change} {account}"
+    );
+    println!("{account} J, {numerical} J by the method, of {} J", last.kinetic);
+    assert!(last.kinetic > 0.5 && change < 0.0 && numerical < 0.01 * last.kinetic);
+    let mut begun = begin(1);
+    for _ in 0..3 {
+        begun.step(2e-3).unwrap();
+    }
+    let found = allocation_counter::measure(|| {
+        begun.step(2e-3).unwrap();
+    });
+    assert_eq!(found.count_total, 0);
+    let mut again = begin(3);
+    again.restore(&checkpoint.unwrap()).unwrap();
+    for _ in 31..60 {
+        again.step(2e-3).unwrap();
+    }
+    let bits = |s: &Simulation| {
+        s.state()
+            .positions
+            .iter()
+            .map(|x| x.to_bits())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bits(&simulation), bits(&again));
 }

@@ -1,2 +1,0 @@
-#[path = "it/reduction.rs"]
-mod reduction;

@@ -9,7 +9,8 @@ use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents,
 use pliant_dense::rotation::{Quaternion, matrix, multiply, normalize};
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 
-/// What a mode of unit amplitude does to a frame, in the axes of the floating frame.
+/// Displacement and rotation of a frame for a unit amplitude of a mode, in the axes of the floating
+/// frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameShape {
     /// The mode: an element of the second parent.
@@ -27,7 +28,7 @@ pub struct ModalFrame {
     pub body: usize,
     /// Its pose without deformation, in the axes of the floating frame about its origin (m).
     pub pose: Pose,
-    /// What modes do to it, each mode once.
+    /// Its motion in each mode, each mode once.
     pub shapes: Vec<FrameShape>,
 }
 

@@ -17,7 +17,7 @@ use pliant_solvers::{KktSystem, Solution, SolveError, StationarySolver, Variable
 use pliant_sparse::CsrMatrix;
 use pliant_stepper::system::System;
 
-/// What holds a reduced body: elements of an independent node of points or bodies that move together
+/// An interface of a reduced body: elements of an independent node of points or bodies that move together
 /// as if they were rigid, with a frame at the mean of their places.
 ///
 /// **Use.** The nodes of a face, of the inside of a bore or of the end of a rod, where a joint or
@@ -35,7 +35,7 @@ pub struct Interface {
 pub enum FixedModes {
     /// The lowest so many; zero is Guyan's static condensation.
     Count(usize),
-    /// Those of lower angular frequency (rad/s).
+    /// All of lower angular frequency (rad/s).
     Below(f64),
 }
 
@@ -57,7 +57,8 @@ pub struct Reduction {
     pub interfaces: Vec<Interface>,
     /// Modes of vibration with the interfaces held.
     pub modes: FixedModes,
-    /// Tolerance of these modes ([`ModeOptions::tolerance`](crate::ModeOptions::tolerance)).
+    /// Tolerance of these modes (none), as
+    /// [`ModeOptions::tolerance`](crate::ModeOptions::tolerance).
     pub tolerance: f64,
     /// Solves with a factor at most.
     pub max_solves: usize,

@@ -286,7 +286,7 @@ fn a_spinning_bar_stretches_as_it_should() {
     assert!(errors[2] < 0.01 && errors[2] <= errors[0], "{errors:?}");
 }
 
-/// What is no body, or has no such interfaces or modes, is refused by name.
+/// A model that is no body, or has no such interfaces or modes, is refused by name.
 #[test]
 fn what_cannot_be_reduced_is_refused() {
     let (model, parts, mesh) = beam(2, elastic());

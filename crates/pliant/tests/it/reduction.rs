@@ -226,7 +226,7 @@ fn a_free_body_keeps_its_momenta_and_its_energy() {
                 report.momentum,
                 report.energies.kinetic + report.energies.potential,
             );
-            first = first.or(Some(now.clone()));
+            first = first.or(Some(now));
             last = Some(now);
         }
         let (first, last) = (first.unwrap(), last.unwrap());

@@ -212,6 +212,7 @@ class SolidKeys(_SolidKeys, total=False):
     relaxation_time: Number
     viscoelastic: List
     plastic: Any
+    reduced: Any
     repair: bool
     symmetry: List
     fix: Any

@@ -108,6 +108,7 @@ fields! {
     LeastStiffness = "the least eigenvalue of the stiffness",
     LimitStretch = "the limit of the stretch",
     LocalPoints = "a local point",
+    ModeShapes = "a mode shape",
     LocalPointsAndWeights = "a local point or a weight",
     Mass = "the mass",
     MassRate = "the mass-proportional rate",

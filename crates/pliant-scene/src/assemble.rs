@@ -33,6 +33,7 @@ mod outlines;
 mod parameters;
 mod parts;
 mod place_numbers;
+mod reduced;
 mod rod;
 mod run;
 mod selections;

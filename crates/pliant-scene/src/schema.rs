@@ -93,8 +93,8 @@ pub use solid_materials::{
     OgdenTermSpec, OrthotropicSpec, SolidMaterial, SolidRegionSpec, VerondaWestmannSpec, YeohSpec, YoungSpec,
 };
 pub use solids::{
-    CellsSpec, EmbeddedSurface, PlasticSpec, PronyTermSpec, Solid, SolidBall, SolidBox, SolidCylinder,
-    SolidElements, SolidFile, SolidShape, SolidTube, SymmetrySpec,
+    CellsSpec, EmbeddedSurface, PlasticSpec, PronyTermSpec, ReducedSpec, Solid, SolidBall, SolidBox,
+    SolidCylinder, SolidElements, SolidFile, SolidShape, SolidTube, SymmetrySpec,
 };
 pub use statics::StaticsSpec;
 pub use units::UnitsSpec;

@@ -432,10 +432,10 @@ pub enum Error {
         /// Parameter that the path was followed by.
         control: Control,
     },
-    /// Modes of vibration or buckling that there are not, or that were not found.
+    /// Modes of vibration or buckling, or a reduced body, that there are not, or that were not found.
     #[error("{what}: {why}")]
     NoModes {
-        /// `modes of vibration` or `buckling modes`.
+        /// `modes of vibration`, `buckling modes` or `a reduced body`.
         what: &'static str,
         /// Why, in words.
         why: String,

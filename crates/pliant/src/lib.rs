@@ -30,6 +30,7 @@
 //! program `pliant` runs them.
 
 mod control;
+mod reduced;
 mod simulation;
 mod statics;
 
@@ -74,10 +75,12 @@ pub use pliant_stepper::{
     StepSolveReport, System, Timings, Tolerances, Trace, TreatmentChoice, Tuning, Turnover, WorkLimits,
     WorkPart,
 };
+pub use reduced::{ReducedBody, ReducedMode, ReducedParts};
 pub use simulation::Simulation;
 pub use statics::{
     About, Buckling, BucklingMode, BucklingOptions, Continuation, CriticalKind, CriticalPoint, Equilibrium,
-    LoadSign, Loads, Mode, ModeKind, ModeOptions, Modes, Path, PathEnd, PathPoint, StaticMethod,
+    FixedModes, Interface, LoadSign, Loads, Mode, ModeKind, ModeOptions, Modes, Path, PathEnd, PathPoint,
+    Reduction, StaticMethod,
 };
 
 /// Names that most programs need.
@@ -85,10 +88,11 @@ pub mod prelude {
     pub use crate::{
         About, Accuracy, Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Buckling,
         BucklingOptions, Checkpoint, Continuation, Control, CriticalKind, Equilibrium, Error, EventKind,
-        Events, Gyroscopic, Integrator, JumpReport, KrylovMethod, Ledger, LinearSolver, LoadSign, Loads,
-        Mode, ModeKind, ModeOptions, Modes, On, Options, Path, PathEnd, Preconditioner, Settle, SettleReport,
-        Simulation, Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits,
-        WorkPart, Wrench,
+        Events, FixedModes, Gyroscopic, Integrator, Interface, JumpReport, KrylovMethod, Ledger,
+        LinearSolver, LoadSign, Loads, Mode, ModeKind, ModeOptions, Modes, On, Options, Path, PathEnd,
+        Preconditioner, ReducedBody, ReducedParts, Reduction, Settle, SettleReport, Simulation,
+        Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits, WorkPart,
+        Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

@@ -25,6 +25,7 @@ mod measure;
 pub(crate) mod modes;
 mod newton;
 pub(crate) mod path;
+pub(crate) mod reduction;
 pub(crate) mod refuse;
 mod relaxation;
 mod residual;
@@ -35,6 +36,7 @@ mod workspace;
 
 pub use buckling::{Buckling, BucklingMode, BucklingOptions, LoadSign};
 pub use modes::{About, Mode, ModeKind, ModeOptions, Modes};
+pub use reduction::{FixedModes, Interface, Reduction};
 pub use types::{
     Continuation, CriticalKind, CriticalPoint, Equilibrium, Loads, Path, PathEnd, PathPoint, StaticMethod,
 };

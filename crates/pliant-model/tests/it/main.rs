@@ -20,6 +20,7 @@ mod joint_coordinates;
 mod joints;
 mod masses;
 mod memory;
+mod modal;
 mod point_mappings;
 mod relative_poses;
 mod riders;

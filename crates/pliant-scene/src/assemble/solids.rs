@@ -2,7 +2,7 @@
 
 use super::deformables::{Held, Placement};
 use super::solid_materials::{self, Cells};
-use super::{Builder, Result, components, deformables, meshes, nodes};
+use super::{Builder, Result, components, deformables, meshes, nodes, reduced};
 use crate::Amount;
 use crate::deformable::DeformableParts;
 use crate::schema::{CellsSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidShape};
@@ -30,6 +30,7 @@ fn at_places(mesh: &Mesh, fixed: &[usize], places: &[Placement]) -> (Mesh, Vec<[
 
 pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let name = spec.name.as_str();
+    reduced::check_keys(builder, spec)?;
     let repeats = repeats(builder, spec)?;
     let (mesh, file) = solid_mesh(builder, spec, repeats.unwrap_or(1))?;
     let (mut mesh, repaired) = if spec.repair {
@@ -64,6 +65,11 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         repeats,
         [mesh.nodes.len(), gradients.point_count()],
     )?;
+    if let Some(reduced) = &spec.reduced {
+        let interfaces = reduced::interfaces(builder, name, reduced, &mesh.nodes)?;
+        let (mesh, ..) = at_places(&mesh, &fixed, &places);
+        return reduced::add(builder, spec, reduced, &materials, &mesh, interfaces, &places);
+    }
     let (mesh, velocities, fixed) = at_places(&mesh, &fixed, &places);
     let node = match &spec.on {
         Some(on) => deformables::points_of(builder, name, on, mesh.nodes.len(), &of_own_points(spec))?,

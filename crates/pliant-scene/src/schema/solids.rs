@@ -1,7 +1,7 @@
 //! Solids of finite elements.
 
 use super::{Elements, Letter, Quantity, Rotation, SolidMaterial, SolidRegionSpec, Triple, zero};
-use crate::quantity::{Density, Length, Pressure, Pure, Time, Velocity};
+use crate::quantity::{Density, Length, Pressure, Pure, Time, Turning, Velocity};
 use crate::texts;
 use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
 use pliant::model::{Outside, Treatment};
@@ -69,6 +69,10 @@ pub struct Solid {
     /// When a law of strains yields; never by default.
     #[serde(default)]
     pub plastic: Option<PlasticSpec>,
+    /// A few modes in a floating frame, by Craig and Bampton, in the place of free nodes; all nodes
+    /// are free by default.
+    #[serde(default)]
+    pub reduced: Option<ReducedSpec>,
     /// Put elements right that are inside out, and leave out nodes of no element; an error
     /// otherwise.
     #[serde(default)]
@@ -86,6 +90,28 @@ pub struct Solid {
     /// Groups of the mesh file whose nodes do not move.
     #[serde(default, deserialize_with = "texts::plain_list")]
     pub fix_groups: Vec<String>,
+}
+
+/// A reduced body: its frame is the body `name.frame`, its amplitudes are `name.modes`, and its
+/// interfaces the bodies `name.interfaces`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "reduced", deny_unknown_fields)]
+pub struct ReducedSpec {
+    /// The nodes of each interface, which moves as if it were rigid, in the axes of the shape.
+    pub interfaces: Vec<Elements>,
+    /// Modes of vibration with the interfaces held, beside the static ones; 10 by default.
+    #[serde(default = "ten")]
+    pub modes: Quantity<Pure>,
+    /// Damping of each mode as a share of the critical one; none by default.
+    #[serde(default = "zero")]
+    pub damping: Quantity<Pure>,
+    /// Angular velocity at the start in rad/s; none by default.
+    #[serde(default)]
+    pub angular_velocity: Option<Triple<Turning>>,
+}
+
+fn ten() -> Quantity<Pure> {
+    10.0.into()
 }
 
 /// A plane of symmetry.

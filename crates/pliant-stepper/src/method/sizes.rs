@@ -12,6 +12,8 @@ pub(crate) struct TermSizes {
     /// Largest velocity of the point or body of each coordinate, in any direction (m/s, rad/s).
     all: Vec<f64>,
     rounding: Vec<f64>,
+    /// Which coordinates are numbers without a place, such as amplitudes of modes, if there are any.
+    numbers: Vec<bool>,
     /// Of the impulse on each coordinate (N s, N m s).
     primal: Vec<f64>,
     primal_rounding: Vec<f64>,
@@ -60,8 +62,13 @@ impl TermSizes {
             list.clear();
             list.resize(n, 0.0);
         }
+        self.numbers.clear();
+        self.numbers.resize(n, false);
         for node in model.nodes() {
             let Some(first) = node.first_dof() else { continue };
+            if node.space == Space::Real(1) {
+                self.numbers[first..first + node.count].fill(true);
+            }
             let positions = &state.positions[node.position_range()];
             let largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
             for i in first..first + node.velocity_range().len() {
@@ -173,6 +180,27 @@ impl TermSizes {
                 }
             }
             (of_speed[i], of_rounding[i]) = (sum, sum_rounding);
+        }
+        if self.numbers.contains(&true) {
+            self.add_cancelled(system);
+        }
+    }
+
+    /// Adds the rounding of masses that cancel between numbers without a place and what they are
+    /// coupled with: amplitudes of modes have no part in the weight or the momentum of all, as the
+    /// sum of parts that are not small. The magnitudes of these parts are
+    /// `sum m |phi_i| |phi_k| <= sqrt(W_ii W_kk)` at most, by Cauchy and Schwarz.
+    fn add_cancelled(&mut self, system: &KktSystem) {
+        let root = |i: usize| system.w_diagonal(i).abs().sqrt();
+        for i in 0..system.n() {
+            for k in system.w.pattern().row(i) {
+                let k = *k as usize;
+                if k != i && (self.numbers[i] || self.numbers[k]) {
+                    let both = 100.0 * f64::EPSILON * root(i) * root(k);
+                    self.primal_rounding[i] += both * self.speed[k];
+                    self.primal_rounding[k] += both * self.speed[i];
+                }
+            }
         }
     }
 

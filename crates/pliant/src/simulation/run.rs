@@ -4,11 +4,11 @@
 use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
 use crate::statics::path::{self, Next, Walk};
-use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, refuse};
+use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, reduction, refuse};
 use crate::{
     About, Adaptive, AdaptiveMemory, AdaptiveReport, AdaptiveSummary, Buckling, BucklingOptions,
     Continuation, Control, Drive, Equilibrium, EquilibriumReport, Error, Loads, ModeOptions, Modes, Path,
-    PathEnd, PathPoint, Settle, SettleReport, StaticMethod, StepReport,
+    PathEnd, PathPoint, ReducedBody, Reduction, Settle, SettleReport, StaticMethod, StepReport,
 };
 use pliant_model::NodeId;
 use pliant_stepper::sleep;
@@ -191,6 +191,26 @@ impl Simulation {
         };
         self.search_rest(&search, Then::GoBack, |simulation, work| {
             modes::find(&mut simulation.setting(), work, how)
+        })
+    }
+
+    /// Reduces the body that the whole model is to a few modes in a floating frame ([`Reduction`]), at
+    /// the present positions, where it is to be without load. Damping and gravity play no part. The
+    /// simulation stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::NoModes`], which says why the model is no body that floats freely, or has no such
+    /// interfaces or modes; [`Error::OutOfRange`]; those of
+    /// [`find_equilibrium`](Self::find_equilibrium).
+    pub fn reduce(&mut self, how: &Reduction) -> Result<ReducedBody, Error> {
+        modes::check_numbers("the number of modes", 1, how.tolerance)?;
+        let search = Search {
+            loads: &Loads::default(),
+            tolerance: Equilibrium::default().tolerance,
+            frictionless: false,
+        };
+        self.search_rest(&search, Then::GoBack, |simulation, work| {
+            reduction::find(&mut simulation.setting(), work, how)
         })
     }
 

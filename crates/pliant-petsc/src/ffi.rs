@@ -33,6 +33,7 @@ struct Opaque {
 unsafe extern "C" {
     static PETSC_COMM_WORLD: Handle;
     static ompi_mpi_double: Opaque;
+    static ompi_mpi_byte: Opaque;
     static ompi_mpi_op_sum: Opaque;
     static ompi_mpi_op_max: Opaque;
     static ompi_mpi_op_min: Opaque;
@@ -48,6 +49,7 @@ unsafe extern "C" {
     fn MPI_Comm_rank(comm: Handle, rank: *mut c_int) -> c_int;
     fn MPI_Comm_size(comm: Handle, size: *mut c_int) -> c_int;
     fn MPI_Barrier(comm: Handle) -> c_int;
+    fn MPI_Bcast(buffer: *mut c_void, count: c_int, datatype: *const Opaque, root: c_int, comm: Handle) -> c_int;
     fn MPI_Abort(comm: Handle, code: c_int) -> c_int;
     fn MPI_Allreduce(
         from: *const c_void,
@@ -252,6 +254,16 @@ impl Library {
         })
     }
 
+    /// The bytes of the first process, in the buffers of all.
+    pub(crate) fn broadcast(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let comm = self.communicator()?;
+        let count = index("bytes", bytes.len())?;
+        // SAFETY: a buffer of `count` bytes.
+        check("MPI_Bcast", unsafe {
+            MPI_Bcast(bytes.as_mut_ptr().cast(), count, &raw const ompi_mpi_byte, 0, comm)
+        })
+    }
+
     /// Memory that this process holds (bytes).
     pub(crate) fn memory(&self) -> Result<f64, Error> {
         self.enter()?;
@@ -264,6 +276,10 @@ impl Library {
 
 impl Drop for Library {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            // The others wait for what this process was about to do, and PETSc's end waits for them.
+            self.abort(101);
+        }
         if self.enter().is_ok() {
             // SAFETY: nothing holds the library any more, so that no object of PETSc is left.
             unsafe { PetscFinalize() };

@@ -70,6 +70,21 @@ impl Session {
         Ok(out[0])
     }
 
+    /// Replaces bytes by those of the first process. All must call it.
+    ///
+    /// # Errors
+    /// [`Error::Call`], [`Error::OtherThread`]; [`Error::TooLarge`] beyond 2 GiB.
+    pub fn broadcast(&self, bytes: &mut Vec<u8>) -> Result<(), Error> {
+        let own = if self.rank == 0 { bytes.len() } else { 0 };
+        // Lengths up to 2^53 are exact.
+        let length = self.largest(own as f64)? as usize;
+        bytes.resize(length, 0);
+        match length {
+            0 => Ok(()),
+            _ => self.library.broadcast(bytes),
+        }
+    }
+
     /// The memory that this process holds (bytes).
     ///
     /// # Errors

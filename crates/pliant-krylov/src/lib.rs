@@ -99,7 +99,7 @@ pub use multigrid::{
 pub use operator::{FnOperator, KktOperator, SchurOperator, SymmetricOperator};
 pub use precondition::{Identity, Jacobi};
 pub use primal::PrimalPreconditioner;
-pub use provided::{ProvidedSolver, Provider};
+pub use provided::{ProvidedSolver, Provider, Purpose};
 pub use ssor::Ssor;
 pub use stale::StaleFactor;
 

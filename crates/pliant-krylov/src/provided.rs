@@ -16,14 +16,24 @@ pub trait ProvidedSolver: KktSolver + Sync {
     /// [`prepare`](KktSolver::prepare) on.
     fn set_near_null_space(&mut self, motions: &NearNullSpace);
 
-    /// Says whether the coming systems may be indefinite, as tangents at rest are. If so, `prepare`
-    /// takes a method that counts eigenvalues; if not, it refuses with
-    /// [`SolveError::NotPositiveDefinite`](pliant_solvers::SolveError::NotPositiveDefinite) what it
-    /// sees to be.
-    fn set_indefinite(&mut self, may_be: bool);
+    /// Says what the coming systems are solved for.
+    fn set_purpose(&mut self, purpose: Purpose);
 
     /// The kind of the system that was prepared, if the method counts eigenvalues.
     fn kind(&self, system: &KktSystem) -> Option<Kind>;
+}
+
+/// The caller's interest in an indefinite system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// Steps: an indefinite `W` is refused where the method sees it, with
+    /// [`SolveError::NotPositiveDefinite`](pliant_solvers::SolveError::NotPositiveDefinite).
+    #[default]
+    Minimum,
+    /// Newton's method for rest: any solution counts, and so does its kind if the method tells it.
+    Stationary,
+    /// As that, by a method that counts eigenvalues.
+    Kind,
 }
 
 /// Where a [`ProvidedSolver`] comes from.

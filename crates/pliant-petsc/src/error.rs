@@ -44,6 +44,32 @@ pub enum Error {
         /// Given.
         found: usize,
     },
+    /// A mapping or a force field of this process's part is not defined where it came to.
+    #[error(transparent)]
+    Model(#[from] pliant_model::ModelError),
+    /// The system of this process's part could not be planned.
+    #[error(transparent)]
+    Plan(#[from] pliant_kkt::KktError),
+    /// Something in a model that is not solved in parts.
+    #[error("models in parts do not take {what}")]
+    NotInParts {
+        /// The feature, with its name in the model.
+        what: String,
+    },
+    /// There is no factor, or no solution that is good enough.
+    #[error("the linear system of all parts is not solved: its residual is {residual:.1e} of its right-hand side")]
+    NotSolved {
+        /// Euclidean norm, over that of the right-hand side.
+        residual: f64,
+    },
+    /// Newton's method ended beyond the tolerance.
+    #[error("no equilibrium after {iterations} iterations: forces miss {residual:.1e} of their terms")]
+    NoRest {
+        /// Iterations made.
+        iterations: usize,
+        /// Euclidean norm of what is missing, over that of the terms.
+        residual: f64,
+    },
     /// Processes that must hold the same numbers do not.
     #[error(
         "{what} are not the same on all processes: they must run the same program on the same kind of processor"

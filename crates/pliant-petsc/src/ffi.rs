@@ -32,6 +32,7 @@ struct Opaque {
 // SAFETY: see the head of the module.
 unsafe extern "C" {
     static PETSC_COMM_WORLD: Handle;
+    static ompi_mpi_comm_self: Opaque;
     static ompi_mpi_double: Opaque;
     static ompi_mpi_byte: Opaque;
     static ompi_mpi_op_sum: Opaque;
@@ -69,6 +70,7 @@ unsafe extern "C" {
     fn MatSetPreallocationCOO(mat: Handle, count: isize, rows: *mut Int, columns: *mut Int) -> Code;
     fn MatSetValuesCOO(mat: Handle, values: *const f64, mode: c_int) -> Code;
     fn MatCreateVecs(mat: Handle, right: *mut Handle, left: *mut Handle) -> Code;
+    fn MatMult(mat: Handle, x: Handle, y: Handle) -> Code;
     fn MatSetNearNullSpace(mat: Handle, space: Handle) -> Code;
     fn MatNullSpaceCreate(
         comm: Handle,
@@ -85,6 +87,12 @@ unsafe extern "C" {
     fn VecGetLocalSize(vec: Handle, size: *mut Int) -> Code;
     fn VecGetArray(vec: Handle, values: *mut *mut f64) -> Code;
     fn VecRestoreArray(vec: Handle, values: *mut *mut f64) -> Code;
+    fn VecSet(vec: Handle, value: f64) -> Code;
+    fn VecNorm(vec: Handle, kind: c_int, value: *mut f64) -> Code;
+    fn VecCreateSeq(comm: Handle, size: Int, out: *mut Handle) -> Code;
+    fn ISCreateGeneral(comm: Handle, size: Int, indices: *const Int, mode: c_int, out: *mut Handle) -> Code;
+    fn ISDestroy(is: *mut Handle) -> Code;
+    fn VecScatterCreate(from: Handle, at: Handle, to: Handle, at_to: Handle, out: *mut Handle) -> Code;
     fn VecScatterCreateToAll(from: Handle, scatter: *mut Handle, to: *mut Handle) -> Code;
     fn VecScatterBegin(scatter: Handle, from: Handle, to: Handle, insert: c_int, mode: c_int) -> Code;
     fn VecScatterEnd(scatter: Handle, from: Handle, to: Handle, insert: c_int, mode: c_int) -> Code;
@@ -110,8 +118,12 @@ unsafe extern "C" {
 }
 
 const INSERT_VALUES: c_int = 1;
+const ADD_VALUES: c_int = 2;
 const MAT_SYMMETRIC: c_int = 1;
 const SCATTER_FORWARD: c_int = 0;
+const SCATTER_REVERSE: c_int = 1;
+const NORM_2: c_int = 1;
+const PETSC_COPY_VALUES: c_int = 0;
 const KSP_NORM_UNPRECONDITIONED: c_int = 2;
 
 /// Whether PETSc was begun in this process, and the library as long as something holds it.
@@ -345,6 +357,22 @@ impl Vector {
     }
 }
 
+impl Vector {
+    /// The Euclidean norm over all processes. Collective.
+    pub(crate) fn norm(&self) -> Result<f64, Error> {
+        let mut norm = 0.0;
+        // SAFETY: PETSc writes one number.
+        check("VecNorm", unsafe { VecNorm(self.0.get()?, NORM_2, &mut norm) })?;
+        Ok(norm)
+    }
+
+    /// Sets all numbers to zero.
+    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+        // SAFETY: a vector that is alive.
+        check("VecSet", unsafe { VecSet(self.0.get()?, 0.0) })
+    }
+}
+
 /// A square sparse matrix whose rows are spread over the processes.
 #[derive(Debug)]
 pub(crate) struct Matrix {
@@ -416,6 +444,12 @@ impl Matrix {
         }))
     }
 
+    /// `y = A x`. Collective.
+    pub(crate) fn multiply(&self, x: &Vector, y: &mut Vector) -> Result<(), Error> {
+        // SAFETY: handles that are alive; PETSc compares the sizes, and `x` is not `y`.
+        check("MatMult", unsafe { MatMult(self.owner.get()?, x.0.get()?, y.0.get()?) })
+    }
+
     /// Tells vectors that the matrix takes to almost nothing; they must be orthonormal. Collective.
     pub(crate) fn set_near_null_space(&mut self, vectors: &[Vector]) -> Result<(), Error> {
         let handle = self.owner.get()?;
@@ -474,6 +508,73 @@ impl Gather {
             check("VecScatterEnd", ended)?;
         }
         self.all.with(function)
+    }
+}
+
+/// Places of a vector over the processes at which this process works, each once, whosever they are.
+#[derive(Debug)]
+pub(crate) struct Halo {
+    scatter: Owner,
+    local: Vector,
+}
+
+impl Halo {
+    /// For vectors that are spread as this one. Collective.
+    pub(crate) fn new(vector: &Vector, places: &[Int]) -> Result<Self, Error> {
+        let library = &vector.0.library;
+        let from = vector.0.get()?;
+        let count = index("places", places.len())?;
+        let alone = (&raw const ompi_mpi_comm_self).cast_mut().cast();
+        let own = |handle, destroy| Owner {
+            handle,
+            destroy,
+            library: Arc::clone(library),
+        };
+        let (mut local, mut at, mut scatter) = (null_mut(), null_mut(), null_mut());
+        // SAFETY: PETSc writes handles and copies `count` indices; no set of places of the local
+        // vector stands for all of it.
+        unsafe {
+            check("VecCreateSeq", VecCreateSeq(alone, count, &mut local))?;
+            let local = Vector(own(local, VecDestroy));
+            let made = ISCreateGeneral(alone, count, places.as_ptr(), PETSC_COPY_VALUES, &mut at);
+            check("ISCreateGeneral", made)?;
+            let at = own(at, ISDestroy);
+            let made = VecScatterCreate(from, at.handle, local.0.handle, null_mut(), &mut scatter);
+            check("VecScatterCreate", made)?;
+            Ok(Self {
+                scatter: own(scatter, VecScatterDestroy),
+                local,
+            })
+        }
+    }
+
+    fn pass(&self, from: Handle, to: Handle, insert: c_int, mode: c_int) -> Result<(), Error> {
+        let scatter = self.scatter.get()?;
+        // SAFETY: handles that are alive, and the vectors that the scatter is for.
+        unsafe {
+            check("VecScatterBegin", VecScatterBegin(scatter, from, to, insert, mode))?;
+            check("VecScatterEnd", VecScatterEnd(scatter, from, to, insert, mode))
+        }
+    }
+
+    /// The numbers at the places. Collective.
+    pub(crate) fn read(&mut self, from: &Vector, out: &mut [f64]) -> Result<(), Error> {
+        self.pass(from.0.get()?, self.local.0.get()?, INSERT_VALUES, SCATTER_FORWARD)?;
+        self.local.with(|local| {
+            same_length("numbers at places", local.len(), out.len())?;
+            out.copy_from_slice(local);
+            Ok(())
+        })?
+    }
+
+    /// Adds numbers to those at the places, of all processes. Collective.
+    pub(crate) fn add(&mut self, numbers: &[f64], to: &mut Vector) -> Result<(), Error> {
+        self.local.with(|local| {
+            same_length("numbers at places", local.len(), numbers.len())?;
+            local.copy_from_slice(numbers);
+            Ok::<(), Error>(())
+        })??;
+        self.pass(self.local.0.get()?, to.0.get()?, ADD_VALUES, SCATTER_REVERSE)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::ffi::{Gather, Library, Pivots, Reduction, Solver, Vector};
 use crate::session::Share;
 use crate::spread::SpreadSystem;
-use pliant_krylov::{NearNullSpace, ProvidedSolver, Provider};
+use pliant_krylov::{NearNullSpace, ProvidedSolver, Provider, Purpose};
 use pliant_solvers::{
     BoundsReport, Kind, KktMemory, KktResidual, KktSolver, KktSystem, ResidualWorkspace, Solution, SolveError,
     SolveReport, Status,
@@ -50,8 +50,10 @@ const PAYS: f64 = 0.5;
 /// with the whole matrix for the residual, and `8 (n + m)` bytes received.
 #[derive(Debug)]
 pub struct PetscSolver {
+    /// Unknowns from which systems without rows are solved by conjugate gradients.
+    pub multigrid_from: usize,
     tolerance: f64,
-    may_be_indefinite: bool,
+    purpose: Purpose,
     motions: NearNullSpace,
     motions_fit: bool,
     plan: Option<Plan>,
@@ -77,8 +79,9 @@ struct Plan {
 impl Default for PetscSolver {
     fn default() -> Self {
         Self {
+            multigrid_from: MULTIGRID_FROM,
             tolerance: 1e-9,
-            may_be_indefinite: false,
+            purpose: Purpose::default(),
             motions: NearNullSpace::default(),
             motions_fit: false,
             plan: None,
@@ -104,7 +107,7 @@ impl PetscSolver {
 
     /// Whether a system is solved by conjugate gradients.
     fn iterates(&self, system: &KktSystem) -> bool {
-        system.m() == 0 && system.n() >= MULTIGRID_FROM && !self.may_be_indefinite
+        system.m() == 0 && system.n() >= self.multigrid_from && self.purpose != Purpose::Kind
     }
 
     fn make_plan(&self, system: &KktSystem) -> Result<Plan, Error> {
@@ -264,8 +267,8 @@ impl KktSolver for PetscSolver {
     ///
     /// # Errors
     /// [`SolveError::Bounded`], [`SolveError::Provided`] with the words of [`Error`];
-    /// [`SolveError::NotPositiveDefinite`] where a factor has more negative pivots than rows, unless
-    /// the system may be indefinite. It names the variable of the least `W_ii`, since the place of
+    /// [`SolveError::NotPositiveDefinite`] where a factor has more negative pivots than rows and a
+    /// minimum is asked for. It names the variable of the least `W_ii`, since the place of
     /// such a pivot is not known.
     fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         self.is_ready = false;
@@ -278,7 +281,7 @@ impl KktSolver for PetscSolver {
             let message = "there is no factor: MUMPS or GAMG gave up on the matrix".to_owned();
             return Err(SolveError::Provided { solver: NAME, message });
         }
-        if let (false, Some(kind)) = (self.may_be_indefinite, self.kind(system))
+        if let (Purpose::Minimum, Some(kind)) = (self.purpose, self.kind(system))
             && kind.unheld() > 0
         {
             let least = (0..system.n())
@@ -323,8 +326,8 @@ impl ProvidedSolver for PetscSolver {
         self.motions_fit = true;
     }
 
-    fn set_indefinite(&mut self, may_be: bool) {
-        self.may_be_indefinite = may_be;
+    fn set_purpose(&mut self, purpose: Purpose) {
+        self.purpose = purpose;
     }
 
     /// By the signs of the pivots: of `n + m` ones, `m` less the redundant rows are negative at a

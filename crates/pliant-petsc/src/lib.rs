@@ -35,6 +35,9 @@ mod error;
 mod ffi;
 #[cfg(feature = "petsc")]
 mod kkt;
+mod partition;
+#[cfg(feature = "petsc")]
+mod parts;
 mod session;
 #[cfg(feature = "petsc")]
 mod spread;
@@ -42,4 +45,7 @@ mod spread;
 pub use error::Error;
 #[cfg(feature = "petsc")]
 pub use kkt::{MULTIGRID_FROM, PROVIDER, PetscSolver};
+pub use partition::{NodesOfPart, bisect};
+#[cfg(feature = "petsc")]
+pub use parts::{SpreadModel, SpreadReport};
 pub use session::{Session, Share};

@@ -42,6 +42,10 @@ impl Session {
         Ok(Self { library, rank, size })
     }
 
+    pub(crate) fn library(&self) -> Arc<Library> {
+        Arc::clone(&self.library)
+    }
+
     /// Waits until all processes call it.
     ///
     /// # Errors

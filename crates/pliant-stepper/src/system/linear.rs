@@ -7,7 +7,7 @@ use crate::options::{BoundedRows, KrylovMethod, LinearSolver, Preconditioner};
 use crate::{Error, Options};
 use pliant_krylov::{
     IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace, ProvidedSolver,
-    Provider,
+    Provider, Purpose,
 };
 use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{
@@ -158,7 +158,7 @@ impl StepSolver {
                 let tolerance = self.tolerance;
                 let solver = self.provided(provider);
                 solver.set_tolerance(tolerance);
-                solver.set_indefinite(false);
+                solver.set_purpose(Purpose::Minimum);
                 solver.set_near_null_space(&motions);
                 let prepared = solver.prepare(system);
                 self.motions = motions;

@@ -2,7 +2,7 @@
 
 use pliant_krylov::{
     IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace, Prediction,
-    ProvidedSolver, Provider,
+    ProvidedSolver, Provider, Purpose,
 };
 use pliant_solvers::eigen::pseudo_random;
 use pliant_solvers::{Kind, KktSolver, KktSystem, Solution, SolveError, StationarySolver, Status, Variable};
@@ -132,7 +132,10 @@ impl RestSolver {
             .provided
             .insert(kept.unwrap_or_else(|| (provider, (provider.make)())));
         solver.set_tolerance(TOLERANCE);
-        solver.set_indefinite(by == By::Factor);
+        solver.set_purpose(match by {
+            By::Factor => Purpose::Kind,
+            By::Either => Purpose::Stationary,
+        });
         solver.set_near_null_space(&self.motions);
         solver.prepare(system)?;
         self.kind = solver.kind(system);

@@ -57,9 +57,9 @@ pub enum Error {
         what: String,
     },
     /// There is no factor, or no solution that is good enough.
-    #[error("the linear system of all parts is not solved: its residual is {residual:.1e} of its right-hand side")]
+    #[error("the linear system of all parts is not solved: its residual is {residual:.1e} of its terms")]
     NotSolved {
-        /// Euclidean norm, over that of the right-hand side.
+        /// Euclidean norm, over that of the right-hand side and of the terms on the diagonal.
         residual: f64,
     },
     /// Newton's method ended beyond the tolerance.

@@ -70,6 +70,7 @@ unsafe extern "C" {
     fn MatSetPreallocationCOO(mat: Handle, count: isize, rows: *mut Int, columns: *mut Int) -> Code;
     fn MatSetValuesCOO(mat: Handle, values: *const f64, mode: c_int) -> Code;
     fn MatCreateVecs(mat: Handle, right: *mut Handle, left: *mut Handle) -> Code;
+    fn MatGetDiagonal(mat: Handle, out: Handle) -> Code;
     fn MatMult(mat: Handle, x: Handle, y: Handle) -> Code;
     fn MatSetNearNullSpace(mat: Handle, space: Handle) -> Code;
     fn MatNullSpaceCreate(
@@ -448,6 +449,12 @@ impl Matrix {
     pub(crate) fn multiply(&self, x: &Vector, y: &mut Vector) -> Result<(), Error> {
         // SAFETY: handles that are alive; PETSc compares the sizes, and `x` is not `y`.
         check("MatMult", unsafe { MatMult(self.owner.get()?, x.0.get()?, y.0.get()?) })
+    }
+
+    /// Writes the diagonal. Collective.
+    pub(crate) fn diagonal(&self, out: &mut Vector) -> Result<(), Error> {
+        // SAFETY: handles that are alive; PETSc compares the sizes.
+        check("MatGetDiagonal", unsafe { MatGetDiagonal(self.owner.get()?, out.0.get()?) })
     }
 
     /// Tells vectors that the matrix takes to almost nothing; they must be orthonormal. Collective.

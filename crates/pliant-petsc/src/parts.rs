@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Unknowns of the whole model from which systems without rows are solved by conjugate gradients.
 const MULTIGRID_FROM: usize = 30_000;
-/// Residual of a linear system, over its right-hand side, beyond which it is not solved.
+/// Residual of a linear system, over the size of its terms, beyond which it is not solved.
 const SOLVED: f64 = 1e-10;
 /// Share that a pass of conjugate gradients leaves.
 const PASS: f64 = 1e-6;
@@ -108,7 +108,7 @@ pub struct SpreadReport {
     /// Iterations of conjugate gradients, all together; 0 with a factor.
     pub iterations: usize,
     /// Of rest, what forces miss in the norm over that of their terms; of a step, the residual of the
-    /// linear system over its right-hand side.
+    /// linear system `|b - A z|` over the size of its terms, `|b| + |diag(A) z|`.
     pub residual: f64,
 }
 
@@ -621,7 +621,7 @@ impl System {
             let correction = self.correction.with(|d| d.to_vec())?;
             self.answer.with(|z| z.iter_mut().zip(&correction).for_each(|(z, d)| *z += d))?;
             self.find_residual()?;
-            residual = self.residual.norm()? / size;
+            residual = self.residual.norm()? / (size + self.diagonal_terms()?);
         }
         // A NaN is no solution.
         if !(residual <= SOLVED) {
@@ -629,6 +629,15 @@ impl System {
         }
         self.halo.read(&self.answer, change)?;
         Ok((if self.iterates { iterations } else { 0 }, residual))
+    }
+
+    /// The norm of the terms on the diagonal, `A_ii z_i`.
+    fn diagonal_terms(&mut self) -> Result<f64, Error> {
+        self.matrix.diagonal(&mut self.correction)?;
+        let answer = &mut self.answer;
+        self.correction
+            .with(|d| answer.with(|z| d.iter_mut().zip(&*z).for_each(|(d, z)| *d *= z)))??;
+        self.correction.norm()
     }
 
     /// `r = b - A z`.

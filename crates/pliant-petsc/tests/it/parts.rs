@@ -2,8 +2,8 @@
 
 use crate::over_mpi;
 use pliant::continuum::{Mesh, Solid};
-use pliant::model::mappings::{Distance, End};
-use pliant::model::{Level, Mass, Model, NodeId, Problem};
+use pliant::model::Distance;
+use pliant::model::{Level, Model, NodeId, Problem};
 use pliant::{Equilibrium, Options, Simulation};
 use pliant_petsc::{Error, NodesOfPart, Session, SpreadModel, bisect};
 
@@ -112,80 +112,61 @@ fn a_cantilever_in_parts_moves_as_in_one_piece() {
     });
 }
 
-/// Equal masses on hard links, hung up at both ends: links `first..end` of it, with the masses at
-/// their right ends.
-fn chain(first: usize, end: usize, count: usize) -> (Model, NodeId) {
-    let mut model = Model::new();
-    model.set_gravity([0.0, -G, 0.0]).unwrap();
-    // A zigzag of links of length 1 over a span of 0.8 for each.
-    let places: Vec<[f64; 3]> = (first..=end)
-        .map(|i| [0.8 * i as f64, if i % 2 == 0 { 0.0 } else { -0.6 }, 0.0])
-        .collect();
-    let nodes = model.add_particles("masses", &places).unwrap();
-    let masses: Vec<f64> = (first..=end).map(|i| if i == first { 0.0 } else { 1.0 }).collect();
-    model.add_mass("mass", nodes, Mass::of_each(&masses).unwrap()).unwrap();
-    for (place, i) in (first..=end).enumerate() {
-        if i == 0 || i == count {
-            model.fix(nodes, place, &[true; 3]).unwrap();
-        }
-    }
-    let pairs: Vec<_> = (0..end - first)
-        .map(|k| (End::element(0, k), End::element(0, k + 1)))
-        .collect();
-    let links = Distance::new(&pairs).with_rest_lengths(&vec![1.0; pairs.len()]);
-    let links = model.add_mapped("links", &[nodes], links).unwrap();
-    model.add_constraint("hard", links, Level::Position).unwrap();
-    (model, nodes)
+/// Hangs the middle of the end of a beam on a hard rod, upright and 1 m long, if it is there.
+fn hang_up(model: &mut Model, nodes: NodeId, mesh: &Mesh) {
+    let end = [SIZE[0], 0.5 * SIZE[1], SIZE[2]];
+    let found = mesh.nodes.iter().position(|x| x.iter().zip(&end).all(|(x, e)| (x - e).abs() < 1e-9));
+    let Some(place) = found else { return };
+    let rod = Distance::to_points(&[(place, [end[0], end[1], end[2] + 1.0])]).with_rest_lengths(&[1.0]);
+    let rod = model.add_mapped("rod", &[nodes], rod).unwrap();
+    model.add_constraint("hard", rod, Level::Position).unwrap();
 }
 
 #[test]
-fn hard_rows_belong_to_parts_and_the_start_that_is_no_rest_is_told() {
-    over_mpi("parts::hard_rows_belong_to_parts_and_the_start_that_is_no_rest_is_told", &[1, 2], |session| {
-        let count = 4;
-        let part_of: Vec<usize> = (0..count).map(|e| e * session.size() / count).collect();
-        let ends: Vec<[usize; 2]> = (0..count).map(|e| [e, e + 1]).collect();
-        let part = NodesOfPart::new(&part_of, |e| &ends[e], count + 1, session.rank());
-        let (first, end) = (part.elements[0], part.elements.last().unwrap() + 1);
-        let (model, nodes) = chain(first, end, count);
-        let mut spread =
-            SpreadModel::new(session, Problem::new(model), &part.coordinates(3), 3 * part.own).unwrap();
+fn hard_rows_belong_to_parts_and_what_is_not_taken_is_told() {
+    over_mpi("parts::hard_rows_belong_to_parts_and_what_is_not_taken_is_told", &[1, 2, 4], |session| {
+        let mesh = Mesh::hexahedral_box(SIZE, [16, 2, 2]).unwrap();
+        let (part, own) = part_of_mesh(session, &mesh);
+        let (mut model, nodes) = beam(&own);
+        hang_up(&mut model, nodes, &own);
+        let problem = Problem::new(model);
+        let mut spread = SpreadModel::new(session, problem, &part.coordinates(3), 3 * part.own).unwrap();
         let told = spread.find_rest(1e-10, 0);
         assert!(matches!(told, Err(Error::NoRest { iterations: 0, .. })), "{told:?}");
-        let stuck = spread.step(0.01);
-        assert!(matches!(stuck, Err(Error::NotInParts { .. })), "{stuck:?}");
-        spread.find_rest(1e-10, 60).unwrap();
+        let told = spread.step(0.01);
+        assert!(matches!(told, Err(Error::NotInParts { .. })), "{told:?}");
+        spread.find_rest(1e-10, 20).unwrap();
         let found = spread.problem().positions(spread.state(), nodes);
-        // At rest links have equal horizontal tension H, and vertical ones that differ by the weight of
-        // a mass: with three masses the slopes are -3/2, -1/2, 1/2, 3/2 of mg/H, up to the turn of
-        // the whole about the span.
-        let slope = |k: usize| {
-            let d: Vec<f64> = (0..3).map(|c| found[3 * k + 3 + c] - found[3 * k + c]).collect();
-            assert!((d.iter().map(|d| d * d).sum::<f64>() - 1.0).abs() < 1e-9, "{d:?}");
-            d[1] / d[0]
-        };
-        let slopes: Vec<f64> = (0..end - first).map(slope).collect();
-        for pair in slopes.windows(2) {
-            // Differences are all alike: mg/H; the sum over the span of cosines fixes H.
-            assert!((pair[1] - pair[0] - unit(count)).abs() < 1e-8, "{slopes:?}");
-        }
+        let (mut whole, all) = beam(&mesh);
+        hang_up(&mut whole, all, &mesh);
+        let mut simulation = Simulation::new(whole).unwrap();
+        simulation.find_equilibrium(&Equilibrium::default()).unwrap();
+        let off = apart(&part, found, simulation.positions(all));
+        assert!(off < 1e-8 * SIZE[0], "{off:e}");
     });
 }
 
-/// `mg/H` of the chain: positive where it hangs, with `sum 1/sqrt(1 + s_k^2) = 3.2` over the slopes
-/// `s_k`, by bisection.
-fn unit(count: usize) -> f64 {
-    let span = |u: f64| -> f64 {
-        let slope = |k: usize| (k as f64 - 0.5 * (count as f64 - 1.0)) * u;
-        (0..count).map(|k| 1.0 / (1.0 + slope(k).powi(2)).sqrt()).sum()
-    };
-    let (mut low, mut high) = (0.0, 10.0);
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if span(middle) > 0.8 * count as f64 {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
+#[test]
+fn parts_that_do_not_fit_are_told() {
+    over_mpi("parts::parts_that_do_not_fit_are_told", &[2], |session| {
+        let mesh = Mesh::hexahedral_box(SIZE, [4, 1, 1]).unwrap();
+        let (part, own) = part_of_mesh(session, &mesh);
+        let refused = |coordinates: &[usize], fix: bool| {
+            let (mut model, nodes) = beam(&own);
+            // A node of both parts that one of them fixes.
+            if fix && session.rank() == 0 {
+                let both = own.nodes.iter().position(|x| x[0] == 0.5).unwrap();
+                model.fix(nodes, both, &[true; 3]).unwrap();
+            }
+            let made = SpreadModel::new(session, Problem::new(model), coordinates, 3 * part.own);
+            made.and_then(|mut spread| spread.find_rest(1e-10, 20)).unwrap_err()
+        };
+        let mut coordinates = part.coordinates(3);
+        let told = refused(&coordinates, true);
+        assert!(told.to_string().contains("fixed in some parts"), "{told}");
+        let last = coordinates.pop().unwrap();
+        assert!(matches!(refused(&coordinates, false), Error::Size { .. }));
+        coordinates.push(last + 1000);
+        assert!(refused(&coordinates, false).to_string().contains("no process owns"));
+    });
 }
